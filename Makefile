@@ -1,0 +1,42 @@
+# Each target sets up what it needs in .venv; when nothing changed, a second start installs nothing.
+#
+#   make run [PORT=8600] [ADDRESS=127.0.0.1]   open the app
+#   make test [ARGS="-k text"]                 run all tests
+#   make check                                 formatting, lint, types and all tests
+#   make bench [ARGS="name ..."]               print the benchmark tables
+#   make clean                                 remove .venv and every cache
+
+PORT ?= 8501
+ADDRESS ?= 127.0.0.1
+PYTHON ?= python3
+ARGS ?=
+
+PY := .venv/bin/python
+SET_UP := PYTHON="$(PYTHON)" sh tools/set_up.sh
+# A file of tests stays in one process, so that a server or a browser is started once for it.
+PYTEST := $(PY) -m pytest -n 2 --dist loadfile
+
+.PHONY: run test check bench clean
+
+run:
+	@$(SET_UP) run
+	@exec $(PY) -m streamlit run app.py --server.port $(PORT) --server.address $(ADDRESS)
+
+test:
+	@$(SET_UP) test
+	@$(PYTEST) $(ARGS)
+
+check:
+	@$(SET_UP) test
+	$(PY) -m ruff format --check .
+	$(PY) -m ruff check .
+	PYRIGHT_PYTHON_IGNORE_WARNINGS=1 $(PY) -m pyright
+	$(PYTEST) $(ARGS)
+
+bench:
+	@$(SET_UP) test
+	@$(PY) -m benchmarks $(ARGS)
+
+clean:
+	rm -rf .venv .pytest_cache .ruff_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

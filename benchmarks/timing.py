@@ -1,0 +1,47 @@
+"""Measure several cases against each other in one run."""
+
+import gc
+from collections.abc import Callable, Mapping
+from time import perf_counter
+
+from benchmarks.table import Row
+
+Case = Callable[[], object]
+
+SHORTEST_SAMPLE_SECONDS = 0.002
+
+
+def measure(cases: Mapping[str, Case], *, sample_count: int = 15) -> tuple[Row, ...]:
+    """Time every case `sample_count` times, in turns, so that a slow moment of the machine meets all of them.
+
+    A case is called once before, so that what it compiles or caches is there, and then as often per sample as
+    makes the sample long enough for the clock. The garbage collector stands still meanwhile.
+    """
+    call_counts = {name: _calls_per_sample(case) for name, case in cases.items()}
+    seconds: dict[str, list[float]] = {name: [] for name in cases}
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        for _ in range(sample_count):
+            for name, case in cases.items():
+                seconds[name].append(_sample(case, call_counts[name]) / call_counts[name])
+            gc.collect()
+    finally:
+        if was_enabled:
+            gc.enable()
+    return tuple(Row(name, tuple(times)) for name, times in seconds.items())
+
+
+def _calls_per_sample(case: Case) -> int:
+    case()
+    count = 1
+    while _sample(case, count) < SHORTEST_SAMPLE_SECONDS:
+        count *= 2
+    return count
+
+
+def _sample(case: Case, count: int) -> float:
+    start = perf_counter()
+    for _ in range(count):
+        case()
+    return perf_counter() - start

@@ -1,0 +1,65 @@
+"""From a module to an executable: the pipeline, what it left out, and bytecode."""
+
+from relax_core.bytecode.compile import AsIn, compile_module
+from relax_core.bytecode.executable import Executable
+from relax_core.ir.module import IRModule
+from relax_core.ir.rewrite import RewriteLog
+from relax_core.passes.core import Stage
+from relax_core.passes.pipeline import (
+    DEFAULT_PIPELINE,
+    final_module,
+    missing_passes,
+    parse_pipeline,
+    run_pipeline,
+    run_step,
+)
+
+REQUIRED = (
+    "normal form",
+    "no local functions",
+    "no dataflow blocks",
+    "purity promised",
+    "explicit destinations",
+    "explicit storage",
+    "runtime builtins",
+    "computed shapes",
+    "global symbols",
+)
+REPORTED_PIPELINE = DEFAULT_PIPELINE.replace("LambdaLift", "LambdaLift(names='2022')")
+
+
+def build(module: IRModule, *, passes: str | None = None, as_in: AsIn = "fixed") -> Executable:
+    """Compile `module` through `passes`, the default pipeline if `None`, and what the machine needs besides.
+
+    A pipeline that lowers only some functions or operators is enough: the machine evaluates what is left.
+
+    Raises:
+        CompileError: the module has errors, a pass failed, or the code generator refused something.
+    """
+    if passes is None and as_in == "reported":
+        passes = REPORTED_PIPELINE
+    return build_stages(module, run_pipeline(module, passes), as_in=as_in)
+
+
+def build_stages(module: IRModule, stages: tuple[Stage, ...], *, as_in: AsIn = "fixed") -> Executable:
+    """Compile what `stages` made of `module`.
+
+    Raises:
+        CompileError: the last stage failed, or the code generator refused something.
+    """
+    final_module(module, stages)
+    complete = (*stages, *finishing_stages(module, stages))
+    log = RewriteLog.merged(item.log for item in complete)
+    return compile_module(final_module(module, complete), log, as_in=as_in)
+
+
+def finishing_stages(module: IRModule, stages: tuple[Stage, ...]) -> tuple[Stage, ...]:
+    """Run the passes that the machine needs and that `stages` left out; they change nothing that is lowered."""
+    made: list[Stage] = []
+    for required in REQUIRED:
+        current = final_module(module, (*stages, *made))
+        for name in missing_passes(current, (required,)):
+            history = tuple(item.log for item in (*stages, *made))
+            made.append(run_step(parse_pipeline(name)[0], current, len(stages) + len(made), history))
+    final_module(module, (*stages, *made))
+    return tuple(made)

@@ -1,0 +1,94 @@
+"""What the compiler hands to the machine: functions, constants, kernels and the line table."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from relax_core.bytecode.isa import Instruction
+from relax_core.ir.expr import Var
+from relax_core.ir.module import IRModule
+from relax_core.ir.node import Node
+from relax_core.ir.rewrite import RewriteLog
+from relax_core.ir.tir import PrimFunc
+from relax_core.source import Span
+
+
+@dataclass(frozen=True, slots=True)
+class DTypeConstant:
+    """A dtype in the constant pool."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class ShapeConstant:
+    """A static shape in the constant pool."""
+
+    values: tuple[int, ...]
+
+
+PoolConstant: TypeAlias = "npt.NDArray[Any] | ShapeConstant | DTypeConstant | str | float | int | bool"
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionEntry:
+    """One entry of the function table.
+
+    kind "vm": bytecode `[start, end)` of the executable's instructions; "kernel": a prim func of the executable;
+    "packed": found by name when it is called (builtins `vm.builtin.*`, operators `relax.*` that were not
+    lowered, the registry of packed functions).
+    `register_vars` tells for each register the variable that it holds, `None` for a temporary.
+    """
+
+    kind: Literal["vm", "kernel", "packed"]
+    name: str
+    start: int = 0
+    end: int = 0
+    param_count: int = 0
+    register_count: int = 0
+    param_names: tuple[str, ...] = ()
+    register_vars: tuple[Var | None, ...] = ()
+    is_entry: bool = False
+    node: Node | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Executable:
+    """A compiled module.
+
+    `nodes[pc]` is the IR node that the instruction at `pc` was made from; `span_of(pc)` leads it back through
+    all passes to the user's text. `module` is the module that was compiled, after the pipeline.
+    """
+
+    functions: tuple[FunctionEntry, ...]
+    instructions: tuple[Instruction, ...]
+    nodes: tuple[Node, ...]
+    constants: tuple[PoolConstant, ...]
+    kernels: Mapping[str, PrimFunc]
+    module: IRModule
+    log: RewriteLog
+    index_of: Mapping[str, int] = field(default_factory=dict[str, int])
+
+    def span_of(self, pc: int) -> Span | None:
+        """Return the place in the user's text that the instruction at `pc` stems from."""
+        return self.log.locate(self.nodes[pc])
+
+    def function_at(self, pc: int) -> FunctionEntry:
+        """Return the VM function that holds the instruction at `pc`."""
+        return next(f for f in self.functions if f.kind == "vm" and f.start <= pc < f.end)
+
+    def as_text(self) -> str:
+        """Return the instruction listing in the format of TVM's `as_text()`."""
+        from relax_core.bytecode.disassemble import disassemble
+
+        return disassemble(self)
+
+
+def frozen(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Return a read-only copy of `array`."""
+    copy = np.array(array, order="C")
+    copy.flags.writeable = False
+    return copy

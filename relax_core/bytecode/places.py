@@ -1,0 +1,31 @@
+"""The place in the text of what has no node of its own: the end of a function or of a branch."""
+
+from relax_core.ir.expr import Expr, SeqExpr
+from relax_core.ir.node import Node
+from relax_core.ir.rewrite import RewriteLog
+from relax_core.source import Span
+
+
+def result_node(body: Expr, log: RewriteLog) -> Node:
+    """Return a node that stands for the result of `body`, at the last statement of the text that `body` stems from.
+
+    A variable that is returned is the node of its definition, which stands elsewhere.
+    """
+    span = log.locate(body)
+    if span is None or not isinstance(body, SeqExpr):
+        return body.body if isinstance(body, SeqExpr) else body
+    result = SeqExpr((), body.body, span=last_statement(span))
+    log.derive(result, (body, body.body))
+    return result
+
+
+def last_statement(span: Span) -> Span:
+    """Return the last of the statements that `span` covers: it begins where the first one does, columns counted."""
+    source, indent = span.source, span.column
+    last_line = source.line_column(max(span.start, span.end - 1))[0]
+    for line in range(last_line, span.line, -1):
+        text = source.line_text(line)
+        stripped = text.lstrip()
+        if stripped and stripped[0] not in "#)]}" and len(text) - len(stripped) + 1 == indent:
+            return Span(source, source.offset(line, indent), span.end)
+    return span

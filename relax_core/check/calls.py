@@ -1,0 +1,277 @@
+"""The types of calls: of operators, functions, prim funcs, packed functions and closures."""
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import TypeAlias
+
+from relax_core.check.scope import Scope, show_callee
+from relax_core.check.unify import UNKNOWN, Solution, erase, is_unknown, solve
+from relax_core.ir.canonical import constant_value
+from relax_core.ir.expr import Call, Expr, ExternFunc, GlobalVar, Op, ShapeExpr, Var
+from relax_core.ir.prim import PrimVar, dtype_of
+from relax_core.ir.tir import PrimFunc
+from relax_core.ir.types import OBJECT, VOID, FuncType, ObjectType, PrimType, TensorType, TupleType, Type
+from relax_core.ops import find
+from relax_core.ops.control import declared
+from relax_core.ops.show import show_type
+from relax_core.ops.spec import OpSpec, OpTypeError
+
+Check: TypeAlias = Callable[[Scope, Call, tuple[Type, ...]], Type | None]
+
+
+def type_of_call(scope: Scope, call: Call, callee: Type, arg_types: tuple[Type, ...]) -> Type:
+    """Return the type of a call whose callee and arguments are typed; problems are reported in `scope`."""
+    match call.op:
+        case Op(name=name):
+            return _operator(scope, call, name, arg_types)
+        case ExternFunc():
+            return _declared(scope, call) or OBJECT
+        case GlobalVar(name=name) if isinstance(scope.signature_of.get(name), PrimFunc):
+            return VOID
+        case _:
+            pass
+    match callee:
+        case FuncType(params=None, ret=ret):
+            return _declared(scope, call) or ret
+        case FuncType():
+            return _function(scope, call, callee, arg_types)
+        case ObjectType():
+            return _declared(scope, call) or callee
+        case _:
+            return scope.report(
+                call, "TY023", f"a value of type {show_type(callee)} cannot be called",
+                "only functions, closures and packed functions can",
+            )  # fmt: skip
+
+
+def _declared(scope: Scope, call: Call) -> Type | None:
+    found = declared(call)
+    return None if found is None else scope.resolve(found)
+
+
+def _operator(scope: Scope, call: Call, name: str, arg_types: tuple[Type, ...]) -> Type:
+    spec = find(name)
+    if spec is None:
+        return scope.report(
+            call, "TY030", f"there is no operator {name}", "the operator table lists all that are known"
+        )
+    if not _has_right_count(spec, len(arg_types)):
+        return scope.report(call, "TY002", f"{spec.short_name} takes {_count_of(spec)}, got {len(arg_types)}")
+    declared_type = _declared(scope, call)
+    if any(is_unknown(item) for item in arg_types):
+        return declared_type or UNKNOWN
+    check = _CHECKS.get(spec.name)
+    found = None if check is None else check(scope, call, arg_types)
+    if found is not None:
+        return found
+    try:
+        return scope.resolve(spec.infer(call, arg_types))
+    except OpTypeError as error:
+        return scope.report(call, error.code, error.message, error.hint)
+
+
+def _has_right_count(spec: OpSpec, count: int) -> bool:
+    least = sum(param.is_required for param in spec.params)
+    return least <= count and (count <= len(spec.params) or any(param.is_variadic for param in spec.params))
+
+
+def _count_of(spec: OpSpec) -> str:
+    names = ", ".join(f"*{param.name}" if param.is_variadic else param.name for param in spec.params)
+    return f"the arguments ({names})"
+
+
+def _function(scope: Scope, call: Call, callee: FuncType, arg_types: tuple[Type, ...]) -> Type:
+    """Check the arguments of a call of a Relax function, and put their dimensions into its result type."""
+    params = callee.params or ()
+    name = show_callee(call.op)
+    if len(params) != len(arg_types):
+        return scope.report(
+            call,
+            "TY024",
+            f"{name} takes {len(params)} arguments, got {len(arg_types)}",
+            f"its type is {show_type(callee)}",
+        )
+    solution = _checked(scope, call, call.args, params, arg_types, name)
+    if solution is None:
+        return UNKNOWN if is_unknown(callee.ret) else _result(scope, call, callee, Solution())
+    return _result(scope, call, callee, solution)
+
+
+def _result(scope: Scope, call: Call, callee: FuncType, solution: Solution) -> Type:
+    if is_unknown(callee.ret):
+        return callee.ret
+    return erase(scope.resolve(solution.apply(callee.ret)), scope.symbols, scope.type_of)
+
+
+def _checked(
+    scope: Scope,
+    call: Call,
+    args: tuple[Expr, ...],
+    params: tuple[Type, ...],
+    arg_types: tuple[Type, ...],
+    name: str,
+) -> Solution | None:
+    """Unify parameters with arguments; report contradictions and return `None` if there is one."""
+    fixed = scope.home_symbols_of.get(call.op, set[PrimVar]()) if isinstance(call.op, Var) else set[PrimVar]()
+    names = [f"argument {k + 1}, {show_type(item)}" for k, item in enumerate(arg_types)]
+    solution, wrong = solve(params, arg_types, names, fixed)
+    for k, words in wrong:
+        # A variable's span is its definition; the mistake is in the call.
+        place = call if isinstance(args[k], Var) or args[k].span is None else args[k]
+        scope.report(place, *_mismatch(f"argument {k + 1} of {name}", params[k], arg_types[k], words))
+    return None if wrong else solution
+
+
+def _mismatch(what: str, expected: Type, given: Type, words: str) -> tuple[str, str, str]:
+    match expected, given:
+        case PrimType(), TensorType(ndim=0, dtype=dtype):
+            hint = f'write R.prim_value(value) for a scalar; R.const(value, "{dtype}") is a tensor of rank 0'
+            return "TY003", f"{what} must be {show_type(expected)}, got {show_type(given)}", hint
+        case TensorType(), PrimType(dtype=dtype):
+            hint = f'write R.const(value, "{dtype}") for a tensor of rank 0; R.prim_value(value) is a scalar'
+            return "TY003", f"{what} must be {show_type(expected)}, got {show_type(given)}", hint
+        case _:
+            return "TY022", f"{what} must be {show_type(expected)}, got {show_type(given)}: {words}", ""
+
+
+def check_call_tir(scope: Scope, call: Call, arg_types: tuple[Type, ...]) -> Type | None:
+    """Compare inputs and results of `call_tir` with the buffers of the prim func."""
+    prim_func = _prim_func(scope, call)
+    if prim_func is None:
+        return _declared(scope, call) or UNKNOWN
+    result = _declared(scope, call)
+    if result is None or not isinstance(arg_types[1], TupleType):
+        return None
+    name, input_count = show_callee(call.args[0]), len(arg_types[1].fields)
+    given = (*arg_types[1].fields, *_outputs(call, result), *_scalars(call))
+    if len(given) != len(prim_func.params):
+        scope.report(
+            call,
+            "TY036",
+            f"{name} takes {len(prim_func.params)} parameters, got {input_count} inputs and "
+            f"{len(given) - input_count} results and scalars",
+            "inputs come first, then results, then tir_vars",
+        )
+        return result
+    _compare_buffers(scope, call, prim_func, given, input_count)
+    return result
+
+
+def _prim_func(scope: Scope, call: Call) -> PrimFunc | None:
+    match call.args[0]:
+        case GlobalVar(name=name) as var:
+            scope.used_globals[name] = var
+            signature = scope.signature_of.get(name)
+            if isinstance(signature, PrimFunc) or signature is None:
+                return signature
+        case _:
+            pass
+    scope.report(
+        call, "TY032", f"call_tir expects a prim func of the module, got {show_callee(call.args[0])}",
+        "a Relax function is called directly: f(x)",
+    )  # fmt: skip
+    return None
+
+
+def _outputs(call: Call, result: Type) -> tuple[Type, ...]:
+    """Return the types of the results that are parameters of their own, nested tuples flattened."""
+    leaves: list[Type] = []
+    rest = [result]
+    while rest:
+        current = rest.pop()
+        if isinstance(current, TupleType):
+            rest.extend(reversed(current.fields))
+        else:
+            leaves.append(current)
+    if isinstance(call.op, Op) and call.op.name == "relax.call_tir_inplace":
+        indices = _indices(call.args[2])
+        return tuple(leaf for leaf, index in zip(leaves, indices, strict=False) if index == -1)
+    return tuple(leaves)
+
+
+def _indices(expr: Expr) -> tuple[int, ...]:
+    values = [getattr(item, "value", None) for item in getattr(expr, "fields", (expr,))]
+    return tuple(constant_value(value) or 0 for value in values if value is not None)
+
+
+def _scalars(call: Call) -> tuple[Type, ...]:
+    match call.args[-1]:
+        case ShapeExpr(values=values) if len(call.args) > 2:
+            return tuple(PrimType(dtype_of(value), value) for value in values)
+        case _:
+            return ()
+
+
+def _compare_buffers(scope: Scope, call: Call, prim_func: PrimFunc, given: tuple[Type, ...], input_count: int) -> None:
+    expected: list[Type] = []
+    names: list[str] = []
+    for k, (param, type_) in enumerate(zip(prim_func.params, given, strict=True)):
+        expected.append(_parameter_type(prim_func, param, type_))
+        what = f"input {k + 1}" if k < input_count else f"result {k + 1 - input_count}"
+        names.append(f"{what}, {show_type(type_)}")
+    _, wrong = solve(expected, given, names, set[PrimVar]())
+    for k, words in wrong:
+        buffer = prim_func.buffer_of(prim_func.params[k])
+        place = show_type(expected[k]) if buffer is None else f"{buffer.name}: {show_type(expected[k])}"
+        scope.report(
+            call, "TY029", f"{names[k]} does not fit the buffer {place} of {show_callee(call.args[0])}: {words}"
+        )
+
+
+def _parameter_type(prim_func: PrimFunc, param: PrimVar, given: Type) -> Type:
+    """Return what a parameter takes: a tensor for a buffer, else a scalar; an integer may have another width."""
+    buffer = prim_func.buffer_of(param)
+    if buffer is not None:
+        return TensorType(buffer.shape, buffer.dtype)
+    if param.dtype == "handle":
+        return given
+    is_integer = isinstance(given, PrimType) and given.dtype.startswith("int") and param.dtype.startswith("int")
+    return PrimType(given.dtype if is_integer and isinstance(given, PrimType) else param.dtype, param)
+
+
+def check_make_closure(scope: Scope, call: Call, arg_types: tuple[Type, ...]) -> Type | None:
+    """Return the type of the function without the parameters that are captured, which are its last."""
+    match arg_types:
+        case (FuncType(params=tuple() as params, ret=ret, is_pure=is_pure), TupleType(fields=captured)):
+            if len(captured) > len(params):
+                return scope.report(
+                    call, "TY024", f"make_closure captures {len(captured)} values for {len(params)} parameters"
+                )
+            open_count = len(params) - len(captured)
+            args = getattr(call.args[1], "fields", (call.args[1],) * len(captured))
+            name = show_callee(call.args[0])
+            solution = _checked(scope, call, args, params[open_count:], captured, name)
+            if solution is None:
+                return UNKNOWN
+            apply = solution.apply
+            return FuncType(tuple(apply(item) for item in params[:open_count]), apply(ret), is_pure)
+        case _:
+            return None
+
+
+def check_invoke_closure(scope: Scope, call: Call, arg_types: tuple[Type, ...]) -> Type | None:
+    """Check the arguments of a closure whose type is known; the result is what the call declares, if it does."""
+    match arg_types:
+        case (FuncType(params=tuple() as params) as callee, TupleType(fields=given)):
+            if len(params) != len(given):
+                return scope.report(call, "TY024", f"the closure takes {len(params)} arguments, got {len(given)}")
+            args = getattr(call.args[1], "fields", (call.args[1],) * len(given))
+            solution = _checked(scope, call, args, params, given, show_callee(call.args[0]))
+            if solution is None:
+                return _declared(scope, call) or UNKNOWN
+            return _declared(scope, call) or _result(scope, call, callee, solution)
+        case (FuncType() | ObjectType(), _):
+            return None
+        case _:
+            return scope.report(call, "TY023", f"a value of type {show_type(arg_types[0])} is not a closure")
+
+
+_CHECKS: Mapping[str, Check] = MappingProxyType(
+    {
+        "relax.call_tir": check_call_tir,
+        "relax.call_tir_inplace": check_call_tir,
+        "relax.make_closure": check_make_closure,
+        "relax.invoke_closure": check_invoke_closure,
+        "relax.invoke_pure_closure": check_invoke_closure,
+    }
+)

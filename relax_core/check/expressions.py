@@ -1,0 +1,337 @@
+"""The types of expressions and bindings.
+
+Each expression that has parts is typed by a generator that yields a part and is sent its type, so that neither
+long nor deep programs recurse.
+"""
+
+from collections.abc import Generator
+from dataclasses import replace
+from typing import TypeAlias
+
+from relax_core.check.calls import type_of_call
+from relax_core.check.scope import Scope, constant_type, declared_signature
+from relax_core.check.size import bounded
+from relax_core.check.unify import UNKNOWN, Solution, bind_symbols, contradiction, erase, is_unknown, join
+from relax_core.ir.expr import (
+    Binding,
+    Call,
+    Constant,
+    DataTypeImm,
+    Expr,
+    ExternFunc,
+    Function,
+    GlobalVar,
+    If,
+    MatchCast,
+    Null,
+    Op,
+    PrimValue,
+    SeqExpr,
+    ShapeExpr,
+    Tuple,
+    TupleGetItem,
+    Var,
+    VarBinding,
+)
+from relax_core.ir.node import preorder
+from relax_core.ir.prim import PrimVar, dtype_of
+from relax_core.ir.tir import PrimFunc
+from relax_core.ir.types import (
+    OBJECT,
+    FuncType,
+    ObjectType,
+    PrimType,
+    ShapeType,
+    TupleType,
+    Type,
+)
+from relax_core.ops.control import is_condition
+from relax_core.ops.show import show_type
+
+Steps: TypeAlias = Generator[Expr, Type, Type]
+
+# Each level of nested recursive functions doubles the work.
+_MAX_RETYPING = 3
+_OPAQUE = FuncType(None, OBJECT, is_pure=False)
+
+
+def type_of(scope: Scope, root: Expr) -> Type:
+    """Type `root` and all its parts into `scope.type_of`; returns the type of `root`."""
+    type_ = _leaf(scope, root)
+    stack: list[tuple[Expr, Steps]] = [] if type_ is not None else [(root, _steps(scope, root))]
+    sent: Type | None = None
+    while stack:
+        current, steps = stack[-1]
+        try:
+            part = next(steps) if sent is None else steps.send(sent)
+        except StopIteration as done:
+            stack.pop()
+            sent = done.value
+            scope.type_of[current] = done.value
+            type_ = done.value
+            continue
+        sent = _leaf(scope, part)
+        if sent is None:
+            stack.append((part, _steps(scope, part)))
+    assert type_ is not None, "every expression has a type"
+    return type_
+
+
+def _leaf(scope: Scope, expr: Expr) -> Type | None:
+    """Return the type of an expression without parts, and note it; `None` for one with parts."""
+    type_: Type
+    match expr:
+        case Var():
+            return _variable(scope, expr)
+        case Op():
+            return _OPAQUE
+        case PrimValue(value=value):
+            type_ = PrimType(dtype_of(value), value)
+        case ShapeExpr(values=values):
+            type_ = ShapeType(values)
+        case Constant(data=data):
+            type_ = constant_type(data.shape, str(data.dtype))
+        case GlobalVar():
+            type_ = _global(scope, expr)
+        case ExternFunc():
+            type_ = _OPAQUE
+        case DataTypeImm() | Null():
+            type_ = OBJECT
+        case _:
+            return None
+    scope.type_of[expr] = type_
+    return type_
+
+
+def _variable(scope: Scope, var: Var) -> Type:
+    found = scope.type_of.get(var)
+    if found is None:
+        # Undefined here: the well-formedness rules say so.
+        found = UNKNOWN if var.annotation is None else scope.resolve(var.annotation)
+        scope.type_of[var] = found
+    return found
+
+
+def _global(scope: Scope, var: GlobalVar) -> Type:
+    signature = scope.signature_of.get(var.name)
+    scope.used_globals[var.name] = var
+    return UNKNOWN if signature is None else _OPAQUE if isinstance(signature, PrimFunc) else signature
+
+
+def _steps(scope: Scope, expr: Expr) -> Steps:
+    match expr:
+        case Call():
+            return _call(scope, expr)
+        case Tuple():
+            return _tuple(expr)
+        case TupleGetItem():
+            return _field(scope, expr)
+        case SeqExpr():
+            return _sequence(scope, expr)
+        case If():
+            return _conditional(scope, expr)
+        case Function():
+            return _function(scope, expr)
+        case _:
+            raise AssertionError(f"{type(expr).__name__} is not an expression of Relax")
+
+
+def _call(scope: Scope, call: Call) -> Steps:
+    callee = yield call.op
+    arg_types: list[Type] = []
+    for arg in call.args:
+        arg_types.append((yield arg))
+    return type_of_call(scope, call, callee, tuple(arg_types))
+
+
+def _tuple(expr: Tuple) -> Steps:
+    fields: list[Type] = []
+    for item in expr.fields:
+        fields.append((yield item))
+    return bounded(TupleType(tuple(fields)))
+
+
+def _field(scope: Scope, expr: TupleGetItem) -> Steps:
+    match (yield expr.tuple_value):
+        case TupleType(fields=fields) as tuple_type:
+            if 0 <= expr.index < len(fields):
+                return fields[expr.index]
+            return scope.report(
+                expr, "TY025", f"index {expr.index} is outside the {len(fields)} fields of {show_type(tuple_type)}"
+            )
+        case ObjectType() as type_:
+            return type_
+        case other:
+            return scope.report(expr, "TY025", f"a value of type {show_type(other)} has no fields")
+
+
+def _conditional(scope: Scope, expr: If) -> Steps:
+    condition = yield expr.condition
+    if not is_unknown(condition) and not isinstance(condition, ObjectType) and not is_condition(condition):
+        scope.report(
+            expr if isinstance(expr.condition, Var) or expr.condition.span is None else expr.condition,
+            "TY026",
+            f"the condition must be a bool scalar, got {show_type(condition)}",
+            'compare, or convert with R.astype(value, "bool")',
+        )
+    outer = dict(scope.symbols)
+    yes = yield expr.true_branch
+    scope.symbols = dict(outer)
+    no = yield expr.false_branch
+    scope.symbols = outer
+    yes, no = (erase(branch, outer, scope.type_of) for branch in (yes, no))
+    joined = join(yes, no)
+    if joined is None:
+        return scope.report(
+            expr, "TY035", f"the branches have nothing in common: {show_type(yes)} and {show_type(no)}",
+            "a scalar on the host and an object cannot share a variable; use R.const for a tensor",
+        )  # fmt: skip
+    return joined
+
+
+def _sequence(scope: Scope, expr: SeqExpr) -> Steps:
+    bindings = [binding for block in expr.blocks for binding in block.bindings]
+    for binding in bindings:
+        match binding:
+            case VarBinding(var=var, value=Function() as function):
+                _predeclare(scope, var, function)
+            case _:
+                pass
+    for binding in bindings:
+        value = yield _value_of(binding)
+        _bind(scope, binding, value)
+    return (yield expr.body)
+
+
+def _value_of(binding: Binding) -> Expr:
+    match binding:
+        case VarBinding(value=value) | MatchCast(value=value):
+            return value
+        case _:
+            raise AssertionError("a binding of Relax binds a value")
+
+
+def _predeclare(scope: Scope, var: Var, function: Function) -> None:
+    """Give a local function's variable its type, for itself and for earlier functions of the list."""
+    ret = UNKNOWN if function.ret_type is None else scope.resolve(function.ret_type)
+    scope.type_of[var] = declared_signature(function, ret)
+    scope.home_symbols_of[var] = set(scope.symbols)
+
+
+def _bind(scope: Scope, binding: Binding, value: Type) -> None:
+    match binding:
+        case MatchCast(var=var, type=target):
+            scope.type_of[var] = _cast(scope, binding, value, target)
+        case VarBinding(var=var, value=Function() as function) if var.annotation is None:
+            scope.type_of[var] = value
+            if function.ret_type is None and isinstance(value, FuncType) and not is_unknown(value.ret):
+                _retype_recursive(scope, var, function, value)
+        case VarBinding(var=var):
+            scope.type_of[var] = _annotated(scope, binding, var, value)
+        case _:
+            raise AssertionError("a binding of Relax binds a variable")
+
+
+def _retype_recursive(scope: Scope, var: Var, function: Function, first: FuncType) -> None:
+    """Type the body of a local function that calls itself once more, with the result type that the first pass found."""
+    if scope.retyping_depth >= _MAX_RETYPING or not any(part is var for part in preorder(function.body)):
+        return
+    scope.retyping_depth += 1
+    mark = len(scope.diagnostics)
+    second = type_of(scope, function)
+    if isinstance(second, FuncType) and contradiction(second.ret, first.ret) is not None:
+        del scope.diagnostics[mark:]
+        scope.type_of[var] = replace(first, ret=OBJECT)
+        second = type_of(scope, function)
+    scope.type_of[var] = second
+    scope.retyping_depth -= 1
+    seen: set[tuple[object, str, str]] = set()
+    kept = [
+        item
+        for item in scope.diagnostics
+        if (key := (item.span, item.code, item.message)) not in seen and not seen.add(key)
+    ]
+    scope.diagnostics[:] = kept
+
+
+def _annotated(scope: Scope, binding: VarBinding, var: Var, value: Type) -> Type:
+    """Return the type of a variable: its annotation, which must not contradict the value.
+
+    `R.Shape` and `R.Callable` without particulars take those of the value, as the 2022 dialect needs.
+    """
+    if var.annotation is None:
+        return value
+    expected = scope.resolve(var.annotation)
+    scope.bind_symbols_of(expected)
+    words = contradiction(value, expected)
+    if words:
+        place = var if var.span is not None else binding
+        hint = _other_spelling(value, expected) or "change the annotation, or convert the value with R.match_cast"
+        scope.report(
+            place,
+            "TY020",
+            f"{var.name} is declared {show_type(expected)}, its value is {show_type(value)}: {words}",
+            hint,
+        )
+    match expected, value:
+        case ShapeType(values=None), ShapeType():
+            return value
+        case FuncType(params=None), FuncType():
+            return value
+        case _:
+            return expected
+
+
+def _other_spelling(value: Type, expected: Type) -> str:
+    match expected, value:
+        case PrimType(), other if not isinstance(other, PrimType):
+            return "R.prim_value(value) is a scalar on the host; R.const(value) is a tensor of rank 0"
+        case other, PrimType(dtype=dtype) if not isinstance(other, PrimType):
+            return f'R.const(value, "{dtype}") is a tensor of rank 0; R.prim_value(value) is a scalar on the host'
+        case _:
+            return ""
+
+
+def _cast(scope: Scope, binding: MatchCast, value: Type, target: Type) -> Type:
+    """Return the type that a cast gives, after binding the symbols that it introduces."""
+    resolved = scope.resolve(target)
+    known = set(scope.symbols)
+    scope.bind_symbols_of(resolved)
+    solution = Solution()
+    bind_symbols(resolved, value, "the value", solution, known)
+    words = contradiction(value, solution.apply(resolved))
+    if words:
+        why = solution.explain(resolved)
+        scope.report(
+            binding,
+            "TY027",
+            f"a value of type {show_type(value)} can never be {show_type(resolved)}: {words}"
+            f"{f' ({why})' if why else ''}",
+        )
+    return resolved
+
+
+def _function(scope: Scope, function: Function) -> Steps:
+    outer = dict(scope.symbols)
+    params = tuple(scope.declare(param) for param in function.params)
+    inside = dict(scope.symbols)
+    body = yield function.body
+    ret = result_type(scope, function, body, inside)
+    scope.symbols = outer
+    return bounded(FuncType(params, ret, function.is_pure))
+
+
+def result_type(scope: Scope, function: Function, body: Type, symbols: dict[PrimVar, None]) -> Type:
+    """Return the type of a function's result: what it declares, which its body must not contradict, or its body's."""
+    if function.ret_type is None:
+        return body if is_unknown(body) else erase(body, symbols, set(function.params))
+    declared = scope.resolve(function.ret_type)
+    words = contradiction(body, declared)
+    if words:
+        value = function.body.body if isinstance(function.body, SeqExpr) else function.body
+        place = value if value.span is not None and not isinstance(value, Var) else function
+        scope.report(
+            place, "TY021", f"the function returns {show_type(body)}, declared is {show_type(declared)}: {words}",
+            _other_spelling(body, declared) or "change the declared type or the value",
+        )  # fmt: skip
+    return declared

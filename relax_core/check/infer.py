@@ -1,0 +1,144 @@
+"""Type inference: the side table of types of a module, with symbolic shapes."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+from weakref import WeakKeyDictionary
+
+from relax_core.check.expressions import result_type, type_of
+from relax_core.check.order import called_globals, components
+from relax_core.check.scope import Scope, Signature, declared_signature
+from relax_core.check.size import bounded
+from relax_core.check.unify import UNKNOWN, contradiction, is_unknown
+from relax_core.diagnostics import Diagnostic
+from relax_core.ir.expr import Function, GlobalVar
+from relax_core.ir.module import IRModule
+from relax_core.ir.node import Node
+from relax_core.ir.tir import PrimFunc
+from relax_core.ir.types import OBJECT, FuncType, Type
+
+
+@dataclass(frozen=True, slots=True)
+class Inference:
+    """The types of a module's variables, expressions and globals, and what is wrong with them."""
+
+    types: Mapping[Node, Type]
+    diagnostics: tuple[Diagnostic, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Typed:
+    """What typing one function gave, and the signatures of the globals that it rests on."""
+
+    rests_on: tuple[tuple[str, Signature | None], ...]
+    type_of: Mapping[Node, Type]
+    signature: FuncType
+    diagnostics: tuple[Diagnostic, ...]
+
+
+class Inferencer:
+    """Types modules; remembers by module, and per function while the signatures that it uses stay the same.
+
+    The memo of a function holds the signature of every global in it, compared by identity: a function that a pass
+    has rebuilt is another key, and a callee whose signature is another object makes its callers be typed again.
+    """
+
+    def __init__(self) -> None:
+        self._of_module: WeakKeyDictionary[IRModule, Inference] = WeakKeyDictionary()
+        self._of_function: WeakKeyDictionary[Function, _Typed] = WeakKeyDictionary()
+
+    def infer(self, module: IRModule) -> Inference:
+        """Return the types of `module`. Complexity: linear in its size, but for recursion without declared types."""
+        found = self._of_module.get(module)
+        if found is None:
+            found = self._infer(module)
+            self._of_module[module] = found
+        return found
+
+    def _infer(self, module: IRModule) -> Inference:
+        signature_of = _declared_signatures(module)
+        typed: dict[GlobalVar, _Typed] = {}
+        for group in components(module):
+            typed.update(self._group(module, group, signature_of))
+        types: dict[Node, Type] = {}
+        diagnostics: list[Diagnostic] = []
+        for definition in module:
+            entry = typed.get(definition.var)
+            if entry is None:
+                types[definition.var] = FuncType(None, OBJECT, is_pure=False)
+                continue
+            types.update(entry.type_of)
+            types[definition.var] = types[definition.function] = entry.signature
+            diagnostics.extend(entry.diagnostics)
+        return Inference(MappingProxyType(types), tuple(diagnostics))
+
+    def _group(
+        self, module: IRModule, group: tuple[GlobalVar, ...], signature_of: dict[str, Signature]
+    ) -> dict[GlobalVar, _Typed]:
+        """Type functions that call each other; those without a declared result get one by iteration."""
+        functions = {var: item.function for item in module if (var := item.var) in group}
+        relax = {var: function for var, function in functions.items() if isinstance(function, Function)}
+        open_vars = [var for var, function in relax.items() if function.ret_type is None]
+        if not open_vars or not _is_recursive(relax):
+            return {var: self._one(var, function, signature_of) for var, function in relax.items()}
+        for var in open_vars:
+            signature_of[var.name] = declared_signature(relax[var], UNKNOWN)
+        first = {var: _type_function(var, relax[var], dict(signature_of)) for var in open_vars}
+        for var, entry in first.items():
+            signature_of[var.name] = entry.signature if not is_unknown(entry.signature.ret) else _any(entry.signature)
+        second = {var: _type_function(var, relax[var], dict(signature_of)) for var in open_vars}
+        for var, entry in second.items():
+            if contradiction(entry.signature.ret, first[var].signature.ret) is not None:
+                signature_of[var.name] = _any(entry.signature)
+        return {var: _type_function(var, function, signature_of) for var, function in relax.items()}
+
+    def _one(self, var: GlobalVar, function: Function, signature_of: dict[str, Signature]) -> _Typed:
+        entry = self._of_function.get(function)
+        if entry is None or any(signature_of.get(name) is not signature for name, signature in entry.rests_on):
+            entry = _type_function(var, function, signature_of)
+            self._of_function[function] = entry
+        signature_of[var.name] = entry.signature
+        return entry
+
+
+def _any(signature: FuncType) -> FuncType:
+    return replace(signature, ret=OBJECT)
+
+
+def _is_recursive(functions: Mapping[GlobalVar, Function]) -> bool:
+    names = {var.name for var in functions}
+    return any(used.name in names for function in functions.values() for used in called_globals(function))
+
+
+def _declared_signatures(module: IRModule) -> dict[str, Signature]:
+    """Return by name the prim funcs and the types of the functions that declare their result."""
+    found: dict[str, Signature] = {}
+    for item in module:
+        match item.function:
+            case PrimFunc() as prim_func:
+                found[item.var.name] = prim_func
+            case Function(ret_type=ret) as function if ret is not None:
+                found[item.var.name] = declared_signature(function, ret)
+            case _:
+                pass
+    return found
+
+
+def _type_function(var: GlobalVar, function: Function, signature_of: dict[str, Signature]) -> _Typed:
+    scope = Scope(signature_of, var.name, fallback=function)
+    params = tuple(scope.declare(param) for param in function.params)
+    symbols = dict(scope.symbols)
+    body = type_of(scope, function.body)
+    ret = result_type(scope, function, body, symbols)
+    signature = bounded(FuncType(params, ret, function.is_pure))
+    assert isinstance(signature, FuncType), "a bounded function type is one"
+    rests_on = tuple((name, signature_of.get(name)) for name in scope.used_globals if name != var.name)
+    return _Typed(rests_on, MappingProxyType(scope.type_of), signature, tuple(scope.diagnostics))
+
+
+_INFERENCER = Inferencer()
+
+
+def infer(module: IRModule) -> Inference:
+    """Return the types of `module`, remembered while the module lives."""
+    return _INFERENCER.infer(module)

@@ -1,0 +1,96 @@
+"""The state of typing one function: types found, symbols in scope, diagnostics."""
+
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from relax_core.check.unify import UNKNOWN
+from relax_core.diagnostics import Diagnostic, Severity
+from relax_core.ir.expr import Expr, Function, GlobalVar, Var
+from relax_core.ir.node import Node
+from relax_core.ir.prim import PrimVar, const
+from relax_core.ir.substitute import free_symbols, map_type
+from relax_core.ir.tir import PrimFunc
+from relax_core.ir.types import OBJECT, Dims, FuncType, ShapeType, TensorType, Type
+
+Signature: TypeAlias = FuncType | PrimFunc
+
+
+@dataclass(slots=True)
+class Scope:
+    """What is known while a function is typed.
+
+    `signature_of` tells by name what the module's globals are. `home_symbols_of` holds for a variable bound to a
+    local function the symbols of its surroundings, which a call of it does not bind anew.
+    """
+
+    signature_of: dict[str, Signature]
+    function_name: str = ""
+    type_of: dict[Node, Type] = field(default_factory=dict[Node, Type])
+    symbols: dict[PrimVar, None] = field(default_factory=dict[PrimVar, None])
+    home_symbols_of: dict[Var, set[PrimVar]] = field(default_factory=dict[Var, set[PrimVar]])
+    used_globals: dict[str, GlobalVar] = field(default_factory=dict[str, GlobalVar])
+    diagnostics: list[Diagnostic] = field(default_factory=list[Diagnostic])
+    fallback: Node | None = None
+    retyping_depth: int = 0
+
+    def report(self, node: Node, code: str, message: str, hint: str = "", severity: Severity = "error") -> Type:
+        """Add a diagnostic at `node` and return the type that silences users of its value."""
+        span = node.span if node.span is not None else None if self.fallback is None else self.fallback.span
+        where = "" if span is not None or not self.function_name else f"in {self.function_name}: "
+        self.diagnostics.append(Diagnostic(code, where + message, span, hint, severity))
+        return UNKNOWN
+
+    def resolve(self, type_: Type) -> Type:
+        """Return a declared type with shape variables replaced by their dimensions where those are known."""
+
+        def change_var(var: Var) -> "Var | Dims":
+            match self.type_of.get(var):
+                case ShapeType(values=tuple() as values):
+                    return values
+                case _:
+                    return var
+
+        resolved = map_type(type_, lambda expr: expr, change_var)
+        match resolved:
+            case TensorType(shape=None, ndim=0):
+                return TensorType((), resolved.dtype, vdevice=resolved.vdevice)
+            case TensorType(shape=Var() as var, ndim=None):
+                return TensorType(var, resolved.dtype, self._rank_of(var), resolved.vdevice)
+            case _:
+                return resolved
+
+    def _rank_of(self, var: Var) -> int | None:
+        match self.type_of.get(var):
+            case ShapeType(ndim=ndim):
+                return ndim
+            case _:
+                return None
+
+    def bind_symbols_of(self, type_: Type) -> tuple[PrimVar, ...]:
+        """Bring the symbols of `type_` into scope and return those that were not in it."""
+        added = tuple(symbol for symbol in free_symbols(type_) if symbol not in self.symbols)
+        self.symbols.update(dict.fromkeys(added))
+        return added
+
+    def declare(self, var: Var) -> Type:
+        """Give a parameter the type of its annotation, an object without one."""
+        type_ = OBJECT if var.annotation is None else self.resolve(var.annotation)
+        self.type_of[var] = type_
+        self.bind_symbols_of(type_)
+        return type_
+
+
+def constant_type(shape: tuple[int, ...], dtype: str) -> TensorType:
+    """Return the type of a tensor literal."""
+    return TensorType(tuple(const(size) for size in shape), dtype)
+
+
+def declared_signature(function: Function, ret: Type) -> FuncType:
+    """Return the type of `function` if its result is of type `ret`."""
+    params = tuple(OBJECT if param.annotation is None else param.annotation for param in function.params)
+    return FuncType(params, ret, function.is_pure)
+
+
+def show_callee(callee: Expr) -> str:
+    """Return the name of a callee for a message."""
+    return str(getattr(callee, "name", "the function"))

@@ -1,0 +1,295 @@
+"""The rules of well-formedness, each of which names the culprit.
+
+See: tvm/src/relax/analysis/well_formed.cc
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from relax_core.check.infer import Inference
+from relax_core.check.purity import impurity_of, is_unchecked
+from relax_core.check.visits import Facts, facts_of
+from relax_core.diagnostics import Diagnostic, Severity
+from relax_core.ir.attrs import attr
+from relax_core.ir.expr import (
+    Call,
+    Constant,
+    DataflowVar,
+    DataTypeImm,
+    Function,
+    GlobalVar,
+    If,
+    Null,
+    Op,
+    PrimValue,
+    ShapeExpr,
+    Tuple,
+    Var,
+    op_name,
+)
+from relax_core.ir.module import IRModule
+from relax_core.ir.node import Node
+from relax_core.ir.prim import PrimVar
+from relax_core.ir.tir import PrimFunc
+from relax_core.ir.types import TupleType
+from relax_core.source import Span
+
+_TIR_CALLS = ("relax.call_tir", "relax.call_tir_inplace", "relax.call_dps_packed")
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """A module with what the rules read: its types, and the facts of each Relax function."""
+
+    module: IRModule
+    inference: Inference
+    facts: tuple[tuple[GlobalVar, Function, Facts], ...]
+
+
+Check: TypeAlias = Callable[[Checked], Iterator[Diagnostic]]
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A rule: its name, the code of its diagnostics, and the check."""
+
+    name: str
+    code: str
+    check: Check
+
+
+def well_formed(module: IRModule, inference: Inference) -> tuple[Diagnostic, ...]:
+    """Return what breaks the rules, in the order of the functions and then of the rules."""
+    facts = tuple((var, function, facts_of(function)) for var, function in module.relax_functions)
+    checked = Checked(module, inference, facts)
+    return tuple(diagnostic for rule in RULES for diagnostic in rule.check(checked))
+
+
+def _place(*nodes: Node | None) -> Span | None:
+    """Return the span of the first node that has one."""
+    return next((node.span for node in nodes if node is not None and node.span is not None), None)
+
+
+def _diagnostic(
+    code: str, message: str, *nodes: Node | None, hint: str = "", severity: Severity = "error"
+) -> Diagnostic:
+    return Diagnostic(code, message, _place(*nodes), hint, severity)
+
+
+def _defined_once(checked: Checked) -> Iterator[Diagnostic]:
+    for _, _, facts in checked.facts:
+        for item in facts.definitions:
+            if item.is_again and not isinstance(item.place, Function):
+                yield _diagnostic(
+                    "WF001", f"{item.var.name} is bound twice", item.place, item.var, hint="bind a variable of its own"
+                )
+
+
+def _defined_before_use(checked: Checked) -> Iterator[Diagnostic]:
+    words = {
+        "undefined": "{} is not defined",
+        "too early": "{} is used before it is bound",
+        "out of scope": "{} is used outside the block that binds it",
+    }
+    for _, function, facts in checked.facts:
+        for use in facts.wrong_uses:
+            if use.problem != "dataflow":
+                message = words[use.problem].format(use.var.name)
+                yield _diagnostic("WF002", message, use.holder, use.var, function)
+
+
+def _dataflow_vars_inside(checked: Checked) -> Iterator[Diagnostic]:
+    for _, function, facts in checked.facts:
+        for use in facts.wrong_uses:
+            if use.problem == "dataflow":
+                yield _diagnostic(
+                    "WF003",
+                    f"{use.var.name} is visible only inside its dataflow block",
+                    use.holder,
+                    function,
+                    hint=f"name it in R.output({use.var.name}) at the end of the block",
+                )
+        for item in facts.definitions:
+            if isinstance(item.var, DataflowVar) and not item.is_in_dataflow and not item.is_again:
+                yield _diagnostic(
+                    "WF015", f"the dataflow variable {item.var.name} is bound outside a dataflow block", item.place
+                )
+
+
+def _pure_dataflow(checked: Checked) -> Iterator[Diagnostic]:
+    for _, function, facts in checked.facts:
+        for visit in facts.visits:
+            words = impurity_of(visit.node, checked.inference.types)
+            if words is None:
+                continue
+            if visit.is_in_dataflow:
+                yield _diagnostic(
+                    "WF004",
+                    f"this stands in a dataflow block, and {words}",
+                    visit.node,
+                    visit.holder,
+                    hint="move the call out of the block",
+                )
+            elif visit.function.is_pure and not is_unchecked(function):
+                yield _diagnostic(
+                    "WF005",
+                    f"the function is declared pure, but {words}",
+                    visit.node,
+                    visit.holder,
+                    hint="write @R.function(pure=False)",
+                    severity="warning",
+                )
+
+
+def _symbols_defined(checked: Checked) -> Iterator[Diagnostic]:
+    for _, function, facts in checked.facts:
+        reported: set[PrimVar] = set()
+        for item in facts.wrong_symbols:
+            if item.symbol in reported:
+                continue
+            reported.add(item.symbol)
+            yield _diagnostic(
+                "WF006",
+                f"the symbolic dimension {item.symbol.name} has no value here",
+                item.holder,
+                function,
+                hint="a parameter's type or R.match_cast must have it as a whole dimension",
+            )
+
+
+def _unique_params(checked: Checked) -> Iterator[Diagnostic]:
+    for _, function, facts in checked.facts:
+        for item in facts.definitions:
+            if item.is_again and isinstance(item.place, Function):
+                yield _diagnostic("WF007", f"the parameter {item.var.name} is there twice", item.var, function)
+
+
+def _globals_exist(checked: Checked) -> Iterator[Diagnostic]:
+    for _, function, facts in checked.facts:
+        for visit in facts.visits:
+            match visit.node:
+                case GlobalVar(name=name) as var:
+                    found = checked.module.find(name)
+                    if found is None:
+                        names = ", ".join(checked.module.names)
+                        yield _diagnostic(
+                            "WF008", f"the module has no function {name}", var, visit.holder, function,
+                            hint=f"it has {names}",
+                        )  # fmt: skip
+                    elif found.var is not var:
+                        yield _diagnostic(
+                            "WF008",
+                            f"{name} is not the global of this module of that name",
+                            var,
+                            visit.holder,
+                            function,
+                        )
+                case _:
+                    pass
+
+
+def _unique_globals(checked: Checked) -> Iterator[Diagnostic]:
+    seen: set[str] = set()
+    for item in checked.module:
+        if item.var.name in seen:
+            yield _diagnostic("WF014", f"the module has two functions {item.var.name}", item.function, item.var)
+        seen.add(item.var.name)
+
+
+def _private_without_symbol(checked: Checked) -> Iterator[Diagnostic]:
+    for item in checked.module:
+        if item.function.is_private and attr(item.function.attrs, "global_symbol") is not None:
+            yield _diagnostic(
+                "WF009",
+                f"{item.var.name} is private and has a global_symbol",
+                item.function,
+                hint="remove private=True, or the attribute",
+            )
+
+
+def _no_if_in_dataflow(checked: Checked) -> Iterator[Diagnostic]:
+    for _, _, facts in checked.facts:
+        for visit in facts.visits:
+            if visit.is_in_dataflow and isinstance(visit.node, If):
+                yield _diagnostic(
+                    "WF010",
+                    "a dataflow block has no conditional",
+                    visit.node,
+                    visit.holder,
+                    hint="move the conditional out of the block",
+                )
+
+
+def _callees(checked: Checked) -> Iterator[Diagnostic]:
+    for _, function, facts in checked.facts:
+        for visit in facts.visits:
+            match visit.node:
+                case Call(op=Constant() | PrimValue() | ShapeExpr() | Tuple() | DataTypeImm() | Null()) as call:
+                    yield _diagnostic(
+                        "WF011", f"{type(call.op).__name__} is not a callee", call, visit.holder, function
+                    )
+                case Op(name=name) as op if not (isinstance(visit.holder, Call) and visit.holder.op is op):
+                    yield _diagnostic(
+                        "WF011",
+                        f"the operator {name} is used as a value",
+                        op,
+                        visit.holder,
+                        function,
+                        hint="wrap it in a function",
+                    )
+                case _:
+                    pass
+
+
+def _inline_tuples(checked: Checked) -> Iterator[Diagnostic]:
+    for _, function, facts in checked.facts:
+        for visit in facts.visits:
+            match visit.node:
+                case Call(args=(callee, inputs, *_)) as call if op_name(call) in _TIR_CALLS:
+                    is_tuple = isinstance(inputs, Tuple) or isinstance(checked.inference.types.get(inputs), TupleType)
+                    if not is_tuple:
+                        name = getattr(callee, "name", "the function")
+                        yield _diagnostic(
+                            "WF012",
+                            f"the inputs of {name} must be a tuple",
+                            inputs if not isinstance(inputs, Var) else None,
+                            call,
+                            function,
+                            hint="write (x,) for one input",
+                        )
+                case _:
+                    pass
+
+
+def _prim_funcs_complete(checked: Checked) -> Iterator[Diagnostic]:
+    for item in checked.module:
+        match item.function:
+            case PrimFunc(params=params, buffers=buffers) as prim_func:
+                for buffer in buffers:
+                    if buffer.handle not in params:
+                        yield _diagnostic(
+                            "WF013",
+                            f"the buffer {buffer.buffer.name} of {item.var.name} has a handle that is not a parameter",
+                            buffer,
+                            prim_func,
+                        )
+            case _:
+                pass
+
+
+RULES: tuple[Rule, ...] = (
+    Rule("functions of a module have different names", "WF014", _unique_globals),
+    Rule("parameters are different variables", "WF007", _unique_params),
+    Rule("a variable is bound once", "WF001", _defined_once),
+    Rule("a variable is bound before it is used", "WF002", _defined_before_use),
+    Rule("a dataflow variable stays in its block", "WF003", _dataflow_vars_inside),
+    Rule("a dataflow block and a pure function have no side effects", "WF004", _pure_dataflow),
+    Rule("a symbolic dimension has a value before it is used", "WF006", _symbols_defined),
+    Rule("a global is a function of the module", "WF008", _globals_exist),
+    Rule("a private function has no global_symbol", "WF009", _private_without_symbol),
+    Rule("a dataflow block has no conditional", "WF010", _no_if_in_dataflow),
+    Rule("a callee can be called", "WF011", _callees),
+    Rule("inputs of call_tir are a tuple", "WF012", _inline_tuples),
+    Rule("a buffer of a prim func belongs to a parameter", "WF013", _prim_funcs_complete),
+)

@@ -1,0 +1,235 @@
+"""The command line: the engine's session as text.
+
+    python -m relax_core check  FILE...
+    python -m relax_core script FILE [--dialect tvmscript|relay|ast] [--spelling 2026|2023|2022] [--passes P]
+    python -m relax_core opt    FILE --passes P [--print-after-all] [--json]
+    python -m relax_core run    FILE [--entry main] [--inputs in.npz | --seed 0] [--outputs out.npz] [--passes P]
+    python -m relax_core asm    FILE [--kernel NAME --as bytecode|llvm|asm]
+
+Programs run in a worker with limits, or with `--in-process` in this process. Exit status: 0, 1 for a diagnosed
+program, 2 for bad usage, 3 for a limit reached.
+"""
+
+import argparse
+import os
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Protocol, TypeVar
+
+import msgspec
+
+from relax_core.engine.client import Client
+from relax_core.engine.protocol import Asm, Check, Execute, Failure, Opt, Program, Request, Script, StageText
+from relax_core.engine.session import Session
+
+R = TypeVar("R")
+
+DIAGNOSED, BAD_USAGE, LIMIT = 1, 2, 3
+_STANDARD_INPUT = "-"
+
+
+class Engine(Protocol):
+    """A worker's client or a session in this process."""
+
+    def request(self, message: Request[R]) -> R | Failure:
+        """Answer a request."""
+        ...
+
+
+class _UsageError(Exception):
+    """The command cannot be carried out as given."""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Carry out one command and return the exit status."""
+    try:
+        options = _parser().parse_args(arguments)
+    except SystemExit as stop:
+        return stop.code if isinstance(stop.code, int) else BAD_USAGE
+    command: Callable[[Engine, argparse.Namespace], int] = options.command
+    try:
+        if options.in_process:
+            return command(Session(), options)
+        with Client() as client:
+            return command(client, options)
+    except _UsageError as error:
+        _complain(f"error: {error}")
+        return BAD_USAGE
+    except BrokenPipeError:
+        # The reader of the output is gone; what Python still holds for it must not be written at the end.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+
+
+def _check(engine: Engine, options: argparse.Namespace) -> int:
+    status = 0
+    for file in options.files:
+        program = _program(file)
+        found = engine.request(Check(program))
+        if isinstance(found, Failure):
+            status = max(status, _failed(found))
+            continue
+        for text in found.rendered:
+            _say(text)
+        if not found.rendered:
+            _say(f"{program.name}: no problems")
+        status = max(status, DIAGNOSED if found.has_errors else 0)
+    return status
+
+
+def _script(engine: Engine, options: argparse.Namespace) -> int:
+    program = _program(options.file, pipeline=options.passes)
+    has_passes = options.passes is not None
+    text = engine.request(Script(program, options.dialect, options.spelling, has_passes))
+    if isinstance(text, Failure):
+        return _failed(text)
+    _say(text.text)
+    return 0
+
+
+def _opt(engine: Engine, options: argparse.Namespace) -> int:
+    reply = engine.request(Opt(_program(options.file, pipeline=options.passes)))
+    if isinstance(reply, Failure):
+        return _failed(reply)
+    last = reply.stages[-1]
+    shown = reply.stages if options.print_after_all or options.json else (last,)
+    for stage in shown:
+        if options.json:
+            _say(msgspec.json.encode(stage).decode())
+        else:
+            if options.print_after_all:
+                _say(_heading(stage))
+            _say(stage.text)
+    for text in last.problems:
+        _complain(text)
+    return DIAGNOSED if last.problems else 0
+
+
+def _heading(stage: StageText) -> str:
+    if stage.index == 0:
+        return "# 0 Source"
+    change = f"changed, {stage.rewrite_count} rewrites" if stage.is_changed else "unchanged"
+    remarks = "".join(f"\n#   {item}" for item in stage.remarks)
+    return f"# {stage.index} {stage.name}: {change}, {stage.seconds * 1000:.1f} ms{remarks}"
+
+
+def _run(engine: Engine, options: argparse.Namespace) -> int:
+    program = _program(options.file, pipeline=options.passes, entry=options.entry, seed=options.seed)
+    archive = _read_bytes(options.inputs) if options.inputs else b""
+    ran = engine.request(Execute(program, archive))
+    if isinstance(ran, Failure):
+        return _failed(ran)
+    for line in ran.output:
+        _say(line)
+    if ran.rendered:
+        _complain(ran.rendered)
+        return LIMIT if ran.is_limit else DIAGNOSED
+    _say(ran.result)
+    if options.outputs:
+        _write_bytes(options.outputs, ran.archive)
+    return 0
+
+
+def _asm(engine: Engine, options: argparse.Namespace) -> int:
+    program = _program(options.file)
+    form = options.form or ("llvm" if options.kernel else "bytecode")
+    listing = engine.request(Asm(program, form, options.kernel))
+    if isinstance(listing, Failure):
+        return _failed(listing)
+    _say(listing.code.text)
+    more = () if form == "bytecode" or options.kernel else listing.kernels[1:]
+    for kernel in more:
+        listing = engine.request(Asm(program, form, kernel))
+        if isinstance(listing, Failure):
+            return _failed(listing)
+        _say(listing.code.text)
+    return 0
+
+
+def _program(file: str, *, pipeline: str | None = None, entry: str = "", seed: int = 0) -> Program:
+    name = "<stdin>" if file == _STANDARD_INPUT else file
+    raw = sys.stdin.buffer.read() if file == _STANDARD_INPUT else _read_bytes(file)
+    try:
+        return Program(raw.decode("utf-8"), name, pipeline=pipeline, entry=entry, seed=seed)
+    except UnicodeDecodeError as error:
+        raise _UsageError(f"{name} is not UTF-8 text: byte {error.start}") from None
+
+
+def _read_bytes(path: str) -> bytes:
+    try:
+        return Path(path).read_bytes()
+    except OSError as error:
+        raise _UsageError(f"cannot read {path}: {error.strerror}") from None
+
+
+def _write_bytes(path: str, content: bytes) -> None:
+    try:
+        Path(path).write_bytes(content)
+    except OSError as error:
+        raise _UsageError(f"cannot write {path}: {error.strerror}") from None
+
+
+def _failed(failure: Failure) -> int:
+    _complain(failure.rendered or f"error: {failure.title}. {failure.message}".rstrip())
+    return DIAGNOSED if failure.kind in ("diagnosed", "internal") else LIMIT
+
+
+def _say(text: str) -> None:
+    sys.stdout.write(_printable(text, sys.stdout.encoding))
+    sys.stdout.flush()
+
+
+def _complain(text: str) -> None:
+    sys.stderr.write(_printable(text, sys.stderr.encoding))
+    sys.stderr.flush()
+
+
+def _printable(text: str, encoding: str | None) -> str:
+    """End `text` with one newline, and escape what the stream's encoding has no character for."""
+    text = text if text.endswith("\n") else f"{text}\n"
+    name = encoding or "utf-8"
+    return text.encode(name, "backslashreplace").decode(name)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="relax_core", description="Check, print, transform and run Relax modules.")
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+
+    def command(name: str, what: str, run: Callable[[Engine, argparse.Namespace], int]) -> argparse.ArgumentParser:
+        made = commands.add_parser(name, help=what, description=what)
+        made.set_defaults(command=run)
+        made.add_argument("--in-process", action="store_true", help="without the worker and its limits")
+        return made
+
+    file_help = "a TVMScript file; - reads standard input"
+    passes_help = "passes with options, such as 'LambdaLift, LegalizeOps'"
+    check = command("check", "Report types and well-formedness.", _check)
+    check.add_argument("files", nargs="+", metavar="FILE", help=file_help)
+
+    script = command("script", "Print a module.", _script)
+    script.add_argument("file", metavar="FILE", help=file_help)
+    script.add_argument("--dialect", choices=("tvmscript", "relay", "ast"), default="tvmscript")
+    script.add_argument("--spelling", choices=("2026", "2023", "2022"), default="2026")
+    script.add_argument("--passes", metavar="P", help=passes_help)
+
+    opt = command("opt", "Run passes and print what they make.", _opt)
+    opt.add_argument("file", metavar="FILE", help=file_help)
+    opt.add_argument("--passes", metavar="P", required=True, help=passes_help)
+    opt.add_argument("--print-after-all", action="store_true", help="print the module after each pass")
+    opt.add_argument("--json", action="store_true", help="print one object per stage and line")
+
+    run = command("run", "Run a function and print its result.", _run)
+    run.add_argument("file", metavar="FILE", help=file_help)
+    run.add_argument("--entry", default="", metavar="NAME", help="default: main, or the first function")
+    given = run.add_mutually_exclusive_group()
+    given.add_argument("--inputs", metavar="NPZ", help="arguments in_0, in_1, ...; tuple fields in_0_1")
+    given.add_argument("--seed", type=int, default=0, help="of the made-up arguments")
+    run.add_argument("--outputs", metavar="NPZ", help="where to write the result: out, or out_0, ...")
+    run.add_argument("--passes", metavar="P", help=f"{passes_help}; default: the whole pipeline")
+
+    asm = command("asm", "Print the bytecode, or a kernel's code.", _asm)
+    asm.add_argument("file", metavar="FILE", help=file_help)
+    asm.add_argument("--kernel", default="", metavar="NAME")
+    asm.add_argument("--as", dest="form", choices=("bytecode", "llvm", "asm"))
+    return parser

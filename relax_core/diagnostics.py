@@ -1,0 +1,63 @@
+"""What is said to the user about a program: diagnostics, and the errors that carry them."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal
+
+from relax_core.source import Span, excerpt
+
+Severity = Literal["error", "warning", "note"]
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnostic:
+    """A located message: where, what was expected, what was found, and a hint.
+
+    `code` is listed in `codes.py`. `related` are further places with their own words.
+    """
+
+    code: str
+    message: str
+    span: Span | None = None
+    hint: str = ""
+    severity: Severity = "error"
+    related: tuple[tuple[str, Span], ...] = ()
+
+    @property
+    def place(self) -> str:
+        """`name:line:column`, or the empty string without a span."""
+        if self.span is None:
+            return ""
+        return f"{self.span.source.name}:{self.span.line}:{self.span.column}"
+
+    def render(self, *, with_excerpt: bool = True) -> str:
+        """Return the message as the command line prints it."""
+        head = f"{self.place}: " if self.span else ""
+        lines = [f"{head}{self.severity}[{self.code}]: {self.message}"]
+        if self.span is not None and with_excerpt:
+            lines += [f"    {line}" for line in excerpt(self.span).splitlines()]
+        if self.hint:
+            lines.append(f"hint: {self.hint}")
+        lines += [f"see: {span.source.name}:{span.line}:{span.column}: {words}" for words, span in self.related]
+        return "\n".join(lines)
+
+
+class DiagnosedError(Exception):
+    """A user's program cannot go on; `diagnostics` say why, errors first seen first."""
+
+    def __init__(self, diagnostics: Iterable[Diagnostic]) -> None:
+        self.diagnostics = tuple(diagnostics)
+        super().__init__("\n".join(item.render(with_excerpt=False) for item in self.diagnostics))
+
+
+class CompileError(DiagnosedError):
+    """A program that cannot be parsed, checked, transformed or built."""
+
+
+class RunError(DiagnosedError):
+    """A program that stopped while it ran: a failed check, a limit, a missing packed function."""
+
+
+def has_errors(diagnostics: Iterable[Diagnostic]) -> bool:
+    """Tell whether any of `diagnostics` is an error."""
+    return any(item.severity == "error" for item in diagnostics)

@@ -1,0 +1,210 @@
+"""Arguments for a run: made up from a seed for the parameters' types, or read from an npz archive; results to npz."""
+
+import io
+import zipfile
+from collections.abc import Mapping
+from typing import Any, NoReturn, cast
+
+import numpy as np
+
+from relax_core.diagnostics import Diagnostic, RunError
+from relax_core.ir.canonical import evaluate
+from relax_core.ir.expr import Function, Var
+from relax_core.ir.node import preorder
+from relax_core.ir.prim import PrimExpr, PrimVar
+from relax_core.ir.substitute import type_nodes
+from relax_core.ir.types import PrimType, ShapeType, TensorType, TupleType, Type
+from relax_core.present.words import bytes_text, type_text
+from relax_core.vm.values import DTypeValue, ShapeValue
+
+FIRST_SIZE = 2
+"""Size of the first symbolic dimension; the next ones are one larger each."""
+_BYTES_LIMIT = 256 << 20
+_DEFAULT_SHAPE = (2, 3, 4, 5)
+
+
+def symbol_sizes(function: Function, sizes: Mapping[str, int]) -> dict[PrimVar, int]:
+    """Choose a size for each symbolic dimension of the parameters, in the order of their first appearance."""
+    chosen: dict[PrimVar, int] = {}
+    for param in function.params:
+        for root in type_nodes(param.annotation):
+            for node in preorder(root):
+                if isinstance(node, PrimVar) and node not in chosen:
+                    chosen[node] = sizes.get(node.name, FIRST_SIZE + len(chosen))
+    return chosen
+
+
+def can_be_made_up(function: Function) -> bool:
+    """Tell whether `generate` has a value for every parameter: no function or object is among them."""
+    stack = [param.annotation for param in function.params]
+    while stack:
+        match stack.pop():
+            case TupleType(fields=fields):
+                stack.extend(fields)
+            case None | TensorType() | ShapeType() | PrimType():
+                pass
+            case _:
+                return False
+    return True
+
+
+def generate(function: Function, seed: int, sizes: Mapping[str, int]) -> tuple[Any, ...]:
+    """Make up one argument for each parameter; equal seeds give equal arguments.
+
+    Raises:
+        RunError: EN002 for a type that no value can be made up for, EN003 if the arguments are too large.
+    """
+    maker = _Maker(np.random.default_rng(seed), symbol_sizes(function, sizes))
+    for param in function.params:
+        # Shapes come first: another parameter's type may be given by a parameter that holds its shape.
+        if isinstance(param.annotation, ShapeType):
+            maker.shape_of[param] = tuple(maker.make(param.annotation, param))
+    return tuple(
+        maker.shape_of[param] if param in maker.shape_of else maker.make(param.annotation or TensorType(), param)
+        for param in function.params
+    )
+
+
+class _Maker:
+    def __init__(self, random: np.random.Generator, size_of: Mapping[PrimVar, int]) -> None:
+        self.shape_of: dict[Var, tuple[int, ...]] = {}
+        self._random = random
+        self._size_of = size_of
+        self._bytes = 0
+
+    def make(self, type_: Type, param: Var) -> Any:
+        """Make up a value of `type_`, which is a part of the type of `param`."""
+        match type_:
+            case TensorType():
+                return self._tensor(type_, param)
+            case ShapeType(values=None, ndim=ndim):
+                return _DEFAULT_SHAPE[: 2 if ndim is None else ndim]
+            case ShapeType(values=tuple() as values):
+                return tuple(self._size(value, param) for value in values)
+            case PrimType(dtype="string"):
+                return "text"
+            case PrimType(dtype=dtype, value=value):
+                return self._prim(dtype, value, param)
+            case TupleType(fields=fields):
+                return tuple(self.make(field, param) for field in fields)
+            case _:
+                words = type_text(type_)
+                _fail("EN002", f"no value can be made up for `{param.name}` of type {words}", param, _ARCHIVE_HINT)
+
+    def _tensor(self, type_: TensorType, param: Var) -> "np.ndarray[Any, Any]":
+        match type_.shape:
+            case tuple() as dims:
+                shape = tuple(self._size(dim, param) for dim in dims)
+            case Var() as var:
+                shape = self.shape_of.get(var, _DEFAULT_SHAPE[:2])
+            case None:
+                shape = _DEFAULT_SHAPE[: 2 if type_.ndim is None else type_.ndim]
+        dtype = _numpy_dtype(type_.dtype or "float32", param)
+        size_bytes = dtype.itemsize
+        for size in shape:
+            size_bytes *= size
+        self._bytes += size_bytes
+        if self._bytes > _BYTES_LIMIT:
+            limit = bytes_text(_BYTES_LIMIT)
+            _fail(
+                "EN003", f"the argument `{param.name}` needs {size_bytes:,} bytes, at most {limit} are made up", param
+            )
+        match dtype.kind:
+            case "f":
+                return self._random.random(shape, dtype=np.float32).astype(dtype)
+            case "b":
+                return self._random.random(shape) < 0.5
+            case _:
+                return self._random.integers(0, 10, shape).astype(dtype)
+
+    def _prim(self, dtype: str, value: PrimExpr | None, param: Var) -> bool | int | float:
+        if value is not None:
+            return self._size(value, param)
+        if dtype == "bool":
+            return bool(self._random.random() < 0.5)
+        return float(self._random.random()) if "float" in dtype else int(self._random.integers(1, 5))
+
+    def _size(self, dim: PrimExpr, param: Var) -> int:
+        size = int(evaluate(dim, self._size_of))
+        if size < 0:
+            _fail("EN002", f"a dimension of `{param.name}` would be {size}", param, "choose other sizes")
+        return size
+
+
+_ARCHIVE_HINT = "give the arguments as an archive: run FILE --inputs in.npz"
+
+
+def _fail(code: str, message: str, param: Var | None, hint: str = "") -> NoReturn:
+    raise RunError((Diagnostic(code, message, param.span if param is not None else None, hint),))
+
+
+def _numpy_dtype(name: str, param: Var) -> "np.dtype[Any]":
+    try:
+        return np.dtype(name)
+    except TypeError:
+        _fail("EN002", f"no value can be made up for `{param.name}`: NumPy has no dtype {name}", param)
+
+
+def read_archive(archive: bytes, function: Function) -> tuple[Any, ...]:
+    """Read `in_0`, `in_1_0`, ... for the parameters of `function`.
+
+    Raises:
+        RunError: EN004 if the archive cannot be read or a member is missing or left over.
+    """
+    try:
+        with np.load(io.BytesIO(archive), allow_pickle=False) as loaded:
+            members = {name: loaded[name] for name in loaded.files}
+    except (ValueError, OSError, zipfile.BadZipFile, KeyError) as error:
+        _fail("EN004", f"the archive of inputs cannot be read: {error}", None)
+    used: set[str] = set()
+    args = tuple(
+        _member(f"in_{number}", param.annotation, members, used, param) for number, param in enumerate(function.params)
+    )
+    left = [name for name in members if name not in used]
+    if left:
+        _fail("EN004", f"the archive has {', '.join(left)}, which no parameter takes", None)
+    return args
+
+
+def _member(name: str, type_: Type | None, members: Mapping[str, Any], used: set[str], param: Var) -> Any:
+    array = members.get(name)
+    if array is None:
+        fields: list[Any] = []
+        declared = type_.fields if isinstance(type_, TupleType) else ()
+        while any(item == f"{name}_{len(fields)}" or item.startswith(f"{name}_{len(fields)}_") for item in members):
+            field = declared[len(fields)] if len(fields) < len(declared) else None
+            fields.append(_member(f"{name}_{len(fields)}", field, members, used, param))
+        if not fields and not (isinstance(type_, TupleType) and not type_.fields):
+            _fail("EN004", f"the archive has no {name} for the parameter `{param.name}`", param)
+        return tuple(fields)
+    used.add(name)
+    match type_:
+        case ShapeType():
+            return tuple(int(item) for item in array.ravel())
+        case PrimType():
+            return array.item()
+        case _:
+            return array.item() if array.dtype.kind == "U" else array
+
+
+def write_archive(result: Any) -> bytes:
+    """Write a result as npz: `out`, or `out_0`, `out_1_0`, ... for tuples; closures and void are left out."""
+    members: dict[str, Any] = {}
+    stack = [("out", result)]
+    while stack:
+        name, value = stack.pop()
+        match value:
+            case ShapeValue():
+                members[name] = np.array(value, np.int64)
+            case tuple():
+                fields = cast("tuple[Any, ...]", value)
+                stack.extend((f"{name}_{number}", item) for number, item in enumerate(fields))
+            case DTypeValue(name=dtype):
+                members[name] = np.array(dtype)
+            case np.ndarray() | bool() | int() | float() | str() | np.generic():
+                members[name] = np.asarray(value)
+            case _:
+                pass
+    buffer = io.BytesIO()
+    np.savez(buffer, **dict(sorted(members.items())))
+    return buffer.getvalue()

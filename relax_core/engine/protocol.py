@@ -1,0 +1,363 @@
+"""The messages between the server or the command line and a worker: typed, versioned, without pickle.
+
+Every request carries the whole `Program` that it is about, so a fresh worker can answer it. A request class names
+its reply: `class GraphOf(Request[Graph])`. A frame is an `Envelope` one way and an `Answer` the other.
+"""
+
+from typing import Generic, Literal, TypeAlias, TypeVar, cast, get_args
+
+import msgspec
+
+from relax_core.present.models import Code, Diff, Graph, Inspector, Pipeline, Problem, StageDetail, Status
+from relax_core.present.run_models import Run, Tensor
+
+VERSION = 1
+
+R = TypeVar("R", covariant=True)  # R is the field's word for a result here
+
+
+class Program(msgspec.Struct, frozen=True):
+    """All that a screen is made from: text, module, pipeline, entry and inputs.
+
+    Node ids and event numbers are reproduced from these values alone.
+    """
+
+    text: str
+    name: str = "module.py"
+    """File name, for messages."""
+    module: str = ""
+    """Which module of the text; empty: the first one."""
+    pipeline: str | None = None
+    """Such as `LambdaLift, FuseOps(max_depth=4)`; None is the default pipeline."""
+    entry: str = ""
+    """Function that runs; empty: `main`, or else the first one that can be entered."""
+    seed: int = 0
+    """Of the generated inputs."""
+    sizes: tuple[tuple[str, int], ...] = ()
+    """Sizes of symbolic dimensions by name; the others are chosen small."""
+    as_in: Literal["fixed", "reported"] = "fixed"
+
+
+class Request(msgspec.Struct, Generic[R], frozen=True, tag=True):
+    """The base of requests; `R` is the type of the reply."""
+
+
+class Sample(msgspec.Struct, frozen=True):
+    """A sample program and the words of its header."""
+
+    path: str
+    """Relative to `samples/`, such as `seeds/print_closure.py`."""
+    title: str
+    shows: str = ""
+    source: str = ""
+    changes: tuple[str, ...] = ()
+    text: str = ""
+    area: str = ""
+
+
+class SourceView(msgspec.Struct, frozen=True):
+    """The Source page but for its graph."""
+
+    code: Code
+    modules: tuple[str, ...] = ()
+    module: str = ""
+    functions: tuple[str, ...] = ()
+    """In the order of the text; each has a graph."""
+    entries: tuple[str, ...] = ()
+    """Functions that can be run."""
+    dialect: str = ""
+    """Such as `Relax, 2022 spelling`."""
+    summary: str = ""
+    """Such as `2 functions · 4 bindings`."""
+    offers_layout: bool = False
+    """The text seems to have lost its layout: `RestoreLayout` would change it."""
+    status: Status = msgspec.field(default_factory=lambda: Status(is_well_formed=False))
+
+
+class StageView(msgspec.Struct, frozen=True):
+    """One stage: the texts before and after, and what the pass says."""
+
+    detail: StageDetail
+    diff: Diff
+    after: Code
+    """The whole text after the pass, to copy and to download."""
+
+
+class Restored(msgspec.Struct, frozen=True):
+    """A text with its layout restored and what was done to it."""
+
+    text: str
+    changes: tuple[str, ...] = ()
+
+
+class TensorPage(msgspec.Struct, frozen=True):
+    """A part of a tensor and the whole of its shape."""
+
+    tensor: Tensor
+    shape: tuple[int, ...] = ()
+    dtype: str = ""
+    text: str = ""
+    """The part as text to copy, as NumPy prints it."""
+
+
+class Listing(msgspec.Struct, frozen=True):
+    """A generated text: bytecode, LLVM IR or assembly."""
+
+    code: Code
+    kernels: tuple[str, ...] = ()
+
+
+class Found(msgspec.Struct, frozen=True):
+    """The diagnostics of a program, as data and as the command line prints them."""
+
+    problems: tuple[Problem, ...] = ()
+    rendered: tuple[str, ...] = ()
+    has_errors: bool = False
+
+
+class Text(msgspec.Struct, frozen=True):
+    """A printed program; `notes` go to standard error."""
+
+    text: str
+    notes: tuple[str, ...] = ()
+
+
+class StageText(msgspec.Struct, frozen=True):
+    """One stage for the command line."""
+
+    index: int
+    name: str
+    is_changed: bool
+    seconds: float
+    rewrite_count: int
+    remarks: tuple[str, ...]
+    text: str
+    problems: tuple[str, ...] = ()
+
+
+class Stages(msgspec.Struct, frozen=True):
+    """All stages for the command line, the source being number 0."""
+
+    stages: tuple[StageText, ...]
+
+
+class Executed(msgspec.Struct, frozen=True):
+    """What a run printed and returned; `archive` holds the result as npz (`out`, `out_0`, ...)."""
+
+    output: tuple[str, ...]
+    result: str
+    archive: bytes
+    events: int
+    rendered: str = ""
+    """The diagnostic that ended the run, if one did."""
+    is_limit: bool = False
+    problems: tuple[Problem, ...] = ()
+
+
+class SampleList(msgspec.Struct, frozen=True):
+    """The samples, ordered by area and path."""
+
+    samples: tuple[Sample, ...]
+
+
+class Open(Request[SourceView], frozen=True):
+    """Parse and check: the Source page."""
+
+    program: Program
+
+
+class GraphOf(Request[Graph], frozen=True):
+    """The graph of a function at a stage (0: the source), or of the whole module if `function` is empty.
+
+    `opened` are the `group` names of folded nodes that are shown open.
+    """
+
+    program: Program
+    stage: int = 0
+    function: str = ""
+    opened: tuple[str, ...] = ()
+
+
+class PipelineOf(Request[Pipeline], frozen=True):
+    """Run the passes: the list of stages."""
+
+    program: Program
+
+
+class StageOf(Request[StageView], frozen=True):
+    """The text of a stage beside the text before it."""
+
+    program: Program
+    stage: int = 0
+
+
+class CompareGraph(Request[Graph], frozen=True):
+    """One union graph of the module before and after a stage; `functions` empty: those that changed."""
+
+    program: Program
+    stage: int
+    functions: tuple[str, ...] = ()
+
+
+class Inspect(Request[Inspector], frozen=True):
+    """All that is known of a node, named by the text of its `NodeId`."""
+
+    program: Program
+    node: str
+
+
+class RunOf(Request[Run], frozen=True):
+    """Run the program and record it: the first window, or the one that holds `event`."""
+
+    program: Program
+    event: int = 0
+
+
+class ValueOf(Request[TensorPage], frozen=True):
+    """A page of the tensor in a register of the frame at `depth` (0: the oldest) at `time`.
+
+    The last two axes are rows and columns; `leading` picks the others.
+    """
+
+    program: Program
+    time: int
+    depth: int
+    register: int
+    row: int = 0
+    column: int = 0
+    leading: tuple[int, ...] = ()
+
+
+class Asm(Request[Listing], frozen=True):
+    """The bytecode of the program, or the LLVM IR or assembly of one of its kernels."""
+
+    program: Program
+    form: Literal["bytecode", "llvm", "asm"] = "bytecode"
+    kernel: str = ""
+
+
+class Ast(Request[Code], frozen=True):
+    """The tree of nodes as text, at a stage."""
+
+    program: Program
+    stage: int = 0
+
+
+class Script(Request[Text], frozen=True):
+    """The module as text after the passes of `program.pipeline`; with `passes` false, as parsed.
+
+    `spelling` is 2026, 2023 or 2022.
+    """
+
+    program: Program
+    dialect: Literal["tvmscript", "relay", "ast"] = "tvmscript"
+    spelling: Literal["2026", "2023", "2022"] = "2026"
+    passes: bool = False
+
+
+class Check(Request[Found], frozen=True):
+    """Parse and check every module of a text."""
+
+    program: Program
+
+
+class Opt(Request[Stages], frozen=True):
+    """Run the passes and print each stage."""
+
+    program: Program
+
+
+class Execute(Request[Executed], frozen=True):
+    """Run with the arguments of an npz archive (`in_0`, `in_1_0`, ...), or with generated ones if it is empty."""
+
+    program: Program
+    archive: bytes = b""
+
+
+class RestoreLayout(Request[Restored], frozen=True):
+    """Restore the layout of a pasted text."""
+
+    text: str
+
+
+class Samples(Request[SampleList], frozen=True):
+    """List the sample programs with their texts."""
+
+
+AnyRequest: TypeAlias = (
+    Open
+    | GraphOf
+    | PipelineOf
+    | StageOf
+    | CompareGraph
+    | Inspect
+    | RunOf
+    | ValueOf
+    | Asm
+    | Ast
+    | Script
+    | Check
+    | Opt
+    | Execute
+    | RestoreLayout
+    | Samples
+)
+
+
+class Cancel(msgspec.Struct, frozen=True, tag=True):
+    """Stop the request `target`; it is answered by a `Failure` of kind `cancelled`."""
+
+    target: int
+
+
+class Envelope(msgspec.Struct, frozen=True):
+    """A frame to the worker."""
+
+    id: int
+    body: AnyRequest | Cancel
+    version: int = VERSION
+
+
+class Progress(msgspec.Struct, frozen=True):
+    """How far a request has come, such as `Running CallTIRRewrite`, 7 of 12."""
+
+    text: str
+    done: int = 0
+    total: int = 0
+    seconds: float = 0.0
+
+
+class Failure(msgspec.Struct, frozen=True):
+    """Why there is no reply. `title` and `message` are shown as they are."""
+
+    kind: Literal["diagnosed", "limit", "cancelled", "crash", "internal"]
+    title: str
+    message: str = ""
+    problems: tuple[Problem, ...] = ()
+    rendered: str = ""
+    """The diagnostics as the command line prints them."""
+    is_restarted: bool = False
+    """The worker was lost; the next request starts a fresh one."""
+
+
+class Hello(msgspec.Struct, frozen=True):
+    """The first frame of a worker: what confines it."""
+
+    sandbox: tuple[str, ...]
+    versions: str
+    version: int = VERSION
+
+
+class Answer(msgspec.Struct, frozen=True):
+    """A frame from the worker; `body` is a `Progress`, a `Failure`, a `Hello` or the reply of the request."""
+
+    id: int
+    kind: Literal["reply", "progress", "failure", "hello"]
+    body: msgspec.Raw
+    version: int = VERSION
+
+
+def reply_type(request: Request[R]) -> type[R]:
+    """Return the type that answers `request`."""
+    bases = cast("tuple[object, ...]", getattr(type(request), "__orig_bases__"))  # noqa: B009  # set by Generic
+    return cast("type[R]", get_args(bases[0])[0])

@@ -1,0 +1,44 @@
+"""The sample programs: files with a header of `# key: words` lines."""
+
+import re
+from functools import lru_cache
+from pathlib import Path
+
+from relax_core.engine.protocol import Sample
+
+SAMPLES = Path(__file__).resolve().parents[2] / "samples"
+_HEADER = re.compile(r"^# (title|shows|source|changes):\s*(.*)$")
+
+
+@lru_cache(maxsize=1)
+def list_samples(root: Path = SAMPLES) -> tuple[Sample, ...]:
+    """Return the samples below `root`, ordered by path; a file without a title is named by its file name."""
+    paths = sorted(path for path in root.rglob("*") if path.suffix in (".py", ".relay") and path.is_file())
+    return tuple(_sample(path, root) for path in paths)
+
+
+def _sample(path: Path, root: Path) -> Sample:
+    text = path.read_text(encoding="utf-8")
+    words: dict[str, str] = {}
+    changes: list[str] = []
+    key = ""
+    for line in text.splitlines():
+        match = _HEADER.match(line)
+        if match is not None:
+            key, value = match.groups()
+            if key == "changes":
+                changes.append(value)
+            else:
+                words[key] = value
+        elif line.startswith("#  ") and key:
+            # An indented comment line goes on with the one before.
+            if key == "changes":
+                changes[-1] = f"{changes[-1]} {line.lstrip('# ')}".strip()
+            else:
+                words[key] += f" {line.lstrip('# ')}"
+        elif not line.startswith("#"):
+            break
+    place = path.relative_to(root)
+    title = words.get("title", place.stem.replace("_", " "))
+    area = place.parts[0] if len(place.parts) > 1 else ""
+    return Sample(place.as_posix(), title, words.get("shows", ""), words.get("source", ""), tuple(changes), text, area)

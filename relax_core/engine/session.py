@@ -1,0 +1,288 @@
+"""All that the explorer can do, in one process: requests to replies, cached by content."""
+
+import threading
+import traceback
+from collections import OrderedDict
+from collections.abc import Callable
+from typing import Any, TypeVar, assert_never, cast
+
+import numpy as np
+
+from relax_core.diagnostics import CompileError, DiagnosedError, Diagnostic
+from relax_core.engine import source_view, text_views
+from relax_core.engine.protocol import (
+    AnyRequest,
+    Asm,
+    Ast,
+    Check,
+    CompareGraph,
+    Execute,
+    Executed,
+    Failure,
+    GraphOf,
+    Inspect,
+    Listing,
+    Open,
+    Opt,
+    PipelineOf,
+    Program,
+    Request,
+    Restored,
+    RestoreLayout,
+    RunOf,
+    SampleList,
+    Samples,
+    Script,
+    StageOf,
+    StageView,
+    TensorPage,
+    ValueOf,
+)
+from relax_core.engine.samples import list_samples
+from relax_core.engine.study import Report, Study
+from relax_core.frontend.layout import restore_layout
+from relax_core.frontend.parse import Parsed, parse_text
+from relax_core.jit.engine import Engine
+from relax_core.present.code import plain_code, printed_code, problems_of
+from relax_core.present.diff import Page, diff_pages
+from relax_core.present.graph import compare_graph, function_graph, module_graph
+from relax_core.present.inspector import inspect
+from relax_core.present.models import Graph, Inspector, Pipeline
+from relax_core.present.node_id import NodeId
+from relax_core.present.pipeline import present_detail, present_pipeline
+from relax_core.present.run import present_run
+from relax_core.present.run_models import Run
+from relax_core.present.tensor import matrix, tensor_model
+from relax_core.printer.ast import print_ast
+from relax_core.vm.limits import Limits as RunLimits
+
+R = TypeVar("R")
+K = TypeVar("K")
+V = TypeVar("V")
+
+RUN_LIMITS = RunLimits(memory_bytes=1 << 30, retained_bytes=256 << 20)
+_STUDIES, _TEXTS = 6, 12
+_PAGE_SIDE = 64
+
+
+class Session:
+    """Answers requests one after the other; `cancel` may be called from another thread."""
+
+    def __init__(self, limits: RunLimits = RUN_LIMITS) -> None:
+        self._limits = limits
+        self._is_cancelled = threading.Event()
+        self._engine = Engine(is_cancelled=self._is_cancelled.is_set)
+        self._parsed: OrderedDict[tuple[str, str], Parsed] = OrderedDict()
+        self._studies: OrderedDict[Program, Study] = OrderedDict()
+        self._running: Study | None = None
+
+    def cancel(self) -> None:
+        """Stop the request that runs, soon."""
+        self._is_cancelled.set()
+        study = self._running
+        machine = study.machine if study is not None else None
+        if machine is not None:
+            machine.cancel()
+        self._engine.cancel()
+
+    def reset_cancel(self) -> None:
+        """Forget a cancellation that came too late."""
+        self._is_cancelled.clear()
+
+    def request(self, message: Request[R], progress: Report = lambda _: None) -> R | Failure:
+        """Answer `message`; what the program does wrong is a `Failure`, never an exception."""
+        return cast("R | Failure", self.answer(cast("AnyRequest", message), progress))
+
+    def answer(self, message: AnyRequest, progress: Report = lambda _: None) -> object:
+        """Answer any message.
+
+        Raises:
+            MemoryError: the process has no memory left; the caller decides what becomes of it.
+        """
+        try:
+            return self._answer(message, progress)
+        except DiagnosedError as error:
+            return self._failure(error)
+        except RecursionError:
+            words = "The program is nested more deeply than can be followed."
+            return Failure("limit", "Nested too deeply", words)
+        except MemoryError:
+            raise
+        except Exception as error:  # the request boundary: our mistake must not end the session
+            words = f"{type(error).__name__}: {error}"
+            return Failure("internal", "Mistake in RelaxScope", words, rendered=traceback.format_exc(limit=-12))
+
+    def _failure(self, error: DiagnosedError) -> Failure:
+        if self._is_cancelled.is_set():
+            return Failure("cancelled", "Cancelled", "Stopped as asked.")
+        first = error.diagnostics[0]
+        rendered = "\n".join(item.render() for item in error.diagnostics)
+        return Failure("diagnosed", "Not run", first.message, problems_of(error.diagnostics), rendered)
+
+    def _answer(self, message: AnyRequest, report: Report) -> object:
+        match message:
+            case RestoreLayout(text=text):
+                restored = restore_layout(text)
+                return Restored(restored.text, restored.changes)
+            case Samples():
+                return SampleList(list_samples())
+            case Open(program=program):
+                return source_view.source_view(self._study(program))
+            case GraphOf(program=program):
+                return self._graph(message, self._study(program), report)
+            case PipelineOf(program=program):
+                return self._pipeline(self._study(program), report)
+            case StageOf(program=program, stage=stage):
+                return self._stage(self._study(program), stage, report)
+            case CompareGraph(program=program):
+                return self._compare(message, self._study(program), report)
+            case Inspect(program=program, node=node):
+                return self._inspect(self._study(program), node, report)
+            case RunOf(program=program, event=event):
+                return self._run(self._study(program), event, report)
+            case ValueOf(program=program):
+                return self._value(message, self._study(program), report)
+            case Asm(program=program):
+                return self._asm(message, self._study(program), report)
+            case Ast(program=program, stage=stage):
+                study = self._study(program)
+                self._reach(study, stage, report)
+                return printed_code(print_ast(study.module_at(stage)), study.index(stage), f"Tree of {program.name}")
+            case Script(program=program):
+                return text_views.script(message, self._study(program), report, self._is_cancelled.is_set)
+            case Check(program=program):
+                return text_views.found(self._study(program))
+            case Opt(program=program):
+                study = self._study(program)
+                return text_views.stages(study, study.stages(report, self._is_cancelled.is_set))
+            case Execute(program=program):
+                return self._execute(message, self._study(program), report)
+            case _:
+                assert_never(message)
+
+    def _study(self, program: Program) -> Study:
+        """Return the study of `program`, which is kept while it is among the latest ones."""
+        key = (program.text, program.name)
+        parsed = _remembered(self._parsed, key, _TEXTS, lambda: parse_text(*key))
+        self._running = _remembered(self._studies, program, _STUDIES, lambda: Study(program, parsed))
+        return self._running
+
+    def _reach(self, study: Study, stage: int, report: Report) -> None:
+        """Run as much of the pipeline as is needed to have `stage`."""
+        study.require_sound()
+        if stage > 0:
+            stages = study.stages(report, self._is_cancelled.is_set)
+            if stage > len(stages):
+                study.complete(report, self._is_cancelled.is_set)
+
+    def _graph(self, message: GraphOf, study: Study, report: Report) -> Graph:
+        self._reach(study, message.stage, report)
+        facts = study.facts(message.stage)
+        if not message.function:
+            return module_graph(facts, message.opened)
+        return function_graph(message.function, facts, message.opened)
+
+    def _pipeline(self, study: Study, report: Report) -> Pipeline:
+        stages = study.stages(report, self._is_cancelled.is_set)
+        return present_pipeline(stages, lambda number: study.printed(number).text, study.pipeline)
+
+    def _stage(self, study: Study, stage: int, report: Report) -> StageView:
+        self._reach(study, stage, report)
+        after = study.printed(stage)
+        previous = max(stage - 1, 0)
+        before = study.printed(previous)
+        known = study.known_stages
+        names = ("Source", *(item.pass_name for item in known))
+        log = known[stage - 1].log if stage else text_views.NO_LOG
+        diff = diff_pages(
+            Page(f"Before · {names[previous]}", before, study.index(previous)),
+            Page(f"After · {names[stage]}", after, study.index(stage)),
+            log,
+        )
+        code = printed_code(after, study.index(stage), names[stage])
+        if stage == 0:
+            return StageView(text_views.SOURCE_DETAIL, diff, code)
+        show = study.shower(stage, previous)
+        detail = present_detail(known[stage - 1], study.index(previous), study.index(stage), show, study.line_of)
+        return StageView(detail, diff, code)
+
+    def _compare(self, message: CompareGraph, study: Study, report: Report) -> Graph:
+        self._reach(study, message.stage, report)
+        previous = max(message.stage - 1, 0)
+        log = study.known_stages[message.stage - 1].log if message.stage else text_views.NO_LOG
+        return compare_graph(study.facts(previous), study.facts(message.stage), log, message.functions)
+
+    def _inspect(self, study: Study, name: str, report: Report) -> Inspector:
+        id_ = NodeId.parse(name)
+        if id_ is None:
+            raise CompileError((Diagnostic("EN005", f"`{name}` is not the name of a node"),))
+        self._reach(study, id_.stage, report)
+        node = study.index(id_.stage).node_at(id_)
+        if node is None:
+            raise CompileError((Diagnostic("EN005", f"there is no node {name}; the text or the passes changed"),))
+        self._follow(study, report)
+        return inspect(node, study.scene(id_.stage))
+
+    def _follow(self, study: Study, report: Report) -> None:
+        """Run the pipeline to the end if it does, so that the life of a node is known."""
+        try:
+            study.executable(report, self._is_cancelled.is_set)
+        except DiagnosedError:
+            # The life then ends where the pipeline does; the Passes page says why.
+            return
+
+    def _run(self, study: Study, event: int, report: Report) -> Run:
+        trace = study.run(report, self._is_cancelled.is_set, self._limits, self._engine)
+        return present_run(study.recording(trace), event)
+
+    def _value(self, message: ValueOf, study: Study, report: Report) -> TensorPage:
+        trace = study.run(report, self._is_cancelled.is_set, self._limits, self._engine)
+        frames = trace.frames_at(message.time)
+        if not 0 <= message.depth < len(frames):
+            raise CompileError((Diagnostic("EN005", f"there is no frame {message.depth} at time {message.time}"),))
+        registers = trace.registers_at(message.time, frames[message.depth].frame)
+        value = registers[message.register] if 0 <= message.register < len(registers) else None
+        if not isinstance(value, np.ndarray):
+            raise CompileError((Diagnostic("EN005", f"register %{message.register} holds no tensor then"),))
+        return _page(cast("np.ndarray[Any, Any]", value), message)
+
+    def _asm(self, message: Asm, study: Study, report: Report) -> Listing:
+        executable = study.executable(report, self._is_cancelled.is_set)
+        kernels = tuple(executable.kernels)
+        if message.form == "bytecode":
+            return Listing(plain_code(executable.as_text(), "bytecode"), kernels)
+        name = message.kernel or (kernels[0] if kernels else "")
+        if name not in executable.kernels:
+            hint = f"kernels: {', '.join(kernels)}" if kernels else "this program has no kernels"
+            raise CompileError((Diagnostic("EN005", f"there is no kernel `{name}`", hint=hint),))
+        kernel = self._engine.kernel(executable.kernels[name], name, executable.log)
+        if message.form == "llvm":
+            return Listing(plain_code(kernel.optimized_ir(), f"{name}, LLVM IR", "llvm"), kernels)
+        return Listing(plain_code(kernel.assembly(), f"{name}, assembly"), kernels)
+
+    def _execute(self, message: Execute, study: Study, report: Report) -> Executed:
+        stop = self._is_cancelled.is_set
+        trace = study.run(report, stop, self._limits, self._engine, archive=message.archive, records=False)
+        return text_views.executed(trace)
+
+
+def _page(array: "np.ndarray[Any, Any]", message: ValueOf) -> TensorPage:
+    model = tensor_model(array, message.row, message.column, message.leading, _PAGE_SIDE)
+    padded = (*message.leading, *(0,) * array.ndim)[: max(0, array.ndim - 2)]
+    leading = tuple(min(max(at, 0), max(size - 1, 0)) for at, size in zip(padded, array.shape, strict=False))
+    rows = slice(message.row, message.row + _PAGE_SIDE)
+    columns = slice(message.column, message.column + _PAGE_SIDE)
+    part = matrix(array, leading)[rows, columns]
+    return TensorPage(model, array.shape, str(array.dtype), np.array2string(part, threshold=part.size + 1))
+
+
+def _remembered(memo: OrderedDict[K, V], key: K, capacity: int, make: Callable[[], V]) -> V:
+    """Return the value of `key`, made if it is missing; the least recently used ones are dropped."""
+    if key in memo:
+        memo.move_to_end(key)
+        return memo[key]
+    value = make()
+    memo[key] = value
+    while len(memo) > capacity:
+        memo.popitem(last=False)
+    return value

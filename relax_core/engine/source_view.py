@@ -1,0 +1,49 @@
+"""The Source page of a program."""
+
+from relax_core.diagnostics import Diagnostic
+from relax_core.engine.protocol import SourceView
+from relax_core.engine.study import Study
+from relax_core.frontend.layout import restore_layout
+from relax_core.ir.expr import Binding
+from relax_core.ir.module import IRModule
+from relax_core.ir.node import preorder
+from relax_core.present.code import problems_of, source_code
+from relax_core.present.models import Status
+from relax_core.present.words import plural
+
+
+def source_view(study: Study) -> SourceView:
+    """Present the text, its problems and what the module holds; a text with errors is shown as well."""
+    diagnostics = study.diagnostics()
+    modules = study.parsed.modules
+    name = study.program.module
+    module = next((item for item in modules if not name or item.name == name), modules[0] if modules else None)
+    has_index = module is not None and module is next((item for item in modules if not name or item.name == name), None)
+    code = source_code(study.parsed.source, study.index(0) if has_index else None, problems_of(diagnostics))
+    errors = _count(diagnostics, "error")
+    return SourceView(
+        code,
+        tuple(item.name for item in modules),
+        module.name if module is not None else "",
+        module.names if module is not None else (),
+        study.entries() if has_index else (),
+        f"Relax, {study.spelling()} spelling" if module is not None else "",
+        _summary(module) if module is not None else "",
+        errors > 0 and bool(restore_layout(study.program.text).changes),
+        Status(
+            errors == 0 and module is not None,
+            errors,
+            _count(diagnostics, "warning"),
+            _count(diagnostics, "note"),
+            module_hash=study.hash,
+        ),
+    )
+
+
+def _count(diagnostics: tuple[Diagnostic, ...], severity: str) -> int:
+    return sum(item.severity == severity for item in diagnostics)
+
+
+def _summary(module: IRModule) -> str:
+    bindings = sum(isinstance(node, Binding) for node in preorder(module))
+    return f"{plural(len(module.definitions), 'function')} · {plural(bindings, 'binding')}"

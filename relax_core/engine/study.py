@@ -1,0 +1,332 @@
+"""One program and all that is computed from it, each part once and when it is first asked for."""
+
+import re
+from collections.abc import Callable, Mapping
+from hashlib import sha256
+
+from relax_core.bytecode.build import REPORTED_PIPELINE, finishing_stages
+from relax_core.bytecode.compile import compile_module
+from relax_core.bytecode.executable import Executable
+from relax_core.check.check import check
+from relax_core.check.infer import infer
+from relax_core.diagnostics import CompileError, Diagnostic, RunError, has_errors
+from relax_core.engine.inputs import can_be_made_up, generate, read_archive
+from relax_core.engine.protocol import Program, Progress
+from relax_core.frontend.parse import Parsed
+from relax_core.ir.expr import Function
+from relax_core.ir.module import IRModule
+from relax_core.ir.node import Node
+from relax_core.ir.rewrite import RewriteLog
+from relax_core.ir.tir import BufferStore
+from relax_core.jit.engine import Engine
+from relax_core.jit.ranges import access_report
+from relax_core.passes.core import Stage
+from relax_core.passes.pipeline import DEFAULT_PIPELINE, final_module, run_pipeline
+from relax_core.present.flow import Facts
+from relax_core.present.inspector import Scene
+from relax_core.present.life import what_is
+from relax_core.present.node_id import NodeIndex, index_nodes
+from relax_core.present.run import Recording
+from relax_core.present.words import prim_text
+from relax_core.printer.printed import Printed
+from relax_core.printer.tvmscript import print_module
+from relax_core.vm.limits import Limits as RunLimits
+from relax_core.vm.machine import Machine
+from relax_core.vm.trace import Trace
+from relax_core.vm.virtual_machine import entry_arguments
+
+Report = Callable[[Progress], None]
+
+_SPELLINGS = (
+    ("2026", re.compile(r"\bout_ty\b|\bty_args\b|T\.sblock|R\.match_cast|I\.ir_module\(check|\bs_tir\b")),
+    ("2023", re.compile(r"\bout_sinfo\b|\bsinfo_args\b|R\.match_cast|I\.ir_module|T\.Buffer\(")),
+)
+
+
+class Study:
+    """The facts about one `Program`. A part that fails raises its `DiagnosedError` each time."""
+
+    def __init__(self, program: Program, parsed: Parsed) -> None:
+        self.program = program
+        self.parsed = parsed
+        self.machine: Machine | None = None
+        self._stages: tuple[Stage, ...] | None = None
+        self._complete: tuple[Stage, ...] | None = None
+        self._executable: Executable | None = None
+        self._trace: Trace | None = None
+        self._log: RewriteLog | None = None
+        self._indexes: dict[int, NodeIndex] = {}
+        self._printed: dict[int, Printed] = {}
+        self._text_of_node: dict[int, Mapping[Node, str]] = {}
+        self._counters: Mapping[Node, tuple[int, ...]] | None = None
+
+    @property
+    def hash(self) -> str:
+        """Eight characters that name the text."""
+        return sha256(self.program.text.encode("utf-8", "replace")).hexdigest()[:8]
+
+    @property
+    def revision(self) -> str:
+        """Characters that name text, pipeline and inputs together."""
+        return sha256(repr(self.program).encode("utf-8", "replace")).hexdigest()[:16]
+
+    @property
+    def module(self) -> IRModule:
+        """The module of the program.
+
+        Raises:
+            CompileError: the text has none, or the program names another one.
+        """
+        modules = self.parsed.modules
+        name = self.program.module
+        found = next((item for item in modules if not name or item.name == name), None)
+        if found is None:
+            errors = tuple(item for item in self.parsed.diagnostics if item.severity == "error")
+            names = ", ".join(item.name for item in modules)
+            missing = Diagnostic("EN005", f"the text has no module `{name}`", hint=f"modules: {names}" if names else "")
+            raise CompileError(errors or (missing,))
+        return found
+
+    def diagnostics(self) -> tuple[Diagnostic, ...]:
+        """Return what parsing and checking say of the whole text, and which accesses of prim funcs are not proven."""
+        found = [*self.parsed.diagnostics]
+        for module in self.parsed.modules:
+            found += check(module)
+        if not has_errors(found):
+            for module in self.parsed.modules:
+                found += _unproven(module)
+        return tuple(sorted(found, key=lambda item: item.span.start if item.span else 0))
+
+    def require_sound(self) -> None:
+        """Raise the errors of the text, if there are any."""
+        module = self.module
+        errors = [item for item in self.parsed.diagnostics if item.severity == "error"]
+        errors += [item for item in check(module) if item.severity == "error"]
+        if errors:
+            raise CompileError(errors)
+
+    @property
+    def pipeline(self) -> str:
+        """The pipeline as text."""
+        if self.program.pipeline is not None:
+            return self.program.pipeline
+        return REPORTED_PIPELINE if self.program.as_in == "reported" else DEFAULT_PIPELINE
+
+    def stages(self, report: Report, is_cancelled: Callable[[], bool]) -> tuple[Stage, ...]:
+        """Run the pipeline; a pass that fails is the last stage."""
+        if self._stages is None:
+            self.require_sound()
+
+            def progress(index: int, count: int, name: str, seconds: float) -> None:
+                report(Progress(f"Running {name}", index, count, seconds))
+
+            self._stages = run_pipeline(self.module, self.pipeline, progress=progress, is_cancelled=is_cancelled)
+        return self._stages
+
+    def complete(self, report: Report, is_cancelled: Callable[[], bool]) -> tuple[Stage, ...]:
+        """Run the pipeline and the passes that the machine needs besides."""
+        if self._complete is None:
+            stages = self.stages(report, is_cancelled)
+            final_module(self.module, stages)
+            self._complete = (*stages, *finishing_stages(self.module, stages))
+        return self._complete
+
+    def executable(self, report: Report, is_cancelled: Callable[[], bool]) -> Executable:
+        """Compile to bytecode."""
+        if self._executable is None:
+            stages = self.complete(report, is_cancelled)
+            report(Progress("Making bytecode"))
+            module = final_module(self.module, stages)
+            self._executable = compile_module(module, self.log(), as_in=self.program.as_in)
+        return self._executable
+
+    def log(self) -> RewriteLog:
+        """Return one log that leads through all stages that ran."""
+        if self._log is None or self._complete is not None:
+            self._log = RewriteLog.merged(stage.log for stage in self.known_stages)
+        return self._log
+
+    @property
+    def known_stages(self) -> tuple[Stage, ...]:
+        """The stages that ran so far."""
+        return self._complete or self._stages or ()
+
+    def entry(self) -> tuple[str, Function]:
+        """Return the function that runs: the one that is named, `main`, or the first that can be entered."""
+        functions = {var.name: function for var, function in self.module.relax_functions}
+        wanted = self.program.entry or ("main" if "main" in functions else "")
+        if wanted:
+            if wanted not in functions:
+                hint = f"functions: {', '.join(functions)}" if functions else ""
+                raise RunError((Diagnostic("EN005", f"there is no Relax function `{wanted}`", hint=hint),))
+            return wanted, functions[wanted]
+        names = self.entries()
+        if not names:
+            message = "the module has no Relax function that can be run on made-up arguments"
+            raise RunError((Diagnostic("EN005", message),))
+        return names[0], functions[names[0]]
+
+    def entries(self) -> tuple[str, ...]:
+        """Names of the functions that arguments can be made up for; private ones only if there are no others."""
+        functions = tuple(item for item in self.module.relax_functions if can_be_made_up(item[1]))
+        public = tuple(var.name for var, function in functions if not function.is_private)
+        return public or tuple(var.name for var, _ in functions)
+
+    def run(
+        self,
+        report: Report,
+        is_cancelled: Callable[[], bool],
+        limits: RunLimits,
+        engine: Engine,
+        *,
+        archive: bytes = b"",
+        records: bool = True,
+    ) -> Trace:
+        """Run the entry function on the arguments of `archive`, or on made-up ones."""
+        if self._trace is not None and not archive and records:
+            return self._trace
+        executable = self.executable(report, is_cancelled)
+        name, function = self.entry()
+        args = read_archive(archive, function) if archive else self.arguments(function)
+        report(Progress(f"Running `{name}`"))
+        self.machine = Machine(executable, limits=limits, record=records, engine=engine)
+        if is_cancelled():
+            self.machine.cancel()
+        try:
+            trace = self.machine.run(name, entry_arguments(executable, name, args))
+        finally:
+            self.machine = None
+        if is_cancelled() and trace.error is not None:
+            raise RunError((trace.error,))
+        if not archive and records:
+            self._trace = trace
+        return trace
+
+    def arguments(self, function: Function) -> tuple[object, ...]:
+        """Make up the arguments of `function` from the program's seed and sizes."""
+        return generate(function, self.program.seed, dict(self.program.sizes))
+
+    def recording(self, trace: Trace) -> Recording:
+        """Return the trace with what its presentation needs."""
+        stage = len(self.known_stages)
+        return Recording(trace, self.parsed.source, self.index(stage), self.revision, self.program.name)
+
+    def module_at(self, stage: int) -> IRModule:
+        """Return the module after `stage` passes.
+
+        Raises:
+            CompileError: the pipeline has fewer.
+        """
+        if stage == 0:
+            return self.module
+        if not 0 < stage <= len(self.known_stages):
+            raise CompileError((Diagnostic("EN005", f"the pipeline has no stage {stage}"),))
+        return self.known_stages[stage - 1].after
+
+    def index(self, stage: int) -> NodeIndex:
+        """Return the ids of the nodes of a stage."""
+        if stage not in self._indexes:
+            self._indexes[stage] = index_nodes(self.module_at(stage), stage)
+        return self._indexes[stage]
+
+    def printed(self, stage: int) -> Printed:
+        """Return the text of a stage."""
+        if stage not in self._printed:
+            module = self.module_at(stage)
+            is_same = stage > 0 and module is self.module_at(stage - 1)
+            self._printed[stage] = self.printed(stage - 1) if is_same else print_module(module)
+        return self._printed[stage]
+
+    def facts(self, stage: int) -> Facts:
+        """Return what graphs of a stage show."""
+        module = self.module_at(stage)
+        return Facts(module, infer(module).types, self.index(stage), self.line_of, self.end_line_of)
+
+    def line_of(self, node: Node) -> int:
+        """Return the line of the user's text that a node stems from, 0 if there is none."""
+        span = self.log().locate(node)
+        return span.line if span is not None and span.source is self.parsed.source else 0
+
+    def end_line_of(self, node: Node) -> int:
+        """Return the line where the user's text of a node ends, 0 if there is none."""
+        span = self.log().locate(node)
+        return span.end_line_column[0] if span is not None and span.source is self.parsed.source else 0
+
+    def scene(self, stage: int) -> Scene:
+        """Return what the inspector looks at for a node of `stage`."""
+        module = self.module_at(stage)
+        stages = self.known_stages
+        indexes = tuple(self.index(number) for number in range(len(stages) + 1))
+        return Scene(
+            stage,
+            infer(module).types,
+            indexes,
+            stages,
+            self.shower(stage),
+            self.line_of,
+            self.end_line_of,
+            self._instructions,
+        )
+
+    def shower(self, *stages: int) -> Callable[[Node], str]:
+        """Return a function that prints a node as the text of the first of `stages` that has it."""
+        tables = tuple(self._texts(stage) for stage in stages)
+
+        def show(node: Node) -> str:
+            return next((table[node] for table in tables if node in table), what_is(node))
+
+        return show
+
+    def _texts(self, stage: int) -> Mapping[Node, str]:
+        if stage not in self._text_of_node:
+            printed = self.printed(stage)
+            texts: dict[Node, str] = {}
+            if stage == 0:
+                own = ((node, _own_text(node)) for nodes in self.index(0).nodes_of.values() for node in nodes)
+                texts.update((node, text) for node, text in own if text is not None)
+            for item in printed.ranges:
+                texts.setdefault(item.node, printed.text[item.start : item.end])
+            self._text_of_node[stage] = texts
+        return self._text_of_node[stage]
+
+    def _instructions(self, node: Node) -> tuple[int, ...]:
+        if self._executable is None:
+            return ()
+        if self._counters is None:
+            index = self.index(len(self.known_stages))
+            counters: dict[Node, tuple[int, ...]] = {}
+            for pc, made_from in enumerate(self._executable.nodes):
+                if made_from in index.place_of:
+                    made_from = index.node_of(made_from)
+                counters[made_from] = (*counters.get(made_from, ()), pc)
+            self._counters = counters
+        return self._counters.get(node, ())
+
+    def spelling(self) -> str:
+        """Guess the year of the text's spelling."""
+        return next((year for year, pattern in _SPELLINGS if pattern.search(self.program.text)), "2022")
+
+
+def _unproven(module: IRModule) -> list[Diagnostic]:
+    """Warn of accesses that are checked when they run, each once per line."""
+    found: dict[tuple[int, str], Diagnostic] = {}
+    for _, function in module.prim_funcs:
+        for fact in access_report(function):
+            node, span = fact.node, fact.node.span
+            if fact.proven or span is None:
+                continue
+            access = f"{node.buffer.name}[{', '.join(map(prim_text, node.indices))}]"
+            verb = "Write" if isinstance(node, BufferStore) else "Read"
+            when = f"is in range only if `{fact.condition}`" if fact.condition else "may be out of range"
+            words = f"{verb} `{access}` {when}. It is checked when it runs."
+            found.setdefault((span.line, access), Diagnostic("EN007", words, span, severity="warning"))
+    return list(found.values())
+
+
+def _own_text(node: Node) -> str | None:
+    """Return the user's text of a node, without the indentation of its first line."""
+    if node.span is None:
+        return None
+    column = node.span.column - 1
+    first, *rest = node.span.text.split("\n")
+    return "\n".join((first, *(line.removeprefix(" " * column) for line in rest)))

@@ -1,0 +1,77 @@
+"""Replies for the command line: programs, stages and results as text."""
+
+from collections.abc import Callable
+
+from relax_core.diagnostics import CompileError, Diagnostic, has_errors
+from relax_core.engine.inputs import write_archive
+from relax_core.engine.protocol import Executed, Found, Script, Stages, StageText, Text
+from relax_core.engine.study import Report, Study
+from relax_core.ir.rewrite import RewriteLog
+from relax_core.passes.core import Stage
+from relax_core.passes.pipeline import final_module, options_text
+from relax_core.present.code import problem_of, problems_of
+from relax_core.present.models import StageDetail
+from relax_core.printer.ast import print_ast
+from relax_core.printer.tvmscript import print_module
+from relax_core.vm.trace import Trace
+from relax_core.vm.values import show
+
+NO_LOG = RewriteLog()
+SOURCE_DETAIL = StageDetail("Source", "the module as it was read")
+
+
+def found(study: Study) -> Found:
+    """Check every module of a text."""
+    diagnostics = study.diagnostics()
+    rendered = tuple(item.render() for item in diagnostics)
+    return Found(problems_of(diagnostics), rendered, has_errors(diagnostics))
+
+
+def script(message: Script, study: Study, report: Report, is_cancelled: Callable[[], bool]) -> Text:
+    """Print the module, after the passes of the program if `message.passes` says so."""
+    source = study.module
+    errors = [item for item in study.parsed.diagnostics if item.severity == "error"]
+    if errors:
+        raise CompileError(errors)
+    module = final_module(source, study.stages(report, is_cancelled)) if message.passes else source
+    match message.dialect:
+        case "tvmscript":
+            return Text(print_module(module, spelling=message.spelling).text)
+        case "ast":
+            return Text(print_ast(module).text)
+        case "relay":
+            hint = "print it with --dialect tvmscript"
+            raise CompileError((Diagnostic("EN006", "a Relax module cannot be printed as Relay", hint=hint),))
+
+
+def stages(study: Study, ran: tuple[Stage, ...]) -> Stages:
+    """Print every stage."""
+    first = StageText(0, "Source", False, 0.0, 0, (), study.printed(0).text)
+    return Stages((first, *(_stage(study, stage, number) for number, stage in enumerate(ran, 1))))
+
+
+def _stage(study: Study, stage: Stage, number: int) -> StageText:
+    return StageText(
+        number,
+        stage.pass_name + options_text(stage.options),
+        stage.is_changed,
+        stage.seconds,
+        len(stage.log.replacements),
+        tuple(f"{item.kind}: {item.message}" for item in stage.remarks),
+        study.printed(number).text,
+        tuple(item.render() for item in stage.diagnostics),
+    )
+
+
+def executed(trace: Trace) -> Executed:
+    """Present output and result of a run."""
+    error = trace.error
+    return Executed(
+        tuple(item.text for item in trace.output),
+        "" if error is not None else show(trace.result),
+        b"" if error is not None else write_archive(trace.result),
+        len(trace),
+        error.render() if error is not None else "",
+        trace.outcome == "limit",
+        (problem_of(error),) if error is not None else (),
+    )

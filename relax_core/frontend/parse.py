@@ -1,0 +1,70 @@
+"""Text to modules. The text is data: parsed, walked, and never executed."""
+
+import re
+from dataclasses import dataclass
+
+from relax_core.diagnostics import Diagnostic
+from relax_core.frontend.tvmscript.context import Context
+from relax_core.frontend.tvmscript.depth import without_deep_statements
+from relax_core.frontend.tvmscript.module import read_file
+from relax_core.frontend.tvmscript.recover import parse_with_recovery
+from relax_core.ir.module import IRModule
+from relax_core.source import Source, Span
+
+MAX_DEPTH = 80
+_UNREADABLE = re.compile("[\0\ud800-\udfff]")
+TAB_WIDTH = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Parsed:
+    """The modules of a text in order, what is to be said about it, and the source that spans refer to.
+
+    The source differs from the text given only in line ends, and in tabs at the start of lines, which are expanded.
+    """
+
+    modules: tuple[IRModule, ...]
+    diagnostics: tuple[Diagnostic, ...]
+    source: Source
+
+
+def parse_text(text: str, name: str) -> Parsed:
+    """Read a text in any TVMScript dialect; every error is a located diagnostic, never an exception."""
+    source = Source(name, _clean(text))
+    context = Context(source)
+    _report_unreadable(context, text)
+    modules: tuple[IRModule, ...] = ()
+    if not context.diagnostics or all(item.severity == "note" for item in context.diagnostics):
+        tree = parse_with_recovery(context)
+        if tree is not None:
+            modules = read_file(context, without_deep_statements(context, tree, MAX_DEPTH))
+            if not modules and not any(item.severity == "error" for item in context.diagnostics):
+                hint = "a module is a class below @I.ir_module"
+                context.report("PA015", Span(source, 0, 0), "the text holds no module", hint)
+    diagnostics = sorted(context.diagnostics, key=lambda item: item.span.start if item.span else 0)
+    return Parsed(modules, tuple(diagnostics), source)
+
+
+def _clean(text: str) -> str:
+    """Make line ends `\n` and expand tabs at the start of lines."""
+    text = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n").replace("\f", " ")
+    if "\t" not in text:
+        return text
+    return "\n".join(_expanded(line) for line in text.split("\n"))
+
+
+def _expanded(line: str) -> str:
+    body = line.lstrip(" \t")
+    return line[: len(line) - len(body)].expandtabs(TAB_WIDTH) + body
+
+
+def _report_unreadable(context: Context, text: str) -> None:
+    source = context.source
+    found = _UNREADABLE.search(source.text)
+    if found:
+        span = Span(source, found.start(), found.end())
+        context.report("PA002", span, f"the character {found[0]!r} is not text")
+        return
+    if any(line.lstrip(" ").startswith("\t") for line in text.splitlines()):
+        message = f"tabs at the start of lines were expanded to {TAB_WIDTH} columns"
+        context.report("PA021", Span(source, 0, 0), message, severity="note")

@@ -1,0 +1,1 @@
+"""TVMScript: read with `ast.parse` and walked; never executed, imported or looked up."""

@@ -1,0 +1,104 @@
+"""What every part of the reader shares: the source, the diagnostics, and where a syntax node stands."""
+
+import ast
+from collections.abc import Callable, Generator, Iterable
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+from relax_core.diagnostics import Diagnostic, Severity
+from relax_core.source import Source, Span
+
+Place = ast.AST | Span
+T = TypeVar("T")
+R = TypeVar("R")
+
+
+class Failed(Exception):
+    """A construct that has been diagnosed; whoever catches it goes on behind the construct."""
+
+
+@dataclass(slots=True)
+class Context:
+    """The state of one reading. `cut_starts` are the starts of statements that were cut for a syntax error."""
+
+    source: Source
+    diagnostics: list[Diagnostic] = field(default_factory=list[Diagnostic])
+    cut_names: dict[int, tuple[str, ...]] = field(default_factory=dict[int, tuple[str, ...]])
+    aliases: dict[str, str] = field(default_factory=dict[str, str])
+    type_vars: dict[str, str] = field(default_factory=dict[str, str])
+    fixed_span: Span | None = None
+
+    def span(self, place: Place) -> Span:
+        """Return where `place` stands; inside a string that is read as a dimension, the place of the string."""
+        if isinstance(place, Span):
+            return place
+        if self.fixed_span is not None:
+            return self.fixed_span
+        line, column = getattr(place, "lineno", 1), getattr(place, "col_offset", 0)
+        end_line, end_column = getattr(place, "end_lineno", None), getattr(place, "end_col_offset", None)
+        start = self.offset(line, column)
+        return Span(self.source, start, start if end_line is None else self.offset(end_line, end_column or 0))
+
+    def offset(self, line: int, byte_column: int) -> int:
+        """Return the code point at a 1-based line and a column that counts UTF-8 bytes from 0."""
+        source = self.source
+        if not 1 <= line <= source.line_count:
+            return len(source.text)
+        start = source.line_starts[line - 1]
+        end = source.line_starts[line] if line < source.line_count else len(source.text)
+        head = source.text[start : min(end, start + byte_column)]
+        if head.isascii():
+            return start + len(head)
+        return start + len(source.text[start:end].encode()[:byte_column].decode(errors="ignore"))
+
+    def offset_of_column(self, line: int, column: int) -> int:
+        """Return the code point at a 1-based line and a 1-based column in code points, as SyntaxError counts."""
+        return self.source.offset(line, min(column, len(self.source.line_text(line)) + 1))
+
+    def report(self, code: str, place: Place, message: str, hint: str = "", severity: Severity = "error") -> None:
+        """Record a diagnostic at `place`."""
+        self.diagnostics.append(Diagnostic(code, message, self.span(place), hint, severity))
+
+    def fail(self, code: str, place: Place, message: str, hint: str = "") -> Failed:
+        """Record an error at `place` and return the exception to raise."""
+        self.report(code, place, message, hint)
+        return Failed(message)
+
+    def unsupported(self, place: Place, construct: str, hint: str = "") -> Failed:
+        """Record that `construct` is TVMScript which is not read."""
+        return self.fail("PA004", place, f"{construct} is not read yet", hint)
+
+    def cut_at(self, statement: ast.stmt) -> tuple[str, ...] | None:
+        """Return the names that a cut statement would have defined, `None` for a statement of the text."""
+        return self.cut_names.get(statement.lineno) if isinstance(statement, ast.Pass) else None
+
+    @contextmanager
+    def inside(self, span: Span) -> Generator[None, None, None]:
+        """Give every place that is asked for meanwhile as `span`."""
+        before = self.fixed_span
+        self.fixed_span = before or span
+        try:
+            yield
+        finally:
+            self.fixed_span = before
+
+
+def every(read: Callable[[T], R], items: Iterable[T]) -> list[R]:
+    """Read all items, so that each error among them is reported; raises `Failed` if one failed."""
+    made: list[R] = []
+    failed: Failed | None = None
+    for item in items:
+        try:
+            made.append(read(item))
+        except Failed as error:
+            failed = error
+    if failed is not None:
+        raise failed
+    return made
+
+
+def source_of(node: ast.AST) -> str:
+    """Return a short form of a piece of syntax for a message."""
+    text = ast.unparse(node).split("\n")[0]
+    return text if len(text) <= 60 else text[:57] + "..."

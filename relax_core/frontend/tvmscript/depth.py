@@ -1,0 +1,56 @@
+"""Cut statements that are nested too deeply to be walked."""
+
+import ast
+from typing import cast
+
+from relax_core.frontend.tvmscript.context import Context
+
+
+def without_deep_statements(context: Context, tree: ast.Module, limit: int) -> ast.Module:
+    """Report expressions nested deeper than `limit` and cut the statements that hold them.
+
+    A chain `a + b + c` leans to the left and counts as one level.
+    """
+    deep = _deep_statements(tree, limit)
+    if not deep:
+        return tree
+    for statement in deep:
+        context.report("PA003", statement, "the statement is nested too deeply", "give names to its parts")
+    _Cutter(context, set(deep)).visit(tree)
+    return tree
+
+
+def _deep_statements(tree: ast.Module, limit: int) -> list[ast.stmt]:
+    found: dict[ast.stmt, None] = {}
+    stack: list[tuple[ast.AST, int, ast.stmt | None]] = [(tree, 0, None)]
+    while stack:
+        node, depth, statement = stack.pop()
+        if depth > limit and statement is not None:
+            found[statement] = None
+            continue
+        for name, value in ast.iter_fields(node):
+            items = cast("list[object]", value) if isinstance(value, list) else [value]
+            for item in items:
+                if isinstance(item, ast.stmt):
+                    stack.append((item, depth + 1, item))
+                elif isinstance(item, ast.AST):
+                    is_chain = isinstance(node, ast.BinOp) and name == "left" and isinstance(item, ast.BinOp)
+                    stack.append((item, depth if is_chain else depth + 1, statement))
+    return list(found)
+
+
+class _Cutter(ast.NodeTransformer):
+    """Replaces statements by `pass` as recovery from a syntax error does."""
+
+    def __init__(self, context: Context, deep: set[ast.stmt]) -> None:
+        self.context = context
+        self.deep = deep
+
+    def visit(self, node: ast.AST) -> ast.AST:
+        if isinstance(node, ast.expr):
+            return node
+        if not isinstance(node, ast.stmt) or node not in self.deep:
+            return self.generic_visit(node)
+        names = [item.id for item in ast.walk(node) if isinstance(item, ast.Name) and isinstance(item.ctx, ast.Store)]
+        self.context.cut_names[node.lineno] = tuple(dict.fromkeys(names))
+        return ast.copy_location(ast.Pass(), node)

@@ -1,0 +1,228 @@
+"""Read a file: its modules, the functions that stand alone, and what stands around them."""
+
+import ast
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from relax_core.frontend.tvmscript.context import Context, Failed, source_of
+from relax_core.frontend.tvmscript.literals import read_attribute, read_attributes
+from relax_core.frontend.tvmscript.names import import_aliases, qualified, suggestion
+from relax_core.frontend.tvmscript.relax_expr import RelaxReader
+from relax_core.frontend.tvmscript.relax_function import Decorator, literal_parameters, read_decorator, read_function
+from relax_core.frontend.tvmscript.scalar_calls import is_dtype
+from relax_core.frontend.tvmscript.scope import ModuleScope, Scope
+from relax_core.frontend.tvmscript.tir_function import read_prim_func
+from relax_core.ir.attrs import NO_ATTRS, Attrs, AttrValue
+from relax_core.ir.expr import GlobalVar
+from relax_core.ir.module import Definition, IRModule
+from relax_core.source import Span
+
+FUNCTION, PRIM_FUNC, MODULE = "relax.function", "tir.prim_func", "ir.ir_module"
+
+
+@dataclass(frozen=True, slots=True)
+class _Marked:
+    """A function with its decorator, and with its name in the module."""
+
+    node: ast.FunctionDef
+    decorator: Decorator
+    var: GlobalVar
+
+
+def read_file(context: Context, tree: ast.Module) -> tuple[IRModule, ...]:
+    """Read every module of a file; functions outside of a class make one module together."""
+    _scan_head(context, tree.body)
+    modules: list[IRModule] = []
+    alone: list[ast.FunctionDef] = []
+    skipped: list[ast.stmt] = []
+    for statement in tree.body:
+        if _stands_for_something(context, statement):
+            _note_skipped(context, skipped)
+        match statement:
+            case ast.ClassDef():
+                modules.extend(_class_module(context, statement))
+            case ast.FunctionDef() if statement.decorator_list and _is_ours(context, statement):
+                alone.append(statement)
+            case ast.Pass() if context.cut_at(statement) is not None:
+                pass
+            case _ if _stands_for_something(context, statement):
+                pass
+            case _:
+                skipped.append(statement)
+    _note_skipped(context, skipped)
+    if alone:
+        span = context.span(alone[0]).to(context.span(alone[-1]))
+        modules.append(_module(context, "Module", alone, span))
+    return tuple(modules)
+
+
+def _scan_head(context: Context, statements: Sequence[ast.stmt]) -> None:
+    """Take note of import aliases and of `n = TypeVar("n")`, which 2026 prints above a module."""
+    for statement in statements:
+        context.aliases.update(import_aliases(statement))
+        name = _type_var(statement)
+        if name is not None:
+            context.type_vars[name] = _type_var_dtype(context, statement)
+
+
+def _type_var(statement: ast.stmt) -> str | None:
+    match statement:
+        case ast.Assign(targets=[ast.Name(id=name)], value=ast.Call(func=func)):
+            is_type_var = isinstance(func, ast.Name | ast.Attribute) and ast.unparse(func).split(".")[-1] == "TypeVar"
+            return name if is_type_var else None
+        case _:
+            return None
+
+
+def _type_var_dtype(context: Context, statement: ast.stmt) -> str:
+    """`TypeVar("n")` is int64; a second string or a bound `T.int32` says otherwise."""
+    assert isinstance(statement, ast.Assign)
+    assert isinstance(statement.value, ast.Call)
+    for item in [*statement.value.args[1:], *(keyword.value for keyword in statement.value.keywords)]:
+        name = item.value if isinstance(item, ast.Constant) else (qualified(item, context.aliases) or "")
+        short = name.removeprefix("tir.") if isinstance(name, str) else ""
+        if is_dtype(short):
+            return short
+    return "int64"
+
+
+def _stands_for_something(context: Context, statement: ast.stmt) -> bool:
+    match statement:
+        case ast.ClassDef():
+            return True
+        case ast.FunctionDef():
+            return bool(statement.decorator_list) and _is_ours(context, statement)
+        case ast.Import() | ast.ImportFrom():
+            return False
+        case ast.Expr(value=ast.Constant(value=str())):
+            return True
+        case _:
+            return _type_var(statement) is not None
+
+
+def _is_ours(context: Context, node: ast.FunctionDef) -> bool:
+    """Tell a function of the program from one of the script around it, such as a registered packed function."""
+    decorator = node.decorator_list[0]
+    func = decorator.func if isinstance(decorator, ast.Call) else decorator
+    name = qualified(func, context.aliases) or ""
+    return name.startswith(("relax.", "tir.")) or name in (FUNCTION, PRIM_FUNC)
+
+
+def _note_skipped(context: Context, statements: list[ast.stmt]) -> None:
+    """Say once for a run of statements around modules that they are not run."""
+    if not statements:
+        return
+    span = context.span(statements[0]).to(context.span(statements[-1]))
+    words = f"`{source_of(statements[0])}`"
+    others = f" and {len(statements) - 1} more" if len(statements) > 1 else ""
+    verb = "are" if others else "is"
+    context.report(
+        "PA020", span, f"{words}{others} {verb} skipped: statements around a module are not run", severity="note"
+    )
+    statements.clear()
+
+
+def _class_module(context: Context, node: ast.ClassDef) -> list[IRModule]:
+    if not node.decorator_list:
+        context.report("PA015", node, f"the class `{node.name}` is no module", "write @I.ir_module above it")
+    for item in node.decorator_list:
+        try:
+            decorator = read_decorator(context, item)
+            if decorator.kind not in (MODULE, "ir_module"):
+                context.report("PA016", item, f"`@{source_of(item)}` does not make a module", "write @I.ir_module")
+        except Failed:
+            continue
+    return [_module(context, node.name, node.body, context.span(node))]
+
+
+def _module(context: Context, name: str, body: Sequence[ast.stmt], span: Span) -> IRModule:
+    functions: dict[str, _Marked] = {}
+    broken: set[str] = set()
+    attrs: Attrs = NO_ATTRS
+    infos: Attrs = NO_ATTRS
+    for statement in body:
+        try:
+            match statement:
+                case ast.FunctionDef():
+                    marked = _marked(context, statement)
+                    if statement.name in functions:
+                        context.report("PA022", statement, f"the function `{statement.name}` is there twice")
+                    functions[statement.name] = marked
+                case ast.Expr(value=ast.Call(func=func, args=[inner])) if (
+                    qualified(func, context.aliases) == "ir.module_attrs"
+                ):
+                    attrs = read_attributes(context, inner)
+                case ast.Expr(value=ast.Call(func=func, args=[inner])) if (
+                    qualified(func, context.aliases) == "ir.module_global_infos"
+                ):
+                    infos = _global_infos(context, inner)
+                case ast.Pass() if (names := context.cut_at(statement)) is not None:
+                    broken.update(names)
+                case ast.Pass() | ast.Expr(value=ast.Constant()):
+                    pass
+                case _:
+                    context.report("PA005", statement, f"`{source_of(statement)}` does not stand in a module")
+        except Failed:
+            if isinstance(statement, ast.FunctionDef):
+                broken.add(statement.name)
+    scope = ModuleScope(
+        name,
+        {key: item.var for key, item in functions.items()},
+        {key: literal_parameters(context, item.node) for key, item in functions.items()},
+        frozenset(broken),
+    )
+    definitions = [_definition(context, scope, item) for item in functions.values()]
+    return IRModule(tuple(item for item in definitions if item is not None), attrs, infos, name, span=span)
+
+
+def _marked(context: Context, node: ast.FunctionDef) -> _Marked:
+    var = GlobalVar(node.name, span=context.span(node))
+    if not node.decorator_list:
+        hint = f"write @R.function or @T.prim_func above `def {node.name}`"
+        raise context.fail("PA016", node, f"the function `{node.name}` has no decorator", hint)
+    if len(node.decorator_list) > 1:
+        raise context.unsupported(node.decorator_list[1], "a second decorator")
+    decorator = read_decorator(context, node.decorator_list[0])
+    if decorator.kind not in (FUNCTION, PRIM_FUNC):
+        hint = suggestion(decorator.kind, ("R.function", "T.prim_func"))
+        raise context.unsupported(node.decorator_list[0], f"`@{source_of(node.decorator_list[0])}`", hint)
+    return _Marked(node, decorator, var)
+
+
+def _definition(context: Context, scope: ModuleScope, item: _Marked) -> Definition | None:
+    span = context.span(item.node)
+    try:
+        if item.decorator.kind == FUNCTION:
+            reader = RelaxReader(context, scope, Scope())
+            return Definition(item.var, read_function(reader, item.node, item.decorator), span=span)
+        return Definition(item.var, read_prim_func(context, item.node, item.decorator), span=span)
+    except Failed:
+        return None
+    except RecursionError:
+        context.report("PA003", item.node, f"`{item.node.name}` is nested too deeply")
+        return None
+
+
+def _global_infos(context: Context, node: ast.expr) -> Attrs:
+    """Read `{"vdevice": [I.vdevice("llvm"), ...]}`; a virtual device becomes "kind:index:scope" or its target."""
+    if not isinstance(node, ast.Dict):
+        raise context.fail("PA016", node, 'expected a dictionary, such as {"vdevice": [I.vdevice("llvm")]}')
+    pairs: list[tuple[str, AttrValue]] = []
+    for key, value in zip(node.keys, node.values, strict=True):
+        if not isinstance(key, ast.Constant) or not isinstance(key.value, str) or not isinstance(value, ast.List):
+            raise context.fail("PA016", value, "expected a name and a list of global infos")
+        pairs.append((key.value, tuple(_global_info(context, item) for item in value.elts)))
+    return tuple(pairs)
+
+
+def _global_info(context: Context, node: ast.expr) -> AttrValue:
+    match node:
+        case ast.Call(func=func, args=args, keywords=keywords) if qualified(func, context.aliases) == "ir.vdevice":
+            given: dict[str, ast.expr] = dict(zip(("target", "vdevice_id", "memory_scope"), args, strict=False))
+            given.update((item.arg, item.value) for item in keywords if item.arg is not None)
+            target = read_attribute(context, given["target"]) if "target" in given else "llvm"
+            index = read_attribute(context, given["vdevice_id"]) if "vdevice_id" in given else 0
+            scope = read_attribute(context, given["memory_scope"]) if "memory_scope" in given else "global"
+            return f"{target}:{index}:{scope}" if isinstance(target, str) else (target, index, scope)
+        case _:
+            raise context.unsupported(node, f"the global info `{source_of(node)}`")

@@ -1,0 +1,68 @@
+"""Dotted names, the modules they start from, and suggestions for misspelled ones."""
+
+import ast
+from collections.abc import Iterable, Mapping
+from difflib import get_close_matches
+from types import MappingProxyType
+
+PREFIXES: Mapping[str, str] = MappingProxyType(
+    {
+        "R": "relax",
+        "relax": "relax",
+        "T": "tir",
+        "tir": "tir",
+        "tirx": "tir",
+        "I": "ir",
+        "np": "numpy",
+        "numpy": "numpy",
+    }
+)
+_IMPORTED: Mapping[str, str] = MappingProxyType(
+    {"relax": "relax", "tir": "tir", "tirx": "tir", "ir": "ir", "numpy": "numpy"}
+)
+
+
+def dotted(node: ast.AST) -> tuple[str, ...] | None:
+    """Return `("R", "nn", "relu")` for `R.nn.relu`, `None` for what is not a dotted name."""
+    parts: list[str] = []
+    while isinstance(node, ast.Attribute):
+        parts.append(node.attr)
+        node = node.value
+    if not isinstance(node, ast.Name):
+        return None
+    return (node.id, *reversed(parts))
+
+
+def qualified(node: ast.AST, aliases: Mapping[str, str]) -> str | None:
+    """Return the name with its module written out: "relax.nn.relu", "tir.grid", "ir.ir_module".
+
+    Names that do not start from a known module stay as they are; `None` for what is not a dotted name.
+    """
+    parts = dotted(node)
+    if parts is None:
+        return None
+    if parts == ("tvm", "script", "ir_module"):
+        return "ir.ir_module"
+    head, *rest = parts
+    if head == "tvm" and rest:
+        head, *rest = rest[1:] if rest[0] == "script" and len(rest) > 1 else rest
+    return ".".join((aliases.get(head) or PREFIXES.get(head) or head, *rest))
+
+
+def import_aliases(statement: ast.stmt) -> dict[str, str]:
+    """Return the names by which an import statement makes relax, tir and ir known."""
+    if not isinstance(statement, ast.Import | ast.ImportFrom):
+        return {}
+    found: dict[str, str] = {}
+    for item in statement.names:
+        module = _IMPORTED.get(item.name.rsplit(".", 1)[-1])
+        if module is not None and item.asname is not None:
+            found[item.asname] = module
+    return found
+
+
+def suggestion(name: str, known: Iterable[str], prefix: str = "") -> str:
+    """Return "did you mean R.matmul?" if a known name is close, else the empty string."""
+    by_lower = {item.lower(): item for item in known}
+    close = get_close_matches(name.lower(), by_lower, n=1, cutoff=0.6)
+    return f"did you mean {prefix}{by_lower[close[0]]}?" if close else ""

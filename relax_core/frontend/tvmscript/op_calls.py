@@ -1,0 +1,184 @@
+"""Place the arguments of an operator call in the order of its schema; read declared result types."""
+
+import ast
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from relax_core.frontend.tvmscript.coerce import is_tuple, to_argument
+from relax_core.frontend.tvmscript.context import every, source_of
+from relax_core.frontend.tvmscript.literals import read_attribute
+from relax_core.frontend.tvmscript.names import suggestion
+from relax_core.frontend.tvmscript.values import Items, Literal
+from relax_core.ir.attrs import Attrs, attrs_of
+from relax_core.ir.expr import Call, Expr, Op, ShapeExpr, Tuple, Var
+from relax_core.ir.types import TensorType, TupleType, Type
+from relax_core.ops.spec import OpSpec, Param, default_expr
+
+if TYPE_CHECKING:
+    from relax_core.frontend.tvmscript.relax_expr import RelaxReader
+
+OUT_TYPES = ("out_ty", "out_sinfo")
+CALL_TYPES = (*OUT_TYPES, "ty_args", "sinfo_args", "type_args")
+OUT_SHAPES = ("shape", "output_shape")
+OUT_DTYPES = ("dtype", "output_dtype")
+_CALL_FAMILY = ("args",)
+_IGNORED = ("attrs_type_key",)
+
+
+@dataclass(frozen=True, slots=True)
+class _Given:
+    """The arguments as written: by position and by name."""
+
+    positional: Sequence[ast.expr]
+    named: dict[str, ast.expr]
+
+
+def call_operator(reader: "RelaxReader", node: ast.Call, spec: OpSpec) -> Call:
+    """Read the call of an operator: all its parameters in schema order, defaults filled in."""
+    given = _given(reader, node, CALL_TYPES)
+    types = type_arguments(reader, node)
+    args = _place(reader, node, spec, given)
+    return Call(Op(spec.name, span=reader.context.span(node.func)), args, (), types, span=reader.context.span(node))
+
+
+def dps_call(reader: "RelaxReader", node: ast.Call, spec: OpSpec) -> Call:
+    """Read `call_tir` and its kin: a callee, its inputs, and the types of its results in any dialect."""
+    given = _given(reader, node, ())
+    positional = list(given.positional)
+    out = positional.pop(2) if len(positional) > 2 else None
+    if positional[2:] and "dtype" not in given.named and spec.name != "relax.call_tir_inplace":
+        given.named["dtype"] = positional.pop(2)
+    types = _out_types(reader, node, out, given.named)
+    attrs: Attrs = ()
+    if spec.name == "relax.call_dps_packed":
+        names = [item.name for item in spec.params]
+        free = {key: given.named.pop(key) for key in list(given.named) if key not in names}
+        attrs = attrs_of({key: read_attribute(reader.context, value) for key, value in free.items()})
+    args = _place(reader, node, spec, _Given(positional, given.named))
+    return Call(Op(spec.name, span=reader.context.span(node.func)), args, attrs, types, span=reader.context.span(node))
+
+
+def type_arguments(reader: "RelaxReader", node: ast.Call) -> tuple[Type, ...]:
+    """Read `ty_args=`, `sinfo_args=` or `type_args=`: one type, or a tuple or list of them."""
+    found = [item.value for item in node.keywords if item.arg in CALL_TYPES]
+    return tuple(type_ for value in found for type_ in _types(reader, value))
+
+
+def _types(reader: "RelaxReader", node: ast.expr) -> tuple[Type, ...]:
+    items = node.elts if isinstance(node, ast.Tuple | ast.List) else [node]
+    return tuple(reader.types().read(item) for item in items)
+
+
+def _given(reader: "RelaxReader", node: ast.Call, without: tuple[str, ...]) -> _Given:
+    named: dict[str, ast.expr] = {}
+    for item in node.keywords:
+        if item.arg is None:
+            raise reader.context.unsupported(item.value, "an unpacked argument")
+        if item.arg not in without and item.arg not in _IGNORED:
+            named[item.arg] = item.value
+    for item in node.args:
+        if isinstance(item, ast.Starred):
+            raise reader.context.unsupported(item, "an unpacked argument")
+    return _Given(node.args, named)
+
+
+def _place(reader: "RelaxReader", node: ast.Call, spec: OpSpec, given: _Given) -> tuple[Expr, ...]:
+    named = dict(given.named)
+    rest = list(given.positional)
+    written: list[tuple[ast.expr, Param] | Expr] = []
+    for param in spec.params:
+        if param.is_variadic:
+            written.extend((item, param) for item in rest)
+            rest = []
+        elif param.name in named:
+            written.append((named.pop(param.name), param))
+        elif rest and not param.is_keyword:
+            written.append((rest.pop(0), param))
+        elif (default := default_expr(param)) is not None:
+            written.append(default)
+        elif param.is_required:
+            message = f"`{source_of(node.func)}` lacks its argument `{param.name}`"
+            raise reader.context.fail("PA006", node, message, _signature(spec))
+    if rest:
+        raise reader.context.fail(
+            "PA006", rest[0], f"too many arguments for `{source_of(node.func)}`", _signature(spec)
+        )
+    for name, value in named.items():
+        hint = suggestion(name, [item.name for item in spec.params]) or _signature(spec)
+        raise reader.context.fail("PA006", value, f"`{source_of(node.func)}` has no argument `{name}`", hint)
+    return tuple(every(lambda item: item if isinstance(item, Expr) else _argument(reader, *item), written))
+
+
+def _argument(reader: "RelaxReader", node: ast.expr, param: Param) -> Expr:
+    if param.kind == "shape" and isinstance(node, ast.Tuple | ast.List):
+        return ShapeExpr(reader.types().dims(node), span=reader.context.span(node))
+    value = reader.read(node)
+    made = to_argument(reader.context, value, node, param)
+    is_call_family = param.kind == "tuple" and param.name in _CALL_FAMILY
+    if is_call_family and not isinstance(value, Items | Literal) and not is_tuple(made, reader.tuples):
+        return Tuple((made,), span=reader.context.span(node))
+    return made
+
+
+def _signature(spec: OpSpec) -> str:
+    names = [f"*{item.name}" if item.is_variadic else item.name for item in spec.params]
+    return f"it takes ({', '.join(names)})"
+
+
+def _out_types(
+    reader: "RelaxReader", node: ast.Call, out: ast.expr | None, named: dict[str, ast.expr]
+) -> tuple[Type, ...]:
+    """Read the declared results: types (2023, 2026), or shapes with dtypes (2022)."""
+    by_type = _first(named, (*OUT_TYPES, "ty_args", "sinfo_args"))
+    by_shape = _first(named, OUT_SHAPES)
+    dtype = _first(named, OUT_DTYPES)
+    out = by_type or by_shape or out
+    if out is None:
+        hint = 'add out_ty=R.Tensor((n,), "float32")'
+        raise reader.context.fail("PA006", node, f"`{source_of(node.func)}` lacks the type of its result", hint)
+    if by_type is not None or _is_types(reader, out):
+        found = _types(reader, out)
+        if dtype is not None:
+            raise reader.context.fail("PA006", dtype, "the type of the result tells its dtype already")
+        return found[0].fields if len(found) == 1 and isinstance(found[0], TupleType) else found
+    dtypes = _dtypes(reader, node, dtype)
+    shapes = out.elts if isinstance(out, ast.Tuple | ast.List) and _is_nested(out) else [out]
+    if len(dtypes) not in (1, len(shapes)):
+        raise reader.context.fail("PA006", out, f"{len(shapes)} shapes but {len(dtypes)} dtypes")
+    dtypes = dtypes * len(shapes) if len(dtypes) == 1 else dtypes
+    return tuple(_tensor(reader, shape, dtype) for shape, dtype in zip(shapes, dtypes, strict=True))
+
+
+def _first(named: dict[str, ast.expr], names: tuple[str, ...]) -> ast.expr | None:
+    found = [named.pop(name) for name in names if name in named]
+    return found[0] if found else None
+
+
+def _is_types(reader: "RelaxReader", node: ast.expr) -> bool:
+    items = node.elts if isinstance(node, ast.Tuple | ast.List) else [node]
+    return bool(items) and reader.types().is_type(items[0])
+
+
+def _is_nested(node: ast.Tuple | ast.List) -> bool:
+    return bool(node.elts) and all(isinstance(item, ast.Tuple | ast.List) for item in node.elts)
+
+
+def _dtypes(reader: "RelaxReader", node: ast.Call, dtype: ast.expr | None) -> list[str]:
+    items = dtype.elts if isinstance(dtype, ast.Tuple | ast.List) else [dtype]
+    found: list[str] = []
+    for item in items:
+        if not isinstance(item, ast.Constant) or not isinstance(item.value, str):
+            hint = 'add dtype="float32"'
+            raise reader.context.fail(
+                "PA006", item or node, f"`{source_of(node.func)}` lacks the dtype of its result", hint
+            )
+        found.append(item.value)
+    return found
+
+
+def _tensor(reader: "RelaxReader", node: ast.expr, dtype: str) -> Type:
+    """A shape variable that was bound to dimensions written out stays a variable."""
+    shape = reader.types().shape(node)
+    assert isinstance(shape, Var | tuple)
+    return TensorType(shape, dtype)

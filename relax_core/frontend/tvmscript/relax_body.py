@@ -1,0 +1,346 @@
+"""Read the statements of Relax functions into blocks of bindings."""
+
+import ast
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from relax_core.frontend.tvmscript import relax_function, relax_if
+from relax_core.frontend.tvmscript.coerce import is_tuple
+from relax_core.frontend.tvmscript.context import Failed, source_of
+from relax_core.frontend.tvmscript.literals import read_attributes
+from relax_core.frontend.tvmscript.names import qualified
+from relax_core.frontend.tvmscript.relax_calls import match_cast
+from relax_core.frontend.tvmscript.relax_expr import OPERATORS, RelaxReader
+from relax_core.frontend.tvmscript.scope import MODULE_NAME, POISONED, Forward, ModuleName, Poisoned, Regional
+from relax_core.ir.attrs import NO_ATTRS, Attrs, attrs_of
+from relax_core.ir.expr import (
+    BindingBlock,
+    Call,
+    DataflowBlock,
+    DataflowVar,
+    Expr,
+    ExternFunc,
+    Function,
+    MatchCast,
+    Op,
+    SeqExpr,
+    Tuple,
+    TupleGetItem,
+    Var,
+    VarBinding,
+)
+from relax_core.ir.prim import PrimVar
+from relax_core.ir.types import OBJECT, ShapeType, TupleType, Type
+from relax_core.source import Span
+
+
+@dataclass(slots=True)
+class Body:
+    """A list of statements under construction.
+
+    `outputs` are the names that a dataflow block gives out, `None` outside of one; `ret` is the declared result.
+    """
+
+    reader: RelaxReader
+    blocks: list[BindingBlock] = field(default_factory=list[BindingBlock])
+    outputs: dict[str, ast.stmt | None] | None = None
+    ret: Type | None = None
+    attrs: Attrs = NO_ATTRS
+    result: Expr | None = None
+    failed: bool = False
+
+    def flush(self) -> None:
+        """Close the block of the bindings collected so far."""
+        bindings = self.reader.bindings
+        if bindings:
+            self.blocks.append(BindingBlock(tuple(bindings), span=_covering(bindings)))
+            bindings.clear()
+
+
+def read_function_body(reader: RelaxReader, node: ast.FunctionDef, ret: Type | None) -> tuple[SeqExpr, Attrs]:
+    """Read the body of a function: its blocks and its result, and its attributes."""
+    body = Body(reader, ret=ret)
+    read_statements(body, node.body)
+    body.flush()
+    span = reader.context.span(node.body[0]).to(reader.context.span(node.body[-1]))
+    if body.result is None:
+        end = Span(span.source, span.end, span.end)
+        is_void = ret is None or (isinstance(ret, TupleType) and not ret.fields)
+        if not body.failed and not is_void:
+            reader.context.report("PA011", node, f"`{node.name}` declares a result and returns none")
+        body.result = _unknown(ret, end) if body.failed or not is_void else Tuple((), span=end)
+    return SeqExpr(tuple(body.blocks), body.result, span=span), body.attrs
+
+
+def read_statements(body: Body, statements: Sequence[ast.stmt]) -> None:
+    """Read statements one by one; one that fails is reported, and the names it defines are poisoned."""
+    _announce(body.reader, statements)
+    for index, statement in enumerate(statements):
+        if body.result is not None:
+            body.reader.context.report("PA011", statement, "nothing after `return` is reached")
+            return
+        count = len(body.reader.bindings)
+        try:
+            _statement(body, statement, is_last=index == len(statements) - 1)
+        except Failed:
+            del body.reader.bindings[count:]
+            body.failed = True
+            relax_function.poison(body.reader, assigned_names(statement))
+
+
+def _announce(reader: RelaxReader, statements: Sequence[ast.stmt]) -> None:
+    """Let local functions of the list be known to each other's bodies before they are read."""
+    for statement in statements:
+        if isinstance(statement, ast.FunctionDef) and reader.scope.find(statement.name) is None:
+            var = Var(statement.name, span=reader.context.span(statement))
+            reader.scope.define(statement.name, Forward(var, reader.level))
+
+
+def assigned_names(statement: ast.stmt) -> tuple[str, ...]:
+    """Return the names that a statement defines, nested ones included."""
+    match statement:
+        case ast.FunctionDef(name=name) | ast.ClassDef(name=name):
+            return (name,)
+        case _:
+            stores = (item for item in ast.walk(statement) if isinstance(item, ast.Name))
+            return tuple(dict.fromkeys(item.id for item in stores if isinstance(item.ctx, ast.Store)))
+
+
+def _statement(body: Body, statement: ast.stmt, *, is_last: bool) -> None:
+    reader, context = body.reader, body.reader.context
+    match statement:
+        case ast.Assign(targets=[ast.Name() as target], value=value):
+            _assign(body, statement, target, value, None)
+        case ast.Assign(targets=[ast.Tuple(elts=targets) | ast.List(elts=targets)], value=value):
+            _unpack(body, statement, targets, value)
+        case ast.AnnAssign(target=ast.Name() as target, annotation=annotation, value=ast.expr() as value):
+            _assign(body, statement, target, value, reader.types().read(annotation))
+        case ast.AugAssign(target=ast.Name() as target, op=op, value=value) if type(op) in OPERATORS:
+            left = ast.copy_location(ast.Name(target.id, ast.Load()), target)
+            _assign(body, statement, target, ast.copy_location(ast.BinOp(left, op, value), statement), None)
+        case ast.Expr(value=value):
+            _expression(body, statement, value)
+        case ast.Return(value=value):
+            body.result = Tuple((), span=context.span(statement)) if value is None else _return(body, value)
+        case ast.If():
+            relax_if.read_if(body, statement, is_last=is_last)
+        case ast.With(items=[ast.withitem(context_expr=expr, optional_vars=None)]) if _is_form(body, expr, "dataflow"):
+            _dataflow(body, statement)
+        case ast.FunctionDef():
+            _local_function(body, statement)
+        case ast.Pass() if (names := context.cut_at(statement)) is not None:
+            body.failed = True
+            relax_function.poison(reader, names)
+        case ast.Pass() | ast.Import() | ast.ImportFrom():
+            pass
+        case _:
+            raise context.unsupported(statement, f"`{source_of(statement)}` in a Relax function")
+
+
+def _return(body: Body, value: ast.expr) -> Expr:
+    try:
+        return body.reader.expr(value, body.ret)
+    except Failed:
+        body.failed = True
+        return _unknown(body.ret, body.reader.context.span(value))
+
+
+def _unknown(ret: Type | None, span: Span) -> Expr:
+    """Return what stands for a result that could not be read: it has the declared type, so nothing follows from it."""
+    callee = ExternFunc("unknown", span=span)
+    return Call(Op("relax.call_pure_packed"), (callee,), type_args=(OBJECT if ret is None else ret,), span=span)
+
+
+def _is_form(body: Body, node: ast.expr, *names: str) -> bool:
+    if not isinstance(node, ast.Call):
+        return False
+    return qualified(node.func, body.reader.context.aliases) in {f"relax.{name}" for name in names}
+
+
+def _variable(body: Body, name: str, annotation: Type | None, place: ast.AST, statement: ast.stmt) -> Var:
+    """Make the variable of a binding: of the dataflow block only, unless this is the one that it gives out."""
+    span = body.reader.context.span(place)
+    if body.outputs is None or body.outputs.get(name) is statement:
+        return Var(name, annotation, span=span)
+    return DataflowVar(name, annotation, span=span)
+
+
+def _assign(body: Body, statement: ast.stmt, target: ast.Name, value: ast.expr, annotation: Type | None) -> None:
+    reader = body.reader
+    if annotation is None and _declares(reader, target, value):
+        return
+    span = reader.context.span(statement)
+    matched = match_cast(reader, value) if isinstance(value, ast.Call) else None
+    if matched is not None:
+        var = _variable(body, target.id, annotation, target, statement)
+        reader.bindings.append(MatchCast(var, *matched, span=span))
+    else:
+        expected = annotation if annotation is not None else ShapeType() if _is_shape_display(reader, value) else None
+        made = reader.expr(value, expected)
+        var = _variable(body, target.id, annotation, target, statement)
+        reader.bindings.append(VarBinding(var, made, span=span))
+        if is_tuple(made, reader.tuples) or isinstance(annotation, TupleType):
+            reader.tuples.add(var)
+    reader.scope.define(target.id, var)
+
+
+def _is_shape_display(reader: RelaxReader, value: ast.expr) -> bool:
+    """`s = (n * m,)` is a shape because symbolic dimensions occur in it."""
+    if not isinstance(value, ast.Tuple):
+        return False
+    names = [item.id for item in ast.walk(value) if isinstance(item, ast.Name)]
+    found = [reader.scope.find(name) for name in names if name not in ("T", "tir")]
+    return bool(found) and all(isinstance(item, PrimVar) for item in found)
+
+
+def _declares(reader: RelaxReader, target: ast.Name, value: ast.expr) -> bool:
+    """Read `cls = Module` and `n = T.int64()`, which bind no value."""
+    match value:
+        case ast.Name(id=name):
+            found = reader.scope.find(name)
+            is_module = isinstance(found, ModuleName) or (found is None and name == reader.module.name)
+            if is_module and name not in reader.module.functions:
+                reader.scope.define(target.id, MODULE_NAME)
+            return is_module
+        case ast.Call() if relax_function.declared_dtype(reader.context, value) is not None:
+            dtype = relax_function.declared_dtype(reader.context, value)
+            known = reader.scope.find(target.id)
+            if not isinstance(known, PrimVar):
+                reader.dtypes[target.id] = dtype or "int64"
+                reader.define_symbol(target.id, target)
+            return True
+        case _:
+            return False
+
+
+def _unpack(body: Body, statement: ast.stmt, targets: list[ast.expr], value: ast.expr) -> None:
+    """Read `a, b = t`: the tuple is bound once, then its fields."""
+    reader = body.reader
+    made = reader.expr(value)
+    if isinstance(made, Tuple) and len(made.fields) != len(targets):
+        raise reader.context.fail("PA006", value, f"{len(made.fields)} fields for {len(targets)} names")
+    if not isinstance(made, Var | Tuple):
+        span = reader.context.span(value)
+        var = Var("t", span=span) if body.outputs is None else DataflowVar("t", span=span)
+        reader.bindings.append(VarBinding(var, made, span=span))
+        made = var
+    variables: list[tuple[str, Var]] = []
+    for index, target in enumerate(targets):
+        if not isinstance(target, ast.Name):
+            raise reader.context.unsupported(target, f"the target `{source_of(target)}`")
+        var = _variable(body, target.id, None, target, statement)
+        item = (
+            made.fields[index]
+            if isinstance(made, Tuple)
+            else TupleGetItem(made, index, span=reader.context.span(target))
+        )
+        reader.bindings.append(VarBinding(var, item, span=reader.context.span(statement)))
+        variables.append((target.id, var))
+    for name, var in variables:
+        reader.scope.define(name, var)
+
+
+def _expression(body: Body, statement: ast.stmt, value: ast.expr) -> None:
+    reader, context = body.reader, body.reader.context
+    if isinstance(value, ast.Constant) and (isinstance(value.value, str) or value.value is Ellipsis):
+        return
+    if _is_form(body, value, "func_attr") and isinstance(value, ast.Call):
+        if len(value.args) != 1 or body.outputs is not None:
+            raise context.fail("PA016", value, "`func_attr` takes one dictionary, at the head of a function")
+        body.attrs = attrs_of([*body.attrs, *read_attributes(context, value.args[0])])
+        return
+    if _is_form(body, value, "output", "outputs"):
+        raise context.fail("PA012", value, "R.output(...) is the last statement of a dataflow block")
+    matched = match_cast(reader, value) if isinstance(value, ast.Call) else None
+    span = context.span(statement)
+    var = Var("_", span=context.span(value)) if body.outputs is None else DataflowVar("_", span=context.span(value))
+    if matched is not None:
+        reader.bindings.append(MatchCast(var, *matched, span=span))
+    else:
+        reader.bindings.append(VarBinding(var, reader.expr(value), span=span))
+
+
+def _local_function(body: Body, node: ast.FunctionDef) -> None:
+    reader, context = body.reader, body.reader.context
+    if len(node.decorator_list) != 1:
+        hint = f"write @R.function above `def {node.name}`"
+        raise context.fail("PA016", node, f"the local function `{node.name}` has no decorator", hint)
+    decorator = relax_function.read_decorator(context, node.decorator_list[0])
+    if decorator.kind != "relax.function":
+        raise context.unsupported(node.decorator_list[0], f"`@{decorator.kind}` inside a Relax function")
+    known = reader.scope.names.get(node.name)
+    is_output = body.outputs is None or body.outputs.get(node.name) is node
+    var = known.var if isinstance(known, Forward) else Var(node.name, span=context.span(node))
+    if not is_output:
+        var = DataflowVar(node.name, span=context.span(node))
+    reader.parameters[var] = relax_function.literal_parameters(context, node)
+    # The name is known in the function's own body.
+    reader.scope.define(node.name, var)
+    made: Function = relax_function.read_function(reader, node, decorator)
+    reader.bindings.append(VarBinding(var, made, span=context.span(node)))
+
+
+def _dataflow(body: Body, statement: ast.With) -> None:
+    reader, context = body.reader, body.reader.context
+    if body.outputs is not None:
+        raise context.fail("PA012", statement, "a dataflow block inside a dataflow block")
+    body.flush()
+    inner = Body(reader.inner(), outputs={}, ret=body.ret)
+    statements, names = _split_output(body, statement)
+    assert inner.outputs is not None
+    for name in names:
+        inner.outputs[name.id] = next((item for item in reversed(statements) if name.id in assigned_names(item)), None)
+    read_statements(inner, statements)
+    if inner.result is not None:
+        context.report("PA012", statement, "a dataflow block does not return")
+    body.failed = body.failed or inner.failed
+    _give_out(body, inner, names)
+    bindings = tuple(inner.reader.bindings)
+    body.blocks.append(DataflowBlock(bindings, span=context.span(statement)))
+
+
+def _split_output(body: Body, statement: ast.With) -> tuple[list[ast.stmt], list[ast.Name]]:
+    """Return the statements before `R.output(a, b)`, and the names that it lists."""
+    context = body.reader.context
+    match statement.body[-1]:
+        case ast.Expr(value=ast.Call(args=args) as call) if _is_form(body, call, "output", "outputs"):
+            pass
+        case last if (
+            any(context.cut_at(item) is not None for item in statement.body) or context.cut_at(last) is not None
+        ):
+            return statement.body, []
+        case _:
+            hint = "end it with R.output(...), which lists the variables that are used behind it"
+            context.report("PA012", statement, "the dataflow block has no R.output(...)", hint)
+            return statement.body, []
+    names: list[ast.Name] = []
+    for item in args:
+        for name in item.elts if isinstance(item, ast.Tuple | ast.List) else [item]:
+            if isinstance(name, ast.Name):
+                names.append(name)
+            else:
+                context.report("PA012", name, f"R.output lists names, got `{source_of(name)}`")
+    return statement.body[:-1], names
+
+
+def _give_out(body: Body, inner: Body, names: list[ast.Name]) -> None:
+    """Define the outputs of a dataflow block behind it; its other variables end with it."""
+    outer = body.reader
+    for name, entity in inner.reader.scope.names.items():
+        if isinstance(entity, PrimVar | ModuleName):
+            outer.scope.define(name, entity)
+        elif isinstance(entity, Poisoned):
+            outer.scope.define(name, POISONED)
+        elif outer.scope.find(name) is None:
+            outer.scope.define(name, Regional())
+    for name in names:
+        found = inner.reader.scope.names.get(name.id)
+        if isinstance(found, Var | Poisoned):
+            outer.scope.define(name.id, found)
+        elif outer.scope.find(name.id) is None and not inner.failed:
+            outer.context.report("RS001", name, f"`{name.id}` is not defined in the dataflow block")
+
+
+def _covering(bindings: Sequence[VarBinding | MatchCast | object]) -> Span | None:
+    spans = [span for item in bindings if (span := getattr(item, "span", None)) is not None]
+    return spans[0].to(spans[-1]) if spans else None

@@ -1,0 +1,264 @@
+"""Read calls in Relax functions: operators by their schema, callees, and the forms with a syntax of their own."""
+
+import ast
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+from relax_core.frontend.tvmscript.coerce import is_shape, to_expr, to_scalar
+from relax_core.frontend.tvmscript.constants import read_constant
+from relax_core.frontend.tvmscript.context import every, source_of
+from relax_core.frontend.tvmscript.literals import read_attribute
+from relax_core.frontend.tvmscript.names import qualified, suggestion
+from relax_core.frontend.tvmscript.op_calls import CALL_TYPES, call_operator, dps_call, type_arguments
+from relax_core.frontend.tvmscript.types import TYPE_NAMES
+from relax_core.frontend.tvmscript.values import Literal, TypeValue, Value
+from relax_core.ir.attrs import attrs_of
+from relax_core.ir.expr import (
+    Call,
+    DataTypeImm,
+    Expr,
+    ExternFunc,
+    MatchCast,
+    Null,
+    PrimValue,
+    ShapeExpr,
+    Tuple,
+    TupleGetItem,
+    Var,
+)
+from relax_core.ir.types import Dims, PrimType, ShapeType, TensorType, Type
+from relax_core.ops import ALIASES, OPS, find
+
+if TYPE_CHECKING:
+    from relax_core.frontend.tvmscript.relax_expr import RelaxReader
+
+RENAMED: Mapping[str, str] = MappingProxyType({"relax.dot": "relax.matmul"})
+STATEMENT_FORMS = ("output", "outputs", "func_attr", "dataflow", "function")
+
+
+def read_call(reader: "RelaxReader", node: ast.Call) -> Value:
+    """Read a call of anything."""
+    name = qualified(node.func, reader.context.aliases)
+    if name is None or _is_bound(reader, node.func):
+        return _callee_call(reader, node)
+    if reader.types().is_type(node):
+        return TypeValue(reader.types().read(node), reader.context.span(node))
+    if name.startswith("relax."):
+        special = _SPECIAL.get(name.removeprefix("relax."))
+        return special(reader, node) if special else _operator_call(reader, node, name)
+    if name.startswith("tir."):
+        return reader.scalars().read(node)
+    if "." not in name:
+        return _callee_call(reader, node)
+    raise reader.context.unsupported(node.func, f"`{source_of(node.func)}`")
+
+
+def match_cast(reader: "RelaxReader", node: ast.Call) -> tuple[Expr, Type] | None:
+    """Read `R.match_cast(x, T)` or `R.match_shape(x, (n, m))`; `None` for another call."""
+    name = qualified(node.func, reader.context.aliases)
+    if name not in ("relax.match_cast", "relax.match_shape") or _is_bound(reader, node.func):
+        return None
+    given = [*node.args, *(item.value for item in node.keywords)]
+    if len(given) != 2:
+        raise reader.context.fail("PA006", node, f"`{source_of(node.func)}` takes a value and what it is matched with")
+    value = reader.expr(given[0])
+    types = reader.types(defines=True)
+    if name == "relax.match_cast":
+        return value, types.read(given[1])
+    return value, match_shape_type(value, types.dims(given[1]))
+
+
+def match_shape_type(value: Expr, dims: Dims) -> Type:
+    """Return the type that `match_shape(value, dims)` checks: of a shape, or of a tensor with the dtype it declares."""
+    if is_shape(value):
+        return ShapeType(dims)
+    match value:
+        case Var(annotation=TensorType(dtype=dtype)):
+            return TensorType(dims, dtype)
+        case _:
+            return TensorType(dims)
+
+
+def _is_bound(reader: "RelaxReader", func: ast.expr) -> bool:
+    """Tell whether the callee starts from a name of the program rather than from R, T or I."""
+    while isinstance(func, ast.Attribute):
+        func = func.value
+    return isinstance(func, ast.Name) and (
+        reader.scope.find(func.id) is not None or func.id in reader.module.functions or func.id == reader.module.name
+    )
+
+
+def _callee_call(reader: "RelaxReader", node: ast.Call) -> Value:
+    callee = reader.expr(node.func)
+    expected = _parameter_types(reader, callee, len(node.args))
+    pairs = zip(_positional(reader, node), expected, strict=True)
+    args = tuple(every(lambda pair: reader.expr(*pair), pairs))
+    for keyword in node.keywords:
+        if keyword.arg not in CALL_TYPES:
+            raise reader.context.fail("PA006", keyword, "a call of a function has no keyword arguments")
+    return Call(callee, args, type_args=type_arguments(reader, node), span=reader.context.span(node))
+
+
+def _parameter_types(reader: "RelaxReader", callee: Expr, count: int) -> list[Type | None]:
+    known = reader.module.parameters.get(getattr(callee, "name", "")) if not isinstance(callee, Var) else None
+    if isinstance(callee, Var):
+        known = reader.parameters.get(callee)
+    return [*(known or ()), *[None] * count][:count]
+
+
+def _positional(reader: "RelaxReader", node: ast.Call) -> list[ast.expr]:
+    for item in node.args:
+        if isinstance(item, ast.Starred):
+            raise reader.context.unsupported(item, "an unpacked argument")
+    return node.args
+
+
+def _operator_call(reader: "RelaxReader", node: ast.Call, name: str) -> Value:
+    spec = find(RENAMED.get(name, name))
+    if spec is None:
+        short = name.removeprefix("relax.")
+        if short in STATEMENT_FORMS:
+            raise reader.context.fail("PA005", node, f"`{source_of(node.func)}` is a statement, not a value")
+        known = (*(item.removeprefix("relax.") for item in (*OPS, *ALIASES, *RENAMED)), *_SPECIAL, *TYPE_NAMES)
+        prefix = source_of(node.func).removesuffix(short)
+        message = f"there is no operator `{source_of(node.func)}`"
+        raise reader.context.fail("RS002", node.func, message, suggestion(short, known, prefix))
+    return call_operator(reader, node, spec)
+
+
+def _one(reader: "RelaxReader", node: ast.Call) -> ast.expr:
+    given = [*node.args, *(item.value for item in node.keywords)]
+    if len(given) != 1:
+        raise reader.context.fail("PA006", node, f"`{source_of(node.func)}` takes one argument, got {len(given)}")
+    return given[0]
+
+
+def _shape(reader: "RelaxReader", node: ast.Call) -> Value:
+    return ShapeExpr(reader.types().dims(_one(reader, node)), span=reader.context.span(node))
+
+
+def _prim_value(reader: "RelaxReader", node: ast.Call) -> Value:
+    argument = _one(reader, node)
+    value = reader.read(argument)
+    if (scalar := to_scalar(value)) is not None:
+        return PrimValue(scalar, span=reader.context.span(node))
+    made = to_expr(reader.context, value, argument, PrimType("int64"))
+    if isinstance(made, PrimValue):
+        return made
+    raise reader.context.fail("PA006", argument, f"expected a host scalar, got `{source_of(argument)}`")
+
+
+def _string(reader: "RelaxReader", node: ast.Call) -> Value:
+    argument = _one(reader, node)
+    match reader.read(argument):
+        case Literal(value=str()) as text:
+            return to_expr(reader.context, text, argument)
+        case _:
+            raise reader.context.fail("PA006", argument, "expected a string")
+
+
+def _dtype(reader: "RelaxReader", node: ast.Call) -> Value:
+    argument = _one(reader, node)
+    match reader.read(argument):
+        case Literal(value=str(text)):
+            return DataTypeImm(text, span=reader.context.span(node))
+        case _:
+            raise reader.context.fail("PA006", argument, 'expected a dtype, such as "float32"')
+
+
+def _constant(reader: "RelaxReader", node: ast.Call) -> Value:
+    return read_constant(reader.context, node)
+
+
+def _tuple(reader: "RelaxReader", node: ast.Call) -> Value:
+    fields = tuple(reader.expr(item) for item in _positional(reader, node))
+    return Tuple(fields, span=reader.context.span(node))
+
+
+def _null(reader: "RelaxReader", node: ast.Call) -> Value:
+    return Null(span=reader.context.span(node))
+
+
+def _tuple_get_item(reader: "RelaxReader", node: ast.Call) -> Value:
+    match node.args:
+        case [value, ast.Constant(value=int(index))]:
+            return TupleGetItem(reader.expr(value), index, span=reader.context.span(node))
+        case _:
+            raise reader.context.fail("PA006", node, "`TupleGetItem` takes a tuple and a number")
+
+
+def _extern_func(reader: "RelaxReader", node: ast.Call) -> Value:
+    match node.args:
+        case [ast.Constant(value=str(name))]:
+            return ExternFunc(name, span=reader.context.span(node))
+        case [ast.Constant(value=str()), *_]:
+            raise reader.context.unsupported(node, "the type of an `ExternFunc`", "give the type at the call: ty_args=")
+        case _:
+            raise reader.context.fail("PA006", node, "`ExternFunc` takes a name")
+
+
+def _call_packed(reader: "RelaxReader", node: ast.Call) -> Value:
+    """`R.call_packed("f", x, ..., key=value)` is a call of `ExternFunc("f")`; further keywords are attributes."""
+    match _positional(reader, node):
+        case [ast.Constant(value=str(name)) as first, *rest]:
+            callee = ExternFunc(name, span=reader.context.span(first))
+        case _:
+            raise reader.context.fail("PA006", node, '`call_packed` takes a name first: R.call_packed("f", x)')
+    attrs = {
+        item.arg: read_attribute(reader.context, item.value)
+        for item in node.keywords
+        if item.arg is not None and item.arg not in CALL_TYPES
+    }
+    # A packed function takes a bare number as a host scalar.
+    args = tuple(every(lambda item: _packed_argument(reader, item), rest))
+    return Call(callee, args, attrs_of(attrs), type_arguments(reader, node), span=reader.context.span(node))
+
+
+def _packed_argument(reader: "RelaxReader", node: ast.expr) -> Expr:
+    value = reader.read(node)
+    if isinstance(value, Literal) and (scalar := to_scalar(value)) is not None:
+        return PrimValue(scalar, span=value.span)
+    return to_expr(reader.context, value, node)
+
+
+def _nested_match(reader: "RelaxReader", node: ast.Call) -> Value:
+    """A match inside an expression is bound before it."""
+    found = match_cast(reader, node)
+    assert found is not None
+    var = Var("match", span=reader.context.span(node))
+    reader.bindings.append(MatchCast(var, *found, span=reader.context.span(node)))
+    return var
+
+
+def _dps(name: str) -> Callable[["RelaxReader", ast.Call], Value]:
+    def read(reader: "RelaxReader", node: ast.Call) -> Value:
+        spec = find(f"relax.{name}")
+        assert spec is not None
+        return dps_call(reader, node, spec)
+
+    return read
+
+
+_SPECIAL: Mapping[str, Callable[["RelaxReader", ast.Call], Value]] = MappingProxyType(
+    {
+        "shape": _shape,
+        "ShapeExpr": _shape,
+        "prim_value": _prim_value,
+        "PrimValue": _prim_value,
+        "str": _string,
+        "StringImm": _string,
+        "dtype": _dtype,
+        "const": _constant,
+        "tuple": _tuple,
+        "null_value": _null,
+        "TupleGetItem": _tuple_get_item,
+        "ExternFunc": _extern_func,
+        "call_packed": _call_packed,
+        "match_cast": _nested_match,
+        "match_shape": _nested_match,
+        "call_tir": _dps("call_tir"),
+        "call_tir_inplace": _dps("call_tir_inplace"),
+        "call_dps_packed": _dps("call_dps_packed"),
+    }
+)

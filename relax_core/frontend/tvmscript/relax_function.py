@@ -1,0 +1,149 @@
+"""Read Relax functions: decorators, signatures, and the symbolic dimensions that they define."""
+
+import ast
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from relax_core.frontend.tvmscript import relax_body
+from relax_core.frontend.tvmscript.context import Context, Failed, source_of
+from relax_core.frontend.tvmscript.names import qualified
+from relax_core.frontend.tvmscript.relax_expr import RelaxReader
+from relax_core.frontend.tvmscript.scalar_calls import is_dtype
+from relax_core.frontend.tvmscript.scope import POISONED
+from relax_core.ir.expr import Function, Var
+from relax_core.ir.types import OBJECT, PrimType, TensorType, Type
+
+if TYPE_CHECKING:
+    from relax_core.frontend.tvmscript.types import TypeReader
+
+_FLAGS = ("private", "pure", "check_well_formed", "s_tir")
+
+
+@dataclass(frozen=True, slots=True)
+class Decorator:
+    """What a decorator says: which kind of thing it marks, and its flags."""
+
+    kind: str
+    is_private: bool = False
+    is_pure: bool = True
+
+
+def read_decorator(context: Context, node: ast.expr) -> Decorator:
+    """Read `@R.function(private=True)`, `@T.prim_func`, `@I.ir_module(check_well_formed=False)`."""
+    func, keywords = (node.func, node.keywords) if isinstance(node, ast.Call) else (node, [])
+    if isinstance(node, ast.Call) and node.args:
+        raise context.fail("PA016", node, "a decorator takes flags by name, such as private=True")
+    flags: dict[str, bool] = {}
+    for item in keywords:
+        if item.arg not in _FLAGS:
+            raise context.unsupported(item.value, f"`{item.arg}=` of a decorator")
+        if not isinstance(item.value, ast.Constant) or not isinstance(item.value.value, bool):
+            raise context.fail("PA016", item.value, f"`{item.arg}` is True or False")
+        flags[item.arg] = item.value.value
+    name = qualified(func, context.aliases) or source_of(func)
+    return Decorator(name, flags.get("private", False), flags.get("pure", True))
+
+
+def read_function(outer: RelaxReader, node: ast.FunctionDef, decorator: Decorator) -> Function:
+    """Read a Relax function in the scope of `outer`: that of the module, or of the function around it."""
+    context = outer.context
+    reader = outer.inner()
+    reader.level = outer.level + 1
+    reader.dtypes = declared_dtypes(context, node.body)
+    params = _parameters(reader, node)
+    ret = _return_type(reader, node)
+    body, attrs = relax_body.read_function_body(reader, node, ret)
+    return Function(params, body, ret, attrs, decorator.is_pure, decorator.is_private, span=context.span(node))
+
+
+def _parameters(reader: RelaxReader, node: ast.FunctionDef) -> tuple[Var, ...]:
+    context = reader.context
+    arguments = node.args
+    if arguments.vararg or arguments.kwarg or arguments.kwonlyargs or arguments.defaults or arguments.posonlyargs:
+        raise context.unsupported(node, f"a parameter of `{node.name}` with a default, a star or by name only")
+    types = reader.types(defines=True)
+    params: list[Var] = []
+    names: set[str] = set()
+    for argument in arguments.args:
+        if argument.arg in names:
+            context.report("PA022", argument, f"the parameter `{argument.arg}` is there twice")
+        names.add(argument.arg)
+        annotation = _annotation(reader, types, argument)
+        var = Var(argument.arg, annotation, span=context.span(argument))
+        params.append(var)
+        reader.scope.define(argument.arg, var)
+    return tuple(params)
+
+
+def _annotation(reader: RelaxReader, types: "TypeReader", argument: ast.arg) -> Type:
+    """The declared type; an error in it has been reported and leaves a parameter of any type."""
+    if argument.annotation is None:
+        return OBJECT
+    try:
+        return types.read(argument.annotation)
+    except Failed:
+        return OBJECT
+
+
+def _return_type(reader: RelaxReader, node: ast.FunctionDef) -> Type | None:
+    if node.returns is None:
+        return None
+    try:
+        return reader.types().read(node.returns)
+    except Failed:
+        return None
+
+
+def declared_dtypes(context: Context, body: list[ast.stmt]) -> dict[str, str]:
+    """Return the dtypes that statements such as `n = T.int64()` or `m = T.var("int32")` declare."""
+    found: dict[str, str] = {}
+    for statement in body:
+        match statement:
+            case ast.Assign(targets=[ast.Name(id=name)], value=ast.Call() as call):
+                dtype = declared_dtype(context, call)
+                if dtype is not None:
+                    found[name] = dtype
+            case _:
+                pass
+    return found
+
+
+def declared_dtype(context: Context, call: ast.Call) -> str | None:
+    """Return the dtype if `call` declares a scalar variable: `T.int64()`, `T.var("int32")`, `T.Var("n", "int64")`."""
+    name = qualified(call.func, context.aliases) or ""
+    short = name.removeprefix("tir.")
+    if short == name:
+        return None
+    strings = [item.value for item in call.args if isinstance(item, ast.Constant) and isinstance(item.value, str)]
+    if short in ("var", "Var", "SizeVar"):
+        return next((item for item in reversed(strings) if is_dtype(item)), "int32" if short == "var" else "int64")
+    if is_dtype(short) and not call.args and all(item.arg == "is_size_var" for item in call.keywords):
+        return short
+    return None
+
+
+def literal_parameters(context: Context, node: ast.FunctionDef) -> tuple[Type | None, ...]:
+    """Return, for each parameter, what a bare literal is there: a tensor, a host scalar, or unknown."""
+    return tuple(_literal_type(context, argument.annotation) for argument in node.args.args)
+
+
+def _literal_type(context: Context, node: ast.expr | None) -> Type | None:
+    inner = node.func if isinstance(node, ast.Call) else node.value if isinstance(node, ast.Subscript) else node
+    name = (qualified(inner, context.aliases) if inner is not None else None) or ""
+    literals = [item.value for item in ast.walk(node) if isinstance(item, ast.Constant)] if node is not None else []
+    dtype = next((item for item in literals if isinstance(item, str) and is_dtype(item)), None)
+    match name.removeprefix("relax."):
+        case "Tensor":
+            return TensorType(None, dtype)
+        case "Prim":
+            return PrimType(dtype or "int64")
+        case short if short.startswith("tir.") and is_dtype(short.removeprefix("tir.")):
+            return PrimType(short.removeprefix("tir."))
+        case _:
+            return None
+
+
+def poison(reader: RelaxReader, names: tuple[str, ...]) -> None:
+    """Let `names` stand for definitions that failed."""
+    for name in names:
+        reader.scope.define(name, POISONED)

@@ -1,0 +1,275 @@
+"""Read scalar expressions: dimensions of Relax shapes and the expressions of TIR."""
+
+import ast
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+
+from relax_core.frontend.tvmscript.context import Context, source_of
+from relax_core.frontend.tvmscript.names import qualified, suggestion
+from relax_core.frontend.tvmscript.scalar_calls import KNOWN_CALLS, NotScalarCall, is_dtype, scalar_call
+from relax_core.ir.prim import (
+    COMPARISONS,
+    LOGICAL,
+    Binary,
+    BinaryKind,
+    Cast,
+    FloatImm,
+    IntImm,
+    Intrinsic,
+    PrimExpr,
+    Select,
+    StringImm,
+    Unary,
+    binary,
+    const,
+    dtype_of,
+)
+
+BINARY: Mapping[type[ast.AST], BinaryKind] = MappingProxyType(
+    {
+        ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.FloorDiv: "//", ast.Mod: "%",
+        ast.BitAnd: "&", ast.BitOr: "|", ast.BitXor: "^", ast.LShift: "<<", ast.RShift: ">>",
+        ast.Eq: "==", ast.NotEq: "!=", ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=",
+        ast.And: "and", ast.Or: "or",
+    }
+)  # fmt: skip
+_FOLD: tuple[BinaryKind, ...] = ("+", "-", "*", "//", "%", "<<")
+_LARGEST = 1 << 63
+
+
+@dataclass(slots=True)
+class ScalarReader:
+    """Reads scalar expressions; `name` says what a name is, `access` reads a subscript or gives `None`.
+
+    A bare integer has `int_dtype` unless the other operand of an operation says otherwise.
+    """
+
+    context: Context
+    name: Callable[[ast.Name], PrimExpr]
+    access: Callable[[ast.Subscript], PrimExpr]
+    int_dtype: str
+
+    def read(self, node: ast.expr) -> PrimExpr:
+        """Read one expression."""
+        match node:
+            case ast.Name():
+                return self.name(node)
+            case ast.Constant():
+                return self.literal(node)
+            case ast.BinOp():
+                return self._chain(node)
+            case ast.UnaryOp():
+                return self._unary(node)
+            case ast.Subscript():
+                return self.access(node)
+            case ast.Call():
+                return self._call(node)
+            case ast.Compare():
+                return self._compare(node)
+            case ast.BoolOp(op=op, values=values):
+                result = self.read(values[0])
+                for value in values[1:]:
+                    result = self.combine(node, BINARY[type(op)], result, self.read(value))
+                return result
+            case ast.IfExp(test=test, body=body, orelse=orelse):
+                a, b = self.unified(body, orelse)
+                return Select(self.read(test), a, b, dtype_of(a), True, span=self.context.span(node))
+            case _:
+                raise self.context.fail("PA009", node, f"expected a scalar expression, got `{source_of(node)}`")
+
+    def literal(self, node: ast.Constant, dtype: str | None = None) -> PrimExpr:
+        """Read a literal as `dtype`, by default bool, `int_dtype` or float32."""
+        span = self.context.span(node)
+        match node.value:
+            case bool(value):
+                return IntImm(int(value), "bool", span=span)
+            case int(value) if not -_LARGEST <= value < 2 * _LARGEST:
+                raise self.context.fail("PA010", node, "the integer does not fit 64 bits")
+            case int(value):
+                default = self.int_dtype if -(1 << 31) <= value < (1 << 31) else "int64"
+                return replace(const(value, dtype or default), span=span)
+            case float(value):
+                return FloatImm(
+                    value, dtype if dtype and dtype.startswith(("float", "bfloat")) else "float32", span=span
+                )
+            case str(value):
+                return StringImm(value, span=span)
+            case _:
+                raise self.context.fail("PA009", node, f"expected a number, got `{source_of(node)}`")
+
+    def as_dtype(self, node: ast.expr, dtype: str) -> PrimExpr:
+        """Read an expression that has to be of `dtype`: a bare literal becomes it, anything else is cast."""
+        value = self.read(node)
+        if dtype_of(value) == dtype or dtype in ("handle", "string") or dtype_of(value) == "string":
+            return value
+        if is_plain(node) and isinstance(value, IntImm | FloatImm) and not _loses(value, dtype):
+            return replace(const(value.value, dtype), span=value.span)
+        return Cast(value, dtype, span=value.span)
+
+    def unified(self, a: ast.expr, b: ast.expr) -> tuple[PrimExpr, PrimExpr]:
+        """Read two expressions and bring them to one dtype."""
+        return _unify(self.read(a), self.read(b), is_plain(a), is_plain(b))
+
+    def combine(self, place: ast.expr, op: BinaryKind, a: PrimExpr, b: PrimExpr) -> PrimExpr:
+        """Make `a op b` at `place`, whose operands have one dtype."""
+        dtype = dtype_of(a)
+        if op == "/" and dtype.startswith(("int", "uint")):
+            raise self.context.fail("PA009", place, "`/` divides floats", "write `//`, or T.truncdiv")
+        result = "bool" if op in COMPARISONS or op in LOGICAL else dtype
+        return Binary(op, a, b, result, span=self.context.span(place))
+
+    def _chain(self, node: ast.BinOp) -> PrimExpr:
+        """Read `a + b + c ...`, which leans to the left as deep as the chain is long, without recursion."""
+        chain = [node]
+        while isinstance(chain[-1].left, ast.BinOp):
+            chain.append(chain[-1].left)
+        result = self.read(chain[-1].left)
+        plain = is_plain(chain[-1].left)
+        for item in reversed(chain):
+            right = self.read(item.right)
+            result = self.operation(item, result, right, plain, is_plain(item.right))
+            plain = plain and is_plain(item.right)
+        return result
+
+    def operation(self, node: ast.BinOp, a: PrimExpr, b: PrimExpr, a_plain: bool, b_plain: bool) -> PrimExpr:
+        """Make the operation of `node` from its operands; a plain one is a bare literal."""
+        if isinstance(node.op, ast.Pow):
+            a, b = _unify(a, b, a_plain, b_plain)
+            return Intrinsic("pow", (a, b), dtype_of(a), span=self.context.span(node))
+        op = BINARY.get(type(node.op))
+        if op is None:
+            raise self.context.fail("PA009", node, f"`{source_of(node)}` is no scalar operation")
+        if a_plain and b_plain and isinstance(a, IntImm) and isinstance(b, IntImm) and op in _FOLD:
+            folded = _folded(op, a, b)
+            if folded is None:
+                raise self.context.fail("PA010", node, "the integer does not fit 64 bits")
+            return replace(folded, span=self.context.span(node))
+        a, b = _unify(a, b, a_plain, b_plain)
+        return self.combine(node, op, a, b)
+
+    def _unary(self, node: ast.UnaryOp) -> PrimExpr:
+        value = self.read(node.operand)
+        span = self.context.span(node)
+        match node.op:
+            case ast.USub() if is_plain(node.operand) and isinstance(value, IntImm | FloatImm):
+                return replace(value, value=-value.value, span=span)
+            case ast.USub():
+                return Unary("-", value, dtype_of(value), span=span)
+            case ast.UAdd():
+                return value
+            case ast.Not():
+                return Unary("not", value, "bool", span=span)
+            case _:
+                return Unary("~", value, dtype_of(value), span=span)
+
+    def comparison(self, node: ast.Compare, a: PrimExpr, b: PrimExpr, a_plain: bool, b_plain: bool) -> PrimExpr:
+        """Make the one comparison of `node` from its operands."""
+        op = BINARY.get(type(node.ops[0]))
+        if op is None:
+            raise self.context.fail("PA009", node, f"`{source_of(node)}` is no scalar comparison")
+        return self.combine(node, op, *_unify(a, b, a_plain, b_plain))
+
+    def _compare(self, node: ast.Compare) -> PrimExpr:
+        result: PrimExpr | None = None
+        left = node.left
+        for operator, right in zip(node.ops, node.comparators, strict=True):
+            op = BINARY.get(type(operator))
+            if op is None:
+                raise self.context.fail("PA009", node, f"`{source_of(node)}` is no scalar comparison")
+            step = self.combine(node, op, *self.unified(left, right))
+            result = step if result is None else self.combine(node, "and", result, step)
+            left = right
+        assert result is not None
+        return result
+
+    def _call(self, node: ast.Call) -> PrimExpr:
+        match node.func:
+            case ast.Attribute(value=inner, attr="astype") if not _is_tir(node.func, self.context):
+                return Cast(self.read(inner), self._dtype_argument(node), span=self.context.span(node))
+            case _:
+                pass
+        name = qualified(node.func, self.context.aliases)
+        if name is None or not name.startswith("tir."):
+            raise self.context.fail("PA009", node, f"expected a scalar expression, got `{source_of(node)}`")
+        short = name.removeprefix("tir.")
+        if is_dtype(short):
+            return self._typed_literal(node, short)
+        try:
+            return scalar_call(self, short, node)
+        except NotScalarCall:
+            hint = suggestion(short, KNOWN_CALLS, "T.")
+            raise self.context.unsupported(node.func, f"`{source_of(node.func)}`", hint) from None
+
+    def _dtype_argument(self, node: ast.Call) -> str:
+        match [*node.args, *(item.value for item in node.keywords)]:
+            case [ast.Constant(value=str(dtype))] if is_dtype(dtype):
+                return dtype
+            case _:
+                raise self.context.fail("PA006", node, 'expected one dtype, such as "float32"')
+
+    def _typed_literal(self, node: ast.Call, dtype: str) -> PrimExpr:
+        """Read `T.int64(4)`, `T.float32("inf")`, `T.bool(True)`, or a cast `T.float32(x)`."""
+        span = self.context.span(node)
+        if len(node.args) != 1 or node.keywords:
+            raise self.context.fail("PA006", node, f"expected one value in `{source_of(node)}`")
+        argument = node.args[0]
+        if isinstance(argument, ast.Constant) and isinstance(argument.value, str):
+            try:
+                return FloatImm(float(argument.value), dtype, span=span)
+            except ValueError:
+                raise self.context.fail("PA010", argument, "expected a number") from None
+        value = self.read(argument)
+        if is_plain(argument) and isinstance(value, IntImm | FloatImm):
+            return replace(const(value.value if dtype != "bool" else bool(value.value), dtype), span=span)
+        return Cast(value, dtype, span=span)
+
+
+def is_plain(node: ast.expr) -> bool:
+    """Tell whether `node` is a bare number, with a sign or not: it has no dtype of its own."""
+    while isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub | ast.UAdd):
+        node = node.operand
+    return isinstance(node, ast.Constant) and not isinstance(node.value, str)
+
+
+def _is_tir(node: ast.expr, context: Context) -> bool:
+    return (qualified(node, context.aliases) or "").startswith("tir.")
+
+
+def _loses(value: IntImm | FloatImm, dtype: str) -> bool:
+    return isinstance(value, FloatImm) and dtype.startswith(("int", "uint", "bool"))
+
+
+def _unify(a: PrimExpr, b: PrimExpr, a_plain: bool, b_plain: bool) -> tuple[PrimExpr, PrimExpr]:
+    """Bring two operands to one dtype: a bare literal follows the other operand, else the narrower one is cast."""
+    da, db = dtype_of(a), dtype_of(b)
+    if da == db:
+        return a, b
+    if b_plain and not a_plain and isinstance(b, IntImm | FloatImm) and not _loses(b, da):
+        return a, replace(const(b.value, da), span=b.span)
+    if a_plain and not b_plain and isinstance(a, IntImm | FloatImm) and not _loses(a, db):
+        return replace(const(a.value, db), span=a.span), b
+    return _widened(a, b)
+
+
+def _widened(a: PrimExpr, b: PrimExpr) -> tuple[PrimExpr, PrimExpr]:
+    da, db = dtype_of(a), dtype_of(b)
+    widest = dtype_of(binary("+", Cast(a, da), Cast(b, db)))
+    return (a if da == widest else Cast(a, widest, span=a.span)), (b if db == widest else Cast(b, widest, span=b.span))
+
+
+def _folded(op: BinaryKind, a: IntImm, b: IntImm) -> IntImm | None:
+    """Compute an operation of two bare integers; `None` if the result does not fit 64 bits."""
+    match op:
+        case "+" | "-":
+            value = a.value + b.value if op == "+" else a.value - b.value
+        case "*":
+            value = a.value * b.value
+        case "//" | "%" if b.value != 0:
+            value = a.value // b.value if op == "//" else a.value % b.value
+        case "<<" if 0 <= b.value < 64:
+            value = a.value << b.value
+        case _:
+            return None
+    dtype = a.dtype if -(1 << 31) <= value < (1 << 31) else "int64"
+    return IntImm(value, dtype) if -_LARGEST <= value < _LARGEST else None

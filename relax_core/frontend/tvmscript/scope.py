@@ -1,0 +1,91 @@
+"""Scopes of Relax functions and prim funcs: what a name stands for."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+from relax_core.ir.expr import Expr, GlobalVar, Var
+from relax_core.ir.prim import PrimVar
+from relax_core.ir.tir import Buffer
+from relax_core.ir.types import Type
+
+
+@dataclass(frozen=True, slots=True)
+class Poisoned:
+    """A name whose definition failed; uses of it are not reported again."""
+
+
+@dataclass(frozen=True, slots=True)
+class ModuleName:
+    """A name of the module itself: its class name, or `cls` after `cls = Module`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Forward:
+    """A local function that is defined later in the same list of statements, `level` functions deep."""
+
+    var: Var
+    level: int
+
+
+@dataclass(frozen=True, slots=True)
+class Regional:
+    """A variable of a dataflow block that has ended without giving it out."""
+
+
+Entity = Var | PrimVar | Buffer | Expr | Poisoned | ModuleName | Forward | Regional
+
+POISONED = Poisoned()
+MODULE_NAME = ModuleName()
+
+
+@dataclass(slots=True)
+class Scope:
+    """Names of one list of statements, on top of those around it."""
+
+    outer: "Scope | None" = None
+    names: dict[str, Entity] = field(default_factory=dict[str, Entity])
+
+    def find(self, name: str) -> Entity | None:
+        """Return what `name` stands for here."""
+        scope: Scope | None = self
+        while scope is not None:
+            if name in scope.names:
+                return scope.names[name]
+            scope = scope.outer
+        return None
+
+    def define(self, name: str, entity: Entity) -> None:
+        """Let `name` stand for `entity` from here on."""
+        self.names[name] = entity
+
+    def inner(self) -> "Scope":
+        """Open a scope inside this one."""
+        return Scope(self)
+
+    def root(self) -> "Scope":
+        """Return the outermost scope."""
+        scope = self
+        while scope.outer is not None:
+            scope = scope.outer
+        return scope
+
+    def visible(self) -> Iterator[str]:
+        """List the names that can be used here."""
+        scope: Scope | None = self
+        while scope is not None:
+            yield from (name for name, entity in scope.names.items() if not isinstance(entity, Poisoned | Regional))
+            scope = scope.outer
+
+
+@dataclass(frozen=True, slots=True)
+class ModuleScope:
+    """The functions of the module that is read.
+
+    `parameters` are the types that their signatures declare, as far as a bare literal argument needs them; `broken`
+    are names whose definition failed.
+    """
+
+    name: str
+    functions: Mapping[str, GlobalVar]
+    parameters: Mapping[str, tuple[Type | None, ...]] = field(default_factory=dict[str, "tuple[Type | None, ...]"])
+    broken: frozenset[str] = frozenset()

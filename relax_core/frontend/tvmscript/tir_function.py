@@ -1,0 +1,92 @@
+"""Read prim funcs: parameters, buffers, and the body."""
+
+import ast
+
+from relax_core.frontend.tvmscript.context import Context, Failed, source_of
+from relax_core.frontend.tvmscript.relax_function import Decorator, declared_dtypes
+from relax_core.frontend.tvmscript.scalar_calls import is_dtype
+from relax_core.frontend.tvmscript.scope import POISONED
+from relax_core.frontend.tvmscript.tir_buffer import read_buffer
+from relax_core.frontend.tvmscript.tir_reader import TirReader
+from relax_core.frontend.tvmscript.tir_stmt import TirBody, read_statements
+from relax_core.ir.prim import PrimVar
+from relax_core.ir.tir import Block, BufferParam, PrimFunc, Stmt
+
+
+def read_prim_func(context: Context, node: ast.FunctionDef, decorator: Decorator) -> PrimFunc:
+    """Read a prim func. Free dimensions of its buffers are bound from the arguments' shapes."""
+    reader = TirReader(context, dtypes=declared_dtypes(context, node.body))
+    arguments = node.args
+    if arguments.vararg or arguments.kwarg or arguments.kwonlyargs or arguments.defaults or arguments.posonlyargs:
+        raise context.unsupported(node, f"a parameter of `{node.name}` with a default, a star or by name only")
+    body = TirBody(reader)
+    params = [_scalar_or_handle(reader, argument) for argument in arguments.args]
+    for param, argument in zip(params, arguments.args, strict=True):
+        if _is_buffer(reader, argument.annotation):
+            _inline_buffer(body, param, argument)
+    _returns(reader, node)
+    made = read_statements(body, node.body)
+    return PrimFunc(
+        tuple(params), tuple(body.buffers), _rooted(reader, made), body.attrs, decorator.is_private,
+        span=context.span(node),
+    )  # fmt: skip
+
+
+def _rooted(reader: TirReader, body: Stmt) -> Stmt:
+    """Put buffers that are allocated outside of any block into a root block."""
+    if not reader.allocated:
+        return body
+    return Block("root", (), body, alloc_buffers=tuple(reader.allocated), span=body.span)
+
+
+def _returns(reader: TirReader, node: ast.FunctionDef) -> None:
+    match node.returns:
+        case None | ast.Constant(value=None):
+            pass
+        case returns:
+            reader.context.report("PA004", returns, f"a prim func that returns `{source_of(returns)}` is not read yet")
+
+
+def _is_buffer(reader: TirReader, node: ast.expr | None) -> bool:
+    return isinstance(node, ast.Call | ast.Subscript) and reader.name_of(node) in ("Buffer", "match_buffer")
+
+
+def _scalar_or_handle(reader: TirReader, argument: ast.arg) -> PrimVar:
+    """Make the parameter; a scalar is known by its name at once, so that buffers may use it before it stands."""
+    context = reader.context
+    node = argument.annotation
+    span = context.span(argument)
+    if _is_buffer(reader, node):
+        return PrimVar(argument.arg, "handle", span=span)
+    name = reader.name_of(node) if isinstance(node, ast.Attribute | ast.Call) else ""
+    if not is_dtype(name):
+        if node is None:
+            context.report(
+                "PA007", argument, f"the parameter `{argument.arg}` has no type", "write T.handle or T.Buffer(...)"
+            )
+        else:
+            context.report("PA007", node, f"`{source_of(node)}` is no type of a parameter of a prim func")
+        name = "handle"
+    var = PrimVar(argument.arg, name, span=span)
+    reader.scope.define(argument.arg, var)
+    return var
+
+
+def _inline_buffer(body: TirBody, param: PrimVar, argument: ast.arg) -> None:
+    reader = body.reader
+    node = argument.annotation
+    try:
+        match node:
+            case ast.Call(args=args, keywords=keywords):
+                buffer = read_buffer(reader, argument.arg, node, args, keywords)
+            case ast.Subscript(slice=ast.Tuple(elts=elts)) if any(isinstance(item, ast.Tuple) for item in elts):
+                buffer = read_buffer(reader, argument.arg, node, elts, [])
+            case ast.Subscript(slice=index):
+                buffer = read_buffer(reader, argument.arg, node, [index], [])
+            case _:
+                raise AssertionError(argument.arg)
+    except Failed:
+        reader.scope.define(argument.arg, POISONED)
+        return
+    body.buffers.append(BufferParam(param, buffer, is_inline=True, span=reader.context.span(argument)))
+    reader.scope.define(argument.arg, buffer)

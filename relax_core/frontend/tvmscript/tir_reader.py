@@ -1,0 +1,167 @@
+"""The state of reading one prim func: names, loops, and access to buffers."""
+
+import ast
+from dataclasses import dataclass, field, replace
+
+from relax_core.frontend.tvmscript.context import Context, Failed, Place, source_of
+from relax_core.frontend.tvmscript.names import qualified, suggestion
+from relax_core.frontend.tvmscript.scalar_calls import is_dtype
+from relax_core.frontend.tvmscript.scalars import ScalarReader
+from relax_core.frontend.tvmscript.scope import Poisoned, Scope
+from relax_core.ir.prim import Binary, IntImm, PrimExpr, PrimVar, const, dtype_of
+from relax_core.ir.tir import Buffer, BufferLoad, BufferRegion
+
+
+@dataclass(slots=True)
+class TirReader:
+    """Reads the expressions of a prim func in one scope.
+
+    `extents` are those of the loops around this place that start at 0; `allocated` takes the buffers of the
+    block; `lets` are the variables that let statements bind.
+    """
+
+    context: Context
+    scope: Scope = field(default_factory=Scope)
+    dtypes: dict[str, str] = field(default_factory=dict[str, str])
+    extents: dict[PrimVar, PrimExpr] = field(default_factory=dict[PrimVar, PrimExpr])
+    allocated: list[Buffer] = field(default_factory=list[Buffer])
+    lets: set[PrimVar] = field(default_factory=set[PrimVar])
+    defines: bool = False
+
+    def inner(self) -> "TirReader":
+        """Return a reader of a list of statements inside this one."""
+        return replace(self, scope=self.scope.inner())
+
+    @property
+    def scalars(self) -> ScalarReader:
+        """The reader of scalar expressions in this scope; a bare integer is int32."""
+        return ScalarReader(self.context, self._name, self.load, "int32")
+
+    def read(self, node: ast.expr) -> PrimExpr:
+        """Read a scalar expression."""
+        return self.scalars.read(node)
+
+    def name_of(self, node: ast.expr) -> str:
+        """Return the name of what is called, without its module: "grid", "axis.remap"; empty if it is not of T."""
+        func = node.func if isinstance(node, ast.Call) else node.value if isinstance(node, ast.Subscript) else node
+        name = qualified(func, self.context.aliases) or ""
+        if name == "range":
+            return name
+        return name.removeprefix("tir.") if name.startswith("tir.") else ""
+
+    def define(self, name: str, dtype: str, place: Place) -> PrimVar:
+        """Define a variable."""
+        var = PrimVar(name, dtype, span=self.context.span(place))
+        self.scope.define(name, var)
+        return var
+
+    def _name(self, node: ast.Name) -> PrimExpr:
+        match self.scope.find(node.id):
+            case PrimExpr() as found:
+                return found
+            case Poisoned():
+                raise Failed(node.id)
+            case Buffer():
+                message = f"`{node.id}` is a buffer"
+                raise self.context.fail("RS004", node, message, f"read an element of it: {node.id}[...]")
+            case None if self.defines or node.id in self.context.type_vars or node.id in self.dtypes:
+                dtype = self.dtypes.get(node.id) or self.context.type_vars.get(node.id, "int64")
+                return self.define(node.id, dtype, node)
+            case _:
+                raise self.undefined(node)
+
+    def undefined(self, node: ast.Name) -> Failed:
+        """Report that a name is not defined, with the one that may be meant."""
+        return self.context.fail(
+            "RS001", node, f"`{node.id}` is not defined", suggestion(node.id, self.scope.visible())
+        )
+
+    def buffer(self, node: ast.expr) -> Buffer:
+        """Return the buffer that a name stands for."""
+        if not isinstance(node, ast.Name):
+            raise self.context.fail("RS004", node, f"expected a buffer, got `{source_of(node)}`")
+        match self.scope.find(node.id):
+            case Buffer() as found:
+                return found
+            case Poisoned():
+                raise Failed(node.id)
+            case None:
+                raise self.undefined(node)
+            case _:
+                raise self.context.fail("RS004", node, f"`{node.id}` is no buffer")
+
+    def load(self, node: ast.Subscript) -> PrimExpr:
+        """Read `A[i, j]`."""
+        buffer, indices = self.element(node)
+        return BufferLoad(buffer, indices, span=self.context.span(node))
+
+    def element(self, node: ast.Subscript) -> tuple[Buffer, tuple[PrimExpr, ...]]:
+        """Read the buffer and the indices of `A[i, j]`."""
+        buffer = self.buffer(node.value)
+        items = index_items(node)
+        for item in items:
+            if isinstance(item, ast.Slice):
+                raise self.context.unsupported(node, f"the slice `{source_of(node)}` outside of T.reads and T.writes")
+        if len(items) != len(buffer.shape):
+            message = f"`{buffer.name}` has {len(buffer.shape)} dimensions, got {len(items)} indices"
+            raise self.context.fail("PA006", node, message)
+        return buffer, tuple(self.read(item) for item in items)
+
+    def region(self, node: ast.expr) -> BufferRegion:
+        """Read `A[i, 0:4]`."""
+        if not isinstance(node, ast.Subscript):
+            buffer = self.buffer(node)
+            starts = tuple(const(0, dtype_of(size)) for size in buffer.shape)
+            return BufferRegion(buffer, starts, buffer.shape, span=self.context.span(node))
+        ranges = [self._range(item) for item in index_items(node)]
+        starts, extents = tuple(start for start, _ in ranges), tuple(extent for _, extent in ranges)
+        return BufferRegion(self.buffer(node.value), starts, extents, span=self.context.span(node))
+
+    def _range(self, node: ast.expr) -> tuple[PrimExpr, PrimExpr]:
+        match node:
+            case ast.Slice(lower=ast.expr() as lower, upper=ast.expr() as upper, step=None):
+                return self.extent(node, lower, upper)
+            case ast.Slice():
+                raise self.context.fail("PA009", node, "a slice of a region has a start and an end")
+            case _:
+                start = self.read(node)
+                return start, const(1, dtype_of(start))
+
+    def extent(self, place: ast.expr, start: ast.expr, stop: ast.expr) -> tuple[PrimExpr, PrimExpr]:
+        """Read a start and a stop; return the start and how many values lie between them."""
+        if isinstance(stop, ast.BinOp) and isinstance(stop.op, ast.Add) and ast.dump(stop.left) == ast.dump(start):
+            return self.scalars.unified(start, stop.right)
+        first, last = self.scalars.unified(start, stop)
+        match first, last:
+            case IntImm(), IntImm():
+                return first, const(last.value - first.value, first.dtype)
+            case IntImm(value=0), _:
+                return first, last
+            case _:
+                return first, Binary("-", last, first, dtype_of(last), span=self.context.span(place))
+
+    def shape(self, node: ast.expr) -> tuple[PrimExpr, ...]:
+        """Read the shape of a buffer; free names in it define dimensions where a buffer is matched."""
+        items = node.elts if isinstance(node, ast.Tuple | ast.List) else [node]
+        return tuple(self._dim(item) for item in items)
+
+    def _dim(self, node: ast.expr) -> PrimExpr:
+        if not isinstance(node, ast.Constant) or not isinstance(node.value, str):
+            return self.read(node)
+        try:
+            inner = ast.parse(node.value.strip() if len(node.value) < 1000 else "(", mode="eval").body
+        except (SyntaxError, MemoryError, RecursionError, ValueError):
+            raise self.context.fail("PA009", node, "expected an expression in the string") from None
+        with self.context.inside(self.context.span(node)):
+            return self.read(inner)
+
+    def dtype(self, node: ast.expr) -> str:
+        """Read a dtype in quotes."""
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and is_dtype(node.value):
+            return node.value
+        raise self.context.fail("PA007", node, f'expected a dtype, such as "float32", got `{source_of(node)}`')
+
+
+def index_items(node: ast.Subscript) -> list[ast.expr]:
+    """Return the indices of a subscript; `A[()]` has none."""
+    return list(node.slice.elts) if isinstance(node.slice, ast.Tuple) else [node.slice]

@@ -1,0 +1,1 @@
+"""What programs are: nodes, types, expressions, prim funcs and modules."""

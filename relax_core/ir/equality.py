@@ -1,0 +1,285 @@
+"""Structural equality up to renaming, with the first difference, and the hash that agrees with it."""
+
+import dataclasses
+import hashlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, TypeAlias, cast
+
+import numpy as np
+
+from relax_core.ir.canonical import prove_equal
+from relax_core.ir.expr import Constant, GlobalVar, Var, VarBinding
+from relax_core.ir.module import Definition, IRModule
+from relax_core.ir.node import Node
+from relax_core.ir.prim import FloatImm, PrimExpr, PrimVar
+from relax_core.ir.tir import Buffer, BufferParam, PrimFunc
+from relax_core.ir.types import (
+    AdtType,
+    FuncType,
+    ObjectType,
+    PrimType,
+    RefType,
+    ShapeType,
+    TensorType,
+    TupleType,
+    Type,
+    TypeVar,
+)
+
+Value: TypeAlias = object
+_TYPES = (TensorType, ShapeType, PrimType, TupleType, FuncType, ObjectType, AdtType, TypeVar, RefType)
+_BINDERS = (Var, PrimVar, Buffer, TypeVar)
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """The first place where two programs differ.
+
+    `path` leads from the root, such as `@main.body.blocks[0].bindings[2].value.args[1]`; `message` says both sides.
+    """
+
+    path: str
+    message: str
+    a: Value
+    b: Value
+
+
+@dataclass(frozen=True, slots=True)
+class _Path:
+    """A link of the way from the root, joined only when a difference is shown."""
+
+    above: "_Path | None"
+    step: str
+
+    def __str__(self) -> str:
+        steps: list[str] = []
+        link: _Path | None = self
+        while link is not None:
+            steps.append(link.step)
+            link = link.above
+        return "".join(reversed(steps)).lstrip(".")
+
+
+def structural_equal(a: Node, b: Node, *, strict: bool = False) -> bool:
+    """Tell whether `a` and `b` are the same program up to the names of variables.
+
+    Spans and module names take no part, nor does the order of a module's functions. The annotation of a let-bound
+    variable is a fact that inference finds again: it takes part only if `strict`.
+    """
+    return first_difference(a, b, strict=strict) is None
+
+
+def first_difference(a: Node, b: Node, *, strict: bool = False) -> Difference | None:
+    """Return the first difference of `a` and `b` in the order of the text, `None` if they are equal."""
+    return _Comparison(strict=strict).run(a, b)
+
+
+class _Comparison:
+    """A walk over two programs at once, with a bijection between their variables."""
+
+    def __init__(self, *, strict: bool) -> None:
+        self.strict = strict
+        self.forward: dict[Value, Value] = {}
+        self.backward: dict[Value, Value] = {}
+        self.stack: list[tuple[_Path, Value, Value]] = []
+
+    def run(self, a: Node, b: Node) -> Difference | None:
+        self.stack = [(_Path(None, ""), a, b)]
+        while self.stack:
+            path, left, right = self.stack.pop()
+            message = self.compare(path, left, right)
+            if message is not None:
+                return Difference(str(path), message, left, right)
+        return None
+
+    def compare(self, path: _Path, a: Value, b: Value) -> str | None:
+        """Compare one pair, pushing the parts; return the words for a difference."""
+        if type(a) is not type(b):
+            return f"{_words(a)} here, {_words(b)} there"
+        match a, b:
+            case (IRModule(), IRModule()):
+                return self.modules(path, a, b)
+            case (GlobalVar(), GlobalVar()):
+                return None if a.name == b.name else f"@{a.name} here, @{b.name} there"
+            case (Constant(), Constant()):
+                return None if _same_array(a.data, b.data) else "the constants differ"
+            case (FloatImm(), FloatImm()):
+                is_same = a.dtype == b.dtype and np.float64(a.value).tobytes() == np.float64(b.value).tobytes()
+                return None if is_same else f"{a.value} here, {b.value} there"
+            case (tuple(), tuple()):
+                return self.tuples(path, cast("tuple[Value, ...]", a), cast("tuple[Value, ...]", b))
+            case _ if isinstance(a, _BINDERS):
+                return self.binders(path, a, cast("Any", b))
+            case _ if isinstance(a, (Node, *_TYPES)):
+                return self.push_fields(path, a, b)
+            case _:
+                return None if a == b else f"{a!r} here, {b!r} there"
+
+    def modules(self, path: _Path, a: IRModule, b: IRModule) -> str | None:
+        if set(a.names) != set(b.names):
+            only = sorted(set(a.names) ^ set(b.names))
+            side = "here" if only[0] in a.names else "there"
+            return f"@{only[0]} only {side}"
+        pairs = [(item, b.find(item.var.name)) for item in a.definitions]
+        for left, right in reversed(pairs):
+            assert right is not None
+            self.stack.append((_Path(path, f"@{left.var.name}"), left.function, right.function))
+        self.stack.append((_Path(path, ".attrs"), _sorted_attrs(a.attrs), _sorted_attrs(b.attrs)))
+        self.stack.append((_Path(path, ".global_infos"), a.global_infos, b.global_infos))
+        return None
+
+    def tuples(self, path: _Path, a: tuple[Value, ...], b: tuple[Value, ...]) -> str | None:
+        if len(a) != len(b):
+            return f"{len(a)} items here, {len(b)} there"
+        for index in reversed(range(len(a))):
+            self.stack.append((_Path(path, f"[{index}]"), a[index], b[index]))
+        return None
+
+    def binders(self, path: _Path, a: Value, b: Value) -> str | None:
+        """Compare variables: the first meeting pairs them, later ones must agree."""
+        if a in self.forward or b in self.backward:
+            is_paired = self.forward.get(a) is b and self.backward.get(b) is a
+            return None if is_paired else f"{_words(a)} here, {_words(b)} there"
+        self.forward[a] = b
+        self.backward[b] = a
+        return self.push_fields(path, a, b, skip=("name",))
+
+    def push_fields(self, path: _Path, a: Value, b: Value, skip: tuple[str, ...] = ()) -> str | None:
+        is_let = isinstance(a, VarBinding) and not self.strict
+        for name in reversed(_fields(type(a))):
+            if name in skip:
+                continue
+            left, right = getattr(a, name), getattr(b, name)
+            if name == "attrs":
+                left, right = _sorted_attrs(left), _sorted_attrs(right)
+            self.stack.append((_Path(path, f".{name}"), left, right))
+        if is_let and isinstance(a, VarBinding) and isinstance(b, VarBinding):
+            return self.let_variable(a.var, b.var)
+        return None
+
+    def let_variable(self, a: Var, b: Var) -> str | None:
+        """Pair the variables of two let bindings without their annotations."""
+        if type(a) is not type(b):
+            return f"{_words(a)} here, {_words(b)} there"
+        if a not in self.forward and b not in self.backward:
+            self.forward[a] = b
+            self.backward[b] = a
+        return None
+
+
+@lru_cache(maxsize=256)
+def _fields(cls: type[Any]) -> tuple[str, ...]:
+    """Fields that take part in equality, binders first: a definition is met before its uses."""
+    ignored = {"span", "is_inline"} if issubclass(cls, BufferParam) else {"span"}
+    names = [field.name for field in dataclasses.fields(cls) if field.name not in ignored]
+    if issubclass(cls, PrimFunc):
+        names = ["params", "buffers", *(name for name in names if name not in ("params", "buffers"))]
+    return tuple(names)
+
+
+def _sorted_attrs(attrs: Value) -> Value:
+    return tuple(sorted(cast("tuple[tuple[str, Any], ...]", attrs), key=lambda item: item[0]))
+
+
+def _same_array(a: "np.ndarray[Any, Any]", b: "np.ndarray[Any, Any]") -> bool:
+    return a.dtype == b.dtype and a.shape == b.shape and a.tobytes() == b.tobytes()
+
+
+def _words(value: Value) -> str:
+    """Name a node for a message: its class, and its name if it has one."""
+    name = getattr(value, "name", None)
+    return f"{type(value).__name__} `{name}`" if isinstance(name, str) else type(value).__name__
+
+
+def same_type(a: Type | None, b: Type | None) -> bool:
+    """Tell whether two types are equal; dimensions are equal if they are provably so."""
+    match a, b:
+        case (TensorType(), TensorType()):
+            return _same_shape(a.shape, b.shape) and (a.dtype, a.ndim, a.vdevice) == (b.dtype, b.ndim, b.vdevice)
+        case (ShapeType(), ShapeType()):
+            return _same_shape(a.values, b.values) and a.ndim == b.ndim
+        case (PrimType(), PrimType()):
+            values = (a.value, b.value)
+            is_same = values[0] is values[1] or (None not in values and prove_equal(*cast("Any", values)))
+            return a.dtype == b.dtype and is_same
+        case (TupleType(), TupleType()):
+            return _same_types(a.fields, b.fields)
+        case (FuncType(), FuncType()):
+            has_params = a.params is not None and b.params is not None
+            is_same = _same_types(a.params or (), b.params or ()) if has_params else a.params is b.params
+            return is_same and same_type(a.ret, b.ret) and a.is_pure == b.is_pure
+        case (AdtType(), AdtType()):
+            return a.name == b.name and _same_types(a.args, b.args)
+        case (RefType(), RefType()):
+            return same_type(a.value, b.value)
+        case (ObjectType(), ObjectType()):
+            return True
+        case _:
+            return a is b
+
+
+def _same_types(a: tuple[Type, ...], b: tuple[Type, ...]) -> bool:
+    return len(a) == len(b) and all(same_type(x, y) for x, y in zip(a, b, strict=True))
+
+
+def _same_shape(a: Value, b: Value) -> bool:
+    if not (isinstance(a, tuple) and isinstance(b, tuple)):
+        return a is b
+    pairs = list(zip(cast("tuple[PrimExpr, ...]", a), cast("tuple[PrimExpr, ...]", b), strict=False))
+    return len(cast("Any", a)) == len(cast("Any", b)) and all(prove_equal(x, y) for x, y in pairs)
+
+
+def structural_hash(root: Node) -> str:
+    """Return 32 hexadecimal digits that are the same for structurally equal nodes, in every process."""
+    digest = hashlib.blake2b(digest_size=16)
+    numbers: dict[Value, int] = {}
+    for part in _hash_parts(root, numbers):
+        digest.update(part)
+        digest.update(b"\0")
+    return digest.hexdigest()
+
+
+def _hash_parts(root: Node, numbers: dict[Value, int]) -> Iterator[bytes]:
+    stack: list[Value] = [root]
+    while stack:
+        value = stack.pop()
+        match value:
+            case IRModule():
+                yield b"module"
+                ordered = sorted(value.definitions, key=lambda item: item.var.name)
+                stack.extend((_sorted_attrs(value.attrs), value.global_infos, *reversed(ordered)))
+            case Definition():
+                stack.extend((value.function, value.var.name))
+            case GlobalVar():
+                yield b"@" + value.name.encode()
+            case Constant():
+                yield f"{value.data.dtype}{value.data.shape}".encode() + value.data.tobytes()
+            case FloatImm():
+                yield value.dtype.encode() + np.float64(value.value).tobytes()
+            case tuple():
+                items = cast("tuple[Value, ...]", value)
+                yield f"({len(items)}".encode()
+                stack.extend(reversed(items))
+            case _ if isinstance(value, _BINDERS):
+                is_known = value in numbers
+                yield f"{type(value).__name__}{numbers.setdefault(value, len(numbers))}".encode()
+                if not is_known:
+                    stack.extend(_hash_fields(value, skip=("name",)))
+            case _ if isinstance(value, (Node, *_TYPES)):
+                yield type(value).__name__.encode()
+                stack.extend(_hash_fields(value))
+            case _:
+                yield f"{type(value).__name__}:{value!r}".encode()
+
+
+def _hash_fields(value: Value, skip: tuple[str, ...] = ()) -> list[Value]:
+    """Field values, last first; the annotation of a variable is left out, as equality may ignore it."""
+    result: list[Value] = []
+    for name in reversed(_fields(type(value))):
+        if name in skip or (name == "annotation" and isinstance(value, Var)):
+            continue
+        field_value = getattr(value, name)
+        result.append(_sorted_attrs(field_value) if name == "attrs" else field_value)
+    return result

@@ -1,0 +1,236 @@
+"""Relax expressions, bindings and functions."""
+
+from typing import Any, ClassVar, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from relax_core.ir.attrs import NO_ATTRS, Attrs
+from relax_core.ir.node import Node, node
+from relax_core.ir.prim import PrimExpr
+from relax_core.ir.types import Type
+
+
+@node
+class Expr(Node):
+    """The base of Relax expressions."""
+
+    CHILDREN: ClassVar[tuple[str, ...]] = ()
+
+
+@node
+class Var(Expr):
+    """A variable; every occurrence is the same object as its definition.
+
+    `annotation` is the type that the program's text declares, `None` if it declares none. What the variable's
+    type is, is a fact of the side table that `check.infer` makes.
+    """
+
+    name: str
+    annotation: Type | None = None
+
+
+@node
+class DataflowVar(Var):
+    """A variable that is visible only inside its dataflow block."""
+
+
+@node
+class GlobalVar(Expr):
+    """The name of a function of the module; one object per name in a module."""
+
+    name: str
+
+
+@node
+class ExternFunc(Expr):
+    """A packed function of the run time, found by name when it is called."""
+
+    name: str
+
+
+@node
+class Op(Expr):
+    """An operator by its full name, such as "relax.add"."""
+
+    name: str
+
+
+@node
+class Constant(Expr):
+    """A tensor literal. `data` is never written."""
+
+    data: npt.NDArray[Any]
+
+
+@node
+class PrimValue(Expr):
+    """A scalar on the host: an integer, float, bool or string expression."""
+
+    CHILDREN: ClassVar[tuple[str, ...]] = ("value",)
+    value: PrimExpr
+
+
+@node
+class DataTypeImm(Expr):
+    """A dtype as a value."""
+
+    value: str
+
+
+@node
+class Null(Expr):
+    """The absent value of an optional parameter; `R.null_value()`."""
+
+
+@node
+class ShapeExpr(Expr):
+    """A shape as a value."""
+
+    CHILDREN: ClassVar[tuple[str, ...]] = ("values",)
+    values: tuple[PrimExpr, ...]
+
+
+@node
+class Tuple(Expr):
+    """A tuple; with no fields it is the void value."""
+
+    CHILDREN: ClassVar[tuple[str, ...]] = ("fields",)
+    fields: tuple[Expr, ...] = ()
+
+
+@node
+class TupleGetItem(Expr):
+    """The field `index` (from 0) of a tuple."""
+
+    CHILDREN: ClassVar[tuple[str, ...]] = ("tuple_value",)
+    tuple_value: Expr
+    index: int
+
+
+@node
+class Call(Expr):
+    """A call of an operator, a global, a packed function, or a callable value.
+
+    An operator's parameters are all in `args`, in the order of its schema. `type_args` are the result types that
+    the caller declares (`out_ty=` of `call_tir`, `ty_args=` of `call_packed`); `attrs` holds free annotations.
+    """
+
+    CHILDREN: ClassVar[tuple[str, ...]] = ("op", "args")
+    op: Expr
+    args: tuple[Expr, ...] = ()
+    attrs: Attrs = NO_ATTRS
+    type_args: tuple[Type, ...] = ()
+
+
+@node
+class If(Expr):
+    """A conditional; each branch is an expression, after normalisation a `SeqExpr`."""
+
+    CHILDREN: ClassVar[tuple[str, ...]] = ("condition", "true_branch", "false_branch")
+    condition: Expr
+    true_branch: Expr
+    false_branch: Expr
+
+
+@node
+class Binding(Node):
+    """The base of bindings."""
+
+
+@node
+class VarBinding(Binding):
+    """`var = value`. If `value` is a `Function`, `var` may occur in it, as may later functions of its block."""
+
+    CHILDREN: ClassVar[tuple[str, ...]] = ("var", "value")
+    var: Var
+    value: Expr
+
+
+@node
+class MatchCast(Binding):
+    """`var = match_cast(value, type)`: checks at run time, and binds the free symbolic dimensions of `type`."""
+
+    CHILDREN: ClassVar[tuple[str, ...]] = ("var", "value")
+    var: Var
+    value: Expr
+    type: Type
+
+
+@node
+class BindingBlock(Node):
+    """Bindings in the order of their evaluation."""
+
+    CHILDREN: ClassVar[tuple[str, ...]] = ("bindings",)
+    bindings: tuple[Binding, ...]
+
+
+@node
+class DataflowBlock(BindingBlock):
+    """Bindings without side effects; those of plain `Var`s are its outputs."""
+
+
+@node
+class SeqExpr(Expr):
+    """Blocks of bindings, then a value."""
+
+    CHILDREN: ClassVar[tuple[str, ...]] = ("blocks", "body")
+    blocks: tuple[BindingBlock, ...]
+    body: Expr
+
+
+@node
+class Function(Expr):
+    """A function. `ret_type` is `None` if the text declares none.
+
+    `is_private` functions are not entry points. A local function is the value of a `VarBinding`.
+    """
+
+    CHILDREN: ClassVar[tuple[str, ...]] = ("params", "body")
+    params: tuple[Var, ...]
+    body: Expr
+    ret_type: Type | None = None
+    attrs: Attrs = NO_ATTRS
+    is_pure: bool = True
+    is_private: bool = False
+
+
+RelaxExpr: TypeAlias = (
+    Var
+    | GlobalVar
+    | ExternFunc
+    | Op
+    | Constant
+    | PrimValue
+    | DataTypeImm
+    | Null
+    | ShapeExpr
+    | Tuple
+    | TupleGetItem
+    | Call
+    | If
+    | SeqExpr
+    | Function
+)
+RelaxBinding: TypeAlias = VarBinding | MatchCast
+
+LEAVES = (Var, GlobalVar, ExternFunc, Op, Constant, PrimValue, DataTypeImm, ShapeExpr, Null)
+
+
+def constant(value: bool | int | float | npt.NDArray[Any], dtype: str | None = None) -> Constant:
+    """Make a tensor literal; a Python int is int32 and a float is float32 unless `dtype` says otherwise."""
+    if dtype is None and not isinstance(value, np.ndarray):
+        dtype = "bool" if isinstance(value, bool) else "int32" if isinstance(value, int) else "float32"
+    data = np.array(value, dtype=dtype)
+    data.flags.writeable = False
+    return Constant(data)
+
+
+def op_name(call: Call) -> str | None:
+    """Return the operator's full name if `call` calls an operator."""
+    return call.op.name if isinstance(call.op, Op) else None
+
+
+def is_op_call(expr: Node, name: str) -> bool:
+    """Tell whether `expr` is a call of the operator `name`."""
+    return isinstance(expr, Call) and isinstance(expr.op, Op) and expr.op.name == name

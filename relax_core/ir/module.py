@@ -1,0 +1,69 @@
+"""Modules: ordered functions with their global names and attributes."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import ClassVar, TypeAlias
+
+from relax_core.ir.attrs import NO_ATTRS, Attrs
+from relax_core.ir.expr import Function, GlobalVar
+from relax_core.ir.node import Node, node
+from relax_core.ir.tir import PrimFunc
+
+BaseFunc: TypeAlias = Function | PrimFunc
+
+
+@node
+class Definition(Node):
+    """A function of a module under its name."""
+
+    CHILDREN: ClassVar[tuple[str, ...]] = ("var", "function")
+    var: GlobalVar
+    function: BaseFunc
+
+
+@node
+class IRModule(Node):
+    """A module. `name` is the class name in the text and takes no part in equality."""
+
+    CHILDREN: ClassVar[tuple[str, ...]] = ("definitions",)
+    definitions: tuple[Definition, ...] = ()
+    attrs: Attrs = NO_ATTRS
+    global_infos: Attrs = NO_ATTRS
+    name: str = "Module"
+
+    def __iter__(self) -> Iterator[Definition]:
+        return iter(self.definitions)
+
+    def find(self, name: str) -> Definition | None:
+        """Return the definition called `name`."""
+        return next((item for item in self.definitions if item.var.name == name), None)
+
+    def __getitem__(self, name: str) -> BaseFunc:
+        found = self.find(name)
+        if found is None:
+            raise KeyError(name)
+        return found.function
+
+    def __contains__(self, name: object) -> bool:
+        return any(item.var.name == name for item in self.definitions)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the functions in order."""
+        return tuple(item.var.name for item in self.definitions)
+
+    @property
+    def relax_functions(self) -> tuple[tuple[GlobalVar, Function], ...]:
+        """The Relax functions in order."""
+        return tuple((d.var, d.function) for d in self.definitions if isinstance(d.function, Function))
+
+    @property
+    def prim_funcs(self) -> tuple[tuple[GlobalVar, PrimFunc], ...]:
+        """The prim funcs in order."""
+        return tuple((d.var, d.function) for d in self.definitions if isinstance(d.function, PrimFunc))
+
+    def with_definitions(self, *added: Definition) -> "IRModule":
+        """Return the module with `added` behind its definitions; one with a name that is there replaces it."""
+        by_name = {item.var.name: item for item in self.definitions}
+        by_name.update((item.var.name, item) for item in added)
+        return replace(self, definitions=tuple(by_name.values()))

@@ -1,0 +1,143 @@
+"""Rewriting that records itself: replacements, origins, and the way back to the user's text."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import TypeAlias, TypeVar, cast
+
+from relax_core.ir.node import Node, children, map_children
+from relax_core.source import Span
+
+N = TypeVar("N", bound=Node)
+
+Rewritten: TypeAlias = Node | tuple[Node, ...]
+Rule: TypeAlias = Callable[[Node], "Rewritten | None"]
+
+
+@dataclass(frozen=True, slots=True)
+class Replacement:
+    """One application of a rule: `before` was replaced by `after`, for which the nodes `made` were made."""
+
+    before: Node
+    after: tuple[Node, ...]
+    made: tuple[Node, ...]
+    rule: str
+
+
+class RewriteLog:
+    """What a pass replaced, and from which nodes each node it made stems."""
+
+    def __init__(self) -> None:
+        self.replacements: list[Replacement] = []
+        self._origins: dict[Node, tuple[Node, ...]] = {}
+
+    def replace(self, before: Node, after: Rewritten, rule: str, known: Iterable[Node] = ()) -> None:
+        """Record that `rule` put `after` in the place of `before`; nodes in `known` are not new."""
+        result = after if isinstance(after, tuple) else (after,)
+        made = _made(result, before, set(known), self._origins)
+        for new in made:
+            self._origins.setdefault(new, (before,))
+        self.replacements.append(Replacement(before, result, made, rule))
+
+    def derive(self, new: Node, from_: tuple[Node, ...], rule: str = "") -> None:
+        """Record that `new`, with every node below it that has no place yet, was built from the nodes `from_`."""
+        made = _made((new,), None, set(from_), self._origins)
+        for item in made:
+            self._origins.setdefault(item, from_)
+        if rule:
+            self.replacements.append(Replacement(from_[0], (new,), made, rule))
+
+    def rebuilt(self, old: Node, new: Node) -> None:
+        """Record that `new` is `old` with other children."""
+        if new is not old:
+            self._origins.setdefault(new, (old,))
+
+    def origins_of(self, node: Node) -> tuple[Node, ...]:
+        """Return the nodes that `node` directly stems from, empty for a node of the input."""
+        return self._origins.get(node, ())
+
+    def ancestry(self, node: Node) -> tuple[Node, ...]:
+        """Return `node` and all that it stems from, nearest first."""
+        found: dict[Node, None] = {node: None}
+        queue = [node]
+        for current in queue:
+            for origin in self._origins.get(current, ()):
+                if origin not in found:
+                    found[origin] = None
+                    queue.append(origin)
+        return tuple(found)
+
+    def locate(self, node: Node) -> Span | None:
+        """Return the nearest place in the user's text that `node` stems from."""
+        return next((item.span for item in self.ancestry(node) if item.span is not None), None)
+
+    @staticmethod
+    def merged(logs: "Iterable[RewriteLog]") -> "RewriteLog":
+        """Return one log that leads through all of `logs`."""
+        result = RewriteLog()
+        for log in logs:
+            result.replacements.extend(log.replacements)
+            for new, old in log._origins.items():
+                result._origins.setdefault(new, old)
+        return result
+
+
+def _made(
+    after: tuple[Node, ...], before: Node | None, known: set[Node], origins: dict[Node, tuple[Node, ...]]
+) -> tuple[Node, ...]:
+    """Nodes of `after` that are neither known, nor located, nor a part of `before`."""
+    if before is not None:
+        known.add(before)
+        known.update(children(before))
+    made: dict[Node, None] = {}
+    stack = list(reversed(after))
+    while stack:
+        current = stack.pop()
+        if current in known or current in made or current in origins:
+            continue
+        if current.span is None:
+            made[current] = None
+        stack.extend(child for child in reversed(children(current)) if child.span is None)
+    return tuple(made)
+
+
+def rule_name(rule: Rule) -> str:
+    """Return the name that the log shows for `rule`: the first line of its docstring, or its name."""
+    words = (rule.__doc__ or "").strip().split("\n")[0].removeprefix("Rule:").strip(" .")
+    return words or getattr(rule, "__name__", "rule").strip("_")
+
+
+def rewrite(root: N, *rules: Rule, log: RewriteLog) -> N:
+    """Return `root` with `rules` applied bottom-up to every node, each node once however often it occurs.
+
+    A rule sees a node whose children are rewritten already, and returns the node that takes its place, a tuple of
+    nodes to splice into the parent's tuple field, or `None`. The rules are tried in order on the result of the one
+    before. Unchanged parts stay the same objects. No recursion: depth is not limited.
+    """
+    memo: dict[Node, Rewritten] = {}
+    stack: list[tuple[Node, bool]] = [(root, False)]
+    while stack:
+        current, is_ready = stack.pop()
+        if current in memo:
+            continue
+        if not is_ready:
+            stack.append((current, True))
+            stack.extend((child, False) for child in reversed(children(current)) if child not in memo)
+            continue
+        memo[current] = _apply(current, rules, memo, log)
+    result = memo[root]
+    assert isinstance(result, Node), "the root cannot become several nodes"
+    return cast("N", result)
+
+
+def _apply(current: Node, rules: tuple[Rule, ...], memo: dict[Node, Rewritten], log: RewriteLog) -> Rewritten:
+    rebuilt = map_children(current, memo.__getitem__)
+    log.rebuilt(current, rebuilt)
+    result: Rewritten = rebuilt
+    for rule in rules:
+        if isinstance(result, tuple):
+            break
+        after = rule(result)
+        if after is not None and after is not result:
+            log.replace(result, after, rule_name(rule))
+            result = after
+    return result

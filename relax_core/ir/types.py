@@ -1,0 +1,111 @@
+"""The types of Relax values (2023's StructInfo; both spellings are read).
+
+Types are plain values. Dimensions are scalar expressions, which compare by identity, so two types are
+compared with `relax_core.ir.equality.same_type`, never with `==`.
+"""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias
+
+from relax_core.ir.prim import PrimExpr
+
+if TYPE_CHECKING:
+    from relax_core.ir.expr import Var
+
+Dims: TypeAlias = tuple[PrimExpr, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TensorType:
+    """An n-dimensional array.
+
+    `shape` is a tuple of dimensions, a Relax variable of shape type, or `None` if unknown; `ndim` is `None`
+    if the rank is unknown, and agrees with `shape`; `dtype` is `None` if unknown. `vdevice` is "kind:index:scope".
+    """
+
+    shape: "Dims | Var | None" = None
+    dtype: str | None = None
+    ndim: int | None = None
+    vdevice: str | None = None
+
+    def __post_init__(self) -> None:
+        if isinstance(self.shape, tuple):
+            assert self.ndim in (None, len(self.shape)), "ndim disagrees with shape"
+            object.__setattr__(self, "ndim", len(self.shape))
+
+    @property
+    def dims(self) -> Dims | None:
+        """The dimensions if they are known one by one, else `None`."""
+        return self.shape if isinstance(self.shape, tuple) else None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ShapeType:
+    """A shape as a value. `values` are its dimensions if known; `ndim` is `None` if the rank is unknown."""
+
+    values: Dims | None = None
+    ndim: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.values is not None:
+            object.__setattr__(self, "ndim", len(self.values))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PrimType:
+    """A scalar on the host. `value` is the expression that it is known to equal, if any.
+
+    `dtype` is "int64", "float32", "bool", "string", ... Not a subtype of `ObjectType`.
+    """
+
+    dtype: str
+    value: PrimExpr | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TupleType:
+    """A tuple; with no fields it is the type of a call that returns nothing."""
+
+    fields: tuple["Type", ...] = ()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FuncType:
+    """A callable. `params` is `None` if they are unknown (`R.Callable`); `is_pure` is a promise."""
+
+    params: tuple["Type", ...] | None
+    ret: "Type"
+    is_pure: bool = True
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ObjectType:
+    """Any run-time object: the top of all types but `PrimType`."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class AdtType:
+    """An algebraic data type applied to arguments (Relay)."""
+
+    name: str
+    args: tuple["Type", ...] = ()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TypeVar:
+    """A type variable of a polymorphic function (Relay). Compared by identity."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RefType:
+    """A mutable reference (Relay)."""
+
+    value: "Type"
+
+
+Type: TypeAlias = TensorType | ShapeType | PrimType | TupleType | FuncType | ObjectType | AdtType | TypeVar | RefType
+
+VOID = TupleType(())
+OBJECT = ObjectType()

@@ -1,0 +1,73 @@
+"""The text of one LLVM function while it is written: registers, basic blocks, and cold blocks behind them."""
+
+
+class Code:
+    """Collects instructions. A line that starts with `;` behind its indentation is a comment for readers."""
+
+    def __init__(self) -> None:
+        self.entry: list[str] = []
+        self.declarations: dict[str, str] = {}
+        self.block = "entry"
+        self.lines: list[str] = []
+        self._cold: list[str] = []
+        self._count = 0
+
+    def emit(self, instruction: str, hint: str = "t") -> str:
+        """Append an instruction and return the register with its result."""
+        register = self._fresh(hint)
+        self.lines.append(f"  %{register} = {instruction}")
+        return f"%{register}"
+
+    def do(self, instruction: str) -> None:
+        """Append an instruction without result."""
+        self.lines.append(f"  {instruction}")
+
+    def comment(self, text: str) -> None:
+        """Append a comment; it takes no part in what is compiled."""
+        self.lines.append(f"  ; {' '.join(text.split())}")
+
+    def label(self, hint: str) -> str:
+        """Return the name of a basic block that is to be started."""
+        return self._fresh(hint)
+
+    def start(self, label: str) -> None:
+        """Start the basic block `label`; what follows goes there."""
+        self.lines.append(f"{label}:")
+        self.block = label
+
+    def jump(self, label: str) -> None:
+        """End the block with a jump."""
+        self.do(f"br label %{label}")
+
+    def branch(self, condition: str, if_true: str, if_false: str, *, expects_true: bool = False) -> None:
+        """End the block with a conditional jump."""
+        weights = ", !prof !0" if expects_true else ""
+        self.do(f"br i1 {condition}, label %{if_true}, label %{if_false}{weights}")
+
+    def goto(self, label: str) -> None:
+        """Jump to `label` and start it."""
+        self.jump(label)
+        self.start(label)
+
+    def cold(self, label: str, instructions: list[str]) -> None:
+        """Add a whole basic block that is rarely entered."""
+        self._cold.append(f"{label}:")
+        self._cold += [f"  {line}" for line in instructions]
+
+    def declare(self, declaration: str) -> None:
+        """Declare an external function; the first declaration of a name is kept."""
+        symbol = declaration[declaration.index("@") : declaration.index("(")]
+        self.declarations.setdefault(symbol, declaration)
+
+    def text(self) -> str:
+        """Return the body of the function."""
+        return "\n".join(["entry:", *(f"  {line}" for line in self.entry), *self.lines, *self._cold])
+
+    def _fresh(self, hint: str) -> str:
+        self._count += 1
+        return f"{hint}{self._count}"
+
+
+def phi(scalar: str, *incoming: tuple[str, str]) -> str:
+    """Return the instruction that takes a value by the block that control came from: pairs of value and block."""
+    return f"phi {scalar} " + ", ".join(f"[ {value}, %{block} ]" for value, block in incoming)

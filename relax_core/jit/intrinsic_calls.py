@@ -1,0 +1,112 @@
+"""Calls of scalar intrinsics."""
+
+from collections.abc import Callable
+
+from relax_core.ir.prim import Intrinsic
+from relax_core.jit.arithmetic import convert
+from relax_core.jit.checks import unsupported
+from relax_core.jit.intrinsics import FUNCTIONS, ON_INTEGERS, arity_of, symbol_of
+from relax_core.jit.state import State
+from relax_core.jit.types import SCALAR_TYPES, ScalarType
+
+_INFINITIES = "0xH7C00", "0x7FF0000000000000", "0x7FF0000000000000"
+
+
+def lower_intrinsic(state: State, expr: Intrinsic, lower_args: Callable[[], tuple[str, ...]]) -> str:
+    """Emit a call of an intrinsic of the fixed list; any other name is a diagnostic."""
+    arity = arity_of(expr.name)
+    if arity is None:
+        hint = "Only the intrinsics of the kernel compiler's own list can be called."
+        raise unsupported(f"`T.{expr.name}`", expr, state.locate, hint)
+    if len(expr.args) != arity:
+        what = f"`T.{expr.name}` with {len(expr.args)} arguments, where it takes {arity},"
+        raise unsupported(what, expr, state.locate)
+    result = state.scalar_of(expr)
+    source = state.scalar_of(expr.args[0]) if expr.args else result
+    if source.kind != "float" and expr.name not in ON_INTEGERS and result.kind != "bool":
+        raise unsupported(f"`T.{expr.name}` of {source.name}", expr, state.locate, "Cast the argument to a float.")
+    args = lower_args()
+    if expr.name in FUNCTIONS and source.kind == "float":
+        return _call(state, expr, args, source)
+    return _composed(state, expr, args, source)
+
+
+def _call(state: State, expr: Intrinsic, args: tuple[str, ...], scalar: ScalarType) -> str:
+    function = FUNCTIONS[expr.name]
+    # libm has no functions of half precision, and LLVM's come out as calls of those of single precision.
+    inner = SCALAR_TYPES["float32"] if scalar.bits == 16 else scalar
+    values = [
+        convert(state, convert(state, arg, state.scalar_of(source), scalar), scalar, inner)
+        for arg, source in zip(args, expr.args, strict=True)
+    ]
+    result = _call_symbol(state, symbol_of(function, inner), values, inner)
+    return convert(state, result, inner, state.scalar_of(expr))
+
+
+def _call_symbol(state: State, symbol: str, values: list[str], scalar: ScalarType) -> str:
+    llvm = scalar.register
+    # A libm function may write errno, which no kernel reads; as pure it can be moved out of loops.
+    state.code.declare(f"declare {llvm} @{symbol}({', '.join([llvm] * len(values))}) memory(none) nounwind willreturn")
+    return state.code.emit(f"call {llvm} @{symbol}({', '.join(f'{llvm} {value}' for value in values)})")
+
+
+def _composed(state: State, expr: Intrinsic, args: tuple[str, ...], scalar: ScalarType) -> str:
+    code, llvm = state.code, scalar.register
+    match expr.name:
+        case "likely":
+            return convert(state, args[0], scalar, state.scalar_of(expr))
+        case "infinity":
+            return _INFINITIES[(16, 32, 64).index(scalar.bits)]
+        case "sigmoid":
+            opposite = code.emit(f"fneg {llvm} {args[0]}")
+            power = _through_single(state, "llvm.exp", opposite, scalar)
+            return code.emit(f"fdiv {llvm} 1.0, {code.emit(f'fadd {llvm} 1.0, {power}')}")
+        case "rsqrt":
+            return code.emit(f"fdiv {llvm} 1.0, {_through_single(state, 'llvm.sqrt', args[0], scalar)}")
+        case "isnan" | "isinf" | "isfinite":
+            return _classify(state, expr.name, args[0], scalar)
+        case "abs" | "fabs":
+            return _integer_call(state, "abs", args[0], scalar, ", i1 false") if scalar.kind == "int" else args[0]
+        case "popcount":
+            count = _integer_call(state, "ctpop", args[0], scalar)
+            return convert(state, count, scalar, state.scalar_of(expr))
+        case "clz":
+            count = _integer_call(state, "ctlz", args[0], scalar, ", i1 false")
+            return convert(state, count, scalar, state.scalar_of(expr))
+        case "reinterpret":
+            return _reinterpret(state, expr, args[0], scalar)
+        case _:
+            raise unsupported(f"`T.{expr.name}` of {scalar.name}", expr, state.locate)
+
+
+def _through_single(state: State, symbol: str, value: str, scalar: ScalarType) -> str:
+    inner = SCALAR_TYPES["float32"] if scalar.bits == 16 else scalar
+    result = _call_symbol(state, f"{symbol}.f{inner.bits}", [convert(state, value, scalar, inner)], inner)
+    return convert(state, result, inner, scalar)
+
+
+def _integer_call(state: State, name: str, value: str, scalar: ScalarType, more: str = "") -> str:
+    llvm = scalar.register
+    state.code.declare(f"declare {llvm} @llvm.{name}.{llvm}({llvm}{more.split(' false')[0]})")
+    return state.code.emit(f"call {llvm} @llvm.{name}.{llvm}({llvm} {value}{more})")
+
+
+def _classify(state: State, name: str, value: str, scalar: ScalarType) -> str:
+    code, llvm = state.code, scalar.register
+    if scalar.kind != "float":
+        return "true" if name == "isfinite" else "false"
+    if name == "isnan":
+        return code.emit(f"fcmp uno {llvm} {value}, 0.0")
+    magnitude = code.emit(f"call {llvm} @llvm.fabs.f{scalar.bits}({llvm} {value})")
+    code.declare(f"declare {llvm} @llvm.fabs.f{scalar.bits}({llvm})")
+    limit = _INFINITIES[(16, 32, 64).index(scalar.bits)]
+    return code.emit(f"fcmp {'oeq' if name == 'isinf' else 'olt'} {llvm} {magnitude}, {limit}")
+
+
+def _reinterpret(state: State, expr: Intrinsic, value: str, source: ScalarType) -> str:
+    target = state.scalar_of(expr)
+    if source.bits != target.bits:
+        raise unsupported(f"`T.reinterpret` from {source.name} to {target.name}", expr, state.locate)
+    if source.register == target.register:
+        return value
+    return state.code.emit(f"bitcast {source.register} {value} to {target.register}")

@@ -1,0 +1,197 @@
+"""A kernel: a prim func that is compiled when it is called, for the sizes that it is called with."""
+
+import ctypes
+from collections import OrderedDict
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from math import prod
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from relax_core.diagnostics import Diagnostic, RunError
+from relax_core.ir.node import Node, children
+from relax_core.ir.rewrite import RewriteLog
+from relax_core.ir.tir import BufferLoad, BufferStore, PrimFunc
+from relax_core.jit.arguments import Bound, Signature, address_of
+from relax_core.jit.bounds import Bounds
+from relax_core.jit.checks import cancelled, diagnose
+from relax_core.jit.frame import ENTRY
+from relax_core.jit.lower import Lowered, lower
+from relax_core.jit.ranges import access_report
+from relax_core.jit.target import Program, Target
+from relax_core.jit.text import text_of
+from relax_core.source import Span
+
+# A kernel that is called with more different sizes than this gets code that works for any.
+SPECIALISED_VARIANTS = 8
+
+VariantKey = tuple[tuple[int, ...] | None, bool]
+
+
+class Host(Protocol):
+    """What a kernel needs of its engine."""
+
+    target: Target
+    fuel: int
+    allocation_limit_bytes: int
+
+    def program(self, text: str, entry: str) -> Program:
+        """Compile LLVM IR, or find it compiled."""
+        ...
+
+    def start(self, record: "ctypes.Array[ctypes.c_int64]") -> None:
+        """Declare that a kernel runs with this error record."""
+        ...
+
+    def finish(self, record: "ctypes.Array[ctypes.c_int64]") -> bool:
+        """Declare that it ended; tell whether it was cancelled."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Variant:
+    """A kernel's code for certain sizes, or for any."""
+
+    lowered: Lowered
+    program: Program
+    slots_type: "type[ctypes.Array[ctypes.c_uint64]]"
+    record_type: "type[ctypes.Array[ctypes.c_int64]]"
+
+
+class Kernel:
+    """A callable prim func. Arrays are written in place; it returns nothing."""
+
+    def __init__(self, host: Host, function: PrimFunc, name: str, log: RewriteLog | None) -> None:
+        self.function = function
+        self.name = name
+        self._host = host
+        self._log = log
+        self._signature: Signature | None = None
+        self.specialised_variants = SPECIALISED_VARIANTS
+        self._variants: OrderedDict[VariantKey, Variant] = OrderedDict()
+
+    def __call__(self, *args: object) -> None:
+        """Run on NumPy arrays and Python scalars, one per parameter.
+
+        Raises:
+            RunError: an argument does not fit, or the kernel stopped: out of range, division by zero, cancelled.
+            CompileError: the prim func cannot be compiled.
+        """
+        if self._signature is None:
+            self._signature = Signature(self.function, self.name, self.locate)
+        bound = self._signature.bind(args)
+        variant = self._variant(bound)
+        workspace = self._allocate(variant.lowered, bound)
+        words = (*bound.words, *bound.sizes, *(address_of(buffer) for buffer in workspace))
+        slots = variant.slots_type(*words)
+        record = variant.record_type(self._host.fuel)
+        self._host.start(record)
+        try:
+            code = variant.program.run(ctypes.addressof(slots), ctypes.addressof(record))
+        finally:
+            was_cancelled = self._host.finish(record)
+        if code:
+            raise RunError((self._diagnose(variant, record[:], was_cancelled=was_cancelled),))
+
+    def llvm_ir(self) -> str:
+        """Return the LLVM IR of the latest call's variant; of the one for any sizes before the first call."""
+        return self._latest().text
+
+    def optimized_ir(self) -> str:
+        """Return that LLVM IR after LLVM's optimisations."""
+        return self._host.target.optimized_ir(self._latest().text)
+
+    def assembly(self) -> str:
+        """Return that machine code as text."""
+        return self._host.target.assembly(self._latest().text)
+
+    def locate(self, node: Node) -> Span | None:
+        """Return the place in the user's text of a node of this function, or of what is nearest around it."""
+        for item in (*_path(self.function, node), self.function):
+            span = self._log.locate(item) if self._log is not None else item.span
+            if span is not None:
+                return span
+        return None
+
+    def _latest(self) -> Lowered:
+        if self._variants:
+            return next(reversed(self._variants.values())).lowered
+        return lower(self.function, None, self.locate, are_distinct=True)
+
+    def _variant(self, bound: Bound) -> Variant:
+        key: VariantKey = (bound.sizes, bound.are_distinct)
+        found = self._variants.get(key)
+        if found is None and len(self._variants) >= self.specialised_variants:
+            key = (None, bound.are_distinct)
+            found = self._variants.get(key)
+        if found is None:
+            found = self._variants[key] = self._compile(key)
+        self._variants.move_to_end(key)
+        return found
+
+    def _compile(self, key: VariantKey) -> Variant:
+        sizes, are_distinct = key
+        assert self._signature is not None, "arguments are bound before code is made for them"
+        values = None if sizes is None else dict(zip(self._signature.symbols, sizes, strict=True))
+        lowered = lower(self.function, values, self.locate, are_distinct=are_distinct)
+        program = self._host.program(lowered.text, ENTRY)
+        word_count = len(self.function.params) + len(self._signature.symbols) + len(lowered.workspace)
+        return Variant(lowered, program, ctypes.c_uint64 * word_count, ctypes.c_int64 * (2 + lowered.value_count))
+
+    def _allocate(self, lowered: Lowered, bound: Bound) -> Sequence[npt.NDArray[Any]]:
+        if not lowered.workspace:
+            return ()
+        assert self._signature is not None, "arguments are bound before anything is allocated"
+        bounds = Bounds(dict(zip(self._signature.symbols, bound.sizes, strict=True)))
+        arrays: list[npt.NDArray[Any]] = []
+        total = 0
+        for buffer in lowered.workspace:
+            extents = [bounds.constant(dim) for dim in buffer.shape]
+            known = [extent for extent in extents if extent is not None and extent >= 0]
+            size = prod(known) * np.dtype(buffer.dtype).itemsize
+            total += size
+            if len(known) != len(extents) or total > self._host.allocation_limit_bytes:
+                shape = ", ".join(str(extent) for extent in extents)
+                message = f"Allocating `{buffer.name}` with shape ({shape}) takes {size} bytes"
+                hint = f"A kernel may allocate {self._host.allocation_limit_bytes} bytes."
+                raise RunError((Diagnostic("JT017", message, self.locate(buffer), hint),))
+            arrays.append(np.zeros(max(size, 1), np.uint8))
+        return arrays
+
+    def _diagnose(self, variant: Variant, record: list[int], *, was_cancelled: bool) -> Diagnostic:
+        site = variant.lowered.sites[record[1]]
+        values = record[2 : 2 + len(site.recorded)]
+        if site.kind == "fuel" and was_cancelled:
+            return cancelled(site, values, self.locate)
+        found = diagnose(site, values, self.locate)
+        if site.kind != "range":
+            return found
+        condition = next((fact.condition for fact in access_report(self.function) if fact.node is site.node), "")
+        hint = f"It is in range only if `{condition}`." if condition else ""
+        return replace(found, hint=hint, related=self._declaration(site.node))
+
+    def _declaration(self, access: Node) -> tuple[tuple[str, Span], ...]:
+        """Say where the buffer of an access is declared, and with which shape."""
+        assert isinstance(access, BufferLoad | BufferStore)
+        buffer = access.buffer
+        span = buffer.span if self._log is None else self._log.locate(buffer)
+        shape = ", ".join(text_of(dim) for dim in buffer.shape) + ("," if len(buffer.shape) == 1 else "")
+        return () if span is None else ((f"`{buffer.name}` has shape ({shape})", span),)
+
+
+def _path(root: Node, target: Node) -> tuple[Node, ...]:
+    """Return `target` and what encloses it in `root`, from the inside out."""
+    parent: dict[Node, Node | None] = {root: None}
+    stack = [root]
+    while stack and target not in parent:
+        current = stack.pop()
+        for child in children(current):
+            if child not in parent:
+                parent[child] = current
+                stack.append(child)
+    path: list[Node] = [target]
+    while (outer := parent.get(path[-1])) is not None:
+        path.append(outer)
+    return tuple(path)

@@ -1,0 +1,74 @@
+"""The host's target machine: optimises LLVM IR, makes machine code and links it. Only this file knows llvmlite."""
+
+import ctypes
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import count
+from threading import Lock
+from typing import Any
+
+from llvmlite import binding  # pyright: ignore[reportMissingTypeStubs]  # llvmlite has no types
+
+_llvm: Any = binding
+
+_ENTRY_TYPE = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p)
+
+OPTIMISATION_LEVEL = 1
+CODE_GENERATION_LEVEL = 2
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Program:
+    """Linked machine code. `run(slots, record)` takes addresses; the code lives as long as this object."""
+
+    run: Callable[[int, int], int]
+    library: object
+
+
+class Target:
+    """Compiles for the processor that this runs on. Safe to use from several threads."""
+
+    def __init__(self) -> None:
+        _llvm.initialize_native_target()
+        _llvm.initialize_native_asmprinter()
+        self._machine: Any = _llvm.Target.from_default_triple().create_target_machine(
+            cpu=_llvm.get_host_cpu_name(),
+            features=_llvm.get_host_cpu_features().flatten(),
+            opt=CODE_GENERATION_LEVEL,
+        )
+        self._linker: Any = _llvm.create_lljit_compiler(self._machine)
+        self._names = count()
+        self._lock = Lock()
+
+    def compile(self, text: str, entry: str) -> Program:
+        """Compile and link a module of LLVM IR; `entry` is the function to run."""
+        with self._lock:
+            image = self._machine.emit_object(self._optimised(text))
+            builder = _llvm.JITLibraryBuilder().add_object_img(image).add_current_process().export_symbol(entry)
+            library = builder.link(self._linker, f"kernel{next(self._names)}")
+            address = int(library[entry])
+        return Program(_ENTRY_TYPE(address), library)
+
+    def optimized_ir(self, text: str) -> str:
+        """Return the LLVM IR that `text` becomes before machine code is made of it."""
+        with self._lock:
+            return str(self._optimised(text))
+
+    def assembly(self, text: str) -> str:
+        """Return the machine code of `text` in the host's assembly language."""
+        with self._lock:
+            return str(self._machine.emit_assembly(self._optimised(text)))
+
+    def _optimised(self, text: str) -> Any:
+        # A context of its own for every module: LLVM's are not made for several threads.
+        module = _llvm.parse_assembly(text, _llvm.create_context())
+        module.verify()
+        # The vectoriser needs the target's description before it starts.
+        module.triple = self._machine.triple
+        module.data_layout = str(self._machine.target_data)
+        options = _llvm.create_pipeline_tuning_options(OPTIMISATION_LEVEL)
+        options.loop_vectorization = True
+        passes = _llvm.create_pass_builder(self._machine, options)
+        # A pass manager aborts the process when it runs twice, so every module takes a fresh one.
+        passes.getModulePassManager().run(module, passes)
+        return module

@@ -1,0 +1,349 @@
+"""Operators on elements: arithmetic, comparison and logic with broadcasting, and functions of one element."""
+
+import math
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from relax_core.ir.expr import Call
+from relax_core.ir.prim import BinaryKind, Cast, Intrinsic, PrimExpr, Select, Unary, binary, const, dtype_of
+from relax_core.ir.types import TensorType, Type
+from relax_core.ops.operands import (
+    broadcast_types,
+    call_name,
+    common_dtype,
+    dtype_at,
+    require_float,
+    scalar_at,
+    tensor_at,
+)
+from relax_core.ops.schema import BINARY, DTYPE, UNARY, X
+from relax_core.ops.show import show_type
+from relax_core.ops.spec import Infer, Legalize, Legalized, OpSpec, OpTypeError, Param, Value
+from relax_core.ops.te import FuncBuilder, Operand, clamp, known
+
+Combine2: TypeAlias = Callable[[PrimExpr, PrimExpr], PrimExpr]
+Combine1: TypeAlias = Callable[[PrimExpr], PrimExpr]
+Array: TypeAlias = "np.ndarray[Any, Any]"
+
+_SEE_BINARY = "tvm/src/relax/op/tensor/binary.cc"
+_SEE_UNARY = "tvm/src/relax/op/tensor/unary.cc"
+
+
+def legalize_map(name: str, block: str, element: Callable[..., PrimExpr], *, axis: str = "ax") -> Legalize:
+    """Return a legalization to one block: `element` of the operands' elements, which broadcast."""
+
+    def legalize(call: Call, arg_types: tuple[Type, ...], out_type: Type) -> Legalized | None:
+        tensors = [known(item) for item in arg_types if isinstance(item, TensorType)]
+        result = known(out_type)
+        if result is None:
+            return None
+        builder = FuncBuilder(name)
+        operands: list[Operand] = []
+        for arg, tensor, hint in zip(call.args, tensors, ("A", "B", "C"), strict=False):
+            if tensor is None:
+                return None
+            operands.append(builder.operand(arg, tensor, hint))
+        out = builder.compute(
+            builder.shape(result.dims),
+            lambda *indices: element(*(operand(*indices) for operand in operands)),
+            block,
+            axis=axis,
+        )
+        return builder.finish(out, result)
+
+    return legalize
+
+
+def _infer_arithmetic(call: Call, arg_types: tuple[Type, ...]) -> Type:
+    tensors = (tensor_at(call, arg_types, 0), tensor_at(call, arg_types, 1))
+    return broadcast_types(call, tensors, common_dtype(call, tensors))
+
+
+def _infer_comparison(call: Call, arg_types: tuple[Type, ...]) -> Type:
+    """Infer a comparison; as in TVM the dtypes may differ, and the prim func widens one."""
+    tensors = (tensor_at(call, arg_types, 0), tensor_at(call, arg_types, 1))
+    return broadcast_types(call, tensors, "bool")
+
+
+def _infer_unary(call: Call, arg_types: tuple[Type, ...]) -> Type:
+    return tensor_at(call, arg_types)
+
+
+def _infer_float(call: Call, arg_types: tuple[Type, ...]) -> Type:
+    tensor = tensor_at(call, arg_types)
+    require_float(call, tensor)
+    return tensor
+
+
+def _is_float(expr: PrimExpr) -> bool:
+    return "float" in dtype_of(expr)
+
+
+def _op(kind: BinaryKind) -> Combine2:
+    return lambda a, b: binary(kind, a, b)
+
+
+def _divide(a: PrimExpr, b: PrimExpr) -> PrimExpr:
+    return binary("/" if _is_float(a) else "truncdiv", a, b)
+
+
+def _floor_divide(a: PrimExpr, b: PrimExpr) -> PrimExpr:
+    return Intrinsic("floor", (binary("/", a, b),), dtype_of(a)) if _is_float(a) else binary("//", a, b)
+
+
+def _power(a: PrimExpr, b: PrimExpr) -> PrimExpr:
+    if _is_float(a):
+        return Intrinsic("pow", (a, b), dtype_of(a))
+    wide = Intrinsic("pow", (Cast(a, "float64"), Cast(b, "float64")), "float64")
+    return Cast(wide, dtype_of(a))
+
+
+def _truncated_divide(a: Array, b: Array) -> Array:
+    if np.issubdtype(a.dtype, np.floating):
+        return a / b
+    quotient = np.abs(a) // np.abs(b)
+    return np.where((a < 0) == (b < 0), quotient, -quotient).astype(a.dtype)
+
+
+def _evaluate(function: Callable[..., Any]) -> Callable[[tuple[Value, ...]], Value]:
+    """Return an evaluation that keeps the dtype of the first operand, or gives bool where the function does."""
+
+    def evaluate(args: tuple[Value, ...]) -> Value:
+        with np.errstate(all="ignore"):
+            result = np.asarray(function(*(np.asarray(arg) for arg in args)))
+        return result if result.dtype == np.bool_ else result.astype(np.asarray(args[0]).dtype)
+
+    return evaluate
+
+
+def _binary(
+    name: str, combine: Combine2, function: Callable[..., Any], summary: str, *, infer: Infer = _infer_arithmetic
+) -> OpSpec:
+    return OpSpec(
+        f"relax.{name}",
+        BINARY,
+        infer,
+        summary,
+        evaluate=_evaluate(function),
+        legalize=legalize_map(name, f"T_{name}", combine),
+        pattern_kind="broadcast",
+        see=_SEE_BINARY,
+        relay_name=name,
+    )
+
+
+def _compare(name: str, kind: BinaryKind, function: Callable[..., Any], summary: str) -> OpSpec:
+    return _binary(name, _op(kind), function, summary, infer=_infer_comparison)
+
+
+def _unary(
+    name: str,
+    element: Combine1,
+    function: Callable[..., Any],
+    summary: str,
+    *,
+    infer: Infer = _infer_unary,
+    block: str = "compute",
+) -> OpSpec:
+    return OpSpec(
+        f"relax.{name}",
+        UNARY,
+        infer,
+        summary,
+        evaluate=_evaluate(function),
+        legalize=legalize_map(
+            "erf" if name == "erf" else f"tir_{name}", block, element, axis="i" if block == "compute" else "ax"
+        ),
+        pattern_kind="elementwise",
+        see=_SEE_UNARY,
+        relay_name=name,
+    )
+
+
+def _intrinsic(name: str, function: Callable[..., Any], summary: str) -> OpSpec:
+    return _unary(name, intrinsic(name), function, summary, infer=_infer_float)
+
+
+def intrinsic(name: str) -> Combine1:
+    """Return the application of the scalar intrinsic `name`, which keeps the dtype."""
+    return lambda x: Intrinsic(name, (x,), dtype_of(x))
+
+
+def _rounding(name: str, tir_name: str, function: Callable[..., Any], summary: str) -> OpSpec:
+    def element(x: PrimExpr) -> PrimExpr:
+        return Intrinsic(tir_name, (x,), dtype_of(x)) if _is_float(x) else x
+
+    return _unary(name, element, function, summary)
+
+
+def _abs(x: PrimExpr) -> PrimExpr:
+    if _is_float(x):
+        return Intrinsic("fabs", (x,), dtype_of(x))
+    return Select(binary("<", x, _like(0, x)), binary("-", _like(0, x), x), x, dtype_of(x), is_lazy=False)
+
+
+def _like(value: int, x: PrimExpr) -> PrimExpr:
+    return const(float(value) if _is_float(x) else value, dtype_of(x))
+
+
+def _sign(x: PrimExpr) -> PrimExpr:
+    dtype = dtype_of(x)
+    below = Select(binary("<", x, _like(0, x)), _like(-1, x), _like(0, x), dtype, is_lazy=False)
+    return Select(binary("<", _like(0, x), x), _like(1, x), below, dtype, is_lazy=False)
+
+
+def _rsqrt(x: Array) -> Array:
+    return 1.0 / np.sqrt(x)
+
+
+def _evaluate_astype(args: tuple[Value, ...]) -> Value:
+    data: Array = np.asarray(args[0])
+    return data.astype(args[1])
+
+
+def sigmoid(x: Array) -> Array:
+    """Compute the logistic function without overflow."""
+    return 0.5 * (1.0 + np.tanh(0.5 * x.astype(np.float64)))
+
+
+erf = np.vectorize(math.erf, otypes=[np.float64])
+
+
+def _infer_logical(call: Call, arg_types: tuple[Type, ...]) -> Type:
+    tensors = (tensor_at(call, arg_types, 0), tensor_at(call, arg_types, 1))
+    for tensor in tensors:
+        _require_bool(call, tensor)
+    return broadcast_types(call, tensors, "bool")
+
+
+def _infer_logical_not(call: Call, arg_types: tuple[Type, ...]) -> Type:
+    tensor = tensor_at(call, arg_types)
+    _require_bool(call, tensor)
+    return tensor
+
+
+def _require_bool(call: Call, tensor: TensorType) -> None:
+    if tensor.dtype not in (None, "bool"):
+        raise OpTypeError(
+            "TY033",
+            f"{call_name(call)} expects a bool tensor, got {show_type(tensor)}",
+            "compare first, for example with R.not_equal(value, R.const(0))",
+        )
+
+
+def _infer_astype(call: Call, arg_types: tuple[Type, ...]) -> Type:
+    return replace(tensor_at(call, arg_types), dtype=dtype_at(call, 1))
+
+
+def _legalize_astype(call: Call, arg_types: tuple[Type, ...], out_type: Type) -> Legalized | None:
+    dtype = dtype_at(call, 1)
+    assert dtype is not None, "astype has a dtype"
+
+    def element(x: PrimExpr) -> PrimExpr:
+        return x if dtype_of(x) == dtype else Cast(x, dtype)
+
+    return legalize_map("cast", "compute", element, axis="i")(call, arg_types, out_type)
+
+
+def _infer_clip(call: Call, arg_types: tuple[Type, ...]) -> Type:
+    scalar_at(call, arg_types, 1)
+    scalar_at(call, arg_types, 2)
+    return tensor_at(call, arg_types)
+
+
+def _legalize_clip(call: Call, arg_types: tuple[Type, ...], out_type: Type) -> Legalized | None:
+    low, high = scalar_at(call, arg_types, 1), scalar_at(call, arg_types, 2)
+    result = known(out_type)
+    if result is None or low is None or high is None:
+        return None
+    builder = FuncBuilder("tir_clip")
+    operand = builder.operand(call.args[0], result, "x")
+    own_low, own_high = (_to_dtype(builder.own(bound), result.dtype) for bound in (low, high))
+    out = builder.compute(builder.shape(result.dims), lambda *indices: clamp(operand(*indices), own_low, own_high))
+    return builder.finish(out, result)
+
+
+def _to_dtype(value: PrimExpr, dtype: str) -> PrimExpr:
+    literal = getattr(value, "value", None)
+    if isinstance(literal, int | float):
+        return const(float(literal) if "float" in dtype else int(literal), dtype)
+    return value if dtype_of(value) == dtype else Cast(value, dtype)
+
+
+def _evaluate_clip(args: tuple[Value, ...]) -> Value:
+    data, low, high = np.asarray(args[0]), args[1], args[2]
+    return np.maximum(np.minimum(data, data.dtype.type(high)), data.dtype.type(low))
+
+
+def _infer_where(call: Call, arg_types: tuple[Type, ...]) -> Type:
+    condition = tensor_at(call, arg_types, 0)
+    _require_bool(call, condition)
+    values = (tensor_at(call, arg_types, 1), tensor_at(call, arg_types, 2))
+    return broadcast_types(call, (condition, *values), common_dtype(call, values))
+
+
+def _evaluate_where(args: tuple[Value, ...]) -> Value:
+    yes: Array = np.asarray(args[1])
+    return np.where(np.asarray(args[0]), yes, np.asarray(args[2]))
+
+
+def _where(condition: PrimExpr, yes: PrimExpr, no: PrimExpr) -> PrimExpr:
+    return Select(condition, yes, no, dtype_of(yes), is_lazy=False)
+
+
+SPECS = (
+    _binary("add", _op("+"), np.add, "Add, element by element."),
+    _binary("subtract", _op("-"), np.subtract, "Subtract, element by element."),
+    _binary("multiply", _op("*"), np.multiply, "Multiply, element by element."),
+    _binary("divide", _divide, _truncated_divide, "Divide; integers truncate."),
+    _binary("floor_divide", _floor_divide, np.floor_divide, "Divide and round down."),
+    _binary("power", _power, np.power, "Raise the first to the power of the second."),
+    _binary("maximum", _op("max"), np.maximum, "The greater of two elements."),
+    _binary("minimum", _op("min"), np.minimum, "The lesser of two elements."),
+    _binary("mod", _op("truncmod"), np.fmod, "Remainder with the sign of the first."),
+    _compare("equal", "==", np.equal, "Tell whether elements are equal."),
+    _compare("not_equal", "!=", np.not_equal, "Tell whether elements differ."),
+    _compare("less", "<", np.less, "Tell whether the first is less."),
+    _compare("less_equal", "<=", np.less_equal, "Tell whether the first is less or equal."),
+    _compare("greater", ">", np.greater, "Tell whether the first is greater."),
+    _compare("greater_equal", ">=", np.greater_equal, "Tell whether the first is greater or equal."),
+    _binary("logical_and", _op("and"), np.logical_and, "Logical and.", infer=_infer_logical),
+    _binary("logical_or", _op("or"), np.logical_or, "Logical or.", infer=_infer_logical),
+    _unary("logical_not", lambda x: Unary("not", x, "bool"), np.logical_not, "Logical not.",
+           infer=_infer_logical_not, block="T_logical_not"),
+    _unary("abs", _abs, np.abs, "Absolute value."),
+    _unary("negative", lambda x: binary("*", x, _like(-1, x)), np.negative, "Change the sign."),
+    _intrinsic("exp", np.exp, "Exponential function."),
+    _intrinsic("log", np.log, "Natural logarithm."),
+    _intrinsic("sqrt", np.sqrt, "Square root."),
+    _intrinsic("rsqrt", _rsqrt, "Reciprocal of the square root."),
+    _intrinsic("sin", np.sin, "Sine."),
+    _intrinsic("cos", np.cos, "Cosine."),
+    _intrinsic("tanh", np.tanh, "Hyperbolic tangent."),
+    _intrinsic("sigmoid", sigmoid, "Logistic function."),
+    _intrinsic("erf", erf, "Gauss error function."),
+    _rounding("floor", "floor", np.floor, "Round down."),
+    _rounding("ceil", "ceil", np.ceil, "Round up."),
+    _rounding("round", "nearbyint", np.rint, "Round to the nearest integer, halves to even."),
+    _unary("sign", _sign, np.sign, "-1, 0 or 1.", block="T_sign"),
+    _unary("square", lambda x: binary("*", x, x), np.square, "Multiply with itself.", block="T_multiply"),
+    OpSpec(
+        "relax.astype", (X, DTYPE), _infer_astype, "Convert to another dtype.",
+        evaluate=_evaluate_astype, legalize=_legalize_astype,
+        pattern_kind="elementwise", see="tvm/src/relax/op/tensor/datatype.cc", relay_name="cast",
+    ),
+    OpSpec(
+        "relax.clip", (X, Param("min", "prim"), Param("max", "prim")), _infer_clip, "Hold between two bounds.",
+        evaluate=_evaluate_clip, legalize=_legalize_clip, pattern_kind="elementwise", see=_SEE_UNARY,
+        relay_name="clip",
+    ),
+    OpSpec(
+        "relax.where", (Param("condition", "tensor"), *BINARY), _infer_where, "Choose between two tensors.",
+        evaluate=_evaluate_where,
+        legalize=legalize_map("where", "T_where", _where), pattern_kind="broadcast",
+        see="tvm/src/relax/op/tensor/search.cc", relay_name="where",
+    ),
+)  # fmt: skip

@@ -1,0 +1,108 @@
+"""Reductions along axes."""
+
+from collections.abc import Callable
+from typing import Any, Literal
+
+import numpy as np
+
+from relax_core.ir.expr import Call
+from relax_core.ir.prim import Cast, IntImm, PrimExpr, binary
+from relax_core.ir.types import TensorType, Type
+from relax_core.ops.operands import ONE, ints_at, normal_axes, product, scalar_at, tensor_at
+from relax_core.ops.schema import AXES, KEEPDIMS, X
+from relax_core.ops.spec import Evaluate, Legalize, Legalized, OpSpec, OpTypeError, Value
+from relax_core.ops.te import Combine, FuncBuilder, known, load
+
+_SEE = "tvm/src/relax/op/tensor/statistical.cc"
+
+
+def _axes(call: Call, arg_types: tuple[Type, ...], rank: int) -> tuple[int, ...]:
+    axes = ints_at(call, arg_types, 1)
+    return tuple(range(rank)) if axes is None else tuple(sorted(normal_axes(call, axes, rank)))
+
+
+def _keeps_dims(call: Call, arg_types: tuple[Type, ...]) -> bool:
+    match scalar_at(call, arg_types, 2):
+        case IntImm(value=value):
+            return bool(value)
+        case _:
+            raise OpTypeError("TY018", "keepdims must be True or False, written out")
+
+
+def _infer_reduction(call: Call, arg_types: tuple[Type, ...]) -> Type:
+    """Infer a reduction: the reduced axes vanish, or are of size 1 with keepdims; without axes all are reduced."""
+    tensor, keeps = tensor_at(call, arg_types), _keeps_dims(call, arg_types)
+    if tensor.ndim is None:
+        is_total = ints_at(call, arg_types, 1) is None and not keeps
+        return TensorType((), tensor.dtype) if is_total else TensorType(None, tensor.dtype)
+    axes = _axes(call, arg_types, tensor.ndim)
+    if tensor.dims is None:
+        if len(axes) == tensor.ndim:
+            return TensorType((ONE,) * tensor.ndim if keeps else (), tensor.dtype)
+        return TensorType(None, tensor.dtype, tensor.ndim if keeps else tensor.ndim - len(axes))
+    dims = tuple(ONE if k in axes else dim for k, dim in enumerate(tensor.dims) if keeps or k not in axes)
+    return TensorType(dims, tensor.dtype)
+
+
+def _legalize_reduction(name: Literal["sum", "prod", "max", "min", "mean"]) -> Legalize:
+    combine: Combine = "sum" if name == "mean" else name
+
+    def legalize(call: Call, arg_types: tuple[Type, ...], out_type: Type) -> Legalized | None:
+        data, result = known(arg_types[0]), known(out_type)
+        if data is None or result is None:
+            return None
+        rank, keeps = len(data.dims), _keeps_dims(call, arg_types)
+        axes = _axes(call, arg_types, rank)
+        builder = FuncBuilder(name)
+        source = builder.input(call.args[0], data, "x")
+
+        def element(spatial: tuple[PrimExpr, ...], reduced: tuple[PrimExpr, ...]) -> PrimExpr:
+            kept = iter(index for k, index in enumerate(spatial) if not (keeps and k in axes))
+            inner = iter(reduced)
+            return load(source, tuple(next(inner) if k in axes else next(kept) for k in range(rank)))
+
+        over = [(f"k{axis}", source.shape[axis]) for axis in axes]
+        out = builder.reduce(builder.shape(result.dims), over, element, combine, f"{source.name}_red")
+        if name == "mean":
+            total, count = out, product(tuple(source.shape[axis] for axis in axes))
+            is_float = "float" in data.dtype
+
+            def share(*indices: PrimExpr) -> PrimExpr:
+                return binary("/" if is_float else "truncdiv", load(total, indices), Cast(count, data.dtype))
+
+            out = builder.compute(out.shape, share, "T_divide", axis="ax")
+        return builder.finish(out, result)
+
+    return legalize
+
+
+def _evaluate_reduction(function: Callable[..., Any]) -> Evaluate:
+    def evaluate(args: tuple[Value, ...]) -> Value:
+        data = np.asarray(args[0])
+        result = function(data, axis=args[1], keepdims=bool(args[2]))
+        return np.asarray(result).astype(data.dtype)
+
+    return evaluate
+
+
+def _spec(name: Literal["sum", "prod", "max", "min", "mean"], function: Callable[..., Any], summary: str) -> OpSpec:
+    return OpSpec(
+        f"relax.{name}",
+        (X, AXES, KEEPDIMS),
+        _infer_reduction,
+        summary,
+        evaluate=_evaluate_reduction(function),
+        legalize=_legalize_reduction(name),
+        pattern_kind="reduce",
+        see=_SEE,
+        relay_name=name,
+    )
+
+
+SPECS = (
+    _spec("sum", np.sum, "Sum along axes."),
+    _spec("mean", np.mean, "Mean along axes."),
+    _spec("max", np.max, "Greatest element along axes."),
+    _spec("min", np.min, "Least element along axes."),
+    _spec("prod", np.prod, "Product along axes."),
+)

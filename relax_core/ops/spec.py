@@ -1,0 +1,130 @@
+"""What an operator is: its parameters, and how to type, evaluate and legalize a call of it."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any, Final, Literal, TypeAlias
+
+from relax_core.ir.expr import Call, DataTypeImm, Expr, Null, PrimValue, ShapeExpr, Tuple
+from relax_core.ir.prim import PrimExpr, StringImm, const
+from relax_core.ir.tir import PrimFunc
+from relax_core.ir.types import TensorType, Type
+
+ParamKind = Literal["tensor", "tuple", "shape", "prim", "dtype", "axes", "expr", "func"]
+PatternKind = Literal["elementwise", "broadcast", "injective", "reduce", "out_fusable", "tuple", "opaque"]
+
+
+class Absence(Enum):
+    """What it means that a parameter has no default value."""
+
+    REQUIRED = "required"
+    OMITTED = "omitted"
+
+
+REQUIRED: Final = Absence.REQUIRED
+OMITTED: Final = Absence.OMITTED
+
+Default: TypeAlias = "Absence | bool | int | float | str | tuple[int, ...] | None"
+Value: TypeAlias = Any
+"""An `np.ndarray` for a tensor, a tuple of ints for a shape, a Python scalar or `str`, `None`, or a tuple of values."""
+
+
+@dataclass(frozen=True, slots=True)
+class Param:
+    """A parameter of an operator.
+
+    `kind` tells what may stand there: a tensor; a tuple of tensors; a shape; a host scalar of `dtype` (any if
+    `None`); a dtype; a list of ints (a `Tuple` of `PrimValue`, one int stands for a list of one); any expression;
+    a function. An optional parameter has a `default`, `None` being the leaf `Null`; with `OMITTED` the argument
+    is left out of `Call.args`. A variadic parameter takes all further arguments and is the last.
+    `is_keyword` parameters are given by name only.
+    """
+
+    name: str
+    kind: ParamKind
+    dtype: str | None = None
+    default: Default = REQUIRED
+    is_variadic: bool = False
+    is_keyword: bool = False
+
+    @property
+    def is_required(self) -> bool:
+        """Tell whether a call must give the argument."""
+        return self.default is REQUIRED and not self.is_variadic
+
+
+class OpTypeError(Exception):
+    """A call of an operator has no type: a code of block TY, the message, and a hint."""
+
+    def __init__(self, code: str, message: str, hint: str = "") -> None:
+        super().__init__(message)
+        self.code = code
+        self.message = message
+        self.hint = hint
+
+
+@dataclass(frozen=True, slots=True)
+class Legalized:
+    """What an operator call becomes: `call_tir(prim_func, args, out, tir_vars)`.
+
+    `name` is the wish for the prim func's name. `args` are the tensors, in the order of its parameters. `out` has
+    one type for a single result. `tir_vars` are scalars that the shapes of the buffers do not give.
+    """
+
+    name: str
+    prim_func: PrimFunc
+    args: tuple[Expr, ...]
+    out: tuple[TensorType, ...]
+    tir_vars: tuple[PrimExpr, ...] = ()
+
+
+Infer: TypeAlias = Callable[[Call, tuple[Type, ...]], Type]
+Evaluate: TypeAlias = Callable[[tuple[Value, ...]], Value]
+Legalize: TypeAlias = Callable[[Call, tuple[Type, ...], Type], Legalized | None]
+
+
+@dataclass(frozen=True, slots=True)
+class OpSpec:
+    """An operator.
+
+    `infer(call, arg_types)` returns the type of a call or raises `OpTypeError`. `evaluate(args)` computes it on
+    values, `None` if only the machine can. `legalize(call, arg_types, out_type)` gives the prim func, or `None` for
+    a call whose types are not known well enough. `aliases` are other full names that programs use.
+    """
+
+    name: str
+    params: tuple[Param, ...]
+    infer: Infer
+    summary: str
+    evaluate: Evaluate | None = None
+    legalize: Legalize | None = None
+    pattern_kind: PatternKind = "opaque"
+    is_pure: bool = True
+    see: str = ""
+    relay_name: str = ""
+    aliases: tuple[str, ...] = ()
+    takes_type_args: bool = False
+
+    @property
+    def short_name(self) -> str:
+        """The name without "relax."."""
+        return self.name.removeprefix("relax.")
+
+
+def default_expr(param: Param) -> Expr | None:
+    """Return the expression that stands for an argument that is not given; `None` if nothing does."""
+    match param.default:
+        case Absence():
+            return None
+        case None:
+            return Null()
+        case tuple(values) if param.kind == "shape":
+            return ShapeExpr(tuple(const(value) for value in values))
+        case tuple(values):
+            return Tuple(tuple(PrimValue(const(value)) for value in values))
+        case str(text) if param.kind == "dtype":
+            return DataTypeImm(text)
+        case str(text):
+            return PrimValue(StringImm(text))
+        case value:
+            return PrimValue(const(value, param.dtype))

@@ -1,0 +1,282 @@
+"""A small tensor-expression builder: makes prim funcs in the form of TVM's legalizations."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Literal, TypeAlias
+
+import numpy as np
+
+from relax_core.ir.attrs import NO_ATTRS, Attrs
+from relax_core.ir.canonical import constant_value, replace_symbols
+from relax_core.ir.expr import Constant, Expr, Var
+from relax_core.ir.node import preorder
+from relax_core.ir.prim import Binary, BinaryKind, PrimExpr, PrimVar, binary, const, dtype_of
+from relax_core.ir.tir import (
+    Block,
+    Buffer,
+    BufferLoad,
+    BufferParam,
+    BufferRegion,
+    BufferStore,
+    For,
+    IterKind,
+    IterVar,
+    PrimFunc,
+    Stmt,
+    seq,
+)
+from relax_core.ir.types import TensorType, Type
+from relax_core.ops.show import show_prim
+from relax_core.ops.spec import Legalized
+
+Combine = Literal["sum", "prod", "max", "min"]
+Loop: TypeAlias = tuple[str, PrimExpr, IterKind]
+Operand: TypeAlias = Callable[..., PrimExpr]
+"""An operand of a computation: takes indices, gives the element."""
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """A tensor type whose dimensions and dtype are known, so that a buffer can be made for it."""
+
+    dims: tuple[PrimExpr, ...]
+    dtype: str
+    type: TensorType
+
+
+def known(type_: Type) -> Known | None:
+    """Return `type_` with its parts if it is a tensor of known dimensions and dtype."""
+    match type_:
+        case TensorType(shape=tuple() as dims, dtype=str() as dtype):
+            return Known(dims, dtype, type_)
+        case _:
+            return None
+
+
+def load(buffer: Buffer, indices: Sequence[PrimExpr]) -> PrimExpr:
+    """Return the element of `buffer` at `indices`."""
+    return BufferLoad(buffer, tuple(indices))
+
+
+def lowest(dtype: str) -> PrimExpr:
+    """Return the least finite value of `dtype`."""
+    return _literal(_limits(dtype)[0], dtype)
+
+
+def highest(dtype: str) -> PrimExpr:
+    """Return the greatest finite value of `dtype`."""
+    return _literal(_limits(dtype)[1], dtype)
+
+
+def _limits(dtype: str) -> tuple[int | float, int | float]:
+    if dtype == "bool":
+        return 0, 1
+    if "float" in dtype:
+        bounds = np.finfo(dtype)
+        return float(bounds.min), float(bounds.max)
+    limits = np.iinfo(dtype)
+    return int(limits.min), int(limits.max)
+
+
+def _literal(value: int | float, dtype: str) -> PrimExpr:
+    return const(float(value) if "float" in dtype else int(value), dtype)
+
+
+def identity(combine: Combine, dtype: str) -> PrimExpr:
+    """Return the value that a reduction starts from."""
+    match combine:
+        case "sum":
+            return _literal(0, dtype)
+        case "prod":
+            return _literal(1, dtype)
+        case "max":
+            return lowest(dtype)
+        case "min":
+            return highest(dtype)
+
+
+_COMBINERS: Mapping[Combine, BinaryKind] = MappingProxyType({"sum": "+", "prod": "*", "max": "max", "min": "min"})
+
+
+class FuncBuilder:
+    """Builds one prim func out of computations on buffers, each of them a block in a loop nest.
+
+    Symbols of the caller become symbols of the prim func: those that are a whole dimension of a parameter's buffer
+    are bound from its shape, the others are scalar parameters behind the results.
+    """
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self._symbols: dict[PrimVar, PrimVar] = {}
+        self._names: set[str] = set()
+        self._inputs: list[Buffer] = []
+        self._args: list[Expr] = []
+        self._stages: list[Stmt] = []
+        self._made: list[Buffer] = []
+        self._block_names: set[str] = set()
+
+    def own(self, expr: PrimExpr) -> PrimExpr:
+        """Return `expr` with the caller's symbols replaced by those of the prim func."""
+        for part in preorder(expr):
+            if isinstance(part, PrimVar) and part not in self._symbols:
+                self._symbols[part] = PrimVar(self._fresh(part.name), part.dtype)
+        return replace_symbols(expr, self._symbols) if self._symbols else expr
+
+    def shape(self, dims: Sequence[PrimExpr]) -> tuple[PrimExpr, ...]:
+        """Return dimensions of the caller in terms of the prim func."""
+        return tuple(self.own(dim) for dim in dims)
+
+    def input(self, arg: Expr, type_: Known, hint: str) -> Buffer:
+        """Add a parameter for the tensor `arg`."""
+        shape = self.shape(type_.dims)
+        name = arg.name if isinstance(arg, Var) else hint
+        buffer = Buffer(self._fresh(name), shape, type_.dtype)
+        self._inputs.append(buffer)
+        self._args.append(arg)
+        return buffer
+
+    def operand(self, arg: Expr, type_: Known, hint: str) -> Operand:
+        """Add a tensor as an operand that broadcasts: it takes the indices of the result.
+
+        A constant of rank 0 becomes a literal.
+        """
+        if isinstance(arg, Constant) and arg.data.ndim == 0:
+            value = _literal(arg.data.item(), str(arg.data.dtype))
+            return lambda *indices: value
+        buffer = self.input(arg, type_, hint)
+        return lambda *indices: load(buffer, _broadcast_indices(buffer, indices))
+
+    def compute(
+        self,
+        shape: Sequence[PrimExpr],
+        element: Callable[..., PrimExpr],
+        name: str = "compute",
+        *,
+        axis: str = "i",
+        attrs: Attrs = NO_ATTRS,
+    ) -> Buffer:
+        """Add `result[i0, ...] = element(i0, ...)`; `shape` is in terms of the prim func."""
+        iters = self._iters(_spatial(axis, shape))
+        value = element(*(item.var for item in iters))
+        buffer = self._buffer(name, shape, dtype_of(value))
+        indices = tuple(item.var for item in iters)
+        self._add_stage(iters, BufferStore(buffer, indices, value), name, attrs=attrs)
+        return buffer
+
+    def reduce(
+        self,
+        shape: Sequence[PrimExpr],
+        over: Sequence[tuple[str, PrimExpr]],
+        element: Callable[[tuple[PrimExpr, ...], tuple[PrimExpr, ...]], PrimExpr],
+        combine: Combine,
+        name: str,
+        *,
+        axis: str = "ax",
+    ) -> Buffer:
+        """Add `result[spatial] = combine over reduced of element(spatial, reduced)`; `over` names the reduced axes."""
+        iters = self._iters([*_spatial(axis, shape), *((hint, extent, "reduce") for hint, extent in over)])
+        spatial: tuple[PrimExpr, ...] = tuple(item.var for item in iters[: len(shape)])
+        reduced: tuple[PrimExpr, ...] = tuple(item.var for item in iters[len(shape) :])
+        value = element(spatial, reduced)
+        dtype = dtype_of(value)
+        buffer = self._buffer(name, shape, dtype)
+        combined = Binary(_COMBINERS[combine], load(buffer, spatial), value, dtype)
+        start = BufferStore(buffer, spatial, identity(combine, dtype))
+        self._add_stage(iters, BufferStore(buffer, spatial, combined), name, init=start)
+        return buffer
+
+    def finish(self, out: Buffer, out_type: Known) -> Legalized:
+        """Return the prim func with the result `out`, and how to call it."""
+        scratch = tuple(buffer for buffer in self._made if buffer is not out)
+        body = seq(self._stages)
+        if scratch:
+            body = Block("root", (), body, alloc_buffers=scratch)
+        buffers = _params((*self._inputs, out))
+        bound = {dim for item in buffers for dim in item.buffer.shape if isinstance(dim, PrimVar)}
+        extra = [(old, new) for old, new in self._symbols.items() if new not in bound]
+        params = (*(item.handle for item in buffers), *(new for _, new in extra))
+        func = PrimFunc(params, buffers, body, (("tir.noalias", True),), is_private=True)
+        return Legalized(self.name, func, tuple(self._args), (out_type.type,), tuple(old for old, _ in extra))
+
+    def _fresh(self, hint: str) -> str:
+        name, count = hint, 0
+        while name in self._names:
+            count += 1
+            name = f"{hint}_{count}"
+        self._names.add(name)
+        return name
+
+    def _buffer(self, name: str, shape: Sequence[PrimExpr], dtype: str) -> Buffer:
+        buffer = Buffer(self._fresh(name), tuple(shape), dtype)
+        self._made.append(buffer)
+        return buffer
+
+    def _iters(self, loops: Sequence[Loop]) -> tuple[IterVar, ...]:
+        made: list[IterVar] = []
+        for hint, extent, kind in loops:
+            name = hint if hint not in self._names else f"{hint}_1"
+            made.append(IterVar(PrimVar(f"v_{hint}", "int64"), extent, PrimVar(name, "int64"), kind))
+        return tuple(made)
+
+    def _add_stage(
+        self,
+        iters: tuple[IterVar, ...],
+        store: BufferStore,
+        name: str,
+        *,
+        init: Stmt | None = None,
+        attrs: Attrs = NO_ATTRS,
+    ) -> None:
+        block_name, count = name, 0
+        while block_name in self._block_names:
+            count += 1
+            block_name = f"{name}_{count}"
+        self._block_names.add(block_name)
+        # A block without axes has one of extent 1, as TVM writes it.
+        axes = iters or (IterVar(PrimVar("vi", "int64"), const(1), const(0), "spatial"),)
+        writes = (_point(store.buffer, store.indices),)
+        stmt: Stmt = Block(block_name, axes, store, init=init, reads=_reads(store), writes=writes, annotations=attrs)
+        for item in reversed(iters):
+            assert isinstance(item.binding, PrimVar), "each axis has a loop of its own"
+            stmt = For(item.binding, const(0), item.extent, stmt)
+        self._stages.append(stmt)
+
+
+def _spatial(axis: str, shape: Sequence[PrimExpr]) -> list[Loop]:
+    return [(f"{axis}{k}", extent, "spatial") for k, extent in enumerate(shape)]
+
+
+def _broadcast_indices(buffer: Buffer, indices: Sequence[PrimExpr]) -> tuple[PrimExpr, ...]:
+    """Pick the last indices; an axis of size 1 is read at 0."""
+    last = indices[len(indices) - len(buffer.shape) :]
+    return tuple(const(0) if constant_value(dim) == 1 else index for dim, index in zip(buffer.shape, last, strict=True))
+
+
+def _point(buffer: Buffer, indices: Sequence[PrimExpr]) -> BufferRegion:
+    return BufferRegion(buffer, tuple(indices), tuple(const(1) for _ in indices))
+
+
+def _reads(store: BufferStore) -> tuple[BufferRegion, ...]:
+    """Regions that a store reads besides its own element, once each."""
+    found: dict[tuple[Buffer, str], BufferRegion] = {}
+    for part in preorder(store.value):
+        if isinstance(part, BufferLoad) and part.buffer is not store.buffer:
+            key = part.buffer, " ".join(show_prim(index) for index in part.indices)
+            found.setdefault(key, _point(part.buffer, part.indices))
+    return tuple(found.values())
+
+
+def _params(buffers: tuple[Buffer, ...]) -> tuple[BufferParam, ...]:
+    """Return the signature: buffers stand in it if all shapes are static, else handles that the body matches."""
+    dims = [dim for buffer in buffers for dim in buffer.shape]
+    is_static = not any(isinstance(part, PrimVar) for dim in dims for part in preorder(dim))
+    return tuple(
+        BufferParam(PrimVar(buffer.name if is_static else f"var_{buffer.name}", "handle"), buffer, is_inline=is_static)
+        for buffer in buffers
+    )
+
+
+def clamp(value: PrimExpr, low: PrimExpr, high: PrimExpr) -> PrimExpr:
+    """Return `value` held between `low` and `high`."""
+    return binary("max", binary("min", value, high), low)

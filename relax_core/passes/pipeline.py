@@ -1,0 +1,242 @@
+"""Pipelines of passes: their text, and running them."""
+
+import ast
+import dataclasses
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from typing import Any, NoReturn, TypeAlias, cast
+
+from relax_core.check.check import check
+from relax_core.diagnostics import CompileError, Diagnostic, has_errors
+from relax_core.ir.builder import normalize
+from relax_core.ir.expr import Function
+from relax_core.ir.module import IRModule
+from relax_core.ir.rewrite import RewriteLog
+from relax_core.passes import PASSES
+from relax_core.passes.core import Pass, PassContext, Stage
+from relax_core.passes.properties import PROPERTIES, culprit
+from relax_core.source import Source, Span
+
+Progress: TypeAlias = Callable[[int, int, str, float], None]
+"""Called before each pass with its index, the number of passes, its name, and the seconds since the start."""
+
+DEFAULT_PIPELINE = (
+    "Normalize, LambdaLift, CanonicalizeBindings, LegalizeOps, DeadCodeElimination, ToNonDataflow, "
+    "RemovePurityChecking, CallTIRRewrite, LowerAllocTensor, LowerRuntimeBuiltin, VMShapeLower, AttachGlobalSymbol"
+)
+NORMAL_FORM = "normal form"
+DIALECTS = ("relax", "relay", "tir")
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One item of a pipeline: a pass with its options."""
+
+    pass_: Pass
+    options: Any
+    text: str
+
+
+def run_pipeline(
+    module: IRModule,
+    passes: str | None = None,
+    *,
+    progress: Progress | None = None,
+    is_cancelled: Callable[[], bool] = lambda: False,
+) -> tuple[Stage, ...]:
+    """Run `passes`, such as "LambdaLift(names='2022'), LegalizeOps", the default pipeline if `None`.
+
+    Returns one stage per pass that ran. A pass that fails is the last stage, with its diagnostics.
+
+    Raises:
+        CompileError: the text of the pipeline or the module has errors, or the run was cancelled.
+    """
+    steps = parse_pipeline(DEFAULT_PIPELINE if passes is None else passes)
+    diagnostics = check(module)
+    if has_errors(diagnostics):
+        raise CompileError(diagnostics)
+    start = time.perf_counter()
+    stages: list[Stage] = []
+    for index, step in enumerate(steps):
+        if is_cancelled():
+            raise CompileError((Diagnostic("PS009", f"the pipeline was cancelled before {step.pass_.name}"),))
+        if progress is not None:
+            progress(index, len(steps), step.pass_.name, time.perf_counter() - start)
+        stage = run_step(step, module, index, tuple(item.log for item in stages))
+        stages.append(stage)
+        if stage.is_failed:
+            break
+        module = stage.after
+    return tuple(stages)
+
+
+def run_step(step: Step, module: IRModule, index: int = 0, history: tuple[RewriteLog, ...] = ()) -> Stage:
+    """Run one pass on `module`; `history` are the logs of the passes before it."""
+    context = PassContext(history)
+    start = time.perf_counter()
+    diagnostics: tuple[Diagnostic, ...] = ()
+    after = module
+    try:
+        start_module = _normalized(module, context) if NORMAL_FORM in step.pass_.needs else module
+        _require(step.pass_, start_module, context)
+        after = step.pass_.run(start_module, step.options, context)
+    except CompileError as error:
+        diagnostics = error.diagnostics
+    seconds = time.perf_counter() - start
+    remarks = tuple(context.remarks)
+    return Stage(index, step.pass_.name, step.options, module, after, context.log, remarks, seconds, diagnostics)
+
+
+def final_module(module: IRModule, stages: tuple[Stage, ...]) -> IRModule:
+    """Return the module after the last stage.
+
+    Raises:
+        CompileError: the last stage failed.
+    """
+    if stages and stages[-1].is_failed:
+        raise CompileError(stages[-1].diagnostics)
+    return stages[-1].after if stages else module
+
+
+def missing_passes(module: IRModule, required: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the names of the passes that give those of `required` that `module` has not, in order."""
+    return tuple(provider(name).name for name in required if culprit(module, name) is not None)
+
+
+def provider(name: str) -> Pass:
+    """Return the pass that gives the property `name`."""
+    return next(item for item in PASSES.values() if name in item.gives)
+
+
+def _normalized(module: IRModule, context: PassContext) -> IRModule:
+    """Bring `module` into A-normal form, which TVM's parser does: a pipeline need not say it."""
+    node = culprit(module, NORMAL_FORM)
+    if node is None:
+        return module
+    context.remark(node, "note", "the module was not in A-normal form; it was normalized first")
+    return normalize(module, context.log)
+
+
+def _require(pass_: Pass, module: IRModule, context: PassContext) -> None:
+    """Stop with a diagnostic if a property that `pass_` needs does not hold."""
+    for name in pass_.needs:
+        node = culprit(module, name)
+        if node is not None:
+            claim = PROPERTIES[name].claim
+            what = "this local function" if isinstance(node, Function) and name == "no local functions" else "this"
+            context.fail(
+                "PS003",
+                f"{pass_.name} needs a module {claim}; {what} is in the way",
+                node,
+                f"run {provider(name).name} before {pass_.name}",
+            )
+
+
+def parse_pipeline(text: str) -> tuple[Step, ...]:
+    """Read a pipeline: names of passes with options as Python literals, separated by commas.
+
+    Raises:
+        CompileError: with the place in `text` as its span.
+    """
+    source = Source("<pipeline>", text)
+    if not text.strip():
+        return ()
+    try:
+        tree = ast.parse(f"(\n{text}\n,)", mode="eval").body
+    except (SyntaxError, ValueError, MemoryError, RecursionError) as error:
+        at = getattr(error, "lineno", None) or 2
+        offset = source.offset(at - 1, getattr(error, "offset", None) or 1)
+        hint = "write passes like LambdaLift, LegalizeOps(functions=['main'])"
+        message = f"the pipeline cannot be read: {getattr(error, 'msg', 'it is nested too deeply')}"
+        raise CompileError((Diagnostic("PS001", message, Span(source, offset, offset + 1), hint),)) from None
+    items = tree.elts if isinstance(tree, ast.Tuple) else [tree]
+    return tuple(_Reader(source).step(item) for item in items)
+
+
+@dataclass(frozen=True, slots=True)
+class _Reader:
+    source: Source
+    passes: Mapping[tuple[str, str], Pass] = field(default_factory=lambda: PASSES)
+
+    def span(self, node: ast.expr | ast.keyword) -> Span:
+        """The place of `node`; the text stands one line lower in what was parsed."""
+        start = self._offset(node.lineno, node.col_offset)
+        end = self._offset(node.end_lineno or node.lineno, node.end_col_offset or node.col_offset)
+        return Span(self.source, start, max(end, start + 1))
+
+    def _offset(self, line: int, byte: int) -> int:
+        text = self.source.line_text(line - 1).encode()[:byte].decode(errors="ignore")
+        return self.source.offset(line - 1, len(text) + 1)
+
+    def fail(self, code: str, message: str, node: ast.expr | ast.keyword, hint: str = "") -> NoReturn:
+        raise CompileError((Diagnostic(code, message, self.span(node), hint),))
+
+    def step(self, item: ast.expr) -> Step:
+        if isinstance(item, ast.Call):
+            if item.args:
+                self.fail("PS002", "options are given by name", item.args[0], "write name=value")
+            pass_ = self.find(item.func)
+            keywords = item.keywords
+        else:
+            pass_, keywords = self.find(item), []
+        return Step(pass_, self.options(pass_, keywords), self.span(item).text)
+
+    def find(self, name: ast.expr) -> Pass:
+        match name:
+            case ast.Name(id=word):
+                found = next((item for (_, key), item in self.passes.items() if key == word), None)
+            case ast.Attribute(value=ast.Name(id=dialect), attr=word) if dialect in DIALECTS:
+                found = self.passes.get((dialect, word))
+            case _:
+                self.fail("PS001", f"{self.span(name).text} is not the name of a pass", name)
+        if found is None:
+            near = get_close_matches(word, [key for _, key in self.passes], 1, 0.5)
+            hint = f"did you mean {near[0]}?" if near else f"passes: {', '.join(key for _, key in self.passes)}"
+            self.fail("PS001", f"there is no pass {word}", name, hint)
+        return found
+
+    def options(self, pass_: Pass, keywords: list[ast.keyword]) -> Any:
+        fields = {item.name: item for item in dataclasses.fields(pass_.options)}
+        values: dict[str, Any] = {}
+        for keyword in keywords:
+            if keyword.arg is None or keyword.arg not in fields:
+                near = get_close_matches(keyword.arg or "", fields, 1, 0.4)
+                known = f"options: {', '.join(fields)}" if fields else f"{pass_.name} has no options"
+                hint = f"did you mean {near[0]}?" if near else known
+                self.fail("PS002", f"{pass_.name} has no option {keyword.arg or '**'}", keyword, hint)
+            values[keyword.arg] = self.literal(keyword.value)
+        try:
+            return pass_.options(**values)
+        except ValueError as error:
+            place = keywords[0] if keywords else None
+            span = self.span(place) if place else None
+            raise CompileError((Diagnostic("PS002", f"{pass_.name}: {error}", span),)) from None
+
+    def literal(self, node: ast.expr) -> Any:
+        try:
+            return _hashable(ast.literal_eval(node))
+        except (ValueError, TypeError, MemoryError, RecursionError):
+            return self.fail("PS002", f"{self.span(node).text} is not a literal", node, "use strings, numbers, lists")
+
+
+def _hashable(value: Any) -> Any:
+    """Turn lists into tuples, and a dict into a tuple of pairs."""
+    match value:
+        case list() | tuple():
+            return tuple(_hashable(item) for item in cast("tuple[Any, ...]", value))
+        case dict():
+            return tuple((key, _hashable(item)) for key, item in cast("dict[Any, Any]", value).items())
+        case _:
+            return value
+
+
+def options_text(options: Any) -> str:
+    """Return the options that differ from their defaults as they stand in a pipeline, "" if none does."""
+    shown = [
+        f"{item.name}={getattr(options, item.name)!r}"
+        for item in dataclasses.fields(options)
+        if getattr(options, item.name) != item.default
+    ]
+    return f"({', '.join(shown)})" if shown else ""

@@ -1,0 +1,1 @@
+"""Passes on Relax, one per file."""

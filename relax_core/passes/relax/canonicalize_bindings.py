@@ -1,0 +1,176 @@
+"""Replace variables that only rename, and casts and projections that say nothing."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+
+from relax_core.ir.equality import same_type
+from relax_core.ir.expr import (
+    Binding,
+    BindingBlock,
+    DataflowBlock,
+    DataflowVar,
+    Expr,
+    Function,
+    GlobalVar,
+    MatchCast,
+    Tuple,
+    TupleGetItem,
+    Var,
+    VarBinding,
+)
+from relax_core.ir.module import IRModule
+from relax_core.ir.node import Node, preorder
+from relax_core.ir.prim import PrimExpr, PrimVar
+from relax_core.ir.substitute import free_symbols
+from relax_core.ir.types import ShapeType, TensorType, TupleType, Type
+from relax_core.ops.show import show_prim
+from relax_core.passes.core import NoOptions, Pass, PassContext
+from relax_core.passes.relax.functions import change_functions
+
+
+def run(module: IRModule, _options: NoOptions, ctx: PassContext) -> IRModule:
+    """Drop `y = x`, casts that add nothing, and `(a, b)[0]`; use what a cast proves about dimensions.
+
+    Runs until nothing changes: what is known about a dimension makes casts trivial, and these become other names.
+    """
+    while (new := _once(module, ctx)) is not module:
+        module = new
+    return module
+
+
+def _once(module: IRModule, ctx: PassContext) -> IRModule:
+    type_of = ctx.types(module)
+
+    def change(_: GlobalVar, function: Function) -> Function:
+        proven = dict(_proven_symbols(function, type_of))
+        for symbol, value in proven.items():
+            ctx.remark(function, "applied", f"{symbol.name} is {show_prim(value)}: a match_cast proves it", (value,))
+        aliases = _Aliases(function, type_of)
+        if not (aliases.var_of or aliases.folded or proven):
+            return function
+
+        def fold(node: Node) -> Node | tuple[Node, ...] | None:
+            """Rule: binding that only renames -> nothing."""
+            match node:
+                case VarBinding(var=var) | MatchCast(var=var) if var in aliases.dropped:
+                    kept = aliases.dropped[var]
+                    ctx.remark(node, "applied", f"{var.name} is another name of {kept.name}", (kept,))
+                    return ()
+                case VarBinding(var=var) if var in aliases.folded:
+                    return replace(node, value=aliases.folded[var])
+                case BindingBlock(bindings=()):
+                    return ()
+                case _:
+                    return None
+
+        folded = ctx.rewrite(function, fold)
+        return ctx.substitute(folded, dict(aliases.var_of), proven)
+
+    return change_functions(module, ctx, change)
+
+
+@dataclass(slots=True)
+class _Aliases:
+    """Which variable stands for which (`var_of`), whose bindings go (`dropped`), which projections fold (`folded`)."""
+
+    function: Function
+    type_of: Mapping[Node, Type]
+    var_of: dict[Var, Expr] = field(default_factory=dict[Var, Expr])
+    dropped: dict[Var, Var] = field(default_factory=dict[Var, Var])
+    folded: dict[Var, Expr] = field(default_factory=dict[Var, Expr])
+    tuples: dict[Var, Tuple] = field(default_factory=dict[Var, Tuple])
+
+    def __post_init__(self) -> None:
+        for binding, block in _bindings(self.function):
+            self.visit(binding, isinstance(block, DataflowBlock))
+        for var in self.var_of:
+            self.var_of[var] = self.resolve(var)
+
+    def resolve(self, expr: Expr) -> Expr:
+        """Follow the chain of names to its end."""
+        while isinstance(expr, Var) and expr in self.var_of:
+            expr = self.var_of[expr]
+        return expr
+
+    def visit(self, binding: Binding, is_dataflow: bool) -> None:
+        match binding:
+            case VarBinding(var=var, value=Var() as value):
+                self.alias(var, value)
+            case VarBinding(var=var, value=Tuple() as value):
+                self.tuples[var] = value
+            case VarBinding(var=var, value=TupleGetItem(tuple_value=source, index=index)):
+                known = self.resolve(source)
+                value = (
+                    known if isinstance(known, Tuple) else self.tuples.get(known) if isinstance(known, Var) else None
+                )
+                if value is not None and index < len(value.fields):
+                    item = self.resolve(value.fields[index])
+                    if isinstance(item, DataflowVar) and not is_dataflow:
+                        return
+                    if not (isinstance(item, Var) and self.alias(var, item)):
+                        self.folded[var] = item
+            case MatchCast(var=var, value=Var() as value, type=type_):
+                actual = self.type_of.get(value)
+                if actual is not None and same_type(actual, type_):
+                    self.alias(var, value)
+            case _:
+                pass
+
+    def alias(self, var: Var, value: Var) -> bool:
+        """Let one of two names go; an output of a dataflow block stays visible outside it."""
+        kept = self.resolve(value)
+        if not isinstance(kept, Var) or kept is var:
+            return False
+        if isinstance(kept, DataflowVar) and not isinstance(var, DataflowVar):
+            self.var_of[kept], self.dropped[var] = var, kept
+        else:
+            self.var_of[var], self.dropped[var] = kept, kept
+        return True
+
+
+def _bindings(function: Function) -> Iterator[tuple[Binding, BindingBlock]]:
+    for item in preorder(function):
+        if isinstance(item, BindingBlock):
+            for binding in item.bindings:
+                yield binding, item
+
+
+def _proven_symbols(function: Function, type_of: Mapping[Node, Type]) -> Iterator[tuple[PrimVar, PrimExpr]]:
+    """Yield the symbolic dimensions whose value a match_cast proves, if that is where they are bound."""
+    bound: set[PrimVar] = set()
+    casts = [set(free_symbols(item.type)) for item in preorder(function) if isinstance(item, MatchCast)]
+    bound.update(symbol for symbols in casts for symbol in symbols if sum(symbol in other for other in casts) > 1)
+    for item in preorder(function):
+        match item:
+            case Function(params=params):
+                for param in params:
+                    bound.update(free_symbols(param.annotation))
+            case MatchCast(value=value, type=type_):
+                for dim, actual in _paired_dims(type_, type_of.get(value)):
+                    if isinstance(dim, PrimVar) and dim not in bound and dim not in free_symbols(actual):
+                        yield dim, actual
+                bound.update(free_symbols(type_))
+            case _:
+                pass
+
+
+def _paired_dims(wanted: Type, actual: Type | None) -> Iterator[tuple[PrimExpr, PrimExpr]]:
+    match wanted, actual:
+        case (TensorType(shape=tuple() as a), TensorType(shape=tuple() as b)) if len(a) == len(b):
+            yield from zip(a, b, strict=True)
+        case (ShapeType(values=tuple() as a), ShapeType(values=tuple() as b)) if len(a) == len(b):
+            yield from zip(a, b, strict=True)
+        case TupleType(fields=left), TupleType(fields=right) if len(left) == len(right):
+            for a, b in zip(left, right, strict=True):
+                yield from _paired_dims(a, b)
+        case _:
+            return
+
+
+PASS = Pass(
+    "CanonicalizeBindings",
+    "Drops bindings that only give a value another name, casts that add nothing, and projections of known tuples.",
+    run,
+    needs=("normal form",),
+    see="tvm/src/relax/transform/canonicalize_bindings.cc",
+)

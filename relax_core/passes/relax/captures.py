@@ -1,0 +1,118 @@
+"""What the local functions of a function capture."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+from typing import TypeVar
+
+from relax_core.ir.expr import Function, MatchCast, Var, VarBinding
+from relax_core.ir.node import Node, children
+from relax_core.ir.prim import PrimVar
+from relax_core.ir.substitute import free_symbols, free_vars
+from relax_core.ir.types import PrimType, ShapeType, TensorType, TupleType, Type
+
+K = TypeVar("K")
+
+
+@dataclass(frozen=True, slots=True)
+class LocalFunction:
+    """A local function: its binding, the values that it captures, and the dimensions that nothing else gives it."""
+
+    binding: VarBinding
+    function: Function
+    captures: tuple[Var, ...]
+    symbols: tuple[PrimVar, ...]
+
+    @property
+    def var(self) -> Var:
+        """The variable that the text binds it to."""
+        return self.binding.var
+
+    @property
+    def is_closure(self) -> bool:
+        """Tell whether anything is captured."""
+        return bool(self.captures or self.symbols)
+
+
+def local_bindings(function: Function) -> tuple[VarBinding, ...]:
+    """Return the bindings of the functions that stand directly in `function`, in order, not those inside them."""
+    return tuple(_local_bindings(function))
+
+
+def _local_bindings(function: Function) -> Iterator[VarBinding]:
+    stack: list[Node] = [function.body]
+    while stack:
+        current = stack.pop()
+        if isinstance(current, VarBinding) and isinstance(current.value, Function):
+            yield current
+        elif not isinstance(current, Function):
+            stack.extend(reversed(children(current)))
+
+
+def local_functions(function: Function, type_of: Mapping[Node, Type]) -> tuple[LocalFunction, ...]:
+    """Return the local functions of `function` with their captures.
+
+    A function that refers to another local function captures what that one captures, to a fixpoint; so a reference
+    needs nothing but the other's global name and captures, and functions may refer to each other.
+    """
+    bindings = local_bindings(function)
+    own = {item.var: free_vars(item.value) for item in bindings}
+    captures = {var: dict.fromkeys(item for item in used if item not in own) for var, used in own.items()}
+    _close_over(captures, own, {var: frozenset() for var in own})
+    bound = {item.var: _given_symbols(item, captures[item.var], type_of) for item in bindings}
+    symbols = {
+        item.var: dict.fromkeys(part for part in free_symbols(item.value) if part not in bound[item.var])
+        for item in bindings
+    }
+    _close_over(symbols, own, bound)
+    return tuple(
+        LocalFunction(item, item.value, tuple(captures[item.var]), tuple(symbols[item.var]))
+        for item in bindings
+        if isinstance(item.value, Function)
+    )
+
+
+def _close_over(
+    needed: dict[Var, dict[K, None]], own: Mapping[Var, tuple[Var, ...]], given: Mapping[Var, AbstractSet[K]]
+) -> None:
+    """Let each function need what the local functions that it refers to need, unless it is given."""
+    is_growing = True
+    while is_growing:
+        is_growing = False
+        for var, used in own.items():
+            for other in used:
+                added = [item for item in needed.get(other, ()) if item not in needed[var] and item not in given[var]]
+                needed[var].update(dict.fromkeys(added))
+                is_growing = is_growing or bool(added)
+
+
+def _given_symbols(binding: VarBinding, captures: Iterable[Var], type_of: Mapping[Node, Type]) -> frozenset[PrimVar]:
+    """The symbols that a local function gets from its parameters and captures, and those that it binds."""
+    function = binding.value
+    assert isinstance(function, Function), "the value of a local function's binding"
+    given = [item.annotation for item in function.params] + [type_of.get(item) for item in captures]
+    symbols = [symbol for type_ in given for symbol in binding_symbols(type_)]
+    symbols += [symbol for cast in _casts(function) for symbol in free_symbols(cast.type)]
+    return frozenset(symbols)
+
+
+def _casts(function: Function) -> Iterator[MatchCast]:
+    stack: list[Node] = [function]
+    while stack:
+        current = stack.pop()
+        if isinstance(current, MatchCast):
+            yield current
+        stack.extend(children(current))
+
+
+def binding_symbols(type_: Type | None) -> tuple[PrimVar, ...]:
+    """Return the symbols that a value of `type_` gives: those that are a dimension of their own."""
+    match type_:
+        case TensorType(shape=tuple() as dims) | ShapeType(values=tuple() as dims):
+            return tuple(item for item in dims if isinstance(item, PrimVar))
+        case PrimType(value=PrimVar() as value):
+            return (value,)
+        case TupleType(fields=fields):
+            return tuple(symbol for item in fields for symbol in binding_symbols(item))
+        case _:
+            return ()

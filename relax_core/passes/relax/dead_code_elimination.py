@@ -1,0 +1,136 @@
+"""Drop functions that nothing reaches and bindings that nothing uses."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+from relax_core.ir.expr import Binding, BindingBlock, Expr, Function, GlobalVar, MatchCast, SeqExpr, Var, VarBinding
+from relax_core.ir.module import Definition, IRModule
+from relax_core.ir.node import Node, children, preorder
+from relax_core.ir.prim import PrimVar
+from relax_core.ir.rewrite import Rule
+from relax_core.ir.substitute import free_symbols, type_nodes, types_in
+from relax_core.ir.types import Type
+from relax_core.passes.core import Pass, PassContext
+from relax_core.passes.relax.effects import has_effect
+from relax_core.passes.relax.functions import rewrite_functions, with_definitions
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """`entry_functions` are kept besides the public functions."""
+
+    entry_functions: tuple[str, ...] = ()
+
+
+def run(module: IRModule, options: Options, ctx: PassContext) -> IRModule:
+    """Drop unreachable functions, then unused bindings without effect, then functions once more."""
+    type_of = ctx.types(module)
+    reached = _without_unreachable(module, options, ctx)
+
+    def rules_for(_: GlobalVar, function: Function) -> tuple[Rule, ...]:
+        live = _Liveness(reached, type_of)
+        live.mark(function)
+
+        def drop(node: Node) -> tuple[Node, ...] | None:
+            """Rule: binding that nothing uses -> nothing."""
+            match node:
+                case VarBinding(var=var) | MatchCast(var=var) if var in live.dropped:
+                    ctx.remark(live.dropped[var], "applied", f"{var.name} is dropped: nothing uses it")
+                    return ()
+                case BindingBlock(bindings=()):
+                    return ()
+                case _:
+                    return None
+
+        live.sweep(function)
+        return (drop,)
+
+    return _without_unreachable(rewrite_functions(reached, ctx, rules_for), options, ctx)
+
+
+@dataclass(slots=True)
+class _Liveness:
+    """Marks from the results and effects of a function what is needed; `dropped` is the rest."""
+
+    module: IRModule
+    type_of: Mapping[Node, Type]
+    binding_of: dict[Var, Binding] = field(default_factory=dict[Var, Binding])
+    binder_of: dict[PrimVar, Binding] = field(default_factory=dict[PrimVar, Binding])
+    marked: set[Node] = field(default_factory=set[Node])
+    dropped: dict[Var, Binding] = field(default_factory=dict[Var, Binding])
+
+    def mark(self, function: Function) -> None:
+        for item in preorder(function):
+            match item:
+                case MatchCast(var=var, type=type_):
+                    self.binding_of[var] = item
+                    for symbol in free_symbols(type_):
+                        self.binder_of.setdefault(symbol, item)
+                case VarBinding(var=var):
+                    self.binding_of[var] = item
+                case _:
+                    pass
+        stack: list[Node] = [function]
+        while stack:
+            current = stack.pop()
+            if current not in self.marked:
+                self.marked.add(current)
+                stack.extend(self.needed(current))
+
+    def needed(self, node: Node) -> Iterator[Node]:
+        """What is needed if `node` is."""
+        for type_ in types_in(node):
+            for item in type_nodes(type_):
+                yield from preorder(item)
+        match node:
+            case SeqExpr(blocks=blocks, body=body):
+                yield body
+                for block in blocks:
+                    yield from (item for item in block.bindings if has_effect(_value(item), self.module, self.type_of))
+            case Var():
+                yield from (self.binding_of[node],) if node in self.binding_of else ()
+            case PrimVar():
+                yield from (self.binder_of[node],) if node in self.binder_of else ()
+            case _:
+                yield from children(node)
+
+    def sweep(self, function: Function) -> None:
+        for var, binding in self.binding_of.items():
+            if binding not in self.marked:
+                self.dropped[var] = binding
+
+
+def _value(binding: Binding) -> Expr:
+    assert isinstance(binding, VarBinding | MatchCast), "a Relax binding"
+    return binding.value
+
+
+def _without_unreachable(module: IRModule, options: Options, ctx: PassContext) -> IRModule:
+    """Keep what public and entry functions reach; all of it if a function is missing, or if none is public."""
+    roots = [item.var.name for item in module.definitions if not item.function.is_private]
+    queue = list(dict.fromkeys([*roots, *options.entry_functions]))
+    if not roots:
+        return module
+    for name in queue:
+        found = module.find(name)
+        if found is None:
+            return module
+        called = (item.name for item in preorder(found.function) if isinstance(item, GlobalVar))
+        queue.extend(item for item in dict.fromkeys(called) if item not in queue)
+    kept: list[Definition] = []
+    for item in module.definitions:
+        if item.var.name in queue:
+            kept.append(item)
+        else:
+            ctx.remark(item, "applied", f"{item.var.name} is dropped: no public function reaches it")
+            ctx.log.replace(item, (), "function that nothing reaches -> nothing")
+    return with_definitions(module, tuple(kept), ctx)
+
+
+PASS = Pass(
+    "DeadCodeElimination",
+    "Drops bindings without effect that nothing uses, and private functions that nothing reaches.",
+    run,
+    options=Options,
+    see="tvm/src/relax/transform/dead_code_elimination.cc",
+)

@@ -1,0 +1,41 @@
+"""Which values may have side effects, and so must not be dropped or moved."""
+
+from collections.abc import Mapping
+
+from relax_core.ir.expr import Call, Expr, ExternFunc, Function, GlobalVar, Op
+from relax_core.ir.module import IRModule
+from relax_core.ir.node import Node, children
+from relax_core.ir.types import FuncType, Type
+from relax_core.ops import OPS
+
+PURE_BUILTINS = frozenset(
+    ("vm.builtin.make_closure", "vm.builtin.shape_of", "vm.builtin.reshape", "vm.builtin.make_shape")
+)
+
+
+def has_effect(value: Expr, module: IRModule, type_of: Mapping[Node, Type]) -> bool:
+    """Tell whether evaluating `value` may do more than give a value; a function literal does nothing."""
+    stack: list[Node] = [value]
+    while stack:
+        current = stack.pop()
+        if isinstance(current, Function):
+            continue
+        if isinstance(current, Call) and _is_impure_call(current, module, type_of):
+            return True
+        stack.extend(children(current))
+    return False
+
+
+def _is_impure_call(call: Call, module: IRModule, type_of: Mapping[Node, Type]) -> bool:
+    match call.op:
+        case Op(name=name):
+            spec = OPS.get(name)
+            return spec is None or not spec.is_pure
+        case ExternFunc(name=name):
+            return name not in PURE_BUILTINS
+        case GlobalVar(name=name):
+            found = module.find(name)
+            return not (found is not None and isinstance(found.function, Function) and found.function.is_pure)
+        case callee:
+            type_ = type_of.get(callee)
+            return not (isinstance(type_, FuncType) and type_.is_pure)

@@ -1,0 +1,94 @@
+"""Apply rules to each Relax function of a module, with what such rules commonly make."""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from relax_core.ir.expr import (
+    Call,
+    DataTypeImm,
+    Expr,
+    ExternFunc,
+    Function,
+    GlobalVar,
+    Op,
+    PrimValue,
+    ShapeExpr,
+    Tuple,
+    Var,
+    VarBinding,
+)
+from relax_core.ir.module import Definition, IRModule
+from relax_core.ir.prim import PrimExpr, StringImm, const
+from relax_core.ir.rewrite import Rule
+from relax_core.ir.types import VOID, Type
+from relax_core.passes.core import PassContext
+
+RulesFor = Callable[[GlobalVar, Function], tuple[Rule, ...]]
+
+
+def rewrite_functions(module: IRModule, ctx: PassContext, rules_for: RulesFor) -> IRModule:
+    """Return `module` with `rules_for(name, function)` applied to each of its Relax functions."""
+    return change_functions(module, ctx, lambda var, function: ctx.rewrite(function, *rules_for(var, function)))
+
+
+def change_functions(module: IRModule, ctx: PassContext, change: Callable[[GlobalVar, Function], Function]) -> IRModule:
+    """Return `module` with `change` applied to each of its Relax functions; the same object if nothing changed."""
+    definitions: list[Definition] = []
+    for item in module.definitions:
+        function = item.function
+        if isinstance(function, Function):
+            new = change(item.var, function)
+            if new is not function:
+                item = ctx.derive(replace(item, function=new), item, function)
+        definitions.append(item)
+    return with_definitions(module, tuple(definitions), ctx)
+
+
+def with_definitions(module: IRModule, definitions: tuple[Definition, ...], ctx: PassContext) -> IRModule:
+    """Return `module` with these definitions; the same object if they are its own."""
+    is_same = len(definitions) == len(module.definitions) and all(map(_is, definitions, module.definitions))
+    return module if is_same else ctx.derive(replace(module, definitions=definitions), module)
+
+
+def _is(a: object, b: object) -> bool:
+    return a is b
+
+
+def operator_call(name: str, *args: Expr, type_args: tuple[Type, ...] = ()) -> Call:
+    """Make a call of the operator `name`."""
+    return Call(Op(name), args, type_args=type_args)
+
+
+def packed_call(name: str, *args: Expr, result: Type = VOID) -> Call:
+    """Make a call of the packed function `name` that gives `result`."""
+    return Call(ExternFunc(name), args, type_args=(result,))
+
+
+def context_call(name: str, *args: Expr, result: Type) -> Call:
+    """Make a call of the builtin `name` that also gets the machine."""
+    return operator_call("relax.call_builtin_with_ctx", ExternFunc(name), Tuple(args), type_args=(result,))
+
+
+def effect(call: Expr) -> VarBinding:
+    """Bind a call that is made for its effect."""
+    return VarBinding(Var("_"), call)
+
+
+def integer(value: int) -> PrimValue:
+    """Make an integer argument."""
+    return PrimValue(const(value))
+
+
+def string(value: str) -> PrimValue:
+    """Make a string argument."""
+    return PrimValue(StringImm(value))
+
+
+def dtype_argument(dtype: str | None) -> Expr:
+    """Make a dtype argument; `None` is no dtype."""
+    return DataTypeImm(dtype or "void")
+
+
+def shape(dims: tuple[PrimExpr, ...]) -> ShapeExpr:
+    """Make a shape argument."""
+    return ShapeExpr(dims)

@@ -1,0 +1,257 @@
+"""Lift local functions to the module, and make closures explicit."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Literal
+
+from relax_core.ir.attrs import attr
+from relax_core.ir.builder import Names, normalize
+from relax_core.ir.expr import BindingBlock, Call, Expr, Function, GlobalVar, Op, ShapeExpr, Tuple, Var, VarBinding
+from relax_core.ir.module import Definition, IRModule
+from relax_core.ir.node import Node, children, preorder
+from relax_core.ir.prim import PrimExpr, PrimVar
+from relax_core.ir.rewrite import Rule
+from relax_core.ir.substitute import free_symbols
+from relax_core.ir.types import OBJECT, ShapeType, Type
+from relax_core.passes.core import Pass, PassContext
+from relax_core.passes.relax.captures import LocalFunction, binding_symbols, local_bindings, local_functions
+from relax_core.passes.relax.functions import change_functions
+from relax_core.passes.relax.result_types import map_symbols, result_type, without_shapes, without_unbound
+
+Style = Literal["tvm", "2022"]
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """`names` is "tvm" (`main_closure`, a plain global takes the variable's place) or "2022" (`lifted_func_0`)."""
+
+    names: Style = "tvm"
+
+    def __post_init__(self) -> None:
+        if self.names not in ("tvm", "2022"):
+            raise ValueError(f"names is 'tvm' or '2022', not {self.names!r}")
+
+
+def run(module: IRModule, options: Options, ctx: PassContext) -> IRModule:
+    """Lift every local function, the outermost level of all functions first, until none is left."""
+    taken = Names(module.names)
+    count = 0
+    if options.names == "2022":
+        module = change_functions(module, ctx, _declaring_results(ctx, ctx.types(module)))
+    while any(local_bindings(function) for _, function in module.relax_functions):
+        level = _Level(options, ctx, ctx.types(module), taken, count)
+        lifted = change_functions(module, ctx, level.function)
+        module = normalize(ctx.derive(lifted.with_definitions(*level.lifted), module), ctx.log)
+        count = level.count
+    return module
+
+
+def _declaring_results(ctx: PassContext, type_of: Mapping[Node, Type]) -> Callable[[GlobalVar, Function], Function]:
+    """Return a change that declares the results of functions as 2022's normaliser did."""
+
+    def change(_: GlobalVar, function: Function) -> Function:
+        if function.ret_type is not None:
+            return function
+        declared = replace(function, ret_type=without_shapes(result_type(function, type_of)))
+        return ctx.derive(declared, function)
+
+    return change
+
+
+@dataclass(frozen=True, slots=True)
+class _Target:
+    """Where a local function goes, and what it captures: variables, and symbols as one shape."""
+
+    global_var: GlobalVar
+    local: LocalFunction
+
+    @property
+    def captures(self) -> tuple[Expr, ...]:
+        """What is captured, where the function stands."""
+        return (*self.local.captures, *self.symbols)
+
+    @property
+    def symbols(self) -> tuple[Expr, ...]:
+        """The captured dimensions."""
+        return (ShapeExpr(self.local.symbols),) if self.local.symbols else ()
+
+
+@dataclass(slots=True)
+class _Level:
+    """Lifts the local functions that stand directly in the module's functions."""
+
+    options: Options
+    ctx: PassContext
+    type_of: Mapping[Node, Type]
+    names: Names
+    count: int
+    lifted: list[Definition] = field(default_factory=list[Definition])
+
+    def function(self, name: GlobalVar, function: Function) -> Function:
+        """Return the function called `name` with its local functions lifted."""
+        found = local_functions(function, self.type_of)
+        if not found:
+            return function
+        self.check_order(function, found)
+        targets = {item.var: self.target(name.name, item) for item in found}
+        for target in targets.values():
+            self.lift(target, targets)
+        closed = self.ctx.rewrite(function, self.close(targets))
+        result = self.ctx.rewrite(closed, self.invoke(targets), empty_block)
+        if self.options.names == "tvm":
+            plain = {var: item.global_var for var, item in targets.items() if not item.local.is_closure}
+            result = self.ctx.substitute(result, dict(plain))
+        return result
+
+    def check_order(self, function: Function, found: tuple[LocalFunction, ...]) -> None:
+        """A closure is made where its function stands: what it captures must be bound by then."""
+        order = {item.var: number for number, item in enumerate(preorder(function)) if isinstance(item, VarBinding)}
+        for local in found:
+            for item in local.captures:
+                if order.get(item, -1) > order[local.var]:
+                    self.ctx.fail(
+                        "PS006",
+                        f"{local.var.name} needs {item.name}, through a function that it refers to, before it is bound",
+                        local.binding,
+                        f"define {local.var.name} after {item.name}",
+                    )
+
+    def target(self, outer: str, local: LocalFunction) -> _Target:
+        symbol = attr(local.function.attrs, "global_symbol")
+        if self.options.names == "2022":
+            name = self.names.fresh(f"lifted_func_{self.count}")
+            self.count += 1
+        else:
+            name = self.names.fresh(symbol if isinstance(symbol, str) else f"{outer}_{local.var.name}")
+        self.explain(name, local)
+        return _Target(self.ctx.derive(GlobalVar(name), local.binding), local)
+
+    def explain(self, name: str, local: LocalFunction) -> None:
+        """Say what is captured, and where it is used."""
+        if not local.is_closure:
+            self.ctx.remark(local.binding, "applied", f"{local.var.name} is now @{name}; it captures nothing")
+        for item in local.captures:
+            users = tuple(part for part in preorder(local.function) if item in children(part))[:1]
+            how = "which its body uses" if users else "for a local function that it refers to"
+            self.ctx.remark(local.binding, "applied", f"@{name} captures {item.name}, {how}", (item, *users))
+        for item in local.symbols:
+            message = f"@{name} captures the dimension {item.name}: no parameter of its own gives it"
+            self.ctx.remark(local.binding, "applied", message, (item,))
+
+    def close(self, targets: Mapping[Var, _Target]) -> Rule:
+        """Return the rule for the definitions."""
+
+        def close(node: Node) -> Node | tuple[Node, ...] | None:
+            """Rule: local function -> global function or make_closure."""
+            match node:
+                case VarBinding(var=var, value=Function()) if var in targets:
+                    target = targets[var]
+                    if target.local.is_closure:
+                        call = Call(Op("relax.make_closure"), (target.global_var, Tuple(target.captures)))
+                        return replace(node, value=call)
+                    return replace(node, value=target.global_var) if self.options.names == "2022" else ()
+                case _:
+                    return None
+
+        return close
+
+    def invoke(self, targets: Mapping[Var, _Target]) -> Rule:
+        """Return the rule for the calls."""
+
+        def invoke(node: Node) -> Node | None:
+            """Rule: f(x) -> invoke_closure(f, (x,))."""
+            match node:
+                case Call(op=Var() as callee) if callee in targets and targets[callee].local.is_closure:
+                    is_pure = targets[callee].local.function.is_pure and self.options.names == "tvm"
+                    name = "relax.invoke_pure_closure" if is_pure else "relax.invoke_closure"
+                    result = self.type_of.get(node, OBJECT)
+                    return Call(Op(name), (callee, Tuple(node.args)), type_args=(result,))
+                case _:
+                    return None
+
+        return invoke
+
+    def lift(self, target: _Target, targets: Mapping[Var, _Target]) -> None:
+        """Make the global function of one local function."""
+        local, function = target.local, target.local.function
+        symbols = self.fresh_symbols(local)
+        param_of = self.captured_params(local, symbols)
+        inner = self.ctx.rewrite(function, self.refer(targets, param_of), call_directly)
+        vars_: dict[Var, Expr] = {item: param_of[item] for item in local.captures}
+        body = self.ctx.substitute(inner, vars_, symbols)
+        params = (*body.params, *param_of.values())
+        bound = {symbol for item in params for symbol in binding_symbols(item.annotation)}
+        result = map_symbols(result_type(function, self.type_of), symbols)
+        is_2022 = self.options.names == "2022"
+        complete = replace(
+            body,
+            params=params,
+            ret_type=without_shapes(result) if is_2022 else without_unbound(result, bound),
+            is_private=not is_2022,
+        )
+        self.ctx.derive(complete, function, rule="local function -> global function")
+        self.lifted.append(self.ctx.derive(Definition(target.global_var, complete), local.binding))
+
+    def fresh_symbols(self, local: LocalFunction) -> dict[PrimVar, PrimExpr]:
+        """Give the global function its own symbols."""
+        types = [self.type_of.get(item) for item in local.captures]
+        used = [
+            *free_symbols(local.function),
+            *local.symbols,
+            *(symbol for item in types for symbol in free_symbols(item)),
+        ]
+        return {item: PrimVar(item.name, item.dtype) for item in used}
+
+    def captured_params(self, local: LocalFunction, symbols: Mapping[PrimVar, PrimExpr]) -> dict[Node, Var]:
+        """Make a parameter for each captured variable, and one shape for the captured dimensions."""
+        inside = (item for item in preorder(local.function) if isinstance(item, Var))
+        is_2022 = self.options.names == "2022"
+        names = Names(item.name for item in inside if is_2022 or item not in local.captures)
+        params: dict[Node, Var] = {}
+        for item in local.captures:
+            annotation = map_symbols(self.type_of.get(item, OBJECT), symbols)
+            params[item] = self.ctx.derive(Var(names.fresh(item.name), annotation), item)
+        if local.symbols:
+            annotation = ShapeType(tuple(symbols[item] for item in local.symbols))
+            params[local.function] = self.ctx.derive(Var(names.fresh("dims"), annotation), *local.symbols)
+        return params
+
+    def refer(self, targets: Mapping[Var, _Target], param_of: Mapping[Node, Var]) -> Rule:
+        """Return the rule for references to local functions in the body of a lifted one."""
+
+        def refer(node: Node) -> Node | None:
+            """Rule: reference to a local function -> its global function, with the captures at hand."""
+            if not (isinstance(node, Var) and node in targets):
+                return None
+            target = targets[node]
+            if not target.local.is_closure:
+                return target.global_var
+            captured = (*(param_of[item] for item in target.local.captures), *target.symbols)
+            return Call(Op("relax.make_closure"), (target.global_var, Tuple(captured)))
+
+        return refer
+
+
+def call_directly(node: Node) -> Node | None:
+    """Rule: make_closure(f, (c,))(x) -> f(x, c)."""
+    match node:
+        case Call(op=Call(op=Op(name="relax.make_closure"), args=(GlobalVar() as callee, Tuple(fields=captures)))):
+            return replace(node, op=callee, args=(*node.args, *captures))
+        case _:
+            return None
+
+
+def empty_block(node: Node) -> tuple[Node, ...] | None:
+    """Rule: empty block -> nothing."""
+    return () if isinstance(node, BindingBlock) and not node.bindings else None
+
+
+PASS = Pass(
+    "LambdaLift",
+    "Lifts local functions to the module; what they capture becomes parameters, their values become closures.",
+    run,
+    options=Options,
+    needs=("normal form",),
+    gives=("no local functions",),
+    see="tvm/src/relax/transform/lambda_lift.cc",
+)

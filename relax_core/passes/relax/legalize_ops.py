@@ -1,0 +1,202 @@
+"""Lower operators to prim funcs, or to what the user chooses for an operator."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, cast
+
+from relax_core.ir.builder import Names
+from relax_core.ir.equality import structural_equal, structural_hash
+from relax_core.ir.expr import Call, Expr, ExternFunc, Function, GlobalVar, Op, ShapeExpr, Tuple
+from relax_core.ir.module import Definition, IRModule
+from relax_core.ir.node import Node
+from relax_core.ir.rewrite import Rule
+from relax_core.ir.tir import PrimFunc
+from relax_core.ir.types import TensorType, TupleType, Type
+from relax_core.ops import OPS
+from relax_core.ops.show import show_type
+from relax_core.ops.spec import OpSpec
+from relax_core.passes.core import Pass, PassContext
+from relax_core.passes.relax.functions import rewrite_functions
+
+Custom = tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What is lowered, and how.
+
+    `functions` and `operators` restrict the pass to these; empty means all. `custom` says for an operator how: "keep"
+    leaves it; "packed" makes a destination-passing call of the packed function with the operator's name, and
+    "packed:NAME" one of NAME; "call:NAME" a call that returns its value; any other word is a prim func of the module.
+    """
+
+    custom: Custom = ()
+    functions: tuple[str, ...] = ()
+    operators: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        pairs: Any = self.custom
+        given: Iterable[tuple[str, str]] = (
+            cast("Mapping[str, str]", pairs).items() if isinstance(pairs, dict) else pairs
+        )
+        object.__setattr__(self, "custom", tuple((_operator(name), how) for name, how in given))
+        object.__setattr__(self, "operators", tuple(_operator(name) for name in _words(self.operators)))
+        object.__setattr__(self, "functions", _words(self.functions))
+
+    def how(self, name: str) -> str | None:
+        """Return the choice for the operator `name`."""
+        return next((how for key, how in self.custom if key == name), None)
+
+
+def _words(value: str | Iterable[str]) -> tuple[str, ...]:
+    return (value,) if isinstance(value, str) else tuple(value)
+
+
+def _operator(name: str) -> str:
+    """Complete the name of an operator.
+
+    Raises:
+        ValueError: there is none of that name.
+    """
+    full = name if name.startswith("relax.") else f"relax.{name.removeprefix('R.')}"
+    if full not in OPS:
+        raise ValueError(f"there is no operator {name}")
+    return full
+
+
+def run(module: IRModule, options: Options, ctx: PassContext) -> IRModule:
+    """Replace operator calls by `call_tir` of prim funcs that are added to the module."""
+    for name in options.functions:
+        if not isinstance(found := module.find(name), Definition) or not isinstance(found.function, Function):
+            known = ", ".join(var.name for var, _ in module.relax_functions)
+            message = f"LegalizeOps(functions=...): the module has no Relax function {name}"
+            ctx.fail("PS007", message, module, f"its Relax functions: {known}")
+    lowering = _Legalization(module, options, ctx, ctx.types(module))
+
+    def rules_for(name: GlobalVar, _: Function) -> tuple[Rule, ...]:
+        return (lowering.legalize,) if not options.functions or name.name in options.functions else ()
+
+    result = rewrite_functions(module, ctx, rules_for)
+    return ctx.derive(result.with_definitions(*lowering.added), module) if lowering.added else result
+
+
+@dataclass(slots=True)
+class _Legalization:
+    module: IRModule
+    options: Options
+    ctx: PassContext
+    type_of: Mapping[Node, Type]
+    added: list[Definition] = field(default_factory=list[Definition])
+    by_hash: dict[str, list[Definition]] = field(default_factory=dict[str, list[Definition]])
+    names: Names = field(default_factory=Names)
+
+    def __post_init__(self) -> None:
+        self.names = Names(self.module.names)
+        for item in self.module.definitions:
+            if isinstance(item.function, PrimFunc) and item.function.is_private:
+                self.by_hash.setdefault(structural_hash(item.function), []).append(item)
+
+    def legalize(self, node: Node) -> Node | None:
+        """Rule: operator call -> call_tir of its prim func."""
+        match node:
+            case Call(op=Op(name=name)) if self.is_chosen(name) and (spec := OPS.get(name)) is not None:
+                how = self.options.how(name)
+                return self.default(node, spec) if how is None else self.custom(node, spec, how)
+            case _:
+                return None
+
+    def is_chosen(self, name: str) -> bool:
+        return not self.options.operators or name in self.options.operators
+
+    def default(self, call: Call, spec: OpSpec) -> Call | None:
+        if spec.legalize is None:
+            if spec.evaluate is not None:
+                self.ctx.remark(call, "note", f"{spec.short_name} has no prim func; the machine evaluates it")
+            return None
+        arg_types = tuple(self.type_of[item] for item in call.args if item in self.type_of)
+        out = self.type_of.get(call)
+        made = spec.legalize(call, arg_types, out) if out is not None and len(arg_types) == len(call.args) else None
+        if made is None:
+            self.ctx.remark(call, "missed", f"{spec.short_name} stays an operator: {self.reason(call)}", call.args)
+            return None
+        callee, is_new = self.global_for(made.prim_func, made.name, call)
+        arguments: tuple[Expr, ...] = (callee, Tuple(made.args))
+        if made.tir_vars:
+            arguments = (*arguments, ShapeExpr(made.tir_vars))
+        how = "a prim func of its own" if is_new else "a prim func that is there already"
+        self.ctx.remark(call, "applied", f"{spec.short_name} calls @{callee.name}, {how}")
+        return Call(Op("relax.call_tir"), arguments, type_args=made.out)
+
+    def reason(self, call: Call) -> str:
+        """Say which type is not known well enough."""
+        for item in (*call.args, call):
+            type_ = self.type_of.get(item)
+            if isinstance(type_, TensorType) and (type_.dims is None or type_.dtype is None):
+                what = "the result" if item is call else getattr(item, "name", "an argument")
+                return f"the type of {what} is {show_type(type_)}, and a prim func needs every dimension and the dtype"
+        return "no prim func is known for these arguments"
+
+    def global_for(self, prim_func: PrimFunc, name: str, call: Call) -> tuple[GlobalVar, bool]:
+        """Return the name of a prim func that equals `prim_func`, and whether it had to be added."""
+        key = structural_hash(prim_func)
+        for item in self.by_hash.get(key, ()):
+            if structural_equal(item.function, prim_func):
+                return item.var, False
+        private = replace(prim_func, is_private=True) if not prim_func.is_private else prim_func
+        definition = Definition(GlobalVar(self.names.fresh(name)), private)
+        self.added.append(self.ctx.derive(definition, call))
+        self.by_hash.setdefault(key, []).append(definition)
+        return definition.var, True
+
+    def custom(self, call: Call, spec: OpSpec, how: str) -> Call | None:
+        out = self.type_of.get(call)
+        kind, _, word = how.partition(":")
+        if how == "keep":
+            self.ctx.remark(call, "missed", f"{spec.short_name} stays an operator, as the options say")
+            return None
+        if kind == "call" and word:
+            self.ctx.remark(call, "applied", f"{spec.short_name} calls the packed function {word}")
+            types = () if out is None else (out,)
+            pure = (ExternFunc(word), *call.args)
+            return Call(Op("relax.call_pure_packed"), pure, type_args=types)
+        if not _is_complete(out):
+            self.ctx.remark(call, "missed", f"{spec.short_name} stays an operator: {self.reason(call)}")
+            return None
+        results = out.fields if isinstance(out, TupleType) else (out,)
+        if kind == "packed":
+            self.ctx.remark(call, "applied", f"{spec.short_name} calls the packed function {word or spec.short_name}")
+            callee: Expr = ExternFunc(word or spec.short_name)
+            op = Op("relax.call_dps_packed")
+        else:
+            found = self.module.find(how)
+            if found is None or not isinstance(found.function, PrimFunc):
+                known = ", ".join(var.name for var, _ in self.module.prim_funcs) or "none"
+                message = f"LegalizeOps(custom=...): the module has no prim func {how}"
+                self.ctx.fail(
+                    "PS007", message, call, f"its prim funcs: {known}; other choices: keep, packed, call:NAME"
+                )
+            self.ctx.remark(call, "applied", f"{spec.short_name} calls @{how}, as the options say")
+            callee, op = found.var, Op("relax.call_tir")
+        types = tuple(item for item in results if item is not None)
+        return Call(op, (callee, Tuple(self.tensors(call))), type_args=types)
+
+    def tensors(self, call: Call) -> tuple[Expr, ...]:
+        """The tensors among the arguments; the others are not part of a kernel's signature."""
+        flat = (part for item in call.args for part in (item.fields if isinstance(item, Tuple) else (item,)))
+        return tuple(item for item in flat if isinstance(self.type_of.get(item), TensorType))
+
+
+def _is_complete(out: Type | None) -> bool:
+    results = out.fields if isinstance(out, TupleType) else (out,)
+    return all(isinstance(item, TensorType) and item.shape is not None and item.dtype for item in results)
+
+
+PASS = Pass(
+    "LegalizeOps",
+    "Lowers operators to prim funcs (call_tir), one operator, one function, or all.",
+    run,
+    options=Options,
+    needs=("normal form",),
+    breaks=("explicit destinations",),
+    see="tvm/src/relax/transform/legalize_ops.cc",
+)

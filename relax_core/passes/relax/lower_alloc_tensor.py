@@ -1,0 +1,71 @@
+"""Give every tensor that the program allocates its own storage."""
+
+from collections.abc import Mapping
+
+from relax_core.ir.builder import names_in
+from relax_core.ir.canonical import simplify
+from relax_core.ir.expr import Call, DataTypeImm, Expr, Function, GlobalVar, Op, ShapeExpr, Var, VarBinding
+from relax_core.ir.module import IRModule
+from relax_core.ir.node import Node
+from relax_core.ir.prim import IntImm, PrimExpr, binary
+from relax_core.ir.rewrite import Rule
+from relax_core.ir.types import ShapeType, Type
+from relax_core.passes.core import NoOptions, Pass, PassContext
+from relax_core.passes.relax.functions import dtype_argument, integer, operator_call, rewrite_functions, shape
+
+DTYPE_BYTES = (("64", 8), ("32", 4), ("16", 2), ("8", 1))
+
+
+def run(module: IRModule, _options: NoOptions, ctx: PassContext) -> IRModule:
+    """Split `builtin.alloc_tensor` into storage of as many bytes and a tensor in it."""
+    type_of = ctx.types(module)
+
+    def rules_for(_: GlobalVar, function: Function) -> tuple[Rule, ...]:
+        names = names_in(function)
+
+        def split(node: Node) -> tuple[Node, ...] | None:
+            """Rule: x = builtin.alloc_tensor(s) -> y = memory.alloc_storage(bytes of s); x = memory.alloc_tensor(y)."""
+            match node:
+                case VarBinding(
+                    value=Call(op=Op(name="relax.builtin.alloc_tensor"), args=(dims, DataTypeImm() as dtype, *rest))
+                ):
+                    storage = Var(names.fresh("storage"))
+                    device, scope = rest
+                    size, unit = _size(dims, dtype.value, type_of)
+                    made = operator_call("relax.memory.alloc_storage", size, device, scope, dtype_argument(unit))
+                    tensor = operator_call("relax.memory.alloc_tensor", storage, integer(0), dims, dtype, device)
+                    return VarBinding(storage, made), VarBinding(node.var, tensor)
+                case _:
+                    return None
+
+        return (split,)
+
+    return rewrite_functions(module, ctx, rules_for)
+
+
+def _size(dims: Expr, dtype: str, type_of: Mapping[Node, Type]) -> tuple[Expr, str]:
+    """The size of the storage, and its unit: bytes if the dimensions are known one by one, else elements."""
+    type_ = type_of.get(dims)
+    values = dims.values if isinstance(dims, ShapeExpr) else type_.values if isinstance(type_, ShapeType) else None
+    if values is None:
+        return dims, dtype
+    total: PrimExpr = IntImm(dtype_bytes(dtype))
+    for value in values:
+        total = binary("*", total, value)
+    return shape((simplify(total),)), "uint8"
+
+
+def dtype_bytes(dtype: str) -> int:
+    """Return the size of one element; a truth value takes one byte."""
+    return next((size for digits, size in DTYPE_BYTES if dtype.endswith(digits)), 1)
+
+
+PASS = Pass(
+    "LowerAllocTensor",
+    "Splits each tensor allocation into a storage of so many bytes and a tensor that lies in it.",
+    run,
+    gives=("explicit storage",),
+    needs=("normal form",),
+    breaks=("runtime builtins",),
+    see="tvm/src/relax/transform/lower_alloc_tensor.cc",
+)

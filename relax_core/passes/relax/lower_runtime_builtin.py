@@ -1,0 +1,108 @@
+"""Turn operators of the run time into calls of its builtins."""
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import TypeAlias
+
+from relax_core.ir.expr import Call, Expr, Op, ShapeExpr, Tuple, Var
+from relax_core.ir.module import IRModule
+from relax_core.ir.node import Node
+from relax_core.ir.types import OBJECT, VOID, ShapeType, Type
+from relax_core.passes.core import NoOptions, Pass, PassContext
+from relax_core.passes.relax.functions import context_call, operator_call, packed_call
+
+Lower: TypeAlias = Callable[[Call, Mapping[Node, Type]], Expr | None]
+
+
+def run(module: IRModule, _options: NoOptions, ctx: PassContext) -> IRModule:
+    """Apply the table `LOWER` to every operator call."""
+    type_of = ctx.types(module)
+
+    def lower(node: Node) -> Node | None:
+        """Rule: operator of the run time -> call of its builtin."""
+        match node:
+            case Call(op=Op(name=name)) if name in LOWER:
+                return LOWER[name](node, type_of)
+            case _:
+                return None
+
+    return ctx.rewrite(module, lower)
+
+
+def _result(call: Call, type_of: Mapping[Node, Type], default: Type = OBJECT) -> Type:
+    return type_of.get(call, default)
+
+
+def _reshape(call: Call, type_of: Mapping[Node, Type]) -> Expr | None:
+    """`reshape(x, shape)` is a view; a shape with -1 or of another kind is left to the operator."""
+    _, target = call.args
+    is_shape = isinstance(target, ShapeExpr) or (isinstance(target, Var) and isinstance(type_of.get(target), ShapeType))
+    if not is_shape or call not in type_of:
+        return None
+    return packed_call("vm.builtin.reshape", *call.args, result=type_of[call])
+
+
+def _alloc_storage(call: Call, _: Mapping[Node, Type]) -> Expr:
+    size, device, scope, dtype = call.args
+    return operator_call("relax.vm.alloc_storage", size, device, dtype, scope)
+
+
+def _alloc_tensor(call: Call, _: Mapping[Node, Type]) -> Expr:
+    return operator_call("relax.vm.alloc_tensor", *call.args)
+
+
+def _kill(call: Call, _: Mapping[Node, Type]) -> Expr:
+    return operator_call("relax.vm.kill_object", *call.args)
+
+
+def _make_closure(call: Call, type_of: Mapping[Node, Type]) -> Expr:
+    function, captures = call.args
+    return packed_call("vm.builtin.make_closure", function, *_fields(captures), result=_result(call, type_of))
+
+
+def _invoke_closure(call: Call, type_of: Mapping[Node, Type]) -> Expr:
+    closure, arguments = call.args
+    result = call.type_args[0] if call.type_args else _result(call, type_of)
+    return context_call("vm.builtin.invoke_closure", closure, *_fields(arguments), result=result)
+
+
+def _fields(value: Expr) -> tuple[Expr, ...]:
+    return value.fields if isinstance(value, Tuple) else (value,)
+
+
+def _packed(name: str) -> Lower:
+    def lower(call: Call, type_of: Mapping[Node, Type]) -> Expr:
+        return packed_call(name, *call.args, result=_result(call, type_of))
+
+    return lower
+
+
+def _effect(name: str) -> Lower:
+    return lambda call, _: packed_call(name, *call.args, result=VOID)
+
+
+LOWER: Mapping[str, Lower] = MappingProxyType(
+    {
+        "relax.reshape": _reshape,
+        "relax.shape_of": _packed("vm.builtin.shape_of"),
+        "relax.tensor_to_shape": _packed("vm.builtin.tensor_to_shape"),
+        "relax.print": _effect("relax.run.print"),
+        "relax.assert_op": _effect("relax.run.assert_op"),
+        "relax.make_closure": _make_closure,
+        "relax.invoke_closure": _invoke_closure,
+        "relax.invoke_pure_closure": _invoke_closure,
+        "relax.memory.alloc_storage": _alloc_storage,
+        "relax.memory.alloc_tensor": _alloc_tensor,
+        "relax.memory.kill_storage": _kill,
+        "relax.memory.kill_tensor": _kill,
+    }
+)
+
+PASS = Pass(
+    "LowerRuntimeBuiltin",
+    "Turns print, closures, allocation, reshape and the like into calls of the machine's builtins.",
+    run,
+    needs=("explicit storage",),
+    gives=("runtime builtins",),
+    see="tvm/src/relax/backend/vm/lower_runtime_builtin.cc",
+)

@@ -1,0 +1,149 @@
+"""The shape heap of one function: which scalar expression lives in which slot, and the code that computes it."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from relax_core.ir.attrs import attrs_of
+from relax_core.ir.canonical import canonical_key, constant_value, replace_symbols
+from relax_core.ir.expr import Expr, Function, MatchCast, PrimValue, ShapeExpr
+from relax_core.ir.node import Node, preorder
+from relax_core.ir.prim import Cast, IntImm, PrimExpr, PrimVar, const, dtype_of
+from relax_core.ir.substitute import type_nodes
+from relax_core.ir.tir import Buffer, BufferLoad, BufferParam, BufferStore, PrimFunc, Stmt, seq
+from relax_core.ir.types import FuncType, TupleType, Type
+from relax_core.passes.relax.functions import integer
+
+IMMEDIATE, STORE, SKIP, SLOT = 0, 1, 2, 3
+MAKE_IMMEDIATE, MAKE_SLOT = 0, 1
+
+
+@dataclass(slots=True)
+class ShapeHeap:
+    """The slots of a function in order of first occurrence. `known` are the slots that are set at this point."""
+
+    slot_of: dict[object, int] = field(default_factory=dict[object, int])
+    exprs: list[PrimExpr] = field(default_factory=list[PrimExpr])
+    known: set[int] = field(default_factory=set[int])
+
+    def add(self, expr: PrimExpr) -> None:
+        """Give `expr` and its variables slots, unless it is a constant."""
+        for part in (*_variables(expr), expr):
+            key = _key(part)
+            if constant_value(part) is None and key not in self.slot_of:
+                self.slot_of[key] = len(self.exprs)
+                self.exprs.append(part)
+
+    def slot(self, expr: PrimExpr) -> int:
+        """Return the slot of `expr`."""
+        return self.slot_of[_key(expr)]
+
+    def is_known(self, expr: PrimExpr) -> bool:
+        """Tell whether the value of `expr` is in the heap at this point."""
+        return self.slot(expr) in self.known
+
+    def check_codes(self, dims: Iterable[PrimExpr]) -> tuple[tuple[int, int], ...]:
+        """Return a pair (code, operand) for each dimension that is matched; variables seen first are stored."""
+        codes: list[tuple[int, int]] = []
+        for dim in dims:
+            value = constant_value(dim)
+            if value is not None:
+                codes.append((IMMEDIATE, value))
+            elif self.is_known(dim):
+                codes.append((SLOT, self.slot(dim)))
+            elif isinstance(dim, PrimVar):
+                codes.append((STORE, self.slot(dim)))
+                self.known.add(self.slot(dim))
+            else:
+                codes.append((SKIP, 0))
+        return tuple(codes)
+
+    def make_codes(self, dims: Iterable[PrimExpr]) -> tuple[Expr, ...]:
+        """Return the operands of `make_shape` for `dims`."""
+        operands: list[Expr] = []
+        for dim in dims:
+            value = constant_value(dim)
+            code = (MAKE_IMMEDIATE, value) if value is not None else (MAKE_SLOT, self.slot(dim))
+            operands += [integer(item) for item in code]
+        return tuple(operands)
+
+    def computable(self) -> tuple[int, ...]:
+        """Return the slots that are not set, but whose variables are."""
+        return tuple(
+            index
+            for index, expr in enumerate(self.exprs)
+            if index not in self.known
+            and not isinstance(expr, PrimVar)
+            and all(self.is_known(item) for item in _variables(expr))
+        )
+
+    def unknown(self, expr: PrimExpr) -> tuple[PrimVar, ...]:
+        """Return the variables of `expr` that have no value at this point."""
+        return tuple(item for item in _variables(expr) if not self.is_known(item))
+
+    def shape_function(self, slots: tuple[int, ...]) -> PrimFunc:
+        """Return a prim func of the heap that computes `slots` from the variables' slots."""
+        handle = PrimVar("H", "handle")
+        heap = Buffer("H", (const(len(self.exprs)),), "int64")
+        loads = {
+            item: _as_dtype(BufferLoad(heap, (const(self.slot(item)),)), item.dtype)
+            for index in slots
+            for item in _variables(self.exprs[index])
+        }
+        stores: list[Stmt] = [
+            BufferStore(heap, (const(index),), _as_dtype(replace_symbols(self.exprs[index], loads), "int64"))
+            for index in slots
+        ]
+        attributes = attrs_of({"tirx.is_host_func": True})
+        return PrimFunc((handle,), (BufferParam(handle, heap),), seq(stores), attributes, is_private=True)
+
+
+def collect(function: Function, types: Iterable[Type]) -> ShapeHeap:
+    """Return the heap for the symbolic expressions of `types`, which are checked, and of the values in `function`."""
+    heap = ShapeHeap()
+    for type_ in types:
+        _add_type(heap, type_)
+    for item in preorder(function):
+        match item:
+            case ShapeExpr(values=values):
+                for value in values:
+                    heap.add(value)
+            case PrimValue(value=value) if is_symbolic(value):
+                heap.add(value)
+            case MatchCast(type=type_):
+                _add_type(heap, type_)
+            case _:
+                pass
+    return heap
+
+
+def _add_type(heap: ShapeHeap, type_: Type) -> None:
+    """Add the dimensions of `type_`; those of a callable's signature are its own."""
+    match type_:
+        case TupleType(fields=fields):
+            for item in fields:
+                _add_type(heap, item)
+        case FuncType():
+            return
+        case _:
+            for dim in type_nodes(type_):
+                if isinstance(dim, PrimExpr):
+                    heap.add(dim)
+
+
+def is_symbolic(value: Node) -> bool:
+    """Tell whether a variable occurs in `value`."""
+    return any(isinstance(part, PrimVar) for part in preorder(value))
+
+
+def _variables(expr: PrimExpr) -> tuple[PrimVar, ...]:
+    return tuple(part for part in preorder(expr) if isinstance(part, PrimVar))
+
+
+def _key(expr: PrimExpr) -> object:
+    return canonical_key(expr)
+
+
+def _as_dtype(expr: PrimExpr, dtype: str) -> PrimExpr:
+    if isinstance(expr, IntImm):
+        return const(expr.value, dtype)
+    return expr if dtype_of(expr) == dtype else Cast(expr, dtype)

@@ -1,0 +1,319 @@
+"""Lower symbolic shapes to a heap of integers, and types to checks when the program runs."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+
+from relax_core.ir.builder import Names, names_in
+from relax_core.ir.canonical import evaluate
+from relax_core.ir.expr import (
+    Binding,
+    BindingBlock,
+    Call,
+    Expr,
+    Function,
+    GlobalVar,
+    If,
+    MatchCast,
+    Null,
+    PrimValue,
+    SeqExpr,
+    ShapeExpr,
+    Tuple,
+    TupleGetItem,
+    Var,
+    VarBinding,
+)
+from relax_core.ir.module import Definition, IRModule
+from relax_core.ir.node import Node, map_children
+from relax_core.ir.prim import FloatImm, IntImm, PrimExpr, StringImm, const, dtype_of
+from relax_core.ir.types import FuncType, PrimType, ShapeType, TensorType, TupleType, Type
+from relax_core.ops.show import show_prim, show_type
+from relax_core.passes.core import NoOptions, Pass, PassContext
+from relax_core.passes.properties import SHAPE_HEAP, has_shape_heap
+from relax_core.passes.relax.functions import (
+    change_functions,
+    context_call,
+    dtype_argument,
+    effect,
+    integer,
+    packed_call,
+    string,
+)
+from relax_core.passes.relax.shape_checks import Demand, Match, is_tensor_proven, needs_check, rank_argument
+from relax_core.passes.relax.shape_heap import SKIP, ShapeHeap, collect, is_symbolic
+
+CHECK = "declared type -> check when the program runs"
+HEAP = "symbolic dimensions -> shape heap"
+READ = "symbolic value -> read from the shape heap"
+HEAP_TYPE = TensorType(None, "int64", 1)
+
+
+def run(module: IRModule, _options: NoOptions, ctx: PassContext) -> IRModule:
+    """Lower every function that has no shape heap yet, and add the prim funcs that compute its dimensions."""
+    type_of = ctx.types(module)
+    names = Names(module.names)
+    added: list[Definition] = []
+
+    def change(name: GlobalVar, function: Function) -> Function:
+        if has_shape_heap(function):
+            return function
+        lowering = _Lowering(name.name, function, type_of, ctx, names, added, names_in(function))
+        return ctx.derive(lowering.function_lowered(), function)
+
+    result = change_functions(module, ctx, change)
+    return ctx.derive(result.with_definitions(*added), result) if added else result
+
+
+@dataclass(slots=True)
+class _Lowering:
+    """The lowering of one function. `made` are the bindings of the block that is being built."""
+
+    name: str
+    function: Function
+    type_of: Mapping[Node, Type]
+    ctx: PassContext
+    global_names: Names
+    added: list[Definition]
+    names: Names
+    heap: ShapeHeap = field(default_factory=ShapeHeap)
+    heap_var: Var = field(default_factory=lambda: Var(SHAPE_HEAP))
+    made: list[Binding] = field(default_factory=list[Binding])
+
+    def function_lowered(self) -> Function:
+        function = self.function
+        param_types = [self.type_of[item] for item in function.params]
+        checked = [*param_types, *([function.ret_type] if function.ret_type is not None else [])]
+        self.heap = collect(function, checked)
+        body = function.body
+        assert isinstance(body, SeqExpr), "a function in normal form"
+        size = len(self.heap.exprs)
+        heap = context_call("vm.builtin.alloc_shape_heap", integer(size), result=HEAP_TYPE) if size else Null()
+        self.emit(VarBinding(self.heap_var, heap), function, HEAP)
+        self.params()
+        new = self.sequence(body, is_outermost=True)
+        if self.heap.exprs:
+            shown = ", ".join(f"{index}: {show_prim(expr)}" for index, expr in enumerate(self.heap.exprs))
+            self.ctx.remark(function, "applied", f"{size} dimensions live in the shape heap: {shown}")
+        return replace(function, body=new)
+
+    def params(self) -> None:
+        """Check the arguments, then bind and check their dimensions."""
+        matches: list[Match] = []
+        for index, param in enumerate(self.function.params):
+            type_ = self.type_of[param]
+            where = f"fn={self.name}, loc=param[{index}], param={param.name}"
+            demand = Demand(f"ErrorContext({where}, annotation={show_type(type_)}) ", param, matches)
+            self.check(param, type_, None, demand)
+        self.match(matches)
+
+    def emit(self, binding: Binding, origin: Node, rule: str) -> None:
+        self.made.append(self.ctx.derive(binding, origin, rule=rule))
+
+    def emit_check(self, builtin: str, demand: Demand, value: Expr, *operands: Expr) -> None:
+        """Call a checking builtin; its last argument says what is checked."""
+        self.emit(effect(packed_call(builtin, value, *operands, string(demand.error))), demand.node, CHECK)
+
+    def check(self, value: Expr, type_: Type, actual: Type | None, demand: Demand) -> None:
+        """Check that `value`, of which `actual` is known, has `type_`; what remains to compare is added to `demand`."""
+        match type_:
+            case TensorType(ndim=ndim, dtype=dtype, shape=dims):
+                if not is_tensor_proven(actual, type_):
+                    wanted = Null() if dtype is None else dtype_argument(dtype)
+                    self.emit_check("vm.builtin.check_tensor_info", demand, value, rank_argument(ndim), wanted)
+                known = actual.dims if isinstance(actual, TensorType) else None
+                if isinstance(dims, tuple):
+                    demand.add(value, dims, known)
+            case ShapeType(ndim=ndim, values=dims):
+                if not (isinstance(actual, ShapeType) and ndim in (None, actual.ndim)):
+                    self.emit_check("vm.builtin.check_shape_info", demand, value, rank_argument(ndim))
+                if dims is not None:
+                    demand.add(value, dims, actual.values if isinstance(actual, ShapeType) else None)
+            case PrimType(dtype=dtype, value=prim):
+                if not (isinstance(actual, PrimType) and actual.dtype == dtype):
+                    self.emit_check("vm.builtin.check_prim_value_info", demand, value, dtype_argument(dtype))
+                known = (actual.value,) if isinstance(actual, PrimType) and actual.value is not None else None
+                if prim is not None:
+                    demand.add(value, (prim,), known, "vm.builtin.match_prim_value")
+            case TupleType(fields=fields):
+                self.check_tuple(value, fields, actual, demand)
+            case FuncType():
+                if not isinstance(actual, FuncType):
+                    self.emit_check("vm.builtin.check_func_info", demand, value)
+            case _:
+                pass
+
+    def check_tuple(self, value: Expr, fields: tuple[Type, ...], actual: Type | None, demand: Demand) -> None:
+        known = actual.fields if isinstance(actual, TupleType) and len(actual.fields) == len(fields) else None
+        if known is None:
+            self.emit_check("vm.builtin.check_tuple_info", demand, value, integer(len(fields)))
+        for index, item in enumerate(fields):
+            inner = None if known is None else known[index]
+            if needs_check(item, inner):
+                if isinstance(value, Tuple):
+                    part: Expr = value.fields[index]
+                else:
+                    part = Var(self.names.fresh("gv"))
+                    self.emit(VarBinding(part, TupleGetItem(value, index)), demand.node, CHECK)
+                self.check(part, item, inner, demand)
+
+    def match(self, matches: Iterable[Match]) -> None:
+        """Bind variables and check dimensions; those that need a computation come in a second round."""
+        outstanding: list[Match] = []
+        last: Node = self.function
+        for item in matches:
+            codes = self.heap.check_codes(item.dims)
+            if any(code != SKIP for code, _ in codes):
+                self.emit_match(item, codes)
+            waiting = tuple(dim for dim, (code, _) in zip(item.dims, codes, strict=True) if code == SKIP)
+            if waiting:
+                outstanding.append(item)
+            last = item.node
+        self.compute(last)
+        for item in outstanding:
+            codes = self.heap.check_codes(item.dims)
+            if any(code == SKIP for code, _ in codes):
+                late = next(dim for dim, (code, _) in zip(item.dims, codes, strict=True) if code == SKIP)
+                self.not_computed(late, item.node)
+            self.emit_match(item, codes)
+
+    def emit_match(self, item: Match, codes: tuple[tuple[int, int], ...]) -> None:
+        pairs = [integer(number) for pair in codes for number in pair]
+        rank = [] if item.builtin.endswith("prim_value") else [integer(len(codes))]
+        call = packed_call(item.builtin, item.value, self.heap_argument, *rank, *pairs, string(item.error))
+        self.emit(effect(call), item.node, CHECK)
+
+    @property
+    def heap_argument(self) -> Expr:
+        return self.heap_var if self.heap.exprs else Null()
+
+    def compute(self, node: Node) -> None:
+        """Compute every dimension whose variables are bound by now."""
+        slots = self.heap.computable()
+        if not slots:
+            return
+        var = GlobalVar(self.global_names.fresh("shape_func"))
+        definition = Definition(var, self.heap.shape_function(slots))
+        self.added.append(self.ctx.derive(definition, node))
+        self.emit(effect(Call(var, (self.heap_var,))), node, HEAP)
+        self.heap.known.update(slots)
+
+    def not_computed(self, expr: PrimExpr, node: Node) -> None:
+        missing = ", ".join(sorted({item.name for item in self.heap.unknown(expr)}))
+        self.ctx.fail(
+            "PS005",
+            f"{show_prim(expr)} cannot be computed here: nothing binds {missing} before",
+            node,
+            f"let a parameter or a match_cast have {missing} as a dimension of its own",
+        )
+
+    def sequence(self, body: SeqExpr, *, is_outermost: bool = False) -> SeqExpr:
+        """Lower the blocks of a function or a branch; what a branch binds is known only there."""
+        known = set(self.heap.known)
+        outer, self.made = self.made, (self.made if is_outermost else [])
+        blocks: list[BindingBlock] = []
+        for block in body.blocks:
+            for binding in block.bindings:
+                self.binding(binding)
+            blocks.append(self.ctx.derive(replace(block, bindings=tuple(self.made)), block))
+            self.made = []
+        result = self.value(body.body)
+        if is_outermost and self.function.ret_type is not None:
+            self.returned(result, self.type_of.get(body.body), self.function.ret_type)
+        if self.made:
+            blocks.append(self.ctx.derive(BindingBlock(tuple(self.made)), body))
+        self.made, self.heap.known = outer, known
+        return self.ctx.derive(replace(body, blocks=tuple(blocks), body=result), body)
+
+    def returned(self, value: Expr, actual: Type | None, declared: Type) -> None:
+        """Check the declared type of the result unless it is proven."""
+        error = f"ErrorContext(fn={self.name}, loc=return, annotation={show_type(declared)}) "
+        demand = Demand(error, self.function.body, [])
+        self.check(value, declared, actual, demand)
+        self.match(demand.matches)
+
+    def binding(self, binding: Binding) -> None:
+        match binding:
+            case MatchCast(value=value, type=type_):
+                new_value = self.value(value)
+                error = f"ErrorContext(match_cast, type={show_type(type_)}) "
+                demand = Demand(error, binding, [])
+                self.check(new_value, type_, self.type_of.get(value), demand)
+                self.match(demand.matches)
+                self.keep(binding, replace(binding, value=new_value))
+            case VarBinding(value=If(condition=condition, true_branch=yes, false_branch=no) as conditional):
+                assert isinstance(yes, SeqExpr), "normal form"
+                assert isinstance(no, SeqExpr), "normal form"
+                test = self.value(condition)
+                new_if = replace(
+                    conditional, condition=test, true_branch=self.sequence(yes), false_branch=self.sequence(no)
+                )
+                self.keep(binding, replace(binding, value=self.ctx.derive(new_if, conditional)))
+            case VarBinding(value=value):
+                self.keep(binding, self.with_value(binding, value))
+            case _:
+                raise AssertionError(type(binding).__name__)
+
+    def keep(self, old: Binding, new: Binding) -> None:
+        self.made.append(self.ctx.derive(new, old) if new is not old else old)
+
+    def with_value(self, binding: VarBinding, value: Expr) -> VarBinding:
+        match value:
+            case ShapeExpr() | PrimValue() if is_symbolic(value):
+                made = self.computed(value)
+                self.ctx.log.replace(value, made, READ)
+                return replace(binding, value=made)
+            case _:
+                new = map_children(value, lambda item: self.value(item) if isinstance(item, Expr) else item)
+                new = new if isinstance(value, Call | Tuple | TupleGetItem) else self.value(value)
+                return binding if new is value else replace(binding, value=self.ctx.derive(new, value))
+
+    def value(self, value: Expr) -> Expr:
+        """Return `value` with symbolic shapes and scalars read from the heap into variables."""
+        match value:
+            case ShapeExpr() | PrimValue() if is_symbolic(value):
+                var = Var(self.names.fresh("gv"))
+                self.emit(VarBinding(var, self.computed(value)), value, READ)
+                self.ctx.log.replace(value, var, READ)
+                return var
+            case PrimValue(value=inner) if not isinstance(inner, IntImm | FloatImm | StringImm):
+                number = evaluate(inner, {})
+                assert not isinstance(number, str), "strings have no operations"
+                return self.ctx.derive(PrimValue(const(number, dtype_of(inner)), span=value.span), value)
+            case Tuple(fields=fields):
+                new = tuple(self.value(item) for item in fields)
+                is_same = all(a is b for a, b in zip(new, fields, strict=True))
+                return value if is_same else self.ctx.derive(replace(value, fields=new), value)
+            case _:
+                return value
+
+    def computed(self, value: ShapeExpr | PrimValue) -> Call:
+        """Return the builtin call that reads a shape or a scalar from the heap."""
+        dims = value.values if isinstance(value, ShapeExpr) else (value.value,)
+        for dim in dims:
+            if dtype_of(dim).startswith("float"):
+                self.ctx.fail(
+                    "PS005",
+                    f"{show_prim(dim)} is not an integer; the shape heap holds integers",
+                    value,
+                    "pass the dimension itself, and compute the float in the callee",
+                )
+            if self.heap.unknown(dim):
+                self.not_computed(dim, value)
+        self.compute(value)
+        codes = self.heap.make_codes(dims)
+        if isinstance(value, ShapeExpr):
+            rank = integer(len(dims))
+            result: Type = ShapeType(dims)
+            return packed_call("vm.builtin.make_shape", self.heap_var, rank, *codes, result=result)
+        result = PrimType(dtype_of(value.value), value.value)
+        return packed_call("vm.builtin.make_prim_value", self.heap_var, *codes, result=result)
+
+
+PASS = Pass(
+    "VMShapeLower",
+    "Puts symbolic dimensions into a shape heap, and turns declared types into checks when the program runs.",
+    run,
+    needs=("normal form", "no local functions"),
+    gives=("computed shapes",),
+    see="tvm/src/relax/backend/vm/vm_shape_lower.cc",
+)

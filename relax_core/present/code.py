@@ -1,0 +1,158 @@
+"""Texts with tokens, node ranges and problems."""
+
+from collections.abc import Callable, Iterable
+from functools import lru_cache
+from typing import Literal
+
+from pygments.lexers.asm import LlvmLexer  # pyright: ignore[reportMissingTypeStubs]  # pygments has no types
+from pygments.lexers.python import PythonLexer  # pyright: ignore[reportMissingTypeStubs]  # pygments has no types
+from pygments.token import Comment, Keyword, Name, Number, Operator, String
+from pygments.token import _TokenType as Kind  # pyright: ignore[reportPrivateUsage]  # the class has no other name
+
+from relax_core.codes import CODES
+from relax_core.diagnostics import Diagnostic
+from relax_core.ir.expr import SeqExpr
+from relax_core.ir.node import Node
+from relax_core.present.models import Code, CodeLine, NodeRange, Problem, Syntax, Token
+from relax_core.present.node_id import NodeIndex
+from relax_core.printer.printed import Printed
+from relax_core.source import Source, Span
+
+Language = Literal["tvmscript", "relay", "plain", "llvm"]
+
+_WORDS_AS_TYPES = frozenset(
+    ("R", "T", "I", "relax", "tir", "Tensor", "Tuple", "Object", "Shape", "Prim", "Callable", "Buffer")
+)
+_WORDS_AS_KEYWORDS = frozenset(("None", "True", "False"))
+_SYNTAX: tuple[tuple[Kind, Syntax], ...] = (
+    (Comment, "synComment"),
+    (String, "synString"),
+    (Number, "synNumber"),
+    (Name.Decorator, "synDecor"),
+    (Name.Function, "synName"),
+    (Name.Class, "synName"),
+    (Operator.Word, "synKeyword"),
+    (Keyword.Type, "synType"),
+    (Keyword, "synKeyword"),
+)
+_SKIPPED = "PA020"
+"""Code of the note about statements around a module, which are not run."""
+_LONG_TEXT = 400_000
+"""A longer text is shown without colours: tokens would outweigh it many times over."""
+
+
+@lru_cache(maxsize=64)
+def tokenize(text: str, language: Language = "tvmscript") -> tuple[tuple[Token, ...], ...]:
+    """Cut `text` into one tuple of tokens per line; the tokens of a line spell it exactly."""
+    lines: list[list[Token]] = [[]]
+    for syntax, piece in _pieces(text, language):
+        first, *rest = piece.split("\n")
+        _append(lines[-1], first, syntax)
+        for part in rest:
+            lines.append([])
+            _append(lines[-1], part, syntax)
+    return tuple(map(tuple, lines))
+
+
+def code_lines(
+    text: str, language: Language = "tvmscript", dim: Callable[[int], bool] | None = None
+) -> tuple[CodeLine, ...]:
+    """Return the lines of `text` with numbers from 1; `dim` tells which lines take no part in the program."""
+    lines = enumerate(tokenize(text, language), 1)
+    return tuple(CodeLine(tokens, number, dim is not None and dim(number)) for number, tokens in lines)
+
+
+def source_code(source: Source, index: NodeIndex | None, problems: tuple[Problem, ...]) -> Code:
+    """Present a user's text: nodes by their spans, problems by theirs, skipped lines dimmed."""
+    notes = (item for item in problems if item.code == _SKIPPED)
+    skipped = frozenset(line for item in notes for line in range(item.line, item.end_line + 1))
+    ranges = _span_ranges(source, index) if index is not None else ()
+    lines = code_lines(source.text, dim=skipped.__contains__)
+    return Code(source.text, lines, ranges, problems, name=source.name)
+
+
+def printed_code(printed: Printed, index: NodeIndex, name: str) -> Code:
+    """Present a printed module; its ranges lead to the nodes of `index`."""
+    source = Source(name, printed.text)
+    spans = ((item.node, Span(source, item.start, item.end)) for item in printed.ranges)
+    return Code(printed.text, code_lines(printed.text), _ranges(spans, index), name=name)
+
+
+def plain_code(text: str, name: str, language: Language = "plain") -> Code:
+    """Present a text that has no nodes."""
+    shown: Literal["tvmscript", "plain"] = "tvmscript" if language == "tvmscript" else "plain"
+    return Code(text, code_lines(text, language), language=shown, name=name)
+
+
+def problem_of(diagnostic: Diagnostic, node: str = "") -> Problem:
+    """Present a diagnostic."""
+    span = diagnostic.span
+    line, column = (span.line, span.column) if span else (0, 0)
+    end_line, end_column = span.end_line_column if span else (0, 0)
+    return Problem(
+        diagnostic.severity,
+        diagnostic.code,
+        diagnostic.message,
+        diagnostic.hint,
+        line,
+        column,
+        end_line,
+        end_column,
+        CODES.get(diagnostic.code, ""),
+        node,
+    )
+
+
+def problems_of(diagnostics: Iterable[Diagnostic]) -> tuple[Problem, ...]:
+    """Present diagnostics in the order of their places, those without a place first."""
+    return tuple(sorted(map(problem_of, diagnostics), key=lambda item: (item.line, item.column)))
+
+
+def _span_ranges(source: Source, index: NodeIndex) -> tuple[NodeRange, ...]:
+    nodes: dict[Node, None] = dict.fromkeys(node for nodes in index.nodes_of.values() for node in nodes)
+    spans = ((node, node.span) for node in nodes if node.span is not None and node.span.source is source)
+    return _ranges(spans, index)
+
+
+def _ranges(spans: Iterable[tuple[Node, Span]], index: NodeIndex) -> tuple[NodeRange, ...]:
+    """Make ranges, each once; a body is reached through the line of its result, for the rest is its bindings'."""
+    found: dict[NodeRange, None] = {}
+    for node, span in spans:
+        name = index.id_of(node)
+        if name:
+            shown = _last_line(span) if isinstance(node, SeqExpr) else span
+            found[NodeRange(name, shown.line, shown.column, *shown.end_line_column)] = None
+    return tuple(found)
+
+
+def _last_line(span: Span) -> Span:
+    start = span.source.line_starts[span.end_line_column[0] - 1]
+    text = span.source.text[start : span.end]
+    return Span(span.source, max(span.start, start + len(text) - len(text.lstrip())), span.end)
+
+
+def _append(line: list[Token], text: str, syntax: Syntax) -> None:
+    if not text:
+        return
+    if line and line[-1].syntax == syntax:
+        line[-1] = Token(line[-1].text + text, syntax)
+    else:
+        line.append(Token(text, syntax))
+
+
+def _pieces(text: str, language: Language) -> Iterable[tuple[Syntax, str]]:
+    if language == "plain" or len(text) > _LONG_TEXT:
+        return (("", text),)
+    lexer = LlvmLexer() if language == "llvm" else PythonLexer()
+    return ((_syntax_of(kind, piece), piece) for _, kind, piece in lexer.get_tokens_unprocessed(text))
+
+
+def _syntax_of(kind: Kind, piece: str) -> Syntax:
+    if kind in Name and piece in _WORDS_AS_TYPES:
+        return "synType"
+    if piece in _WORDS_AS_KEYWORDS:
+        return "synKeyword"
+    for parent, syntax in _SYNTAX:
+        if kind in parent:
+            return syntax
+    return ""

@@ -1,0 +1,278 @@
+"""Two texts side by side: lines paired, changed tokens marked, moved lines found by their origins."""
+
+from collections import defaultdict
+from collections.abc import Callable
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from itertools import zip_longest
+
+from relax_core.ir.node import Node
+from relax_core.ir.rewrite import RewriteLog
+from relax_core.present.code import tokenize
+from relax_core.present.models import Diff, DiffRow, DiffSide, Fold, Mark, Token
+from relax_core.present.node_id import NodeIndex
+from relax_core.printer.printed import Printed
+from relax_core.source import Source
+
+_ALIKE = 0.5
+"""Two lines in one place are one changed line if this part of their characters agrees."""
+_PAIRED_LIMIT = 4_000
+"""Above this product of line counts, lines of a block are paired in order and not by likeness."""
+_FOLD_FROM, _CONTEXT = 12, 3
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Page:
+    """A printed module with the numbers of its nodes."""
+
+    title: str
+    printed: Printed
+    index: NodeIndex
+
+
+@dataclass(slots=True)
+class _Line:
+    text: str
+    tokens: tuple[Token, ...]
+    nodes: tuple[Node, ...] = ()
+    node: str = ""
+
+
+def diff_pages(before: Page, after: Page, log: RewriteLog) -> Diff:
+    """Compare two printed modules; a line that a pass carried elsewhere is `moved`."""
+    old, new = _lines(before), _lines(after)
+    pairs = _align([line.text for line in old], [line.text for line in new])
+    old_moved, new_moved = _moved(old, new, pairs, log)
+    rows = tuple(_row(a, b, old, new, old_moved, new_moved) for a, b in pairs)
+    marks = [(row.before.mark if row.before else None, row.after.mark if row.after else None) for row in rows]
+    return Diff(
+        before.title,
+        after.title,
+        rows,
+        _folds(rows),
+        added_count=sum(b == "added" for _, b in marks),
+        removed_count=sum(a == "removed" for a, _ in marks),
+        changed_count=sum(b == "changed" for _, b in marks),
+        moved_count=sum(b == "moved" for _, b in marks),
+        is_unchanged=before.printed.text == after.printed.text,
+    )
+
+
+def diff_texts(before_title: str, before: str, after_title: str, after: str) -> Diff:
+    """Compare two texts that have no nodes."""
+    old, new = ([_Line(text, tokens) for text, tokens in _cut(item)] for item in (before, after))
+    pairs = _align([line.text for line in old], [line.text for line in new])
+    rows = tuple(_row(a, b, old, new, frozenset(), frozenset()) for a, b in pairs)
+    return Diff(before_title, after_title, rows, _folds(rows), is_unchanged=before == after)
+
+
+def line_counts(before: str, after: str) -> tuple[int, int]:
+    """Count the lines that only `after` has and those that only `before` has; a changed line counts in both."""
+    pairs = _blocks(before.splitlines(), after.splitlines())
+    return sum(d - c for _, _, c, d in pairs), sum(b - a for a, b, _, _ in pairs)
+
+
+def _cut(text: str) -> list[tuple[str, tuple[Token, ...]]]:
+    lines = text.split("\n")
+    if lines and not lines[-1]:
+        lines.pop()
+    return list(zip(lines, tokenize(text), strict=False))
+
+
+def _lines(page: Page) -> list[_Line]:
+    """Return the lines of a page with the nodes whose text begins on them, the largest first."""
+    source = Source("", page.printed.text)
+    begun: dict[int, list[tuple[int, Node]]] = defaultdict(list)
+    for item in page.printed.ranges:
+        begun[source.line_column(item.start)[0]].append((item.end - item.start, item.node))
+    lines: list[_Line] = []
+    for number, (text, tokens) in enumerate(_cut(page.printed.text), 1):
+        nodes = tuple(node for _, node in sorted(begun[number], key=lambda found: -found[0]))
+        ids = (page.index.id_of(node) for node in nodes)
+        lines.append(_Line(text, tokens, nodes, next(filter(None, ids), "")))
+    return lines
+
+
+def _blocks(old: list[str], new: list[str]) -> list[tuple[int, int, int, int]]:
+    """Return the ranges `(old from, old to, new from, new to)` that differ."""
+    start = 0
+    while start < min(len(old), len(new)) and old[start] == new[start]:
+        start += 1
+    end = 0
+    while end < min(len(old), len(new)) - start and old[-1 - end] == new[-1 - end]:
+        end += 1
+    matcher = SequenceMatcher(None, old[start : len(old) - end], new[start : len(new) - end], autojunk=False)
+    codes = matcher.get_opcodes()
+    return [(start + a, start + b, start + c, start + d) for tag, a, b, c, d in codes if tag != "equal"]
+
+
+def _align(old: list[str], new: list[str]) -> list[tuple[int | None, int | None]]:
+    """Pair line numbers; None stands for a line that the other side has not."""
+    pairs: list[tuple[int | None, int | None]] = []
+    i = j = 0
+    for a, b, c, d in _blocks(old, new):
+        pairs += zip(range(i, a), range(j, c), strict=True)
+        pairs += _pair_block(old, new, range(a, b), range(c, d))
+        i, j = b, d
+    pairs += zip(range(i, len(old)), range(j, len(new)), strict=True)
+    return pairs
+
+
+def _pair_block(old: list[str], new: list[str], left: range, right: range) -> list[tuple[int | None, int | None]]:
+    """Pair the lines of a changed block: those alike beside each other, in order."""
+    pairs: list[tuple[int | None, int | None]] = []
+    if not left or not right or len(left) * len(right) > _PAIRED_LIMIT:
+        return list(zip_longest(left, right))
+    best = _best_pairs([[_likeness(old[a], new[b]) for b in right] for a in left])
+    i = j = 0
+    for a, b in [*best, (len(left), len(right))]:
+        pairs += [(left[n], None) for n in range(i, a)]
+        pairs += [(None, right[n]) for n in range(j, b)]
+        if a < len(left):
+            pairs.append((left[a], right[b]))
+        i, j = a + 1, b + 1
+    return pairs
+
+
+def _best_pairs(likeness: list[list[float]]) -> list[tuple[int, int]]:
+    """Choose pairs in order with the greatest sum of likeness, none below the limit."""
+    rows, columns = len(likeness), len(likeness[0])
+    best = [[0.0] * (columns + 1) for _ in range(rows + 1)]
+    for i in reversed(range(rows)):
+        for j in reversed(range(columns)):
+            value = likeness[i][j]
+            taken = value + best[i + 1][j + 1] if value >= _ALIKE else 0.0
+            best[i][j] = max(best[i + 1][j], best[i][j + 1], taken)
+    pairs: list[tuple[int, int]] = []
+    i = j = 0
+    while i < rows and j < columns:
+        if best[i][j] == best[i + 1][j]:
+            i += 1
+        elif best[i][j] == best[i][j + 1]:
+            j += 1
+        else:
+            pairs.append((i, j))
+            i, j = i + 1, j + 1
+    return pairs
+
+
+def _likeness(a: str, b: str) -> float:
+    a, b = a.strip(), b.strip()
+    if not a or not b:
+        return 1.0 if a == b else 0.0
+    return SequenceMatcher(None, a, b, autojunk=False).ratio()
+
+
+def _moved(
+    old: list[_Line], new: list[_Line], pairs: list[tuple[int | None, int | None]], log: RewriteLog
+) -> tuple[frozenset[int], frozenset[int]]:
+    """Find lines that stand alone on both sides and are one: by origin, or by the same words."""
+    gone = [a for a, b in pairs if a is not None and b is None]
+    come = [b for a, b in pairs if a is None and b is not None]
+    by_node = {node: a for a in gone for node in old[a].nodes[:1]}
+    by_text: dict[str, list[int]] = defaultdict(list)
+    for a in gone:
+        if old[a].text.strip():
+            by_text[old[a].text.strip()].append(a)
+    from_: set[int] = set()
+    to: set[int] = set()
+    for b in come:
+        origins = (item for node in new[b].nodes[:1] for item in log.ancestry(node))
+        found = next((by_node[item] for item in origins if item in by_node), None)
+        if found is None or found in from_ or not _is_same_kind(old[found], new[b]):
+            same = [a for a in by_text.get(new[b].text.strip(), ()) if a not in from_]
+            found = same[0] if same else None
+        if found is not None:
+            from_.add(found)
+            to.add(b)
+    return frozenset(from_), frozenset(to)
+
+
+def _is_same_kind(old: _Line, new: _Line) -> bool:
+    return old.text.split()[:1] == new.text.split()[:1] or _likeness(old.text, new.text) >= _ALIKE
+
+
+def _row(
+    a: int | None,
+    b: int | None,
+    old: list[_Line],
+    new: list[_Line],
+    old_moved: frozenset[int],
+    new_moved: frozenset[int],
+) -> DiffRow:
+    if a is not None and b is not None:
+        if old[a].text == new[b].text:
+            return DiffRow(_side(old, a, "unchanged"), _side(new, b, "unchanged"))
+        left, right = _highlighted(old[a].tokens, new[b].tokens)
+        return DiffRow(_side(old, a, "changed", left), _side(new, b, "changed", right))
+    before = _side(old, a, "moved" if a in old_moved else "removed") if a is not None else None
+    after = _side(new, b, "moved" if b in new_moved else "added") if b is not None else None
+    return DiffRow(before, after)
+
+
+def _side(lines: list[_Line], number: int, mark: Mark, tokens: tuple[Token, ...] | None = None) -> DiffSide:
+    line = lines[number]
+    return DiffSide(number + 1, mark, line.tokens if tokens is None else tokens, line.node)
+
+
+def _highlighted(old: tuple[Token, ...], new: tuple[Token, ...]) -> tuple[tuple[Token, ...], tuple[Token, ...]]:
+    """Mark the words that differ between two forms of a line."""
+    left, right = _words(old), _words(new)
+    matcher = SequenceMatcher(None, [item.text for item in left], [item.text for item in right], autojunk=False)
+    changed_left: set[int] = set()
+    changed_right: set[int] = set()
+    for tag, a, b, c, d in matcher.get_opcodes():
+        if tag != "equal":
+            changed_left.update(range(a, b))
+            changed_right.update(range(c, d))
+    return _joined(left, changed_left.__contains__), _joined(right, changed_right.__contains__)
+
+
+def _words(tokens: tuple[Token, ...]) -> list[Token]:
+    """Cut tokens into words, blanks and single signs."""
+    words: list[Token] = []
+    for token in tokens:
+        piece = ""
+        for ch in token.text:
+            if piece and not (_is_word(piece[-1]) and _is_word(ch)):
+                words.append(Token(piece, token.syntax))
+                piece = ""
+            piece += ch
+        if piece:
+            words.append(Token(piece, token.syntax))
+    return words
+
+
+def _is_word(ch: str) -> bool:
+    return ch.isalnum() or ch == "_"
+
+
+def _joined(words: list[Token], is_changed: Callable[[int], bool]) -> tuple[Token, ...]:
+    result: list[Token] = []
+    for number, word in enumerate(words):
+        changed = is_changed(number)
+        if result and result[-1].syntax == word.syntax and result[-1].highlight == changed:
+            result[-1] = Token(result[-1].text + word.text, word.syntax, changed)
+        else:
+            result.append(Token(word.text, word.syntax, changed))
+    return tuple(result)
+
+
+def _folds(rows: tuple[DiffRow, ...]) -> tuple[Fold, ...]:
+    """Fold long runs of unchanged rows but for a few lines beside a change."""
+    folds: list[Fold] = []
+    start = 0
+    for number in range(len(rows) + 1):
+        is_quiet = number < len(rows) and _is_unchanged(rows[number])
+        if is_quiet:
+            continue
+        first = start + (_CONTEXT if start else 0)
+        last = number - (_CONTEXT if number < len(rows) else 0)
+        if number - start >= _FOLD_FROM and last > first and (start or number < len(rows)):
+            folds.append(Fold(first, last - first))
+        start = number + 1
+    return tuple(folds)
+
+
+def _is_unchanged(row: DiffRow) -> bool:
+    return all(side is not None and side.mark == "unchanged" for side in (row.before, row.after))

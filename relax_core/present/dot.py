@@ -1,0 +1,199 @@
+"""A drawing as DOT text, in the light values of the tokens, so that it looks right in any viewer."""
+
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
+
+from relax_core.present.drawing import DrawCluster, DrawEdge, Drawing, DrawNode
+from relax_core.present.escape import dot_string, markup
+from relax_core.present.models import Mark, Side
+from relax_core.present.theme import LIGHT, TOKENS
+from relax_core.present.words import columns, cut
+
+NAME_COLUMNS = 28
+_SUB_COLUMNS = 44
+_FONT = "DejaVu Sans Mono"
+_WIDTH_OF_COLUMN = 0.602
+_TITLE_SIZE, _SUB_SIZE = 10, 8
+
+_GRAPH = (
+    f'graph [bgcolor="transparent", rankdir=TB, ranksep=0.30, nodesep=0.28, splines=spline, fontname="{_FONT}", '
+    f'fontsize=10, fontcolor="{LIGHT["text2"]}", labeljust=l, pad=0.08, newrank=true, compound=true]'
+)
+_NODE = (
+    f'node  [shape=box, style="rounded,filled", fontname="{_FONT}", fontsize=10, fontcolor="{LIGHT["text"]}", '
+    f'color="{LIGHT["line2"]}", fillcolor="{LIGHT["bg"]}", penwidth=1, margin="0.09,0.055", height=0.2]'
+)
+_EDGE = (
+    f'edge  [color="{LIGHT["text2"]}", penwidth=1.1, arrowsize=0.55, arrowhead=normal, fontname="{_FONT}", '
+    f'fontsize=9, fontcolor="{LIGHT["text3"]}"]'
+)
+
+_CLASS_OF_LOOK = MappingProxyType({
+    "op": "call", "call": "call", "tir": "call tir", "packed": "call packed", "dps": "call packed dps",
+    "param": "param pill", "return": "return pill", "closure": "call closure", "match": "call match",
+    "merge": "merge pill", "statement": "call statement",
+})  # fmt: skip
+_ATTRIBUTES_OF_LOOK: Mapping[str, Mapping[str, str]] = MappingProxyType(
+    {
+        "param": {"fillcolor": LIGHT["chrome"], "margin": "0.15,0.055"},
+        "return": {"fillcolor": LIGHT["chrome"], "margin": "0.15,0.055"},
+        "merge": {"fillcolor": LIGHT["chrome"], "margin": "0.15,0.055"},
+        "constant": {"style": "filled", "fillcolor": LIGHT["raised"], "color": LIGHT["raised"]},
+        "global": {"style": "filled"},
+        "closure": {"color": LIGHT["cat3"]},
+        "tuple": {"margin": "0.06,0.02"},
+        "field": {"shape": "circle", "width": "0.28", "fixedsize": "true", "margin": "0", "style": "filled"},
+        "if": {"shape": "diamond", "margin": "0.02,0.02", "style": "filled"},
+        "folded": {"peripheries": "2"},
+    }
+)
+_CENTRED = frozenset(("param", "return", "merge", "tuple", "field", "if", "constant"))
+_EDGE_OF_KIND: Mapping[str, Mapping[str, str]] = MappingProxyType(
+    {
+        "value": {},
+        "field": {},
+        "order": {"style": "dashed", "color": LIGHT["text3"], "arrowhead": "vee", "constraint": "false"},
+        "branch": {"style": "dashed", "color": LIGHT["text3"], "arrowhead": "vee"},
+        "capture": {"style": "dotted", "arrowhead": "odiamond"},
+        "reference": {"style": "dashed", "color": LIGHT["text3"], "arrowhead": "empty"},
+    }
+)
+
+
+def write_dot(drawing: Drawing) -> str:
+    """Write `drawing` as DOT; nodes have the ids `n0`, `n1`, ..., edges `e0`, ..., clusters `c0`, ... in order."""
+    names = {item.key: f"n{number}" for number, item in enumerate(drawing.nodes)}
+    boxes = {item.key: f"c{number}" for number, item in enumerate(drawing.clusters)}
+    lines = [f"digraph {dot_string(drawing.title)} {{", f"  {_GRAPH}", f"  {_NODE}", f"  {_EDGE}"]
+    lines += _members("", drawing, names, boxes)
+    for number, edge in enumerate(drawing.edges):
+        lines.append(f"  {_edge(edge, number, names, boxes, is_compare=drawing.is_compare)}")
+    lines += [f"  {{rank=same; {names[a]}; {names[b]}}}" for a, b in drawing.same_rank]
+    return "\n".join((*lines, "}", ""))
+
+
+def _members(outer: str, drawing: Drawing, names: dict[str, str], boxes: dict[str, str]) -> Iterator[str]:
+    """Write what stands in the cluster `outer`, then the clusters in it; they nest as the program's text does."""
+    indent = "  "
+    for item in drawing.nodes:
+        if item.cluster == outer:
+            yield f"{indent}{names[item.key]} {_node(item, names[item.key], is_compare=drawing.is_compare)}"
+    for cluster in drawing.clusters:
+        if cluster.parent == outer:
+            yield f"{indent}subgraph cluster_{boxes[cluster.key]} {{"
+            yield f"{indent}  {_cluster(cluster, boxes[cluster.key], is_compare=drawing.is_compare)}"
+            yield from (f"{indent}{line}" for line in _members(cluster.key, drawing, names, boxes))
+            yield f"{indent}}}"
+
+
+def _node(item: DrawNode, name: str, *, is_compare: bool) -> str:
+    look = _CLASS_OF_LOOK.get(item.look, item.look)
+    attributes = {
+        "label": _label(item),
+        "class": dot_string(_classes(look, item.mark, item.side, is_compare=is_compare)),
+    }
+    attributes["id"] = dot_string(name)
+    own = {**_ATTRIBUTES_OF_LOOK.get(item.look, {}), **_marked(item)}
+    attributes |= {key: dot_string(value) for key, value in own.items()}
+    return f"[{', '.join(f'{key}={value}' for key, value in attributes.items())}]"
+
+
+def _marked(item: DrawNode) -> dict[str, str]:
+    if item.mark == "unchanged":
+        return {}
+    look = TOKENS.marks[item.mark]
+    attributes = {"color": LIGHT[look.color], "fillcolor": LIGHT[look.fill], "penwidth": "1.6"}
+    if item.side == "before":
+        base = _ATTRIBUTES_OF_LOOK.get(item.look, {}).get("style", "rounded,filled")
+        attributes["style"] = f"{base},dashed"
+    return attributes
+
+
+def _label(item: DrawNode) -> str:
+    """Write the HTML-like label: a row for tag and title, a row for `sub`; `WIDTH` fits any fixed-width font."""
+    mark = TOKENS.marks[item.mark]
+    is_marked = item.mark != "unchanged"
+    align = "CENTER" if item.look in _CENTRED else "LEFT"
+    tag = " ".join(filter(None, (mark.sign if is_marked else "", item.tag)))
+    title, sub = cut(item.title, NAME_COLUMNS), cut(item.sub, _SUB_COLUMNS)
+    small = _font(tag, LIGHT[mark.color] if is_marked else LIGHT["text3"], _SUB_SIZE) if tag else ""
+    large = f'<FONT COLOR="{LIGHT["text"]}" POINT-SIZE="{_TITLE_SIZE}"><B>{_font_text(title)}</B></FONT>'
+    tag_width = _width(tag, _SUB_SIZE) + 3 if tag else 0
+    sub_width = _width(sub, _SUB_SIZE) if sub else 0
+    # The title's column takes what the second row needs beyond the tag, so that the tag stays beside the title.
+    title_width = max(_width(title, _TITLE_SIZE), sub_width - tag_width)
+    if tag and align == "LEFT":
+        cells = _cell(align, tag_width, 1, small) + _cell(align, title_width, 1, large)
+    else:
+        gap = '<FONT POINT-SIZE="6"> </FONT>' if tag else ""
+        cells = _cell(align, title_width + tag_width, 1, f"{small}{gap}{large}")
+    rows = f"<TR>{cells}</TR>"
+    if sub:
+        span = 2 if tag and align == "LEFT" else 1
+        rows += f"<TR>{_cell(align, sub_width, span, _font(sub, LIGHT['text3'], _SUB_SIZE))}</TR>"
+    return f'<<TABLE BORDER="0" CELLBORDER="0" CELLSPACING="0" CELLPADDING="1">{rows}</TABLE>>'
+
+
+def _cell(align: str, width: int, span: int, content: str) -> str:
+    return f'<TD ALIGN="{align}" WIDTH="{width}" COLSPAN="{span}">{content}</TD>'
+
+
+def _font(text: str, colour: str, size: int) -> str:
+    return f'<FONT COLOR="{colour}" POINT-SIZE="{size}">{_font_text(text)}</FONT>'
+
+
+def _font_text(text: str) -> str:
+    # Graphviz refuses an empty element and drops leading spaces.
+    return markup(text) or " "
+
+
+def _width(text: str, size: int) -> int:
+    return round(columns(text) * _WIDTH_OF_COLUMN * size) + 2
+
+
+def _classes(look: str, mark: Mark, side: Side, *, is_compare: bool) -> str:
+    parts = [look]
+    if mark != "unchanged":
+        parts.append(mark)
+    if is_compare:
+        parts.append(side)
+    return " ".join(parts)
+
+
+def _edge(edge: DrawEdge, number: int, names: dict[str, str], boxes: dict[str, str], *, is_compare: bool) -> str:
+    attributes = {"class": _classes(edge.kind, edge.mark, edge.side, is_compare=is_compare), "id": f"e{number}"}
+    attributes |= _EDGE_OF_KIND[edge.kind]
+    words = " ".join(filter(None, (edge.label, str(edge.count) if edge.count > 1 else "")))
+    if words:
+        attributes["label"] = f" {words}"
+    if edge.kind == "order":
+        attributes["fontcolor"] = LIGHT["text3"]
+    if edge.mark != "unchanged":
+        attributes |= {"color": LIGHT[TOKENS.marks[edge.mark].color], "penwidth": "1.6"}
+        if edge.side == "before":
+            attributes |= {"style": attributes.get("style", "dashed"), "penwidth": "1.1"}
+    if edge.to_cluster:
+        attributes |= {"lhead": f"cluster_{boxes[edge.to_cluster]}", "constraint": "false"}
+    written = ", ".join(f"{key}={dot_string(value)}" for key, value in attributes.items())
+    return f"{names[edge.source]} -> {names[edge.target]} [{written}]"
+
+
+def _cluster(cluster: DrawCluster, name: str, *, is_compare: bool) -> str:
+    classes = _classes(cluster.kind, cluster.mark, cluster.side, is_compare=is_compare)
+    line, fill, text = LIGHT["line2"], LIGHT["bg"], LIGHT["text"]
+    style = "rounded"
+    label = f"<B>{markup(cut(cluster.label, NAME_COLUMNS)) or ' '}</B>"
+    size, margin = 10, 12
+    if cluster.kind not in ("function", "local"):
+        style, fill, text, size, margin = "rounded,dashed", LIGHT["canvas"], LIGHT["text3"], 9, 9
+        label = markup(cut(cluster.label, NAME_COLUMNS)) or " "
+    if cluster.mark != "unchanged":
+        look = TOKENS.marks[cluster.mark]
+        line = text = LIGHT[look.color]
+        fill = LIGHT[look.fill]
+        label = f"{look.sign} {label}"
+        style = "rounded,dashed" if cluster.side == "before" else style
+    return (
+        f'class="{classes}"; id="{name}"; style="{style}"; color="{line}"; bgcolor="{fill}"; '
+        f'label=<{label}>; fontcolor="{text}"; fontsize={size}; margin={margin}'
+    )

@@ -1,0 +1,156 @@
+"""A graph before it is laid out: nodes, edges and clusters as plain values, and folding of large ones."""
+
+from collections import Counter
+from dataclasses import dataclass, field, replace
+from typing import Literal
+
+from relax_core.ir.node import Node
+from relax_core.present.models import Mark, Side
+from relax_core.present.words import plural
+
+Look = Literal[
+    "op", "call", "tir", "packed", "dps", "param", "return", "constant", "global", "closure", "tuple", "field", "if",
+    "merge", "match", "statement", "folded",
+]  # fmt: skip
+EdgeKind = Literal["value", "field", "order", "capture", "reference", "branch"]
+ClusterKind = Literal["function", "local", "dataflow", "branch", "loop"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class DrawNode:
+    """A node: `title` says what it is, `sub` what it is bound to and its type. `key` is unique in the drawing."""
+
+    key: str
+    look: Look
+    title: str
+    sub: str = ""
+    tag: str = ""
+    cluster: str = ""
+    group: str = ""
+    """Name of the group that it is folded into if the graph is large; empty: never folded."""
+    ir: tuple[Node, ...] = ()
+    """The nodes that it stands for, the most telling one first."""
+    node: str = ""
+    before_node: str = ""
+    line: int = 0
+    function: str = ""
+    mark: Mark = "unchanged"
+    side: Side = "both"
+    count: int = 1
+    """Number of nodes that a folded group stands for."""
+
+
+@dataclass(frozen=True, slots=True)
+class DrawEdge:
+    """An edge between two keys; `count` uses of one value are one edge."""
+
+    source: str
+    target: str
+    kind: EdgeKind = "value"
+    label: str = ""
+    count: int = 1
+    mark: Mark = "unchanged"
+    side: Side = "both"
+    to_cluster: str = ""
+    """The edge ends at the border of this cluster."""
+
+
+@dataclass(frozen=True, slots=True)
+class DrawCluster:
+    """A box around nodes and other clusters; `parent` is the key of the one around it."""
+
+    key: str
+    kind: ClusterKind
+    label: str
+    parent: str = ""
+    mark: Mark = "unchanged"
+    side: Side = "both"
+
+
+@dataclass(frozen=True, slots=True)
+class Drawing:
+    """A graph to lay out. `same_rank` are pairs of keys that stand beside each other."""
+
+    title: str
+    nodes: tuple[DrawNode, ...]
+    edges: tuple[DrawEdge, ...]
+    clusters: tuple[DrawCluster, ...] = ()
+    same_rank: tuple[tuple[str, str], ...] = ()
+    is_compare: bool = False
+    node_count: int = field(default=-1)
+
+    def __post_init__(self) -> None:
+        if self.node_count < 0:
+            object.__setattr__(self, "node_count", sum(item.count for item in self.nodes))
+
+
+VISIBLE_LIMIT = 1000
+"""A graph of more nodes starts folded."""
+
+
+def fold(drawing: Drawing, opened: tuple[str, ...] = (), limit: int = VISIBLE_LIMIT) -> Drawing:
+    """Replace each group of nodes that is not in `opened` by one node, if there are more than `limit` nodes."""
+    if len(drawing.nodes) <= limit:
+        return drawing
+    sizes = Counter(item.group for item in drawing.nodes)
+    folded = {name for name, size in sizes.items() if name and size > 1 and name not in opened}
+    key_of: dict[str, str] = {}
+    nodes: list[DrawNode] = []
+    for item in drawing.nodes:
+        if item.group not in folded:
+            key_of[item.key] = item.key
+            nodes.append(item)
+            continue
+        key = f"group:{item.group}"
+        if key not in key_of:
+            nodes.append(_folded_node(key, item, sizes[item.group]))
+        key_of[key] = key_of[item.key] = key
+    edges = _joined(drawing.edges, key_of)
+    clusters = _used_clusters(drawing.clusters, nodes)
+    kept = {item.key for item in clusters}
+    edges = tuple(replace(e, to_cluster="") if e.to_cluster not in kept else e for e in edges)
+    pairs = tuple(pair for pair in drawing.same_rank if all(key_of[key] == key for key in pair))
+    return Drawing(drawing.title, tuple(nodes), edges, clusters, pairs, drawing.is_compare, drawing.node_count)
+
+
+def _folded_node(key: str, first: DrawNode, count: int) -> DrawNode:
+    words = first.group.rpartition("/")[2]
+    return DrawNode(
+        key,
+        "folded",
+        words,
+        plural(count, "node"),
+        cluster=first.cluster,
+        group=first.group,
+        node=first.node,
+        line=first.line,
+        function=first.function,
+        count=count,
+    )
+
+
+def _joined(edges: tuple[DrawEdge, ...], key_of: dict[str, str]) -> tuple[DrawEdge, ...]:
+    """Move edges to the nodes that are shown; those inside a group vanish, parallel ones become one."""
+    joined: dict[tuple[str, str, str, str], DrawEdge] = {}
+    for edge in edges:
+        source, target = key_of[edge.source], key_of[edge.target]
+        if source == target:
+            continue
+        is_moved = (source, target) != (edge.source, edge.target)
+        label = "" if is_moved else edge.label
+        key = (source, target, edge.kind, label)
+        before = joined.get(key)
+        moved = replace(edge, source=source, target=target, label=label)
+        joined[key] = moved if before is None else replace(before, count=before.count + edge.count)
+    return tuple(joined.values())
+
+
+def _used_clusters(clusters: tuple[DrawCluster, ...], nodes: list[DrawNode]) -> tuple[DrawCluster, ...]:
+    by_key = {item.key: item for item in clusters}
+    used: set[str] = set()
+    for item in nodes:
+        key = item.cluster
+        while key and key not in used:
+            used.add(key)
+            key = by_key[key].parent
+    return tuple(item for item in clusters if item.key in used)

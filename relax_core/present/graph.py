@@ -1,0 +1,118 @@
+"""Graphs of functions and of changes: drawings laid out, with what a component knows of each node."""
+
+from collections import Counter
+
+from relax_core.ir.expr import Function
+from relax_core.ir.rewrite import RewriteLog
+from relax_core.ir.tir import PrimFunc
+from relax_core.present.compare import union
+from relax_core.present.dot import write_dot
+from relax_core.present.drawing import VISIBLE_LIMIT, Drawing, DrawNode, fold
+from relax_core.present.flow import Facts, draw_function, draw_functions
+from relax_core.present.models import Graph, GraphEdge, GraphNode, LegendEntry
+from relax_core.present.svg import GraphTooLargeError, layout
+from relax_core.present.tir_flow import draw_prim_func
+
+_LEGEND_OF_KIND = (
+    ("value", "line", "value"),
+    ("order", "dash", "order"),
+    ("capture", "dot", "captured value"),
+    ("reference", "dash", "function reference"),
+)
+_MARKS = ("added", "removed", "changed", "moved")
+
+
+def function_graph(name: str, facts: Facts, opened: tuple[str, ...] = (), limit: int = VISIBLE_LIMIT) -> Graph:
+    """Present one function of a module; an unknown name gives an empty graph that says so."""
+    definition = facts.module.find(name)
+    match definition.function if definition is not None else None:
+        case Function() as function:
+            return present(fold(draw_function(name, function, facts), opened, limit))
+        case PrimFunc() as prim_func:
+            return present(fold(draw_prim_func(name, prim_func, facts), opened, limit))
+        case None:
+            return Graph("", title=f"@{name}", empty_text=f"This module has no function `{name}`.")
+
+
+def module_graph(facts: Facts, opened: tuple[str, ...] = (), limit: int = VISIBLE_LIMIT) -> Graph:
+    """Present all Relax functions of a module in one graph."""
+    functions = tuple((var.name, function) for var, function in facts.module.relax_functions)
+    if not functions:
+        return Graph("", title=facts.module.name, empty_text="This module has no Relax function.")
+    return present(fold(draw_functions(functions, facts, facts.module.name), opened, limit))
+
+
+def compare_graph(before: Facts, after: Facts, log: RewriteLog, functions: tuple[str, ...] = ()) -> Graph:
+    """Present the change of a module by one pass; `functions` empty means those that changed."""
+    names = functions or changed_functions(before, after)
+    drawn = tuple(_draw(facts, names) for facts in (before, after))
+    if not names:
+        return Graph(
+            "", title="Compare", empty_title="No change", empty_text="This pass left every function as it was."
+        )
+    joined = union(drawn[0], drawn[1], log, "Compare")
+    if not joined.nodes:
+        return Graph("", title="Compare", empty_text="Only prim funcs changed; the text shows how.")
+    return present(fold(joined))
+
+
+def changed_functions(before: Facts, after: Facts) -> tuple[str, ...]:
+    """Return the names of functions that are not the same object on both sides."""
+    old = {item.var.name: item.function for item in before.module}
+    new = {item.var.name: item.function for item in after.module}
+    return tuple(name for name in dict.fromkeys((*old, *new)) if old.get(name) is not new.get(name))
+
+
+def _draw(facts: Facts, names: tuple[str, ...]) -> Drawing:
+    functions = tuple((var.name, function) for var, function in facts.module.relax_functions if var.name in names)
+    return draw_functions(functions, facts, facts.module.name)
+
+
+def present(drawing: Drawing) -> Graph:
+    """Lay out `drawing` and describe its nodes and edges."""
+    dot = write_dot(drawing)
+    ids = {item.key: f"n{number}" for number, item in enumerate(drawing.nodes)}
+    is_folded = any(item.look == "folded" for item in drawing.nodes)
+    try:
+        svg = layout(dot)
+    except GraphTooLargeError:
+        words = f"{drawing.node_count:,} nodes. Open fewer groups, or save the DOT text."
+        return Graph(
+            "", title=drawing.title, node_count=drawing.node_count, dot=dot, empty_title="Too large", empty_text=words
+        )
+    return Graph(
+        svg,
+        tuple(_graph_node(item, ids[item.key]) for item in drawing.nodes),
+        tuple(GraphEdge(ids[edge.source], ids[edge.target], edge.kind, edge.side) for edge in drawing.edges),
+        _legend(drawing),
+        drawing.title,
+        drawing.node_count,
+        is_folded,
+        drawing.is_compare,
+        dot,
+    )
+
+
+def _graph_node(item: DrawNode, id_: str) -> GraphNode:
+    return GraphNode(
+        id_,
+        item.title,
+        item.sub,
+        item.node,
+        item.before_node,
+        item.line,
+        item.function,
+        item.side,
+        item.mark,
+        item.group if item.look == "folded" else "",
+    )
+
+
+def _legend(drawing: Drawing) -> tuple[LegendEntry, ...]:
+    counts = Counter(item.mark for item in drawing.nodes) + Counter(
+        item.mark for item in drawing.clusters if item.kind in ("function", "local")
+    )
+    entries = [LegendEntry(mark, f"{mark} {counts[mark]}") for mark in _MARKS if counts[mark]]
+    kinds = {edge.kind for edge in drawing.edges}
+    entries += [LegendEntry(sign, words) for kind, sign, words in _LEGEND_OF_KIND if kind in kinds]
+    return tuple(entries)

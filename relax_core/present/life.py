@@ -1,0 +1,224 @@
+"""What a node is in words, and its life from the source through the stages to the bytecode."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from relax_core.ir.expr import (
+    Call,
+    Constant,
+    ExternFunc,
+    Function,
+    GlobalVar,
+    If,
+    MatchCast,
+    Op,
+    PrimValue,
+    SeqExpr,
+    ShapeExpr,
+    Tuple,
+    TupleGetItem,
+    Var,
+    VarBinding,
+)
+from relax_core.ir.module import IRModule
+from relax_core.ir.node import Node
+from relax_core.ir.tir import Block, Buffer, BufferStore, For, PrimFunc
+from relax_core.ir.types import Type
+from relax_core.passes.core import Stage
+from relax_core.present.models import InspectorRow, Mark, Part
+from relax_core.present.node_id import NodeIndex
+from relax_core.present.words import cut
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Scene:
+    """What the inspector may look at: one module of a pipeline and the stages around it.
+
+    `indexes[k]` numbers the module after `k` stages; `at` is the stage of the selected node.
+    """
+
+    at: int
+    types: Mapping[Node, Type]
+    indexes: Sequence[NodeIndex]
+    stages: Sequence[Stage]
+    show: Callable[[Node], str]
+    line_of: Callable[[Node], int]
+    end_line_of: Callable[[Node], int]
+    instructions_of: Callable[[Node], tuple[int, ...]]
+    """Program counters of the instructions made from a node of the last module."""
+
+    @property
+    def index(self) -> NodeIndex:
+        return self.indexes[self.at]
+
+    @property
+    def module(self) -> IRModule:
+        return self.index.module
+
+
+def name_and_value(node: Node) -> tuple[Var | None, Node]:
+    match node:
+        case VarBinding(var=var, value=value):
+            return var, value
+        case MatchCast(var=var):
+            return var, node
+        case Var():
+            return node, node
+        case _:
+            return None, node
+
+
+def what_is(value: Node) -> str:
+    """Say in a word or two what an expression does: `call_tir`, `add`, `tuple`, `parameter`."""
+    match value:
+        case Call(op=Op(name=name)):
+            return name.removeprefix("relax.")
+        case Call(op=ExternFunc()):
+            return "call_packed"
+        case Call(op=GlobalVar()):
+            return "call"
+        case Call():
+            return "call of a closure"
+        case Function():
+            return "function"
+        case PrimFunc():
+            return "prim func"
+        case If():
+            return "if"
+        case MatchCast():
+            return "match_cast"
+        case Tuple():
+            return "tuple"
+        case TupleGetItem(index=index):
+            return f"field {index}"
+        case Constant():
+            return "constant"
+        case ShapeExpr():
+            return "shape"
+        case PrimValue():
+            return "prim value"
+        case GlobalVar():
+            return "function name"
+        case Var():
+            return "variable"
+        case SeqExpr():
+            return "result"
+        case Buffer():
+            return "buffer"
+        case BufferStore():
+            return "store"
+        case For():
+            return "loop"
+        case Block():
+            return "block"
+        case _:
+            return type(value).__name__
+
+
+def callee_words(value: Node) -> str:
+    match value:
+        case Call(
+            op=Op(name="relax.call_tir" | "relax.call_dps_packed"),
+            args=(GlobalVar(name=name) | ExternFunc(name=name), *_),
+        ):
+            return name
+        case Call(op=ExternFunc(name=name) | GlobalVar(name=name) | Var(name=name)):
+            return name
+        case Var(name=name):
+            return f"= {name}"
+        case _:
+            return what_is(value)
+
+
+def life_rows(node: Node, scene: Scene) -> tuple[InspectorRow, ...]:
+    """Follow a node from the source to the bytecode; runs of stages that leave it alone are one row."""
+    chain = _through_stages(node, scene)
+    rows: list[InspectorRow] = []
+    first = chain[0]
+    if first:
+        line = scene.line_of(first[0])
+        rows.append(InspectorRow("Source", (Part("Source", "strong"),), f"line {line}" if line else ""))
+    quiet = 0
+    for number, stage in enumerate(scene.stages, 1):
+        old, new = chain[number - 1], chain[number]
+        if not old and not new:
+            continue
+        mark, words = _step(old, new, scene)
+        if mark == "unchanged":
+            quiet += 1
+            continue
+        if quiet:
+            rows.append(_quiet_row(quiet))
+            quiet = 0
+        rows.append(InspectorRow(stage.pass_name, (Part(stage.pass_name, "strong"),), words, mark))
+    if quiet:
+        rows.append(_quiet_row(quiet))
+    last = chain[-1]
+    pcs = sorted({pc for item in last for pc in scene.instructions_of(item)})
+    if pcs:
+        words = f"instruction {pcs[0]}" if len(pcs) == 1 else f"instructions {', '.join(map(str, pcs[:6]))}"
+        rows.append(InspectorRow("Bytecode", (Part("Bytecode", "strong"),), words + (" …" if len(pcs) > 6 else "")))
+    return tuple(rows)
+
+
+def _quiet_row(count: int) -> InspectorRow:
+    return InspectorRow("", (Part("1 pass" if count == 1 else f"{count} passes", "muted"),), "unchanged", "unchanged")
+
+
+def _through_stages(node: Node, scene: Scene) -> list[tuple[Node, ...]]:
+    """For each stage the bindings and functions that `node` stems from or became."""
+    chain: list[tuple[Node, ...]] = [()] * len(scene.indexes)
+    chain[scene.at] = (node,)
+    for number in range(scene.at, 0, -1):
+        log, index = scene.stages[number - 1].log, scene.indexes[number - 1]
+        found = dict.fromkeys(
+            index.node_of(item)
+            for start in chain[number]
+            for part in _parts(start)
+            for item in log.ancestry(part)
+            if item in index.place_of
+        )
+        chain[number - 1] = tuple(found)[:1]
+    for number in range(scene.at + 1, len(scene.indexes)):
+        log, index = scene.stages[number - 1].log, scene.indexes[number]
+        kept = tuple(start for start in chain[number - 1] if start in index.place_of)
+        wanted = {part for start in chain[number - 1] for part in _parts(start)}
+        if kept or not wanted:
+            chain[number] = kept
+            continue
+        found = dict.fromkeys(
+            index.node_of(item)
+            for item in index.place_of
+            if isinstance(item, VarBinding | MatchCast | Function | PrimFunc | SeqExpr | Var)
+            and any(not wanted.isdisjoint(log.ancestry(part)) for part in _parts(item))
+        )
+        chain[number] = tuple(found)[:8]
+    return chain
+
+
+def _parts(node: Node) -> tuple[Node, ...]:
+    match node:
+        case VarBinding(var=var, value=value):
+            return node, var, value
+        case MatchCast(var=var):
+            return node, var
+        case _:
+            return (node,)
+
+
+def _step(old: tuple[Node, ...], new: tuple[Node, ...], scene: Scene) -> tuple[Mark, str]:
+    if not old:
+        return "added", _words(new, scene)
+    if not new:
+        return "removed", ""
+    if len(old) == len(new) and all(_is_same(a, b) for a, b in zip(old, new, strict=True)):
+        return "unchanged", ""
+    return "changed", _words(new, scene)
+
+
+def _is_same(a: Node, b: Node) -> bool:
+    return a is b or name_and_value(a)[1] is name_and_value(b)[1]
+
+
+def _words(nodes: tuple[Node, ...], scene: Scene) -> str:
+    return cut(", then ".join(dict.fromkeys(callee_words(name_and_value(node)[1]) for node in nodes)), 60)

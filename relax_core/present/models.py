@@ -1,0 +1,319 @@
+"""View models: what presenters fill in and components show, in strings, numbers and tuples of them.
+
+Common rules, so that no component has to think:
+
+- Lines and columns count from 1, in code points; an `end_column` is exclusive. Line 0 means "nowhere".
+- A node is named by its id as text (`NodeId` written out); the empty string means "no node".
+- A time is the number of events retired so far: at time `t` the event `t` is the next to retire.
+- Colours are token names of `tokens.json` (`cat0`, `synKeyword`), never hex values.
+- Text is raw user text: components put it on the screen with `textContent` only.
+- A model goes to a component as `msgspec.json.encode(model)`. Classes with `array_like` are JSON arrays
+  whose order is the order of their fields.
+
+The models of a recorded run (the stepper) are in `run_models`.
+"""
+
+from typing import Literal
+
+import msgspec
+
+Syntax = Literal[
+    "", "synKeyword", "synName", "synString", "synNumber", "synType", "synComment", "synDecor", "text2", "text3"
+]
+Severity = Literal["error", "warning", "note"]
+Mark = Literal["added", "removed", "changed", "moved", "unchanged"]
+Side = Literal["before", "after", "both"]
+Kind = Literal[
+    "tensor", "tensor0", "prim", "shape", "tuple", "closure", "adt", "string", "dtype", "object", "void", "unwritten"
+]
+Tone = Literal["", "ok", "error", "warning", "accent", "added", "removed", "changed", "moved", "cat0", "code"]
+
+
+class Token(msgspec.Struct, frozen=True, array_like=True):
+    """A run of characters of one line with one look."""
+
+    text: str
+    syntax: Syntax = ""
+    highlight: bool = False
+    """Differs within a changed line (diff): shown on the row's token tint."""
+
+
+class CodeLine(msgspec.Struct, frozen=True):
+    """One line as shown; a long line may be cut into a numbered one and continuation lines."""
+
+    tokens: tuple[Token, ...]
+    number: int = 0
+    """Line number in the text; 0 for a continuation line (shown as an arrow) and for a header."""
+    is_dim: bool = False
+    """Not part of the program (skipped), or never executed: shown in `text3`, without syntax colours."""
+
+
+class NodeRange(msgspec.Struct, frozen=True, array_like=True):
+    """The text of one node; ranges nest, and the smallest one around the caret is selected."""
+
+    node: str
+    line: int
+    column: int
+    end_line: int
+    end_column: int
+
+
+class Problem(msgspec.Struct, frozen=True):
+    """A diagnostic with its place in the text."""
+
+    severity: Severity
+    code: str
+    """Such as `TY012`."""
+    message: str
+    """One sentence; parts between backticks are shown as code."""
+    hint: str = ""
+    line: int = 0
+    column: int = 0
+    end_line: int = 0
+    end_column: int = 0
+    explanation: str = ""
+    """The paragraph of `codes.py`, shown on demand."""
+    node: str = ""
+
+
+class Code(msgspec.Struct, frozen=True):
+    """A text with its tokens, nodes and problems."""
+
+    text: str
+    """The whole text, exactly; the editor shows `lines` only while they belong to this text."""
+    lines: tuple[CodeLine, ...] = ()
+    """One per line of `text`; empty if the text was not tokenised (then the editor does it roughly)."""
+    ranges: tuple[NodeRange, ...] = ()
+    problems: tuple[Problem, ...] = ()
+    language: Literal["tvmscript", "relay", "plain"] = "tvmscript"
+    name: str = ""
+    """File name or title of the pane."""
+
+
+class DiffSide(msgspec.Struct, frozen=True):
+    """One side of a row."""
+
+    number: int
+    """Line number; 0 for a continuation line."""
+    mark: Mark
+    tokens: tuple[Token, ...]
+    node: str = ""
+    """Node that a click on the gutter selects."""
+
+
+class DiffRow(msgspec.Struct, frozen=True, array_like=True):
+    """Two lines beside each other; None is drawn as a hatched filler."""
+
+    before: DiffSide | None
+    after: DiffSide | None
+
+
+class Fold(msgspec.Struct, frozen=True, array_like=True):
+    """A long run of unchanged rows, shown as one line that expands: `rows[first : first + count]`."""
+
+    first: int
+    count: int
+
+
+class Diff(msgspec.Struct, frozen=True):
+    """Two texts side by side."""
+
+    before_title: str
+    """Such as `Before · Normalize`."""
+    after_title: str
+    rows: tuple[DiffRow, ...]
+    folds: tuple[Fold, ...] = ()
+    added_count: int = 0
+    removed_count: int = 0
+    changed_count: int = 0
+    moved_count: int = 0
+    is_unchanged: bool = False
+
+
+class GraphNode(msgspec.Struct, frozen=True):
+    """What the graph component knows of a node beside its picture."""
+
+    id: str
+    """The `id` attribute of the node's group in the SVG."""
+    title: str
+    """Whole name, for the hover, the search and the aria label."""
+    subtitle: str = ""
+    node: str = ""
+    """Node selected by a click; in a compare graph the one after the pass, if there is one."""
+    before_node: str = ""
+    """Compare graph: the node before the pass."""
+    line: int = 0
+    function: str = ""
+    side: Side = "both"
+    mark: Mark = "unchanged"
+    group: str = ""
+    """Name of the folded group that Enter opens; empty for a plain node."""
+
+
+class GraphEdge(msgspec.Struct, frozen=True, array_like=True):
+    """An edge between two `GraphNode.id`, for neighbours and keyboard moves."""
+
+    source: str
+    target: str
+    kind: str = "value"
+    side: Side = "both"
+
+
+class LegendEntry(msgspec.Struct, frozen=True):
+    """A sign and what it means."""
+
+    sign: str
+    """A token of a category (`cat0`, `catNone`: its symbol in its colour), a `Mark` (its sign),
+    or a line: `line`, `dash`, `dot`."""
+    text: str
+
+
+class Graph(msgspec.Struct, frozen=True):
+    """A laid-out graph.
+
+    `svg` holds groups `<g class="node ..." id=...>` and `<g class="edge ..." id=...>`; for a compare graph every
+    mark's class list holds `before`, `after` or `both`, so that showing one side only hides marks.
+    """
+
+    svg: str
+    nodes: tuple[GraphNode, ...] = ()
+    edges: tuple[GraphEdge, ...] = ()
+    legend: tuple[LegendEntry, ...] = ()
+    title: str = ""
+    """Such as `@relax_func`; the aria label of the picture."""
+    node_count: int = 0
+    """Of the whole graph, folded nodes counted."""
+    is_folded: bool = False
+    is_compare: bool = False
+    dot: str = ""
+    """The DOT text, for export; empty if there is none."""
+    empty_title: str = "No graph"
+    empty_text: str = ""
+    """Shown with `empty_title` in place of the picture while `svg` is empty."""
+
+
+class Stage(msgspec.Struct, frozen=True):
+    """A line of the pipeline list."""
+
+    index: int
+    name: str
+    is_changed: bool
+    added_count: int = 0
+    removed_count: int = 0
+    change: str = ""
+    """Replaces the counts, such as `attrs`; empty otherwise."""
+    seconds: float = 0.0
+    """Negative if there is no time to show (the source itself)."""
+    remark_count: int = 0
+    rewrite_count: int = 0
+    node_count: int = 0
+    problems: tuple[Problem, ...] = ()
+
+
+class Pipeline(msgspec.Struct, frozen=True):
+    """The stages, the source being number 0."""
+
+    stages: tuple[Stage, ...]
+    seconds: float = 0.0
+    text: str = ""
+    """The pipeline as a user writes it."""
+
+
+class Rewrite(msgspec.Struct, frozen=True):
+    """A replacement that a pass made."""
+
+    number: int
+    before: str
+    after: str
+    rule: str = ""
+    node: str = ""
+    before_node: str = ""
+    line: int = 0
+
+
+class Remark(msgspec.Struct, frozen=True):
+    """What a pass says about itself."""
+
+    number: int
+    kind: Literal["applied", "missed", "note"]
+    message: str
+    nodes: tuple[str, ...] = ()
+    line: int = 0
+
+
+class StageDetail(msgspec.Struct, frozen=True):
+    """The middle and the right of the Passes page for one stage."""
+
+    name: str
+    summary: str
+    """Such as `1 function lifted, 1 value captured`."""
+    rewrites: tuple[Rewrite, ...] = ()
+    remarks: tuple[Remark, ...] = ()
+
+
+class Chip(msgspec.Struct, frozen=True, array_like=True):
+    """A small label."""
+
+    text: str
+    tone: Tone = ""
+
+
+class Part(msgspec.Struct, frozen=True):
+    """A piece of an inspector's text; with a target it is a link."""
+
+    text: str
+    style: Literal["", "code", "muted", "strong"] = ""
+    syntax: Syntax = ""
+    node: str = ""
+    """Link: selects this node."""
+    line: int = 0
+    """Link: goes to this line of the source."""
+    category: str = ""
+    """Draws the symbol of this category (`cat0`) before the text."""
+
+
+class InspectorRow(msgspec.Struct, frozen=True):
+    """Label and value; `mark` and `detail` where the section's layout shows them."""
+
+    label: str
+    value: tuple[Part, ...] = ()
+    detail: str = ""
+    """Muted text at the right (table) or after the label (life)."""
+    mark: Mark | None = None
+    """Life: the sign of the step; None is a bullet."""
+
+
+class Section(msgspec.Struct, frozen=True):
+    """A titled part of the inspector, such as Dimensions, Used by, Why, Life of this node, Text."""
+
+    title: str
+    layout: Literal["pairs", "table", "life", "text", "code"]
+    """pairs: label and value; table: value and detail; life: mark, label, detail; text and code: values only."""
+    rows: tuple[InspectorRow, ...]
+
+
+class Inspector(msgspec.Struct, frozen=True):
+    """All that is known of the selected node."""
+
+    title: str
+    kind: Kind | None = None
+    """Draws the badge of this kind of value."""
+    chips: tuple[Chip, ...] = ()
+    sections: tuple[Section, ...] = ()
+    """The first one has no title: Type, Device, Defined."""
+
+
+class Status(msgspec.Struct, frozen=True):
+    """The bar at the bottom."""
+
+    is_well_formed: bool
+    error_count: int = 0
+    warning_count: int = 0
+    note_count: int = 0
+    detail: str = ""
+    """What the page adds, such as `Recorded 8 events, 1.1 kB`."""
+    worker: str = ""
+    """Such as `Worker: 61 MB of 2 GB`."""
+    sandbox: str = ""
+    module_hash: str = ""
+    versions: str = ""

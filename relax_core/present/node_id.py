@@ -1,0 +1,78 @@
+"""Names of nodes that outlive the process: stage, function and place in preorder."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import msgspec
+
+from relax_core.ir.expr import MatchCast, VarBinding
+from relax_core.ir.module import IRModule
+from relax_core.ir.node import Node, preorder
+
+
+class NodeId(msgspec.Struct, frozen=True):
+    """Node number `preorder` of `function` in the module after `stage` passes (0: the source); as text `2/main/17`."""
+
+    stage: int
+    function: str
+    preorder: int
+
+    def __str__(self) -> str:
+        return f"{self.stage}/{self.function}/{self.preorder}"
+
+    @staticmethod
+    def parse(text: str) -> "NodeId | None":
+        """Read the text of an id; None if it is not one."""
+        stage, _, rest = text.partition("/")
+        function, _, number = rest.rpartition("/")
+        if not (stage.isdecimal() and number.isdecimal() and function and len(stage) + len(number) < 20):
+            return None
+        return NodeId(int(stage), function, int(number))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class NodeIndex:
+    """Ids of the nodes of one module.
+
+    A node of several functions has the id that it has in the first one. A binding, its variable and its value are
+    one thing to a reader, so they share the id of the binding.
+    """
+
+    stage: int
+    module: IRModule
+    place_of: Mapping[Node, tuple[str, int]]
+    nodes_of: Mapping[str, tuple[Node, ...]]
+
+    def id_of(self, node: Node | None) -> str:
+        """Return the id of `node` as text, empty for a node of another module."""
+        place = self.place_of.get(node) if node is not None else None
+        return "" if place is None else str(NodeId(self.stage, *place))
+
+    def node_at(self, id_: NodeId) -> Node | None:
+        """Return the node that `id_` names."""
+        nodes = self.nodes_of.get(id_.function, ())
+        return nodes[id_.preorder] if id_.preorder < len(nodes) else None
+
+    def node_of(self, node: Node) -> Node:
+        """Return the node that stands for `node`: the binding for its variable and its value, else `node` itself."""
+        function, number = self.place_of[node]
+        return self.nodes_of[function][number]
+
+    def function_of(self, node: Node) -> str:
+        """Return the name of the function that `node` is in."""
+        return self.place_of[node][0]
+
+
+def index_nodes(module: IRModule, stage: int) -> NodeIndex:
+    """Number the nodes of every function of `module`, in preorder from 0, the function itself."""
+    place_of: dict[Node, tuple[str, int]] = {}
+    nodes_of: dict[str, tuple[Node, ...]] = {}
+    for definition in module:
+        name = definition.var.name
+        nodes_of[name] = tuple(preorder(definition.function))
+        for number, node in enumerate(nodes_of[name]):
+            place_of.setdefault(node, (name, number))
+            if isinstance(node, VarBinding | MatchCast):
+                place_of.setdefault(node.var, (name, number))
+                place_of.setdefault(node.value, (name, number))
+    return NodeIndex(stage, module, place_of, nodes_of)

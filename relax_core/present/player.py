@@ -1,0 +1,183 @@
+"""Play a recorded run forwards: for each event the changes of the stack and of what its registers show."""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from relax_core.present.flame import through
+from relax_core.present.now import sentence
+from relax_core.present.run_models import Event, Frame, Pop, Push, Write
+from relax_core.present.values import Values
+from relax_core.vm.trace import Trace
+from relax_core.vm.values import UNWRITTEN, Closure, arrays_in, root_of
+
+
+@dataclass(slots=True)
+class _Live:
+    """A frame on the stack while the window is played: the objects in its registers and what is shown for them."""
+
+    number: int
+    name: str
+    raw: list[Any]
+    shown: list[int] = field(default_factory=list[int])
+
+
+class Player:
+    """Plays a window forwards, keeping the stack and what each register shows."""
+
+    def __init__(self, trace: Trace, values: Values, shown: dict[int, int], first: int) -> None:
+        self._trace = trace
+        self._values = values
+        self._place_of_function = shown
+        self._changes = trace.memory_changes()
+        self._stack: list[_Live] = []
+        self._depth_of: dict[int, int] = {}
+        self._holders: dict[int, list[tuple[int, int]]] = defaultdict(list)
+        """For the array that owns some memory, the frames and registers that got a value with a tensor in it."""
+        self._first = first
+
+    def initial_frames(self) -> Iterator[Frame]:
+        """Yield the stack at the start of the window, and begin there."""
+        trace, at = self._trace, self._first
+        for state in trace.frames_at(at):
+            entry = trace.executable.functions[state.function]
+            raw = list(trace.raw_registers_at(at, state.frame))
+            if at == 0:
+                raw[: len(trace.frames[state.frame].args)] = trace.frames[state.frame].args
+            live = _Live(state.frame, entry.name, [UNWRITTEN] * len(raw), [-1] * len(raw))
+            self._push(live)
+            for register, item in enumerate(raw):
+                self._set(live, register, item, at)
+            line = int(trace.lines.line_of[state.pc]) if state.pc >= 0 else 0
+            place = self._place_of_function[state.function]
+            yield Frame(place, state.pc, line, tuple(live.shown), self._through(state.through))
+
+    def event(self, at: int) -> Event:
+        """Present event `at` and bring the stack to the time after it."""
+        trace = self._trace
+        pc, number = int(trace.pcs[at]), int(trace.frame_ids[at])
+        line = int(trace.lines.line_of[pc])
+        caller = trace.frames[number].enter
+        caller_pc = int(trace.pcs[caller]) if caller >= 0 else None
+        return Event(
+            self._place_of_function[trace.frames[number].function],
+            pc,
+            line,
+            int(trace.depths[at]),
+            bool(trace.lines.starts_binding[pc]),
+            sentence(trace.executable, pc, caller_pc, line),
+            tuple(self._changes_of(at)),
+        )
+
+    def _changes_of(self, at: int) -> Iterator[Push | Pop | Write]:
+        trace = self._trace
+        written = self._written(at)
+        yield from self._move_to(at + 1)
+        if written is not None:
+            yield from self._write(*written, at)
+        roots = self._changes.get(at)
+        if roots:
+            yield from self._refresh(roots, at + 1)
+        if trace.frame_at(at + 1) is None:
+            self._stack.clear()
+            self._depth_of.clear()
+
+    def _written(self, at: int) -> tuple[int, int, Any] | None:
+        """Return frame number, register and object that event `at` wrote."""
+        register = self._trace.written_register(at)
+        if register is None:
+            return None
+        return self._trace.written_frame(at), register, self._trace.written_value(at)
+
+    def _move_to(self, at: int) -> Iterator[Push | Pop | Write]:
+        """Leave and enter frames until the stack is that of time `at`."""
+        trace = self._trace
+        target = trace.frame_at(at)
+        entered: list[int] = []
+        while target is not None and target >= 0 and target not in self._depth_of:
+            entered.append(target)
+            target = trace.frames[target].parent
+        while self._stack and self._stack[-1].number != target:
+            del self._depth_of[self._stack.pop().number]
+            yield Pop()
+        for number in reversed(entered):
+            yield from self._enter(number, at)
+
+    def _enter(self, number: int, at: int) -> Iterator[Push | Write]:
+        trace = self._trace
+        record = trace.frames[number]
+        entry = trace.executable.functions[record.function]
+        live = _Live(number, entry.name, [UNWRITTEN] * entry.register_count, [-1] * entry.register_count)
+        yield Push(self._place_of_function[record.function], self._through(through(trace, number)))
+        where = self._where()
+        self._push(live)
+        for register, item in enumerate(record.args):
+            self._set(live, register, item, at)
+            source = where(item)
+            note = f"same as {source}" if source else ""
+            yield Write(len(self._stack) - 1, register, live.shown[register], note)
+
+    def _write(self, number: int, register: int, item: Any, at: int) -> Iterator[Write]:
+        depth = self._depth_of.get(number)
+        if depth is None:
+            return
+        if isinstance(item, Closure) and item.captures:
+            self._values.note_birth(item, at + 1, self._where())
+        live = self._stack[depth]
+        source = self._where()(item)
+        self._set(live, register, item, at + 1)
+        yield Write(depth, register, live.shown[register], f"same as {source}" if source else "")
+
+    def _refresh(self, roots: frozenset[int], at: int) -> Iterator[Write]:
+        """Show registers again whose tensors were changed in place."""
+        for root in roots:
+            holders = dict.fromkeys(self._holders.pop(root, ()))
+            for number, register in holders:
+                depth = self._depth_of.get(number)
+                if depth is None:
+                    continue
+                live = self._stack[depth]
+                item = live.raw[register]
+                if not any(id(root_of(array)) == root for array in arrays_in(item)):
+                    continue
+                self._holders[root].append((number, register))
+                place = self._show(item, at)
+                if place != live.shown[register]:
+                    live.shown[register] = place
+                    yield Write(depth, register, place)
+
+    def _push(self, live: _Live) -> None:
+        self._depth_of[live.number] = len(self._stack)
+        self._stack.append(live)
+
+    def _set(self, live: _Live, register: int, item: Any, at: int) -> None:
+        """Put an object into a register as it is at time `at`."""
+        live.raw[register] = item
+        live.shown[register] = self._show(item, at)
+        if self._changes and _is_shared(item):
+            for array in arrays_in(item):
+                self._holders[id(root_of(array))].append((live.number, register))
+
+    def _show(self, item: Any, at: int) -> int:
+        return -1 if item is UNWRITTEN else self._values.index(item, at)
+
+    def _where(self) -> Callable[[Any], str]:
+        """Return a function that names the register of the newest frames which holds an object."""
+        held = {
+            id(item): f"{live.name} %{register}"
+            for live in self._stack[-2:]
+            for register, item in reversed(tuple(enumerate(live.raw)))
+            if _is_shared(item)
+        }
+        return lambda item: held.get(id(item), "") if _is_shared(item) else ""
+
+    def _through(self, register: int) -> str:
+        return f"%{register}" if register >= 0 else ""
+
+
+def _is_shared(item: Any) -> bool:
+    """Tell whether two registers can hold this very object, so that it is worth saying so."""
+    return isinstance(item, np.ndarray | tuple | Closure)

@@ -1,0 +1,139 @@
+"""A recorded run as the stepper's view model: windows of events with deltas, jump tables and the values they name."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from relax_core.bytecode.executable import Executable, FunctionEntry
+from relax_core.check.infer import infer
+from relax_core.ir.expr import Function
+from relax_core.present.code import code_lines, problem_of
+from relax_core.present.flame import flame_spans
+from relax_core.present.listing import instruction_lines
+from relax_core.present.models import CodeLine
+from relax_core.present.node_id import NodeIndex
+from relax_core.present.player import Player
+from relax_core.present.run_models import (
+    FunctionInfo,
+    OutputLine,
+    Register,
+    Run,
+)
+from relax_core.present.steps import jumps
+from relax_core.present.values import Values
+from relax_core.present.words import type_text
+from relax_core.source import Source
+from relax_core.vm.trace import Trace
+from relax_core.vm.values import describe
+
+WINDOW = 5_000
+_MARGIN = 1_000
+_LINES_SHOWN = 20_000
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Recording:
+    """A trace with what its presentation needs besides."""
+
+    trace: Trace
+    source: Source
+    index: NodeIndex
+    revision: str
+    title: str
+
+
+def window_start(total: int, event: int) -> int:
+    """Return the first event of the window that shows `event`; windows overlap, so that steps stay inside."""
+    if total <= WINDOW:
+        return 0
+    start = (max(0, event - _MARGIN) // _MARGIN) * _MARGIN
+    return min(start, (max(0, total - WINDOW + _MARGIN) // _MARGIN) * _MARGIN)
+
+
+def present_run(recording: Recording, event: int = 0) -> Run:
+    """Present the window of a run that holds `event`."""
+    trace = recording.trace
+    executable = trace.executable
+    first = window_start(len(trace), event)
+    last = min(first + WINDOW, len(trace))
+    shown = {number: place for place, (number, _) in enumerate(_vm_functions(executable))}
+    infos = tuple(_function_info(executable, entry, recording.index) for _, entry in _vm_functions(executable))
+    values = Values(trace, lambda number: infos[shown[number]].line if number in shown else 0)
+    player = Player(trace, values, shown, first)
+    frames = tuple(player.initial_frames())
+    events = tuple(player.event(at) for at in range(first, last))
+    before = np.unique(trace.pcs[:first])
+    lines = trace.lines.line_of
+    return Run(
+        f"{recording.revision}:{first}",
+        recording.title,
+        _source_lines(recording.source, trace),
+        instruction_lines(executable),
+        infos,
+        first,
+        len(trace),
+        frames,
+        events,
+        tuple(values.table),
+        jumps(trace, first, last, "binding"),
+        jumps(trace, first, last, "instruction"),
+        flame_spans(trace),
+        tuple(OutputLine(item.time, item.text, int(lines[item.pc])) for item in trace.output),
+        tuple(sorted({int(lines[pc]) for pc in before} - {0})),
+        tuple(int(pc) for pc in before),
+        trace.outcome,
+        _ending(trace),
+        problem_of(trace.error) if trace.error is not None else None,
+    )
+
+
+def _vm_functions(executable: Executable) -> Iterator[tuple[int, FunctionEntry]]:
+    return ((number, entry) for number, entry in enumerate(executable.functions) if entry.kind == "vm")
+
+
+def _function_info(executable: Executable, entry: FunctionEntry, index: NodeIndex) -> FunctionInfo:
+    types = infer(executable.module).types
+    span = executable.log.locate(entry.node) if entry.node is not None else None
+    line = span.line if span is not None else 0
+    params = entry.node.params if isinstance(entry.node, Function) else ()
+    registers: list[Register] = []
+    for number in range(entry.register_count):
+        var = entry.register_vars[number] if number < len(entry.register_vars) else None
+        if var is None:
+            is_parameter = number < entry.param_count
+            name = entry.param_names[number] if number < len(entry.param_names) else ""
+            registers.append(Register(f"%{number}", name, is_parameter=is_parameter, is_hidden=not is_parameter))
+            continue
+        place = executable.log.locate(var)
+        is_parameter = var in params
+        registers.append(
+            Register(
+                f"%{number}",
+                var.name,
+                type_text(types.get(var, var.annotation)),
+                line if is_parameter else place.line if place is not None else 0,
+                index.id_of(var),
+                is_parameter,
+            )
+        )
+    return FunctionInfo(entry.name, line, tuple(registers))
+
+
+def _source_lines(source: Source, trace: Trace) -> tuple[CodeLine, ...]:
+    """Return the user's text; lines with code that was not executed in the whole run are dim."""
+    lines = trace.lines.line_of
+    executed = {int(lines[pc]) for pc in trace.executed_pcs}
+    dim = frozenset(int(line) for line in np.unique(lines)) - executed
+    if trace.error is not None and trace.error.span is not None:
+        dim -= {trace.error.span.line}
+    return code_lines(source.text, dim=dim.__contains__)[:_LINES_SHOWN]
+
+
+def _ending(trace: Trace) -> str:
+    if trace.error is not None:
+        return trace.error.message
+    if not trace.frames:
+        return "Nothing ran."
+    entry = trace.executable.functions[trace.frames[0].function]
+    return f"`{entry.name}` returned {describe(trace.result)}."

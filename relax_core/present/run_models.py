@@ -1,0 +1,246 @@
+"""View models of a recorded run: the stepper gets one window of it and steps without the server.
+
+State at a time is rebuilt from `Run.frames` (the stack at time `first_event`) by applying the deltas of the
+events before it; a component goes backwards by applying forwards from the nearest kept state. Values are
+named by their index in `Run.values`, so equal values are sent once.
+"""
+
+from typing import Literal
+
+import msgspec
+
+from relax_core.present.models import CodeLine, Kind, Problem, Token
+
+
+class Tensor(msgspec.Struct, frozen=True):
+    """A heat table of a tensor, or of its first part."""
+
+    row_count: int
+    column_count: int
+    cells: tuple[str, ...]
+    """Row by row, `row_count * column_count` formatted numbers; presenters cut to at most 12 by 12."""
+    heat: tuple[int, ...] = ()
+    """0 to 100 per cell, place between minimum and maximum; -1 for NaN and infinities."""
+    minimum: str = ""
+    maximum: str = ""
+    nan_count: int = 0
+    cut: str = ""
+    """Such as `first 12 x 12 of (1024, 1024)`; empty if all cells are shown."""
+
+
+class Capture(msgspec.Struct, frozen=True):
+    """A value held by a closure."""
+
+    name: str
+    value: int
+    where: str = ""
+    """The register it came from, such as `main %0`."""
+    time: int = -1
+    """When it was bound; -1 if unknown."""
+
+
+class Closure(msgspec.Struct, frozen=True):
+    """For the debugger only: the program itself prints `<closure>`."""
+
+    function: str
+    line: int = 0
+    captures: tuple[Capture, ...] = ()
+
+
+class Field(msgspec.Struct, frozen=True, array_like=True):
+    """A field of a tuple or of a data value."""
+
+    name: str
+    value: int
+
+
+class Value(msgspec.Struct, frozen=True):
+    """A value as it was at the times that refer to it."""
+
+    kind: Kind
+    type: str
+    """Such as `(2, 3) f32`, `Object`, `Tuple()`."""
+    short: str
+    """At most 40 columns, for the register row, such as `[[0.55 0.72 0.60] …]`."""
+    device: str = ""
+    category: str = ""
+    """The device's category, such as `cat0`; empty if the value is on no device."""
+    summary: str = ""
+    """Head of the value's pane, such as `float32, min 0.42, max 0.72, 0 NaN`."""
+    long: str = ""
+    """Whole text of a string, shape or dtype; may be cut with `…` at 4,000 characters."""
+    tensor: Tensor | None = None
+    closure: Closure | None = None
+    fields: tuple[Field, ...] = ()
+
+
+class Register(msgspec.Struct, frozen=True):
+    """A register of a function, written or not."""
+
+    name: str
+    """Such as `%3`."""
+    variable: str = ""
+    """The variable it holds, such as `v`; empty for a temporary."""
+    type: str = ""
+    """Shown while it is not yet written."""
+    line: int = 0
+    """Line that binds the variable (of the `def` for a parameter); its value is shown after that line."""
+    node: str = ""
+    is_parameter: bool = False
+    is_hidden: bool = False
+    """A temporary that is shown only when stepping by instruction."""
+
+
+class FunctionInfo(msgspec.Struct, frozen=True):
+    """A function of the executable."""
+
+    name: str
+    line: int
+    registers: tuple[Register, ...]
+    """Position i is register i."""
+
+
+class InstructionLine(msgspec.Struct, frozen=True):
+    """A line of the listing: a header such as `@main:`, an empty line, or an instruction."""
+
+    tokens: tuple[Token, ...]
+    pc: int = -1
+    """Program counter over the whole executable; -1 for a header or an empty line."""
+    line: int = 0
+    """Line of the source that it came from."""
+    function: str = ""
+
+
+class Push(msgspec.Struct, frozen=True, array_like=True, tag="push"):
+    """A frame is entered; its registers are unwritten until the writes that follow."""
+
+    function: int
+    """Index in `Run.functions`."""
+    through: str = ""
+    """How the caller reached it, such as `%1`; empty for a direct call."""
+
+
+class Pop(msgspec.Struct, frozen=True, array_like=True, tag="pop"):
+    """The top frame is left."""
+
+
+class Write(msgspec.Struct, frozen=True, array_like=True, tag="write"):
+    """A register shows another value: assigned, or changed in place by a kernel or a packed function."""
+
+    depth: int
+    """Frame, 0 being the oldest."""
+    register: int
+    value: int
+    """Index in `Run.values`; -1 for not written."""
+    note: str = ""
+    """Replaces the value's `short`, such as `same as main %0`."""
+
+
+class Event(msgspec.Struct, frozen=True, array_like=True):
+    """A retired instruction: where it stood, and what it did.
+
+    The first four fields describe the moment before (the program is about to do it);
+    `changes` lead from its time to the next.
+    """
+
+    function: int
+    """Index in `Run.functions`."""
+    pc: int
+    line: int
+    depth: int
+    """Index of the frame it runs in, 0 being the oldest."""
+    is_start: bool
+    """First instruction of its binding: where a line breakpoint hits and a step by binding stops."""
+    now: str
+    """The sentence after `Now:`; parts between backticks are shown as code. Empty: made from the listing."""
+    changes: tuple[Push | Pop | Write, ...] = ()
+
+
+class Frame(msgspec.Struct, frozen=True):
+    """A frame at the start of the window."""
+
+    function: int
+    pc: int
+    line: int
+    registers: tuple[int, ...] = ()
+    """Index in `Run.values` per register; -1 or missing: not yet written."""
+    through: str = ""
+
+
+class Jumps(msgspec.Struct, frozen=True):
+    """Where each command leads: entry `t - first_event` is the time after the command at time `t`.
+
+    There is one entry per event and one for the end; -1 means that there is nowhere to go. A time outside
+    the window is allowed: the component asks for that window.
+    """
+
+    into: tuple[int, ...]
+    over: tuple[int, ...]
+    out: tuple[int, ...]
+    back: tuple[int, ...]
+    """Undoes `into`."""
+    back_over: tuple[int, ...]
+    """Undoes `over`: to the previous step of this frame or its caller."""
+
+
+class FlameSpan(msgspec.Struct, frozen=True, array_like=True):
+    """A call on the time axis: from the event that enters it to the time after it returns."""
+
+    label: str
+    start: int
+    end: int
+    depth: int
+    category: str = ""
+    """Such as `cat3` for a lifted function; empty for grey."""
+
+
+class OutputLine(msgspec.Struct, frozen=True, array_like=True):
+    """A line that the program printed."""
+
+    time: int
+    """From this time on it is there: the number of the event that printed it, plus one."""
+    text: str
+    line: int = 0
+
+
+class Run(msgspec.Struct, frozen=True):
+    """A window of at most 5,000 events of a recorded run."""
+
+    revision: str
+    """Identifies the run (module, inputs, window): the component keeps its state while this stays."""
+    title: str
+    """What the source shows, such as `module after LambdaLift`."""
+    source: tuple[CodeLine, ...]
+    instructions: tuple[InstructionLine, ...]
+    functions: tuple[FunctionInfo, ...]
+    first_event: int
+    total: int
+    """Events of the whole run (so far, if it was stopped by a limit); times go from 0 to `total`."""
+    frames: tuple[Frame, ...]
+    """The stack at time `first_event`, oldest first."""
+    events: tuple[Event, ...]
+    values: tuple[Value, ...]
+    by_binding: Jumps
+    by_instruction: Jumps
+    flame: tuple[FlameSpan, ...] = ()
+    """Over the whole run; presenters cut to the 500 longest."""
+    output: tuple[OutputLine, ...] = ()
+    """Of the whole run, in order."""
+    executed_lines: tuple[int, ...] = ()
+    """Executed before `first_event`."""
+    executed_pcs: tuple[int, ...] = ()
+    outcome: Literal["returned", "error", "limit"] = "returned"
+    end: str = ""
+    """The sentence after `Now:` at time `total`, such as "`main` returned `z`, void."."""
+    problem: Problem | None = None
+    """Why the run ended, if it did not return; it belongs to time `total`."""
+
+
+class Breakpoint(msgspec.Struct, frozen=True):
+    """A place to stop at; exactly one of `line` and `pc` is set."""
+
+    line: int = 0
+    pc: int = -1
+    is_on: bool = True
+    condition: str = ""
+    """Shown, and evaluated by whoever steps on the server; the component stops at any hit."""

@@ -1,0 +1,51 @@
+"""The words in which the three TVMScript dialects differ."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Literal, TypeAlias
+
+Spelling: TypeAlias = Literal["2022", "2023", "2026"]
+
+
+@dataclass(frozen=True, slots=True)
+class Wording:
+    """One dialect.
+
+    `out_types` and `type_args` are keywords; `out_types` is empty where shapes and dtypes are written instead.
+    `prefix` stands before the names of types.
+    """
+
+    name: Spelling
+    ir_module: str
+    prefix: str
+    object: str
+    out_types: str
+    type_args: str
+    block: str
+    alloc_buffer: str
+    block_attr: str
+    prim_func_flags: tuple[str, ...]
+    header: tuple[str, ...]
+
+
+SPELLINGS: Mapping[Spelling, Wording] = MappingProxyType(
+    {
+        "2022": Wording(
+            "2022", "tvm.script.ir_module", "", "Object", "", "type_args", "block", "alloc_buffer", "block_attr", (),
+            ("# from tvm.script import relax as R, tir as T",),
+        ),
+        "2023": Wording(
+            "2023", "I.ir_module", "R.", "R.Object", "out_sinfo", "sinfo_args", "block", "alloc_buffer", "block_attr",
+            (),
+            ("# from tvm.script import ir as I", "# from tvm.script import tir as T",
+             "# from tvm.script import relax as R"),
+        ),
+        "2026": Wording(
+            "2026", "I.ir_module", "R.", "R.Any", "out_ty", "ty_args", "sblock", "sblock_alloc_buffer", "sblock_attr",
+            ("s_tir=True",),
+            ("# from typing import TypeVar", "# from tvm.script import ir as I", "# from tvm.script import tirx as T",
+             "# from tvm.script import relax as R"),
+        ),
+    }
+)  # fmt: skip

@@ -1,0 +1,84 @@
+"""Source texts, half-open spans in code points, and excerpts of them."""
+
+from bisect import bisect_right
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Source:
+    """A named text. Two sources are the same only if they are the same object."""
+
+    name: str
+    text: str
+    line_starts: tuple[int, ...] = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        starts = [0]
+        position = self.text.find("\n")
+        while position >= 0:
+            starts.append(position + 1)
+            position = self.text.find("\n", position + 1)
+        object.__setattr__(self, "line_starts", tuple(starts))
+
+    @property
+    def line_count(self) -> int:
+        """Number of lines; a text that ends in a newline has an empty last line."""
+        return len(self.line_starts)
+
+    def line_column(self, offset: int) -> tuple[int, int]:
+        """Return the 1-based line and the 1-based column (code points) of `offset`."""
+        clamped = min(max(offset, 0), len(self.text))
+        line = bisect_right(self.line_starts, clamped)
+        return line, clamped - self.line_starts[line - 1] + 1
+
+    def offset(self, line: int, column: int) -> int:
+        """Return the offset of a 1-based line and column, clamped to the text."""
+        line = min(max(line, 1), self.line_count)
+        return min(self.line_starts[line - 1] + max(column, 1) - 1, len(self.text))
+
+    def line_text(self, line: int) -> str:
+        """Return the 1-based `line` without its newline."""
+        start = self.line_starts[line - 1]
+        end = self.line_starts[line] - 1 if line < self.line_count else len(self.text)
+        return self.text[start:end]
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A half-open range `[start, end)` of code points of one source."""
+
+    source: Source
+    start: int
+    end: int
+
+    @property
+    def line(self) -> int:
+        """1-based line of the first code point."""
+        return self.source.line_column(self.start)[0]
+
+    @property
+    def column(self) -> int:
+        """1-based column of the first code point."""
+        return self.source.line_column(self.start)[1]
+
+    @property
+    def end_line_column(self) -> tuple[int, int]:
+        """1-based line and column just behind the last code point."""
+        return self.source.line_column(self.end)
+
+    @property
+    def text(self) -> str:
+        """The text that the span covers."""
+        return self.source.text[self.start : self.end]
+
+    def to(self, other: "Span") -> "Span":
+        """Return the smallest span that covers this one and `other`."""
+        return Span(self.source, min(self.start, other.start), max(self.end, other.end))
+
+
+def excerpt(span: Span) -> str:
+    """Return the first line of `span` with a caret line below it."""
+    line, column = span.source.line_column(span.start)
+    text = span.source.line_text(line)
+    width = max(1, min(span.end - span.start, len(text) - column + 1))
+    return f"{text}\n{' ' * (column - 1)}{'^' * width}"

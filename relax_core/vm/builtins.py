@@ -1,0 +1,181 @@
+"""The builtins that compiled code calls, by name; conventions of the arguments are in `bytecode/builtins_table.py`."""
+
+import math
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+
+from relax_core.vm.checks import (
+    check_func_info,
+    check_prim_value_info,
+    check_shape_info,
+    check_tensor_info,
+    check_tuple_info,
+)
+from relax_core.vm.context import Context, fail
+from relax_core.vm.format import fill
+from relax_core.vm.heap import alloc_shape_heap, make_prim_value, make_shape, match_prim_value, match_shape
+from relax_core.vm.values import (
+    Array,
+    Closure,
+    DTypeValue,
+    Sentinel,
+    ShapeValue,
+    StorageValue,
+    Value,
+    describe,
+    item_bytes,
+    shape_text,
+    show,
+)
+
+BuiltinFunction = Callable[..., Any]
+
+
+def alloc_storage(
+    context: Context, machine: Sentinel, shape: ShapeValue, device_index: int, dtype: DTypeValue, scope: str = "global"
+) -> StorageValue:
+    """`alloc_storage(%vm, shape, device_index, dtype, scope)`: room for the product of `shape` elements."""
+    size_bytes = math.prod(shape) * item_bytes(dtype.name)
+    context.reserve(size_bytes, "storage for a tensor")
+    return StorageValue(size_bytes)
+
+
+def alloc_tensor(context: Context, storage: StorageValue, offset: int, shape: ShapeValue, dtype: DTypeValue) -> Array:
+    """`alloc_tensor(storage, offset, shape, dtype)`: an uninitialised tensor in `storage` from byte `offset`."""
+    needed = offset + math.prod(shape) * item_bytes(dtype.name)
+    if needed > storage.size_bytes:
+        fail(
+            "VM006",
+            f"a tensor {shape_text(shape)} {dtype.name} at byte {offset} needs {needed:,} bytes of storage, "
+            f"but there are {storage.size_bytes:,}",
+        )
+    return context.allocate(shape, dtype.name)
+
+
+def null_value(context: Context) -> None:
+    """`null_value()`: no value; written over a register whose value is dead."""
+
+
+def copy(context: Context, value: Value) -> Value:
+    """`copy(value)`: the value itself."""
+    return value
+
+
+def read_if_cond(context: Context, condition: Value) -> int:
+    """`read_if_cond(condition)`: 1 or 0, from a rank-0 tensor or a host scalar."""
+    match condition:
+        case np.ndarray() if condition.ndim == 0:
+            return int(bool(condition[()]))
+        case bool() | int() | float() | np.generic():
+            return int(bool(condition))
+        case _:
+            fail("VM015", f"the condition of `if` must be a scalar, got {describe(condition)}")
+
+
+def make_tuple(context: Context, *fields: Value) -> tuple[Value, ...]:
+    """`make_tuple(*field)`: a tuple."""
+    return fields
+
+
+def tuple_getitem(context: Context, value: Value, index: int) -> Value:
+    """`tuple_getitem(tuple, index)`: the field `index` from 0."""
+    if not isinstance(value, tuple) or isinstance(value, ShapeValue):
+        fail("VM011", f"expected a tuple to take field {index} of, got {describe(value)}")
+    fields: tuple[Value, ...] = value
+    if not 0 <= index < len(fields):
+        fail("VM020", f"there is no field {index} in a {describe(fields)}")
+    return fields[index]
+
+
+def make_closure(context: Context, function: Closure, *captures: Value) -> Closure:
+    """`make_closure(function, *capture)`: a closure; its captures are appended to the arguments of a call."""
+    return Closure(function.function, function.name, function.captures + captures)
+
+
+def invoke_closure(context: Context, machine: Value, closure: Value, *args: Value) -> Value:
+    """`invoke_closure(%vm, closure, *argument)`: call a function value. The machine makes a frame where it can."""
+    return context.invoke(callable_value(closure), args)
+
+
+def callable_value(value: Value) -> Closure:
+    """Return `value` if it is a closure; VM014 if not."""
+    if not isinstance(value, Closure):
+        fail("VM014", f"expected a function to call, got {describe(value)}")
+    return value
+
+
+def call_tir_dyn(context: Context, kernel: Closure, *args: Any) -> None:
+    """`call_tir_dyn(kernel, *argument, tir_vars)`: call a prim func, a shape giving its last arguments."""
+    context.invoke(kernel, (*args[:-1], *args[-1]))
+
+
+def reshape(context: Context, tensor: Array, shape: ShapeValue) -> Array:
+    """`reshape(tensor, shape)`: the same elements under another shape, in the same memory."""
+    if math.prod(shape) != tensor.size:
+        fail("VM020", f"a {describe(tensor)} has {tensor.size} elements, shape {shape_text(shape)} has others")
+    return tensor.reshape(shape)
+
+
+def shape_of(context: Context, tensor: Value) -> ShapeValue:
+    """`shape_of(tensor)`: the shape of a tensor."""
+    if not isinstance(tensor, np.ndarray):
+        fail("VM011", f"expected a tensor to take the shape of, got {describe(tensor)}")
+    return ShapeValue(tensor.shape)
+
+
+def tensor_to_shape(context: Context, tensor: Array) -> ShapeValue:
+    """`tensor_to_shape(tensor)`: a shape from a rank-1 integer tensor."""
+    return ShapeValue(int(item) for item in tensor)
+
+
+def to_device(context: Context, tensor: Array, device_type: int, device_index: int, scope: str = "global") -> Array:
+    """`to_device(tensor, device_type, device_index, scope)`: a copy."""
+    context.reserve(tensor.nbytes, "a copy", tensor.shape, str(tensor.dtype))
+    return tensor.copy()
+
+
+def run_print(context: Context, format_text: str, *values: Value) -> None:
+    """`relax.run.print(format, *value)`: print a line: the values, or the format with `{}` filled in."""
+    context.write_output(fill(format_text, values) if format_text else " ".join(map(show, values)))
+
+
+def run_assert(context: Context, condition: Value, format_text: str = "", *values: Value) -> None:
+    """`relax.run.assert_op(condition, format, *value)`: stop unless `condition` holds."""
+    if not read_if_cond(context, condition):
+        words = fill(format_text, values) if format_text else " ".join(map(show, values))
+        fail("VM013", f"assertion failed{': ' if words else ''}{words}")
+
+
+BUILTINS: Mapping[str, BuiltinFunction] = MappingProxyType(
+    {
+        "vm.builtin.alloc_shape_heap": alloc_shape_heap,
+        "vm.builtin.check_tensor_info": check_tensor_info,
+        "vm.builtin.check_shape_info": check_shape_info,
+        "vm.builtin.check_prim_value_info": check_prim_value_info,
+        "vm.builtin.check_tuple_info": check_tuple_info,
+        "vm.builtin.check_func_info": check_func_info,
+        "vm.builtin.match_shape": match_shape,
+        "vm.builtin.match_prim_value": match_prim_value,
+        "vm.builtin.make_shape": make_shape,
+        "vm.builtin.make_prim_value": make_prim_value,
+        "vm.builtin.alloc_storage": alloc_storage,
+        "vm.builtin.alloc_tensor": alloc_tensor,
+        "vm.builtin.null_value": null_value,
+        "vm.builtin.copy": copy,
+        "vm.builtin.read_if_cond": read_if_cond,
+        "vm.builtin.make_tuple": make_tuple,
+        "vm.builtin.tuple_getitem": tuple_getitem,
+        "vm.builtin.make_closure": make_closure,
+        "vm.builtin.invoke_closure": invoke_closure,
+        "vm.builtin.reshape": reshape,
+        "vm.builtin.shape_of": shape_of,
+        "vm.builtin.tensor_to_shape": tensor_to_shape,
+        "vm.builtin.to_device": to_device,
+        "vm.builtin.call_tir_dyn": call_tir_dyn,
+        "relax.run.print": run_print,
+        "relax.run.assert_op": run_assert,
+    }
+)

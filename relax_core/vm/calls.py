@@ -1,0 +1,170 @@
+"""Calls that leave the bytecode: kernels, packed functions, and operators that were not lowered."""
+
+import threading
+from collections.abc import Generator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from relax_core.diagnostics import DiagnosedError
+from relax_core.ops import find
+from relax_core.vm.builtins import BUILTINS
+from relax_core.vm.context import fail
+from relax_core.vm.convert import to_host, to_value
+from relax_core.vm.kernels import Kernel, KernelEngine, written_params
+from relax_core.vm.operators import run_operator
+from relax_core.vm.packed import Packed
+from relax_core.vm.recorder import Before
+from relax_core.vm.values import Array, Value, arrays_in, root_of
+
+if TYPE_CHECKING:
+    from relax_core.vm.machine import Machine
+
+_CANCELLED: Final = "JT014"
+_LOOK_SECONDS: Final = 0.02
+
+
+class Calls:
+    """The calls of one machine. Compiled kernels are kept."""
+
+    def __init__(self, machine: "Machine", engine: KernelEngine | None) -> None:
+        self._machine = machine
+        self._given_engine = engine
+        self._kernels: dict[int, tuple[Kernel, tuple[int, ...]]] = {}
+        self._watched: list[list[tuple[Array, Before]]] = []
+        self._run_ended: threading.Event | None = None
+
+    @property
+    def engine(self) -> KernelEngine:
+        """The kernel compiler, made when it is first needed."""
+        if self._given_engine is None:
+            from relax_core.jit.engine import Engine
+
+            self._given_engine = Engine(is_cancelled=self._machine.is_over)
+        return self._given_engine
+
+    def cancel(self) -> None:
+        """Stop the running kernel."""
+        if self._given_engine is not None:
+            self._given_engine.cancel()
+
+    @contextmanager
+    def guarded(self) -> Generator[None]:
+        """Run the body so that a kernel in it is stopped when the machine's run is over: cancelled, or out of time."""
+        self._watched.clear()
+        try:
+            yield
+        finally:
+            if self._run_ended is not None:
+                self._run_ended.set()
+                self._run_ended = None
+
+    def _guard(self) -> None:
+        """Start to look whether the run is over; repeated, as a cancellation between two kernels would be lost."""
+        ended = self._run_ended = threading.Event()
+
+        def look() -> None:
+            while not ended.wait(_LOOK_SECONDS):
+                if self._machine.is_over():
+                    self.engine.cancel()
+
+        threading.Thread(target=look, name="kernel guard", daemon=True).start()
+
+    def call(self, function: int, args: tuple[Value, ...]) -> Value:
+        """Call a kernel, a builtin, an operator or a packed function of the function table."""
+        entry = self._machine.executable.functions[function]
+        if entry.kind == "kernel":
+            return self.kernel(function, args)
+        if entry.name in BUILTINS:
+            return BUILTINS[entry.name](self._machine, *args)
+        spec = find(entry.name)
+        if spec is not None:
+            return run_operator(self._machine, spec, args)
+        return self._packed(entry.name, args)
+
+    def kernel(self, function: int, args: tuple[Value, ...]) -> None:
+        """Call a prim func; it is compiled at its first call."""
+        found = self._kernels.get(function)
+        if found is None:
+            executable = self._machine.executable
+            name = executable.functions[function].name
+            prim_func = executable.kernels[name]
+            kernel = self.engine.kernel(prim_func, name, executable.log)
+            found = self._kernels[function] = (kernel, written_params(prim_func))
+        kernel, writes = found
+        if self._run_ended is None:
+            self._guard()
+        recorder = self._machine.recorder
+        if recorder is not None:
+            for index in writes:
+                written = args[index] if index < len(args) else None
+                if isinstance(written, np.ndarray):
+                    recorder.before_write(written)
+        try:
+            kernel(*args)
+        except DiagnosedError as error:
+            self._raise_limit(error)
+            raise
+
+    def _raise_limit(self, error: DiagnosedError) -> None:
+        """Say why a kernel was cancelled: by the host, or by the clock."""
+        if error.diagnostics[0].code == _CANCELLED:
+            self._machine.check_time(error.diagnostics[0].span)
+
+    def _packed(self, name: str, args: tuple[Value, ...]) -> Value:
+        registry = self._machine.registry
+        packed = registry.find(name)
+        if packed is None:
+            near = registry.near(name)
+            hint = f"did you mean {', '.join(near)}?" if near else "register it with `register_packed`"
+            fail("VM001", f"there is no packed function `{name}`", hint)
+        self._watch(packed, args)
+        context = (self._machine,) if packed.takes_context else ()
+        given = tuple(to_host(arg, self._machine.invoke) for arg in args)
+        try:
+            value = to_value(packed.function(*context, *given))
+        except DiagnosedError:
+            raise
+        except Exception as error:  # Host code may raise anything; it is the program's failure, at its call.
+            code = "VM018" if "read-only" in str(error) else "VM002"
+            hint = "a constant of the program may not change; copy it first" if code == "VM018" else ""
+            fail(code, f"packed function `{name}` failed: {type(error).__name__}: {error}", hint)
+        finally:
+            self._compare()
+        return value
+
+    def _watch(self, packed: Packed, args: tuple[Value, ...]) -> None:
+        """Keep what the function writes by its declaration; if it declares nothing, watch all that it can reach."""
+        recorder = self._machine.recorder
+        if recorder is None:
+            return
+        reached: tuple[Value, ...] = ()
+        if packed.writes is not None:
+            written = tuple(args[index] for index in packed.writes if -len(args) <= index < len(args))
+            for array in arrays_in(*written):
+                recorder.before_write(array)
+        elif not packed.is_pure:
+            reached = args
+        arrays = {(id(root_of(array)), array.ctypes.data, array.nbytes): array for array in arrays_in(*reached)}
+        self._watched.append([(array, recorder.snapshot(array)) for array in arrays.values()])
+
+    def _compare(self) -> None:
+        recorder = self._machine.recorder
+        if recorder is not None:
+            for array, before in self._watched.pop():
+                recorder.compare(array, before)
+
+    @contextmanager
+    def interrupted(self) -> Generator[None]:
+        """Run the body, a call back from a packed function: what was written so far was written before it."""
+        recorder = self._machine.recorder
+        if recorder is None or not self._watched:
+            yield
+            return
+        arrays = [array for array, _ in self._watched[-1]]
+        self._compare()
+        try:
+            yield
+        finally:
+            self._watched.append([(array, recorder.snapshot(array)) for array in arrays])

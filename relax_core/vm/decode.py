@@ -1,0 +1,148 @@
+"""Instructions as the machine's loop takes them: what to do, how to fetch the arguments, where to put the result."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from operator import itemgetter
+from typing import Any, Final, TypeAlias, assert_never, cast
+
+from relax_core.bytecode.executable import DTypeConstant, Executable, FunctionEntry, PoolConstant, ShapeConstant
+from relax_core.bytecode.isa import (
+    Argument,
+    CallInstruction,
+    ConstantRef,
+    FunctionRef,
+    GotoInstruction,
+    IfInstruction,
+    Immediate,
+    Instruction,
+    Register,
+    ReturnInstruction,
+    Special,
+)
+from relax_core.vm.builtins import BUILTINS
+from relax_core.vm.values import MACHINE, UNWRITTEN, Closure, DTypeValue, ShapeValue, Value
+
+Fetch: TypeAlias = Callable[[list[Value]], tuple[Value, ...]]
+
+
+BUILTIN: Final = 0
+KERNEL: Final = 1
+FUNCTION: Final = 2
+CLOSURE: Final = 3
+RETURN: Final = 4
+PACKED: Final = 5
+IF: Final = 6
+GOTO: Final = 7
+
+Step: TypeAlias = tuple[int, Any, Fetch, int]
+"""`(what, target, fetch, destination)`.
+
+`target` is a builtin's function, the index of a function, or the program counter that a jump leads to. The destination
+is a register's index, -1 for none; of a return and of an `if` it is the slot that they read.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Code:
+    """The steps of a VM function, and what a frame's registers start as: unwritten registers, then the constants."""
+
+    steps: tuple[Step, ...]
+    template: tuple[Value, ...]
+
+
+def decode(executable: Executable, entry: FunctionEntry) -> Code:
+    """Decode the instructions of a VM function; its jumps are relative to its start."""
+    constants = _Constants(executable, entry.register_count)
+    steps = tuple(
+        _step(executable, constants, instruction, pc)
+        for pc, instruction in enumerate(executable.instructions[entry.start : entry.end])
+    )
+    return Code(steps, ((UNWRITTEN,) * entry.register_count) + tuple(constants.values))
+
+
+class _Constants:
+    """The slots behind the registers, one for each constant that the function mentions."""
+
+    def __init__(self, executable: Executable, register_count: int) -> None:
+        self.executable = executable
+        self.register_count = register_count
+        self.values: list[Value] = []
+        self.slot_of: dict[Argument, int] = {}
+
+    def slot(self, argument: Argument) -> int:
+        if isinstance(argument, Register):
+            return argument.index
+        if argument not in self.slot_of:
+            self.slot_of[argument] = self.register_count + len(self.values)
+            self.values.append(_constant(self.executable, argument))
+        return self.slot_of[argument]
+
+
+def _constant(executable: Executable, argument: Argument) -> Value:
+    match argument:
+        case Immediate(value=value):
+            return value
+        case ConstantRef(index=index):
+            return pool_value(executable.constants[index])
+        case FunctionRef(index=index):
+            return Closure(index, executable.functions[index].name)
+        case Special(name=name):
+            return None if name == "void" else MACHINE
+        case Register():
+            raise AssertionError("a register is no constant")
+        case _:
+            assert_never(argument)
+
+
+def pool_value(constant: PoolConstant) -> Value:
+    """Return the run-time value of a constant of the pool."""
+    match constant:
+        case ShapeConstant(values=values):
+            return ShapeValue(values)
+        case DTypeConstant(name=name):
+            return DTypeValue(name)
+        case _:
+            return constant
+
+
+def _step(executable: Executable, constants: _Constants, instruction: Instruction, pc: int) -> Step:
+    match instruction:
+        case CallInstruction(function=function, args=args, dst=dst):
+            fetch = _fetch(tuple(map(constants.slot, args)))
+            what, target = _target(executable, function)
+            return what, target, fetch, dst.index if isinstance(dst, Register) else -1
+        case ReturnInstruction(result=result):
+            return RETURN, None, _fetch(()), constants.slot(result)
+        case GotoInstruction(offset=offset):
+            return GOTO, pc + offset, _fetch(()), -1
+        case IfInstruction(condition=condition, false_offset=offset):
+            return IF, pc + offset, _fetch(()), condition.index
+        case _:
+            assert_never(instruction)
+
+
+def _target(executable: Executable, function: int) -> tuple[int, Any]:
+    entry = executable.functions[function]
+    match entry.kind:
+        case "vm":
+            return FUNCTION, function
+        case "kernel":
+            return KERNEL, function
+        case "packed" if entry.name == "vm.builtin.invoke_closure":
+            return CLOSURE, function
+        case "packed" if entry.name in BUILTINS:
+            return BUILTIN, BUILTINS[entry.name]
+        case "packed":
+            return PACKED, function
+        case _:
+            assert_never(entry.kind)
+
+
+def _fetch(slots: tuple[int, ...]) -> Fetch:
+    match slots:
+        case ():
+            return lambda registers: ()
+        case (slot,):
+            return lambda registers: (registers[slot],)
+        case _:
+            return cast("Fetch", itemgetter(*slots))

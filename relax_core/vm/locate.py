@@ -1,0 +1,51 @@
+"""Put the place into a diagnostic of a run: the line of the running instruction, and of the calls that led there."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Final
+
+from relax_core.bytecode.executable import Executable, FunctionEntry
+from relax_core.diagnostics import Diagnostic
+from relax_core.vm.stack import Frame
+from relax_core.vm.values import Value, describe
+
+_SHOWN_CALLS: Final = 4
+_SHOWN_CYCLE: Final = 8
+
+
+def located(executable: Executable, frames: Sequence[Frame], diagnostic: Diagnostic) -> Diagnostic:
+    """Return `diagnostic` with the running instruction's place, or, if it has one, with that as a related place."""
+    if not frames:
+        return diagnostic
+    here = executable.span_of(frames[-1].absolute_pc)
+    span, related = diagnostic.span, list(diagnostic.related)
+    if span is None:
+        span = here
+    elif here is not None and here != span:
+        related.append((f"called in `{_name(executable, frames[-1])}`", here))
+    for frame in list(reversed(frames[:-1]))[:_SHOWN_CALLS]:
+        call = executable.span_of(frame.absolute_pc)
+        if call is not None:
+            related.append((f"called in `{_name(executable, frame)}`", call))
+    return replace(diagnostic, span=span, related=tuple(related))
+
+
+def too_deep(executable: Executable, frames: Sequence[Frame], function: int) -> str:
+    """Say that calls are nested too deep, and name the functions that call each other."""
+    indices = [*(frame.function for frame in frames[-_SHOWN_CYCLE:]), function]
+    latest = len(indices) - 1
+    start = next((index for index in range(latest - 1, -1, -1) if indices[index] == function), 0)
+    cycle = " → ".join(f"`{executable.functions[index].name}`" for index in indices[start:])
+    return f"calls are nested {len(frames):,} deep: {cycle}"
+
+
+def wrong_count(entry: FunctionEntry, args: tuple[Value, ...]) -> str:
+    """Say that a function was called with another number of arguments."""
+    names = ", ".join(entry.param_names)
+    plural = "" if entry.param_count == 1 else "s"
+    given = ", ".join(map(describe, args))
+    return f"`{entry.name}` takes {entry.param_count} argument{plural} ({names}), got {len(args)} ({given})"
+
+
+def _name(executable: Executable, frame: Frame) -> str:
+    return executable.functions[frame.function].name

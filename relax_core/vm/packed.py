@@ -1,0 +1,118 @@
+"""Packed functions: host functions that programs call by name, looked up when the call is made."""
+
+import difflib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any, Final
+
+import numpy as np
+
+from relax_core.vm.context import Context
+from relax_core.vm.values import Array, Value, show
+
+HostFunction = Callable[..., Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Packed:
+    """A packed function and what it declares.
+
+    `writes` are the positions of the arguments that it writes, negative ones counted from the end; `None` if it
+    does not say, then every tensor that it can reach is compared before and after. A pure one writes nothing.
+    `takes_context` functions get the machine as first argument.
+    """
+
+    name: str
+    function: HostFunction
+    is_pure: bool = False
+    writes: tuple[int, ...] | None = None
+    takes_context: bool = False
+    summary: str = ""
+
+
+def _custom_add(a: Array, b: Array) -> Array:
+    return np.asarray(a + b)
+
+
+def _custom_print(context: Context, *values: Value) -> None:
+    context.write_output(" ".join(map(show, values)))
+
+
+def _custom_tile(a: Array, out: Array) -> None:
+    out[...] = np.tile(a, (1, 2))
+
+
+def _custom_inplace_update(a: Array) -> None:
+    a += np.ones((), a.dtype)
+
+
+def _custom_apply(function: HostFunction, *args: Value) -> Value:
+    return function(*args)
+
+
+def _custom_identity(value: Value) -> Value:
+    return value
+
+
+def _custom_copy(a: Array, out: Array) -> None:
+    out[...] = a
+
+
+DEFAULT_PACKED: Mapping[str, Packed] = MappingProxyType(
+    {
+        item.name: item
+        for item in (
+            Packed("custom_add", _custom_add, True, (), summary="The sum of two tensors."),
+            Packed("custom_print", _custom_print, False, (), takes_context=True, summary="Prints its arguments."),
+            Packed("custom_tile", _custom_tile, False, (1,), summary="Writes a tensor twice, side by side."),
+            Packed("custom_inplace_update", _custom_inplace_update, False, (0,), summary="Adds 1 in place."),
+            Packed("custom_copy", _custom_copy, False, (1,), summary="Copies a tensor into another."),
+            Packed("custom_apply", _custom_apply, False, (), summary="Calls a closure with the other arguments."),
+            Packed("custom_identity", _custom_identity, True, (), summary="Returns its argument."),
+        )
+    }
+)
+
+
+class Registry:
+    """Packed functions by name: those of the host before the default ones."""
+
+    __slots__ = ("_added", "_default")
+
+    def __init__(self, default: Mapping[str, Packed] = DEFAULT_PACKED) -> None:
+        self._default = default
+        self._added: dict[str, Packed] = {}
+
+    def register(
+        self, name: str, function: HostFunction, *, is_pure: bool = False, writes: tuple[int, ...] | None = None
+    ) -> None:
+        """Add or replace a function. `writes` are the positions of the arguments that it writes."""
+        self._added[name] = Packed(name, function, is_pure, () if is_pure else writes)
+
+    def find(self, name: str) -> Packed | None:
+        """Return the function called `name`."""
+        return self._added.get(name) or self._default.get(name)
+
+    def near(self, name: str) -> tuple[str, ...]:
+        """Return at most three known names that look like `name`."""
+        return tuple(difflib.get_close_matches(name, self.names, 3, 0.5))
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """All names, sorted."""
+        return tuple(sorted({*self._default, *self._added}))
+
+
+HOST: Final = Registry()
+
+
+def register_packed(name: str, function: HostFunction, *, is_pure: bool = False, writes: tuple[int, ...] = ()) -> None:
+    """Let programs call `function` by `name`.
+
+    It gets NumPy arrays, Python scalars and strings, tuples of ints for shapes, tuples, and callables for closures,
+    and may return any of them, or nothing. `writes` are the positions of the arguments that it changes in place
+    (-1 is the last); a function that is not `is_pure` and names none is watched, so that the debugger can still
+    show the tensors as they were before.
+    """
+    HOST.register(name, function, is_pure=is_pure, writes=writes or None)

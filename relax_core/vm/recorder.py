@@ -1,0 +1,223 @@
+"""The log that a running machine writes: events, frames, and what tensors held before they were changed."""
+
+from array import array as packed_array
+from bisect import bisect_left
+from collections import deque
+from dataclasses import dataclass, field
+from typing import Any, Final, TypeAlias
+
+import numpy as np
+
+from relax_core.vm.values import NOT_KEPT, Array, Sentinel, Value, arrays_in, root_of
+
+NO_WRITE: Final = Sentinel("no write")
+
+Before: TypeAlias = "np.ndarray[Any, Any] | Sentinel | None"
+"""Bytes, `NOT_KEPT`, or `None` if nothing had been written yet."""
+
+
+@dataclass(slots=True)
+class FrameRecord:
+    """A call: the function, who called it, and from which event to which it ran.
+
+    `enter` is the event that made the frame (-1 for the entry function), `leave` the one that returned (-1 while it
+    has not). `function` is an index into the function table.
+    """
+
+    function: int
+    parent: int
+    depth: int
+    enter: int
+    args: tuple[Value, ...]
+    leave: int = -1
+
+
+@dataclass(slots=True)
+class Undo:
+    """The bytes `[start, stop)` of a memory as they were before event `event`."""
+
+    event: int
+    start: int
+    stop: int
+    before: Before
+
+    def covers(self, start: int, stop: int) -> bool:
+        """Tell whether it holds all bytes of a region."""
+        return self.start <= start and stop <= self.stop
+
+    def undone(self, content: Before, start: int, stop: int) -> Before:
+        """Return `content`, the bytes of a region, as they were before the event."""
+        low, high = max(start, self.start), min(stop, self.stop)
+        if low >= high:
+            return content
+        if not isinstance(self.before, np.ndarray):
+            return self.before
+        if self.covers(start, stop):
+            return self.before[low - self.start : high - self.start].copy()
+        if isinstance(content, np.ndarray):
+            content[low - start : high - start] = self.before[low - self.start : high - self.start]
+        return content
+
+
+@dataclass(slots=True)
+class Memory:
+    """The past of the memory that `root` owns. `is_fresh` until the first write; `uses` counts log entries."""
+
+    root: Array
+    is_fresh: bool = False
+    uses: int = 0
+    undos: list[Undo] = field(default_factory=list["Undo"])
+
+    def past(self, array: Array, event: int) -> Array | Sentinel | None:
+        """Return what `array`, a view of this memory, held before event `event`; `None` if nothing yet."""
+        first = bisect_left(self.undos, event, key=lambda undo: undo.event)
+        if first == len(self.undos):
+            return None if self.is_fresh else array
+        start, stop = extent(array, self.root)
+        # The earliest entry that holds the whole region says what was there; only those before it matter besides.
+        last = first
+        while last < len(self.undos) - 1 and not self.undos[last].covers(start, stop):
+            last += 1
+        content: Before = _contiguous_bytes(array)
+        for undo in reversed(self.undos[first : last + 1]):
+            content = undo.undone(content, start, stop)
+        if not isinstance(content, np.ndarray):
+            return content
+        return content.view(array.dtype).reshape(array.shape)
+
+
+def extent(array: Array, root: Array) -> tuple[int, int]:
+    """Return the byte range of a contiguous `array` within `root`."""
+    start = array.ctypes.data - root.ctypes.data if array is not root else 0
+    return start, start + array.nbytes
+
+
+def _contiguous_bytes(array: Array) -> np.ndarray[Any, Any]:
+    return np.frombuffer(array.tobytes(), np.uint8).copy()
+
+
+class Recorder:
+    """What happened, in parallel lists: the event `e` was instruction `pcs[e]` in frame `frame_ids[e]`.
+
+    `values[e]` is what it wrote to its destination, or `NO_WRITE`. A return writes to its caller's frame.
+    """
+
+    __slots__ = ("_order", "_retained_limit", "frame_ids", "frames", "memories", "pcs", "retained_bytes", "values")
+
+    def __init__(self, retained_limit: int) -> None:
+        self.pcs = packed_array("I")
+        self.frame_ids = packed_array("I")
+        self.values: list[Value] = []
+        self.frames: list[FrameRecord] = []
+        self.memories: dict[int, Memory] = {}
+        self.retained_bytes = 0
+        self._retained_limit = retained_limit
+        self._order: deque[tuple[str, int, Undo | None]] = deque()
+
+    def add_frame(self, frame: FrameRecord) -> int:
+        """Record a call and return the number of its frame."""
+        self.frames.append(frame)
+        number = len(self.frames) - 1
+        if frame.args and self._use(frame.args):
+            self._order.append(("frame", number, None))
+            if self.retained_bytes > self._retained_limit:
+                self._shrink()
+        return number
+
+    def keep(self, value: Value) -> None:
+        """Count the tensors in the value that the last event wrote."""
+        if self._use(value):
+            self._order.append(("value", len(self.values) - 1, None))
+            if self.retained_bytes > self._retained_limit:
+                self._shrink()
+
+    def mark_fresh(self, array: Array) -> None:
+        """Note that nothing was written to `array` yet."""
+        self._memory(array).is_fresh = True
+
+    def before_write(self, array: Array) -> None:
+        """Keep what `array` holds: the event that comes next is about to change it."""
+        event = len(self.pcs)
+        memory = self._memory(array)
+        if memory.is_fresh:
+            memory.is_fresh = False
+            memory.undos.append(Undo(event, 0, memory.root.nbytes, None))
+        else:
+            self.add_undo(array, _contiguous_bytes(array))
+
+    def snapshot(self, array: Array) -> Before:
+        """Return what `array` holds, to be compared later."""
+        return None if self._memory(array).is_fresh else _contiguous_bytes(array)
+
+    def compare(self, array: Array, before: Before) -> None:
+        """Keep `before`, a snapshot of `array`, if `array` holds something else by now.
+
+        A tensor to which nothing had been written counts as written.
+        """
+        if before is None:
+            memory = self._memory(array)
+            if memory.is_fresh:
+                memory.is_fresh = False
+                memory.undos.append(Undo(len(self.pcs), 0, memory.root.nbytes, None))
+        elif isinstance(before, np.ndarray) and before.tobytes() != array.tobytes():
+            self.add_undo(array, before)
+
+    def add_undo(self, array: Array, before: np.ndarray[Any, Any]) -> None:
+        """Keep that `array` held `before` until the event that comes next."""
+        memory = self._memory(array)
+        start, stop = extent(array, memory.root)
+        undo = Undo(len(self.pcs), start, stop, before)
+        memory.undos.append(undo)
+        self.retained_bytes += before.nbytes
+        self._order.append(("undo", 0, undo))
+        self._shrink()
+
+    def _memory(self, array: Array) -> Memory:
+        root = root_of(array)
+        memory = self.memories.get(id(root))
+        if memory is None:
+            memory = self.memories[id(root)] = Memory(root)
+            self.retained_bytes += root.nbytes
+        return memory
+
+    def _use(self, value: Value) -> bool:
+        if isinstance(value, np.ndarray):
+            self._memory(value).uses += 1
+            return True
+        found = False
+        for item in arrays_in(value):
+            self._memory(item).uses += 1
+            found = True
+        return found
+
+    def _release(self, value: Value) -> None:
+        for item in arrays_in(value):
+            memory = self.memories.get(id(root_of(item)))
+            if memory is not None:
+                memory.uses -= 1
+                if memory.uses <= 0:
+                    del self.memories[id(memory.root)]
+                    self.retained_bytes -= memory.root.nbytes
+
+    def _shrink(self) -> None:
+        """Give up the oldest values until the rest fits the limit; the newest stays, as do arguments of open calls."""
+        held: list[tuple[str, int, Undo | None]] = []
+        while self.retained_bytes > self._retained_limit and len(self._order) > 1:
+            what, number, undo = self._order.popleft()
+            if undo is not None:
+                self._give_up(undo)
+            elif what == "value":
+                self._release(self.values[number])
+                self.values[number] = NOT_KEPT
+            elif self.frames[number].leave < 0:
+                held.append((what, number, None))
+            else:
+                frame = self.frames[number]
+                self._release(frame.args)
+                frame.args = (NOT_KEPT,) * len(frame.args)
+        self._order.extendleft(reversed(held))
+
+    def _give_up(self, undo: Undo) -> None:
+        if isinstance(undo.before, np.ndarray):
+            self.retained_bytes -= undo.before.nbytes
+        undo.before = NOT_KEPT

@@ -1,0 +1,303 @@
+"""Run-time values: what a register holds, what kind it is, and how the program prints it.
+
+A tensor is an `np.ndarray` (C-contiguous), a shape a `ShapeValue`, a tuple a Python tuple, a scalar on the host a
+`bool`, `int`, `float` or `np.generic`, a string a `str`, void `None`. Everything else has a class of its own here or
+is an `ObjectValue`. All but tensors are immutable.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, Final, Literal, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+Array: TypeAlias = npt.NDArray[Any]
+Number: TypeAlias = "bool | int | float | np.generic[Any]"
+
+ValueKind = Literal[
+    "tensor",
+    "tensor0",
+    "shape",
+    "tuple",
+    "closure",
+    "prim",
+    "dtype",
+    "string",
+    "object",
+    "storage",
+    "machine",
+    "void",
+    "unwritten",
+    "not kept",
+]
+
+
+class ShapeValue(tuple[int, ...]):
+    """A shape as a value; equal to the tuple of its dimensions."""
+
+    __slots__ = ()
+
+
+@dataclass(frozen=True, slots=True)
+class DTypeValue:
+    """A dtype as a value."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Closure:
+    """A function value: an entry of the function table, and the captures that are appended to a call's arguments.
+
+    `function` and `captures` are for the debugger; the program sees and prints `<closure>` only.
+    """
+
+    function: int
+    name: str
+    captures: "tuple[Value, ...]" = ()
+
+    def __repr__(self) -> str:
+        return "<closure>"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class StorageValue:
+    """Room for tensors. Each tensor in it has memory of its own, so that the past of one is not lost to another."""
+
+    size_bytes: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ObjectValue:
+    """An object of the host that the machine hands around and does not look into."""
+
+    content: object
+
+
+@dataclass(frozen=True, slots=True)
+class Sentinel:
+    """A state of a register that is not a value."""
+
+    name: str
+
+    def __repr__(self) -> str:
+        return f"<{self.name}>"
+
+
+@dataclass(frozen=True, slots=True)
+class Uninitialised:
+    """A tensor at a time before anything was written to it."""
+
+    shape: tuple[int, ...]
+    dtype: str
+
+
+Plain: TypeAlias = ShapeValue | Closure | DTypeValue | StorageValue | ObjectValue | Uninitialised | Sentinel | None
+Value: TypeAlias = "Array | Number | str | tuple[Value, ...] | Plain"
+
+_SHOWN_LENGTH: Final = 1 << 20
+UNWRITTEN: Final = Sentinel("unwritten")
+NOT_KEPT: Final = Sentinel("not kept")
+MACHINE: Final = Sentinel("machine")
+
+
+def kind_of(value: Value) -> ValueKind:
+    """Tell the kind of a value; `tensor0` is a tensor of rank 0."""
+    match value:
+        case np.ndarray():
+            return "tensor" if value.ndim else "tensor0"
+        case bool() | int() | float() | np.generic():
+            return "prim"
+        case str():
+            return "string"
+        case ShapeValue():
+            return "shape"
+        case tuple():
+            return "tuple"
+        case Closure():
+            return "closure"
+        case DTypeValue():
+            return "dtype"
+        case StorageValue():
+            return "storage"
+        case Uninitialised():
+            return "unwritten"
+        case Sentinel():
+            return _state_kind(value)
+        case None:
+            return "void"
+        case ObjectValue():
+            return "object"
+
+
+def _state_kind(state: Sentinel) -> ValueKind:
+    if state is NOT_KEPT:
+        return "not kept"
+    if state is MACHINE:
+        return "machine"
+    return "unwritten"
+
+
+def dtype_name(value: Value) -> str:
+    """Return the dtype of a tensor or scalar, the empty string for other values."""
+    match value:
+        case np.ndarray() | np.generic():
+            return str(value.dtype)
+        case bool():
+            return "bool"
+        case int():
+            return "int64"
+        case float():
+            return "float64"
+        case Uninitialised(dtype=dtype):
+            return dtype
+        case _:
+            return ""
+
+
+def describe(value: Value) -> str:
+    """Say in a message what a value is, such as `tensor (2, 3) float32`."""
+    match value:
+        case np.ndarray():
+            return f"tensor {shape_text(value.shape)} {value.dtype}"
+        case bool() | int() | float() | np.generic():
+            return f"scalar {value} {dtype_name(value)}"
+        case ShapeValue():
+            return f"shape {shape_text(value)}"
+        case str():
+            return f"string {value!r}"
+        case tuple():
+            return f"tuple of {len(value)}"
+        case DTypeValue(name=name):
+            return f"dtype {name}"
+        case Closure():
+            return "closure"
+        case Uninitialised(shape=shape, dtype=dtype):
+            return f"uninitialised tensor {shape_text(shape)} {dtype}"
+        case None:
+            return "void"
+        case Sentinel(name=name):
+            return name
+        case StorageValue(size_bytes=size_bytes):
+            return f"storage of {size_bytes} bytes"
+        case ObjectValue(content=content):
+            return f"object {type(content).__name__}"
+
+
+def show(value: Value) -> str:
+    """Return the text that the program prints for a value. A closure is opaque: `<closure>`.
+
+    Tuples that share fields can be large beyond measure; the text ends with `…` when it is too long.
+    """
+    pieces: list[str] = []
+    length = 0
+    stack: list[Value | _Text] = [value]
+    while stack:
+        item = stack.pop()
+        if isinstance(item, tuple) and not isinstance(item, ShapeValue):
+            stack.append(_Text(",)" if len(item) == 1 else ")"))
+            for index in range(len(item) - 1, -1, -1):
+                stack += (item[index], _Text(", ")) if index else (item[index],)
+            item = _Text("(")
+        piece = item.text if isinstance(item, _Text) else _show_leaf(item)
+        pieces.append(piece)
+        length += len(piece)
+        if length > _SHOWN_LENGTH:
+            return "".join(pieces) + "…"
+    return "".join(pieces)
+
+
+@dataclass(frozen=True, slots=True)
+class _Text:
+    text: str
+
+
+def _show_leaf(value: Value) -> str:
+    match value:
+        case ShapeValue():
+            return shape_text(value)
+        case DTypeValue(name=name):
+            return name
+        case Closure():
+            return "<closure>"
+        case Uninitialised():
+            return "uninitialised"
+        case None:
+            return "()"
+        case Sentinel(name=name):
+            return f"<{name}>"
+        case StorageValue():
+            return "<storage>"
+        case ObjectValue():
+            return "<object>"
+        case _:
+            return str(value)
+
+
+def shape_text(shape: tuple[int, ...]) -> str:
+    """Print dimensions as a Python tuple."""
+    return f"({', '.join(map(str, shape))}{',' if len(shape) == 1 else ''})"
+
+
+def arrays_in(*values: Value) -> Iterator[Array]:
+    """Yield every tensor that can be reached from `values` through tuples and captures; every tuple is entered once."""
+    stack: list[Value] = list(reversed(values))
+    entered: set[int] = set()
+    while stack:
+        item = stack.pop()
+        if isinstance(item, np.ndarray):
+            yield item
+        elif id(item) not in entered:
+            fields = _fields(item, into_captures=True)
+            if fields:
+                entered.add(id(item))
+                stack.extend(reversed(fields))
+
+
+def map_leaves(value: Value, leaf: Callable[[Value], Any], *, into_captures: bool) -> Any:
+    """Return `value` with `leaf` applied to what is no tuple; the same object if nothing changed.
+
+    Without recursion, and once per object: a program can nest tuples and closures deeply, and share them.
+    """
+    results: dict[int, Any] = {}
+    stack: list[tuple[Value, bool]] = [(value, False)]
+    while stack:
+        item, is_ready = stack.pop()
+        if id(item) in results:
+            continue
+        fields = _fields(item, into_captures=into_captures)
+        if not fields:
+            results[id(item)] = leaf(item)
+        elif not is_ready:
+            stack.append((item, True))
+            stack.extend((field, False) for field in fields)
+        else:
+            mapped = tuple(results[id(field)] for field in fields)
+            is_same = all(new is old for new, old in zip(mapped, fields, strict=True))
+            results[id(item)] = item if is_same else _with_fields(item, mapped)
+    return results[id(value)]
+
+
+def _fields(value: Value, *, into_captures: bool) -> tuple[Value, ...]:
+    if isinstance(value, tuple) and not isinstance(value, ShapeValue):
+        return value
+    return value.captures if into_captures and isinstance(value, Closure) else ()
+
+
+def _with_fields(value: Value, fields: tuple[Any, ...]) -> Any:
+    return Closure(value.function, value.name, fields) if isinstance(value, Closure) else fields
+
+
+@lru_cache
+def item_bytes(dtype: str) -> int:
+    """Return the size of an element."""
+    return np.dtype(dtype).itemsize
+
+
+def root_of(array: Array) -> Array:
+    """Return the array that owns the memory of `array`, or the outermost one that NumPy knows."""
+    while isinstance(array.base, np.ndarray):
+        array = array.base
+    return array

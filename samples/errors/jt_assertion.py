@@ -1,0 +1,25 @@
+# title: An assertion in a prim func
+# shows: the message of an assertion that does not hold
+# source: RelaxScope
+from tvm.script import ir as I
+from tvm.script import relax as R
+from tvm.script import tirx as T
+
+
+@I.ir_module(s_tir=True)
+class Module:
+    @T.prim_func(private=True, s_tir=True)
+    def assertion(x: T.handle, y: T.handle):
+        n = T.int64()
+        X = T.match_buffer(x, (n,), "float32")
+        Y = T.match_buffer(y, (n,), "float32")
+        assert n < 3, "n must be small"  #! JT013
+        for i in range(n):
+            Y[i] = X[i]
+
+    @R.function
+    def main(x: R.Tensor(("n",), "float32")) -> R.Tensor(("n",), "float32"):
+        n = T.int64()
+        cls = Module
+        y = R.call_tir(cls.assertion, (x,), out_ty=R.Tensor((n,), "float32"))
+        return y

@@ -1,0 +1,43 @@
+# title: A closure that captures a variable
+# shows: a local function that captures `x` bound, called, put in a tuple, passed, printed, chosen by `if`, returned
+# source: RelaxScope
+from tvm.script import ir as I
+from tvm.script import relax as R
+
+
+@I.ir_module
+class Module:
+    @R.function
+    def negate(x: R.Tensor((3,), "float32")) -> R.Tensor((3,), "float32"):
+        y = R.negative(x)
+        return y
+
+    @R.function
+    def apply(
+        f: R.Callable((R.Tensor((3,), "float32"),), R.Tensor((3,), "float32")), x: R.Tensor((3,), "float32")
+    ) -> R.Tensor((3,), "float32"):
+        y = f(x)
+        return y
+
+    @R.function(pure=False)
+    def main(x: R.Tensor((3,), "float32"), c: R.Tensor((), "bool")):
+        cls = Module
+
+        @R.function
+        def bound(y: R.Tensor((3,), "float32")) -> R.Tensor((3,), "float32"):
+            z = R.multiply(x, y)
+            return z
+
+        called = bound(x)
+        pair = (bound, x)
+        first = pair[0]
+        from_tuple = first(x)
+        passed = cls.apply(bound, x)
+        packed = R.call_packed("custom_apply", bound, x, ty_args=R.Tensor((3,), "float32"))
+        shown = R.print(bound)
+        if c:
+            chosen = bound
+        else:
+            chosen = cls.negate
+        from_if = chosen(x)
+        return (called, from_tuple, passed, packed, from_if, bound)

@@ -1,0 +1,80 @@
+"""Start the app as a user does, for tests that drive it with a browser."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+APP = Path(__file__).resolve().parent.parent / "app.py"
+START_SECONDS = 60
+
+
+@contextmanager
+def serve(cwd: Path, app: Path = APP, python: str = sys.executable) -> Iterator[str]:
+    """Run `streamlit run APP` with the working directory `cwd`; give the address once it answers, stop it at the end.
+
+    `cwd` is also the home directory of the server, so that no setting of the user who runs the tests has a say.
+
+    Raises:
+        RuntimeError: the server ended or did not answer in time; the message holds what it printed.
+    """
+    port = _free_port()
+    command = [python, "-m", "streamlit", "run", str(app), "--server.port", str(port)]
+    inherited = {key: value for key, value in os.environ.items() if not key.startswith("STREAMLIT_")}
+    log = cwd / "server.log"
+    with log.open("wb") as output:
+        process = subprocess.Popen(
+            command,
+            cwd=cwd,
+            env=inherited | {"HOME": str(cwd)},
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+    url = f"http://127.0.0.1:{port}"
+    try:
+        _wait_until_healthy(url, process, log)
+        yield url
+    finally:
+        _stop(process)
+
+
+def _free_port() -> int:
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return listener.getsockname()[1]
+
+
+def _wait_until_healthy(url: str, process: subprocess.Popen[bytes], log: Path) -> None:
+    for _ in range(START_SECONDS * 10):
+        try:
+            with urllib.request.urlopen(f"{url}/_stcore/health", timeout=5):
+                return
+        except (urllib.error.URLError, TimeoutError, ConnectionError):
+            pass
+        try:
+            process.wait(timeout=0.1)
+        except subprocess.TimeoutExpired:
+            continue
+        raise RuntimeError(f"the app ended with status {process.returncode}:\n{log.read_text(errors='replace')}")
+    raise RuntimeError(f"the app did not answer at {url}:\n{log.read_text(errors='replace')}")
+
+
+def _stop(process: subprocess.Popen[bytes]) -> None:
+    """End the server and the workers of its process group."""
+    for how in (signal.SIGTERM, signal.SIGKILL):
+        try:
+            os.killpg(process.pid, how)
+            process.wait(timeout=10)
+        except subprocess.TimeoutExpired:
+            continue
+        except ProcessLookupError:
+            pass
+        return

@@ -1,0 +1,188 @@
+"""Each rule of well-formedness names its culprit, also in modules that no text can give."""
+
+import pytest
+
+from relax_core.check.check import check
+from relax_core.check.infer import infer
+from relax_core.check.well_formed import RULES, well_formed
+from relax_core.codes import CODES
+from relax_core.ir.attrs import attrs_of
+from relax_core.ir.expr import (
+    BindingBlock,
+    Call,
+    DataflowBlock,
+    DataflowVar,
+    Expr,
+    ExternFunc,
+    Function,
+    GlobalVar,
+    If,
+    MatchCast,
+    Null,
+    Op,
+    SeqExpr,
+    ShapeExpr,
+    Tuple,
+    Var,
+    VarBinding,
+    constant,
+)
+from relax_core.ir.module import Definition, IRModule
+from relax_core.ir.prim import PrimVar, binary, const
+from relax_core.ir.tir import NOTHING, Buffer, BufferParam, PrimFunc
+from relax_core.ir.types import TensorType
+from tests.check.programs import module_of
+
+FLOAT = TensorType((const(3),), "float32")
+x, y, z = Var("x", FLOAT), Var("y"), Var("z")
+inner, n = DataflowVar("lv"), PrimVar("n")
+
+
+def exp(value: Expr) -> Call:
+    return Call(Op("relax.exp"), (value,))
+
+
+def function(*blocks: BindingBlock, body: Expr, params: tuple[Var, ...] = (x,)) -> Function:
+    return Function(params, SeqExpr(blocks, body))
+
+
+def bind(var: Var, value: Expr) -> BindingBlock:
+    return BindingBlock((VarBinding(var, value),))
+
+
+def main(item: Function | PrimFunc) -> IRModule:
+    return IRModule((Definition(GlobalVar("main"), item),))
+
+
+CONDITION = constant(True)
+CALL_TIR = Op("relax.call_dps_packed")
+
+BROKEN = (
+    ("a variable bound twice", main(function(bind(y, exp(x)), bind(y, exp(x)), body=y)), ["WF001"]),
+    ("a variable that nothing binds", main(function(bind(y, exp(z)), body=y)), ["WF002"]),
+    ("a variable before its binding", main(function(bind(y, exp(z)), bind(z, exp(x)), body=y)), ["WF002"]),
+    (
+        "a variable of a branch outside it",
+        main(
+            function(
+                bind(y, If(CONDITION, SeqExpr((bind(z, exp(x)),), z), SeqExpr((), x))),
+                body=z,
+            )
+        ),
+        ["WF002"],
+    ),
+    (
+        "a dataflow variable outside its block",
+        main(function(DataflowBlock((VarBinding(inner, exp(x)),)), body=inner)),
+        ["WF003"],
+    ),
+    ("a dataflow variable bound elsewhere", main(function(bind(inner, exp(x)), body=inner)), ["WF015"]),
+    (
+        "a packed call in a dataflow block",
+        main(function(DataflowBlock((VarBinding(y, Call(ExternFunc("f"), (x,))),)), body=y)),
+        ["WF004"],
+    ),
+    ("a packed call in a pure function", main(function(bind(y, Call(ExternFunc("f"), (x,))), body=y)), ["WF005"]),
+    (
+        "a symbol without a value",
+        main(function(bind(y, Call(Op("relax.shape_to_tensor"), (ShapeExpr((n,)),))), body=y)),
+        ["WF006"],
+    ),
+    (
+        "a symbol in an expression only",
+        main(function(body=y, params=(Var("y"), y, Var("w", TensorType((binary("*", n, const(2)),), "float32"))))),
+        ["WF006"],
+    ),
+    ("a parameter twice", main(function(body=x, params=(x, x))), ["WF007"]),
+    ("a global of nowhere", main(function(bind(y, Call(GlobalVar("f"), (x,))), body=y)), ["WF008"]),
+    ("another object for a global", main(function(bind(y, GlobalVar("main")), body=y)), ["WF008"]),
+    (
+        "a private function with a name outside",
+        main(Function((x,), x, attrs=attrs_of({"global_symbol": "main"}), is_private=True)),
+        ["WF009"],
+    ),
+    (
+        "a conditional in a dataflow block",
+        main(function(DataflowBlock((VarBinding(y, If(CONDITION, SeqExpr((), x), SeqExpr((), x))),)), body=y)),
+        ["WF010"],
+    ),
+    ("a shape that is called", main(function(bind(y, Call(ShapeExpr(()), ())), body=y)), ["TY023", "WF011"]),
+    ("an operator as a value", main(function(bind(y, Op("relax.exp")), body=y)), ["WF011"]),
+    (
+        "inputs that are no tuple",
+        main(function(bind(y, Call(CALL_TIR, (ExternFunc("f"), x), type_args=(FLOAT,))), body=y)),
+        ["WF012"],
+    ),
+    (
+        "a buffer without a parameter",
+        main(PrimFunc((), (BufferParam(PrimVar("a", "handle"), Buffer("A", (const(3),))),), NOTHING)),
+        ["WF013"],
+    ),
+    (
+        "two functions of one name",
+        IRModule(tuple(Definition(GlobalVar("f"), Function((Var("x", FLOAT),), constant(1))) for _ in range(2))),
+        ["WF014"],
+    ),
+)
+
+SOUND = (
+    ("a symbol of a match_cast", main(function(
+        BindingBlock((MatchCast(y, x, TensorType((n,), "float32")),)),
+        bind(z, Call(Op("relax.zeros_like"), (y, Null()))), body=z))),
+    ("a symbol in the declared result", main(Function(
+        (x,), SeqExpr((BindingBlock((MatchCast(y, x, TensorType((n,), "float32")),)),), y),
+        ret_type=TensorType((n,), "float32")))),
+    ("a function that is taken as pure", main(Function(
+        (x,), Call(ExternFunc("f"), (x,)), attrs=attrs_of({"relax.force_pure": True})))),
+    ("no parameters and an empty tuple", main(Function((), Tuple()))),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(("module", "codes"), [item[1:] for item in BROKEN], ids=[item[0] for item in BROKEN])
+def test_a_rule_finds_its_culprit(module: IRModule, codes: list[str]) -> None:
+    assert sorted(item.code for item in check(module)) == codes
+
+
+@pytest.mark.parametrize("module", [item[1] for item in SOUND], ids=[item[0] for item in SOUND])
+def test_a_sound_module_has_no_diagnostics(module: IRModule) -> None:
+    assert check(module) == ()
+
+
+def test_every_rule_is_broken_by_a_module_here() -> None:
+    broken = {code for _, _, codes in BROKEN for code in codes}
+    assert {rule.code for rule in RULES} <= broken
+    assert broken <= set(CODES)
+
+
+LOCALS = """
+    @R.function(pure=False)
+    def main(c: R.Tensor((), "bool"), x: R.Tensor((3,), "float32")):
+        @R.function
+        def even(a: R.Tensor((3,), "float32")) -> R.Tensor((3,), "float32"):
+            if c:
+                r = odd(a)
+            else:
+                r = a
+            return r
+
+        @R.function
+        def odd(a: R.Tensor((3,), "float32")):
+            return even(a)
+
+        @R.function
+        def loop(a: R.Tensor((3,), "float32")):
+            if c:
+                r = loop(R.exp(a))
+            else:
+                r = a
+            return r
+
+        y = odd(loop(x))
+        return y
+"""
+
+
+def test_local_functions_may_refer_to_themselves_and_to_later_ones() -> None:
+    module = module_of(LOCALS)
+    assert check(module) == ()
+    assert well_formed(module, infer(module)) == ()

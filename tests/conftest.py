@@ -1,0 +1,82 @@
+"""Fixtures that every test may use: expected texts, the running app, headless Chromium."""
+
+import shutil
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser, Page, sync_playwright
+
+from tests.app_server import serve
+from tests.golden_text import Golden
+
+CHROMIUM_NAMES = ("chromium", "chromium-browser", "google-chrome")
+CHROMIUM_ARGUMENTS = (
+    "--headless=new",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+)
+VIEWPORT_WIDTH, VIEWPORT_HEIGHT = 1440, 900
+
+
+def chromium_path() -> str | None:
+    """Find the installed Chromium or Chrome."""
+    return next(filter(None, map(shutil.which, CHROMIUM_NAMES)), None)
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--update-golden", action="store_true", help="write tests/golden/ instead of comparing; read the diff"
+    )
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if chromium_path() is not None:
+        return
+    browser_items = [item for item in items if _is_browser_test(item)]
+    config.hook.pytest_deselected(items=browser_items)
+    items[:] = [item for item in items if not _is_browser_test(item)]
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    if chromium_path() is None:
+        names = ", ".join(CHROMIUM_NAMES)
+        terminalreporter.write_line(f"Browser tests need Chromium and were deselected: none of {names} was found.")
+
+
+def _is_browser_test(item: pytest.Item) -> bool:
+    return item.get_closest_marker("browser") is not None
+
+
+@pytest.fixture(scope="session")
+def golden(request: pytest.FixtureRequest) -> Golden:
+    """Compare with `tests/golden/`: `golden.check("passes/lambda_lift.txt", text)`."""
+    return Golden(is_updating=bool(request.config.getoption("--update-golden")))
+
+
+@pytest.fixture(scope="session")
+def app_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Start the app once, from a foreign working directory, and give its address."""
+    with serve(tmp_path_factory.mktemp("app")) as url:
+        yield url
+
+
+@pytest.fixture(scope="session")
+def chromium() -> Iterator[Browser]:
+    """Start the installed Chromium once, without a window."""
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium_path(), args=CHROMIUM_ARGUMENTS)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def page(chromium: Browser) -> Iterator[Page]:
+    """Open an empty tab of its own profile, 1440 x 900."""
+    context = chromium.new_context(viewport={"width": VIEWPORT_WIDTH, "height": VIEWPORT_HEIGHT})
+    yield context.new_page()
+    context.close()

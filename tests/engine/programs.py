@@ -1,0 +1,75 @@
+"""Programs for the tests of the engine."""
+
+from pathlib import Path
+
+from relax_core.engine.protocol import Program
+
+SAMPLES = Path(__file__).resolve().parents[2] / "samples"
+HEADER = """# Line 1, so that a module begins on line 3.
+
+@I.ir_module
+class Module:
+"""
+SMALL = (
+    HEADER
+    + """    @R.function
+    def main(x: R.Tensor((2, 3), "float32")) -> R.Tensor((2, 3), "float32"):
+        y = R.add(x, x)
+        return y
+"""
+)
+ENDLESS = (
+    HEADER
+    + """    @T.prim_func
+    def spin(a: T.handle, b: T.handle):
+        A = T.match_buffer(a, (1,), "float32")
+        B = T.match_buffer(b, (1,), "float32")
+        B[0] = A[0]
+        while B[0] < T.float32(2.0):
+            B[0] = A[0]
+
+    @R.function
+    def main(x: R.Tensor((1,), "float32")) -> R.Tensor((1,), "float32"):
+        cls = Module
+        y = R.call_tir(cls.spin, (x,), out_sinfo=R.Tensor((1,), "float32"))
+        return y
+"""
+)
+RECURSIVE = (
+    HEADER
+    + """    @R.function
+    def main(x: R.Tensor((), "float32")) -> R.Tensor((), "float32"):
+        cls = Module
+        y = cls.main(x)
+        return y
+"""
+)
+HUGE = (
+    HEADER
+    + """    @R.function
+    def main() -> R.Tensor((1099511627776,), "float32"):
+        y = R.zeros((1099511627776,), "float32")
+        return y
+"""
+)
+FOUR_ERRORS = (
+    HEADER
+    + """    @R.function
+    def main(x: R.Tensor((2, 3), "float32")):
+        a = R.add(x, x
+        b = R.ad(x, x)
+        c = R.add(x, missing)
+        d = R.matmul(x, x)
+        return d
+"""
+)
+
+
+def program(text: str, name: str = "m.py", **changes: object) -> Program:
+    """Make a program from a text."""
+    return Program(text, name, **changes)  # pyright: ignore[reportArgumentType]  # passed on as given
+
+
+def sample(path: str, **changes: object) -> Program:
+    """Make a program from a sample."""
+    return program((SAMPLES / path).read_text(encoding="utf-8"), path, **changes)

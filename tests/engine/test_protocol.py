@@ -1,0 +1,55 @@
+"""Messages survive the wire, and each request knows its reply."""
+
+from typing import get_args
+
+import msgspec
+import pytest
+
+from relax_core.engine import protocol
+from relax_core.engine.protocol import AnyRequest, Cancel, Envelope, Open, Program, reply_type
+
+REQUESTS = get_args(AnyRequest)
+PROGRAM = Program("text\n\u202e", "m.py", "M", "LambdaLift", "main", 3, (("n", 4),), "reported")
+VALUES = {
+    "program": PROGRAM, "text": "x", "node": "0/main/1", "stage": 1, "time": 2, "depth": 0, "register": 1,
+}  # fmt: skip
+
+
+def _made(kind: type[msgspec.Struct]) -> msgspec.Struct:
+    needed = [field.name for field in msgspec.structs.fields(kind) if field.required]
+    return kind(**{name: VALUES[name] for name in needed})
+
+
+@pytest.mark.parametrize("kind", REQUESTS, ids=lambda kind: kind.__name__)
+def test_a_request_survives_the_wire(kind: type[msgspec.Struct]) -> None:
+    envelope = Envelope(7, _made(kind))  # pyright: ignore[reportArgumentType]  # any of the union
+    assert msgspec.msgpack.decode(msgspec.msgpack.encode(envelope), type=Envelope) == envelope
+
+
+@pytest.mark.parametrize("kind", REQUESTS, ids=lambda kind: kind.__name__)
+def test_a_request_names_its_reply(kind: type[msgspec.Struct]) -> None:
+    assert issubclass(reply_type(_made(kind)), msgspec.Struct)  # pyright: ignore[reportArgumentType]  # any request
+
+
+def test_cancel_survives_the_wire() -> None:
+    envelope = Envelope(8, Cancel(7))
+    assert msgspec.msgpack.decode(msgspec.msgpack.encode(envelope), type=Envelope) == envelope
+
+
+def test_what_is_no_request_is_refused() -> None:
+    wrong = {"id": 1, "version": 1, "body": {"type": "Erase", "program": "x"}}
+    with pytest.raises(msgspec.ValidationError):
+        msgspec.msgpack.decode(msgspec.msgpack.encode(wrong), type=Envelope)
+
+
+def test_every_request_of_the_module_is_in_the_union() -> None:
+    defined = [
+        item
+        for item in vars(protocol).values()
+        if isinstance(item, type) and issubclass(item, protocol.Request) and item is not protocol.Request
+    ]
+    assert set(defined) == set(REQUESTS)
+
+
+def test_a_program_is_a_key() -> None:
+    assert {Open(PROGRAM), Open(Program(**msgspec.structs.asdict(PROGRAM)))} == {Open(PROGRAM)}

@@ -1,0 +1,90 @@
+"""Canonical form: what it proves, and that simplification keeps the value."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from relax_core.ir.canonical import constant_value, evaluate, prove_different, prove_equal, simplify
+from relax_core.ir.prim import IntImm, PrimExpr, PrimVar, Unary, binary, const
+
+N, M = PrimVar("n"), PrimVar("m")
+
+
+def _mul(a: PrimExpr, b: PrimExpr) -> PrimExpr:
+    return binary("*", a, b)
+
+
+def _add(a: PrimExpr, b: PrimExpr) -> PrimExpr:
+    return binary("+", a, b)
+
+
+@pytest.mark.parametrize(
+    ("a", "b"),
+    [
+        pytest.param(_mul(N, M), _mul(M, N), id="a product commutes"),
+        pytest.param(_mul(const(2), _add(N, const(1))), _add(_add(N, N), const(2)), id="a product distributes"),
+        pytest.param(binary("//", _mul(N, const(4)), const(2)), _mul(N, const(2)), id="an exact division divides"),
+        pytest.param(binary("%", _mul(N, const(4)), const(2)), const(0), id="a multiple has no remainder"),
+        pytest.param(binary("max", _add(N, const(1)), N), _add(N, const(1)), id="max of neighbours"),
+        pytest.param(binary("min", N, M), binary("min", M, N), id="min commutes"),
+        pytest.param(binary("//", _mul(N, M), const(3)), binary("//", _mul(M, N), const(3)), id="atoms are canonical"),
+    ],
+)
+def test_equal_expressions_are_proven_equal(a: PrimExpr, b: PrimExpr) -> None:
+    assert prove_equal(a, b)
+    assert not prove_different(a, b)
+
+
+@pytest.mark.parametrize(
+    ("a", "b"),
+    [
+        pytest.param(N, M, id="two variables"),
+        pytest.param(binary("//", N, const(2)), binary("//", M, const(2)), id="divisions of two variables"),
+        pytest.param(PrimVar("n"), PrimVar("n"), id="two variables of one name"),
+    ],
+)
+def test_what_may_differ_is_neither_proven_equal_nor_different(a: PrimExpr, b: PrimExpr) -> None:
+    assert not prove_equal(a, b)
+    assert not prove_different(a, b)
+
+
+def test_a_constant_difference_is_proven_different() -> None:
+    assert prove_different(_add(N, const(1)), N)
+    assert constant_value(binary("//", const(7), const(2))) == 3
+    assert constant_value(N) is None
+
+
+_LEAVES = st.one_of(st.integers(-9, 9).map(const), st.sampled_from([N, M]))
+
+
+def _combine(children: st.SearchStrategy[PrimExpr]) -> st.SearchStrategy[PrimExpr]:
+    plain = st.builds(binary, st.sampled_from(["+", "-", "*", "min", "max"]), children, children)
+    divided = st.builds(binary, st.sampled_from(["//", "%"]), children, st.integers(1, 7).map(const))
+    negated = children.map(lambda item: Unary("-", item, "int64"))
+    return st.one_of(plain, divided, negated)
+
+
+EXPRESSIONS: st.SearchStrategy[PrimExpr] = st.recursive(_LEAVES, _combine, max_leaves=12)
+
+
+@given(EXPRESSIONS, st.integers(-20, 20), st.integers(-20, 20))
+def test_simplification_keeps_the_value(expr: PrimExpr, n: int, m: int) -> None:
+    values = {N: n, M: m}
+    assert evaluate(simplify(expr), values) == evaluate(expr, values)
+
+
+@given(EXPRESSIONS, EXPRESSIONS, st.integers(-20, 20), st.integers(-20, 20))
+def test_what_is_proven_holds(a: PrimExpr, b: PrimExpr, n: int, m: int) -> None:
+    values = {N: n, M: m}
+    if prove_equal(a, b):
+        assert evaluate(a, values) == evaluate(b, values)
+    if prove_different(a, b):
+        assert evaluate(a, values) != evaluate(b, values)
+
+
+def test_evaluation_of_deep_expressions_does_not_recurse() -> None:
+    expr: PrimExpr = IntImm(0)
+    for _ in range(20_000):
+        expr = binary("+", expr, IntImm(1))
+    assert evaluate(expr, {}) == 20_000
+    assert constant_value(expr) == 20_000

@@ -1,0 +1,70 @@
+"""Traversal of nodes: order, sharing, splicing, depth."""
+
+import dataclasses
+import weakref
+
+import pytest
+
+from relax_core.ir.expr import BindingBlock, Call, Op, Tuple, Var, VarBinding
+from relax_core.ir.node import Node, children, map_children, postorder, preorder
+
+
+def test_nodes_are_frozen_and_compare_by_identity() -> None:
+    var = Var("x")
+    assert var != Var("x")
+    assert weakref.ref(var)() is var
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        var.name = "y"  # type: ignore[misc]
+
+
+def test_children_are_in_the_order_of_their_fields() -> None:
+    x, y, op = Var("x"), Var("y"), Op("relax.add")
+    assert children(Call(op, (x, y))) == (op, x, y)
+    assert children(x) == ()
+
+
+def test_map_children_returns_the_same_node_if_nothing_changed() -> None:
+    call = Call(Op("relax.add"), (Var("x"), Var("y")))
+    assert map_children(call, lambda child: child) is call
+
+
+def test_map_children_splices_a_tuple_into_a_tuple_field() -> None:
+    first, second = VarBinding(Var("a"), Tuple()), VarBinding(Var("b"), Tuple())
+    block = BindingBlock((first, second))
+    doubled = map_children(block, lambda child: (child, second) if child is first else child)
+    assert doubled.bindings == (first, second, second)
+
+
+def test_postorder_visits_a_shared_node_once_and_children_first() -> None:
+    x = Var("x")
+    inner = Tuple((x, x))
+    outer = Tuple((inner, x))
+    assert list(postorder(outer)) == [x, inner, outer]
+    assert list(preorder(outer)) == [outer, inner, x]
+
+
+def test_traversal_of_deep_programs_does_not_recurse() -> None:
+    root: Tuple = Tuple()
+    for _ in range(50_000):
+        root = Tuple((root,))
+    assert sum(1 for _ in postorder(root)) == 50_001
+
+
+def test_every_field_that_holds_nodes_is_a_child_field() -> None:
+    missing: list[str] = []
+    for cls in _all_subclasses(Node):
+        declared = set(getattr(cls, "CHILDREN", ()))
+        names = {field.name for field in dataclasses.fields(cls)}
+        assert declared <= names, cls.__name__
+        node_words = {item.__name__ for item in _all_subclasses(Node)}
+        for field in dataclasses.fields(cls):
+            words = set(str(field.type).replace(".", " ").replace("[", " ").replace(",", " ").replace("|", " ").split())
+            words |= {getattr(field.type, "__name__", "")}
+            if words & node_words and field.name not in declared:
+                missing.append(f"{cls.__name__}.{field.name}")
+    assert missing == []
+
+
+def _all_subclasses(cls: type) -> set[type]:
+    direct = set(cls.__subclasses__())
+    return direct.union(*(_all_subclasses(item) for item in direct)) if direct else direct

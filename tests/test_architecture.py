@@ -1,0 +1,103 @@
+"""The walls between the rooms: layers, who knows the browser, sizes, and what no module does."""
+
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from tests.code_rules import (
+    ALLOWED,
+    FUNCTION_LINE_LIMIT,
+    LINE_LIMIT,
+    REPOSITORY,
+    SourceFile,
+    execution_violations,
+    function_violations,
+    layer_violations,
+    length_violations,
+    room_violations,
+    state_violations,
+    streamlit_violations,
+)
+
+Rule = Callable[[SourceFile], Iterator[str]]
+
+CORE = ("relax_core",)
+PROGRAM = ("relax_core", "views", "benchmarks", "app.py")
+EVERYTHING = (*PROGRAM, "tests")
+
+RULES = (
+    (layer_violations, CORE),
+    (room_violations, CORE),
+    (execution_violations, CORE),
+    (state_violations, CORE),
+    (streamlit_violations, EVERYTHING),
+    (function_violations, PROGRAM),
+    (length_violations, EVERYTHING),
+)
+
+# Each rule is shown a file that breaks it in the given number of places.
+BROKEN = (
+    (layer_violations, "relax_core/ir/module.py", "from relax_core.ops import OPS", 1),
+    (layer_violations, "relax_core/ir/module.py", "import relax_core.vm.machine", 1),
+    (layer_violations, "relax_core/source.py", "from .ir import node", 1),
+    (layer_violations, "relax_core/jit/lower.py", "from ..vm import machine", 1),
+    (layer_violations, "relax_core/vm/machine.py", "def f():\n    from relax_core import cli, parse", 2),
+    (layer_violations, "relax_core/vm/machine.py", "import relax_core", 1),
+    (layer_violations, "relax_core/present/graph.py", "import views.state\nimport streamlit as st", 2),
+    (layer_violations, "relax_core/__init__.py", "from relax_core.cli import main", 1),
+    (room_violations, "relax_core/utils.py", "", 1),
+    (execution_violations, "relax_core/engine/worker.py", "import pickle\nfrom marshal import loads", 2),
+    (execution_violations, "relax_core/vm/machine.py", "eval('1')\nexec('')\nbuiltins.eval('1')", 3),
+    (execution_violations, "relax_core/frontend/parse.py", "import importlib\nimportlib.import_module(name)", 1),
+    (state_violations, "relax_core/ops/core.py", "OPS = {}\nNAMES: list[str] = []\nSEEN = set()", 3),
+    (state_violations, "relax_core/ops/core.py", "if DEBUG:\n    MEMO = defaultdict[str, int](int)", 1),
+    (state_violations, "relax_core/ops/core.py", "def f():\n    global COUNT\n    COUNT = 1", 1),
+    (streamlit_violations, "benchmarks/bench_vm.py", "from streamlit import cache_data", 1),
+    (function_violations, "views/pages/run.py", "def f():\n" + "    pass\n" * FUNCTION_LINE_LIMIT, 1),
+    (length_violations, "tests/test_vm.py", "x = 1\n" * (LINE_LIMIT + 1), 1),
+)
+
+SOUND = (
+    (layer_violations, "relax_core/vm/machine.py", "from relax_core.bytecode import isa\nfrom . import values"),
+    (layer_violations, "relax_core/__init__.py", "from relax_core.engine.session import Session"),
+    (layer_violations, "relax_core/__main__.py", "from relax_core.cli import main"),
+    (execution_violations, "relax_core/bytecode/compile.py", "re.compile('a')\ncompile(module)\nmachine.evaluate()"),
+    (state_violations, "relax_core/ops/core.py", "__all__ = ['OPS']\nOPS = MappingProxyType({})\ndef f():\n    x = []"),
+    (function_violations, "views/pages/run.py", "def f():\n" + "    pass\n" * (FUNCTION_LINE_LIMIT - 1)),
+    (length_violations, "tests/test_vm.py", "x = 1\n" * LINE_LIMIT),
+)
+
+
+def files_of(roots: tuple[str, ...]) -> Iterator[SourceFile]:
+    for root in roots:
+        top = REPOSITORY / root
+        for path in (top,) if top.is_file() else sorted(top.rglob("*.py")):
+            yield SourceFile(path.relative_to(REPOSITORY).as_posix(), path.read_text(encoding="utf-8"))
+
+
+def rule_name(value: object) -> str | None:
+    return value.__name__ if callable(value) else None
+
+
+@pytest.mark.parametrize(("rule", "roots"), RULES, ids=rule_name)
+def test_the_tree_keeps_the_rule(rule: Rule, roots: tuple[str, ...]) -> None:
+    files = tuple(files_of(roots))
+    assert files, f"there is nothing to look at under {', '.join(roots)}"
+    found = [line for file in files for line in rule(file)]
+    assert not found, "\n" + "\n".join(found)
+
+
+@pytest.mark.parametrize(("rule", "path", "text", "count"), BROKEN, ids=rule_name)
+def test_a_rule_sees_what_breaks_it(rule: Rule, path: str, text: str, count: int) -> None:
+    assert len(tuple(rule(SourceFile(path, text)))) == count
+
+
+@pytest.mark.parametrize(("rule", "path", "text"), SOUND, ids=rule_name)
+def test_a_rule_lets_sound_code_pass(rule: Rule, path: str, text: str) -> None:
+    assert tuple(rule(SourceFile(path, text))) == ()
+
+
+def test_every_allowance_is_for_a_file_that_exists_and_has_a_reason() -> None:
+    for path, entries in ALLOWED.items():
+        assert (REPOSITORY / path).is_file(), path
+        assert all(reason for _, reason in entries), path

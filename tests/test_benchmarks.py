@@ -1,0 +1,37 @@
+"""The frame of the benchmarks: tables of medians and ratios, and a runner that finds each benchmark."""
+
+import importlib
+
+import pytest
+
+from benchmarks.__main__ import names
+from benchmarks.table import Row, Table, duration
+from benchmarks.timing import measure
+
+
+def test_a_table_compares_every_median_with_the_first() -> None:
+    rows = (Row("numpy", (0.001, 0.002, 0.009)), Row("compiled by us", (0.003, 0.003, 0.003)))
+    assert Table("Sum of 1000", rows, note="one thread").as_text().splitlines() == [
+        "Sum of 1000",
+        "                  median  quartiles  ratio",
+        "  numpy             2 ms     +-4 ms   1.00",
+        "  compiled by us    3 ms     +-0 ns   1.50",
+        "one thread",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"), [(2.5, "2.5 s"), (0.0123, "12.3 ms"), (4e-6, "4 us"), (1.5e-7, "150 ns"), (0.0, "0 ns")]
+)
+def test_a_duration_has_the_unit_that_suits_it(seconds: float, text: str) -> None:
+    assert duration(seconds) == text
+
+
+def test_every_case_is_measured_as_often_as_the_others() -> None:
+    rows = measure({"none": lambda: None, "list": lambda: [0] * 100}, sample_count=3)
+    assert [(row.name, len(row.seconds)) for row in rows] == [("none", 3), ("list", 3)]
+
+
+@pytest.mark.parametrize("name", names())
+def test_a_benchmark_can_be_run(name: str) -> None:
+    assert callable(importlib.import_module(f"benchmarks.bench_{name}").run)

@@ -1,0 +1,22 @@
+"""Every diagnostic code that is used is explained, and every code that is explained is used."""
+
+import re
+from pathlib import Path
+
+from relax_core.codes import CODES
+
+CORE = Path(__file__).resolve().parent.parent / "relax_core"
+CODE = re.compile(r'"((?:PA|RS|TY|WF|PS|PT|BC|BY|DV|VM|JT|EN)\d{3})"')
+
+
+def test_the_codes_in_use_are_those_that_are_explained() -> None:
+    used = {code for path in CORE.rglob("*.py") for code in CODE.findall(path.read_text(encoding="utf-8"))}
+    assert used - set(CODES) == set()
+    assert set(CODES) - used == set()
+
+
+def test_an_explanation_is_a_paragraph() -> None:
+    for code, text in CODES.items():
+        assert re.fullmatch(r"[A-Z]{2}\d{3}", code)
+        assert text.endswith((".", "?")), code
+        assert "\n" not in text, code

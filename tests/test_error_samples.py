@@ -1,0 +1,47 @@
+"""Error samples: parsing and checking report exactly what the text announces, line by line."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from relax_core.check.check import check
+from relax_core.codes import CODES
+from relax_core.diagnostics import Diagnostic
+from relax_core.frontend.parse import parse_text
+
+SAMPLES = Path(__file__).parent.parent / "samples" / "errors"
+STATIC = ("PA", "RS", "TY", "WF")
+MARK = re.compile(r"#!\s*(?P<codes>[A-Z]{2}\d{3}(?:[ ,]+[A-Z]{2}\d{3})*)")
+
+Found = tuple[int, str]
+
+
+def announced(text: str) -> list[Found]:
+    """Return line and code of each mark that parsing or checking must report."""
+    found: list[Found] = []
+    for number, line in enumerate(text.splitlines(), 1):
+        for mark in MARK.finditer(line):
+            found.extend((number, code) for code in re.findall(r"[A-Z]{2}\d{3}", mark["codes"]))
+    return sorted((line, code) for line, code in found if code.startswith(STATIC))
+
+
+def reported(text: str, name: str) -> tuple[Diagnostic, ...]:
+    parsed = parse_text(text, name)
+    return (*parsed.diagnostics, *(item for module in parsed.modules for item in check(module)))
+
+
+@pytest.mark.parametrize("path", sorted(SAMPLES.glob("*.py")), ids=lambda path: path.stem)
+def test_a_sample_reports_what_it_announces(path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    marks = announced(text)
+    noted = {code for _, code in marks}
+    found = [item for item in reported(text, path.name) if item.severity != "note" or item.code in noted]
+    assert sorted((item.span.line if item.span else 0, item.code) for item in found) == marks
+
+
+@pytest.mark.parametrize("path", sorted(SAMPLES.glob("*.py")), ids=lambda path: path.stem)
+def test_a_sample_announces_something(path: Path) -> None:
+    codes = [code for mark in MARK.finditer(path.read_text(encoding="utf-8")) for code in mark["codes"].split()]
+    assert codes
+    assert all(code.strip(",") in CODES for code in codes)

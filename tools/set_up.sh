@@ -1,0 +1,94 @@
+#!/bin/sh
+# Make .venv and install what a target needs:  tools/set_up.sh run | test
+#
+# Needs python3 (3.11 or later) and the network, the first time. A stamp in .venv holds the checksum of the
+# requirements that were installed, so that a later start compares two lines and is done.
+set -eu
+cd "$(dirname "$0")/.."
+
+PYTHON=${PYTHON:-python3}
+venv=.venv
+
+say() { printf '%s\n' "$*" >&2; }
+fail() { say "$*"; exit 1; }
+
+# Run a command as root where that needs no password; otherwise return 1.
+as_root() {
+    if [ "$(id -u)" -eq 0 ]; then
+        "$@"
+    elif command -v sudo >/dev/null 2>&1 && sudo -n true 2>/dev/null; then
+        sudo -n "$@"
+    else
+        return 1
+    fi
+}
+
+# Install Debian packages; return 1 where there is no apt-get, no right or no network.
+apt_install() {
+    command -v apt-get >/dev/null 2>&1 && as_root true || return 1
+    say "Installing with apt-get: $*"
+    as_root apt-get update -qq >&2 &&
+        as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$@" >&2
+}
+
+checksum() { cat requirements.txt "$@" | cksum; }
+
+make_venv() {
+    "$PYTHON" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null ||
+        fail "RelaxScope needs Python 3.11 or later as $PYTHON (another one: make PYTHON=/path/to/python3 ...)."
+    # Debian ships the module that puts pip into an environment apart from Python.
+    if ! "$PYTHON" -c 'import ensurepip' 2>/dev/null; then
+        apt_install python3-venv && "$PYTHON" -c 'import ensurepip' 2>/dev/null ||
+            fail "$PYTHON cannot make a virtual environment: install the package python3-venv and start again."
+    fi
+    "$PYTHON" -m venv --clear "$venv"
+}
+
+install() { # install FILE: everything that it requires
+    say "Installing $1 into $venv (only the first time, and when it changes) ..."
+    "$venv/bin/python" -m pip --version >/dev/null 2>&1 || make_venv
+    "$venv/bin/python" -m pip install --quiet --disable-pip-version-check -r "$1" ||
+        fail "The packages of $1 could not be installed; the lines above say why."
+}
+
+is_installed() { # is_installed STAMP FILE
+    [ -x "$venv/bin/python" ] && [ -f "$venv/$1" ] && [ "$(checksum "$2")" = "$(cat "$venv/$1")" ]
+}
+
+# The tests' requirements include those of the program, so that `make run` after `make test` has nothing to do.
+need_run() {
+    is_installed installed-run requirements.txt && return
+    install requirements.txt
+    checksum requirements.txt >"$venv/installed-run"
+}
+
+need_test() {
+    is_installed installed-test tests/requirements.txt && return
+    install tests/requirements.txt
+    # The Node.js inside Playwright's wheel needs a library that a minimal Debian lacks.
+    "$venv/bin/python" -m playwright --version >/dev/null 2>&1 || apt_install libatomic1 ||
+        say "Playwright does not start here: install the package libatomic1, or the browser tests fail."
+    checksum requirements.txt >"$venv/installed-run"
+    checksum tests/requirements.txt >"$venv/installed-test"
+}
+
+has_chromium() {
+    for name in chromium chromium-browser google-chrome; do
+        command -v "$name" >/dev/null 2>&1 && return 0
+    done
+    return 1
+}
+
+case "${1:-}" in
+    run)
+        need_run
+        ;;
+    test)
+        need_test
+        has_chromium || apt_install chromium fonts-dejavu-core ||
+            say "Chromium is missing and could not be installed here: the browser tests are left out."
+        ;;
+    *)
+        fail "usage: tools/set_up.sh run | test"
+        ;;
+esac

@@ -1,0 +1,118 @@
+"""The worker of this browser session: asking it, waiting with progress, cancelling, and showing a failure."""
+
+import threading
+from concurrent.futures import Future
+from concurrent.futures import TimeoutError as StillRunning
+from typing import TypeVar
+
+import streamlit as st
+
+from relax_core.engine.client import Client
+from relax_core.engine.protocol import Failure, Program, Progress, Request, Sample, Samples
+from views.state import Selection
+
+R = TypeVar("R")
+
+_FIRST_WORD_SECONDS = 0.3
+_TICK_SECONDS = 0.1
+_CANCELLED = "cancelled"
+
+
+@st.cache_resource(scope="session", on_release=Client.close, show_spinner=False)
+def client() -> Client:
+    """Return the client of this session's worker."""
+    return Client()
+
+
+def ask(request: Request[R]) -> R | Failure:
+    """Ask the worker; after 300 ms the page shows what it does, with a button to cancel."""
+    if st.session_state.get(_CANCELLED) == repr(request):
+        return Failure("cancelled", "Cancelled", "The request was cancelled. Change something, or run it again.")
+    answer: Future[R | Failure] = Future()
+    latest: list[Progress] = []
+    worker = client()
+
+    def wait() -> None:
+        answer.set_result(worker.request(request, progress=latest.append))
+
+    threading.Thread(target=wait, daemon=True).start()
+    try:
+        return answer.result(_FIRST_WORD_SECONDS)
+    except StillRunning:
+        return _wait_in_view(answer, latest, repr(request))
+
+
+def _wait_in_view(answer: "Future[R | Failure]", latest: list[Progress], request: str) -> R | Failure:
+    place = st.empty()
+    with place.container(horizontal=True, vertical_alignment="center", gap="small", key="waiting"):
+        words = st.empty()
+        st.button("Cancel", key="waiting.cancel", on_click=_cancel, args=(request,))
+    try:
+        while True:
+            words.caption(_words(latest[-1]) if latest else "Starting.")
+            try:
+                result = answer.result(_TICK_SECONDS)
+            except StillRunning:
+                continue
+            place.empty()
+            return result
+    except BaseException:
+        # Streamlit stops a script by raising in it; what the script waits for is of no more use.
+        client().cancel()
+        raise
+
+
+def _words(progress: Progress) -> str:
+    count = f" {progress.done} of {progress.total}," if progress.total else ""
+    return f"{progress.text}.{count} {progress.seconds:.1f} s"
+
+
+def _cancel(request: str) -> None:
+    st.session_state[_CANCELLED] = request
+    client().cancel()
+
+
+def run_again() -> None:
+    """Forget that a request was cancelled."""
+    st.session_state.pop(_CANCELLED, None)
+
+
+def show_failure(failure: Failure) -> None:
+    """Say what happened, and what the user can do."""
+    with st.container(key="failure"):
+        problems = "\n".join(f"- {item.message}" + (f" {item.hint}" if item.hint else "") for item in failure.problems)
+        st.error(f"**{failure.title}.** {failure.message}\n\n{problems}".strip(), icon=":material/error:")
+        if failure.kind != "diagnosed":
+            st.button("Run again", key="failure.again", on_click=run_again)
+
+
+@st.cache_resource(show_spinner=False, max_entries=1)
+def _sample_list() -> tuple[Sample, ...]:
+    with Client() as worker:
+        reply = worker.request(Samples())
+    return () if isinstance(reply, Failure) else reply.samples
+
+
+def samples() -> dict[str, Sample]:
+    """Return the samples by path, in their order."""
+    return {sample.path: sample for sample in _sample_list()}
+
+
+def text_of(current: Selection) -> str:
+    """Return the text that is open: the user's, or the sample's."""
+    if current.text:
+        return current.text
+    sample = samples().get(current.sample)
+    return sample.text if sample else ""
+
+
+def program_of(current: Selection) -> Program:
+    """Return what the engine needs to know of the selection."""
+    return Program(
+        text=text_of(current),
+        name=current.sample.rsplit("/", 1)[-1],
+        module=current.module,
+        pipeline=current.pipeline or None,
+        entry=current.entry,
+        seed=current.seed,
+    )

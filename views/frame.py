@@ -1,0 +1,131 @@
+"""What every page has around its panes: style, context bar, status line, keys, sharing."""
+
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+from urllib.parse import urlencode
+
+import streamlit as st
+
+from relax_core.present.models import Status
+from views.connection import client, samples
+from views.state import open_sample, open_text, selection, to_address
+
+_SHELL = Path(__file__).parent / "shell.css"
+
+_KEYS = """
+| | |
+|---|---|
+| `n` `i` `o` `b` | step over, in, out, back |
+| `F8` `F10` `F11` `Shift+F11` | continue, over, in, out |
+| `[` `]` `.` | previous and next breakpoint hit, run to the cursor |
+| `j` `k` | next and previous pass |
+| `d` `u` | text, graph or both; hide unchanged passes |
+| `/` | search the graph |
+| `Space` `+` `-` | fit, zoom |
+| arrows, `Enter`, `Esc` | move in the graph, open a group, clear |
+| `Ctrl+Enter` | check the text at once |
+| `Tab` | leaves the editor |
+"""
+
+
+@contextmanager
+def page() -> Generator[None]:
+    """Put the page into one column without gaps, under the product's style."""
+    st.html(_SHELL)
+    with st.container(gap=None):
+        yield
+
+
+@contextmanager
+def bar() -> Generator[None]:
+    """The context bar: the sample first, then what the page adds, then sharing and keys."""
+    row = st.container(horizontal=True, vertical_alignment="center", gap="xsmall", key="ctx")
+    with row:
+        _sample_picker()
+        yield
+        st.space("stretch")
+        _share()
+        if st.button("?", key="bar.keys", help="Keys"):
+            _show_keys()
+
+
+def chip(text: str, color: str = "gray") -> None:
+    """Show a small label in a bar."""
+    if text:
+        st.badge(text, color=color)  # pyright: ignore[reportArgumentType]  # one of Streamlit's colour names
+
+
+def status_line(status: Status | None, detail: str = "") -> None:
+    """The line at the bottom: the module at the left, the worker and the versions at the right."""
+    worker = client().status()
+    left = _counts(status) if status else []
+    right = [worker.worker, worker.sandbox, status.module_hash[:8] if status else "", worker.versions]
+    with st.bottom.container(horizontal=True, gap="medium", key="status"):
+        for text in (*left, detail or (status.detail if status else "")):
+            if text:
+                st.caption(text, width="content")
+        st.space("stretch")
+        for text in right:
+            if text:
+                st.caption(text, width="content")
+
+
+def _counts(status: Status) -> list[str]:
+    def count(number: int, noun: str) -> str:
+        return f"{number} {noun}{'' if number == 1 else 's'}"
+
+    texts = ["✓ Well-formed" if status.is_well_formed else f"✕ {count(status.error_count, 'error')}"]
+    if status.warning_count:
+        texts.append(f"▲ {count(status.warning_count, 'warning')}")
+    return texts
+
+
+def _sample_picker() -> None:
+    current = selection()
+    known = samples()
+    paths = list(known)
+    st.session_state["bar.sample"] = current.sample if current.sample in known else None
+
+    def picked() -> None:
+        if st.session_state["bar.sample"]:
+            open_sample(st.session_state["bar.sample"])
+
+    st.selectbox(
+        "Sample",
+        paths,
+        key="bar.sample",
+        format_func=lambda path: known[path].title,
+        on_change=picked,
+        placeholder="Sample",
+        label_visibility="collapsed",
+        width=240,
+    )
+    if current.text:
+        st.button("Revert", key="bar.revert", help="Drop the edits", on_click=open_sample, args=(current.sample,))
+
+
+def upload() -> None:
+    """Offer to open a file of the user's."""
+
+    def opened() -> None:
+        given = st.session_state["bar.upload"]
+        if given is not None:
+            open_text(given.getvalue().decode("utf-8", errors="replace"))
+
+    with st.popover("Upload"):
+        st.file_uploader(
+            "A module as text", type=["py", "txt", "relax", "tir", "relay"], key="bar.upload", on_change=opened
+        )
+
+
+def _share() -> None:
+    with st.popover("Share"):
+        st.caption("This address reproduces the screen: text, passes, stage, node and time.")
+        base = (st.context.url or "").split("?")[0]
+        st.code(f"{base}?{urlencode(to_address(selection()))}", language=None, wrap_lines=True)
+
+
+@st.dialog("Keys")
+def _show_keys() -> None:
+    st.markdown(_KEYS)

@@ -1,0 +1,123 @@
+"""What the user looks at: one frozen value, kept in the session and in the address of the page."""
+
+import base64
+import zlib
+from dataclasses import asdict, dataclass, fields, replace
+
+import streamlit as st
+
+_KEY = "selection"
+_WRITTEN = "address"
+_MAX_TEXT = 400_000
+
+FIRST_SAMPLE = "seeds/my_ir_module_corrected.py"
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """A screen: which module, which pipeline, which stage, which node, which time.
+
+    `text` is empty while the sample is as it was; `pipeline` is empty for the default one. `breakpoints` are
+    lines (`8`) and instructions (`@12`), separated by commas.
+    """
+
+    sample: str = FIRST_SAMPLE
+    text: str = ""
+    module: str = ""
+    pipeline: str = ""
+    stage: int = -1
+    function: str = ""
+    node: str = ""
+    entry: str = ""
+    time: int = -1
+    seed: int = 0
+    breakpoints: str = ""
+    view: str = ""
+
+
+def selection() -> Selection:
+    """Return what is selected: from the address if the user came by one, else from the session.
+
+    Leaving a page empties the address; it is then written again.
+    """
+    address = dict(st.query_params)
+    if _KEY not in st.session_state or (address and address != st.session_state.get(_WRITTEN)):
+        st.session_state[_KEY] = _from_address(address)
+    current: Selection = st.session_state[_KEY]
+    _write_address(current)
+    return current
+
+
+def select(**changes: str | int) -> Selection:
+    """Change the selection and the address; unknown names are a mistake of the caller."""
+    current: Selection = st.session_state.get(_KEY, Selection())
+    new = replace(current, **changes)  # pyright: ignore[reportArgumentType]  # checked by the dataclass's fields
+    st.session_state[_KEY] = new
+    _write_address(new)
+    return new
+
+
+def open_sample(path: str) -> None:
+    """Open a sample from its start."""
+    st.session_state[_KEY] = Selection(sample=path)
+    _write_address(st.session_state[_KEY])
+
+
+def open_text(text: str, *, sample: str = "") -> None:
+    """Open a text in place of what is open; what was selected in the old text is dropped."""
+    current: Selection = st.session_state.get(_KEY, Selection())
+    st.session_state[_KEY] = Selection(
+        sample=sample or current.sample,
+        text=text,
+        pipeline=current.pipeline,
+        seed=current.seed,
+        view=current.view,
+    )
+    _write_address(st.session_state[_KEY])
+
+
+def _write_address(current: Selection) -> None:
+    address = to_address(current)
+    if dict(st.query_params) != address:
+        st.query_params.from_dict(address)
+    st.session_state[_WRITTEN] = address
+
+
+def to_address(current: Selection) -> dict[str, str]:
+    """Return the query parameters that reproduce `current`; values that are the default are left out."""
+    default = asdict(Selection())
+    address = {
+        name: str(value)
+        for name, value in asdict(current).items()
+        if name == "sample" or (name != "text" and value != default[name])
+    }
+    if current.text:
+        address["z"] = base64.urlsafe_b64encode(zlib.compress(current.text.encode(), 9)).decode().rstrip("=")
+    return address
+
+
+def _from_address(address: dict[str, str]) -> Selection:
+    values: dict[str, str | int] = {}
+    for field in fields(Selection):
+        given = address.get(field.name, "")
+        if field.name != "text" and given:
+            values[field.name] = given if field.type is str else _number(given, int(str(field.default)))
+    if "z" in address:
+        values["text"] = _unpacked(address["z"])
+    return Selection(**values)  # pyright: ignore[reportArgumentType]  # built field by field
+
+
+def _number(text: str, default: int) -> int:
+    try:
+        return int(text)
+    except ValueError:
+        return default
+
+
+def _unpacked(packed: str) -> str:
+    """Return the text of an address, empty if it was cut or is not one; never inflates without a bound."""
+    try:
+        data = base64.urlsafe_b64decode(packed + "=" * (-len(packed) % 4))
+        return zlib.decompressobj().decompress(data, _MAX_TEXT).decode()
+    except (ValueError, zlib.error):
+        return ""

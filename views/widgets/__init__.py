@@ -1,0 +1,1 @@
+"""The browser components: one typed function per component."""

@@ -1,0 +1,129 @@
+"""What every component's Python side shares: registering its built file, sending models, reading actions.
+
+A payload is one line of JSON (revision of the model, view) and then the model's JSON. A value that both the page
+and the component may change (the selection, the time) is a command: it is sent anew only when the page wants
+something else than before and than the component shows, so an echo of the user's own action leaves the payload
+as it was, and Streamlit does not send it again.
+"""
+
+import hashlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Generic, TypeVar, cast
+
+import msgspec
+import streamlit as st
+from streamlit.components.v2 import component
+
+STATIC = Path(__file__).resolve().parents[2] / "static"
+PANE_HEIGHT = "calc(100vh - 139px)"
+"""Fills the window between the context bar and the status line."""
+
+# A loader must be two lines: one line is taken for a path. The address is relative to the page, since the loader
+# itself is a blob.
+_LOADER = """export default async function (a) {{
+return (await import(new URL("app/static/{file}", document.baseURI).href)).default(a); }}"""
+
+Action = TypeVar("Action")
+Buttons = tuple[tuple[str, str], ...]
+"""Pairs (id, label)."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Command:
+    """A value last sent and its number, what the page wanted last, what the component shows as far as is known."""
+
+    value: object
+    number: int
+    wanted: object
+    shown: object
+
+
+@dataclass(frozen=True, slots=True)
+class Channel(Generic[Action]):
+    """A registered component and the type of what its user does."""
+
+    name: str
+    action: type[Action]
+    mount: Callable[..., Any]
+
+    def show(
+        self,
+        key: str,
+        model: msgspec.Struct,
+        *,
+        view: Mapping[str, object],
+        commands: Mapping[str, object],
+        mirrored: Mapping[str, object] | None = None,
+        on_action: Callable[[Action], None] | None = None,
+    ) -> Action | None:
+        """Show the component and return what its user did since the last run, None for nothing.
+
+        `on_action` is called with the same before the script runs, for pages whose upper part depends on it.
+        A name in `commands` that is a field of the action is compared with what the component reported. Values in
+        `mirrored` are commands whose value the model holds: only the number is sent.
+        """
+        raw = _stored_action(key)
+        fresh = raw if _is_fresh(key, raw) else None
+        sent = {name: _command(key, name, wanted, fresh) for name, wanted in commands.items()}
+        marks = {name: (None, _command(key, name, wanted, fresh)[1]) for name, wanted in (mirrored or {}).items()}
+        body = msgspec.json.encode(model)
+        head = {"rev": hashlib.blake2b(body, digest_size=8).hexdigest(), "view": {**view, **sent, **marks}}
+        self.mount(
+            key=key,
+            data=msgspec.json.encode(head) + b"\n" + body,
+            on_action_change=lambda: self._call(key, on_action),
+        )
+        return self._read(fresh)
+
+    def _call(self, key: str, on_action: Callable[[Action], None] | None) -> None:
+        action = self._read(_stored_action(key))
+        if on_action is not None and action is not None:
+            on_action(action)
+
+    def _read(self, raw: Mapping[str, object] | None) -> Action | None:
+        """Check what the browser sent; a message that no component of ours writes is dropped."""
+        try:
+            return None if raw is None else msgspec.convert(dict(raw), self.action)
+        except msgspec.ValidationError:
+            return None
+
+
+def channel(name: str, action: type[Action]) -> Channel[Action]:
+    """Register the built component `static/<name>-<hash>.js`.
+
+    Raises:
+        FileNotFoundError: the component is not built, or an older build lies beside it.
+    """
+    found = sorted(STATIC.glob(f"{name}-*.js"))
+    if len(found) != 1:
+        raise FileNotFoundError(f"{len(found)} files static/{name}-*.js: run python tools/build_static.py")
+    mount = component(f"relaxscope_{name}", js=_LOADER.format(file=found[0].name))
+    return Channel(name, action, mount)
+
+
+def _stored_action(key: str) -> Mapping[str, object] | None:
+    state: object = st.session_state.get(key)
+    action: object = state.get("action") if isinstance(state, Mapping) else None  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]  # session state is untyped
+    return cast(Mapping[str, object], action) if isinstance(action, Mapping) else None
+
+
+def _is_fresh(key: str, raw: Mapping[str, object] | None) -> bool:
+    number = 0 if raw is None else raw.get("seq", 0)
+    is_fresh = number != st.session_state.get(f"{key}.seq", 0)
+    st.session_state[f"{key}.seq"] = number
+    return is_fresh and raw is not None
+
+
+def _command(key: str, name: str, wanted: object, fresh: Mapping[str, object] | None) -> tuple[object, int]:
+    slot = f"{key}.{name}"
+    value = msgspec.to_builtins(wanted)
+    known: _Command = st.session_state.get(slot) or _Command(None, 0, None, None)
+    shown = fresh[name] if fresh is not None and name in fresh else known.shown
+    if value not in (shown, known.wanted):
+        known = _Command(value, known.number + 1, value, value)
+    else:
+        known = _Command(known.value, known.number, value, shown)
+    st.session_state[slot] = known
+    return known.value, known.number

@@ -1,0 +1,159 @@
+// Two texts side by side with the pass's head, and its rewrites and remarks.
+
+const REMARK_TONE = { applied: "added", missed: "warning", note: "" };
+
+function createDiff(root, tell) {
+  const head = el("div", { class: "ph" });
+  const scrub = el("div", { class: "scrub" });
+  const body = el("div", { class: "pane", style: { flex: "1" } });
+  root.append(head, scrub, body);
+  let model = null;
+  let view = {};
+  let selected = "";
+  let open = new Set();
+  let halves = [];
+  onSharedSelection(root, (node) => mark(node, true));
+  return { setModel, setView };
+
+  function setModel(next) {
+    model = next;
+    open = new Set();
+  }
+
+  function setView(next, take) {
+    const isDrawn = view.tab === next.tab && body.firstChild && root.dataset.drawn === root.dataset.rev;
+    view = next;
+    const wanted = take("node");
+    if (wanted !== undefined) selected = wanted;
+    drawHead();
+    drawScrub();
+    if (!isDrawn) drawBody();
+    mark(selected, wanted !== undefined);
+  }
+
+  function drawHead() {
+    head.hidden = !view.title;
+    head.replaceChildren(el("b", {}, view.title), el("span", { class: "n" }, view.summary), el("span", { class: "sp" }),
+      view.tabs.length ? segments("View", view.tabs, view.tab, (id) => tell({ kind: "tab", command: id, node: selected })) : "");
+  }
+
+  function drawScrub() {
+    scrub.hidden = !view.stages.length;
+    if (!view.stages.length) return;
+    const go = (index) => tell({ kind: "stage", stage: index, node: selected });
+    const place = view.stages.findIndex(([index]) => index === view.stage);
+    const near = (by) => view.stages[place + by];
+    const arrow = (text, label, by) => button(text, "i", "", () => near(by) && go(near(by)[0]), { "aria-label": label, disabled: !near(by) });
+    scrub.replaceChildren(
+      arrow("‹", "Stage before", -1),
+      el("div", { class: "track", role: "group", "aria-label": "Stages" }, view.stages.map(([index, name, isChanged]) => el("button", {
+        type: "button", class: "stop" + (isChanged ? " changed" : ""), title: `${index} ${name}${isChanged ? ", changed" : ""}`,
+        "aria-label": `Stage ${index}, ${name}${isChanged ? ", changed" : ", unchanged"}`, "aria-current": index === view.stage ? "step" : null, click: () => go(index),
+      }))),
+      arrow("›", "Stage after", 1),
+      el("span", { class: "muted label" }, `stage ${view.stage} of ${view.stages[view.stages.length - 1][0]}`));
+  }
+
+  function drawBody() {
+    root.dataset.drawn = root.dataset.rev || "";
+    halves = [];
+    const draw = { rewrites: drawRewrites, remarks: drawRemarks, graph: () => [] }[view.tab] || drawSides;
+    body.replaceChildren(...draw());
+    body.hidden = view.tab === "graph";
+  }
+
+  function drawSides() {
+    const sides = el("div", { class: "sides" });
+    for (const which of [0, 1]) {
+      const lines = el("div", { class: "code lines" });
+      const title = which ? model.after_title : model.before_title;
+      const half = el("div", { class: "half", role: "region", "aria-label": title, tabindex: "0" }, el("div", { class: "name" }, title), lines);
+      halves.push({ lines, which });
+      sides.append(half);
+    }
+    drawLines();
+    if (model.is_unchanged && !model.rows.length) return [el("div", { class: "items" }, el("div", { class: "state" }, el("b", {}, "Unchanged"), "This pass leaves the module as it is."))];
+    return [sides];
+  }
+
+  function drawLines() {
+    for (const { lines, which } of halves) {
+      const out = [];
+      let i = 0;
+      const folds = new Map(model.folds.filter(([first]) => !open.has(first)).map((fold) => [fold[0], fold[1]]));
+      while (i < model.rows.length) {
+        const count = folds.get(i);
+        if (count) {
+          const first = i;
+          out.push(el("button", { type: "button", class: "fold", "aria-expanded": "false", click: () => expand(first) }, `⋯ ${count} unchanged lines`));
+          i += count;
+        } else {
+          out.push(drawLine(model.rows[i][which]));
+          i += 1;
+        }
+      }
+      lines.replaceChildren(...out);
+    }
+  }
+
+  function expand(first) {
+    open.add(first);
+    drawLines();
+    mark(selected, false);
+  }
+
+  function drawLine(line) {
+    if (!line) return el("div", { class: "ln filler", "aria-hidden": "true" }, el("span", { class: "g" }), el("span", { class: "s" }), el("span", { class: "t" }));
+    const isPlain = line.mark === "unchanged";
+    const number = el("span", { class: "g", data: line.node ? { node: line.node } : {} }, line.number ? String(line.number) : "↪");
+    if (line.node) number.addEventListener("click", () => choose(line));
+    const sign = isPlain || !line.number ? "" : MARK_SIGN[line.mark];
+    return el("div", { class: "ln " + (isPlain ? "" : line.mark), data: { line: line.number, node: line.node } }, number,
+      el("span", { class: "s" }, sign && el("span", { role: "img", "aria-label": line.mark }, sign)), el("span", { class: "t" }, line.tokens.map(tokenSpan)));
+  }
+
+  function choose(line) {
+    mark(line.node, false);
+    shareSelection(line.node, root);
+    tell({ kind: "select", node: line.node, line: line.number });
+  }
+
+  function mark(node, isFromOutside) {
+    selected = node;
+    root.dataset.selected = node;
+    let shown = false;
+    for (const { lines } of halves) {
+      for (const row of lines.children) {
+        const isOn = node !== "" && row.dataset.node === node;
+        row.classList.toggle("sel", isOn);
+        if (isOn && isFromOutside && !shown) {
+          row.scrollIntoView({ block: "nearest", inline: "nearest" });
+          shown = true;
+        }
+      }
+    }
+  }
+
+  function drawRewrites() {
+    const rows = view.rewrites.map((item) => pickable(el("tr", { class: item.node && item.node === selected ? "on" : "" },
+      el("td", { class: "m muted r" }, String(item.number)), el("td", { class: "m" }, item.before), el("td", { class: "m" }, item.after), el("td", { class: "muted" }, item.rule), el("td", { class: "muted r" }, item.line ? `line ${item.line}` : "")),
+      () => item.node && tell({ kind: "select", node: item.node, line: item.line })));
+    return [list("Rewrites", ["#", "Before", "After", "Rule", ""], rows, "No rewrites", "This pass replaced nothing.")];
+  }
+
+  function drawRemarks() {
+    const rows = view.remarks.map((item) => pickable(el("tr", {},
+      el("td", { class: "m muted r" }, String(item.number)), el("td", {}, chip(item.kind, REMARK_TONE[item.kind])), el("td", {}, prose(item.message)), el("td", { class: "muted r" }, item.line ? `line ${item.line}` : "")),
+      () => item.nodes.length && tell({ kind: "select", node: item.nodes[0], line: item.line })));
+    return [list("Remarks", ["#", "Kind", "Remark", ""], rows, "No remarks", "This pass said nothing about what it did.")];
+  }
+
+  function list(label, names, rows, emptyTitle, emptyText) {
+    if (!rows.length) return el("div", { class: "items body" }, el("div", { class: "state" }, el("b", {}, emptyTitle), emptyText));
+    return el("div", { class: "items" }, el("table", { "aria-label": label }, el("tr", {}, names.map((name) => el("th", {}, name))), rows));
+  }
+}
+
+export default function (args) {
+  mount(args, CSS, createDiff);
+}

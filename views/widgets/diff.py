@@ -1,0 +1,78 @@
+"""What a pass did: its head, the two texts side by side, its rewrites and remarks."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+from relax_core.present.models import Diff, Pipeline, StageDetail
+from views.widgets.channel import PANE_HEIGHT, channel
+
+DiffTab = Literal["both", "text", "graph", "rewrites", "remarks"]
+
+
+@dataclass(frozen=True, slots=True)
+class DiffAction:
+    """What the user did."""
+
+    kind: Literal["select", "tab", "stage"]
+    node: str = ""
+    line: int = 0
+    command: DiffTab = "both"
+    """The view chosen, for `tab`."""
+    stage: int = 0
+
+
+_DIFF = channel("diff", DiffAction)
+
+
+def diff(
+    model: Diff,
+    *,
+    key: str,
+    detail: StageDetail | None = None,
+    pipeline: Pipeline | None = None,
+    stage: int = 0,
+    tab: DiffTab = "text",
+    selected: str = "",
+    height: str = PANE_HEIGHT,
+    max_height: str = "",
+    on_action: Callable[[DiffAction], None] | None = None,
+) -> DiffAction | None:
+    """Show two texts side by side.
+
+    Args:
+        detail: gives the head (name, summary, choice of view) and the lists; without it there is no head.
+        pipeline: gives the stages of the scrubber; without it there is none.
+        tab: `both` shows the text and leaves room for a graph below it, `graph` shows the head only.
+        height: a CSS length; `auto` together with `max_height` where something follows below.
+    """
+    views = () if detail is None else _views(detail)
+    stages = () if pipeline is None else tuple((s.index, s.name, s.is_changed) for s in pipeline.stages)
+    return _DIFF.show(
+        key,
+        model,
+        view={
+            "title": detail.name if detail else "",
+            "summary": detail.summary if detail else "",
+            "rewrites": detail.rewrites if detail else (),
+            "remarks": detail.remarks if detail else (),
+            "tabs": views,
+            "tab": tab,
+            "stages": stages,
+            "stage": stage,
+            "height": height,
+            "max_height": max_height,
+        },
+        commands={"node": selected},
+        on_action=on_action,
+    )
+
+
+def _views(detail: StageDetail) -> tuple[tuple[DiffTab, str], ...]:
+    return (
+        ("both", "Text and graph"),
+        ("text", "Text"),
+        ("graph", "Graph"),
+        ("rewrites", f"Rewrites {len(detail.rewrites)}"),
+        ("remarks", f"Remarks {len(detail.remarks)}"),
+    )

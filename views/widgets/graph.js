@@ -1,0 +1,342 @@
+// Graph: a picture laid out in Python; here it is moved, searched, marked and exported.
+
+const ZOOM_STEP = 1.25;
+const PAN_STEP = 60;
+const MARK_COLOR = { added: "add", removed: "del", changed: "chg", moved: "mov", unchanged: "text3" };
+const LINE_SIGN = { line: "──", dash: "╌╌", dot: "····" };
+const SIDES = [["before", "Before"], ["both", "Both"], ["after", "After"]];
+
+function createGraph(root, tell) {
+  const head = el("div", { class: "ph" });
+  const menu = el("div", { class: "menu", hidden: true });
+  const percent = el("span", { "aria-live": "off" }, "100%");
+  const tools = el("div", { class: "gtools" },
+    el("button", { type: "button", "aria-label": "Zoom out", title: "Zoom out (-)", click: () => zoom(1 / ZOOM_STEP) }, "−"),
+    el("button", { type: "button", "aria-label": "Zoom in", title: "Zoom in (+)", click: () => zoom(ZOOM_STEP) }, "+"),
+    el("button", { type: "button", "aria-label": "Fit", title: "Fit (Space)", click: fit }, "⤢"), percent);
+  const legend = el("div", { class: "legend" });
+  const search = el("input", { type: "search", "aria-label": "Search the graph", placeholder: "Name, type, function", input: onSearch, keydown: onSearchKey });
+  const hits = el("span", { class: "muted" });
+  const find = el("div", { class: "find", hidden: true }, search, hits);
+  const tip = el("div", { class: "tip", role: "tooltip", hidden: true });
+  const canvas = el("div", { class: "canvas", tabindex: "0", role: "application", "aria-roledescription": "graph" });
+  root.append(head, menu, canvas, tip);
+  let model = null;
+  let view = {};
+  let side = "both";
+  let selected = "";
+  let picture = null;
+  let group = null;
+  let box = [0, 0, 1, 1];
+  let at = { x: 0, y: 0, k: 1 };
+  let isFitted = true;
+  let groups = new Map();
+  let infos = new Map();
+  let order = [];
+  let found = [];
+  let hovered = "";
+
+  canvas.addEventListener("wheel", onWheel, { passive: false });
+  canvas.addEventListener("pointerdown", onPointerDown);
+  canvas.addEventListener("pointermove", onHover);
+  canvas.addEventListener("pointerleave", () => setHover(null));
+  canvas.addEventListener("dblclick", (event) => openGroup(nodeOf(event)));
+  canvas.addEventListener("keydown", onKey);
+  new ResizeObserver(() => isFitted && fit()).observe(canvas);
+  onSharedSelection(root, (node) => markSelected(node, true));
+  return { setModel, setView };
+
+  function setModel(next) {
+    model = next;
+    infos = new Map(model.nodes.map((info) => [info.id, info]));
+    picture = model.svg ? importSvg(model.svg) : null;
+    groups = new Map();
+    order = [];
+    canvas.replaceChildren();
+    canvas.setAttribute("aria-label", `${model.title || "graph"}, ${model.node_count} nodes. Arrows move, plus and minus zoom, n and p choose, Enter opens.`);
+    root.dataset.nodes = String(model.nodes.length);
+    if (!picture) {
+      canvas.append(el("div", { class: "state" }, el("b", {}, model.empty_title), el("span", {}, prose(model.empty_text))));
+      return;
+    }
+    wrap();
+    for (const node of picture.querySelectorAll("g.node")) register(node);
+    drawLegend();
+    canvas.append(picture, legend, tools, find);
+    isFitted = true;
+    fit();
+    markSelected(selected, false);
+  }
+
+  function wrap() {
+    const [x, y, width, height] = (picture.getAttribute("viewBox") || "0 0 100 100").split(/[\s,]+/).map(Number);
+    box = [x, y, width, height];
+    group = svg("g", { class: "view" }, [...picture.childNodes]);
+    for (const name of ["width", "height", "viewBox"]) picture.removeAttribute(name);
+    picture.replaceChildren(group);
+    picture.setAttribute("role", "group");
+    picture.setAttribute("aria-label", model.title || "graph");
+  }
+
+  function register(node) {
+    const id = node.dataset.id;
+    const info = infos.get(id);
+    if (!info) return;
+    node.setAttribute("role", "img");
+    node.setAttribute("aria-label", [info.mark === "unchanged" ? "" : info.mark, info.title, info.subtitle].filter(Boolean).join(", "));
+    groups.set(id, node);
+    order.push(id);
+  }
+
+  function setView(next, take) {
+    view = next;
+    const wantedSide = take("side");
+    if (wantedSide) side = wantedSide;
+    const wanted = take("node");
+    if (wanted !== undefined) markSelected(wanted, true);
+    const lit = new Set(view.highlight || []);
+    for (const [id, node] of groups) node.classList.toggle("lit", lit.has(infos.get(id).node) || lit.has(id));
+    for (const [id, node] of groups) node.classList.toggle("now", Boolean(view.current) && infos.get(id).node === view.current);
+    canvas.classList.toggle("dimmed", lit.size > 0 || found.length > 0);
+    showSide();
+    drawHead();
+  }
+
+  function drawHead() {
+    const names = view.tabs.length ? tabs(view.tabs, view.tab || view.tabs[0][0], (id) => tell({ kind: "tab", command: id, node: selected, side })) : el("b", {}, view.title || model.title || "Graph");
+    const note = model.is_folded ? `${model.node_count.toLocaleString("en")} nodes. Shown folded` : view.note || "";
+    const pick = (id) => {
+      side = id;
+      showSide();
+      drawHead();
+      tell({ kind: "side", side, node: selected });
+    };
+    head.replaceChildren(
+      names,
+      note ? el("span", { class: "n" }, note) : "",
+      el("span", { class: "sp" }),
+      ...(model.is_compare ? [segments("Sides", SIDES, side, pick)] : []),
+      ...view.actions.map(([id, label]) => button(label, "t", "", () => tell({ kind: "command", command: id, node: selected, side }))),
+      ...(model.svg ? [button("Export", "t", "", toggleMenu, { "aria-haspopup": "true" })] : []),
+    );
+    const stem = (model.title || "graph").replace("@", "");
+    const entries = [["SVG file", () => download(`${stem}.svg`, "image/svg+xml", exportSvg(exportable()))]];
+    if (model.dot) entries.push(["DOT file", () => download(`${stem}.dot`, "text/vnd.graphviz", model.dot)]);
+    if (model.dot) entries.push(["Copy DOT", () => navigator.clipboard.writeText(model.dot)]);
+    menu.replaceChildren(...entries.map(([label, act]) => el("button", { type: "button", click: () => { menu.hidden = true; act(); } }, label)));
+  }
+
+  function exportable() {
+    const copy = picture.cloneNode(true);
+    copy.setAttribute("viewBox", box.join(" "));
+    return copy;
+  }
+
+  function toggleMenu() {
+    menu.hidden = !menu.hidden;
+    if (!menu.hidden) menu.firstChild.focus();
+  }
+
+  function drawLegend() {
+    legend.hidden = !model.legend.length;
+    legend.replaceChildren(...model.legend.map(({ sign, text }) => {
+      if (MARK_COLOR[sign]) return el("span", { style: { color: `var(--${MARK_COLOR[sign]})` } }, el("b", {}, MARK_SIGN[sign]), " ", text);
+      return el("span", {}, el("i", {}, LINE_SIGN[sign] || symbol(sign) || sign), text);
+    }));
+  }
+
+  function showSide() {
+    canvas.classList.toggle("show-before", side === "before");
+    canvas.classList.toggle("show-after", side === "after");
+    root.dataset.side = side;
+  }
+
+  function place() {
+    group.setAttribute("transform", `translate(${at.x} ${at.y}) scale(${at.k})`);
+    percent.textContent = Math.round(at.k * 100) + "%";
+    tip.hidden = true;
+  }
+
+  function fit() {
+    if (!picture || !canvas.clientWidth) return;
+    const width = canvas.clientWidth;
+    const height = canvas.clientHeight - 44;
+    const k = Math.min((width - 24) / box[2], (height - 24) / box[3], 1.38);
+    at = { k, x: (width - box[2] * k) / 2 - box[0] * k, y: (height - box[3] * k) / 2 - box[1] * k };
+    isFitted = true;
+    place();
+  }
+
+  function zoom(factor, x = canvas.clientWidth / 2, y = canvas.clientHeight / 2) {
+    const k = Math.min(6, Math.max(0.05, at.k * factor));
+    at = { k, x: x - ((x - at.x) * k) / at.k, y: y - ((y - at.y) * k) / at.k };
+    isFitted = false;
+    place();
+  }
+
+  function pan(dx, dy) {
+    at = { ...at, x: at.x + dx, y: at.y + dy };
+    isFitted = false;
+    place();
+  }
+
+  function onWheel(event) {
+    if (!picture || event.target.closest(".find,.menu")) return;
+    event.preventDefault();
+    const rect = canvas.getBoundingClientRect();
+    if (event.shiftKey) pan(-event.deltaY, 0);
+    else zoom(Math.exp(-event.deltaY * 0.0015), event.clientX - rect.left, event.clientY - rect.top);
+  }
+
+  function onPointerDown(event) {
+    if (!picture || event.button !== 0 || event.target.closest(".gtools,.legend,.find")) return;
+    const start = { x: event.clientX, y: event.clientY, ...{ ax: at.x, ay: at.y } };
+    const pressed = nodeOf(event);
+    let moved = false;
+    const move = (e) => {
+      const [dx, dy] = [e.clientX - start.x, e.clientY - start.y];
+      if (!moved && Math.hypot(dx, dy) < 4) return;
+      moved = true;
+      canvas.classList.add("drag");
+      at = { ...at, x: start.ax + dx, y: start.ay + dy };
+      isFitted = false;
+      place();
+    };
+    const up = () => {
+      removeEventListener("pointermove", move);
+      removeEventListener("pointerup", up);
+      canvas.classList.remove("drag");
+      if (!moved && pressed) choose(pressed);
+    };
+    addEventListener("pointermove", move);
+    addEventListener("pointerup", up);
+  }
+
+  function nodeOf(event) {
+    const node = event.target.closest && event.target.closest("g.node");
+    return node && groups.has(node.dataset.id) ? node.dataset.id : "";
+  }
+
+  function choose(id) {
+    const info = infos.get(id);
+    const node = side === "before" ? info.before_node || info.node : info.node || info.before_node;
+    if (!node) return;
+    markSelected(node, false);
+    shareSelection(node, root);
+    tell({ kind: "select", node, side });
+  }
+
+  function isNode(info, node) {
+    return node !== "" && (info.node === node || info.before_node === node);
+  }
+
+  function markSelected(node, isFromOutside) {
+    selected = node;
+    root.dataset.selected = node;
+    for (const [id, element] of groups) {
+      const isOn = isNode(infos.get(id), node);
+      element.classList.toggle("selected", isOn);
+      if (isOn && isFromOutside) reveal(element);
+    }
+  }
+
+  // Moves only if the node is out of sight.
+  function reveal(element) {
+    const outer = canvas.getBoundingClientRect();
+    const inner = element.getBoundingClientRect();
+    if (!outer.width || (inner.left > outer.left && inner.right < outer.right && inner.top > outer.top && inner.bottom < outer.bottom)) return;
+    if (!isStill()) {
+      group.style.transition = "transform 160ms";
+      setTimeout(() => (group.style.transition = ""), 200);
+    }
+    pan(outer.left + outer.width / 2 - (inner.left + inner.width / 2), outer.top + outer.height / 2 - (inner.top + inner.height / 2));
+  }
+
+  function selectedId() {
+    return order.find((id) => isNode(infos.get(id), selected)) || "";
+  }
+
+  function onKey(event) {
+    if (isTyping(event) || event.ctrlKey || event.metaKey || event.altKey || !picture) return;
+    const act = {
+      ArrowLeft: () => pan(PAN_STEP, 0), ArrowRight: () => pan(-PAN_STEP, 0), ArrowUp: () => pan(0, PAN_STEP), ArrowDown: () => pan(0, -PAN_STEP),
+      "+": () => zoom(ZOOM_STEP), "=": () => zoom(ZOOM_STEP), "-": () => zoom(1 / ZOOM_STEP), 0: fit, " ": fit, "/": openSearch,
+      n: () => move(1), p: () => move(-1), Enter: () => openGroup(selectedId()), Escape: clear,
+    }[event.key];
+    if (!act || event.target.closest("button")) return;
+    event.preventDefault();
+    event.stopPropagation();
+    act();
+  }
+
+  function move(by) {
+    const among = found.length ? found : order.filter((id) => side === "both" || ["both", side].includes(infos.get(id).side));
+    if (!among.length) return;
+    const next = among[(among.indexOf(selectedId()) + by + among.length) % among.length];
+    choose(next);
+    reveal(groups.get(next));
+  }
+
+  function openGroup(id) {
+    const info = infos.get(id);
+    if (info && info.group) tell({ kind: "open", command: info.group, node: selected, side });
+  }
+
+  function clear() {
+    find.hidden = true;
+    search.value = "";
+    onSearch();
+    markSelected("", false);
+    shareSelection("", root);
+    tell({ kind: "select", node: "", side });
+  }
+
+  function openSearch() {
+    find.hidden = false;
+    search.focus();
+  }
+
+  function onSearch() {
+    const wanted = search.value.trim().toLowerCase();
+    found = wanted ? order.filter((id) => [infos.get(id).title, infos.get(id).subtitle, infos.get(id).function].join(" ").toLowerCase().includes(wanted)) : [];
+    for (const [id, node] of groups) node.classList.toggle("lit", found.includes(id));
+    canvas.classList.toggle("dimmed", wanted !== "");
+    hits.textContent = wanted ? `${found.length} found` : "";
+  }
+
+  function onSearchKey(event) {
+    event.stopPropagation();
+    if (event.key === "Escape") {
+      find.hidden = true;
+      search.value = "";
+      onSearch();
+      canvas.focus();
+    } else if (event.key === "Enter" && found.length) {
+      move(event.shiftKey ? -1 : 1);
+    }
+  }
+
+  function onHover(event) {
+    if (event.buttons) return;
+    setHover(nodeOf(event), event);
+  }
+
+  function setHover(id, event) {
+    if (id !== hovered) {
+      for (const [key, on] of [[hovered, false], [id, true]]) if (groups.has(key)) groups.get(key).classList.toggle("hover", on);
+      hovered = id;
+    }
+    const info = infos.get(id);
+    tip.hidden = !info;
+    if (!info) return;
+    const place_ = [info.function && `@${info.function}`, info.line && `line ${info.line}`].filter(Boolean).join(", ");
+    tip.replaceChildren(el("b", { class: "m" }, info.title), info.subtitle && el("div", { class: "m sub" }, info.subtitle), place_ && el("div", { class: "muted" }, place_));
+    const home = root.getBoundingClientRect();
+    tip.style.left = Math.min(event.clientX - home.left + 14, home.width - tip.offsetWidth - 8) + "px";
+    tip.style.top = Math.min(event.clientY - home.top + 16, home.height - tip.offsetHeight - 8) + "px";
+  }
+}
+
+export default function (args) {
+  mount(args, CSS, createGraph);
+}

@@ -1,0 +1,69 @@
+"""The graph: pan, zoom, search, selection, comparison, export."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+from relax_core.present.models import Graph, Side
+from views.widgets.channel import PANE_HEIGHT, Buttons, channel
+
+
+@dataclass(frozen=True, slots=True)
+class GraphAction:
+    """What the user did."""
+
+    kind: Literal["select", "open", "side", "tab", "command"]
+    node: str = ""
+    """The selected node, empty after Esc."""
+    command: str = ""
+    """The id of the tab or button, or the name of the group to open."""
+    side: Side = "both"
+
+
+_GRAPH = channel("graph", GraphAction)
+
+
+def graph(
+    model: Graph,
+    *,
+    key: str,
+    selected: str = "",
+    highlight: tuple[str, ...] = (),
+    current: str = "",
+    side: Side = "both",
+    title: str = "",
+    note: str = "",
+    tabs: Buttons = (),
+    tab: str = "",
+    actions: Buttons = (),
+    height: str = PANE_HEIGHT,
+    on_action: Callable[[GraphAction], None] | None = None,
+) -> GraphAction | None:
+    """Show a laid-out graph.
+
+    Args:
+        selected: node to mark; it is brought into sight if it is not.
+        highlight: nodes (or ids of the picture) shown bright, all others dimmed.
+        current: node about to run, shown in amber.
+        side: which side of a compare graph is shown.
+        title: head of the pane without tabs; by default the graph's title.
+        note: muted text after the head.
+        tabs: one per function, for example.
+        actions: buttons at the right of the head, before Export.
+    """
+    return _GRAPH.show(
+        key,
+        model,
+        view={
+            "title": title,
+            "note": note,
+            "highlight": highlight,
+            "current": current,
+            "tabs": tabs,
+            "tab": tab,
+            "actions": actions,
+            "height": height,
+        },
+        commands={"node": selected, "side": side},
+        on_action=on_action,
+    )

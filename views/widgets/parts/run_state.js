@@ -1,0 +1,98 @@
+// The recorded run: frames at any time from deltas, where commands lead, and which events stop at a breakpoint.
+// Times are absolute; an index into the window is `time - run.first_event`.
+
+const KEEP_EVERY = 64;
+
+function createRunState(run) {
+  const first = run.first_event;
+  const last = first + run.events.length;
+  const newest = last === run.total ? last : last - 1;
+  const kept = new Map([[0, run.frames.map(startFrame)]]);
+  const firstTimeOfLine = new Map(run.executed_lines.map((line) => [line, -1]));
+  const firstTimeOfPc = new Map(run.executed_pcs.map((pc) => [pc, -1]));
+  run.events.forEach(([, pc, line], i) => {
+    if (!firstTimeOfLine.has(line)) firstTimeOfLine.set(line, first + i);
+    if (!firstTimeOfPc.has(pc)) firstTimeOfPc.set(pc, first + i);
+  });
+  const breakable = [...new Set(run.instructions.map((row) => row.line).filter(Boolean))].sort((a, b) => a - b);
+
+  return { first, last, newest, event, framesAt, jump, isHit, hits, search, breakable, firstTimeOfLine, firstTimeOfPc, holds };
+
+  function startFrame(frame) {
+    return { function: frame.function, pc: frame.pc, line: frame.line, through: frame.through, registers: [...frame.registers], notes: {}, times: {} };
+  }
+
+  function holds(time) {
+    return time >= first && time <= newest;
+  }
+
+  function event(time) {
+    return run.events[time - first];
+  }
+
+  function copy(frames) {
+    return frames.map((frame) => ({ ...frame, registers: [...frame.registers], notes: { ...frame.notes }, times: { ...frame.times } }));
+  }
+
+  // Copies on every kept state only: a step costs at most KEEP_EVERY events.
+  function framesAt(time) {
+    const target = time - first;
+    let from = target - (target % KEEP_EVERY);
+    while (!kept.has(from)) from -= KEEP_EVERY;
+    const frames = copy(kept.get(from));
+    for (let i = from; i < target; i += 1) {
+      apply(frames, run.events[i], first + i + 1);
+      if ((i + 1) % KEEP_EVERY === 0 && !kept.has(i + 1)) kept.set(i + 1, copy(frames));
+    }
+    const next = run.events[target];
+    if (next) stand(frames, next);
+    return frames;
+  }
+
+  function stand(frames, [, pc, line, depth]) {
+    const frame = frames[depth];
+    if (frame) Object.assign(frame, { pc, line });
+  }
+
+  function apply(frames, happened, time) {
+    stand(frames, happened);
+    for (const change of happened[6]) {
+      if (change[0] === "push") {
+        frames.push({ function: change[1], pc: -1, line: run.functions[change[1]].line, through: change[2], registers: [], notes: {}, times: {} });
+      } else if (change[0] === "pop") {
+        frames.pop();
+      } else {
+        const [, depth, register, value, note] = change;
+        const frame = frames[depth];
+        if (!frame) continue;
+        frame.registers[register] = value;
+        frame.notes[register] = note;
+        frame.times[register] = time;
+      }
+    }
+  }
+
+  // Where a command leads from a time; -1 for nowhere.
+  function jump(by, command, time) {
+    const table = by === "instruction" ? run.by_instruction : run.by_binding;
+    const target = table[command][time - first];
+    return target === undefined ? -1 : target;
+  }
+
+  function isHit(time, points) {
+    const at = event(time);
+    return Boolean(at) && points.some((point) => point.is_on && (point.line ? point.line === at[2] && at[4] : point.pc === at[1]));
+  }
+
+  function hits(point) {
+    const found = [];
+    for (let time = first; time < last; time += 1) if (isHit(time, [{ ...point, is_on: true }])) found.push(time);
+    return found;
+  }
+
+  // The nearest hit after (step 1) or before (step -1) a time; -1 if the window has none.
+  function search(time, step, points) {
+    for (let t = time + step; t >= first && t < last; t += step) if (isHit(t, points)) return t;
+    return -1;
+  }
+}

@@ -1,0 +1,105 @@
+// Pipeline: the stages, unchanged ones hidden and counted.
+
+function createPipeline(root, tell) {
+  const head = el("div", { class: "ph" });
+  const bar = el("div", { class: "row bar" });
+  const stages = el("div", { class: "stages" });
+  const key = (name) => el("span", { class: "kbd" }, name);
+  const foot = el("div", { class: "pad muted foot" }, key("j"), " ", key("k"), " next and previous pass", el("br"), key("d"), " text, graph, both");
+  root.append(head, bar, stages, foot);
+  let model = null;
+  let view = {};
+  let current = 0;
+  let isHiding = true;
+  onKeys("pipeline", root, onKey);
+  return { setModel, setView };
+
+  function setModel(next) {
+    model = next;
+  }
+
+  function setView(next, take) {
+    view = next;
+    const wanted = take("stage");
+    if (wanted !== undefined) current = wanted;
+    draw();
+  }
+
+  function isHidden(stage) {
+    return isHiding && !stage.is_changed && !stage.problems.length && stage.index !== current && stage.index !== 0 && stage.index !== model.stages.length - 1;
+  }
+
+  function draw() {
+    root.dataset.stage = String(current);
+    const took = model.seconds > 0 ? `, ${milliseconds(model.seconds)} ms` : "";
+    const count = model.stages.length;
+    head.replaceChildren(el("b", {}, "Pipeline"), el("span", { class: "n" }, `${count} stage${count === 1 ? "" : "s"}${took}`), el("span", { class: "sp" }),
+      ...view.actions.map(([id, label]) => button(label, "t", "", () => tell({ kind: "command", command: id, stage: current }))));
+    bar.replaceChildren(el("button", { type: "button", class: "chip" + (isHiding ? " accent" : ""), "aria-pressed": String(isHiding), click: toggle }, "Hide unchanged ", key("u")));
+    const rows = [];
+    let run = 0;
+    const flush = () => {
+      if (run) rows.push(el("tr", {}, el("td"), el("td", { colspan: 3, class: "hidden-run" }, `${run} unchanged, hidden`)));
+      run = 0;
+    };
+    for (const stage of model.stages) {
+      if (isHidden(stage)) {
+        run += 1;
+        continue;
+      }
+      flush();
+      rows.push(stageRow(stage));
+    }
+    flush();
+    stages.replaceChildren(el("table", { "aria-label": "Stages" }, el("tr", {}, el("th", { class: "r no" }, "#"), el("th", {}, "Pass"), el("th", { class: "r change" }, "Change"), el("th", { class: "r ms" }, "ms")), rows));
+  }
+
+  function stageRow(stage) {
+    const row = el("tr", { class: (stage.index === current ? "on " : "") + (stage.is_changed ? "changed" : ""), "aria-current": stage.index === current ? "step" : null, data: { stage: stage.index } },
+      el("td", { class: "m muted r no" }, String(stage.index)), el("td", { title: stage.name }, stage.name), el("td", { class: "r change" }, changeOf(stage)),
+      el("td", { class: "m muted r ms" }, stage.seconds >= 0 && stage.index > 0 ? milliseconds(stage.seconds) : ""));
+    return pickable(row, () => go(stage.index));
+  }
+
+  function changeOf(stage) {
+    const worst = ["error", "warning"].find((severity) => stage.problems.some((p) => p.severity === severity));
+    const signs = worst ? [severitySign(worst), " "] : [];
+    if (stage.is_changed) signs.push(chip(`~ ${stage.change || `+${stage.added_count} −${stage.removed_count}`}`, "changed code"));
+    else if (stage.index > 0) signs.push(el("span", { class: "muted m", role: "img", "aria-label": "unchanged" }, "="));
+    return signs;
+  }
+
+  function milliseconds(seconds) {
+    const value = seconds * 1000;
+    return value >= 100 ? Math.round(value).toLocaleString("en") : value.toFixed(1);
+  }
+
+  function toggle() {
+    isHiding = !isHiding;
+    draw();
+  }
+
+  function go(index) {
+    if (index === current) return;
+    current = index;
+    draw();
+    tell({ kind: "stage", stage: index });
+  }
+
+  function move(by) {
+    const shown = model.stages.filter((stage) => !isHidden(stage)).map((stage) => stage.index);
+    const next = shown[shown.indexOf(current) + by];
+    if (next !== undefined) go(next);
+  }
+
+  function onKey(event) {
+    const act = { j: () => move(1), k: () => move(-1), u: toggle, d: () => tell({ kind: "command", command: "view", stage: current }) }[event.key];
+    if (!act || !model) return false;
+    act();
+    return true;
+  }
+}
+
+export default function (args) {
+  mount(args, CSS, createPipeline);
+}

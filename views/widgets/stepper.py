@@ -1,0 +1,59 @@
+"""The stepper: listings, stack, registers and time of a recorded run; steps are made in the browser."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+from relax_core.present.run_models import Breakpoint, Run
+from views.widgets.channel import PANE_HEIGHT, Buttons, channel
+
+
+@dataclass(frozen=True, slots=True)
+class StepperAction:
+    """Where the user is; sent 250 ms after the last step.
+
+    `need` asks for another window of the run: `command` is `at` (show the time `to`), `continue` or
+    `continue_back` (run from `to` to the next or previous breakpoint); answer with the window and `at`.
+    """
+
+    kind: Literal["state", "need", "select", "tab"]
+    at: int
+    by: Literal["binding", "instruction"]
+    breakpoints: tuple[Breakpoint, ...] = ()
+    line: int = 0
+    """The cursor: a line that was clicked."""
+    node: str = ""
+    command: str = ""
+    to: int = 0
+
+
+_STEPPER = channel("stepper", StepperAction)
+
+
+def stepper(
+    run: Run,
+    *,
+    key: str,
+    at: int | None = None,
+    by: Literal["binding", "instruction"] = "binding",
+    breakpoints: tuple[Breakpoint, ...] = (),
+    tabs: Buttons = (),
+    tab: str = "",
+    height: str = PANE_HEIGHT,
+    on_action: Callable[[StepperAction], None] | None = None,
+) -> StepperAction | None:
+    """Show a recorded run at a time.
+
+    Args:
+        at: time to go to; None leaves it to the component, which starts at the first time of the window.
+        by: what a step is.
+        breakpoints: places to stop at; the user changes them in the gutter.
+        tabs: tabs in the left head; by default `Source`.
+    """
+    return _STEPPER.show(
+        key,
+        run,
+        view={"tabs": tabs, "tab": tab, "height": height},
+        commands={"at": at, "by": by, "breakpoints": breakpoints},
+        on_action=on_action,
+    )
