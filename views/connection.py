@@ -39,14 +39,15 @@ def ask(request: Request[R]) -> R | Failure:
     try:
         return answer.result(_FIRST_WORD_SECONDS)
     except StillRunning:
-        return _wait_in_view(answer, latest, repr(request))
+        return _wait_in_view(answer, latest, request)
 
 
-def _wait_in_view(answer: "Future[R | Failure]", latest: list[Progress], request: str) -> R | Failure:
+def _wait_in_view(answer: "Future[R | Failure]", latest: list[Progress], request: Request[R]) -> R | Failure:
+    key = f"waiting.{type(request).__name__}"
     place = st.empty()
-    with place.container(horizontal=True, vertical_alignment="center", gap="small", key="waiting"):
+    with place.container(horizontal=True, vertical_alignment="center", gap="small"):
         words = st.empty()
-        st.button("Cancel", key="waiting.cancel", on_click=_cancel, args=(request,))
+        st.button("Cancel", key=key, on_click=_cancel, args=(repr(request),))
     try:
         while True:
             words.caption(_words(latest[-1]) if latest else "Starting.")

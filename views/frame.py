@@ -95,7 +95,7 @@ def _sample_picker() -> None:
         "Sample",
         paths,
         key="bar.sample",
-        format_func=lambda path: known[path].title,
+        format_func=lambda path: f"{known[path].title} · {known[path].area}",
         on_change=picked,
         placeholder="Sample",
         label_visibility="collapsed",

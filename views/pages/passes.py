@@ -93,17 +93,17 @@ def _names_choice(pipeline: Pipeline) -> None:
     st.session_state["passes.names"] = shown
 
     def changed() -> None:
-        names = st.session_state["passes.names"] or shown
+        names = st.session_state["passes.names"]
         select(pipeline=_NAMES.sub(f"LambdaLift(names='{names}')", text), stage=-1)
 
-    st.segmented_control(
+    st.selectbox(
         "Names of lifted functions",
         ("tvm", "2022"),
         key="passes.names",
         format_func=lambda name: f"names: {name}",
         on_change=changed,
         label_visibility="collapsed",
-        required=True,
+        width=140,
     )
 
 

@@ -1,0 +1,135 @@
+"""The app in headless Chromium: the walk that a visitor takes, both modes, narrow windows, accessibility."""
+
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, Locator, Page, expect
+
+from tests.app_server import serve
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+PAGES = ("", "passes", "run")
+START_MS = 40_000
+
+pytestmark = pytest.mark.browser
+
+
+def pane(page: Page, holds: str) -> Locator:
+    """The root of the component that holds `holds`."""
+    root = page.locator(".root[data-rev]").filter(has=page.locator(holds))
+    expect(root.first).to_be_visible(timeout=START_MS)
+    return root.first
+
+
+def editor(page: Page) -> Locator:
+    """The text that can be edited."""
+    area = page.locator("textarea").first
+    expect(area).to_be_visible(timeout=START_MS)
+    return area
+
+
+def replace_text(page: Page, old: str, new: str) -> None:
+    area = editor(page)
+    text = area.input_value()
+    assert old in text
+    area.fill(text.replace(old, new))
+    area.press("Control+Enter")
+
+
+def test_the_walk_of_a_visitor(page: Page, app_url: str) -> None:
+    page.goto(app_url)
+    expect(editor(page)).to_have_value(re.compile("ir_module"))
+    page.get_by_role("combobox").first.click()
+    page.keyboard.type("Two local")
+    page.get_by_role("option", name=re.compile("Two local functions")).first.click()
+    expect(editor(page)).to_have_value(re.compile("even"))
+
+    replace_text(page, "R.function", "R.functoin")
+    expect(page.get_by_text("✕", exact=False).first).to_be_visible()
+    expect(page.locator(".root[data-problems]").first).not_to_have_attribute("data-problems", "0")
+    replace_text(page, "R.functoin", "R.function")
+    expect(page.get_by_text("✓ Well-formed")).to_be_visible()
+
+    page.get_by_role("button", name="Run passes").first.click()
+    stages = page.locator(".root[data-stage]").first
+    expect(stages).to_be_visible(timeout=START_MS)
+    stages.get_by_text("CallTIRRewrite").click()
+    expect(page.get_by_text("Before", exact=False).first).to_be_visible()
+
+    page.get_by_role("link", name="Run", exact=True).click()
+    stepper = pane(page, ".strip")
+    expect(stepper).to_have_attribute("data-at", "0")
+    for _ in range(5):
+        page.keyboard.press("i")
+    at = int(stepper.get_attribute("data-at") or 0)
+    assert at >= 5
+    page.keyboard.press("b")
+    page.keyboard.press("b")
+    assert int(stepper.get_attribute("data-at") or 0) < at
+    page.keyboard.press("F9")
+    expect(stepper.locator("tr[data-point]").first).to_be_visible()
+    page.keyboard.press("F8")
+    expect(stepper).not_to_have_attribute("data-at", str(at))
+
+
+def test_the_address_reproduces_the_screen(page: Page, app_url: str) -> None:
+    page.goto(f"{app_url}/run?sample=seeds/print_closure2.py&time=2")
+    expect(pane(page, ".strip")).to_have_attribute("data-at", "2", timeout=START_MS)
+    page.goto(f"{app_url}/passes?sample=seeds/print_closure2.py&stage=2&view=text")
+    expect(page.locator(".root[data-stage]").first).to_have_attribute("data-stage", "2", timeout=START_MS)
+
+
+@pytest.mark.parametrize("mode", ["light", "dark"])
+@pytest.mark.parametrize("path", PAGES, ids=["source", "passes", "run"])
+def test_a_page_is_accessible_and_does_not_scroll_sideways(
+    chromium: Browser, app_url: str, path: str, mode: str
+) -> None:
+    context = chromium.new_context(viewport={"width": 1280, "height": 800}, color_scheme=mode)  # type: ignore[arg-type]
+    page = context.new_page()
+    page.goto(f"{app_url}/{path}?sample=seeds/print_closure2.py")
+    expect(page.locator(".root[data-rev]").first).to_be_visible(timeout=START_MS)
+    expect(page.get_by_text("✓ Well-formed")).to_be_visible(timeout=START_MS)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 1280
+    found = Axe().run(page).response["violations"]
+    serious = [item for item in found if item["impact"] in ("serious", "critical")]
+    assert [(item["id"], item["nodes"][0]["html"][:120]) for item in serious] == []
+    context.close()
+
+
+def test_a_fresh_clone_shows_every_component_from_any_folder(page: Page, tmp_path: Path) -> None:
+    clone = tmp_path / "clone"
+    names = subprocess.run(
+        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+        cwd=REPOSITORY,
+        check=True,
+        capture_output=True,
+        text=True,
+    ).stdout.split("\0")
+    for name in filter(None, names):
+        if (REPOSITORY / name).is_file() and not name.startswith("tests/"):
+            (clone / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(REPOSITORY / name, clone / name)
+    home = tmp_path / "elsewhere"
+    home.mkdir()
+    with serve(home, clone / "app.py") as url:
+        page.goto(url)
+        expect(page.locator(".root[data-rev]")).to_have_count(3, timeout=START_MS)
+        page.goto(f"{url}/passes?sample=seeds/print_closure2.py")
+        expect(page.locator(".root[data-rev]")).to_have_count(4, timeout=START_MS)
+        page.goto(f"{url}/run?sample=seeds/print_closure2.py")
+        expect(page.locator(".root[data-at]")).to_have_count(1, timeout=START_MS)
+
+
+def test_the_app_survives_programs_that_do_not_end(page: Page, app_url: str) -> None:
+    page.goto(f"{app_url}/run?sample=errors/jt_out_of_range.py")
+    stepper = pane(page, ".strip")
+    stepper.get_by_role("button", name="End").click()
+    expect(stepper.locator(".now.error")).to_contain_text("Out of range")
+    page.goto(f"{app_url}/run?sample=errors/vm_unbounded_recursion.py")
+    expect(page.get_by_text(re.compile("depth|nested|recursion", re.IGNORECASE)).first).to_be_visible(timeout=START_MS)
+    page.goto(f"{app_url}/?sample=seeds/print_closure.py")
+    expect(editor(page)).to_be_visible()
