@@ -2,7 +2,6 @@
 
 import dataclasses
 import hashlib
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, TypeAlias, cast
@@ -84,6 +83,8 @@ class _Comparison:
         self.forward: dict[Value, Value] = {}
         self.backward: dict[Value, Value] = {}
         self.stack: list[tuple[_Path, Value, Value]] = []
+        # Parts that two programs share among their own places are compared once: the bijection only grows.
+        self.compared: set[tuple[int, int]] = set()
 
     def run(self, a: Node, b: Node) -> Difference | None:
         self.stack = [(_Path(None, ""), a, b)]
@@ -113,6 +114,10 @@ class _Comparison:
             case _ if isinstance(a, _BINDERS):
                 return self.binders(path, a, cast("Any", b))
             case _ if isinstance(a, (Node, *_TYPES)):
+                pair = (id(a), id(b))
+                if pair in self.compared:
+                    return None
+                self.compared.add(pair)
                 return self.push_fields(path, a, b)
             case _:
                 return None if a == b else f"{a!r} here, {b!r} there"
@@ -128,6 +133,7 @@ class _Comparison:
             self.stack.append((_Path(path, f"@{left.var.name}"), left.function, right.function))
         self.stack.append((_Path(path, ".attrs"), _sorted_attrs(a.attrs), _sorted_attrs(b.attrs)))
         self.stack.append((_Path(path, ".global_infos"), a.global_infos, b.global_infos))
+        self.stack.append((_Path(path, ".type_data"), a.type_data, b.type_data))
         return None
 
     def tuples(self, path: _Path, a: tuple[Value, ...], b: tuple[Value, ...]) -> str | None:
@@ -232,54 +238,81 @@ def _same_shape(a: Value, b: Value) -> bool:
 
 
 def structural_hash(root: Node) -> str:
-    """Return 32 hexadecimal digits that are the same for structurally equal nodes, in every process."""
-    digest = hashlib.blake2b(digest_size=16)
-    numbers: dict[Value, int] = {}
-    for part in _hash_parts(root, numbers):
-        digest.update(part)
-        digest.update(b"\0")
-    return digest.hexdigest()
+    """Return 32 hexadecimal digits that are the same for structurally equal nodes, in every process.
+
+    Each node is hashed once, from the hashes of its parts, so shared nodes cost nothing.
+    """
+    order = _parts_first(root)
+    numbers: dict[int, int] = {}
+    for value in reversed(order):
+        if isinstance(value, _BINDERS):
+            numbers[id(value)] = len(numbers)
+    digests: dict[int, bytes] = {}
+    for value in order:
+        digests[id(value)] = _digest(value, numbers, digests)
+    return digests[id(root)].hex()
 
 
-def _hash_parts(root: Node, numbers: dict[Value, int]) -> Iterator[bytes]:
-    stack: list[Value] = [root]
+def _parts_first(root: Node) -> list[Value]:
+    """List the nodes and types below `root`, each once, behind all of its parts."""
+    seen: set[int] = set()
+    order: list[Value] = []
+    stack: list[tuple[Value, bool]] = [(root, False)]
     while stack:
-        value = stack.pop()
-        match value:
-            case IRModule():
-                yield b"module"
-                ordered = sorted(value.definitions, key=lambda item: item.var.name)
-                stack.extend((_sorted_attrs(value.attrs), value.global_infos, *reversed(ordered)))
-            case Definition():
-                stack.extend((value.function, value.var.name))
-            case GlobalVar():
-                yield b"@" + value.name.encode()
-            case Constant():
-                yield f"{value.data.dtype}{value.data.shape}".encode() + value.data.tobytes()
-            case FloatImm():
-                yield value.dtype.encode() + np.float64(value.value).tobytes()
-            case tuple():
-                items = cast("tuple[Value, ...]", value)
-                yield f"({len(items)}".encode()
-                stack.extend(reversed(items))
-            case _ if isinstance(value, _BINDERS):
-                is_known = value in numbers
-                yield f"{type(value).__name__}{numbers.setdefault(value, len(numbers))}".encode()
-                if not is_known:
-                    stack.extend(_hash_fields(value, skip=("name",)))
-            case _ if isinstance(value, (Node, *_TYPES)):
-                yield type(value).__name__.encode()
-                stack.extend(_hash_fields(value))
-            case _:
-                yield f"{type(value).__name__}:{value!r}".encode()
+        value, is_done = stack.pop()
+        if is_done:
+            order.append(value)
+        elif id(value) not in seen:
+            seen.add(id(value))
+            stack.append((value, True))
+            stack.extend((part, False) for part in _parts(value) if isinstance(part, (Node, *_TYPES)))
+    return order
 
 
-def _hash_fields(value: Value, skip: tuple[str, ...] = ()) -> list[Value]:
-    """Field values, last first; the annotation of a variable is left out, as equality may ignore it."""
+def _parts(value: Value) -> list[Value]:
+    """The values in the fields of a node or a type, tuples opened, in the order of the fields."""
+    match value:
+        case IRModule():
+            ordered = tuple(sorted(value.definitions, key=lambda item: item.var.name))
+            fields: list[Value] = [ordered, value.type_data, _sorted_attrs(value.attrs), value.global_infos]
+        case Definition():
+            fields = [value.var.name, value.function]
+        case GlobalVar():
+            fields = ["@" + value.name]
+        case Constant():
+            fields = [f"{value.data.dtype}{value.data.shape}", value.data.tobytes()]
+        case FloatImm():
+            fields = [value.dtype, np.float64(value.value).tobytes()]
+        case _:
+            skipped = ("name", "annotation") if isinstance(value, Var) else ("name",)
+            names = _fields(type(value))
+            kept = [name for name in names if name not in skipped] if isinstance(value, _BINDERS) else names
+            fields = [_sorted_attrs(getattr(value, name)) if name == "attrs" else getattr(value, name) for name in kept]
+    return _opened(fields)
+
+
+def _opened(fields: list[Value]) -> list[Value]:
     result: list[Value] = []
-    for name in reversed(_fields(type(value))):
-        if name in skip or (name == "annotation" and isinstance(value, Var)):
-            continue
-        field_value = getattr(value, name)
-        result.append(_sorted_attrs(field_value) if name == "attrs" else field_value)
+    for item in fields:
+        if isinstance(item, tuple):
+            items = cast("tuple[Value, ...]", item)
+            result.append(f"({len(items)}")
+            result.extend(_opened(list(items)))
+        else:
+            result.append(item)
     return result
+
+
+def _digest(value: Value, numbers: dict[int, int], digests: dict[int, bytes]) -> bytes:
+    digest = hashlib.blake2b(type(value).__name__.encode(), digest_size=16)
+    if isinstance(value, _BINDERS):
+        digest.update(str(numbers[id(value)]).encode())
+    for part in _parts(value):
+        if isinstance(part, (Node, *_TYPES)):
+            digest.update(digests[id(part)])
+        elif isinstance(part, bytes):
+            digest.update(part)
+        else:
+            digest.update(f"{type(part).__name__}:{part!r}".encode())
+        digest.update(b"\0")
+    return digest.digest()

@@ -8,7 +8,7 @@ import numpy.typing as npt
 from relax_core.ir.attrs import NO_ATTRS, Attrs
 from relax_core.ir.node import Node, node
 from relax_core.ir.prim import PrimExpr
-from relax_core.ir.types import Type
+from relax_core.ir.types import Type, TypeVar
 
 
 @node
@@ -183,7 +183,8 @@ class SeqExpr(Expr):
 class Function(Expr):
     """A function. `ret_type` is `None` if the text declares none.
 
-    `is_private` functions are not entry points. A local function is the value of a `VarBinding`.
+    `is_private` functions are not entry points. `type_params` are those of a polymorphic
+    Relay function. A local function is the value of a `VarBinding`.
     """
 
     CHILDREN: ClassVar[tuple[str, ...]] = ("params", "body")
@@ -193,6 +194,7 @@ class Function(Expr):
     attrs: Attrs = NO_ATTRS
     is_pure: bool = True
     is_private: bool = False
+    type_params: tuple[TypeVar, ...] = ()
 
 
 RelaxExpr: TypeAlias = (

@@ -7,6 +7,7 @@ from typing import ClassVar, TypeAlias
 from relax_core.ir.attrs import NO_ATTRS, Attrs
 from relax_core.ir.expr import Function, GlobalVar
 from relax_core.ir.node import Node, node
+from relax_core.ir.relay import TypeData
 from relax_core.ir.tir import PrimFunc
 
 BaseFunc: TypeAlias = Function | PrimFunc
@@ -25,11 +26,12 @@ class Definition(Node):
 class IRModule(Node):
     """A module. `name` is the class name in the text and takes no part in equality."""
 
-    CHILDREN: ClassVar[tuple[str, ...]] = ("definitions",)
+    CHILDREN: ClassVar[tuple[str, ...]] = ("type_data", "definitions")
     definitions: tuple[Definition, ...] = ()
     attrs: Attrs = NO_ATTRS
     global_infos: Attrs = NO_ATTRS
     name: str = "Module"
+    type_data: tuple[TypeData, ...] = ()
 
     def __iter__(self) -> Iterator[Definition]:
         return iter(self.definitions)

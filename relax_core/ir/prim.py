@@ -46,6 +46,13 @@ class FloatImm(PrimExpr):
 
 
 @node
+class AnyDim(PrimExpr):
+    """A dimension of unknown size, Relay's `?`; no two of them are known to be equal."""
+
+    dtype: str = "int64"
+
+
+@node
 class StringImm(PrimExpr):
     """A string literal; its dtype is "string"."""
 

@@ -71,11 +71,15 @@ class TupleType:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FuncType:
-    """A callable. `params` is `None` if they are unknown (`R.Callable`); `is_pure` is a promise."""
+    """A callable. `params` is `None` if they are unknown (`R.Callable`); `is_pure` is a promise.
+
+    `type_params` are the type variables over which it is polymorphic (Relay).
+    """
 
     params: tuple["Type", ...] | None
     ret: "Type"
     is_pure: bool = True
+    type_params: "tuple[TypeVar, ...]" = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
