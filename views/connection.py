@@ -9,6 +9,8 @@ import streamlit as st
 
 from relax_core.engine.client import Client
 from relax_core.engine.protocol import Failure, Program, Progress, Request, Sample, Samples
+from relax_core.present.models import Problem
+from views import SOURCE
 from views.state import Selection
 
 R = TypeVar("R")
@@ -81,10 +83,20 @@ def run_again() -> None:
 def show_failure(failure: Failure) -> None:
     """Say what happened, and what the user can do."""
     with st.container(key="failure"):
-        problems = "\n".join(f"- {item.message}" + (f" {item.hint}" if item.hint else "") for item in failure.problems)
-        st.error(f"**{failure.title}.** {failure.message}\n\n{problems}".strip(), icon=":material/error:")
-        if failure.kind != "diagnosed":
+        problems = "\n".join(map(_said, failure.problems))
+        st.error(f"**{failure.title}.** {failure.message}" if not problems else f"**{failure.title}.**\n\n{problems}")
+        if failure.kind == "diagnosed":
+            if st.button("Open the source", key="failure.source"):
+                st.switch_page(SOURCE)
+        else:
             st.button("Run again", key="failure.again", on_click=run_again)
+
+
+def _said(problem: Problem) -> str:
+    """Write a problem as an item of a list."""
+    place = f"Line {problem.line}: " if problem.line else ""
+    hint = f" · {problem.hint}" if problem.hint else ""
+    return f"- {place}{problem.message}{hint}"
 
 
 @st.cache_resource(show_spinner=False, max_entries=1)

@@ -99,7 +99,7 @@ def _sample_picker() -> None:
         on_change=picked,
         placeholder="Sample",
         label_visibility="collapsed",
-        width=240,
+        width=300,
     )
     if current.text:
         st.button("Revert", key="bar.revert", help="Drop the edits", on_click=open_sample, args=(current.sample,))

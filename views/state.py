@@ -35,6 +35,10 @@ class Selection:
     view: str = ""
 
 
+FIRST = Selection(node="0/relax_func/5", time=11)
+"""What a visitor without an address sees: the matrix product is selected, and its kernel has just written."""
+
+
 def selection() -> Selection:
     """Return what is selected: from the address if the user came by one, else from the session.
 
@@ -42,7 +46,7 @@ def selection() -> Selection:
     """
     address = dict(st.query_params)
     if _KEY not in st.session_state or (address and address != st.session_state.get(_WRITTEN)):
-        st.session_state[_KEY] = _from_address(address)
+        st.session_state[_KEY] = from_address(address)
     current: Selection = st.session_state[_KEY]
     _write_address(current)
     return current
@@ -96,7 +100,10 @@ def to_address(current: Selection) -> dict[str, str]:
     return address
 
 
-def _from_address(address: dict[str, str]) -> Selection:
+def from_address(address: dict[str, str]) -> Selection:
+    """Return the selection that an address stands for; parts that cannot be read are as if absent."""
+    if not address:
+        return FIRST
     values: dict[str, str | int] = {}
     for field in fields(Selection):
         given = address.get(field.name, "")

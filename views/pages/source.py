@@ -3,7 +3,7 @@
 import streamlit as st
 
 from relax_core.engine.protocol import Ast, Failure, GraphOf, Inspect, Open, RestoreLayout, Script, SourceView
-from relax_core.present.models import Code, Inspector
+from relax_core.present.models import Code, Graph, Inspector
 from views import PASSES, RUN
 from views.connection import ask, program_of, show_failure
 from views.frame import bar, chip, page, status_line, upload
@@ -113,9 +113,11 @@ def _show_graph(view: SourceView) -> None:
     function = current.function if current.function in view.functions else next(iter(view.entries + view.functions), "")
     opened: tuple[str, ...] = st.session_state.get("source.opened", ())
     reply = ask(GraphOf(program_of(current), function=function, opened=opened))
-    if isinstance(reply, Failure):
+    if isinstance(reply, Failure) and reply.kind != "diagnosed":
         show_failure(reply)
         return
+    if isinstance(reply, Failure):
+        reply = Graph(svg="", empty_title="No graph yet", empty_text="The problems below the text come first.")
     graph(
         reply,
         key="source.graph",

@@ -119,7 +119,7 @@ function createEditor(root, tell) {
     const why = problem.explanation
       ? el("button", { type: "button", class: "link m", "aria-expanded": String(openProblem === i), click: (event) => toggleWhy(event, i) }, problem.code)
       : el("span", { class: "m muted" }, problem.code);
-    const said = el("td", {}, prose(problem.message), problem.hint && el("span", { class: "hint" }, " ", prose(problem.hint)));
+    const said = el("td", {}, prose(problem.message), problem.hint && el("span", { class: "hint" }, " · ", prose(problem.hint)));
     if (openProblem === i) said.append(el("div", { class: "why" }, prose(problem.explanation)));
     const row = el("tr", { data: { problem: i } }, el("td", {}, severitySign(problem.severity)), said, el("td", { class: "place" }, why), el("td", { class: "m muted r place" }, place));
     return problem.line ? pickable(row, () => goTo(problem.line, problem.column)) : row;

@@ -920,7 +920,7 @@ function createStepper(root, tell) {
     const event = state.event(at);
     const text = isOver ? run.end : event[5] || `\`${run.functions[event[0]].name}\`, line ${event[2]}, pc ${event[1]}.`;
     now.classList.toggle("error", Boolean(problem));
-    now.replaceChildren(el("b", {}, "Now: "), ...prose(text), ...(problem ? [" ", severitySign(problem.severity), " ", el("code", {}, problem.code), " ", ...prose(problem.message), problem.hint ? [" ", ...prose(problem.hint)] : "", problem.line ? [" ", goToLine(problem.line)] : ""].flat() : []));
+    now.replaceChildren(el("b", {}, "Now: "), ...prose(text), ...(problem ? [" ", severitySign(problem.severity), " ", el("code", {}, problem.code), " ", ...prose(problem.message), problem.hint ? [" · ", ...prose(problem.hint)] : "", problem.line ? [" ", goToLine(problem.line)] : ""].flat() : []));
   }
 
   function goToLine(line) {
