@@ -133,3 +133,15 @@ def test_the_app_survives_programs_that_do_not_end(page: Page, app_url: str) -> 
     expect(page.get_by_text(re.compile("depth|nested|recursion", re.IGNORECASE)).first).to_be_visible(timeout=START_MS)
     page.goto(f"{app_url}/?sample=seeds/print_closure.py")
     expect(editor(page)).to_be_visible()
+
+
+def test_a_dropped_file_is_opened(page: Page, app_url: str) -> None:
+    page.goto(f"{app_url}/?sample=seeds/print_closure.py")
+    area = editor(page)
+    text = (REPOSITORY / "samples" / "relax" / "fib.py").read_text(encoding="utf-8")
+    dropped = page.evaluate_handle(
+        "text => { const d = new DataTransfer(); d.items.add(new File([text], 'fib.py')); return d; }", text
+    )
+    area.dispatch_event("drop", {"dataTransfer": dropped})
+    expect(area).to_have_value(text)
+    expect(page.get_by_role("button", name="Revert")).to_be_visible()

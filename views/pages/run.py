@@ -2,12 +2,17 @@
 
 import streamlit as st
 
-from relax_core.engine.protocol import Failure, Open, RunOf, SourceView
+from relax_core.engine.protocol import Failure, Open, RunOf, SourceView, StopOf
 from relax_core.present.run_models import Breakpoint, Run
 from views.connection import ask, program_of, run_again, show_failure
 from views.frame import bar, chip, page, status_line
 from views.state import select, selection
 from views.widgets.stepper import StepperAction, stepper
+
+_CONTINUES = "run.continues"
+"""Which way the user continued, to a breakpoint that is not in the window that the browser has."""
+_WINDOW = "run.window"
+"""Which window the browser has: a number for the program, the event it was asked with, its first time and its last."""
 
 
 def _on_step(action: StepperAction) -> None:
@@ -16,6 +21,8 @@ def _on_step(action: StepperAction) -> None:
             select(time=action.at, view=action.by, breakpoints=_written(action.breakpoints))
         case "need":
             select(time=action.to, view=action.by, breakpoints=_written(action.breakpoints))
+            if action.command in ("continue", "continue_back"):
+                st.session_state[_CONTINUES] = action.command
         case _:
             pass
 
@@ -54,6 +61,30 @@ def _inputs_form(source: SourceView) -> None:
                 st.rerun()
 
 
+def _continue() -> None:
+    """Go to the breakpoint that the user continued to, if it lies outside of the window."""
+    command = st.session_state.pop(_CONTINUES, "")
+    if not command:
+        return
+    current = selection()
+    points = _read(current.breakpoints)
+    stop = ask(StopOf(program_of(current), max(0, current.time), points, is_back=command == "continue_back"))
+    if not isinstance(stop, Failure):
+        select(time=stop.time)
+
+
+def _run() -> Run | Failure:
+    """Ask for the window of the run that is shown; it stays while the time is in it, so that a step sends nothing."""
+    program, time = program_of(selection()), max(0, selection().time)
+    name, event, first, last = st.session_state.get(_WINDOW, (0, 0, 0, -1))
+    if name != hash(program) or not first <= time <= last:
+        event = time
+    run = ask(RunOf(program, event))
+    if isinstance(run, Run):
+        st.session_state[_WINDOW] = (hash(program), event, run.first_event, run.first_event + len(run.events))
+    return run
+
+
 def _show(run: Run) -> None:
     current = selection()
     stepper(
@@ -73,7 +104,8 @@ with page():
             run_again()
             select(time=-1)
     source = ask(Open(program_of(selection())))
-    run = ask(RunOf(program_of(selection()), event=max(0, selection().time)))
+    _continue()
+    run = _run()
     if not isinstance(source, Failure):
         with form:
             _inputs_form(source)

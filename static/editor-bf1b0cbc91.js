@@ -421,6 +421,7 @@ function createLayer(lines, gutter) {
 
 // Code editor: a plain textarea (native caret, undo, input methods) over a highlighted layer.
 
+const MAX_FILE_BYTES = 4 << 20;
 const CHANGE_DELAY = 400;
 const CARET_DELAY = 120;
 
@@ -472,6 +473,8 @@ function createEditor(root, tell) {
   box.addEventListener("keydown", onKey);
   box.addEventListener("mousemove", onHover);
   box.addEventListener("mouseleave", () => (tip.hidden = true));
+  box.addEventListener("dragover", (event) => event.dataTransfer.types.includes("Files") && event.preventDefault());
+  box.addEventListener("drop", openDropped);
   new ResizeObserver(redraw).observe(box);
   onSharedSelection(root, (node) => showNode(node));
 
@@ -484,6 +487,21 @@ function createEditor(root, tell) {
     root.dataset.problems = String(model.problems.length);
     drawProblems();
     redraw();
+  }
+
+  // A dropped file takes the place of the text. Typing it in, as a person would, keeps undo.
+  async function openDropped(event) {
+    const file = event.dataTransfer.files[0];
+    if (!file || box.readOnly) return;
+    event.preventDefault();
+    const text = file.size > MAX_FILE_BYTES ? `# ${file.name} is larger than ${MAX_FILE_BYTES >> 20} MB: not opened` : await file.text();
+    box.focus();
+    box.select();
+    if (!document.execCommand("insertText", false, text)) {
+      box.setRangeText(text);
+      box.dispatchEvent(new Event("input"));
+    }
+    report({ kind: "submit" });
   }
 
   function setView(next, take) {
