@@ -1,10 +1,12 @@
 """The command line: the engine's session as text.
 
     python -m relax_core check  FILE...
-    python -m relax_core script FILE [--dialect tvmscript|relay|ast] [--spelling 2026|2023|2022] [--passes P]
+    python -m relax_core script FILE [--dialect tvmscript|relay|ast] [--spelling 2026|2023|2022]
+                                       [--tvm 0.25|0.27] [--passes P]
     python -m relax_core opt    FILE --passes P [--print-after-all] [--json]
     python -m relax_core run    FILE [--entry main] [--inputs in.npz | --seed 0] [--outputs out.npz] [--passes P]
     python -m relax_core asm    FILE [--kernel NAME --as bytecode|llvm|asm]
+    python -m relax_core ops    [NAME] [--json]
 
 Programs run in a worker with limits, or with `--in-process` in this process. Exit status: 0, 1 for a diagnosed
 program, 2 for bad usage, 3 for a limit reached.
@@ -22,6 +24,7 @@ import msgspec
 from relax_core.engine.client import Client
 from relax_core.engine.protocol import Asm, Check, Execute, Failure, Opt, Program, Request, Script, StageText
 from relax_core.engine.session import Session
+from relax_core.present import ops
 
 R = TypeVar("R")
 
@@ -81,7 +84,7 @@ def _check(engine: Engine, options: argparse.Namespace) -> int:
 def _script(engine: Engine, options: argparse.Namespace) -> int:
     program = _program(options.file, pipeline=options.passes)
     has_passes = options.passes is not None
-    text = engine.request(Script(program, options.dialect, options.spelling, has_passes))
+    text = engine.request(Script(program, options.dialect, options.spelling, has_passes, options.tvm))
     if isinstance(text, Failure):
         return _failed(text)
     _say(text.text)
@@ -147,6 +150,19 @@ def _asm(engine: Engine, options: argparse.Namespace) -> int:
     return 0
 
 
+def _ops(engine: Engine, options: argparse.Namespace) -> int:
+    found = ops.operators() if options.name is None else (ops.operator(options.name),)
+    known = tuple(item for item in found if item is not None)
+    if len(known) < len(found):
+        raise _UsageError(f"there is no operator {options.name}")
+    if options.json:
+        for item in known:
+            _say(msgspec.json.encode(item).decode())
+    else:
+        _say(ops.listing(known) if options.name is None else ops.page(known[0]))
+    return 0
+
+
 def _program(file: str, *, pipeline: str | None = None, entry: str = "", seed: int = 0) -> Program:
     name = "<stdin>" if file == _STANDARD_INPUT else file
     raw = sys.stdin.buffer.read() if file == _STANDARD_INPUT else _read_bytes(file)
@@ -202,15 +218,16 @@ def _parser() -> argparse.ArgumentParser:
         made.add_argument("--in-process", action="store_true", help="without the worker and its limits")
         return made
 
-    file_help = "a TVMScript file; - reads standard input"
+    file_help = "a TVMScript or Relay file; - reads standard input"
     passes_help = "passes with options, such as 'LambdaLift, LegalizeOps'"
     check = command("check", "Report types and well-formedness.", _check)
     check.add_argument("files", nargs="+", metavar="FILE", help=file_help)
 
     script = command("script", "Print a module.", _script)
     script.add_argument("file", metavar="FILE", help=file_help)
-    script.add_argument("--dialect", choices=("tvmscript", "relay", "ast"), default="tvmscript")
+    script.add_argument("--dialect", choices=("tvmscript", "relay", "ast"), default="", help="default: its own")
     script.add_argument("--spelling", choices=("2026", "2023", "2022"), default="2026")
+    script.add_argument("--tvm", choices=("0.25", "0.27"), default="", help="the TVM that shall read the TVMScript")
     script.add_argument("--passes", metavar="P", help=passes_help)
 
     opt = command("opt", "Run passes and print what they make.", _opt)
@@ -232,4 +249,10 @@ def _parser() -> argparse.ArgumentParser:
     asm.add_argument("file", metavar="FILE", help=file_help)
     asm.add_argument("--kernel", default="", metavar="NAME")
     asm.add_argument("--as", dest="form", choices=("bytecode", "llvm", "asm"))
+
+    table = command("ops", "Print the operators: what they take, and what of them there is.", _ops)
+    table.add_argument("name", nargs="?", metavar="NAME", help="one operator; default: all")
+    table.add_argument("--json", action="store_true", help="print one object per operator and line")
+    # The table is part of the program: no worker is needed.
+    table.set_defaults(in_process=True)
     return parser

@@ -6,7 +6,7 @@ from pathlib import Path
 from relax_core.codes import CODES
 
 CORE = Path(__file__).resolve().parent.parent / "relax_core"
-CODE = re.compile(r'"((?:PA|RS|TY|WF|PS|PT|BC|BY|DV|VM|JT|EN)\d{3})"')
+CODE = re.compile(r'"((?:PA|RL|RS|RY|TY|WF|PS|PT|BC|BY|DV|VM|JT|EN)\d{3})"')
 
 
 def test_the_codes_in_use_are_those_that_are_explained() -> None:

@@ -11,8 +11,9 @@ from relax_core.diagnostics import Diagnostic
 from relax_core.frontend.parse import parse_text
 
 SAMPLES = Path(__file__).parent.parent / "samples" / "errors"
-STATIC = ("PA", "RS", "TY", "WF")
-MARK = re.compile(r"#!\s*(?P<codes>[A-Z]{2}\d{3}(?:[ ,]+[A-Z]{2}\d{3})*)")
+STATIC = ("PA", "RL", "RS", "RY", "TY", "WF")
+MARK = re.compile(r"(?:#|//)!\s*(?P<codes>[A-Z]{2}\d{3}(?:[ ,]+[A-Z]{2}\d{3})*)")
+PATHS = sorted((*SAMPLES.glob("*.py"), *SAMPLES.glob("*.relay")))
 
 Found = tuple[int, str]
 
@@ -31,7 +32,7 @@ def reported(text: str, name: str) -> tuple[Diagnostic, ...]:
     return (*parsed.diagnostics, *(item for module in parsed.modules for item in check(module)))
 
 
-@pytest.mark.parametrize("path", sorted(SAMPLES.glob("*.py")), ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", PATHS, ids=lambda path: path.stem)
 def test_a_sample_reports_what_it_announces(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
     marks = announced(text)
@@ -40,7 +41,7 @@ def test_a_sample_reports_what_it_announces(path: Path) -> None:
     assert sorted((item.span.line if item.span else 0, item.code) for item in found) == marks
 
 
-@pytest.mark.parametrize("path", sorted(SAMPLES.glob("*.py")), ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", PATHS, ids=lambda path: path.stem)
 def test_a_sample_announces_something(path: Path) -> None:
     codes = [code for mark in MARK.finditer(path.read_text(encoding="utf-8")) for code in mark["codes"].split()]
     assert codes

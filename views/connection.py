@@ -18,6 +18,8 @@ R = TypeVar("R")
 _FIRST_WORD_SECONDS = 0.3
 _TICK_SECONDS = 0.1
 _CANCELLED = "cancelled"
+_NOT_THERE_YET = "EN008"
+"""What RelaxScope does not do yet is no mistake of the program."""
 
 
 @st.cache_resource(scope="session", on_release=Client.close, show_spinner=False)
@@ -84,7 +86,13 @@ def show_failure(failure: Failure) -> None:
     """Say what happened, and what the user can do."""
     with st.container(key="failure"):
         problems = "\n".join(map(_said, failure.problems))
-        st.error(f"**{failure.title}.** {failure.message}" if not problems else f"**{failure.title}.**\n\n{problems}")
+        match failure.problems:
+            case (Problem(code=code, message=message, hint=hint),) if code == _NOT_THERE_YET:
+                st.info(f"**{failure.title}.** {message} {hint}.")
+            case ():
+                st.error(f"**{failure.title}.** {failure.message}")
+            case _:
+                st.error(f"**{failure.title}.**\n\n{problems}")
         if failure.kind == "diagnosed":
             if st.button("Open the source", key="failure.source"):
                 st.switch_page(SOURCE)

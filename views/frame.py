@@ -7,6 +7,7 @@ from urllib.parse import urlencode
 
 import streamlit as st
 
+from relax_core.engine.protocol import Sample
 from relax_core.present.models import Status
 from views.connection import client, samples
 from views.state import open_sample, open_text, selection, to_address
@@ -95,7 +96,7 @@ def _sample_picker() -> None:
         "Sample",
         paths,
         key="bar.sample",
-        format_func=lambda path: f"{known[path].title} · {known[path].area}",
+        format_func=lambda path: _label(known[path]),
         on_change=picked,
         placeholder="Sample",
         label_visibility="collapsed",
@@ -103,6 +104,12 @@ def _sample_picker() -> None:
     )
     if current.text:
         st.button("Revert", key="bar.revert", help="Drop the edits", on_click=open_sample, args=(current.sample,))
+
+
+def _label(sample: Sample) -> str:
+    """Name a sample in the picker: no two alike, for the browser answers with the label."""
+    is_relay_elsewhere = sample.path.endswith(".relay") and sample.area != "relay"
+    return f"{sample.title} · {sample.area}{', Relay' if is_relay_elsewhere else ''}"
 
 
 def upload() -> None:

@@ -1,8 +1,10 @@
 """Checking a module: types and well-formedness."""
 
 from relax_core.check.infer import infer
+from relax_core.check.relay.well_formed import well_formed_relay
 from relax_core.check.well_formed import well_formed
 from relax_core.diagnostics import Diagnostic
+from relax_core.ir.dialect import dialect_of
 from relax_core.ir.module import IRModule
 from relax_core.source import Span
 
@@ -13,7 +15,10 @@ def check(module: IRModule) -> tuple[Diagnostic, ...]:
     Of two errors at one place the later rule's is dropped: it follows from the first.
     """
     inference = infer(module)
-    found = (*inference.diagnostics, *well_formed(module, inference))
+    if dialect_of(module) == "relay":
+        found = (*well_formed_relay(module), *inference.diagnostics)
+    else:
+        found = (*inference.diagnostics, *well_formed(module, inference))
     taken: set[Span] = set()
     kept: list[Diagnostic] = []
     for item in found:

@@ -6,24 +6,19 @@ from types import MappingProxyType
 from weakref import WeakKeyDictionary
 
 from relax_core.check.expressions import result_type, type_of
+from relax_core.check.inference import Inference
 from relax_core.check.order import called_globals, components
+from relax_core.check.relay.infer import infer_relay
 from relax_core.check.scope import Scope, Signature, declared_signature
 from relax_core.check.size import bounded
 from relax_core.check.unify import UNKNOWN, contradiction, is_unknown
 from relax_core.diagnostics import Diagnostic
+from relax_core.ir.dialect import dialect_of
 from relax_core.ir.expr import Function, GlobalVar
-from relax_core.ir.module import IRModule
+from relax_core.ir.module import BaseFunc, IRModule
 from relax_core.ir.node import Node
 from relax_core.ir.tir import PrimFunc
 from relax_core.ir.types import OBJECT, FuncType, Type
-
-
-@dataclass(frozen=True, slots=True)
-class Inference:
-    """The types of a module's variables, expressions and globals, and what is wrong with them."""
-
-    types: Mapping[Node, Type]
-    diagnostics: tuple[Diagnostic, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,19 +41,23 @@ class Inferencer:
     def __init__(self) -> None:
         self._of_module: WeakKeyDictionary[IRModule, Inference] = WeakKeyDictionary()
         self._of_function: WeakKeyDictionary[Function, _Typed] = WeakKeyDictionary()
+        self._called_by: WeakKeyDictionary[BaseFunc, tuple[GlobalVar, ...]] = WeakKeyDictionary()
 
     def infer(self, module: IRModule) -> Inference:
-        """Return the types of `module`. Complexity: linear in its size, but for recursion without declared types."""
+        """Return the types of a Relax or Relay module.
+
+        Complexity: linear in its size, but for recursion without declared types.
+        """
         found = self._of_module.get(module)
         if found is None:
-            found = self._infer(module)
+            found = infer_relay(module) if dialect_of(module) == "relay" else self._infer(module)
             self._of_module[module] = found
         return found
 
     def _infer(self, module: IRModule) -> Inference:
         signature_of = _declared_signatures(module)
         typed: dict[GlobalVar, _Typed] = {}
-        for group in components(module):
+        for group in components(module, self._called):
             typed.update(self._group(module, group, signature_of))
         types: dict[Node, Type] = {}
         diagnostics: list[Diagnostic] = []
@@ -79,7 +78,7 @@ class Inferencer:
         functions = {var: item.function for item in module if (var := item.var) in group}
         relax = {var: function for var, function in functions.items() if isinstance(function, Function)}
         open_vars = [var for var, function in relax.items() if function.ret_type is None]
-        if not open_vars or not _is_recursive(relax):
+        if not open_vars or not self._is_recursive(relax):
             return {var: self._one(var, function, signature_of) for var, function in relax.items()}
         for var in open_vars:
             signature_of[var.name] = declared_signature(relax[var], UNKNOWN)
@@ -92,6 +91,16 @@ class Inferencer:
                 signature_of[var.name] = _any(entry.signature)
         return {var: _type_function(var, function, signature_of) for var, function in relax.items()}
 
+    def _is_recursive(self, functions: Mapping[GlobalVar, Function]) -> bool:
+        names = {var.name for var in functions}
+        return any(used.name in names for function in functions.values() for used in self._called(function))
+
+    def _called(self, function: BaseFunc) -> tuple[GlobalVar, ...]:
+        found = self._called_by.get(function)
+        if found is None:
+            found = self._called_by[function] = called_globals(function)
+        return found
+
     def _one(self, var: GlobalVar, function: Function, signature_of: dict[str, Signature]) -> _Typed:
         entry = self._of_function.get(function)
         if entry is None or any(signature_of.get(name) is not signature for name, signature in entry.rests_on):
@@ -103,11 +112,6 @@ class Inferencer:
 
 def _any(signature: FuncType) -> FuncType:
     return replace(signature, ret=OBJECT)
-
-
-def _is_recursive(functions: Mapping[GlobalVar, Function]) -> bool:
-    names = {var.name for var in functions}
-    return any(used.name in names for function in functions.values() for used in called_globals(function))
 
 
 def _declared_signatures(module: IRModule) -> dict[str, Signature]:

@@ -1,6 +1,6 @@
 """The order in which functions are typed: callees before callers, groups of mutual recursion together."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from relax_core.ir.expr import Function, GlobalVar
 from relax_core.ir.module import BaseFunc, IRModule
@@ -14,13 +14,16 @@ def called_globals(function: BaseFunc) -> tuple[GlobalVar, ...]:
     return tuple(part for part in preorder(function.body) if isinstance(part, GlobalVar))
 
 
-def components(module: IRModule) -> tuple[tuple[GlobalVar, ...], ...]:
-    """Return the strongly connected components of the call graph, callees first (Tarjan 1972, iterative)."""
+def components(
+    module: IRModule, called: Callable[[BaseFunc], tuple[GlobalVar, ...]] = called_globals
+) -> tuple[tuple[GlobalVar, ...], ...]:
+    """Return the strongly connected components of the call graph, callees first (Tarjan 1972, iterative).
+
+    `called` returns the globals that occur in a function.
+    """
     definition_of = {item.var.name: item.var for item in module}
     callees = {
-        item.var: tuple(
-            definition_of[used.name] for used in called_globals(item.function) if used.name in definition_of
-        )
+        item.var: tuple(definition_of[used.name] for used in called(item.function) if used.name in definition_of)
         for item in module
     }
     return _Components(callees).run()

@@ -8,10 +8,13 @@ from relax_core.bytecode.build import build
 from relax_core.check.check import check
 from relax_core.diagnostics import CompileError, Diagnostic, RunError, has_errors
 from relax_core.frontend.parse import parse_text
+from relax_core.ir.dialect import dialect_of
 from relax_core.ir.equality import structural_equal
 from relax_core.ir.module import IRModule
 from relax_core.passes.pipeline import run_pipeline
 from relax_core.printer.ast import print_ast
+from relax_core.printer.relay import print_relay
+from relax_core.printer.spelling import SPELLING_OF, Spelling, Tvm
 from relax_core.printer.tvmscript import print_module
 from relax_core.vm.packed import register_packed
 from relax_core.vm.virtual_machine import VirtualMachine
@@ -55,9 +58,21 @@ def parse_all(text: str, name: str = "module.py") -> Mapping[str, IRModule]:
 
 def script(
     module: IRModule,
-    dialect: Literal["tvmscript", "ast"] = "tvmscript",
+    dialect: Literal["tvmscript", "relay", "ast"] | None = None,
     *,
-    spelling: Literal["2026", "2023", "2022"] = "2026",
+    spelling: Spelling = "2026",
+    tvm: Tvm | None = None,
 ) -> str:
-    """Print a module as TVMScript, such that `parse(script(m))` is structurally equal to `m`, or as a tree of nodes."""
-    return print_module(module, spelling=spelling).text if dialect == "tvmscript" else print_ast(module).text
+    """Print a module, such that `parse(script(m))` is structurally equal to `m`, or as a tree of nodes ("ast").
+
+    The dialect is the module's own if it is not given; each language is printed as itself only.
+    `tvm` is the version of apache-tvm that shall read the text; it decides the spelling.
+    """
+    spelling = spelling if tvm is None else SPELLING_OF[tvm]
+    match dialect or ("relay" if dialect_of(module) == "relay" else "tvmscript"):
+        case "tvmscript":
+            return print_module(module, spelling=spelling).text
+        case "relay":
+            return print_relay(module).text
+        case "ast":
+            return print_ast(module).text

@@ -38,6 +38,7 @@ from relax_core.engine.protocol import (
     Request,
     RunOf,
     StageOf,
+    StopOf,
     reply_type,
 )
 
@@ -345,7 +346,7 @@ def _cause_of(status: int, limits: Limits) -> Failure:
 
 def _doing(message: object) -> str:
     match message:
-        case RunOf(program=program) | Execute(program=program):
+        case RunOf(program=program) | StopOf(program=program) | Execute(program=program):
             return f"while running `{program.entry or 'main'}`"
         case PipelineOf() | StageOf() | Opt():
             return "while running the passes"

@@ -3,13 +3,14 @@
 import io
 import zipfile
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, NoReturn, cast
 
 import numpy as np
 
 from relax_core.diagnostics import Diagnostic, RunError
 from relax_core.ir.canonical import evaluate
-from relax_core.ir.expr import Function, Var
+from relax_core.ir.expr import Function, MatchCast, Var
 from relax_core.ir.node import preorder
 from relax_core.ir.prim import PrimExpr, PrimVar
 from relax_core.ir.substitute import type_nodes
@@ -26,12 +27,34 @@ _DEFAULT_SHAPE = (2, 3, 4, 5)
 def symbol_sizes(function: Function, sizes: Mapping[str, int]) -> dict[PrimVar, int]:
     """Choose a size for each symbolic dimension of the parameters, in the order of their first appearance."""
     chosen: dict[PrimVar, int] = {}
-    for param in function.params:
-        for root in type_nodes(param.annotation):
+    for type_ in argument_types(function).values():
+        for root in type_nodes(type_):
             for node in preorder(root):
                 if isinstance(node, PrimVar) and node not in chosen:
                     chosen[node] = sizes.get(node.name, FIRST_SIZE + len(chosen))
     return chosen
+
+
+def argument_types(function: Function) -> dict[Var, Type]:
+    """Return the type that an argument of each parameter has: what is declared, or what the body casts it to.
+
+    A parameter of an unknown shape takes the shape of the first `match_cast` on it; one without a type is a tensor.
+    """
+    type_of: dict[Var, Type] = {param: param.annotation or TensorType() for param in function.params}
+    for node in preorder(function):
+        if isinstance(node, MatchCast) and isinstance(node.value, Var) and node.value in type_of:
+            type_of[node.value] = _made_precise(type_of[node.value], node.type)
+    return type_of
+
+
+def _made_precise(declared: Type, cast_to: Type) -> Type:
+    match declared, cast_to:
+        case TensorType(shape=None), TensorType(shape=tuple()) if declared.ndim in (None, cast_to.ndim):
+            return replace(cast_to, dtype=declared.dtype or cast_to.dtype)
+        case ShapeType(values=None), ShapeType(values=tuple()) if declared.ndim in (None, cast_to.ndim):
+            return cast_to
+        case _:
+            return declared
 
 
 def can_be_made_up(function: Function) -> bool:
@@ -55,13 +78,14 @@ def generate(function: Function, seed: int, sizes: Mapping[str, int]) -> tuple[A
         RunError: EN002 for a type that no value can be made up for, EN003 if the arguments are too large.
     """
     maker = _Maker(np.random.default_rng(seed), symbol_sizes(function, sizes))
-    for param in function.params:
+    type_of = argument_types(function)
+    for param, type_ in type_of.items():
         # Shapes come first: another parameter's type may be given by a parameter that holds its shape.
-        if isinstance(param.annotation, ShapeType):
-            maker.shape_of[param] = tuple(maker.make(param.annotation, param))
+        if isinstance(type_, ShapeType):
+            maker.shape_of[param] = tuple(maker.make(type_, param))
     return tuple(
-        maker.shape_of[param] if param in maker.shape_of else maker.make(param.annotation or TensorType(), param)
-        for param in function.params
+        maker.shape_of[param] if param in maker.shape_of else maker.make(type_, param)
+        for param, type_ in type_of.items()
     )
 
 

@@ -9,7 +9,7 @@ from typing import Generic, Literal, TypeAlias, TypeVar, cast, get_args
 import msgspec
 
 from relax_core.present.models import Code, Diff, Graph, Inspector, Pipeline, Problem, StageDetail, Status
-from relax_core.present.run_models import Run, Tensor
+from relax_core.present.run_models import Breakpoint, Run, Tensor
 
 VERSION = 1
 
@@ -66,9 +66,9 @@ class SourceView(msgspec.Struct, frozen=True):
     entries: tuple[str, ...] = ()
     """Functions that can be run."""
     dialect: str = ""
-    """Such as `Relax, 2022 spelling`."""
+    """Such as `Relax, 2022 spelling` or `Relay 0.0.5`."""
     summary: str = ""
-    """Such as `2 functions · 4 bindings`."""
+    """Such as `2 functions · 4 bindings`, `2 functions · 4 calls` for Relay."""
     offers_layout: bool = False
     """The text seems to have lost its layout: `RestoreLayout` would change it."""
     status: Status = msgspec.field(default_factory=lambda: Status(is_well_formed=False))
@@ -98,6 +98,12 @@ class TensorPage(msgspec.Struct, frozen=True):
     dtype: str = ""
     text: str = ""
     """The part as text to copy, as NumPy prints it."""
+
+
+class Stop(msgspec.Struct, frozen=True):
+    """Where a run stops."""
+
+    time: int
 
 
 class Listing(msgspec.Struct, frozen=True):
@@ -213,6 +219,18 @@ class RunOf(Request[Run], frozen=True):
     event: int = 0
 
 
+class StopOf(Request[Stop], frozen=True):
+    """Continue from `time` to the next of `breakpoints`, to the previous one if `is_back`.
+
+    The whole run is searched, not the window that is shown. Without a hit the answer is its end, or its start.
+    """
+
+    program: Program
+    time: int
+    breakpoints: tuple[Breakpoint, ...] = ()
+    is_back: bool = False
+
+
 class ValueOf(Request[TensorPage], frozen=True):
     """A page of the tensor in a register of the frame at `depth` (0: the oldest) at `time`.
 
@@ -246,13 +264,15 @@ class Ast(Request[Code], frozen=True):
 class Script(Request[Text], frozen=True):
     """The module as text after the passes of `program.pipeline`; with `passes` false, as parsed.
 
-    `spelling` is 2026, 2023 or 2022.
+    For TVMScript, `spelling` is 2026, 2023 or 2022; `tvm`, if it is given, decides the spelling.
+    An empty `dialect` is the language of the module: TVMScript or Relay.
     """
 
     program: Program
-    dialect: Literal["tvmscript", "relay", "ast"] = "tvmscript"
+    dialect: Literal["", "tvmscript", "relay", "ast"] = ""
     spelling: Literal["2026", "2023", "2022"] = "2026"
     passes: bool = False
+    tvm: Literal["", "0.25", "0.27"] = ""
 
 
 class Check(Request[Found], frozen=True):
@@ -292,6 +312,7 @@ AnyRequest: TypeAlias = (
     | CompareGraph
     | Inspect
     | RunOf
+    | StopOf
     | ValueOf
     | Asm
     | Ast

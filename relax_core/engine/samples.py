@@ -1,4 +1,4 @@
-"""The sample programs: files with a header of `# key: words` lines."""
+"""The sample programs: files with a header of `# key: words` lines, `// key: words` in Relay."""
 
 import re
 from functools import lru_cache
@@ -7,7 +7,7 @@ from pathlib import Path
 from relax_core.engine.protocol import Sample
 
 SAMPLES = Path(__file__).resolve().parents[2] / "samples"
-_HEADER = re.compile(r"^# (title|shows|source|changes):\s*(.*)$")
+_HEADER = re.compile(r"^(?:#|//) (title|shows|source|changes):\s*(.*)$")
 
 
 @lru_cache(maxsize=1)
@@ -30,13 +30,13 @@ def _sample(path: Path, root: Path) -> Sample:
                 changes.append(value)
             else:
                 words[key] = value
-        elif line.startswith("#  ") and key:
+        elif line.startswith(("#  ", "//  ")) and key:
             # An indented comment line goes on with the one before.
             if key == "changes":
-                changes[-1] = f"{changes[-1]} {line.lstrip('# ')}".strip()
+                changes[-1] = f"{changes[-1]} {line.lstrip('#/ ')}".strip()
             else:
-                words[key] += f" {line.lstrip('# ')}"
-        elif not line.startswith("#"):
+                words[key] += f" {line.lstrip('#/ ')}"
+        elif not line.startswith(("# ", "//")):
             break
     place = path.relative_to(root)
     title = words.get("title", place.stem.replace("_", " "))

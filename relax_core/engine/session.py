@@ -35,15 +35,18 @@ from relax_core.engine.protocol import (
     Script,
     StageOf,
     StageView,
+    Stop,
+    StopOf,
     TensorPage,
     ValueOf,
 )
 from relax_core.engine.samples import list_samples
+from relax_core.engine.spelling import fitting_name
 from relax_core.engine.study import Report, Study
 from relax_core.frontend.layout import restore_layout
 from relax_core.frontend.parse import Parsed, parse_text
 from relax_core.jit.engine import Engine
-from relax_core.present.code import plain_code, printed_code, problems_of
+from relax_core.present.code import plain_code, printed_code, problems_of, without_header
 from relax_core.present.diff import Page, diff_pages
 from relax_core.present.graph import compare_graph, function_graph, module_graph
 from relax_core.present.inspector import inspect
@@ -54,13 +57,14 @@ from relax_core.present.run import present_run
 from relax_core.present.run_models import Run
 from relax_core.present.tensor import matrix, tensor_model
 from relax_core.printer.ast import print_ast
+from relax_core.vm.debugger import LineBreakpoint, PcBreakpoint, run_back_to, run_to
 from relax_core.vm.limits import Limits as RunLimits
 
 R = TypeVar("R")
 K = TypeVar("K")
 V = TypeVar("V")
 
-RUN_LIMITS = RunLimits(memory_bytes=1 << 30, retained_bytes=256 << 20)
+RUN_LIMITS = RunLimits(seconds=10.0, memory_bytes=1 << 30, retained_bytes=256 << 20)
 _STUDIES, _TEXTS = 6, 12
 _PAGE_SIDE = 64
 
@@ -140,6 +144,8 @@ class Session:
                 return self._inspect(self._study(program), node, report)
             case RunOf(program=program, event=event):
                 return self._run(self._study(program), event, report)
+            case StopOf(program=program):
+                return self._stop(message, self._study(program), report)
             case ValueOf(program=program):
                 return self._value(message, self._study(program), report)
             case Asm(program=program):
@@ -162,7 +168,7 @@ class Session:
 
     def _study(self, program: Program) -> Study:
         """Return the study of `program`, which is kept while it is among the latest ones."""
-        key = (program.text, program.name)
+        key = (program.text, fitting_name(program.text, program.name))
         parsed = _remembered(self._parsed, key, _TEXTS, lambda: parse_text(*key))
         self._running = _remembered(self._studies, program, _STUDIES, lambda: Study(program, parsed))
         return self._running
@@ -195,8 +201,8 @@ class Session:
         names = ("Source", *(item.pass_name for item in known))
         log = known[stage - 1].log if stage else text_views.NO_LOG
         diff = diff_pages(
-            Page(f"Before · {names[previous]}", before, study.index(previous)),
-            Page(f"After · {names[stage]}", after, study.index(stage)),
+            Page(f"Before · {names[previous]}", without_header(before), study.index(previous)),
+            Page(f"After · {names[stage]}", without_header(after), study.index(stage)),
             log,
         )
         code = printed_code(after, study.index(stage), names[stage])
@@ -234,6 +240,16 @@ class Session:
     def _run(self, study: Study, event: int, report: Report) -> Run:
         trace = study.run(report, self._is_cancelled.is_set, self._limits, self._engine)
         return present_run(study.recording(trace), event)
+
+    def _stop(self, message: StopOf, study: Study, report: Report) -> Stop:
+        trace = study.run(report, self._is_cancelled.is_set, self._limits, self._engine)
+        points = tuple(
+            LineBreakpoint(point.line) if point.line else PcBreakpoint(point.pc)
+            for point in message.breakpoints
+            if point.is_on
+        )
+        run = run_back_to if message.is_back else run_to
+        return Stop(run(trace, min(max(message.time, 0), len(trace)), points))
 
     def _value(self, message: ValueOf, study: Study, report: Report) -> TensorPage:
         trace = study.run(report, self._is_cancelled.is_set, self._limits, self._engine)

@@ -2,9 +2,11 @@
 
 from relax_core.diagnostics import Diagnostic
 from relax_core.engine.protocol import SourceView
+from relax_core.engine.spelling import relay_version
 from relax_core.engine.study import Study
 from relax_core.frontend.layout import restore_layout
-from relax_core.ir.expr import Binding
+from relax_core.ir.dialect import dialect_of
+from relax_core.ir.expr import Binding, Call
 from relax_core.ir.module import IRModule
 from relax_core.ir.node import preorder
 from relax_core.present.code import problems_of, source_code
@@ -21,15 +23,16 @@ def source_view(study: Study) -> SourceView:
     has_index = module is not None and module is next((item for item in modules if not name or item.name == name), None)
     code = source_code(study.parsed.source, study.index(0) if has_index else None, problems_of(diagnostics))
     errors = _count(diagnostics, "error")
+    is_relay = code.language == "relay"
     return SourceView(
         code,
         tuple(item.name for item in modules),
         module.name if module is not None else "",
         module.names if module is not None else (),
         study.entries() if has_index else (),
-        f"Relax, {study.spelling()} spelling" if module is not None else "",
+        "" if module is None else _dialect(module, study),
         _summary(module) if module is not None else "",
-        errors > 0 and bool(restore_layout(study.program.text).changes),
+        errors > 0 and not is_relay and bool(restore_layout(study.program.text).changes),
         Status(
             errors == 0 and module is not None,
             errors,
@@ -44,6 +47,15 @@ def _count(diagnostics: tuple[Diagnostic, ...], severity: str) -> int:
     return sum(item.severity == severity for item in diagnostics)
 
 
+def _dialect(module: IRModule, study: Study) -> str:
+    if dialect_of(module) == "relay":
+        return f"Relay {relay_version(study.program.text)}"
+    return f"Relax, {study.spelling} spelling"
+
+
 def _summary(module: IRModule) -> str:
+    if dialect_of(module) == "relay":
+        calls = sum(isinstance(node, Call) for node in preorder(module))
+        return f"{plural(len(module.definitions), 'function')} · {plural(calls, 'call')}"
     bindings = sum(isinstance(node, Binding) for node in preorder(module))
     return f"{plural(len(module.definitions), 'function')} · {plural(bindings, 'binding')}"

@@ -1,7 +1,7 @@
 """One program and all that is computed from it, each part once and when it is first asked for."""
 
-import re
 from collections.abc import Callable, Mapping
+from functools import cached_property
 from hashlib import sha256
 
 from relax_core.bytecode.build import REPORTED_PIPELINE, finishing_stages
@@ -12,12 +12,15 @@ from relax_core.check.infer import infer
 from relax_core.diagnostics import CompileError, Diagnostic, RunError, has_errors
 from relax_core.engine.inputs import can_be_made_up, generate, read_archive
 from relax_core.engine.protocol import Program, Progress
+from relax_core.engine.spelling import guess_spelling, relay_words
 from relax_core.frontend.parse import Parsed
+from relax_core.ir.dialect import Dialect, dialect_of
 from relax_core.ir.expr import Function
 from relax_core.ir.module import IRModule
 from relax_core.ir.node import Node
 from relax_core.ir.rewrite import RewriteLog
 from relax_core.ir.tir import BufferStore
+from relax_core.ir.types import Type
 from relax_core.jit.engine import Engine
 from relax_core.jit.ranges import access_report
 from relax_core.passes.core import Stage
@@ -28,19 +31,17 @@ from relax_core.present.life import what_is
 from relax_core.present.node_id import NodeIndex, index_nodes
 from relax_core.present.run import Recording
 from relax_core.present.words import prim_text
-from relax_core.printer.printed import Printed
+from relax_core.printer.printed import Printed, plain_text
+from relax_core.printer.relay import print_relay
+from relax_core.printer.spelling import SPELLINGS, Spelling
 from relax_core.printer.tvmscript import print_module
+from relax_core.printer.types import TypePrinter
 from relax_core.vm.limits import Limits as RunLimits
 from relax_core.vm.machine import Machine
 from relax_core.vm.trace import Trace
 from relax_core.vm.virtual_machine import entry_arguments
 
 Report = Callable[[Progress], None]
-
-_SPELLINGS = (
-    ("2026", re.compile(r"\bout_ty\b|\bty_args\b|T\.sblock|R\.match_cast|I\.ir_module\(check|\bs_tir\b")),
-    ("2023", re.compile(r"\bout_sinfo\b|\bsinfo_args\b|R\.match_cast|I\.ir_module|T\.Buffer\(")),
-)
 
 
 class Study:
@@ -54,7 +55,7 @@ class Study:
         self._complete: tuple[Stage, ...] | None = None
         self._executable: Executable | None = None
         self._trace: Trace | None = None
-        self._log: RewriteLog | None = None
+        self._log: tuple[int, RewriteLog] | None = None
         self._indexes: dict[int, NodeIndex] = {}
         self._printed: dict[int, Printed] = {}
         self._text_of_node: dict[int, Mapping[Node, str]] = {}
@@ -69,6 +70,16 @@ class Study:
     def revision(self) -> str:
         """Characters that name text, pipeline and inputs together."""
         return sha256(repr(self.program).encode("utf-8", "replace")).hexdigest()[:16]
+
+    @cached_property
+    def spelling(self) -> Spelling:
+        """The year of the text's spelling."""
+        return guess_spelling(self.program.text)
+
+    @cached_property
+    def dialect(self) -> Dialect:
+        """The language of the module."""
+        return dialect_of(self.module)
 
     @property
     def module(self) -> IRModule:
@@ -110,18 +121,27 @@ class Study:
         """The pipeline as text."""
         if self.program.pipeline is not None:
             return self.program.pipeline
-        return REPORTED_PIPELINE if self.program.as_in == "reported" else DEFAULT_PIPELINE
+        # A text of 2022 gets that year's LambdaLift, which keeps `closure = lifted_func_0`: the closure has a register.
+        is_of_2022 = self.program.as_in == "reported" or self.spelling == "2022"
+        return REPORTED_PIPELINE if is_of_2022 else DEFAULT_PIPELINE
 
     def stages(self, report: Report, is_cancelled: Callable[[], bool]) -> tuple[Stage, ...]:
         """Run the pipeline; a pass that fails is the last stage."""
         if self._stages is None:
             self.require_sound()
+            self._require_relax()
 
             def progress(index: int, count: int, name: str, seconds: float) -> None:
                 report(Progress(f"Running {name}", index, count, seconds))
 
             self._stages = run_pipeline(self.module, self.pipeline, progress=progress, is_cancelled=is_cancelled)
         return self._stages
+
+    def _require_relax(self) -> None:
+        if self.dialect == "relay":
+            words = "Relay programs are read, typed and shown. Passes and the machine run Relax."
+            hint = "RelayToRelax, which makes Relax of Relay, is not there yet"
+            raise CompileError((Diagnostic("EN008", words, hint=hint),))
 
     def complete(self, report: Report, is_cancelled: Callable[[], bool]) -> tuple[Stage, ...]:
         """Run the pipeline and the passes that the machine needs besides."""
@@ -142,9 +162,10 @@ class Study:
 
     def log(self) -> RewriteLog:
         """Return one log that leads through all stages that ran."""
-        if self._log is None or self._complete is not None:
-            self._log = RewriteLog.merged(stage.log for stage in self.known_stages)
-        return self._log
+        count = len(self.known_stages)
+        if self._log is None or self._log[0] != count:
+            self._log = count, RewriteLog.merged(stage.log for stage in self.known_stages)
+        return self._log[1]
 
     @property
     def known_stages(self) -> tuple[Stage, ...]:
@@ -168,6 +189,8 @@ class Study:
 
     def entries(self) -> tuple[str, ...]:
         """Names of the functions that arguments can be made up for; private ones only if there are no others."""
+        if self.dialect == "relay":
+            return ()
         functions = tuple(item for item in self.module.relax_functions if can_be_made_up(item[1]))
         public = tuple(var.name for var, function in functions if not function.is_private)
         return public or tuple(var.name for var, _ in functions)
@@ -230,12 +253,15 @@ class Study:
         return self._indexes[stage]
 
     def printed(self, stage: int) -> Printed:
-        """Return the text of a stage."""
+        """Return the text of a stage, in the spelling of the user's."""
         if stage not in self._printed:
             module = self.module_at(stage)
             is_same = stage > 0 and module is self.module_at(stage - 1)
-            self._printed[stage] = self.printed(stage - 1) if is_same else print_module(module)
+            self._printed[stage] = self.printed(stage - 1) if is_same else self._print(module)
         return self._printed[stage]
+
+    def _print(self, module: IRModule) -> Printed:
+        return print_relay(module) if self.dialect == "relay" else print_module(module, spelling=self.spelling)
 
     def facts(self, stage: int) -> Facts:
         """Return what graphs of a stage show."""
@@ -266,7 +292,15 @@ class Study:
             self.line_of,
             self.end_line_of,
             self._instructions,
+            self._spell,
+            self.parsed.marks,
         )
+
+    def _spell(self, type_: Type) -> str:
+        if self.dialect == "relay":
+            return relay_words(type_)
+        printer = TypePrinter(SPELLINGS[self.spelling], lambda node: getattr(node, "name", "_"))
+        return plain_text(printer.show(type_))
 
     def shower(self, *stages: int) -> Callable[[Node], str]:
         """Return a function that prints a node as the text of the first of `stages` that has it."""
@@ -301,10 +335,6 @@ class Study:
                 counters[made_from] = (*counters.get(made_from, ()), pc)
             self._counters = counters
         return self._counters.get(node, ())
-
-    def spelling(self) -> str:
-        """Guess the year of the text's spelling."""
-        return next((year for year, pattern in _SPELLINGS if pattern.search(self.program.text)), "2022")
 
 
 def _unproven(module: IRModule) -> list[Diagnostic]:

@@ -6,12 +6,15 @@ from relax_core.diagnostics import CompileError, Diagnostic, has_errors
 from relax_core.engine.inputs import write_archive
 from relax_core.engine.protocol import Executed, Found, Script, Stages, StageText, Text
 from relax_core.engine.study import Report, Study
+from relax_core.ir.dialect import dialect_of
 from relax_core.ir.rewrite import RewriteLog
 from relax_core.passes.core import Stage
 from relax_core.passes.pipeline import final_module, options_text
 from relax_core.present.code import problem_of, problems_of
 from relax_core.present.models import StageDetail
 from relax_core.printer.ast import print_ast
+from relax_core.printer.relay import print_relay
+from relax_core.printer.spelling import SPELLING_OF
 from relax_core.printer.tvmscript import print_module
 from relax_core.vm.trace import Trace
 from relax_core.vm.values import show
@@ -34,14 +37,18 @@ def script(message: Script, study: Study, report: Report, is_cancelled: Callable
     if errors:
         raise CompileError(errors)
     module = final_module(source, study.stages(report, is_cancelled)) if message.passes else source
-    match message.dialect:
+    is_relay = dialect_of(module) == "relay"
+    match message.dialect or ("relay" if is_relay else "tvmscript"):
+        case "tvmscript" if is_relay:
+            hint = "print it with --dialect relay"
+            raise CompileError((Diagnostic("EN006", "a Relay module cannot be printed as TVMScript", hint=hint),))
         case "tvmscript":
-            return Text(print_module(module, spelling=message.spelling).text)
+            spelling = SPELLING_OF[message.tvm] if message.tvm else message.spelling
+            return Text(print_module(module, spelling=spelling).text)
         case "ast":
             return Text(print_ast(module).text)
         case "relay":
-            hint = "print it with --dialect tvmscript"
-            raise CompileError((Diagnostic("EN006", "a Relax module cannot be printed as Relay", hint=hint),))
+            return Text(print_relay(module).text)
 
 
 def stages(study: Study, ran: tuple[Stage, ...]) -> Stages:

@@ -1,14 +1,22 @@
 """Text to modules. The text is data: parsed, walked, and never executed."""
 
 import re
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 
 from relax_core.diagnostics import Diagnostic
+from relax_core.frontend.collector import collector_held
+from relax_core.frontend.relay.detect import is_relay
+from relax_core.frontend.relay.module import read_relay
 from relax_core.frontend.tvmscript.context import Context
 from relax_core.frontend.tvmscript.depth import without_deep_statements
 from relax_core.frontend.tvmscript.module import read_file
 from relax_core.frontend.tvmscript.recover import parse_with_recovery
+from relax_core.ir.dialect import DIALECT_ATTR, dialect_of
 from relax_core.ir.module import IRModule
+from relax_core.ir.node import Node
+from relax_core.ir.types import Type
 from relax_core.source import Source, Span
 
 MAX_DEPTH = 80
@@ -16,21 +24,40 @@ _UNREADABLE = re.compile("[\0\ud800-\udfff]")
 TAB_WIDTH = 8
 
 
+def _no_types() -> Mapping[Node, Type]:
+    return MappingProxyType({})
+
+
+def _no_marks() -> Mapping[Node, str]:
+    return MappingProxyType({})
+
+
 @dataclass(frozen=True, slots=True)
 class Parsed:
     """The modules of a text in order, what is to be said about it, and the source that spans refer to.
 
     The source differs from the text given only in line ends, and in tabs at the start of lines, which are expanded.
+    Relay text may say more than the program: `noted_types` are the types in its comments `/* ty=... */`, and `marks`
+    the devices that an analysis printed behind expressions, such as `<cpu(0)>`.
     """
 
     modules: tuple[IRModule, ...]
     diagnostics: tuple[Diagnostic, ...]
     source: Source
+    noted_types: Mapping[Node, Type] = field(default_factory=_no_types)
+    marks: Mapping[Node, str] = field(default_factory=_no_marks)
 
 
 def parse_text(text: str, name: str) -> Parsed:
-    """Read a text in any TVMScript dialect; every error is a located diagnostic, never an exception."""
+    """Read a text in any TVMScript dialect, or Relay text; every error is a located diagnostic, never an exception."""
+    with collector_held():
+        return _parsed(text, name)
+
+
+def _parsed(text: str, name: str) -> Parsed:
     source = Source(name, _clean(text))
+    if is_relay(source.text, name):
+        return _relay(source)
     context = Context(source)
     _report_unreadable(context, text)
     modules: tuple[IRModule, ...] = ()
@@ -43,6 +70,20 @@ def parse_text(text: str, name: str) -> Parsed:
                 context.report("PA015", Span(source, 0, 0), "the text holds no module", hint)
     diagnostics = sorted(context.diagnostics, key=lambda item: item.span.start if item.span else 0)
     return Parsed(modules, tuple(diagnostics), source)
+
+
+def _relay(source: Source) -> Parsed:
+    read = read_relay(source)
+    diagnostics = sorted(read.diagnostics, key=lambda item: item.span.start if item.span else 0)
+    types, marks = MappingProxyType(read.notes.types), MappingProxyType(read.notes.marks)
+    return Parsed(tuple(map(_as_relay, read.modules)), tuple(diagnostics), source, types, marks)
+
+
+def _as_relay(module: IRModule) -> IRModule:
+    """Say that a module is Relay if nothing in it shows so, as when its functions only call each other."""
+    if dialect_of(module) == "relay":
+        return module
+    return replace(module, attrs=(*module.attrs, (DIALECT_ATTR, "relay")))
 
 
 def _clean(text: str) -> str:

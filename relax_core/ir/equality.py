@@ -178,7 +178,8 @@ class _Comparison:
 @lru_cache(maxsize=256)
 def _fields(cls: type[Any]) -> tuple[str, ...]:
     """Fields that take part in equality, binders first: a definition is met before its uses."""
-    ignored = {"span", "is_inline"} if issubclass(cls, BufferParam) else {"span"}
+    # What only says how the text writes a function takes no part.
+    ignored = {"span", "is_inline"} if issubclass(cls, BufferParam) else {"span", "is_s_tir", "is_scalar"}
     names = [field.name for field in dataclasses.fields(cls) if field.name not in ignored]
     if issubclass(cls, PrimFunc):
         names = ["params", "buffers", *(name for name in names if name not in ("params", "buffers"))]

@@ -2,7 +2,7 @@
 
 import dataclasses
 from collections.abc import Callable, Iterator
-from typing import Any, TypeVar, cast, dataclass_transform
+from typing import Any, ClassVar, TypeVar, cast, dataclass_transform
 
 from relax_core.source import Span
 
@@ -27,23 +27,23 @@ class Node:
     `span` is the place in the user's text, or `None` for a node that a pass made.
     """
 
+    CHILDREN: ClassVar[tuple[str, ...]] = ()
+    """Names of the fields that hold nodes, in the order of evaluation and scope."""
     span: Span | None = dataclasses.field(default=None, kw_only=True, repr=False)
-
-
-def _child_fields(cls: type[Node]) -> tuple[str, ...]:
-    """Names of the fields of `cls` that hold nodes, in the order of their declaration."""
-    return cast("tuple[str, ...]", getattr(cls, "CHILDREN", ()))
 
 
 def children(root: Node) -> tuple[Node, ...]:
     """Return the direct child nodes of `root` in the order of evaluation and scope."""
+    names = root.CHILDREN
+    if not names:
+        return ()
     found: list[Node] = []
-    for name in _child_fields(type(root)):
-        value = getattr(root, name)
-        if isinstance(value, Node):
-            found.append(value)
-        elif value is not None:
+    for name in names:
+        value: Any = getattr(root, name)
+        if isinstance(value, tuple):
             found.extend(cast("tuple[Node, ...]", value))
+        elif value is not None:
+            found.append(value)
     return tuple(found)
 
 
@@ -53,7 +53,7 @@ def map_children(root: N, change: Callable[[Node], "Node | tuple[Node, ...]"]) -
     For a child in a tuple field `change` may return a tuple of nodes, which is spliced in.
     """
     changed: dict[str, Any] = {}
-    for name in _child_fields(type(root)):
+    for name in root.CHILDREN:
         value = getattr(root, name)
         if isinstance(value, Node):
             result = change(value)

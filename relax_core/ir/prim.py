@@ -1,5 +1,6 @@
 """Scalar and index expressions, shared by Relax shapes and TIR."""
 
+import re
 from typing import ClassVar, Literal
 
 from relax_core.ir.node import Node, node
@@ -10,6 +11,9 @@ BinaryKind = Literal[
 ]  # fmt: skip
 UnaryKind = Literal["-", "not", "~"]
 
+_DTYPE = re.compile(
+    r"(?:u?int(?:1|2|4|8|16|32|64)|float(?:16|32|64)|bfloat16|float(?:4|6|8)_\w+?|bool|handle)(?:x[1-9]\d{0,5})?$"
+)
 COMPARISONS: tuple[BinaryKind, ...] = ("==", "!=", "<", "<=", ">", ">=")
 LOGICAL: tuple[BinaryKind, ...] = ("and", "or")
 
@@ -27,6 +31,14 @@ class PrimVar(PrimExpr):
 
     name: str
     dtype: str = "int64"
+
+
+@node
+class PointerVar(PrimVar):
+    """A handle that says what it points to: elements of dtype `element` in memory of kind `scope`."""
+
+    element: str = "float32"
+    scope: str = "global"
 
 
 @node
@@ -106,8 +118,42 @@ class Select(PrimExpr):
 
 
 @node
+class LetExpr(PrimExpr):
+    """`body` where `var` is `value`: `T.Let(body, where={var: value})`."""
+
+    CHILDREN: ClassVar[tuple[str, ...]] = ("var", "value", "body")
+    var: PrimVar
+    value: PrimExpr
+    body: PrimExpr
+    dtype: str
+
+
+@node
+class PrimList(PrimExpr):
+    """A list among the arguments of an intrinsic, such as the vectors and the lanes of `T.Shuffle`."""
+
+    CHILDREN: ClassVar[tuple[str, ...]] = ("items",)
+    items: tuple[PrimExpr, ...]
+    dtype: str = "list"
+
+
+@node
+class CommReducer(PrimExpr):
+    """A commutative reduction: `results` of `params` (all left ones, then all right ones), from `identity`."""
+
+    CHILDREN: ClassVar[tuple[str, ...]] = ("params", "results", "identity")
+    params: tuple[PrimVar, ...]
+    results: tuple[PrimExpr, ...]
+    identity: tuple[PrimExpr, ...]
+    dtype: str = "handle"
+
+
+@node
 class Intrinsic(PrimExpr):
-    """A call of a scalar intrinsic, such as `exp`, `sqrt`, `pow`; `name` is TVM's without prefix."""
+    """A call of an intrinsic, such as `exp`, `pow`, `call_extern`, `Ramp`; `name` is TVM's without prefix.
+
+    Strings among the arguments, dtypes included, are `StringImm`; the dtype of a vector ends in its lanes: "int32x4".
+    """
 
     CHILDREN: ClassVar[tuple[str, ...]] = ("args",)
     name: str
@@ -120,6 +166,40 @@ def dtype_of(expr: PrimExpr) -> str:
     dtype = getattr(expr, "dtype", None)
     assert isinstance(dtype, str), f"{type(expr).__name__} has no dtype"
     return dtype
+
+
+def is_dtype(name: str) -> bool:
+    """Tell whether `name` is the name of a dtype: of a scalar, of a vector, or "handle"."""
+    return _DTYPE.match(name) is not None
+
+
+def scalar_of(dtype: str) -> str:
+    """Return the dtype of one lane: "float32" of "float32x4"."""
+    head, times, lanes = dtype.rpartition("x")
+    return head if times and lanes.isdecimal() else dtype
+
+
+def lanes_of(dtype: str) -> int:
+    """Return the number of lanes: 4 of "float32x4", 1 of a scalar."""
+    scalar = scalar_of(dtype)
+    return 1 if scalar == dtype else int(dtype[len(scalar) + 1 :])
+
+
+def vector_of(dtype: str, lanes: int) -> str:
+    """Return the dtype of a vector with the elements of `dtype`."""
+    scalar = scalar_of(dtype)
+    return scalar if lanes == 1 else f"{scalar}x{lanes}"
+
+
+def bits_of(dtype: str) -> int:
+    """Return the number of bits of one value, all lanes together; 0 if the name does not say."""
+    digits = re.match(r"[a-z]+(\d+)", scalar_of(dtype))
+    return lanes_of(dtype) * (int(digits[1]) if digits else 8 if scalar_of(dtype) == "bool" else 0)
+
+
+def broadcast(value: PrimExpr, lanes: int) -> PrimExpr:
+    """Repeat a scalar in every lane of a vector."""
+    return Intrinsic("Broadcast", (value, IntImm(lanes, "int32")), vector_of(dtype_of(value), lanes), span=value.span)
 
 
 def const(value: bool | int | float, dtype: str | None = None) -> IntImm | FloatImm:

@@ -1,5 +1,6 @@
 """Rewriting that records itself: replacements, origins, and the way back to the user's text."""
 
+from collections import defaultdict
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TypeAlias, TypeVar, cast
@@ -36,6 +37,7 @@ class RewriteLog:
         made = _made(result, before, set(known), self._origins)
         for new in made:
             self._origins.setdefault(new, (before,))
+        self._same_place(result, (before,))
         self.replacements.append(Replacement(before, result, made, rule))
 
     def derive(self, new: Node, from_: tuple[Node, ...], rule: str = "") -> None:
@@ -43,8 +45,15 @@ class RewriteLog:
         made = _made((new,), None, set(from_), self._origins)
         for item in made:
             self._origins.setdefault(item, from_)
+        self._same_place((new,), from_)
         if rule:
             self.replacements.append(Replacement(from_[0], (new,), made, rule))
+
+    def _same_place(self, made: tuple[Node, ...], from_: tuple[Node, ...]) -> None:
+        """Record that a node with the very span of an old one, as `dataclasses.replace` makes it, stems from it."""
+        for new in made:
+            if new.span is not None and new not in from_ and any(new.span is old.span for old in from_):
+                self._origins.setdefault(new, from_)
 
     def rebuilt(self, old: Node, new: Node) -> None:
         """Record that `new` is `old` with other children."""
@@ -66,9 +75,31 @@ class RewriteLog:
                     queue.append(origin)
         return tuple(found)
 
+    def descendants(self, nodes: Iterable[Node]) -> frozenset[Node]:
+        """Return `nodes` and all that was made from them; linear in the size of the log."""
+        made_from: defaultdict[Node, list[Node]] = defaultdict(list)
+        for new, old in self._origins.items():
+            for origin in old:
+                made_from[origin].append(new)
+        found = set(nodes)
+        queue = list(found)
+        while queue:
+            for new in made_from.get(queue.pop(), ()):
+                if new not in found:
+                    found.add(new)
+                    queue.append(new)
+        return frozenset(found)
+
     def locate(self, node: Node) -> Span | None:
         """Return the nearest place in the user's text that `node` stems from."""
-        return next((item.span for item in self.ancestry(node) if item.span is not None), None)
+        queue, seen = [node], {node}
+        for current in queue:
+            if current.span is not None:
+                return current.span
+            fresh = [origin for origin in self._origins.get(current, ()) if origin not in seen]
+            queue += fresh
+            seen.update(fresh)
+        return None
 
     @staticmethod
     def merged(logs: "Iterable[RewriteLog]") -> "RewriteLog":
@@ -119,7 +150,7 @@ def rewrite(root: N, *rules: Rule, log: RewriteLog) -> N:
         current, is_ready = stack.pop()
         if current in memo:
             continue
-        if not is_ready:
+        if not is_ready and current.CHILDREN:
             stack.append((current, True))
             stack.extend((child, False) for child in reversed(children(current)) if child not in memo)
             continue

@@ -4,15 +4,18 @@ from typing import ClassVar, Literal, TypeAlias
 
 from relax_core.ir.attrs import NO_ATTRS, Attrs
 from relax_core.ir.node import Node, node
-from relax_core.ir.prim import IntImm, PrimExpr, PrimVar
+from relax_core.ir.prim import IntImm, PrimExpr, PrimVar, dtype_of, lanes_of, vector_of
 
 LoopKind = Literal["serial", "parallel", "vectorized", "unroll", "thread_binding"]
-IterKind = Literal["spatial", "reduce", "opaque"]
+IterKind = Literal["spatial", "reduce", "opaque", "scan"]
 
 
 @node
 class Buffer(Node):
-    """A multi-dimensional view of memory, row-major unless `strides` says otherwise. Compared by identity."""
+    """A multi-dimensional view of memory, row-major unless `strides` says otherwise. Compared by identity.
+
+    `attrs` keep what TVM's code generators are told besides: "align", "offset_factor", "buffer_type", "layout".
+    """
 
     CHILDREN: ClassVar[tuple[str, ...]] = ("shape", "strides", "elem_offset")
     name: str
@@ -21,6 +24,7 @@ class Buffer(Node):
     strides: tuple[PrimExpr, ...] = ()
     elem_offset: PrimExpr | None = None
     scope: str = "global"
+    attrs: Attrs = NO_ATTRS
 
 
 @node
@@ -33,8 +37,19 @@ class BufferLoad(PrimExpr):
 
     @property
     def dtype(self) -> str:
-        """The dtype of the buffer's elements."""
-        return self.buffer.dtype
+        """The dtype of the buffer's elements, as a vector if the last index is one."""
+        lanes = lanes_of(dtype_of(self.indices[-1])) if self.indices else 1
+        return self.buffer.dtype if lanes == 1 else vector_of(self.buffer.dtype, lanes * lanes_of(self.buffer.dtype))
+
+
+@node
+class BufferRef(PrimExpr):
+    """A buffer as an argument of a call: the pointer to its elements, `A.data`, or the buffer itself."""
+
+    CHILDREN: ClassVar[tuple[str, ...]] = ("buffer",)
+    buffer: Buffer
+    is_pointer: bool = True
+    dtype: str = "handle"
 
 
 @node
@@ -62,9 +77,9 @@ class BufferStore(Stmt):
 
 @node
 class For(Stmt):
-    """A loop of `var` from `start` over `extent` values."""
+    """A loop of `var` from `start` over `extent` values, or over each `step`-th of them."""
 
-    CHILDREN: ClassVar[tuple[str, ...]] = ("var", "start", "extent", "body")
+    CHILDREN: ClassVar[tuple[str, ...]] = ("var", "start", "extent", "step", "body")
     var: PrimVar
     start: PrimExpr
     extent: PrimExpr
@@ -72,6 +87,7 @@ class For(Stmt):
     kind: LoopKind = "serial"
     thread: str | None = None
     annotations: Attrs = NO_ATTRS
+    step: PrimExpr | None = None
 
 
 @node
@@ -105,11 +121,16 @@ class LetStmt(Stmt):
 
 @node
 class AssertStmt(Stmt):
-    """Stops the run with `message` unless `condition` holds."""
+    """Stops the run with `message` unless `condition` holds.
+
+    TVM raises an error of the class `kind`; `parts` are the pieces of the message, if there are several.
+    """
 
     CHILDREN: ClassVar[tuple[str, ...]] = ("condition",)
     condition: PrimExpr
     message: str
+    kind: str = "RuntimeError"
+    parts: tuple[str, ...] = ()
 
 
 @node
@@ -121,14 +142,66 @@ class Evaluate(Stmt):
 
 
 @node
-class IterVar(Node):
-    """A block's iteration variable: `var` in `[0, extent)` takes the value `binding`."""
+class AttrStmt(Stmt):
+    """`body` with the fact `key` = `value` about `subject`, for code generators."""
 
-    CHILDREN: ClassVar[tuple[str, ...]] = ("var", "extent", "binding")
+    CHILDREN: ClassVar[tuple[str, ...]] = ("subject", "value", "body")
+    subject: PrimExpr
+    key: str
+    value: PrimExpr
+    body: Stmt
+
+
+@node
+class LaunchThread(Stmt):
+    """`body` run by `extent` threads of the kind `tag`; `var` numbers them."""
+
+    CHILDREN: ClassVar[tuple[str, ...]] = ("extent", "var", "body")
+    var: PrimVar
+    tag: str
+    extent: PrimExpr
+    body: Stmt
+
+
+@node
+class Allocate(Stmt):
+    """Memory for the elements of `extents`, which `var` points to in `body`: `T.allocate`."""
+
+    CHILDREN: ClassVar[tuple[str, ...]] = ("extents", "condition", "var", "body")
+    var: PrimVar
+    dtype: str
+    extents: tuple[PrimExpr, ...]
+    scope: str
+    body: Stmt
+    condition: PrimExpr | None = None
+    annotations: Attrs = NO_ATTRS
+
+
+@node
+class DeclBuffer(Stmt):
+    """A buffer of `body`: a view of the memory at `pointer`, or with memory of its own if that is `None`.
+
+    With `is_scalar` the text calls it a variable, `x: T.int32`, and its only element by its name.
+    """
+
+    CHILDREN: ClassVar[tuple[str, ...]] = ("pointer", "buffer", "body")
+    buffer: Buffer
+    body: Stmt
+    pointer: PrimExpr | None = None
+    annotations: Attrs = NO_ATTRS
+    is_scalar: bool = False
+
+
+@node
+class IterVar(Node):
+    """A block's iteration variable: `var` in `[0, extent)`, or from `start`, takes the value `binding`."""
+
+    CHILDREN: ClassVar[tuple[str, ...]] = ("var", "start", "extent", "binding")
     var: PrimVar
     extent: PrimExpr
     binding: PrimExpr
     kind: IterKind
+    start: PrimExpr | None = None
 
 
 @node
@@ -142,6 +215,26 @@ class BufferRegion(Node):
 
 
 @node
+class MatchRegion(Node):
+    """A block's buffer that is a view of a region of another one: `T.match_buffer(A[i, 0:4], (4,))`."""
+
+    CHILDREN: ClassVar[tuple[str, ...]] = ("region", "buffer")
+    buffer: Buffer
+    region: BufferRegion
+
+
+@node
+class BufferRealize(Stmt):
+    """The part of a buffer that `body` needs: `T.realize(A[0:4], "shared")`."""
+
+    CHILDREN: ClassVar[tuple[str, ...]] = ("region", "condition", "body")
+    region: BufferRegion
+    scope: str
+    body: Stmt
+    condition: PrimExpr | None = None
+
+
+@node
 class Block(Stmt):
     """A schedulable block with its realisation.
 
@@ -150,7 +243,7 @@ class Block(Stmt):
     """
 
     CHILDREN: ClassVar[tuple[str, ...]] = (
-        "iter_vars", "predicate", "alloc_buffers", "reads", "writes", "init", "body",
+        "iter_vars", "predicate", "alloc_buffers", "reads", "writes", "matches", "init", "body",
     )  # fmt: skip
     name: str
     iter_vars: tuple[IterVar, ...]
@@ -161,6 +254,7 @@ class Block(Stmt):
     writes: tuple[BufferRegion, ...] | None = None
     predicate: PrimExpr | None = None
     annotations: Attrs = NO_ATTRS
+    matches: tuple[MatchRegion, ...] = ()
 
 
 @node
@@ -181,7 +275,8 @@ class PrimFunc(Node):
     """A function on buffers and scalars.
 
     `params` are handles and scalars in order; `buffers` tells for each handle its buffer. Dimensions that are
-    free variables are bound from the shapes of the arguments.
+    free variables are bound from the shapes of the arguments. `ret_dtype` is what the text declares as result.
+    `is_s_tir` is false for a function that TVM 0.27 has lowered, which no schedule changes any more.
     """
 
     CHILDREN: ClassVar[tuple[str, ...]] = ("params", "buffers", "body")
@@ -190,13 +285,19 @@ class PrimFunc(Node):
     body: Stmt
     attrs: Attrs = NO_ATTRS
     is_private: bool = False
+    ret_dtype: str | None = None
+    is_s_tir: bool | None = None
 
     def buffer_of(self, handle: PrimVar) -> Buffer | None:
         """Return the buffer that the parameter `handle` points to."""
         return next((item.buffer for item in self.buffers if item.handle is handle), None)
 
 
-TirStmt: TypeAlias = SeqStmt | BufferStore | For | While | IfThenElse | LetStmt | AssertStmt | Evaluate | Block
+TirStmt: TypeAlias = (
+    SeqStmt | BufferStore | For | While | IfThenElse | LetStmt | AssertStmt | Evaluate | Block
+    | AttrStmt | LaunchThread | Allocate | DeclBuffer | BufferRealize
+)  # fmt: skip
+ScopedStmt: TypeAlias = LetStmt | AttrStmt | LaunchThread | Allocate | DeclBuffer | BufferRealize
 
 NOTHING = Evaluate(IntImm(0, "int32"))
 

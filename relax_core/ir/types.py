@@ -21,12 +21,14 @@ class TensorType:
 
     `shape` is a tuple of dimensions, a Relax variable of shape type, or `None` if unknown; `ndim` is `None`
     if the rank is unknown, and agrees with `shape`; `dtype` is `None` if unknown. `vdevice` is "kind:index:scope".
+    `sharding` is the device mesh and the placement of a distributed tensor: `("mesh[0]", "S[0], R")`.
     """
 
     shape: "Dims | Var | None" = None
     dtype: str | None = None
     ndim: int | None = None
     vdevice: str | None = None
+    sharding: tuple[str, str] | None = None
 
     def __post_init__(self) -> None:
         if isinstance(self.shape, tuple):

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from relax_core.diagnostics import Diagnostic, RunError
+from relax_core.ir.canonical import evaluate
 from relax_core.ir.node import Node
 from relax_core.ir.prim import PrimExpr, PrimVar
 from relax_core.ir.tir import Buffer, PrimFunc
@@ -189,14 +190,21 @@ class Signature:
             message = f"No argument of `{self.name}` determines {names}"
             hint = "A symbol must stand alone in the shape of some parameter, or be a scalar parameter."
             self._fail("JT009", message, missing[0], hint)
-        bounds = Bounds({symbol: origin.value for symbol, origin in origins.items()})
+        values = {symbol: origin.value for symbol, origin in origins.items()}
+        bounds = Bounds(values)
+
+        def constant(dim: PrimExpr) -> int:
+            # Bounds knows polynomials; the rest, such as a minimum, is evaluated.
+            found = bounds.constant(dim)
+            return int(evaluate(dim, values)) if found is None else found
+
         for (_, buffer), arg in zip(self._params, args, strict=True):
             if buffer is not None:
                 shape = cast("Array", arg).shape
                 for position, (dim, value) in enumerate(zip(buffer.shape, shape, strict=True)):
-                    self._check_dim(buffer, position, dim, (value, bounds.constant(dim)))
+                    self._check_dim(buffer, position, dim, (value, constant(dim)))
                 for dim, value in zip(buffer.strides, contiguous_strides(shape), strict=False):
-                    self._check_stride(buffer, dim, value, bounds.constant(dim))
+                    self._check_stride(buffer, dim, value, constant(dim))
 
     def _check_dim(self, buffer: Buffer, position: int, dim: PrimExpr, values: tuple[int, int | None]) -> None:
         found, expected = values

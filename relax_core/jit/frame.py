@@ -7,7 +7,7 @@ the values of the symbols, then the addresses of the workspace. `record` is the 
 from relax_core.diagnostics import CompileError, Diagnostic
 from relax_core.ir.node import postorder
 from relax_core.ir.prim import PrimVar
-from relax_core.ir.tir import Block, Buffer, BufferStore, PrimFunc
+from relax_core.ir.tir import Block, Buffer, BufferStore, DeclBuffer, PrimFunc
 from relax_core.jit.scalar import lower_expr
 from relax_core.jit.state import SITE_OFFSET, VALUES_OFFSET, State, Storage
 from relax_core.jit.symbols import shape_symbols
@@ -45,9 +45,17 @@ def declare_buffers(state: State, function: PrimFunc) -> tuple[Buffer, ...]:
 
 
 def allocated_buffers(function: PrimFunc) -> tuple[Buffer, ...]:
-    """Return the buffers that blocks of `function` allocate."""
-    blocks = (item for item in postorder(function.body) if isinstance(item, Block))
-    return tuple(dict.fromkeys(buffer for block in blocks for buffer in block.alloc_buffers))
+    """Return the buffers that blocks and declarations of `function` allocate."""
+    found: dict[Buffer, None] = {}
+    for item in postorder(function.body):
+        match item:
+            case Block(alloc_buffers=buffers):
+                found.update(dict.fromkeys(buffers))
+            case DeclBuffer(buffer=buffer, pointer=None):
+                found[buffer] = None
+            case _:
+                pass
+    return tuple(found)
 
 
 def written_buffers(function: PrimFunc) -> frozenset[Buffer]:

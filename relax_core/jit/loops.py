@@ -5,7 +5,7 @@ from typing import cast
 
 from relax_core.ir.node import postorder
 from relax_core.ir.prim import Intrinsic
-from relax_core.ir.tir import Block, For, IfThenElse, LetStmt, SeqStmt, Stmt, TirStmt, While
+from relax_core.ir.tir import Block, DeclBuffer, For, IfThenElse, LetStmt, SeqStmt, Stmt, TirStmt, While
 from relax_core.jit.checks import Site, unsupported
 from relax_core.jit.code import phi
 from relax_core.jit.scalar import lower_expr
@@ -26,6 +26,8 @@ def lower_for(state: State, loop: For, lower_stmt: LowerStmt) -> None:
     if loop.kind == "thread_binding":
         hint = "Kernels run on the host; use T.grid or T.serial."
         raise unsupported(f"A loop bound to `{loop.thread or 'a thread'}`", loop, state.locate, hint)
+    if loop.step is not None:
+        raise unsupported("A loop with a step", loop, state.locate, "Multiply the loop variable by the step.")
     start = state.widen(lower_expr(state, loop.start), state.scalar_of(loop.start))
     extent = state.widen(lower_expr(state, loop.extent), state.scalar_of(loop.extent))
     state.code.comment(f"for {loop.var.name}")
@@ -84,7 +86,7 @@ def static_work(state: State, stmt: Stmt) -> int | None:
             return _total([static_work(state, part) for part in parts])
         case IfThenElse(then_body=a, else_body=b):
             return _total([static_work(state, part) for part in (a, b) if part is not None])
-        case LetStmt(body=body):
+        case LetStmt(body=body) | DeclBuffer(body=body):
             return static_work(state, body)
         case Block(init=init, body=body):
             return _total([static_work(state, part) for part in (init, body) if part is not None])
@@ -107,7 +109,7 @@ def _always_pays(state: State, stmt: Stmt) -> bool:
             return True
         case SeqStmt(stmts=parts):
             return any(_always_pays(state, part) for part in parts)
-        case LetStmt(body=body):
+        case LetStmt(body=body) | DeclBuffer(body=body):
             return _always_pays(state, body)
         case Block(predicate=None, body=body):
             return _always_pays(state, body)

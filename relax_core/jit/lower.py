@@ -8,13 +8,18 @@ from relax_core.diagnostics import CompileError, Diagnostic
 from relax_core.ir.node import Node, children, postorder
 from relax_core.ir.prim import PrimExpr, PrimVar
 from relax_core.ir.tir import (
+    Allocate,
     AssertStmt,
+    AttrStmt,
     Block,
     Buffer,
+    BufferRealize,
     BufferStore,
+    DeclBuffer,
     Evaluate,
     For,
     IfThenElse,
+    LaunchThread,
     LetStmt,
     PrimFunc,
     SeqStmt,
@@ -30,7 +35,7 @@ from relax_core.jit.loops import lower_for, lower_while
 from relax_core.jit.scalar import element_pointer, lower_expr
 from relax_core.jit.state import State
 from relax_core.jit.symbols import shape_symbols
-from relax_core.jit.text import text_of
+from relax_core.jit.text import name_of_statement, text_of
 from relax_core.jit.types import SCALAR_TYPES
 
 DEPTH_LIMIT = 200
@@ -115,6 +120,11 @@ def lower_stmt(state: State, stmt: Stmt) -> None:
             state.require(_truth(state, condition), site)
         case Evaluate(value=value):
             lower_expr(state, value)
+        case DeclBuffer(pointer=None, body=body):
+            lower_stmt(state, body)
+        case AttrStmt() | LaunchThread() | Allocate() | DeclBuffer() | BufferRealize() as other:
+            what, hint = name_of_statement(other)
+            raise unsupported(what, other, state.locate, hint)
     state.bounds.leave(mark)
 
 
@@ -160,6 +170,8 @@ def _conditional(state: State, chosen: IfThenElse) -> None:
 def _block(state: State, block: Block) -> None:
     """Emit a block: its variables, its initialisation at the start of the reductions, its body."""
     code = state.code
+    if block.matches:
+        raise unsupported("A buffer that is matched to a region", block.matches[0], state.locate)
     for item in block.iter_vars:
         _bind(state, item.var, item.binding)
     after = ""
@@ -179,6 +191,9 @@ def _block(state: State, block: Block) -> None:
 def _init(state: State, block: Block, init: Stmt) -> None:
     code = state.code
     reductions = [item.var for item in block.iter_vars if item.kind == "reduce"]
+    shifted = next((item for item in block.iter_vars if item.kind == "reduce" and item.start is not None), None)
+    if shifted is not None:
+        raise unsupported("T.init() with a reduction that does not start at 0", shifted, state.locate)
     tests = [f"icmp eq {state.scalar_of(var).register} {state.registers[var]}, 0" for var in reductions]
     if not tests:
         lower_stmt(state, init)

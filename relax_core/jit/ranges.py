@@ -7,14 +7,19 @@ from typing import cast
 from relax_core.ir.node import children
 from relax_core.ir.prim import Binary, PrimExpr, PrimVar, Select
 from relax_core.ir.tir import (
+    Allocate,
     AssertStmt,
+    AttrStmt,
     Block,
     Buffer,
     BufferLoad,
+    BufferRealize,
     BufferStore,
+    DeclBuffer,
     Evaluate,
     For,
     IfThenElse,
+    LaunchThread,
     LetStmt,
     PrimFunc,
     SeqStmt,
@@ -87,6 +92,10 @@ def _stmt(bounds: Bounds, stmt: Stmt) -> Iterator[AccessFact]:
             yield from _exprs(bounds, value)
         case Block() as block:
             yield from _block(bounds, block)
+        case AttrStmt(body=body) | LaunchThread(body=body) | Allocate(body=body) | DeclBuffer(body=body):
+            yield from _stmt(bounds, body)
+        case BufferRealize(body=body):
+            yield from _stmt(bounds, body)
     bounds.leave(mark)
 
 

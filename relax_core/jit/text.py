@@ -16,7 +16,7 @@ from relax_core.ir.prim import (
     Unary,
     dtype_of,
 )
-from relax_core.ir.tir import BufferLoad
+from relax_core.ir.tir import Allocate, AttrStmt, BufferLoad, BufferRealize, DeclBuffer, LaunchThread
 
 _PRECEDENCE: Mapping[str, int] = MappingProxyType(
     {
@@ -68,3 +68,18 @@ def _print(expr: PrimExpr, outer: int) -> str:
             return f"{buffer.name}[{', '.join(_print(item, 0) for item in indices)}]"
         case _:
             return f"{type(expr).__name__}({dtype_of(expr)})"
+
+
+def name_of_statement(stmt: AttrStmt | LaunchThread | Allocate | DeclBuffer | BufferRealize) -> tuple[str, str]:
+    """Name a statement that kernels do not know, and say what to do about it."""
+    match stmt:
+        case AttrStmt(key=key):
+            return f"The attribute `{key}`", "It is for a code generator; leave it out to run the kernel here."
+        case LaunchThread(tag=tag):
+            return f"A launch of the threads `{tag}`", "Kernels run on the host; use T.grid or T.serial."
+        case Allocate():
+            return "`T.allocate`", "Write a buffer with memory of its own: T.alloc_buffer((n,), dtype)."
+        case DeclBuffer(buffer=buffer):
+            return f"The buffer `{buffer.name}`, a view of other memory,", "Use the buffer that it is a view of."
+        case BufferRealize():
+            return "`T.realize`", "Write a buffer with memory of its own: T.alloc_buffer((n,), dtype)."

@@ -3,16 +3,84 @@
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from relax_core.ops import control, create, elementwise, index, linear_algebra, manipulate, memory, neural, reduce
+from relax_core.ops import (
+    activation,
+    attention,
+    contraction,
+    control,
+    convolution,
+    convolution_transpose,
+    create,
+    data_dependent,
+    distributed,
+    elementwise,
+    gather,
+    grid_sample,
+    image,
+    index,
+    index_map,
+    inspection,
+    linear_algebra,
+    loss,
+    manipulate,
+    mathematics,
+    memory,
+    neural,
+    normalization,
+    pooling,
+    pooling_gradient,
+    quantization,
+    rearrange,
+    reduce,
+    sampling,
+    scatter,
+    slicing,
+    sorting,
+    statistics,
+    triangular,
+    vision,
+)
 from relax_core.ops.spec import OpSpec
 
-OPS: Mapping[str, OpSpec] = MappingProxyType(
-    {
-        spec.name: spec
-        for family in (elementwise, neural, linear_algebra, manipulate, index, reduce, create, control, memory)
-        for spec in family.SPECS
-    }
+_FAMILIES = (
+    elementwise,
+    mathematics,
+    neural,
+    activation,
+    convolution,
+    convolution_transpose,
+    pooling,
+    pooling_gradient,
+    normalization,
+    attention,
+    loss,
+    linear_algebra,
+    contraction,
+    manipulate,
+    rearrange,
+    slicing,
+    index,
+    index_map,
+    gather,
+    scatter,
+    reduce,
+    statistics,
+    sorting,
+    data_dependent,
+    create,
+    triangular,
+    quantization,
+    image,
+    grid_sample,
+    sampling,
+    vision,
+    distributed,
+    inspection,
+    control,
+    memory,
 )
+
+OPS: Mapping[str, OpSpec] = MappingProxyType({spec.name: spec for family in _FAMILIES for spec in family.SPECS})
 
 ALIASES: Mapping[str, str] = MappingProxyType({alias: spec.name for spec in OPS.values() for alias in spec.aliases})
 

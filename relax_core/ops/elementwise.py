@@ -57,7 +57,8 @@ def legalize_map(name: str, block: str, element: Callable[..., PrimExpr], *, axi
     return legalize
 
 
-def _infer_arithmetic(call: Call, arg_types: tuple[Type, ...]) -> Type:
+def infer_arithmetic(call: Call, arg_types: tuple[Type, ...]) -> Type:
+    """Infer two operands of one dtype, which broadcast."""
     tensors = (tensor_at(call, arg_types, 0), tensor_at(call, arg_types, 1))
     return broadcast_types(call, tensors, common_dtype(call, tensors))
 
@@ -68,17 +69,19 @@ def _infer_comparison(call: Call, arg_types: tuple[Type, ...]) -> Type:
     return broadcast_types(call, tensors, "bool")
 
 
-def _infer_unary(call: Call, arg_types: tuple[Type, ...]) -> Type:
+def infer_same(call: Call, arg_types: tuple[Type, ...]) -> Type:
     return tensor_at(call, arg_types)
 
 
-def _infer_float(call: Call, arg_types: tuple[Type, ...]) -> Type:
+def infer_float(call: Call, arg_types: tuple[Type, ...]) -> Type:
+    """Infer the type of the operand, which must be of floats."""
     tensor = tensor_at(call, arg_types)
     require_float(call, tensor)
     return tensor
 
 
-def _is_float(expr: PrimExpr) -> bool:
+def is_float(expr: PrimExpr) -> bool:
+    """Tell whether a scalar is a floating-point number."""
     return "float" in dtype_of(expr)
 
 
@@ -87,15 +90,15 @@ def _op(kind: BinaryKind) -> Combine2:
 
 
 def _divide(a: PrimExpr, b: PrimExpr) -> PrimExpr:
-    return binary("/" if _is_float(a) else "truncdiv", a, b)
+    return binary("/" if is_float(a) else "truncdiv", a, b)
 
 
 def _floor_divide(a: PrimExpr, b: PrimExpr) -> PrimExpr:
-    return Intrinsic("floor", (binary("/", a, b),), dtype_of(a)) if _is_float(a) else binary("//", a, b)
+    return Intrinsic("floor", (binary("/", a, b),), dtype_of(a)) if is_float(a) else binary("//", a, b)
 
 
 def _power(a: PrimExpr, b: PrimExpr) -> PrimExpr:
-    if _is_float(a):
+    if is_float(a):
         return Intrinsic("pow", (a, b), dtype_of(a))
     wide = Intrinsic("pow", (Cast(a, "float64"), Cast(b, "float64")), "float64")
     return Cast(wide, dtype_of(a))
@@ -119,9 +122,10 @@ def _evaluate(function: Callable[..., Any]) -> Callable[[tuple[Value, ...]], Val
     return evaluate
 
 
-def _binary(
-    name: str, combine: Combine2, function: Callable[..., Any], summary: str, *, infer: Infer = _infer_arithmetic
+def binary_spec(
+    name: str, combine: Combine2, function: Callable[..., Any], summary: str, *, infer: Infer = infer_arithmetic
 ) -> OpSpec:
+    """Describe an operator on the elements of two tensors."""
     return OpSpec(
         f"relax.{name}",
         BINARY,
@@ -136,18 +140,19 @@ def _binary(
 
 
 def _compare(name: str, kind: BinaryKind, function: Callable[..., Any], summary: str) -> OpSpec:
-    return _binary(name, _op(kind), function, summary, infer=_infer_comparison)
+    return binary_spec(name, _op(kind), function, summary, infer=_infer_comparison)
 
 
-def _unary(
+def unary_spec(
     name: str,
     element: Combine1,
     function: Callable[..., Any],
     summary: str,
     *,
-    infer: Infer = _infer_unary,
+    infer: Infer = infer_same,
     block: str = "compute",
 ) -> OpSpec:
+    """Describe an operator on the elements of one tensor."""
     return OpSpec(
         f"relax.{name}",
         UNARY,
@@ -163,8 +168,9 @@ def _unary(
     )
 
 
-def _intrinsic(name: str, function: Callable[..., Any], summary: str) -> OpSpec:
-    return _unary(name, intrinsic(name), function, summary, infer=_infer_float)
+def intrinsic_spec(name: str, function: Callable[..., Any], summary: str) -> OpSpec:
+    """Describe an operator on floats that is a scalar intrinsic of the same name."""
+    return unary_spec(name, intrinsic(name), function, summary, infer=infer_float)
 
 
 def intrinsic(name: str) -> Combine1:
@@ -172,21 +178,23 @@ def intrinsic(name: str) -> Combine1:
     return lambda x: Intrinsic(name, (x,), dtype_of(x))
 
 
-def _rounding(name: str, tir_name: str, function: Callable[..., Any], summary: str) -> OpSpec:
-    def element(x: PrimExpr) -> PrimExpr:
-        return Intrinsic(tir_name, (x,), dtype_of(x)) if _is_float(x) else x
+def rounding_spec(name: str, tir_name: str, function: Callable[..., Any], summary: str) -> OpSpec:
+    """Describe an operator that rounds floats and leaves integers."""
 
-    return _unary(name, element, function, summary)
+    def element(x: PrimExpr) -> PrimExpr:
+        return Intrinsic(tir_name, (x,), dtype_of(x)) if is_float(x) else x
+
+    return unary_spec(name, element, function, summary)
 
 
 def _abs(x: PrimExpr) -> PrimExpr:
-    if _is_float(x):
+    if is_float(x):
         return Intrinsic("fabs", (x,), dtype_of(x))
     return Select(binary("<", x, _like(0, x)), binary("-", _like(0, x), x), x, dtype_of(x), is_lazy=False)
 
 
 def _like(value: int, x: PrimExpr) -> PrimExpr:
-    return const(float(value) if _is_float(x) else value, dtype_of(x))
+    return const(float(value) if is_float(x) else value, dtype_of(x))
 
 
 def _sign(x: PrimExpr) -> PrimExpr:
@@ -212,20 +220,22 @@ def sigmoid(x: Array) -> Array:
 erf = np.vectorize(math.erf, otypes=[np.float64])
 
 
-def _infer_logical(call: Call, arg_types: tuple[Type, ...]) -> Type:
+def infer_logical(call: Call, arg_types: tuple[Type, ...]) -> Type:
+    """Infer two bool operands, which broadcast."""
     tensors = (tensor_at(call, arg_types, 0), tensor_at(call, arg_types, 1))
     for tensor in tensors:
-        _require_bool(call, tensor)
+        require_bool(call, tensor)
     return broadcast_types(call, tensors, "bool")
 
 
 def _infer_logical_not(call: Call, arg_types: tuple[Type, ...]) -> Type:
     tensor = tensor_at(call, arg_types)
-    _require_bool(call, tensor)
+    require_bool(call, tensor)
     return tensor
 
 
-def _require_bool(call: Call, tensor: TensorType) -> None:
+def require_bool(call: Call, tensor: TensorType) -> None:
+    """Raise TY033 unless the dtype is bool or unknown."""
     if tensor.dtype not in (None, "bool"):
         raise OpTypeError(
             "TY033",
@@ -280,7 +290,7 @@ def _evaluate_clip(args: tuple[Value, ...]) -> Value:
 
 def _infer_where(call: Call, arg_types: tuple[Type, ...]) -> Type:
     condition = tensor_at(call, arg_types, 0)
-    _require_bool(call, condition)
+    require_bool(call, condition)
     values = (tensor_at(call, arg_types, 1), tensor_at(call, arg_types, 2))
     return broadcast_types(call, (condition, *values), common_dtype(call, values))
 
@@ -295,41 +305,41 @@ def _where(condition: PrimExpr, yes: PrimExpr, no: PrimExpr) -> PrimExpr:
 
 
 SPECS = (
-    _binary("add", _op("+"), np.add, "Add, element by element."),
-    _binary("subtract", _op("-"), np.subtract, "Subtract, element by element."),
-    _binary("multiply", _op("*"), np.multiply, "Multiply, element by element."),
-    _binary("divide", _divide, _truncated_divide, "Divide; integers truncate."),
-    _binary("floor_divide", _floor_divide, np.floor_divide, "Divide and round down."),
-    _binary("power", _power, np.power, "Raise the first to the power of the second."),
-    _binary("maximum", _op("max"), np.maximum, "The greater of two elements."),
-    _binary("minimum", _op("min"), np.minimum, "The lesser of two elements."),
-    _binary("mod", _op("truncmod"), np.fmod, "Remainder with the sign of the first."),
+    binary_spec("add", _op("+"), np.add, "Add, element by element."),
+    binary_spec("subtract", _op("-"), np.subtract, "Subtract, element by element."),
+    binary_spec("multiply", _op("*"), np.multiply, "Multiply, element by element."),
+    binary_spec("divide", _divide, _truncated_divide, "Divide; integers truncate."),
+    binary_spec("floor_divide", _floor_divide, np.floor_divide, "Divide and round down."),
+    binary_spec("power", _power, np.power, "Raise the first to the power of the second."),
+    binary_spec("maximum", _op("max"), np.maximum, "The greater of two elements."),
+    binary_spec("minimum", _op("min"), np.minimum, "The lesser of two elements."),
+    binary_spec("mod", _op("truncmod"), np.fmod, "Remainder with the sign of the first."),
     _compare("equal", "==", np.equal, "Tell whether elements are equal."),
     _compare("not_equal", "!=", np.not_equal, "Tell whether elements differ."),
     _compare("less", "<", np.less, "Tell whether the first is less."),
     _compare("less_equal", "<=", np.less_equal, "Tell whether the first is less or equal."),
     _compare("greater", ">", np.greater, "Tell whether the first is greater."),
     _compare("greater_equal", ">=", np.greater_equal, "Tell whether the first is greater or equal."),
-    _binary("logical_and", _op("and"), np.logical_and, "Logical and.", infer=_infer_logical),
-    _binary("logical_or", _op("or"), np.logical_or, "Logical or.", infer=_infer_logical),
-    _unary("logical_not", lambda x: Unary("not", x, "bool"), np.logical_not, "Logical not.",
+    binary_spec("logical_and", _op("and"), np.logical_and, "Logical and.", infer=infer_logical),
+    binary_spec("logical_or", _op("or"), np.logical_or, "Logical or.", infer=infer_logical),
+    unary_spec("logical_not", lambda x: Unary("not", x, "bool"), np.logical_not, "Logical not.",
            infer=_infer_logical_not, block="T_logical_not"),
-    _unary("abs", _abs, np.abs, "Absolute value."),
-    _unary("negative", lambda x: binary("*", x, _like(-1, x)), np.negative, "Change the sign."),
-    _intrinsic("exp", np.exp, "Exponential function."),
-    _intrinsic("log", np.log, "Natural logarithm."),
-    _intrinsic("sqrt", np.sqrt, "Square root."),
-    _intrinsic("rsqrt", _rsqrt, "Reciprocal of the square root."),
-    _intrinsic("sin", np.sin, "Sine."),
-    _intrinsic("cos", np.cos, "Cosine."),
-    _intrinsic("tanh", np.tanh, "Hyperbolic tangent."),
-    _intrinsic("sigmoid", sigmoid, "Logistic function."),
-    _intrinsic("erf", erf, "Gauss error function."),
-    _rounding("floor", "floor", np.floor, "Round down."),
-    _rounding("ceil", "ceil", np.ceil, "Round up."),
-    _rounding("round", "nearbyint", np.rint, "Round to the nearest integer, halves to even."),
-    _unary("sign", _sign, np.sign, "-1, 0 or 1.", block="T_sign"),
-    _unary("square", lambda x: binary("*", x, x), np.square, "Multiply with itself.", block="T_multiply"),
+    unary_spec("abs", _abs, np.abs, "Absolute value."),
+    unary_spec("negative", lambda x: binary("*", x, _like(-1, x)), np.negative, "Change the sign."),
+    intrinsic_spec("exp", np.exp, "Exponential function."),
+    intrinsic_spec("log", np.log, "Natural logarithm."),
+    intrinsic_spec("sqrt", np.sqrt, "Square root."),
+    intrinsic_spec("rsqrt", _rsqrt, "Reciprocal of the square root."),
+    intrinsic_spec("sin", np.sin, "Sine."),
+    intrinsic_spec("cos", np.cos, "Cosine."),
+    intrinsic_spec("tanh", np.tanh, "Hyperbolic tangent."),
+    intrinsic_spec("sigmoid", sigmoid, "Logistic function."),
+    intrinsic_spec("erf", erf, "Gauss error function."),
+    rounding_spec("floor", "floor", np.floor, "Round down."),
+    rounding_spec("ceil", "ceil", np.ceil, "Round up."),
+    rounding_spec("round", "nearbyint", np.rint, "Round to the nearest integer, halves to even."),
+    unary_spec("sign", _sign, np.sign, "-1, 0 or 1.", block="T_sign"),
+    unary_spec("square", lambda x: binary("*", x, x), np.square, "Multiply with itself.", block="T_multiply"),
     OpSpec(
         "relax.astype", (X, DTYPE), _infer_astype, "Convert to another dtype.",
         evaluate=_evaluate_astype, legalize=_legalize_astype,

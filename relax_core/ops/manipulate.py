@@ -101,12 +101,12 @@ def _legalize_reshape(call: Call, arg_types: tuple[Type, ...], out_type: Type) -
         flat: PrimExpr = const(0)
         for k, (index, dim) in enumerate(zip(indices, shape, strict=True)):
             flat = index if k == 0 else binary("+", binary("*", flat, dim), index)
-        return load(source, _unflatten(flat, source.shape))
+        return load(source, split_index(flat, source.shape))
 
     return builder.finish(builder.compute(shape, element, "T_reshape", axis="ax"), result)
 
 
-def _unflatten(flat: PrimExpr, shape: Dims) -> Dims:
+def split_index(flat: PrimExpr, shape: Dims) -> Dims:
     """Return the indices of the element number `flat` of a row-major tensor."""
     indices: list[PrimExpr] = []
     for k, dim in enumerate(shape):

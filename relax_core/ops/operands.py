@@ -11,6 +11,7 @@ from relax_core.ops.show import show_dims, show_type
 from relax_core.ops.spec import OpTypeError
 
 ONE = IntImm(1)
+_ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth")
 
 
 def call_name(call: Call) -> str:
@@ -45,7 +46,7 @@ def as_tensor(call: Call, type_: Type, what: str) -> TensorType:
 
 def tensor_at(call: Call, arg_types: tuple[Type, ...], index: int = 0) -> TensorType:
     """Return the type of the argument at `index`, which must be a tensor."""
-    ordinal = ("first", "second", "third", "fourth")[index]
+    ordinal = _ORDINALS[index]
     return as_tensor(call, arg_types[index], "its argument" if len(arg_types) == 1 else f"its {ordinal} argument")
 
 

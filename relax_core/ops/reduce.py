@@ -1,6 +1,7 @@
 """Reductions along axes."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
@@ -16,9 +17,33 @@ from relax_core.ops.te import Combine, FuncBuilder, known, load
 _SEE = "tvm/src/relax/op/tensor/statistical.cc"
 
 
-def _axes(call: Call, arg_types: tuple[Type, ...], rank: int) -> tuple[int, ...]:
+@dataclass(frozen=True, slots=True)
+class Reduction:
+    """Which axes of a tensor of `rank` are reduced, and whether they stay with size 1."""
+
+    axes: tuple[int, ...]
+    rank: int
+    keeps: bool
+
+    def kept(self, shape: Sequence[PrimExpr]) -> tuple[PrimExpr, ...]:
+        """Return the sizes of the other axes."""
+        return tuple(dim for k, dim in enumerate(shape) if k not in self.axes)
+
+    def stripped(self, indices: tuple[PrimExpr, ...]) -> tuple[PrimExpr, ...]:
+        """Return the indices of the result at the other axes."""
+        return self.kept(indices) if self.keeps else indices
+
+    def source(self, kept: Sequence[PrimExpr], reduced: Sequence[PrimExpr]) -> tuple[PrimExpr, ...]:
+        """Return the indices of an element: `kept` at the other axes, `reduced` at the reduced ones."""
+        rest, inner = iter(kept), iter(reduced)
+        return tuple(next(inner) if k in self.axes else next(rest) for k in range(self.rank))
+
+
+def read_reduction(call: Call, arg_types: tuple[Type, ...], rank: int) -> Reduction:
+    """Read `axis` and `keepdims`; without axes all are reduced."""
     axes = ints_at(call, arg_types, 1)
-    return tuple(range(rank)) if axes is None else tuple(sorted(normal_axes(call, axes, rank)))
+    found = tuple(range(rank)) if axes is None else tuple(sorted(normal_axes(call, axes, rank)))
+    return Reduction(found, rank, _keeps_dims(call, arg_types))
 
 
 def _keeps_dims(call: Call, arg_types: tuple[Type, ...]) -> bool:
@@ -29,13 +54,13 @@ def _keeps_dims(call: Call, arg_types: tuple[Type, ...]) -> bool:
             raise OpTypeError("TY018", "keepdims must be True or False, written out")
 
 
-def _infer_reduction(call: Call, arg_types: tuple[Type, ...]) -> Type:
+def infer_reduction(call: Call, arg_types: tuple[Type, ...]) -> Type:
     """Infer a reduction: the reduced axes vanish, or are of size 1 with keepdims; without axes all are reduced."""
     tensor, keeps = tensor_at(call, arg_types), _keeps_dims(call, arg_types)
     if tensor.ndim is None:
         is_total = ints_at(call, arg_types, 1) is None and not keeps
         return TensorType((), tensor.dtype) if is_total else TensorType(None, tensor.dtype)
-    axes = _axes(call, arg_types, tensor.ndim)
+    axes = read_reduction(call, arg_types, tensor.ndim).axes
     if tensor.dims is None:
         if len(axes) == tensor.ndim:
             return TensorType((ONE,) * tensor.ndim if keeps else (), tensor.dtype)
@@ -51,15 +76,13 @@ def _legalize_reduction(name: Literal["sum", "prod", "max", "min", "mean"]) -> L
         data, result = known(arg_types[0]), known(out_type)
         if data is None or result is None:
             return None
-        rank, keeps = len(data.dims), _keeps_dims(call, arg_types)
-        axes = _axes(call, arg_types, rank)
+        reduction = read_reduction(call, arg_types, len(data.dims))
+        axes = reduction.axes
         builder = FuncBuilder(name)
         source = builder.input(call.args[0], data, "x")
 
         def element(spatial: tuple[PrimExpr, ...], reduced: tuple[PrimExpr, ...]) -> PrimExpr:
-            kept = iter(index for k, index in enumerate(spatial) if not (keeps and k in axes))
-            inner = iter(reduced)
-            return load(source, tuple(next(inner) if k in axes else next(kept) for k in range(rank)))
+            return load(source, reduction.source(reduction.stripped(spatial), reduced))
 
         over = [(f"k{axis}", source.shape[axis]) for axis in axes]
         out = builder.reduce(builder.shape(result.dims), over, element, combine, f"{source.name}_red")
@@ -89,7 +112,7 @@ def _spec(name: Literal["sum", "prod", "max", "min", "mean"], function: Callable
     return OpSpec(
         f"relax.{name}",
         (X, AXES, KEEPDIMS),
-        _infer_reduction,
+        infer_reduction,
         summary,
         evaluate=_evaluate_reduction(function),
         legalize=_legalize_reduction(name),

@@ -10,7 +10,7 @@ from relax_core.ir.prim import PrimExpr, StringImm, const
 from relax_core.ir.tir import PrimFunc
 from relax_core.ir.types import TensorType, Type
 
-ParamKind = Literal["tensor", "tuple", "shape", "prim", "dtype", "axes", "expr", "func"]
+ParamKind = Literal["tensor", "tuple", "shape", "prim", "dtype", "axes", "ints", "index_map", "expr", "func"]
 PatternKind = Literal["elementwise", "broadcast", "injective", "reduce", "out_fusable", "tuple", "opaque"]
 
 
@@ -24,7 +24,7 @@ class Absence(Enum):
 REQUIRED: Final = Absence.REQUIRED
 OMITTED: Final = Absence.OMITTED
 
-Default: TypeAlias = "Absence | bool | int | float | str | tuple[int, ...] | None"
+Default: TypeAlias = "Absence | bool | int | float | str | tuple[int, ...] | tuple[float, ...] | None"
 Value: TypeAlias = Any
 """An `np.ndarray` for a tensor, a tuple of ints for a shape, a Python scalar or `str`, `None`, or a tuple of values."""
 
@@ -34,10 +34,11 @@ class Param:
     """A parameter of an operator.
 
     `kind` tells what may stand there: a tensor; a tuple of tensors; a shape; a host scalar of `dtype` (any if
-    `None`); a dtype; a list of ints (a `Tuple` of `PrimValue`, one int stands for a list of one); any expression;
-    a function. An optional parameter has a `default`, `None` being the leaf `Null`; with `OMITTED` the argument
-    is left out of `Call.args`. A variadic parameter takes all further arguments and is the last.
-    `is_keyword` parameters are given by name only.
+    `None`); a dtype; a list of ints ("axes": a `Tuple` of `PrimValue`, one int stands for a list of one; "ints": the
+    same, but one int stays a `PrimValue`, for it means something else); a mapping of indices, as the text of a
+    `lambda`; any expression; a function. An optional parameter has a `default`, `None` being the leaf `Null`; with
+    `OMITTED` the argument is left out of `Call.args`. A variadic parameter takes all further arguments and is the
+    last. `is_keyword` parameters are given by name only.
     """
 
     name: str
@@ -119,7 +120,7 @@ def default_expr(param: Param) -> Expr | None:
         case None:
             return Null()
         case tuple(values) if param.kind == "shape":
-            return ShapeExpr(tuple(const(value) for value in values))
+            return ShapeExpr(tuple(const(int(value)) for value in values))
         case tuple(values):
             return Tuple(tuple(PrimValue(const(value)) for value in values))
         case str(text) if param.kind == "dtype":

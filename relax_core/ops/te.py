@@ -20,6 +20,7 @@ from relax_core.ir.tir import (
     BufferRegion,
     BufferStore,
     For,
+    IfThenElse,
     IterKind,
     IterVar,
     PrimFunc,
@@ -186,18 +187,55 @@ class FuncBuilder:
         self._add_stage(iters, BufferStore(buffer, spatial, combined), name, init=start)
         return buffer
 
-    def finish(self, out: Buffer, out_type: Known) -> Legalized:
-        """Return the prim func with the result `out`, and how to call it."""
-        scratch = tuple(buffer for buffer in self._made if buffer is not out)
+    def scan(
+        self,
+        shape: Sequence[PrimExpr],
+        element: Callable[[Buffer, tuple[PrimExpr, ...]], PrimExpr],
+        dtype: str,
+        name: str,
+    ) -> Buffer:
+        """Add `result[i0, ...] = element(result, (i0, ...))` in row-major order: it may read earlier elements."""
+        iters = self._iters(_loops("ax", shape, "opaque"))
+        buffer = self._buffer(name, shape, dtype)
+        indices = tuple(item.var for item in iters)
+        self._add_stage(iters, BufferStore(buffer, indices, element(buffer, indices)), name)
+        return buffer
+
+    def scatter(
+        self,
+        buffer: Buffer,
+        extents: Sequence[PrimExpr],
+        element: Callable[..., tuple[Sequence[PrimExpr], PrimExpr]],
+        name: str,
+        *,
+        guard: Callable[..., PrimExpr] | None = None,
+    ) -> Buffer:
+        """Add `buffer[where] = value` for `(where, value) = element(i0, ...)` and return `buffer`.
+
+        The iterations run in row-major order; those for which `guard(i0, ...)` is false store nothing.
+        """
+        iters = self._iters(_loops("k", extents, "opaque"))
+        variables = tuple(item.var for item in iters)
+        where, value = element(*variables)
+        condition = None if guard is None else guard(*variables)
+        self._add_stage(iters, BufferStore(buffer, tuple(where), value), name, guard=condition)
+        return buffer
+
+    def finish(self, out: Buffer | Sequence[Buffer], out_type: Known | Sequence[Known]) -> Legalized:
+        """Return the prim func with the result `out`, or several of them, and how to call it."""
+        results = (out,) if isinstance(out, Buffer) else tuple(out)
+        types = (out_type,) if isinstance(out_type, Known) else tuple(out_type)
+        scratch = tuple(buffer for buffer in self._made if buffer not in results)
         body = seq(self._stages)
         if scratch:
             body = Block("root", (), body, alloc_buffers=scratch)
-        buffers = _params((*self._inputs, out))
+        buffers = _params((*self._inputs, *results))
         bound = {dim for item in buffers for dim in item.buffer.shape if isinstance(dim, PrimVar)}
         extra = [(old, new) for old, new in self._symbols.items() if new not in bound]
         params = (*(item.handle for item in buffers), *(new for _, new in extra))
         func = PrimFunc(params, buffers, body, (("tir.noalias", True),), is_private=True)
-        return Legalized(self.name, func, tuple(self._args), (out_type.type,), tuple(old for old, _ in extra))
+        out_types = tuple(item.type for item in types)
+        return Legalized(self.name, func, tuple(self._args), out_types, tuple(old for old, _ in extra))
 
     def _fresh(self, hint: str) -> str:
         name, count = hint, 0
@@ -227,6 +265,7 @@ class FuncBuilder:
         *,
         init: Stmt | None = None,
         attrs: Attrs = NO_ATTRS,
+        guard: PrimExpr | None = None,
     ) -> None:
         block_name, count = name, 0
         while block_name in self._block_names:
@@ -236,7 +275,9 @@ class FuncBuilder:
         # A block without axes has one of extent 1, as TVM writes it.
         axes = iters or (IterVar(PrimVar("vi", "int64"), const(1), const(0), "spatial"),)
         writes = (_point(store.buffer, store.indices),)
-        stmt: Stmt = Block(block_name, axes, store, init=init, reads=_reads(store), writes=writes, annotations=attrs)
+        body: Stmt = store if guard is None else IfThenElse(guard, store)
+        reads = _reads(store, guard)
+        stmt: Stmt = Block(block_name, axes, body, init=init, reads=reads, writes=writes, annotations=attrs)
         for item in reversed(iters):
             assert isinstance(item.binding, PrimVar), "each axis has a loop of its own"
             stmt = For(item.binding, const(0), item.extent, stmt)
@@ -244,7 +285,11 @@ class FuncBuilder:
 
 
 def _spatial(axis: str, shape: Sequence[PrimExpr]) -> list[Loop]:
-    return [(f"{axis}{k}", extent, "spatial") for k, extent in enumerate(shape)]
+    return _loops(axis, shape, "spatial")
+
+
+def _loops(axis: str, shape: Sequence[PrimExpr], kind: IterKind) -> list[Loop]:
+    return [(f"{axis}{k}", extent, kind) for k, extent in enumerate(shape)]
 
 
 def _broadcast_indices(buffer: Buffer, indices: Sequence[PrimExpr]) -> tuple[PrimExpr, ...]:
@@ -257,13 +302,14 @@ def _point(buffer: Buffer, indices: Sequence[PrimExpr]) -> BufferRegion:
     return BufferRegion(buffer, tuple(indices), tuple(const(1) for _ in indices))
 
 
-def _reads(store: BufferStore) -> tuple[BufferRegion, ...]:
-    """Regions that a store reads besides its own element, once each."""
+def _reads(store: BufferStore, guard: PrimExpr | None) -> tuple[BufferRegion, ...]:
+    """Regions that a store reads besides its own buffer, once each; indices and the guard read as well."""
     found: dict[tuple[Buffer, str], BufferRegion] = {}
-    for part in preorder(store.value):
-        if isinstance(part, BufferLoad) and part.buffer is not store.buffer:
-            key = part.buffer, " ".join(show_prim(index) for index in part.indices)
-            found.setdefault(key, _point(part.buffer, part.indices))
+    for root in (store.value, *store.indices, *(() if guard is None else (guard,))):
+        for part in preorder(root):
+            if isinstance(part, BufferLoad) and part.buffer is not store.buffer:
+                key = part.buffer, " ".join(show_prim(index) for index in part.indices)
+                found.setdefault(key, _point(part.buffer, part.indices))
     return tuple(found.values())
 
 

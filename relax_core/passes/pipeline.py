@@ -122,7 +122,8 @@ def _normalized(module: IRModule, context: PassContext) -> IRModule:
 def _require(pass_: Pass, module: IRModule, context: PassContext) -> None:
     """Stop with a diagnostic if a property that `pass_` needs does not hold."""
     for name in pass_.needs:
-        node = culprit(module, name)
+        # `_normalized` has seen to the normal form.
+        node = culprit(module, name) if name != NORMAL_FORM else None
         if node is not None:
             claim = PROPERTIES[name].claim
             what = "this local function" if isinstance(node, Function) and name == "no local functions" else "this"

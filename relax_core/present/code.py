@@ -1,6 +1,7 @@
 """Texts with tokens, node ranges and problems."""
 
-from collections.abc import Callable, Iterable
+import re
+from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
 from typing import Literal
 
@@ -11,10 +12,14 @@ from pygments.token import _TokenType as Kind  # pyright: ignore[reportPrivateUs
 
 from relax_core.codes import CODES
 from relax_core.diagnostics import Diagnostic
+from relax_core.frontend.relay.detect import is_relay
+from relax_core.ir.dialect import dialect_of
 from relax_core.ir.expr import SeqExpr
 from relax_core.ir.node import Node
+from relax_core.ir.relay import Let
 from relax_core.present.models import Code, CodeLine, NodeRange, Problem, Syntax, Token
 from relax_core.present.node_id import NodeIndex
+from relax_core.printer.printed import NodeRange as PrintedRange
 from relax_core.printer.printed import Printed
 from relax_core.source import Source, Span
 
@@ -35,6 +40,22 @@ _SYNTAX: tuple[tuple[Kind, Syntax], ...] = (
     (Keyword.Type, "synType"),
     (Keyword, "synKeyword"),
 )
+_RELAY_TOKEN = re.compile(
+    r"""(?P<synComment>/\*(?:[^*]|\*(?!/))*(?:\*/|\Z)|//[^\n]*|\#(?!\[)[^\n]*)
+    | (?P<synString>"(?:[^"\\\n]|\\.)*"?)
+    | (?P<synDecor>\#\[[^\]\n]*\]?|meta\[[\w.]+\]\[\d+\])
+    | (?P<synName>@[^\W\d][\w?.]*)
+    | (?P<local>%[\w?.]+)
+    | (?P<synNumber>\d[\d.]*(?:[eE][+-]?\d+)?(?:bf16|[fiu]\d*)?)
+    | (?P<word>match\?|[^\W\d][\w?]*(?:\.[^\W\d][\w?]*)*)
+    | (?P<other>\s+|.)""",
+    re.VERBOSE,
+)
+_RELAY_KEYWORDS = frozenset((
+    "def", "fn", "let", "if", "else", "match", "match?", "type", "extern", "free_var", "ref", "ref_read", "ref_write",
+    "True", "False", "_",
+))  # fmt: skip
+_RELAY_TYPE = re.compile(r"(?:Tensor|(?:bfloat|float|uint|int)\d+(?:x\d+)?|bool|[A-Z]\w*)$")
 _SKIPPED = "PA020"
 """Code of the note about statements around a module, which are not run."""
 _LONG_TEXT = 400_000
@@ -67,15 +88,37 @@ def source_code(source: Source, index: NodeIndex | None, problems: tuple[Problem
     notes = (item for item in problems if item.code == _SKIPPED)
     skipped = frozenset(line for item in notes for line in range(item.line, item.end_line + 1))
     ranges = _span_ranges(source, index) if index is not None else ()
-    lines = code_lines(source.text, dim=skipped.__contains__)
-    return Code(source.text, lines, ranges, problems, name=source.name)
+    language = _language_of(index) if index is not None else language_of_text(source)
+    lines = code_lines(source.text, language, skipped.__contains__)
+    return Code(source.text, lines, ranges, problems, language, source.name)
 
 
 def printed_code(printed: Printed, index: NodeIndex, name: str) -> Code:
     """Present a printed module; its ranges lead to the nodes of `index`."""
     source = Source(name, printed.text)
     spans = ((item.node, Span(source, item.start, item.end)) for item in printed.ranges)
-    return Code(printed.text, code_lines(printed.text), _ranges(spans, index), name=name)
+    language = _language_of(index)
+    return Code(printed.text, code_lines(printed.text, language), _ranges(spans, index), language=language, name=name)
+
+
+def language_of_text(source: Source) -> Literal["tvmscript", "relay"]:
+    """Return the language that a text without a module is read as."""
+    return "relay" if is_relay(source.text, source.name) else "tvmscript"
+
+
+def _language_of(index: NodeIndex) -> Literal["tvmscript", "relay"]:
+    return "relay" if dialect_of(index.module) == "relay" else "tvmscript"
+
+
+def without_header(printed: Printed) -> Printed:
+    """Return a printed module without the comment lines on top, which say what a file would import."""
+    lines = printed.text.split("\n")
+    count = next((number for number, line in enumerate(lines) if line and not line.startswith("#")), 0)
+    cut = sum(len(line) + 1 for line in lines[:count])
+    if cut == 0:
+        return printed
+    ranges = (PrintedRange(max(item.start - cut, 0), item.end - cut, item.node) for item in printed.ranges)
+    return Printed(printed.text[cut:], tuple(ranges))
 
 
 def plain_code(text: str, name: str, language: Language = "plain") -> Code:
@@ -120,7 +163,7 @@ def _ranges(spans: Iterable[tuple[Node, Span]], index: NodeIndex) -> tuple[NodeR
     for node, span in spans:
         name = index.id_of(node)
         if name:
-            shown = _last_line(span) if isinstance(node, SeqExpr) else span
+            shown = _last_line(span) if isinstance(node, SeqExpr) else _head(node, span)
             found[NodeRange(name, shown.line, shown.column, *shown.end_line_column)] = None
     return tuple(found)
 
@@ -129,6 +172,13 @@ def _last_line(span: Span) -> Span:
     start = span.source.line_starts[span.end_line_column[0] - 1]
     text = span.source.text[start : span.end]
     return Span(span.source, max(span.start, start + len(text) - len(text.lstrip())), span.end)
+
+
+def _head(node: Node, span: Span) -> Span:
+    """Return the span of a node; that of a `let` ends with its value, for the rest is its body's."""
+    value = node.value.span if isinstance(node, Let) else None
+    is_whole = value is None or value.source is not span.source or not span.start <= value.end <= span.end
+    return span if is_whole or value is None else Span(span.source, span.start, value.end)
 
 
 def _append(line: list[Token], text: str, syntax: Syntax) -> None:
@@ -143,8 +193,24 @@ def _append(line: list[Token], text: str, syntax: Syntax) -> None:
 def _pieces(text: str, language: Language) -> Iterable[tuple[Syntax, str]]:
     if language == "plain" or len(text) > _LONG_TEXT:
         return (("", text),)
+    if language == "relay":
+        return _relay_pieces(text)
     lexer = LlvmLexer() if language == "llvm" else PythonLexer()
     return ((_syntax_of(kind, piece), piece) for _, kind, piece in lexer.get_tokens_unprocessed(text))
+
+
+def _relay_pieces(text: str) -> Iterator[tuple[Syntax, str]]:
+    for found in _RELAY_TOKEN.finditer(text):
+        word = found[0]
+        match found.lastgroup:
+            case "word" if word in _RELAY_KEYWORDS:
+                yield "synKeyword", word
+            case "word" if _RELAY_TYPE.match(word):
+                yield "synType", word
+            case "synComment" | "synString" | "synDecor" | "synName" | "synNumber" as syntax:
+                yield syntax, word
+            case _:
+                yield "", word
 
 
 def _syntax_of(kind: Kind, piece: str) -> Syntax:
@@ -152,6 +218,11 @@ def _syntax_of(kind: Kind, piece: str) -> Syntax:
         return "synType"
     if piece in _WORDS_AS_KEYWORDS:
         return "synKeyword"
+    return _syntax_of_kind(kind)
+
+
+@lru_cache(maxsize=256)
+def _syntax_of_kind(kind: Kind) -> Syntax:
     for parent, syntax in _SYNTAX:
         if kind in parent:
             return syntax

@@ -1,10 +1,13 @@
 """Two texts side by side: lines paired, changed tokens marked, moved lines found by their origins."""
 
-from collections import defaultdict
-from collections.abc import Callable
+from bisect import bisect_left
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from difflib import SequenceMatcher
+from functools import cache
 from itertools import zip_longest
+from typing import TypeAlias
 
 from relax_core.ir.node import Node
 from relax_core.ir.rewrite import RewriteLog
@@ -18,7 +21,13 @@ _ALIKE = 0.5
 """Two lines in one place are one changed line if this part of their characters agrees."""
 _PAIRED_LIMIT = 4_000
 """Above this product of line counts, lines of a block are paired in order and not by likeness."""
+_MATCHED_LIMIT = 250_000
+"""Up to this product of line counts, lines are matched by SequenceMatcher, which finds more."""
 _FOLD_FROM, _CONTEXT = 12, 3
+_Relation: TypeAlias = Callable[[int, int], bool]
+_Range: TypeAlias = tuple[int, int]
+_Difference: TypeAlias = tuple[int, int, int, int]
+"""From and to in the old lines, from and to in the new ones."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -41,7 +50,7 @@ class _Line:
 def diff_pages(before: Page, after: Page, log: RewriteLog) -> Diff:
     """Compare two printed modules; a line that a pass carried elsewhere is `moved`."""
     old, new = _lines(before), _lines(after)
-    pairs = _align([line.text for line in old], [line.text for line in new])
+    pairs = _align([line.text for line in old], [line.text for line in new], _successors(old, new, log))
     old_moved, new_moved = _moved(old, new, pairs, log)
     rows = tuple(_row(a, b, old, new, old_moved, new_moved) for a, b in pairs)
     marks = [(row.before.mark if row.before else None, row.after.mark if row.after else None) for row in rows]
@@ -93,7 +102,7 @@ def _lines(page: Page) -> list[_Line]:
     return lines
 
 
-def _blocks(old: list[str], new: list[str]) -> list[tuple[int, int, int, int]]:
+def _blocks(old: list[str], new: list[str]) -> list[_Difference]:
     """Return the ranges `(old from, old to, new from, new to)` that differ."""
     start = 0
     while start < min(len(old), len(new)) and old[start] == new[start]:
@@ -101,29 +110,105 @@ def _blocks(old: list[str], new: list[str]) -> list[tuple[int, int, int, int]]:
     end = 0
     while end < min(len(old), len(new)) - start and old[-1 - end] == new[-1 - end]:
         end += 1
-    matcher = SequenceMatcher(None, old[start : len(old) - end], new[start : len(new) - end], autojunk=False)
-    codes = matcher.get_opcodes()
-    return [(start + a, start + b, start + c, start + d) for tag, a, b, c, d in codes if tag != "equal"]
+    return _merged(_differences(old, new, (start, len(old) - end), (start, len(new) - end)))
 
 
-def _align(old: list[str], new: list[str]) -> list[tuple[int | None, int | None]]:
+def _differences(old: list[str], new: list[str], left: _Range, right: _Range) -> Iterator[_Difference]:
+    """Yield what differs between two ranges; in long ones only lines that are there once hold the texts together.
+
+    SequenceMatcher takes quadratic time if lines repeat, as `alloc` and `call` lines of a lowered program do.
+    """
+    (a, b), (c, d) = left, right
+    if (b - a) * (d - c) <= _MATCHED_LIMIT:
+        matcher = SequenceMatcher(None, old[a:b], new[c:d], autojunk=False)
+        yield from ((a + i, a + j, c + k, c + m) for tag, i, j, k, m in matcher.get_opcodes() if tag != "equal")
+        return
+    anchors = _anchors(old[a:b], new[c:d])
+    if not anchors:
+        yield a, b, c, d
+        return
+    i, k = a, c
+    for old_line, new_line in (*((a + x, c + y) for x, y in anchors), (b, d)):
+        if (old_line, new_line) != (i, k):
+            yield from _differences(old, new, (i, old_line), (k, new_line))
+        i, k = old_line + 1, new_line + 1
+
+
+def _anchors(old: list[str], new: list[str]) -> list[tuple[int, int]]:
+    """Return the longest chain of lines that occur once in each text (Cohen's patience diff); O(n log n)."""
+    old_count, new_count = Counter(old), Counter(new)
+    place = {line: number for number, line in enumerate(new) if new_count[line] == 1}
+    piles: list[int] = []
+    tops: list[tuple[int, int]] = []
+    below: dict[tuple[int, int], tuple[int, int] | None] = {}
+    for number, line in enumerate(old):
+        if old_count[line] != 1 or line not in place:
+            continue
+        pair = (number, place[line])
+        pile = bisect_left(piles, pair[1])
+        below[pair] = tops[pile - 1] if pile else None
+        piles[pile : pile + 1] = [pair[1]]
+        tops[pile : pile + 1] = [pair]
+    chain: list[tuple[int, int]] = []
+    last = tops[-1] if tops else None
+    while last is not None:
+        chain.append(last)
+        last = below[last]
+    return chain[::-1]
+
+
+def _merged(differences: Iterator[_Difference]) -> list[_Difference]:
+    """Join differences that touch."""
+    merged: list[_Difference] = []
+    for a, b, c, d in differences:
+        if merged and merged[-1][1] == a and merged[-1][3] == c:
+            merged[-1] = (merged[-1][0], b, merged[-1][2], d)
+        else:
+            merged.append((a, b, c, d))
+    return merged
+
+
+def _successors(old: list[_Line], new: list[_Line], log: RewriteLog) -> _Relation:
+    """Return a function that tells whether a line of `new` shows what became of the same binding or function."""
+
+    @cache
+    def ancestry(number: int) -> frozenset[Node]:
+        return frozenset(item for node in new[number].nodes[:1] for item in log.ancestry(node))
+
+    def is_successor(a: int, b: int) -> bool:
+        is_alike = old[a].text.split()[:1] == new[b].text.split()[:1]
+        return is_alike and any(node in ancestry(b) for node in old[a].nodes[:1])
+
+    return is_successor
+
+
+def _align(
+    old: list[str], new: list[str], is_successor: _Relation = lambda _a, _b: False
+) -> list[tuple[int | None, int | None]]:
     """Pair line numbers; None stands for a line that the other side has not."""
+
+    def likeness(a: int, b: int) -> float:
+        # What a line became stands beside it, however little of its words is left.
+        return 2.0 if is_successor(a, b) else _likeness(old[a], new[b])
+
     pairs: list[tuple[int | None, int | None]] = []
     i = j = 0
     for a, b, c, d in _blocks(old, new):
         pairs += zip(range(i, a), range(j, c), strict=True)
-        pairs += _pair_block(old, new, range(a, b), range(c, d))
+        pairs += _pair_block(range(a, b), range(c, d), likeness)
         i, j = b, d
     pairs += zip(range(i, len(old)), range(j, len(new)), strict=True)
     return pairs
 
 
-def _pair_block(old: list[str], new: list[str], left: range, right: range) -> list[tuple[int | None, int | None]]:
+def _pair_block(
+    left: range, right: range, likeness: Callable[[int, int], float]
+) -> list[tuple[int | None, int | None]]:
     """Pair the lines of a changed block: those alike beside each other, in order."""
     pairs: list[tuple[int | None, int | None]] = []
     if not left or not right or len(left) * len(right) > _PAIRED_LIMIT:
         return list(zip_longest(left, right))
-    best = _best_pairs([[_likeness(old[a], new[b]) for b in right] for a in left])
+    best = _best_pairs([[likeness(a, b) for b in right] for a in left])
     i = j = 0
     for a, b in [*best, (len(left), len(right))]:
         pairs += [(left[n], None) for n in range(i, a)]
@@ -158,7 +243,7 @@ def _best_pairs(likeness: list[list[float]]) -> list[tuple[int, int]]:
 
 def _likeness(a: str, b: str) -> float:
     a, b = a.strip(), b.strip()
-    if not a or not b:
+    if not a or not b or a.startswith("def ") != b.startswith("def "):
         return 1.0 if a == b else 0.0
     return SequenceMatcher(None, a, b, autojunk=False).ratio()
 

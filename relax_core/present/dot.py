@@ -30,7 +30,7 @@ _EDGE = (
 
 _CLASS_OF_LOOK = MappingProxyType({
     "op": "call", "call": "call", "tir": "call tir", "packed": "call packed", "dps": "call packed dps",
-    "param": "param pill", "return": "return pill", "closure": "call closure", "match": "call match",
+    "param": "param pill", "return": "return pill", "closure": "call closure", "match": "call match", "cases": "match",
     "merge": "merge pill", "statement": "call statement",
 })  # fmt: skip
 _ATTRIBUTES_OF_LOOK: Mapping[str, Mapping[str, str]] = MappingProxyType(
@@ -44,10 +44,12 @@ _ATTRIBUTES_OF_LOOK: Mapping[str, Mapping[str, str]] = MappingProxyType(
         "tuple": {"margin": "0.06,0.02"},
         "field": {"shape": "circle", "width": "0.28", "fixedsize": "true", "margin": "0", "style": "filled"},
         "if": {"shape": "diamond", "margin": "0.02,0.02", "style": "filled"},
+        "cases": {"shape": "hexagon", "margin": "0.02,0.02", "style": "filled"},
+        "let": {"fillcolor": LIGHT["chrome"]},
         "folded": {"peripheries": "2"},
     }
 )
-_CENTRED = frozenset(("param", "return", "merge", "tuple", "field", "if", "constant"))
+_CENTRED = frozenset(("param", "return", "merge", "tuple", "field", "if", "cases", "constant"))
 _EDGE_OF_KIND: Mapping[str, Mapping[str, str]] = MappingProxyType(
     {
         "value": {},

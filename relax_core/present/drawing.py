@@ -10,7 +10,7 @@ from relax_core.present.words import plural
 
 Look = Literal[
     "op", "call", "tir", "packed", "dps", "param", "return", "constant", "global", "closure", "tuple", "field", "if",
-    "merge", "match", "statement", "folded",
+    "merge", "match", "cases", "let", "statement", "folded",
 ]  # fmt: skip
 EdgeKind = Literal["value", "field", "order", "capture", "reference", "branch"]
 ClusterKind = Literal["function", "local", "dataflow", "branch", "loop"]

@@ -30,8 +30,15 @@ from relax_core.present.flow_words import call_words, literal, name_of, reachabi
 from relax_core.present.node_id import NodeIndex
 from relax_core.present.words import is_void, type_text
 
-_SEGMENT = 100
-"""Bindings of one block that fold into one node of a large graph."""
+_SEGMENT, _SEGMENT_COUNT = 100, 40
+"""Bindings of one block that fold into one node of a large graph, and how many such nodes a block has at most."""
+
+
+def segment_of(place: int, count: int) -> tuple[int, int]:
+    """Return the first and the last of the `count` bindings of a block that fold into one node with number `place`."""
+    size = max(_SEGMENT, -(-count // _SEGMENT_COUNT))
+    start = place - place % size
+    return start, min(start + size, count)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -46,16 +53,18 @@ class Facts:
     """Line of the end of a node's text: where the result of a function body stands."""
 
 
-def draw_function(name: str, function: Function, facts: Facts) -> Drawing:
-    """Draw one Relax function, without a box around it."""
-    flow = _Flow(name, facts)
+def draw_function(name: str, function: Function, facts: Facts, kind: "type[Flow] | None" = None) -> Drawing:
+    """Draw one function, without a box around it; `kind` knows the language, Relax if it is None."""
+    flow = (kind or Flow)(name, facts)
     flow.body(function, "")
     return flow.drawing(f"@{name}")
 
 
-def draw_functions(functions: tuple[tuple[str, Function], ...], facts: Facts, title: str) -> Drawing:
+def draw_functions(
+    functions: tuple[tuple[str, Function], ...], facts: Facts, title: str, kind: "type[Flow] | None" = None
+) -> Drawing:
     """Draw several functions, each in a box, with references from their callers."""
-    flow = _Flow("", facts)
+    flow = (kind or Flow)("", facts)
     for name, function in functions:
         flow.function = name
         key = f"fn:{name}"
@@ -65,7 +74,7 @@ def draw_functions(functions: tuple[tuple[str, Function], ...], facts: Facts, ti
     return flow.drawing(title)
 
 
-class _Flow:
+class Flow:
     """Collects the nodes and edges of functions."""
 
     def __init__(self, function: str, facts: Facts) -> None:
@@ -139,8 +148,7 @@ class _Flow:
                 inner = f"{cluster}/df{number}:{self.function}"
                 self.clusters.append(DrawCluster(inner, "dataflow", "dataflow", cluster))
             for place, binding in enumerate(block.bindings):
-                start = place - place % _SEGMENT
-                last = min(start + _SEGMENT, len(block.bindings))
+                start, last = segment_of(place, len(block.bindings))
                 if self._depth == 0:
                     self._group = f"{self.function}/block {number}/bindings {start + 1} to {last}"
                 match binding:

@@ -16,6 +16,7 @@ from relax_core.ir.expr import (
     Tuple,
     Var,
 )
+from relax_core.ir.relay import Constructor
 from relax_core.present.drawing import DrawEdge, Look
 from relax_core.present.words import dims_text, prim_text
 
@@ -39,6 +40,8 @@ def call_words(call: Call) -> tuple[Look, str, str, tuple[Expr, ...]]:
             return "op", "", name.removeprefix("relax."), args
         case Call(op=GlobalVar(name=name), args=args):
             return "call", "fn", name, args
+        case Call(op=Constructor(name=name), args=args):
+            return "call", "new", name, args
         case Call(op=Var(name=name), args=args):
             return "call", "fn", f"{name}()", args
         case _:
@@ -63,6 +66,8 @@ def literal(value: Expr) -> str:
         case ExternFunc(name=name):
             return f'"{name}"'
         case Op(name=name):
+            return name
+        case Constructor(name=name) | Call(op=Constructor(name=name), args=()):
             return name
         case Null():
             return "null"

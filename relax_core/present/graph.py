@@ -2,14 +2,16 @@
 
 from collections import Counter
 
+from relax_core.ir.dialect import dialect_of
 from relax_core.ir.expr import Function
 from relax_core.ir.rewrite import RewriteLog
 from relax_core.ir.tir import PrimFunc
 from relax_core.present.compare import union
 from relax_core.present.dot import write_dot
 from relax_core.present.drawing import VISIBLE_LIMIT, Drawing, DrawNode, fold
-from relax_core.present.flow import Facts, draw_function, draw_functions
+from relax_core.present.flow import Facts, Flow, draw_function, draw_functions
 from relax_core.present.models import Graph, GraphEdge, GraphNode, LegendEntry
+from relax_core.present.relay_flow import RelayFlow
 from relax_core.present.svg import GraphTooLargeError, layout
 from relax_core.present.tir_flow import draw_prim_func
 
@@ -27,7 +29,7 @@ def function_graph(name: str, facts: Facts, opened: tuple[str, ...] = (), limit:
     definition = facts.module.find(name)
     match definition.function if definition is not None else None:
         case Function() as function:
-            return present(fold(draw_function(name, function, facts), opened, limit))
+            return present(fold(draw_function(name, function, facts, _flow_of(facts)), opened, limit))
         case PrimFunc() as prim_func:
             return present(fold(draw_prim_func(name, prim_func, facts), opened, limit))
         case None:
@@ -35,11 +37,11 @@ def function_graph(name: str, facts: Facts, opened: tuple[str, ...] = (), limit:
 
 
 def module_graph(facts: Facts, opened: tuple[str, ...] = (), limit: int = VISIBLE_LIMIT) -> Graph:
-    """Present all Relax functions of a module in one graph."""
+    """Present all Relax or Relay functions of a module in one graph."""
     functions = tuple((var.name, function) for var, function in facts.module.relax_functions)
     if not functions:
         return Graph("", title=facts.module.name, empty_text="This module has no Relax function.")
-    return present(fold(draw_functions(functions, facts, facts.module.name), opened, limit))
+    return present(fold(draw_functions(functions, facts, facts.module.name, _flow_of(facts)), opened, limit))
 
 
 def compare_graph(before: Facts, after: Facts, log: RewriteLog, functions: tuple[str, ...] = ()) -> Graph:
@@ -65,7 +67,11 @@ def changed_functions(before: Facts, after: Facts) -> tuple[str, ...]:
 
 def _draw(facts: Facts, names: tuple[str, ...]) -> Drawing:
     functions = tuple((var.name, function) for var, function in facts.module.relax_functions if var.name in names)
-    return draw_functions(functions, facts, facts.module.name)
+    return draw_functions(functions, facts, facts.module.name, _flow_of(facts))
+
+
+def _flow_of(facts: Facts) -> type[Flow]:
+    return RelayFlow if dialect_of(facts.module) == "relay" else Flow
 
 
 def present(drawing: Drawing) -> Graph:

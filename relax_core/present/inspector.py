@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from relax_core.ir.attrs import Attrs
+from relax_core.ir.dialect import dialect_of
 from relax_core.ir.expr import (
     Call,
     Constant,
@@ -20,7 +21,7 @@ from relax_core.ir.expr import (
 )
 from relax_core.ir.node import Node, children, preorder
 from relax_core.ir.prim import PrimVar
-from relax_core.ir.rewrite import RewriteLog
+from relax_core.ir.relay import Constructor
 from relax_core.ir.substitute import type_nodes
 from relax_core.ir.tir import Buffer, PrimFunc
 from relax_core.ir.types import (
@@ -33,12 +34,14 @@ from relax_core.ir.types import (
     Type,
 )
 from relax_core.ops import find
+from relax_core.present.inspector_relay import relay_facts, relay_uses
 from relax_core.present.life import Scene, callee_words, life_rows, name_and_value, what_is
 from relax_core.present.models import Chip, Inspector, InspectorRow, Kind, Part, Section
 from relax_core.present.words import cut, dims_text, dtype_text, is_void, plural, type_text
 
 _USES_LIMIT = 50
 _TEXT_LIMIT = 2_000
+_TYPE_COLUMNS = 400
 _DEFAULT_DEVICE = "cpu(0)"
 
 
@@ -48,10 +51,11 @@ def inspect(node: Node, scene: Scene) -> Inspector:
     type_ = scene.types.get(name if name is not None else value) or scene.types.get(value)
     if type_ is None and isinstance(name, Var):
         type_ = name.annotation
+    is_relay = dialect_of(scene.module) == "relay"
     sections = (
-        Section("", "pairs", tuple(_facts(node, value, type_, scene))),
+        Section("", "pairs", (*_facts(node, value, type_, scene), *(relay_facts(value, scene) if is_relay else ()))),
         Section("Dimensions", "pairs", _dimensions(type_, node, scene)),
-        Section("Used by", "table", _uses(name, scene)),
+        Section("Used by", "table", relay_uses(node, scene) if is_relay else _uses(name, scene)),
         Section("Why", "text", _remarks(node, scene)),
         Section("Life of this node", "life", life_rows(node, scene)),
         Section("Text", "code", _text(value, scene)),
@@ -93,7 +97,7 @@ def _title(name: Var | None, value: Node, scene: Scene) -> str:
     match value:
         case Function() | PrimFunc():
             return f"@{scene.index.function_of(value)}"
-        case GlobalVar(name=word) | Op(name=word) | ExternFunc(name=word):
+        case GlobalVar(name=word) | Op(name=word) | ExternFunc(name=word) | Constructor(name=word):
             return word
         case SeqExpr(body=Var(name=word)):
             return f"return {word}"
@@ -120,7 +124,7 @@ def _parameter_words(node: Node, scene: Scene) -> str:
 
 
 def _facts(node: Node, value: Node, type_: Type | None, scene: Scene) -> list[InspectorRow]:
-    rows = [InspectorRow("Type", (Part(type_text(type_), "code"),))] if type_ is not None else []
+    rows = [InspectorRow("Type", _type_words(type_, scene))] if type_ is not None else []
     if isinstance(type_, TensorType):
         device = type_.vdevice or _DEFAULT_DEVICE
         words = (Part(device, category="cat0"), *(() if type_.vdevice else (Part(" by default", "muted"),)))
@@ -161,6 +165,12 @@ def _facts(node: Node, value: Node, type_: Type | None, scene: Scene) -> list[In
         case _:
             pass
     return rows
+
+
+def _type_words(type_: Type, scene: Scene) -> tuple[Part, ...]:
+    """The type as the text spells it, and in short, as graphs and registers show it."""
+    full, short = cut(scene.spell(type_), _TYPE_COLUMNS), type_text(type_)
+    return (Part(full, "code"), *((Part(f" {short}", "muted"),) if short != full else ()))
 
 
 def _attributes(attrs: Attrs) -> list[InspectorRow]:
@@ -283,10 +293,9 @@ def _remarks(node: Node, scene: Scene) -> tuple[InspectorRow, ...]:
     names = {node, *name_and_value(node)}
     rows: list[InspectorRow] = []
     for stage in scene.stages[: max(scene.at, 0)]:
-        log = RewriteLog.merged((stage.log,))
+        stems_from = {item for name in names if name is not None for item in stage.log.ancestry(name)}
         for remark in stage.remarks:
-            about = {remark.node, *remark.because}
-            if any(item is not None and not about.isdisjoint(log.ancestry(item)) for item in names):
+            if not stems_from.isdisjoint((remark.node, *remark.because)):
                 rows.append(InspectorRow("", (Part(f"{stage.pass_name}: ", "strong"), Part(remark.message))))
     return tuple(rows)
 

@@ -1,7 +1,8 @@
 """What a node is in words, and its life from the source through the stages to the bytecode."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from types import MappingProxyType
 
 from relax_core.ir.expr import (
     Call,
@@ -22,12 +23,17 @@ from relax_core.ir.expr import (
 )
 from relax_core.ir.module import IRModule
 from relax_core.ir.node import Node
+from relax_core.ir.relay import Clause, Constructor, Let, Match, Pattern, RefCreate, RefRead, RefWrite
 from relax_core.ir.tir import Block, Buffer, BufferStore, For, PrimFunc
 from relax_core.ir.types import Type
 from relax_core.passes.core import Stage
 from relax_core.present.models import InspectorRow, Mark, Part
 from relax_core.present.node_id import NodeIndex
-from relax_core.present.words import cut
+from relax_core.present.words import cut, type_text
+
+
+def _no_marks() -> Mapping[Node, str]:
+    return MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -46,6 +52,10 @@ class Scene:
     end_line_of: Callable[[Node], int]
     instructions_of: Callable[[Node], tuple[int, ...]]
     """Program counters of the instructions made from a node of the last module."""
+    spell: Callable[[Type], str] = type_text
+    """Writes a type as the user's text does."""
+    marks: Mapping[Node, str] = field(default_factory=_no_marks)
+    """What the user's text says of the devices of nodes, such as `<cpu(0)>`."""
 
     @property
     def index(self) -> NodeIndex:
@@ -58,7 +68,7 @@ class Scene:
 
 def name_and_value(node: Node) -> tuple[Var | None, Node]:
     match node:
-        case VarBinding(var=var, value=value):
+        case VarBinding(var=var, value=value) | Let(var=var, value=value):
             return var, value
         case MatchCast(var=var):
             return var, node
@@ -77,6 +87,8 @@ def what_is(value: Node) -> str:
             return "call_packed"
         case Call(op=GlobalVar()):
             return "call"
+        case Call(op=Constructor(name=name)):
+            return name
         case Call():
             return "call of a closure"
         case Function():
@@ -111,8 +123,30 @@ def what_is(value: Node) -> str:
             return "loop"
         case Block():
             return "block"
+        case Let() | Match() | RefCreate() | RefRead() | RefWrite() | Constructor() | Clause() | Pattern():
+            return _what_relay_is(value)
         case _:
             return type(value).__name__
+
+
+def _what_relay_is(value: Node) -> str:
+    match value:
+        case Let():
+            return "let"
+        case Match(is_complete=is_complete):
+            return "match" if is_complete else "match?"
+        case RefCreate():
+            return "ref"
+        case RefRead():
+            return "ref_read"
+        case RefWrite():
+            return "ref_write"
+        case Constructor():
+            return "constructor"
+        case Clause():
+            return "clause"
+        case _:
+            return "pattern"
 
 
 def callee_words(value: Node) -> str:
@@ -181,19 +215,25 @@ def _through_stages(node: Node, scene: Scene) -> list[tuple[Node, ...]]:
         chain[number - 1] = tuple(found)[:1]
     for number in range(scene.at + 1, len(scene.indexes)):
         log, index = scene.stages[number - 1].log, scene.indexes[number]
-        kept = tuple(start for start in chain[number - 1] if start in index.place_of)
-        wanted = {part for start in chain[number - 1] for part in _parts(start)}
-        if kept or not wanted:
-            chain[number] = kept
+        kept = {start for start in chain[number - 1] if start in index.place_of}
+        gone = {part for start in chain[number - 1] if start not in kept for part in _parts(start)}
+        if not gone:
+            chain[number] = chain[number - 1]
             continue
+        made = log.descendants(gone)
+        # A parameter that a lifted function got for a capture is no part of what became of its result.
+        followed = Var if all(isinstance(start, Var) for start in chain[number - 1]) else _FOLLOWED
         found = dict.fromkeys(
             index.node_of(item)
             for item in index.place_of
-            if isinstance(item, VarBinding | MatchCast | Function | PrimFunc | SeqExpr | Var)
-            and any(not wanted.isdisjoint(log.ancestry(part)) for part in _parts(item))
+            if item in kept or (isinstance(item, followed) and not made.isdisjoint(_parts(item)))
         )
-        chain[number] = tuple(found)[:8]
+        chain[number] = tuple(found)[:_FOLLOWED_COUNT]
     return chain
+
+
+_FOLLOWED = VarBinding | MatchCast | Function | PrimFunc | SeqExpr
+_FOLLOWED_COUNT = 8
 
 
 def _parts(node: Node) -> tuple[Node, ...]:

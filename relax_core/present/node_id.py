@@ -8,6 +8,7 @@ import msgspec
 from relax_core.ir.expr import MatchCast, VarBinding
 from relax_core.ir.module import IRModule
 from relax_core.ir.node import Node, preorder
+from relax_core.ir.relay import Let
 
 
 class NodeId(msgspec.Struct, frozen=True):
@@ -35,7 +36,8 @@ class NodeIndex:
     """Ids of the nodes of one module.
 
     A node of several functions has the id that it has in the first one. A binding, its variable and its value are
-    one thing to a reader, so they share the id of the binding.
+    one thing to a reader, so they share the id of the binding. A Relay `let` shares its id with its variable only:
+    its value is a node of its own.
     """
 
     stage: int
@@ -72,7 +74,8 @@ def index_nodes(module: IRModule, stage: int) -> NodeIndex:
         nodes_of[name] = tuple(preorder(definition.function))
         for number, node in enumerate(nodes_of[name]):
             place_of.setdefault(node, (name, number))
-            if isinstance(node, VarBinding | MatchCast):
+            if isinstance(node, VarBinding | MatchCast | Let):
                 place_of.setdefault(node.var, (name, number))
+            if isinstance(node, VarBinding | MatchCast):
                 place_of.setdefault(node.value, (name, number))
     return NodeIndex(stage, module, place_of, nodes_of)

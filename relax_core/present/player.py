@@ -23,6 +23,24 @@ class _Live:
     name: str
     raw: list[Any]
     shown: list[int] = field(default_factory=list[int])
+    registers_of: dict[int, set[int]] = field(default_factory=dict[int, set[int]])
+    """For an object that registers can share, by its id, the registers that hold it."""
+
+    def put(self, register: int, item: Any) -> None:
+        """Put an object into a register."""
+        held = self.registers_of.get(id(self.raw[register]))
+        if held is not None:
+            held.discard(register)
+            if not held:
+                del self.registers_of[id(self.raw[register])]
+        self.raw[register] = item
+        if _is_shared(item):
+            self.registers_of.setdefault(id(item), set()).add(register)
+
+    def place_of(self, item: Any) -> str:
+        """Name the first register that holds an object."""
+        held = self.registers_of.get(id(item))
+        return f"{self.name} %{min(held)}" if held else ""
 
 
 class Player:
@@ -155,7 +173,7 @@ class Player:
 
     def _set(self, live: _Live, register: int, item: Any, at: int) -> None:
         """Put an object into a register as it is at time `at`."""
-        live.raw[register] = item
+        live.put(register, item)
         live.shown[register] = self._show(item, at)
         if self._changes and _is_shared(item):
             for array in arrays_in(item):
@@ -166,13 +184,12 @@ class Player:
 
     def _where(self) -> Callable[[Any], str]:
         """Return a function that names the register of the newest frames which holds an object."""
-        held = {
-            id(item): f"{live.name} %{register}"
-            for live in self._stack[-2:]
-            for register, item in reversed(tuple(enumerate(live.raw)))
-            if _is_shared(item)
-        }
-        return lambda item: held.get(id(item), "") if _is_shared(item) else ""
+        newest = self._stack[:-3:-1]
+
+        def place(item: Any) -> str:
+            return next(filter(None, (live.place_of(item) for live in newest)), "") if _is_shared(item) else ""
+
+        return place
 
     def _through(self, register: int) -> str:
         return f"%{register}" if register >= 0 else ""

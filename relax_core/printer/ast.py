@@ -1,5 +1,6 @@
 """Print a module as its syntax tree, in the notation of RFC 0089: `Call(op=Op("relax.call_tir"), ...)`."""
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field, fields
 from typing import cast
@@ -28,8 +29,9 @@ from relax_core.ir.expr import (
     VarBinding,
 )
 from relax_core.ir.module import IRModule
-from relax_core.ir.node import Node
+from relax_core.ir.node import Node, children, preorder
 from relax_core.ir.prim import PrimExpr
+from relax_core.ir.relay import Constructor, Let, Match, PatternVar, RefCreate, RefRead, RefWrite
 from relax_core.ir.tir import Buffer
 from relax_core.ir.types import TensorType, Type
 from relax_core.ops import find
@@ -44,15 +46,18 @@ _DPS = ("relax.call_tir", "relax.call_tir_inplace", "relax.call_dps_packed")
 
 
 def print_ast(module: IRModule) -> Printed:
-    """Print the nodes of a module; every node has its range. Linear in the size of the module."""
+    """Print the nodes of a module; every node has its range. Linear in the size of the module.
+
+    What several Relay expressions share is shown once, after `#0 =`, and then as `#0`.
+    """
     return write((_module(module), Layout.NEWLINE))
 
 
 def _module(module: IRModule) -> Piece:
-    taken = tuple(legal(item) for item in module.names)
+    taken = frozenset(legal(item) for item in module.names)
     items: list[Part] = []
     for definition in module.definitions:
-        printer = _AstPrinter(FunctionNames(definition.function, taken))
+        printer = _AstPrinter(FunctionNames(definition.function, taken), _shared(definition.function))
         shown = (Piece(definition.var, (quoted(definition.var.name),)), ": ", printer.show(definition.function))
         items.append(Piece(definition, shown))
     if module.attrs:
@@ -81,16 +86,33 @@ def _in_brackets(items: list[Part]) -> Iterator[Part]:
     yield from ("(", joined(items), ",)" if len(items) == 1 else ")")
 
 
+def _shared(function: Node) -> frozenset[Node]:
+    """Return the expressions with parts that are a part of several others: graph variables of Relay."""
+    uses = Counter(item for node in preorder(function) for item in children(node) if isinstance(item, Expr))
+    return frozenset(item for item, count in uses.items() if count > 1 and children(item))
+
+
 @dataclass(frozen=True, slots=True)
 class _AstPrinter:
     """Prints the nodes of one function. A variable is shown with its class where it is defined, then by name."""
 
     names: FunctionNames
+    shared: frozenset[Node] = frozenset()
     shown: set[Buffer] = field(default_factory=set[Buffer])
+    numbers: dict[Node, int] = field(default_factory=dict[Node, int])
 
     def show(self, node: Node) -> Piece:
         """Show a node."""
-        return Piece(node, self._parts(node))
+        return Piece(node, self._shown_once(node) if node in self.shared else self._parts(node))
+
+    def _shown_once(self, node: Node) -> Iterator[Part]:
+        number = self.numbers.get(node)
+        if number is not None:
+            yield f"#{number}"
+            return
+        self.numbers[node] = number = len(self.numbers)
+        yield f"#{number} = "
+        yield from self._parts(node)
 
     @property
     def _scalars(self) -> ScalarPrinter:
@@ -115,6 +137,15 @@ class _AstPrinter:
             case If(condition=condition, true_branch=a, false_branch=b):
                 branches = [("condition", condition), ("true_branch", a), ("false_branch", b)]
                 yield from _listed("If(", [_named(name, self.show(item)) for name, item in branches], ")")
+            case Constructor(name=name):
+                yield f"Constructor({quoted(name)})"
+            case Let(var=var, value=value, body=body):
+                yield from ("Let(", self._definition(var), ", ", self.show(value), ",", Layout.NEWLINE)
+                yield from (self.show(body), ")")
+            case PatternVar(var=var):
+                yield from ("PatternVar(", self._definition(var), ")")
+            case Match() | RefCreate() | RefRead() | RefWrite():
+                yield self._generic(node)
             case Expr():
                 yield self._leaf(node)
             case PrimExpr():

@@ -6,6 +6,7 @@ from typing import Any, cast
 
 import numpy.typing as npt
 
+from relax_core.frontend.tvmscript.literals import MADE
 from relax_core.ir.attrs import Attrs, AttrValue
 
 
@@ -28,10 +29,21 @@ def attribute(value: AttrValue) -> str:
             return "None" if value is None else number(value)
         case str():
             return quoted(value)
+        case ((str(maker), made),) if maker.startswith(MADE):
+            return _made(maker.removeprefix(MADE), made)
         case tuple() if pairs := _pairs(value):
             return attributes(pairs)
         case tuple():
             return f"[{', '.join(attribute(item) for item in value)}]"  # pyright: ignore[reportArgumentType]  # a tuple that is not of pairs holds values
+
+
+def _made(maker: str, made: Any) -> str:
+    """Return an object that TVM makes of plain data, such as `T.target({...})`."""
+    if maker == "lambda":
+        return str(made)
+    args, named = made
+    parts = [attribute(item) for item in args] + [f"{key}={attribute(value)}" for key, value in named]
+    return f"{maker}({', '.join(parts)})"
 
 
 def attributes(attrs: Attrs) -> str:

@@ -4,10 +4,21 @@ import keyword
 import unicodedata
 from collections.abc import Iterable
 
-from relax_core.ir.expr import Expr, GlobalVar, MatchCast, Var, VarBinding
+from relax_core.ir.expr import (
+    Constant,
+    DataTypeImm,
+    Expr,
+    ExternFunc,
+    GlobalVar,
+    MatchCast,
+    Null,
+    Op,
+    Var,
+    VarBinding,
+)
 from relax_core.ir.module import BaseFunc
 from relax_core.ir.node import Node, children, preorder
-from relax_core.ir.prim import PrimExpr, PrimVar
+from relax_core.ir.prim import FloatImm, IntImm, PrimExpr, PrimVar, StringImm
 from relax_core.ir.substitute import type_nodes, types_in
 from relax_core.ir.tir import Buffer, PrimFunc
 
@@ -15,6 +26,9 @@ RESERVED = (
     "R", "T", "I", "relax", "tir", "tirx", "tvm", "cls", "np", "range", "float", "Tensor", "Shape", "Tuple", "Callable",
     "Object", "Any", "Prim", "DTensor", "TypeVar", "True", "False", "None", "_",
 )  # fmt: skip
+
+_NAMELESS = frozenset((Op, Constant, IntImm, FloatImm, StringImm, DataTypeImm, ExternFunc, Null))
+"""Leaves that say nothing about names; most nodes are such."""
 
 
 def legal(name: str, otherwise: str = "v") -> str:
@@ -31,9 +45,13 @@ class FunctionNames:
     """The names of one function: variables, symbolic dimensions and buffers, in the order of definition."""
 
     def __init__(self, function: BaseFunc, taken: Iterable[str]) -> None:
-        self._taken = {*RESERVED, *taken}
+        # The names of a module are many and the same for all its functions: they are not copied.
+        self._shared = taken if isinstance(taken, frozenset) else frozenset(taken)
+        self._taken: set[str] = set(RESERVED)
         self._next: dict[str, int] = {}
         self._names: dict[Node, str] = {}
+        # The function holds its types, so their identities stay theirs.
+        self._types_seen: set[int] = set()
         self.symbols: dict[PrimVar, None] = {}
         self.uses_globals = False
         self.used: set[Node] = set()
@@ -41,8 +59,20 @@ class FunctionNames:
         if isinstance(function, PrimFunc):
             # A buffer in the signature hides the handle that it is passed by.
             self._hidden = frozenset(item.handle for item in function.buffers if item.is_inline)
-        for node in preorder(function):
-            self._collect(node)
+        self._walk(function)
+
+    def _walk(self, function: BaseFunc) -> None:
+        """Collect what has a name, in the order of the text."""
+        seen: set[Node] = set()
+        stack: list[Node] = [function]
+        while stack:
+            node = stack.pop()
+            if node in seen:
+                continue
+            seen.add(node)
+            parts = children(node)
+            self._collect(node, parts)
+            stack += [part for part in reversed(parts) if type(part) not in _NAMELESS]
 
     def __getitem__(self, node: Node) -> str:
         if node not in self._names:
@@ -53,9 +83,9 @@ class FunctionNames:
         """Return a name that nothing has."""
         base = legal(hint)
         name = base
-        if name in self._taken:
+        if name in self._taken or name in self._shared:
             count = self._next.get(base, 1)
-            while (name := f"{base}_{count}") in self._taken:
+            while (name := f"{base}_{count}") in self._taken or name in self._shared:
                 count += 1
             self._next[base] = count + 1
         self._taken.add(name)
@@ -65,23 +95,25 @@ class FunctionNames:
         """Tell whether the value of a variable called `_` is never used: it is printed as a bare statement."""
         return var.name == "_" and var not in self.used
 
-    def _collect(self, node: Node) -> None:
+    def _collect(self, node: Node, parts: tuple[Node, ...]) -> None:
         for type_ in types_in(node):
-            for root in type_nodes(type_):
-                self._collect_in_type(root)
-        match node:
-            case GlobalVar():
-                self.uses_globals = True
-            case Var(name="_"):
-                pass
-            case Var() | PrimVar() | Buffer() if node not in self._hidden:
+            if id(type_) not in self._types_seen:
+                self._types_seen.add(id(type_))
+                for root in type_nodes(type_):
+                    self._collect_in_type(root)
+        if isinstance(node, Var):
+            if node.name != "_":
                 self._name(node, node.name)
-            case _:
-                pass
-        if isinstance(node, PrimVar) and node not in self._hidden:
-            self.symbols.setdefault(node)
+        elif isinstance(node, GlobalVar):
+            self.uses_globals = True
+        elif isinstance(node, PrimVar | Buffer) and node not in self._hidden:
+            self._name(node, node.name)
+            if isinstance(node, PrimVar):
+                self.symbols.setdefault(node)
         defined = node.var if isinstance(node, VarBinding | MatchCast) else None
-        self.used.update(item for item in children(node) if isinstance(item, Var) and item is not defined)
+        for part in parts:
+            if isinstance(part, Var) and part is not defined:
+                self.used.add(part)
 
     def _collect_in_type(self, root: PrimExpr | Var | Expr) -> None:
         for node in preorder(root):

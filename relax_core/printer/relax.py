@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from relax_core.frontend.tvmscript.relax_calls import match_shape_type
 from relax_core.ir.equality import same_type
 from relax_core.ir.expr import (
+    LEAVES,
     Binding,
     BindingBlock,
     Call,
@@ -55,7 +56,9 @@ class FunctionPrinter:
         """Show a function under a name."""
         yield self._decorator(function)
         yield Layout.NEWLINE
-        signature = TypePrinter(self.spelling, self.names.__getitem__, is_signature=True)
+        # Strings in a signature define dimensions; those of a local function the outer one has declared already.
+        is_defining = not is_local or self.spelling.name != "2023"
+        signature = TypePrinter(self.spelling, self.names.__getitem__, is_signature=is_defining)
         yield from (f"def {name}(", joined(self._param(item, signature) for item in function.params), ")")
         if function.ret_type is not None:
             yield from (" -> ", signature.show(function.ret_type))
@@ -109,7 +112,7 @@ class FunctionPrinter:
     def _target(self, target: "_Target") -> Iterator[Part]:
         yield target.name
         if target.annotation is not None:
-            yield from (": ", self.exprs.types.show(target.annotation))
+            yield from (": ", self.exprs.type(target.annotation))
         yield " = "
 
     def _if(self, expr: If, target: "_Target | None") -> Iterator[Part]:
@@ -147,11 +150,11 @@ class FunctionPrinter:
                 yield from self._hoist_in_front(value)
                 yield Piece(binding, self._compound(value, target))
             case VarBinding(var=var, value=value):
-                yield from self._hoist(value)
-                yield from (
-                    Layout.NEWLINE,
-                    Piece(binding, self._assignment(var, self.exprs.show(value), is_void=_is_void(value))),
-                )
+                if not _is_plain(value):
+                    yield from self._hoist(value)
+                shown = self._assignment(var, self.exprs.show(value), is_void=_is_void(value))
+                yield Layout.NEWLINE
+                yield Piece(binding, shown)
             case MatchCast(var=var, value=value):
                 yield from self._hoist(value)
                 yield from (Layout.NEWLINE, Piece(binding, self._assignment(var, self._match(binding), is_void=True)))
@@ -164,15 +167,15 @@ class FunctionPrinter:
         else:
             yield Piece(value, self._sequence(value, target))
 
-    def _assignment(self, var: Var, value: Part, *, is_void: bool) -> Iterator[Part]:
+    def _assignment(self, var: Var, value: Part, *, is_void: bool) -> list[Part]:
         """Show `x: T = value`, or the value alone; 2026 takes only void values as statements."""
         is_bare = self.names.is_discarded(var) and var.annotation is None
         if not is_bare or (self.spelling.name == "2026" and not is_void):
             parts: list[Part] = [self.names[var] if not self.names.is_discarded(var) else "_"]
             if (type_ := self._annotation(var)) is not None:
-                parts += [": ", self.exprs.types.show(type_)]
-            yield from (Piece(var, parts), " = ")
-        yield value
+                parts += [": ", self.exprs.type(type_)]
+            return [Piece(var, tuple(parts)), " = ", value]
+        return [value]
 
     def _annotation(self, var: Var) -> Type | None:
         return var.annotation if var.annotation is not None else self.types.get(var)
@@ -185,7 +188,7 @@ class FunctionPrinter:
         if self.spelling.name == "2022" and is_shape and dims is not None:
             yield from ("R.match_shape(", value, ", ", self.exprs.types.tuple_of_dims(dims), ")")
         else:
-            yield from ("R.match_cast(", value, ", ", self.exprs.types.show(binding.type), ")")
+            yield from ("R.match_cast(", value, ", ", self.exprs.type(binding.type), ")")
 
     def _hoist_in_front(self, value: Expr) -> Iterator[Part]:
         if isinstance(value, If):
@@ -224,6 +227,15 @@ class _Target:
 
 def _bound(block: BindingBlock) -> list[VarBinding | MatchCast]:
     return [item for item in block.bindings if isinstance(item, VarBinding | MatchCast)]
+
+
+def _is_plain(value: Expr) -> bool:
+    """Tell quickly that no part of a value needs a name of its own."""
+    return isinstance(value, LEAVES) or (
+        isinstance(value, Call)
+        and isinstance(value.op, LEAVES)
+        and all(isinstance(item, LEAVES) for item in value.args)
+    )
 
 
 def _is_void(value: Expr) -> bool:

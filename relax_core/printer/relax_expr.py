@@ -2,7 +2,10 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import lru_cache
 
+from relax_core.frontend.tvmscript.literals import BY_NAME
+from relax_core.ir.attrs import attr
 from relax_core.ir.expr import (
     Call,
     Constant,
@@ -27,13 +30,22 @@ from relax_core.ops import find
 from relax_core.ops.spec import OMITTED, OpSpec, Param
 from relax_core.printer.literals import attribute, constant, number, quoted
 from relax_core.printer.naming import FunctionNames, legal
-from relax_core.printer.printed import Part, Piece, joined
+from relax_core.printer.printed import Part, Piece, Ready, joined, separated, write_inside
 from relax_core.printer.scalars import ScalarPrinter
 from relax_core.printer.spelling import Wording
 from relax_core.printer.types import TypePrinter
 
 _DPS = ("relax.call_tir", "relax.call_tir_inplace", "relax.call_dps_packed")
+_OUT_TYPED = (
+    "relax.call_tir_with_grad",
+    "relax.call_py_func",
+    "relax.dist.call_tir",
+    "relax.dist.call_tir_local_view",
+)
+_WRAPPED = ("relax.memory.", "relax.vm.", "relax.builtin.")
 _BY_NAME = ("prim", "dtype", "axes")
+_ANYTHING = Param("", "prim")
+_LETTERS = (("relax.", "R."), ("tir.", "T."), ("ir.", "I."))
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,11 +55,20 @@ class ExprPrinter:
     spelling: Wording
     names: FunctionNames
     hoisted: dict[Node, str] = field(default_factory=dict[Node, str])
+    shown_types: dict[int, Ready] = field(default_factory=dict[int, Ready])
 
     @property
     def types(self) -> TypePrinter:
         """The printer of types in the body of the function."""
         return TypePrinter(self.spelling, self.names.__getitem__)
+
+    def type(self, type_: Type) -> Ready:
+        """Show a type; one that occurs again, the same object, is written once."""
+        found = self.shown_types.get(id(type_))
+        if found is None:
+            printed = write_inside(self.types.show(type_))
+            found = self.shown_types[id(type_)] = Ready(printed.text, printed.ranges)
+        return found
 
     @property
     def scalars(self) -> ScalarPrinter:
@@ -56,7 +77,11 @@ class ExprPrinter:
 
     def show(self, expr: Expr) -> Piece:
         """Show an expression."""
-        return Piece(expr, (self.hoisted[expr],) if expr in self.hoisted else self._parts(expr))
+        if expr in self.hoisted:
+            return Piece(expr, (self.hoisted[expr],))
+        if isinstance(expr, Var):
+            return Piece(expr, (self.names[expr],))
+        return Piece(expr, self._call(expr) if isinstance(expr, Call) else self._parts(expr))
 
     def _parts(self, expr: Expr) -> Iterator[Part]:
         match expr:
@@ -85,7 +110,7 @@ class ExprPrinter:
             case Null():
                 yield "R.null_value()"
             case Op(name=name):
-                yield f"R.{name.removeprefix('relax.')}"
+                yield operator_text(name)
             case If(condition=condition, true_branch=a, false_branch=b):
                 yield from ("(", self.show(a), " if ", self.show(condition), " else ", self.show(b), ")")
             case SeqExpr(body=body):
@@ -113,11 +138,13 @@ class ExprPrinter:
 
     def _call(self, call: Call) -> Iterator[Part]:
         match call.op:
+            case Op(name="tir.index_map") if (text := _text(call)) is not None:
+                yield from (Piece(call.op, ("T.index_map",)), f"({text})")
             case Op(name=name):
                 spec = find(name)
-                yield Piece(call.op, (f"R.{name.removeprefix('relax.')}",))
+                yield Piece(call.op, (operator_text(name),))
                 parts = self._by_schema(call, spec) if spec is not None else None
-                yield from ("(", joined(self._plain(call) if parts is None else parts), ")")
+                yield from ("(", separated(self._as_written(call) if parts is None else parts), ")")
             case ExternFunc(name=name):
                 yield from ("R.call_packed(", Piece(call.op, (quoted(name),)))
                 for item in (*self._plain(call), *(f"{key}={attribute(value)}" for key, value in call.attrs)):
@@ -130,18 +157,48 @@ class ExprPrinter:
         yield from (self.show(item) for item in call.args)
         yield from self._type_args(call)
 
+    def _as_written(self, call: Call) -> Iterator[Part]:
+        """Show the arguments of an operator without a schema; its last ones may be given by name."""
+        by_name = attr(call.attrs, BY_NAME, ())
+        names = by_name if isinstance(by_name, tuple) else ()
+        first = len(call.args) - len(names)
+        yield from (self._bare(item) for item in call.args[:first])
+        for name, value in zip(names, call.args[first:], strict=True):
+            yield self._keyword(str(name), self.show(value))
+        yield from (f"{key}={attribute(value)}" for key, value in call.attrs if key != BY_NAME)
+        if call.type_args and isinstance(call.op, Op) and call.op.name in _OUT_TYPED:
+            yield from self._out_types(call.type_args)
+        else:
+            yield from self._type_args(call)
+
+    def _bare(self, value: Expr) -> Part:
+        """Show a host scalar, or a tuple of such, without the words around it."""
+        match value:
+            case _ if value in self.hoisted:
+                return self.show(value)
+            case PrimValue(value=IntImm(dtype="int64" | "bool") | StringImm()) | Null():
+                return self._argument(_ANYTHING, value)
+            case Tuple(fields=fields) if fields and all(isinstance(item, PrimValue | Tuple) for item in fields):
+                return Piece(
+                    value, ("(", joined(self._bare(item) for item in fields), ",)" if len(fields) == 1 else ")")
+                )
+            case _:
+                return self.show(value)
+
     def _type_args(self, call: Call) -> Iterator[Part]:
         if call.type_args:
             yield self._keyword(self.spelling.type_args, self._types(call.type_args))
 
     def _types(self, types: tuple[Type, ...]) -> Iterator[Part]:
-        yield from ("(", joined(self.types.show(item) for item in types), ",)" if len(types) == 1 else ")")
+        yield from ("(", joined(self.type(item) for item in types), ",)" if len(types) == 1 else ")")
 
     def _keyword(self, name: str, value: Part) -> Iterator[Part]:
         yield from (f"{name}=", value)
 
     def _by_schema(self, call: Call, spec: OpSpec) -> Iterator[Part] | None:
         """Show arguments as the operator's schema places them; `None` if they do not fit it."""
+        if len(call.args) == _tensor_count(spec) and not call.type_args and not call.attrs:
+            return map(self.show, call.args)
         pairs = _paired(call, spec)
         if pairs is None:
             return None
@@ -149,14 +206,16 @@ class ExprPrinter:
 
     def _arguments(self, call: Call, spec: OpSpec, pairs: list[tuple[Param, Expr]]) -> Iterator[Part]:
         by_name: list[Part] = []
+        # Before 2026 these operators took expressions, never bare numbers, words and dtypes.
+        is_wrapped = self.spelling.name == "2023" and spec.name.startswith(_WRAPPED)
         last = max((i for i, (param, _) in enumerate(pairs) if not _is_by_name(param)), default=-1)
         for index, (param, value) in enumerate(pairs):
             if index > last and isinstance(value, Null) and param.default is None:
                 continue
             if param.is_keyword or (index > last and _is_by_name(param)):
-                by_name.append(self._keyword(param.name, self._argument(param, value)))
+                by_name.append(self._keyword(param.name, self._argument(param, value, is_wrapped=is_wrapped)))
             else:
-                yield self._argument(param, value)
+                yield self._argument(param, value, is_wrapped=is_wrapped)
         if spec.name in _DPS:
             yield from self._out_types(call.type_args)
         yield from by_name
@@ -164,8 +223,8 @@ class ExprPrinter:
             yield from self._type_args(call)
         yield from (f"{key}={attribute(value)}" for key, value in call.attrs)
 
-    def _argument(self, param: Param, value: Expr) -> Part:
-        if value in self.hoisted:
+    def _argument(self, param: Param, value: Expr, *, is_wrapped: bool = False) -> Part:
+        if value in self.hoisted or is_wrapped:
             return self.show(value)
         match param.kind, value:
             case "tensor", _:
@@ -176,9 +235,13 @@ class ExprPrinter:
                 return Piece(value, (quoted(dtype),))
             case "func", ExternFunc(name=name):
                 return Piece(value, (quoted(name),))
-            case "prim", PrimValue(value=scalar):
+            case "index_map", PrimValue(value=StringImm(value=text)):
+                return Piece(value, (f"T.index_map({text})",))
+            case "prim" | "ints", PrimValue(value=scalar):
                 return Piece(value, self._prim(param, scalar))
-            case "axes", Tuple(fields=fields) if all(_is_int64(item) for item in fields):
+            case "expr", PrimValue() | Tuple() if not param.is_variadic:
+                return self._bare(value)
+            case "axes" | "ints", Tuple(fields=fields) if all(_is_int64(item) for item in fields):
                 return Piece(value, ("[", joined(self._axis(item) for item in fields), "]"))
             case _:
                 return self.show(value)
@@ -210,7 +273,7 @@ class ExprPrinter:
             yield from self._out_shapes(tensors)
             return
         keyword = self.spelling.out_types or "out_sinfo"
-        shown = joined(self.types.show(item) for item in types)
+        shown = joined(self.type(item) for item in types)
         yield self._keyword(keyword, shown if len(types) == 1 else _bracketed(shown))
 
     def _out_shapes(self, types: list[TensorType]) -> Iterator[Part]:
@@ -229,6 +292,22 @@ class ExprPrinter:
         return self.show(type_.shape)
 
 
+@lru_cache(maxsize=1024)
+def operator_text(name: str) -> str:
+    """Return "R.nn.relu" for "relax.nn.relu"."""
+    found = ((module, letter) for module, letter in _LETTERS if name.startswith(module))
+    module, letter = next(found, ("", "R."))
+    return letter + name.removeprefix(module)
+
+
+def _text(call: Call) -> str | None:
+    match call.args:
+        case (PrimValue(value=StringImm(value=text)),):
+            return text
+        case _:
+            return None
+
+
 def _bracketed(inner: Part) -> Iterator[Part]:
     yield from ("[", inner, "]")
 
@@ -239,6 +318,13 @@ def _is_by_name(param: Param) -> bool:
 
 def _is_int64(value: Expr) -> bool:
     return isinstance(value, PrimValue) and dtype_of(value.value) == "int64"
+
+
+@lru_cache(maxsize=1024)
+def _tensor_count(spec: OpSpec) -> int:
+    """The number of parameters if all are tensors, by position; else -1."""
+    are_tensors = all(item.kind == "tensor" and not item.is_variadic and not item.is_keyword for item in spec.params)
+    return len(spec.params) if are_tensors else -1
 
 
 def _paired(call: Call, spec: OpSpec) -> list[tuple[Param, Expr]] | None:

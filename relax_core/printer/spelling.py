@@ -1,16 +1,17 @@
-"""The words in which the three TVMScript dialects differ."""
+"""The words in which the TVMScript dialects differ."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Literal, TypeAlias
 
-Spelling: TypeAlias = Literal["2022", "2023", "2026"]
+Spelling: TypeAlias = Literal["2022", "2023", "2025", "2026"]
+Tvm: TypeAlias = Literal["0.25", "0.27"]
 
 
 @dataclass(frozen=True, slots=True)
 class Wording:
-    """One dialect.
+    """One dialect. Its `name` is that of the year whose grammar it has: 2025 has that of 2023 with other words.
 
     `out_types` and `type_args` are keywords; `out_types` is empty where shapes and dtypes are written instead.
     `prefix` stands before the names of types.
@@ -41,6 +42,12 @@ SPELLINGS: Mapping[Spelling, Wording] = MappingProxyType(
             ("# from tvm.script import ir as I", "# from tvm.script import tir as T",
              "# from tvm.script import relax as R"),
         ),
+        "2025": Wording(
+            "2023", "I.ir_module", "R.", "R.Object", "out_sinfo", "sinfo_args", "sblock", "sblock_alloc_buffer",
+            "sblock_attr", ("s_tir=True",),
+            ("# from tvm.script import ir as I", "# from tvm.script import tirx as T",
+             "# from tvm.script import relax as R"),
+        ),
         "2026": Wording(
             "2026", "I.ir_module", "R.", "R.Any", "out_ty", "ty_args", "sblock", "sblock_alloc_buffer", "sblock_attr",
             ("s_tir=True",),
@@ -49,3 +56,6 @@ SPELLINGS: Mapping[Spelling, Wording] = MappingProxyType(
         ),
     }
 )  # fmt: skip
+
+SPELLING_OF: Mapping[Tvm, Spelling] = MappingProxyType({"0.25": "2025", "0.27": "2026"})
+"""The dialect that a version of apache-tvm reads."""

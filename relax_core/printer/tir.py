@@ -1,97 +1,107 @@
 """Print prim funcs."""
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from relax_core.frontend.tvmscript.literals import MADE
+from relax_core.frontend.tvmscript.tir_block import BUFFER
+from relax_core.ir.attrs import Attrs, AttrValue
 from relax_core.ir.equality import structural_equal
-from relax_core.ir.node import preorder
-from relax_core.ir.prim import IntImm, PrimExpr, PrimVar
+from relax_core.ir.node import Node, preorder
+from relax_core.ir.prim import CommReducer, IntImm, Intrinsic, LetExpr, PrimExpr, PrimVar
 from relax_core.ir.tir import (
+    Allocate,
     AssertStmt,
+    AttrStmt,
     Block,
     Buffer,
     BufferParam,
-    BufferRegion,
+    BufferRealize,
     BufferStore,
+    DeclBuffer,
     Evaluate,
     For,
     IfThenElse,
     IterVar,
+    LaunchThread,
     LetStmt,
+    MatchRegion,
     PrimFunc,
+    ScopedStmt,
     SeqStmt,
     Stmt,
     While,
 )
 from relax_core.printer.literals import attributes, quoted
 from relax_core.printer.naming import FunctionNames
-from relax_core.printer.printed import Layout, Part, Piece, joined, plain_text
+from relax_core.printer.printed import Layout, Part, Piece, joined
 from relax_core.printer.scalars import ScalarPrinter
 from relax_core.printer.spelling import Wording
-from relax_core.printer.types import is_quoted
+from relax_core.printer.tir_buffers import BufferPrinter, type_of_variable
+from relax_core.printer.tir_scoped import SHARED, ScopedPrinter
 
 
 @dataclass(frozen=True, slots=True)
 class PrimFuncPrinter:
-    """Prints one prim func. `extents` are those of the loops around the place that start at 0."""
+    """Prints one prim func.
+
+    `ranges` are the loops around the place; `variables` the buffers that the text calls variables; `launches` tells
+    how often a variable numbers threads.
+    """
 
     spelling: Wording
     names: FunctionNames
-    extents: dict[PrimVar, PrimExpr] = field(default_factory=dict[PrimVar, PrimExpr])
+    module_name: str = ""
+    ranges: dict[PrimVar, For] = field(default_factory=dict[PrimVar, For])
+    variables: set[Node] = field(default_factory=set[Node])
+    launches: Counter[PrimVar] = field(default_factory=Counter[PrimVar])
+    buffers_by_name: dict[str, Buffer] = field(default_factory=dict[str, Buffer])
 
     @property
     def scalars(self) -> ScalarPrinter:
         """The printer of scalar expressions in TIR, where a bare integer is int32."""
-        return ScalarPrinter(self.names.__getitem__, "int32")
+        return ScalarPrinter(self.names.__getitem__, "int32", self.variables, self.module_name)
+
+    @property
+    def buffers(self) -> BufferPrinter:
+        """The printer of buffers."""
+        return BufferPrinter(self.spelling, self.scalars)
 
     def show(self, function: PrimFunc, name: str) -> Iterator[Part]:
         """Show the function under a name."""
-        flags = [*(["private=True"] if function.is_private else []), *self.spelling.prim_func_flags]
+        flags = [*(["private=True"] if function.is_private else [])]
+        flags += () if function.is_s_tir is False else self.spelling.prim_func_flags
         yield f"@T.prim_func({', '.join(flags)})" if flags else "@T.prim_func"
-        inline = {item.handle: item for item in function.buffers if item.is_inline}
+        inline = {item.handle: item for item in function.buffers if self._is_inline(item)}
         params = joined(self._param(item, inline.get(item)) for item in function.params)
-        yield from (Layout.NEWLINE, f"def {name}(", params, "):", Layout.DEEPER)
+        result = f" -> T.{function.ret_dtype}" if function.ret_dtype is not None else ""
+        yield from (Layout.NEWLINE, f"def {name}(", params, f"){result}:", Layout.DEEPER)
         if function.attrs:
             yield from (Layout.NEWLINE, f"T.func_attr({attributes(function.attrs)})")
         yield self._declarations(function)
         for item in function.buffers:
-            if not item.is_inline:
+            if not self._is_inline(item):
                 yield from (Layout.NEWLINE, Piece(item, self._match(item)))
         yield self._body(function.body)
         yield Layout.BACK
 
+    def _is_inline(self, param: BufferParam) -> bool:
+        """Tell whether a buffer stands in the signature; apache-tvm 0.25 knows no dimensions there."""
+        is_open = self.spelling.name == "2023" and any(isinstance(item, PrimVar) for item in preorder(param.buffer))
+        return param.is_inline and not is_open
+
     def _param(self, param: PrimVar, inline: BufferParam | None) -> Piece:
         if inline is None:
-            return Piece(param, (f"{self.names[param]}: T.{param.dtype}",))
-        return Piece(inline, (Piece(param, (self._buffer(inline.buffer),)),))
-
-    def _buffer(self, buffer: Buffer) -> Iterator[Part]:
-        yield Piece(buffer, (self.names[buffer],))
-        yield from (": T.Buffer(", self._shape(buffer.shape, is_signature=True), f', "{buffer.dtype}"')
-        yield from (self._layout(buffer), ")")
-
-    def _layout(self, buffer: Buffer) -> Iterator[Part]:
-        if buffer.strides:
-            yield from (", strides=", self._shape(buffer.strides))
-        if buffer.elem_offset is not None:
-            yield from (", elem_offset=", self.scalars.show(buffer.elem_offset))
-        if buffer.scope != "global":
-            yield f", scope={quoted(buffer.scope)}"
-
-    def _shape(self, values: tuple[PrimExpr, ...], *, is_signature: bool = False) -> Iterator[Part]:
-        shown = joined(self._dim(item, is_signature=is_signature) for item in values)
-        yield from ("(", shown, ",)" if len(values) == 1 else ")")
-
-    def _dim(self, value: PrimExpr, *, is_signature: bool) -> Piece:
-        if is_signature and is_quoted(self.spelling, value):
-            return Piece(value, (quoted(plain_text((self.scalars.show(value),))),))
-        return self.scalars.show(value)
+            return Piece(param, (f"{self.names[param]}: {type_of_variable(param)}",))
+        buffer = inline.buffer
+        shown = (f"{self.names[buffer]}: ", self.buffers.definition(buffer, "Buffer", is_signature=True))
+        return Piece(inline, (Piece(param, (Piece(buffer, shown),)),))
 
     def _match(self, param: BufferParam) -> Iterator[Part]:
-        buffer = param.buffer
-        yield Piece(buffer, (self.names[buffer],))
-        yield from (" = T.match_buffer(", Piece(param.handle, (self.names[param.handle],)), ", ")
-        yield from (self._shape(buffer.shape), f', "{buffer.dtype}"', self._layout(buffer), ")")
+        yield from (Piece(param.buffer, (self.names[param.buffer],)), " = ")
+        handle = Piece(param.handle, (self.names[param.handle],))
+        yield self.buffers.definition(param.buffer, "match_buffer", handle)
 
     def _declarations(self, function: PrimFunc) -> Iterator[Part]:
         """Show `n = T.int64()` for the dimensions that are bound from the arguments' shapes.
@@ -99,21 +109,45 @@ class PrimFuncPrinter:
         Where a buffer stands in the signature, 2022 and 2026 know its int64 dimensions from there.
         """
         inline = signature_symbols(function)
+        for node in preorder(function):
+            match node:
+                case Buffer(name=name):
+                    self.buffers_by_name.setdefault(name, node)
+                case DeclBuffer(buffer=buffer, is_scalar=True) if self.spelling.name != "2022":
+                    self.variables.add(buffer)
+                case LaunchThread(var=var):
+                    self.launches[var] += 1
+                    if self.launches[var] == SHARED:
+                        yield from (
+                            Layout.NEWLINE,
+                            Piece(var, (self.names[var],)),
+                            f" = T.env_thread({quoted(node.tag)})",
+                        )
+                case _:
+                    pass
         for symbol in _free_symbols(function):
             if symbol in inline and self.spelling.name != "2023":
                 continue
-            made = f'T.var("{symbol.dtype}")' if self.spelling.name == "2022" else f"T.{symbol.dtype}()"
+            is_2022 = self.spelling.name == "2022" and symbol.dtype != "handle"
+            type_ = type_of_variable(symbol)
+            made = f'T.var("{symbol.dtype}")' if is_2022 else type_ if type_.endswith(")") else f"{type_}()"
             yield from (Layout.NEWLINE, Piece(symbol, (self.names[symbol],)), f" = {made}")
 
     def _body(self, body: Stmt) -> Iterator[Part]:
-        """Show the body; a root block that only allocates is left out, as its buffers make it again."""
+        """Show the body; a root block that only allocates is left out, as its buffers make it again.
+
+        In 2022 they make it only where there are other blocks.
+        """
         match body:
-            case Block(name="root", iter_vars=(), init=None, predicate=None, annotations=()) if (
-                body.alloc_buffers and body.reads is None and body.writes is None
+            case Block(name="root", iter_vars=(), init=None, predicate=None, annotations=(), matches=()) if (
+                body.alloc_buffers and body.reads is None and body.writes is None and self._makes_root(body)
             ):
                 yield Piece(body, self._root(body))
             case _:
                 yield self._stmt(body)
+
+    def _makes_root(self, root: Block) -> bool:
+        return self.spelling.name != "2022" or any(isinstance(item, Block) for item in preorder(root.body))
 
     def _root(self, block: Block) -> Iterator[Part]:
         yield self._allocations(block)
@@ -121,21 +155,35 @@ class PrimFuncPrinter:
 
     def _allocations(self, block: Block) -> Iterator[Part]:
         for buffer in block.alloc_buffers:
-            yield from (Layout.NEWLINE, Piece(buffer, (self.names[buffer],)))
-            yield from (f" = T.{self.spelling.alloc_buffer}(", self._shape(buffer.shape), f', "{buffer.dtype}"')
-            yield from (self._layout(buffer), ")")
+            yield from (Layout.NEWLINE, Piece(buffer, (self.names[buffer],)), " = ")
+            yield self.buffers.definition(buffer, self.spelling.alloc_buffer)
+        for item in block.matches:
+            yield from (Layout.NEWLINE, Piece(item, self._matched(item)))
+
+    def _matched(self, match: MatchRegion) -> Iterator[Part]:
+        yield from (Piece(match.buffer, (self.names[match.buffer],)), " = ")
+        region = Piece(match.region, self.buffers.region(match.region))
+        yield self.buffers.definition(match.buffer, "match_buffer", region)
 
     def _stmt(self, stmt: Stmt) -> Iterator[Part]:
         match stmt:
             case SeqStmt(stmts=stmts):
-                for item in stmts:
-                    yield self._stmt(item)
+                for item in stmts[:-1]:
+                    yield self._inside(item) if isinstance(item, ScopedStmt) else self._stmt(item)
+                yield self._stmt(stmts[-1]) if stmts else ""
             case For():
                 yield self._loop(stmt)
-            case LetStmt(body=body):
-                yield from (Layout.NEWLINE, Piece(stmt, self._let(stmt)), self._stmt(body))
+            case LetStmt() | AttrStmt() | LaunchThread() | Allocate() | DeclBuffer() | BufferRealize():
+                yield from (Layout.NEWLINE, Piece(stmt, self._scoped().line(stmt)), self._stmt(stmt.body))
             case _:
                 yield from (Layout.NEWLINE, Piece(stmt, self._simple(stmt)))
+
+    def _scoped(self) -> ScopedPrinter:
+        return ScopedPrinter(self.buffers, self.launches)
+
+    def _inside(self, stmt: ScopedStmt) -> Iterator[Part]:
+        """Show a statement whose scope ends before the list does: `with ...:`."""
+        yield from (Layout.NEWLINE, Piece(stmt, (self._scoped().head(stmt), self._indented(stmt.body))))
 
     def _simple(self, stmt: Stmt) -> Iterator[Part]:
         match stmt:
@@ -149,32 +197,30 @@ class PrimFuncPrinter:
                     yield from (Layout.NEWLINE, "else:", self._indented(other))
             case While(condition=condition, body=body):
                 yield from ("while ", self.scalars.show(condition), ":", self._indented(body))
-            case AssertStmt(condition=condition, message=message):
-                yield from ("assert ", self.scalars.show(condition), f", {quoted(message)}" if message else "")
+            case AssertStmt():
+                yield from ("assert ", self.scalars.show(stmt.condition), _message(stmt))
             case Evaluate(value=value):
-                yield from ("T.evaluate(", self.scalars.show(value), ")")
+                yield self._evaluation(value)
             case _:
                 raise AssertionError(type(stmt).__name__)
 
+    def _evaluation(self, value: PrimExpr) -> Iterator[Part]:
+        match value:
+            case Intrinsic(name="break_loop" | "continue_loop" as name, args=()):
+                yield name.removesuffix("_loop")
+            case Intrinsic(name="ret", args=(result,)) if self.spelling.name != "2022":
+                yield from ("return ", self.scalars.show(result))
+            case _:
+                yield from ("T.evaluate(", self.scalars.show(value), ")")
+
     def _indented(self, body: Stmt) -> Iterator[Part]:
         yield from (Layout.DEEPER, self._stmt(body), Layout.BACK)
-
-    def _let(self, stmt: LetStmt) -> Iterator[Part]:
-        dtype = f"T.{stmt.var.dtype}"
-        # In 2026 the plain form is a variable that can be assigned again.
-        shown = (
-            f"{self.names[stmt.var]}: T.let[{dtype}]"
-            if self.spelling.name == "2026"
-            else f"{self.names[stmt.var]}: {dtype}"
-        )
-        yield from (Piece(stmt.var, (shown,)), " = ", self.scalars.show(stmt.value))
 
     def _loop(self, loop: For) -> Iterator[Part]:
         """Show a loop; a nest of plain loops is one `T.grid`."""
         nest = _nest(loop)
         for item in nest:
-            if _starts_at_zero(item):
-                self.extents[item.var] = item.extent
+            self.ranges[item.var] = item
         yield Layout.NEWLINE
         yield self._nested(nest, 0, self._header(nest))
 
@@ -192,25 +238,17 @@ class PrimFuncPrinter:
         loop = nest[0]
         is_plain = loop.kind == "serial" and not loop.annotations
         yield "range(" if is_plain else f"T.{loop.kind}("
-        if _starts_at_zero(loop):
+        if _starts_at_zero(loop) and loop.step is None:
             yield self.scalars.show(loop.extent)
         else:
-            yield from (self.scalars.show(loop.start), ", ", self._stop(loop.start, loop.extent))
+            yield from (self.scalars.show(loop.start), ", ", self.buffers.stop(loop.start, loop.extent))
+        if loop.step is not None:
+            yield from (", " if is_plain else ", step=", self.scalars.show(loop.step))
         if loop.thread is not None:
             yield f", thread={quoted(loop.thread)}"
         if loop.annotations:
             yield f", annotations={attributes(loop.annotations)}"
         yield "):"
-
-    def _stop(self, start: PrimExpr, extent: PrimExpr) -> Iterator[Part]:
-        """Show the end of a range so that it reads back as the same extent."""
-        match start, extent:
-            case IntImm(), IntImm():
-                yield self.scalars.show(IntImm(start.value + extent.value, start.dtype))
-            case IntImm(value=0), _:
-                yield self.scalars.show(extent)
-            case _:
-                yield from (self.scalars.show(start, 9), " + ", self.scalars.show(extent, 10))
 
     def _block(self, block: Block) -> Iterator[Part]:
         name = quoted(block.name) if block.name else ""
@@ -220,14 +258,28 @@ class PrimFuncPrinter:
             yield from (Layout.NEWLINE, "T.where(", self.scalars.show(block.predicate), ")")
         for word, regions in (("reads", block.reads), ("writes", block.writes)):
             if regions is not None:
-                shown = joined(Piece(item, self._region(item)) for item in regions)
+                shown = joined(Piece(item, self.buffers.region(item)) for item in regions)
                 yield from (Layout.NEWLINE, f"T.{word}(", shown, ")")
         if block.annotations:
-            yield from (Layout.NEWLINE, f"T.{self.spelling.block_attr}({attributes(block.annotations)})")
+            yield from (Layout.NEWLINE, f"T.{self.spelling.block_attr}({attributes(self._named(block.annotations))})")
         yield self._allocations(block)
         if block.init is not None:
             yield from (Layout.NEWLINE, "with T.init():", self._indented(block.init))
         yield from (self._stmt(block.body), Layout.BACK)
+
+    def _named(self, attrs: Attrs) -> Attrs:
+        """Replace the buffers that annotations list by their names here."""
+        return tuple((key, self._named_value(value)) for key, value in attrs)
+
+    def _named_value(self, value: AttrValue) -> AttrValue:
+        match value:
+            case ((str(mark), str(name)),) if mark == BUFFER:
+                buffer = self.buffers_by_name.get(name)
+                return ((f"{MADE}lambda", self.names[buffer] if buffer is not None else name),)
+            case tuple():
+                return tuple(self._named_value(item) for item in value)  # pyright: ignore[reportArgumentType]  # parts of plain data are plain data
+            case _:
+                return value
 
     def _axes(self, axes: tuple[IterVar, ...]) -> Iterator[Part]:
         if not axes:
@@ -242,25 +294,34 @@ class PrimFuncPrinter:
             yield from (Layout.NEWLINE, Piece(item, self._axis(item)))
 
     def _axis(self, axis: IterVar) -> Iterator[Part]:
-        yield from (Piece(axis.var, (self.names[axis.var],)), f" = T.axis.{axis.kind}(", self.scalars.show(axis.extent))
+        yield from (Piece(axis.var, (self.names[axis.var],)), f" = T.axis.{axis.kind}(")
+        if axis.start is None:
+            yield self.scalars.show(axis.extent)
+        else:
+            yield from ("(", self.scalars.show(axis.start), ", ", self.buffers.stop(axis.start, axis.extent), ")")
         yield from (", ", self.scalars.show(axis.binding), ")")
 
     def _is_remapped(self, axis: IterVar) -> bool:
-        extent = self.extents.get(axis.binding) if isinstance(axis.binding, PrimVar) else None
-        if extent is None or axis.kind == "opaque":
+        loop = self.ranges.get(axis.binding) if isinstance(axis.binding, PrimVar) else None
+        if loop is None or axis.kind not in ("spatial", "reduce"):
             return False
-        return extent is axis.extent or (isinstance(extent, IntImm) and structural_equal(extent, axis.extent))
+        start = None if _starts_at_zero(loop) else loop.start
+        is_same_start = start is axis.start or (
+            start is not None and axis.start is not None and _same(start, axis.start)
+        )
+        return is_same_start and _same(loop.extent, axis.extent)
 
-    def _region(self, region: BufferRegion) -> Iterator[Part]:
-        yield from (Piece(region.buffer, (self.names[region.buffer],)), "[")
-        ranges = zip(region.starts, region.extents, strict=True)
-        yield joined(self._range(start, extent) for start, extent in ranges) if region.starts else "()"
-        yield "]"
 
-    def _range(self, start: PrimExpr, extent: PrimExpr) -> Iterator[Part]:
-        yield self.scalars.show(start)
-        if not isinstance(extent, IntImm) or extent.value != 1:
-            yield from (":", self._stop(start, extent))
+def _same(a: PrimExpr, b: PrimExpr) -> bool:
+    return a is b or (isinstance(a, IntImm) and structural_equal(a, b))
+
+
+def _message(stmt: AssertStmt) -> str:
+    """Return the message of an assertion with the comma before it."""
+    if stmt.parts or stmt.kind != "RuntimeError":
+        parts = ", ".join(quoted(item) for item in stmt.parts or (stmt.message,))
+        return f", ({quoted(stmt.kind)}, [{parts}])"
+    return f", {quoted(stmt.message)}" if stmt.message else ""
 
 
 def _starts_at_zero(loop: For) -> bool:
@@ -268,7 +329,8 @@ def _starts_at_zero(loop: For) -> bool:
 
 
 def _is_plain(loop: For) -> bool:
-    return _starts_at_zero(loop) and loop.kind == "serial" and not loop.annotations and loop.thread is None
+    is_serial = loop.kind == "serial" and not loop.annotations and loop.thread is None
+    return is_serial and _starts_at_zero(loop) and loop.step is None
 
 
 def _nest(loop: For) -> list[For]:
@@ -288,10 +350,15 @@ def _free_symbols(function: PrimFunc) -> list[PrimVar]:
     bound: set[PrimVar] = set(function.params)
     found: dict[PrimVar, None] = {}
     for node in preorder(function):
-        if isinstance(node, For | LetStmt | IterVar):
-            bound.add(node.var)
-        elif isinstance(node, PrimVar):
-            found.setdefault(node)
+        match node:
+            case For() | LetStmt() | IterVar() | LaunchThread() | Allocate() | LetExpr():
+                bound.add(node.var)
+            case CommReducer(params=params):
+                bound.update(params)
+            case PrimVar():
+                found.setdefault(node)
+            case _:
+                pass
     return [item for item in found if item not in bound]
 
 

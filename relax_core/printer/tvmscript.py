@@ -3,7 +3,8 @@
 from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 
-from relax_core.ir.attrs import AttrValue
+from relax_core.frontend.tvmscript.literals import MADE, PYTHON_FUNCTIONS
+from relax_core.ir.attrs import AttrValue, attr
 from relax_core.ir.expr import Function
 from relax_core.ir.module import Definition, IRModule
 from relax_core.ir.node import Node
@@ -31,7 +32,7 @@ def print_module(module: IRModule, *, spelling: Spelling = "2026", types: Mappin
 
 def _module(module: IRModule, spelling: Wording, types: Mapping[Node, Type]) -> Iterator[Part]:
     name = legal(module.name, "M")
-    taken = {name, *(legal(item) for item in module.names)}
+    taken = frozenset((name, *(legal(item) for item in module.names)))
     names = {item: FunctionNames(item.function, taken) for item in module.definitions}
     for line in spelling.header:
         yield from (line, Layout.NEWLINE)
@@ -63,11 +64,12 @@ def _class(
 ) -> Iterator[Part]:
     names, types = facts
     yield from (f"@{spelling.ir_module}", Layout.NEWLINE, f"class {name}:", Layout.DEEPER)
-    if module.attrs:
-        yield from (Layout.NEWLINE, f"I.module_attrs({attributes(module.attrs)})")
+    if attrs := tuple(item for item in module.attrs if item[0] != PYTHON_FUNCTIONS):
+        yield from (Layout.NEWLINE, f"I.module_attrs({attributes(attrs)})")
     if module.global_infos:
         infos = ", ".join(f"{quoted(key)}: [{_infos(value)}]" for key, value in module.global_infos)
         yield from (Layout.NEWLINE, f"I.module_global_infos({{{infos}}})")
+    yield from _python_functions(module)
     if not module.definitions:
         yield from (Layout.NEWLINE, "pass")
     for index, definition in enumerate(module.definitions):
@@ -77,6 +79,16 @@ def _class(
         shown = _function(definition, name, spelling, (names[definition], types))
         yield Piece(definition, (Piece(definition.function, shown),))
     yield Layout.BACK
+
+
+def _python_functions(module: IRModule) -> Iterator[Part]:
+    """Show the Python functions of a module as they were read."""
+    functions = attr(module.attrs, PYTHON_FUNCTIONS, ())
+    for item in functions if isinstance(functions, tuple) else ():
+        yield from (Layout.NEWLINE, "@I.pyfunc")
+        for line in str(item[1]).splitlines() if isinstance(item, tuple) else ():
+            yield from (Layout.NEWLINE, line) if line else (Layout.BLANK,)
+        yield Layout.BLANK
 
 
 def _function(
@@ -89,7 +101,7 @@ def _function(
             printer = FunctionPrinter(spelling, names, module_name, types, ExprPrinter(spelling, names))
             yield printer.show(function, name)
         case PrimFunc() as function:
-            yield PrimFuncPrinter(spelling, names).show(function, name)
+            yield PrimFuncPrinter(spelling, names, module_name).show(function, name)
 
 
 def _infos(values: AttrValue) -> str:
@@ -99,6 +111,8 @@ def _infos(values: AttrValue) -> str:
         match value:
             case str() if len(parts := value.rsplit(":", 2)) == 3:
                 shown.append(f"I.vdevice({quoted(parts[0])}, {parts[1]}, {quoted(parts[2])})")
+            case ((str(maker), _),) if maker.startswith(MADE):
+                shown.append(attribute(value))
             case (target, index, scope):
                 shown.append(f"I.vdevice({attribute(target)}, {attribute(index)}, {attribute(scope)})")
             case _:

@@ -72,6 +72,10 @@ class TypePrinter:
 
     def dim(self, value: PrimExpr) -> Part:
         """Show one dimension."""
+        if type(value) is IntImm and value.dtype == "int64":
+            return Piece(value, (str(value.value),))
+        if type(value) is PrimVar and not self.is_signature:
+            return Piece(value, (self.name(value),))
         if self.is_signature and is_quoted(self.spelling, value):
             return Piece(value, (quoted(plain_text((self.scalars.show(value),))),))
         return self.scalars.show(value)
@@ -82,25 +86,37 @@ class TypePrinter:
 
     def _tensor(self, type_: TensorType) -> Iterator[Part]:
         is_2022 = self.spelling.name == "2022"
-        yield f"{self.spelling.prefix}Tensor"
-        parts: list[Part] = []
+        found: list[Part] = [self.spelling.prefix, "Tensor" if type_.sharding is None else "DTensor"]
+        words: list[str] = []
         match type_.shape:
             case tuple() as dims:
-                parts.append(self.tuple_of_dims(dims))
+                found.append("((")
+                for dim in dims:
+                    found += (self.dim(dim), ", ")
+                if len(dims) > 1:
+                    found.pop()
+                elif dims:
+                    found[-1] = ","
+                found.append(")")
             case None if is_2022 and (type_.dtype is not None or type_.ndim is not None):
-                parts.append("None")
+                found.append("(None")
             case None:
                 pass
             case var:
-                parts.append(Piece(var, (self.name(var),)))
+                found += ("(", Piece(var, (self.name(var),)))
         if type_.dtype is not None:
-            parts.append(f'"{type_.dtype}"' if is_2022 else f'dtype="{type_.dtype}"')
+            words.append(f'"{type_.dtype}"' if is_2022 else f'dtype="{type_.dtype}"')
         if type_.ndim is not None and not isinstance(type_.shape, tuple):
-            parts.append(f"ndim={type_.ndim}")
+            words.append(f"ndim={type_.ndim}")
         if type_.vdevice is not None:
-            parts.append(f"vdevice={quoted(type_.vdevice)}")
-        if parts:
-            yield from ("(", joined(parts), ")")
+            words.append(f"vdevice={quoted(type_.vdevice)}")
+        for key, text in zip(("device_mesh", "placement"), type_.sharding or (), strict=False):
+            words += [f"{key}={text if text.startswith('R.') else quoted(text)}"] if text else []
+        if len(found) > 2:
+            found.append("".join(f", {word}" for word in words) + ")")
+        elif words:
+            found.append(f"({', '.join(words)})")
+        return iter(found)
 
     def _callable(self, type_: FuncType) -> Iterator[Part]:
         yield f"{self.spelling.prefix}Callable"
@@ -123,7 +139,7 @@ def is_quoted(spelling: Wording, value: PrimExpr) -> bool:
     match spelling.name:
         case "2022":
             return False
-        case "2023":
+        case "2023" | "2025":
             return not isinstance(value, IntImm)
         case "2026":
             return not isinstance(value, IntImm | PrimVar)

@@ -5,12 +5,12 @@
 class Module:
     @T.prim_func
     def kernel(A: T.Buffer((8,), "float32")):
-        tx = T.launch_thread("threadIdx.x", 8)  #! PA004
+        B = [x for x in A]  #! PA009
         for i in T.grid(8):
-            A[i] = T.call_extern("float32", "f", i)  #! PA004
+            A[i] = T.no_such_function(i)  #! PA004
 
     @R.function
-    def main(x: R.DTensor((2, 3), "float32")):  #! PA004
+    def main(x: R.Tensor((2, 3), "float32")):
         y = [R.exp(item) for item in x]  #! PA004
         for i in range(3):  #! PA004
             x = R.exp(x)

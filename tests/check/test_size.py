@@ -32,7 +32,7 @@ def functions(count: int) -> IRModule:
     for k in range(count):
         made.append(Definition(GlobalVar(f"f{k}"), Function((), value)))
         value = made[-1].var
-    return IRModule(tuple(made))
+    return IRModule(tuple(made), attrs=(("dialect", "relax"),))
 
 
 @pytest.mark.parametrize(

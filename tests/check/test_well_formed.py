@@ -33,6 +33,7 @@ from relax_core.ir.tir import NOTHING, Buffer, BufferParam, PrimFunc
 from relax_core.ir.types import TensorType
 from tests.check.programs import module_of
 
+RELAX = (("dialect", "relax"),)
 FLOAT = TensorType((const(3),), "float32")
 x, y, z = Var("x", FLOAT), Var("y"), Var("z")
 inner, n = DataflowVar("lv"), PrimVar("n")
@@ -51,7 +52,7 @@ def bind(var: Var, value: Expr) -> BindingBlock:
 
 
 def main(item: Function | PrimFunc) -> IRModule:
-    return IRModule((Definition(GlobalVar("main"), item),))
+    return IRModule((Definition(GlobalVar("main"), item),), attrs=RELAX)
 
 
 CONDITION = constant(True)
@@ -120,7 +121,9 @@ BROKEN = (
     ),
     (
         "two functions of one name",
-        IRModule(tuple(Definition(GlobalVar("f"), Function((Var("x", FLOAT),), constant(1))) for _ in range(2))),
+        IRModule(
+            tuple(Definition(GlobalVar("f"), Function((Var("x", FLOAT),), constant(1))) for _ in range(2)), attrs=RELAX
+        ),
         ["WF014"],
     ),
 )

@@ -49,6 +49,7 @@ VALUES: dict[str, tuple[list[Any], Compute]] = {
     "stencil": ([random(8)], average),
     "split_loop": ([random(6, 4)], np.transpose),
     "while_loop": ([np.array([0, 1, 3, 4, 99, 100], "int32")], lambda x: np.sqrt(x).astype("int32")),
+    "variables": ([random(9)], np.maximum.accumulate),
     "gather": ([random(5, 2), np.array([4, 0, 4])], lambda table, index: table[index]),
 }
 

@@ -49,7 +49,7 @@ def ints(*shape: int, dtype: str = "int32") -> Array:
 
 
 def bools(*shape: int) -> Array:
-    return ints(*shape) > 0
+    return np.asarray(ints(*shape) > 0)
 
 
 ARITHMETIC = ("add", "subtract", "multiply", "divide", "floor_divide", "maximum", "minimum", "mod")
@@ -191,6 +191,8 @@ class Builder:
                 return Null(), OBJECT
             case "dtype", _:
                 return DataTypeImm(value), OBJECT
+            case "ints", int():
+                return PrimValue(const(value)), PrimType("int64", const(value))
             case "tuple", _:
                 pairs = [self.tensor(item) for item in value]
                 return Tuple(tuple(expr for expr, _ in pairs)), TupleType(tuple(type_ for _, type_ in pairs))
@@ -199,14 +201,14 @@ class Builder:
             case "shape" | "expr", tuple():
                 shape = self.dims(value)
                 return ShapeExpr(shape), ShapeType(shape)
-            case "axes", _:
+            case "axes" | "ints", _:
                 fields = tuple(PrimValue(const(item)) for item in value)
-                return Tuple(fields), TupleType(tuple(PrimType("int64", item.value) for item in fields))
+                return Tuple(fields), TupleType(tuple(PrimType(dtype_of(item.value), item.value) for item in fields))
             case _, str():
                 text = StringImm(value)
                 return PrimValue(text), PrimType("string", text)
             case _:
-                scalar = const(value)
+                scalar = const(value, param.dtype)
                 return PrimValue(scalar), PrimType(dtype_of(scalar), scalar)
 
     def tensor(self, value: Array) -> tuple[Expr, Type]:

@@ -12,6 +12,7 @@ from relax_core.ir.types import ShapeType, TensorType, Type
 from relax_core.ops.spec import Param
 from tests.ops.cases import CASES, SIZES, Builder, Case
 from tests.ops.refused import ONLY_HERE, REFUSED
+from tests.ops.tvm_calls import SYMBOLS
 
 pytestmark = pytest.mark.tvm
 
@@ -24,12 +25,11 @@ _NOT_COMPARED = (
     "clip",
     "clip of integers",
 )
-_SYMBOLS = {size: tirx.Var(name, "int64") for size, name in ((2, "n"), (3, "m"), (4, "k"), (5, "b"))}
 COMPARED = tuple(case for case in CASES if str(case) not in _NOT_COMPARED)
 
 
 def tvm_dims(shape: tuple[int, ...], *, is_symbolic: bool) -> list[Any]:
-    return [_SYMBOLS.get(size, size) if is_symbolic else size for size in shape]
+    return [SYMBOLS.get(size, size) if is_symbolic else size for size in shape]
 
 
 def tvm_arg(param: Param, value: Any, *, is_symbolic: bool) -> Any:
@@ -61,7 +61,7 @@ def type_of_tvm(case: Case, *, is_symbolic: bool) -> Any:
 
 def as_ints(dims: Any) -> tuple[int, ...]:
     analyzer = tvm.sym.Analyzer()
-    for size, var in _SYMBOLS.items():
+    for size, var in SYMBOLS.items():
         analyzer.bind(var, tirx.const(size, "int64"))
     sizes: list[Any] = [analyzer.simplify(dim) for dim in dims]
     return tuple(int(size) for size in sizes)

@@ -9,10 +9,10 @@ from views.frame import bar, chip, page, status_line
 from views.state import select, selection
 from views.widgets.stepper import StepperAction, stepper
 
+# Which way the user continued, to a breakpoint that is not in the window that the browser has.
 _CONTINUES = "run.continues"
-"""Which way the user continued, to a breakpoint that is not in the window that the browser has."""
+# Which window the browser has: a number for the program, the event it was asked with, its first time and its last.
 _WINDOW = "run.window"
-"""Which window the browser has: a number for the program, the event it was asked with, its first time and its last."""
 
 
 def _on_step(action: StepperAction) -> None:

@@ -1,5 +1,8 @@
 """The Source page: the text with its problems, a graph per function, and the selected node."""
 
+from types import MappingProxyType
+from typing import Literal, NamedTuple
+
 import streamlit as st
 
 from relax_core.engine.protocol import Ast, Failure, GraphOf, Inspect, Open, RestoreLayout, Script, SourceView
@@ -13,6 +16,36 @@ from views.widgets.graph import GraphAction, graph
 from views.widgets.inspector import InspectorAction, inspector
 
 _LINE = "source.line"
+_TARGET = "source.target"
+
+
+class _Target(NamedTuple):
+    """A language to print in: what `Script` needs, and the name of the file."""
+
+    dialect: Literal["tvmscript", "relay", "ast"]
+    spelling: Literal["2026", "2022"] = "2026"
+    tvm: Literal["", "0.25", "0.27"] = ""
+    suffix: str = ".py"
+
+
+# Line ends and indentation mean nothing in Relay, so there is no layout to restore.
+_ACTIONS = MappingProxyType(
+    {
+        "tvmscript": (("format", "Format"), ("restore", "Restore layout")),
+        "relay": (("format", "Format"),),
+        "plain": (),
+    }
+)
+_TARGETS = MappingProxyType(
+    {
+        "tvmscript": {
+            "TVMScript for TVM 0.27": _Target("tvmscript", tvm="0.27"),
+            "TVMScript for TVM 0.25": _Target("tvmscript", tvm="0.25"),
+            "TVMScript of 2022": _Target("tvmscript", "2022"),
+        },
+        "relay": {"Relay text 0.0.5": _Target("relay", suffix=".relay")},
+    }
+)
 
 
 def _on_edit(action: EditorAction) -> None:
@@ -73,6 +106,34 @@ def _offer_layout(text: str) -> None:
         st.rerun()
 
 
+def _use(text: str) -> None:
+    st.session_state[_TARGET] = None
+    open_text(text)
+
+
+def _offer_printing(view: SourceView) -> None:
+    """Print the module for a chosen reader."""
+    targets = _TARGETS["relay" if view.code.language == "relay" else "tvmscript"]
+    if st.session_state.get(_TARGET) not in targets:
+        st.session_state[_TARGET] = None
+    with st.popover("Print as"):
+        chosen = st.selectbox(
+            "For", list(targets), index=None, key=_TARGET, placeholder="Choose a language and version"
+        )
+        if chosen is None:
+            return
+        target = targets[chosen]
+        reply = ask(Script(program_of(selection()), target.dialect, target.spelling, tvm=target.tvm))
+        if isinstance(reply, Failure):
+            st.info(f"**{reply.title}.** {reply.message}")
+            return
+        st.code(reply.text, language="python" if target.suffix == ".py" else None, height=360)
+        name = f"{view.module or 'module'}{target.suffix}"
+        with st.container(horizontal=True, gap="xsmall"):
+            st.button("Use this text", type="primary", key="source.print.use", on_click=_use, args=(reply.text,))
+            st.download_button("Download", reply.text, file_name=name, key="source.print.save", on_click="ignore")
+
+
 def _run_command(text: str) -> None:
     match st.session_state.pop("source.command", ""):
         case "restore":
@@ -102,7 +163,7 @@ def _show_editor(view: SourceView) -> None:
         go_line=st.session_state.get(_LINE, (0, 0)),
         tabs=(("text", view.code.name or "module.py"), ("tree", "Tree")),
         tab="tree" if is_tree else "text",
-        actions=() if is_tree else (("format", "Format"), ("restore", "Restore layout")),
+        actions=() if is_tree else _ACTIONS[view.code.language],
         is_readonly=is_tree,
         on_action=_on_edit,
     )
@@ -110,7 +171,8 @@ def _show_editor(view: SourceView) -> None:
 
 def _show_graph(view: SourceView) -> None:
     current = selection()
-    function = current.function if current.function in view.functions else next(iter(view.entries + view.functions), "")
+    first = view.entries or (("main",) if "main" in view.functions else view.functions)
+    function = current.function if current.function in view.functions else next(iter(first), "")
     opened: tuple[str, ...] = st.session_state.get("source.opened", ())
     reply = ask(GraphOf(program_of(current), function=function, opened=opened))
     if isinstance(reply, Failure) and reply.kind != "diagnosed":
@@ -140,6 +202,7 @@ with page():
     with bar():
         upload()
         chips = st.container(horizontal=True, vertical_alignment="center", gap="xsmall", width="content")
+        printing = st.container(width="content")
         if st.button("Run passes", type="primary", key="source.passes"):
             st.switch_page(PASSES)
         if st.button("Step through", key="source.run"):
@@ -154,6 +217,8 @@ with page():
             chip(source.summary)
             if source.offers_layout:
                 chip("layout lost: Restore layout", "orange")
+        with printing:
+            _offer_printing(source)
         left, middle, right = st.columns([648, 506, 286], gap=None)
         with left:
             _show_editor(source)

@@ -11,6 +11,7 @@ from relax_core.ir.expr import (
     Expr,
     ExternFunc,
     Null,
+    Op,
     PrimValue,
     ShapeExpr,
     Tuple,
@@ -62,11 +63,13 @@ def to_argument(context: Context, value: Value, place: ast.expr, param: Param) -
             return DataTypeImm(text, span=value.span)
         case "func", Literal(value=str(name)):
             return ExternFunc(name, span=value.span)
-        case "prim", Literal(value=bool() | int() | float() as number):
+        case "prim" | "ints", Literal(value=bool() | int() | float() as number):
             return PrimValue(_scalar(number, param.dtype, value.span), span=value.span)
+        case "index_map", Call(op=Op(name="tir.index_map"), args=(text,)):
+            return text
         case "axes", Literal(value=int() as number):
             return Tuple((PrimValue(_scalar(number, "int64", value.span), span=value.span),), span=value.span)
-        case "axes", Items(values=values):
+        case "axes" | "ints", Items(values=values):
             return Tuple(tuple(_prim(context, item, place) for item in values), span=value.span)
         case "shape", Items() | Literal():
             return _shape(context, value, place)
@@ -121,7 +124,9 @@ def _literal(context: Context, literal: Literal, place: ast.expr, expected: Type
         case _:
             dtype = "bool" if isinstance(value, bool) else "int32" if isinstance(value, int) else "float32"
             hint = f'write R.const({value}, "{dtype}") for a tensor, or R.prim_value({value}) for a host scalar'
-            raise context.fail("PA008", place, f"`{value}` may be a tensor or a host scalar here", hint)
+            message = f"`{value}` may be a tensor or a host scalar here; it is taken as a host scalar"
+            context.report("PA008", place, message, hint, "warning")
+            return PrimValue(_scalar(value, None, literal.span), span=literal.span)
 
 
 def _tensor(context: Context, value: bool | int | float, dtype: str | None, place: ast.expr):
@@ -145,8 +150,11 @@ def _items(context: Context, items: Items, place: ast.expr, expected: Type | Non
         if any(isinstance(item, PrimExpr) for item in values):
             return _shape(context, items, place)
         text = source_of(place)
-        hint = f"write R.shape([{text.strip('()[],')}]) for a shape, or R.tuple(R.const(...), ...) for a tuple"
-        raise context.fail("PA008", place, f"`{text}` may be a shape or a tuple here", hint)
+        hint = f"write R.shape([{text.strip('()[],')}]) for a shape, or R.tuple(R.prim_value(...), ...) for a tuple"
+        context.report(
+            "PA008", place, f"`{text}` may be a shape or a tuple here; it is taken as a tuple", hint, "warning"
+        )
+        return Tuple(tuple(_field(context, item, place) for item in values), span=items.span)
     return Tuple(tuple(to_expr(context, item, place) for item in values), span=items.span)
 
 

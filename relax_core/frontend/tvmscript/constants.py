@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from relax_core.frontend.tvmscript.arrays import read_array
 from relax_core.frontend.tvmscript.context import Context, source_of
 from relax_core.frontend.tvmscript.scalar_calls import is_dtype
 from relax_core.ir.expr import Constant
@@ -19,10 +20,11 @@ def read_constant(context: Context, node: ast.Call) -> Constant:
     given.update((item.arg, item.value) for item in node.keywords if item.arg is not None)
     if "value" not in given or not set(given) <= {"value", "dtype", "shape"} or len(node.args) > 2:
         raise context.fail("PA006", node, '`const` takes a number or nested lists, and a dtype: R.const(1, "float32")')
-    value = _number(context, given["value"], 0)
     dtype = _dtype(context, given["dtype"]) if "dtype" in given else None
+    made = read_array(context, given["value"])
+    value = made if made is not None else _number(context, given["value"], 0)
     try:
-        data = np.array(value, dtype=dtype or _default_dtype(value))
+        data = np.array(value, dtype=dtype or (str(made.dtype) if made is not None else _default_dtype(value)))
         if "shape" in given:
             data = data.reshape(_shape(context, given["shape"]))
     except (ValueError, OverflowError, TypeError) as error:

@@ -1,10 +1,12 @@
 """What every part of the reader shares: the source, the diagnostics, and where a syntax node stands."""
 
 import ast
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import TypeVar
+from typing import Any, TypeAlias, TypeVar
+
+import numpy.typing as npt
 
 from relax_core.diagnostics import Diagnostic, Severity
 from relax_core.source import Source, Span
@@ -14,13 +16,21 @@ T = TypeVar("T")
 R = TypeVar("R")
 
 
+Table: TypeAlias = Mapping[str, Sequence["npt.NDArray[Any] | None"]]
+"""A metadata table: by kind, the tensors in order; `None` stands for an object that is no tensor."""
+
+
 class Failed(Exception):
     """A construct that has been diagnosed; whoever catches it goes on behind the construct."""
 
 
 @dataclass(slots=True)
 class Context:
-    """The state of one reading. `cut_starts` are the starts of statements that were cut for a syntax error."""
+    """The state of one reading.
+
+    `cut_names` are, by line, the names that statements cut for a syntax error would have defined. `tables` are the
+    metadata tables by name; `noted` is what has been said once and need not be said again.
+    """
 
     source: Source
     diagnostics: list[Diagnostic] = field(default_factory=list[Diagnostic])
@@ -28,6 +38,12 @@ class Context:
     aliases: dict[str, str] = field(default_factory=dict[str, str])
     type_vars: dict[str, str] = field(default_factory=dict[str, str])
     fixed_span: Span | None = None
+    noted: set[str] = field(default_factory=set[str])
+    tables: dict[str, "Table"] = field(default_factory=dict[str, "Table"])
+    is_ascii: bool = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.is_ascii = self.source.text.isascii()
 
     def span(self, place: Place) -> Span:
         """Return where `place` stands; inside a string that is read as a dimension, the place of the string."""
@@ -35,10 +51,23 @@ class Context:
             return place
         if self.fixed_span is not None:
             return self.fixed_span
+        if self.is_ascii and isinstance(place, ast.expr | ast.stmt):
+            # A column in bytes is one in code points; an end past the last line is clamped by `offset` below.
+            starts, end_line = self.source.line_starts, place.end_lineno or place.lineno
+            if end_line <= len(starts):
+                start = starts[place.lineno - 1] + place.col_offset
+                return Span(self.source, start, starts[end_line - 1] + (place.end_col_offset or 0))
         line, column = getattr(place, "lineno", 1), getattr(place, "col_offset", 0)
         end_line, end_column = getattr(place, "end_lineno", None), getattr(place, "end_col_offset", None)
         start = self.offset(line, column)
         return Span(self.source, start, start if end_line is None else self.offset(end_line, end_column or 0))
+
+    def words(self, node: ast.expr) -> str:
+        """Return the text of an expression on one line; nothing where it is not at hand."""
+        if not self.is_ascii or self.fixed_span is not None or node.lineno != node.end_lineno:
+            return ""
+        start = self.source.line_starts[node.lineno - 1]
+        return self.source.text[start + node.col_offset : start + (node.end_col_offset or 0)]
 
     def offset(self, line: int, byte_column: int) -> int:
         """Return the code point at a 1-based line and a column that counts UTF-8 bytes from 0."""

@@ -5,13 +5,18 @@ from typing import cast
 
 from relax_core.frontend.tvmscript.context import Context
 
+_MARKS = b"([{.+-*/%@&|^~<>=!,:"
+_WORDS = ("not", "if", "lambda", "and", "or", "in", "is", "await", "yield", "for")
+_FLAT_ABOVE = 20
+"""Statements nested deeper than this are looked at in full."""
+
 
 def without_deep_statements(context: Context, tree: ast.Module, limit: int) -> ast.Module:
     """Report expressions nested deeper than `limit` and cut the statements that hold them.
 
     A chain `a + b + c` leans to the left and counts as one level.
     """
-    deep = _deep_statements(tree, limit)
+    deep = _deep_statements(context, tree, limit)
     if not deep:
         return tree
     for statement in deep:
@@ -20,7 +25,20 @@ def without_deep_statements(context: Context, tree: ast.Module, limit: int) -> a
     return tree
 
 
-def _deep_statements(tree: ast.Module, limit: int) -> list[ast.stmt]:
+def _is_flat(context: Context, statement: ast.stmt, limit: int) -> bool:
+    """Tell from its text alone that a statement on one line cannot be deep: each level takes a mark or a word."""
+    if not isinstance(statement, ast.Assign | ast.AnnAssign | ast.Expr | ast.Return):
+        return False
+    if statement.lineno != statement.end_lineno:
+        return False
+    line = context.source.line_text(statement.lineno)
+    if len(line) <= limit:
+        return True
+    marks = len(line) - len(line.encode(errors="replace").translate(None, _MARKS))
+    return marks + sum(map(line.count, _WORDS)) < limit
+
+
+def _deep_statements(context: Context, tree: ast.Module, limit: int) -> list[ast.stmt]:
     found: dict[ast.stmt, None] = {}
     stack: list[tuple[ast.AST, int, ast.stmt | None]] = [(tree, 0, None)]
     while stack:
@@ -32,7 +50,8 @@ def _deep_statements(tree: ast.Module, limit: int) -> list[ast.stmt]:
             items = cast("list[object]", value) if isinstance(value, list) else [value]
             for item in items:
                 if isinstance(item, ast.stmt):
-                    stack.append((item, depth + 1, item))
+                    if depth + 1 > _FLAT_ABOVE or not _is_flat(context, item, limit - _FLAT_ABOVE):
+                        stack.append((item, depth + 1, item))
                 elif isinstance(item, ast.AST):
                     is_chain = isinstance(node, ast.BinOp) and name == "left" and isinstance(item, ast.BinOp)
                     stack.append((item, depth if is_chain else depth + 1, statement))

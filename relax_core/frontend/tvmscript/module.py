@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from relax_core.frontend.tvmscript.context import Context, Failed, source_of
-from relax_core.frontend.tvmscript.literals import read_attribute, read_attributes
+from relax_core.frontend.tvmscript.literals import MADE, PYTHON_FUNCTIONS, read_attribute, read_attributes
+from relax_core.frontend.tvmscript.metadata import is_table, read_tables
 from relax_core.frontend.tvmscript.names import import_aliases, qualified, suggestion
 from relax_core.frontend.tvmscript.relax_expr import RelaxReader
 from relax_core.frontend.tvmscript.relax_function import Decorator, literal_parameters, read_decorator, read_function
@@ -56,8 +57,9 @@ def read_file(context: Context, tree: ast.Module) -> tuple[IRModule, ...]:
     return tuple(modules)
 
 
-def _scan_head(context: Context, statements: Sequence[ast.stmt]) -> None:
+def _scan_head(context: Context, statements: list[ast.stmt]) -> None:
     """Take note of import aliases and of `n = TypeVar("n")`, which 2026 prints above a module."""
+    read_tables(context, statements)
     for statement in statements:
         context.aliases.update(import_aliases(statement))
         name = _type_var(statement)
@@ -97,7 +99,7 @@ def _stands_for_something(context: Context, statement: ast.stmt) -> bool:
         case ast.Expr(value=ast.Constant(value=str())):
             return True
         case _:
-            return _type_var(statement) is not None
+            return _type_var(statement) is not None or is_table(statement, context)
 
 
 def _is_ours(context: Context, node: ast.FunctionDef) -> bool:
@@ -140,9 +142,12 @@ def _module(context: Context, name: str, body: Sequence[ast.stmt], span: Span) -
     broken: set[str] = set()
     attrs: Attrs = NO_ATTRS
     infos: Attrs = NO_ATTRS
+    python: list[tuple[str, str]] = []
     for statement in body:
         try:
             match statement:
+                case ast.FunctionDef() if _is_python(context, statement):
+                    python.append((statement.name, _python_text(context, statement)))
                 case ast.FunctionDef():
                     marked = _marked(context, statement)
                     if statement.name in functions:
@@ -172,7 +177,24 @@ def _module(context: Context, name: str, body: Sequence[ast.stmt], span: Span) -
         frozenset(broken),
     )
     definitions = [_definition(context, scope, item) for item in functions.values()]
+    if python:
+        attrs = (*attrs, (PYTHON_FUNCTIONS, tuple(python)))
     return IRModule(tuple(item for item in definitions if item is not None), attrs, infos, name, span=span)
+
+
+def _is_python(context: Context, node: ast.FunctionDef) -> bool:
+    names = (
+        qualified(item.func if isinstance(item, ast.Call) else item, context.aliases) for item in node.decorator_list
+    )
+    return any(name in ("ir.pyfunc", "pyfunc") for name in names)
+
+
+def _python_text(context: Context, node: ast.FunctionDef) -> str:
+    """Return the text of a Python function, which is shown and never run."""
+    message = f"the Python function `{node.name}` is shown, but never run"
+    context.report("PA032", context.span(node.decorator_list[0]), message, severity="note")
+    node.decorator_list.clear()
+    return ast.unparse(node)
 
 
 def _marked(context: Context, node: ast.FunctionDef) -> _Marked:
@@ -225,4 +247,9 @@ def _global_info(context: Context, node: ast.expr) -> AttrValue:
             scope = read_attribute(context, given["memory_scope"]) if "memory_scope" in given else "global"
             return f"{target}:{index}:{scope}" if isinstance(target, str) else (target, index, scope)
         case _:
-            raise context.unsupported(node, f"the global info `{source_of(node)}`")
+            made = read_attribute(context, node)
+            match made:
+                case ((str(maker), _),) if maker.startswith(MADE):
+                    return made
+                case _:
+                    raise context.fail("PA016", node, f"`{source_of(node)}` is no global info")

@@ -38,6 +38,8 @@ def qualified(node: ast.AST, aliases: Mapping[str, str]) -> str | None:
 
     Names that do not start from a known module stay as they are; `None` for what is not a dotted name.
     """
+    if isinstance(node, ast.Attribute) and isinstance(base := node.value, ast.Name) and base.id != "tvm":
+        return f"{aliases.get(base.id) or PREFIXES.get(base.id) or base.id}.{node.attr}"
     parts = dotted(node)
     if parts is None:
         return None

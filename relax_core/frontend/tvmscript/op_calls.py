@@ -62,12 +62,36 @@ def dps_call(reader: "RelaxReader", node: ast.Call, spec: OpSpec) -> Call:
 def type_arguments(reader: "RelaxReader", node: ast.Call) -> tuple[Type, ...]:
     """Read `ty_args=`, `sinfo_args=` or `type_args=`: one type, or a tuple or list of them."""
     found = [item.value for item in node.keywords if item.arg in CALL_TYPES]
-    return tuple(type_ for value in found for type_ in _types(reader, value))
+    return tuple(type_ for value in found for type_ in read_types(reader, value))
 
 
-def _types(reader: "RelaxReader", node: ast.expr) -> tuple[Type, ...]:
+def without_stars(reader: "RelaxReader", nodes: Sequence[ast.expr]) -> list[ast.expr]:
+    """Return arguments with `*(a, b)` and `*t`, where `t` is declared as a tuple, written out."""
+    if not any(isinstance(item, ast.Starred) for item in nodes):
+        return list(nodes)
+    found: list[ast.expr] = []
+    for item in nodes:
+        match item:
+            case ast.Starred(value=ast.Tuple(elts=items) | ast.List(elts=items)):
+                found.extend(items)
+            case ast.Starred(value=ast.Name() as name) if isinstance(type_ := _declared(reader, name), TupleType):
+                indices = (ast.copy_location(ast.Constant(index), name) for index in range(len(type_.fields)))
+                found.extend(ast.copy_location(ast.Subscript(name, index, ast.Load()), name) for index in indices)
+            case ast.Starred():
+                raise reader.context.unsupported(item, "an unpacked argument", "write the fields of the tuple: t[0]")
+            case _:
+                found.append(item)
+    return found
+
+
+def _declared(reader: "RelaxReader", node: ast.Name) -> Type | None:
+    found = reader.scope.find(node.id)
+    return found.annotation if isinstance(found, Var) else None
+
+
+def read_types(reader: "RelaxReader", node: ast.expr) -> tuple[Type, ...]:
     items = node.elts if isinstance(node, ast.Tuple | ast.List) else [node]
-    return tuple(reader.types().read(item) for item in items)
+    return tuple(reader.declared(item) for item in items)
 
 
 def _given(reader: "RelaxReader", node: ast.Call, without: tuple[str, ...]) -> _Given:
@@ -77,10 +101,7 @@ def _given(reader: "RelaxReader", node: ast.Call, without: tuple[str, ...]) -> _
             raise reader.context.unsupported(item.value, "an unpacked argument")
         if item.arg not in without and item.arg not in _IGNORED:
             named[item.arg] = item.value
-    for item in node.args:
-        if isinstance(item, ast.Starred):
-            raise reader.context.unsupported(item, "an unpacked argument")
-    return _Given(node.args, named)
+    return _Given(without_stars(reader, node.args), named)
 
 
 def _place(reader: "RelaxReader", node: ast.Call, spec: OpSpec, given: _Given) -> tuple[Expr, ...]:
@@ -138,7 +159,7 @@ def _out_types(
         hint = 'add out_ty=R.Tensor((n,), "float32")'
         raise reader.context.fail("PA006", node, f"`{source_of(node.func)}` lacks the type of its result", hint)
     if by_type is not None or _is_types(reader, out):
-        found = _types(reader, out)
+        found = read_types(reader, out)
         if dtype is not None:
             raise reader.context.fail("PA006", dtype, "the type of the result tells its dtype already")
         return found[0].fields if len(found) == 1 and isinstance(found[0], TupleType) else found

@@ -30,7 +30,7 @@ from relax_core.ir.expr import (
     VarBinding,
 )
 from relax_core.ir.prim import PrimVar
-from relax_core.ir.types import OBJECT, ShapeType, TupleType, Type
+from relax_core.ir.types import OBJECT, ShapeType, TensorType, TupleType, Type
 from relax_core.source import Span
 
 
@@ -114,7 +114,7 @@ def _statement(body: Body, statement: ast.stmt, *, is_last: bool) -> None:
         case ast.Assign(targets=[ast.Tuple(elts=targets) | ast.List(elts=targets)], value=value):
             _unpack(body, statement, targets, value)
         case ast.AnnAssign(target=ast.Name() as target, annotation=annotation, value=ast.expr() as value):
-            _assign(body, statement, target, value, reader.types().read(annotation))
+            _assign(body, statement, target, value, reader.declared(annotation))
         case ast.AugAssign(target=ast.Name() as target, op=op, value=value) if type(op) in OPERATORS:
             left = ast.copy_location(ast.Name(target.id, ast.Load()), target)
             _assign(body, statement, target, ast.copy_location(ast.BinOp(left, op, value), statement), None)
@@ -175,13 +175,25 @@ def _assign(body: Body, statement: ast.stmt, target: ast.Name, value: ast.expr, 
         var = _variable(body, target.id, annotation, target, statement)
         reader.bindings.append(MatchCast(var, *matched, span=span))
     else:
-        expected = annotation if annotation is not None else ShapeType() if _is_shape_display(reader, value) else None
+        expected = annotation if annotation is not None else _expected(reader, value)
         made = reader.expr(value, expected)
         var = _variable(body, target.id, annotation, target, statement)
         reader.bindings.append(VarBinding(var, made, span=span))
         if is_tuple(made, reader.tuples) or isinstance(annotation, TupleType):
             reader.tuples.add(var)
     reader.scope.define(target.id, var)
+
+
+def _expected(reader: RelaxReader, value: ast.expr) -> Type | None:
+    """What `s = (n,)` and `x = 3` are taken for, as TVM does: a shape, and a tensor."""
+    match value:
+        case ast.Constant(value=int() | float() as number):
+            hint = f"write R.const({number}) for a tensor, or R.prim_value({number}) for a host scalar"
+            message = f"`{number}` may be a tensor or a host scalar here; it is taken as a tensor"
+            reader.context.report("PA008", value, message, hint, "warning")
+            return TensorType()
+        case _:
+            return ShapeType() if _is_shape_display(reader, value) else None
 
 
 def _is_shape_display(reader: RelaxReader, value: ast.expr) -> bool:
@@ -216,6 +228,8 @@ def _declares(reader: RelaxReader, target: ast.Name, value: ast.expr) -> bool:
 def _unpack(body: Body, statement: ast.stmt, targets: list[ast.expr], value: ast.expr) -> None:
     """Read `a, b = t`: the tuple is bound once, then its fields."""
     reader = body.reader
+    if _declares_all(reader, targets, value):
+        return
     made = reader.expr(value)
     if isinstance(made, Tuple) and len(made.fields) != len(targets):
         raise reader.context.fail("PA006", value, f"{len(made.fields)} fields for {len(targets)} names")
@@ -238,6 +252,19 @@ def _unpack(body: Body, statement: ast.stmt, targets: list[ast.expr], value: ast
         variables.append((target.id, var))
     for name, var in variables:
         reader.scope.define(name, var)
+
+
+def _declares_all(reader: RelaxReader, targets: list[ast.expr], value: ast.expr) -> bool:
+    """Read `n, m = T.int64(), T.int64()`, which binds no value."""
+    values = value.elts if isinstance(value, ast.Tuple | ast.List) else []
+    are_calls = bool(values) and all(isinstance(item, ast.Call) for item in values)
+    if not are_calls or len(values) != len(targets):
+        return False
+    calls = [item for item in values if isinstance(item, ast.Call)]
+    if any(relax_function.declared_dtype(reader.context, item) is None for item in calls):
+        return False
+    pairs = zip(targets, values, strict=True)
+    return sum(isinstance(name, ast.Name) and _declares(reader, name, item) for name, item in pairs) == len(targets)
 
 
 def _expression(body: Body, statement: ast.stmt, value: ast.expr) -> None:
@@ -293,6 +320,7 @@ def _dataflow(body: Body, statement: ast.With) -> None:
     read_statements(inner, statements)
     if inner.result is not None:
         context.report("PA012", statement, "a dataflow block does not return")
+        inner.failed = True
     body.failed = body.failed or inner.failed
     _give_out(body, inner, names)
     bindings = tuple(inner.reader.bindings)
@@ -305,6 +333,13 @@ def _split_output(body: Body, statement: ast.With) -> tuple[list[ast.stmt], list
     match statement.body[-1]:
         case ast.Expr(value=ast.Call(args=args) as call) if _is_form(body, call, "output", "outputs"):
             pass
+        case _ if (early := _early_end(body, statement)) is not None:
+            message = "R.output(...) is the last statement of a dataflow block"
+            words = "a dataflow block does not return" if isinstance(early, ast.Return) else message
+            context.report("PA012", early, words)
+            body.failed = True
+            names = [item for item in ast.walk(early) if isinstance(item, ast.Name) and item.id not in ("R", "relax")]
+            return [item for item in statement.body if item is not early], names
         case last if (
             any(context.cut_at(item) is not None for item in statement.body) or context.cut_at(last) is not None
         ):
@@ -321,6 +356,15 @@ def _split_output(body: Body, statement: ast.With) -> tuple[list[ast.stmt], list
             else:
                 context.report("PA012", name, f"R.output lists names, got `{source_of(name)}`")
     return statement.body[:-1], names
+
+
+def _early_end(body: Body, statement: ast.With) -> ast.stmt | None:
+    """The R.output(...) that does not stand last, or a `return`, in a dataflow block."""
+    for item in statement.body:
+        is_output = isinstance(item, ast.Expr) and _is_form(body, item.value, "output", "outputs")
+        if is_output or isinstance(item, ast.Return):
+            return item
+    return None
 
 
 def _give_out(body: Body, inner: Body, names: list[ast.Name]) -> None:

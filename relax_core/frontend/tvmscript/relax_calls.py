@@ -8,25 +8,30 @@ from typing import TYPE_CHECKING
 from relax_core.frontend.tvmscript.coerce import is_shape, to_expr, to_scalar
 from relax_core.frontend.tvmscript.constants import read_constant
 from relax_core.frontend.tvmscript.context import every, source_of
-from relax_core.frontend.tvmscript.literals import read_attribute
-from relax_core.frontend.tvmscript.names import qualified, suggestion
-from relax_core.frontend.tvmscript.op_calls import CALL_TYPES, call_operator, dps_call, type_arguments
+from relax_core.frontend.tvmscript.generic_calls import as_written, generic_call
+from relax_core.frontend.tvmscript.literals import maker_of, read_attribute
+from relax_core.frontend.tvmscript.names import dotted, qualified, suggestion
+from relax_core.frontend.tvmscript.op_calls import CALL_TYPES, call_operator, dps_call, type_arguments, without_stars
+from relax_core.frontend.tvmscript.operator_names import OPERATOR_NAMES
 from relax_core.frontend.tvmscript.types import TYPE_NAMES
 from relax_core.frontend.tvmscript.values import Literal, TypeValue, Value
 from relax_core.ir.attrs import attrs_of
 from relax_core.ir.expr import (
     Call,
+    Constant,
     DataTypeImm,
     Expr,
     ExternFunc,
     MatchCast,
     Null,
+    Op,
     PrimValue,
     ShapeExpr,
     Tuple,
     TupleGetItem,
     Var,
 )
+from relax_core.ir.prim import IntImm, PrimExpr, StringImm
 from relax_core.ir.types import Dims, PrimType, ShapeType, TensorType, Type
 from relax_core.ops import ALIASES, OPS, find
 
@@ -35,6 +40,13 @@ if TYPE_CHECKING:
 
 RENAMED: Mapping[str, str] = MappingProxyType({"relax.dot": "relax.matmul"})
 STATEMENT_FORMS = ("output", "outputs", "func_attr", "dataflow", "function")
+PYTHON_FORMS: Mapping[str, str] = MappingProxyType(
+    {
+        "emit_te": "it runs Python, which makes a prim func; print the module with TVM and open what it prints",
+        "rewriter": "a rewriter is Python that matches and replaces; write the pattern as a pass instead",
+        "macro": "a macro is Python that is expanded; print the module with TVM and open what it prints",
+    }
+)
 
 
 def read_call(reader: "RelaxReader", node: ast.Call) -> Value:
@@ -47,6 +59,10 @@ def read_call(reader: "RelaxReader", node: ast.Call) -> Value:
     if name.startswith("relax."):
         special = _SPECIAL.get(name.removeprefix("relax."))
         return special(reader, node) if special else _operator_call(reader, node, name)
+    if name == "tir.index_map":
+        return index_map(reader, _one(reader, node))
+    if name.startswith("ir.") and maker_of(reader.context, node) is not None:
+        return _made(reader, node, name)
     if name.startswith("tir."):
         return reader.scalars().read(node)
     if "." not in name:
@@ -90,6 +106,12 @@ def _is_bound(reader: "RelaxReader", func: ast.expr) -> bool:
 
 
 def _callee_call(reader: "RelaxReader", node: ast.Call) -> Value:
+    if (
+        isinstance(node.func, ast.Attribute)
+        and node.func.attr == "astype"
+        and reader.global_function(node.func) is None
+    ):
+        return _astype(reader, node, node.func)
     callee = reader.expr(node.func)
     expected = _parameter_types(reader, callee, len(node.args))
     pairs = zip(_positional(reader, node), expected, strict=True)
@@ -100,6 +122,17 @@ def _callee_call(reader: "RelaxReader", node: ast.Call) -> Value:
     return Call(callee, args, type_args=type_arguments(reader, node), span=reader.context.span(node))
 
 
+def _astype(reader: "RelaxReader", node: ast.Call, func: ast.Attribute) -> Value:
+    """`x.astype("float16")`, the one method that tensors have."""
+    value = reader.read(func.value)
+    if isinstance(value, PrimExpr):
+        return reader.scalars().read(node)
+    spec = find("relax.astype")
+    assert spec is not None
+    call = ast.copy_location(ast.Call(func, [func.value, *node.args], node.keywords), node)
+    return call_operator(reader, call, spec)
+
+
 def _parameter_types(reader: "RelaxReader", callee: Expr, count: int) -> list[Type | None]:
     known = reader.module.parameters.get(getattr(callee, "name", "")) if not isinstance(callee, Var) else None
     if isinstance(callee, Var):
@@ -108,10 +141,7 @@ def _parameter_types(reader: "RelaxReader", callee: Expr, count: int) -> list[Ty
 
 
 def _positional(reader: "RelaxReader", node: ast.Call) -> list[ast.expr]:
-    for item in node.args:
-        if isinstance(item, ast.Starred):
-            raise reader.context.unsupported(item, "an unpacked argument")
-    return node.args
+    return without_stars(reader, node.args)
 
 
 def _operator_call(reader: "RelaxReader", node: ast.Call, name: str) -> Value:
@@ -120,7 +150,12 @@ def _operator_call(reader: "RelaxReader", node: ast.Call, name: str) -> Value:
         short = name.removeprefix("relax.")
         if short in STATEMENT_FORMS:
             raise reader.context.fail("PA005", node, f"`{source_of(node.func)}` is a statement, not a value")
-        known = (*(item.removeprefix("relax.") for item in (*OPS, *ALIASES, *RENAMED)), *_SPECIAL, *TYPE_NAMES)
+        if short in PYTHON_FORMS:
+            raise reader.context.unsupported(node, f"`{source_of(node.func)}`", PYTHON_FORMS[short])
+        if (made := generic_call(reader, node, name)) is not None:
+            return made
+        names = (item.removeprefix("relax.") for item in (*OPS, *ALIASES, *RENAMED))
+        known = (*names, *OPERATOR_NAMES, *_SPECIAL, *TYPE_NAMES)
         prefix = source_of(node.func).removesuffix(short)
         message = f"there is no operator `{source_of(node.func)}`"
         raise reader.context.fail("RS002", node.func, message, suggestion(short, known, prefix))
@@ -132,6 +167,48 @@ def _one(reader: "RelaxReader", node: ast.Call) -> ast.expr:
     if len(given) != 1:
         raise reader.context.fail("PA006", node, f"`{source_of(node.func)}` takes one argument, got {len(given)}")
     return given[0]
+
+
+def index_map(reader: "RelaxReader", node: ast.expr) -> Call:
+    """Read `lambda i, j: (j, i)`, which says where an element goes; it is kept as its text."""
+    if not isinstance(node, ast.Lambda):
+        raise reader.context.fail("PA006", node, "an index map is a function: T.index_map(lambda i, j: (j, i))")
+    span = reader.context.span(node)
+    return Call(Op("tir.index_map", span=span), (PrimValue(StringImm(ast.unparse(node)), span=span),), span=span)
+
+
+def _made(reader: "RelaxReader", node: ast.Call, name: str) -> Call:
+    """Read an object made of plain data, such as `I.vdevice("llvm", 0)`."""
+    args = tuple(as_written(reader, reader.read(item), item) for item in node.args)
+    attrs = attrs_of((item.arg, read_attribute(reader.context, item.value)) for item in node.keywords if item.arg)
+    return Call(Op(name, span=reader.context.span(node.func)), args, attrs, span=reader.context.span(node))
+
+
+def from_table(reader: "RelaxReader", node: ast.Subscript) -> Expr | None:
+    """Read `metadata["relax.expr.Constant"][0]` or `meta[relay.Constant][0]`; `None` for another subscript.
+
+    A packed function that gives an unknown tensor stands for a value that the text does not hold.
+    """
+    match node:
+        case ast.Subscript(
+            value=ast.Subscript(value=ast.Name(id="metadata" | "meta" as table), slice=key),
+            slice=ast.Constant(value=int(index)),
+        ) if reader.scope.find(table) is None:
+            kind = key.value if isinstance(key, ast.Constant) else ".".join(dotted(key) or ("",))
+        case _:
+            return None
+    span = reader.context.span(node)
+    items = reader.context.tables.get(table, {}).get(str(kind), ())
+    data = items[index] if 0 <= index < len(items) else None
+    if data is not None:
+        return Constant(data, span=span)
+    if table not in reader.context.noted:
+        reader.context.noted.add(table)
+        hint = "print the module with show_meta=True, or write R.const([...]) in its place"
+        message = f"`{source_of(node)}` is not in the text; a tensor of unknown value stands for it"
+        reader.context.report("PA031", node, message, hint, severity="warning")
+    args = (ExternFunc(table), PrimValue(StringImm(str(kind))), PrimValue(IntImm(index)))
+    return Call(Op("relax.call_pure_packed"), args, type_args=(TensorType(),), span=span)
 
 
 def _shape(reader: "RelaxReader", node: ast.Call) -> Value:

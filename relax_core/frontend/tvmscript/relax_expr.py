@@ -24,6 +24,7 @@ from relax_core.frontend.tvmscript.values import Items, Literal, TypeValue, Valu
 from relax_core.ir.expr import Binding, Call, Expr, GlobalVar, If, Op, SeqExpr, TupleGetItem, Var
 from relax_core.ir.prim import PrimExpr, PrimVar
 from relax_core.ir.types import TensorType, Type
+from relax_core.source import Span
 
 OPERATORS: Mapping[type[ast.AST], str] = MappingProxyType(
     {
@@ -53,6 +54,9 @@ class RelaxReader:
     bindings: list[Binding] = field(default_factory=list[Binding])
     tuples: set[Var] = field(default_factory=set[Var])
     parameters: dict[Var, tuple[Type | None, ...]] = field(default_factory=dict[Var, "tuple[Type | None, ...]"])
+    known_types: dict[str, tuple[Type, dict[str, Entity | None]]] = field(
+        default_factory=dict[str, "tuple[Type, dict[str, Entity | None]]"]
+    )
 
     def inner(self) -> "RelaxReader":
         """Return a reader of a list of statements inside this one."""
@@ -61,6 +65,18 @@ class RelaxReader:
     def types(self, *, defines: bool = False) -> TypeReader:
         """Make the reader of types in this scope."""
         return TypeReader(self.context, self.scope.find, self.define_symbol, self.undefined, self.lookup, defines)
+
+    def declared(self, node: ast.expr) -> Type:
+        """Read a declared type; the same words, whose names stand for the same things, give the same type again."""
+        text = self.context.words(node)
+        known = self.known_types.get(text) if text else None
+        if known is not None and all(self.scope.find(name) is entity for name, entity in known[1].items()):
+            return known[0]
+        made = self.types().read(node)
+        if text:
+            names = [item.id for item in ast.walk(node) if isinstance(item, ast.Name)]
+            self.known_types[text] = made, {name: self.scope.find(name) for name in names}
+        return made
 
     def scalars(self) -> ScalarReader:
         """Make the reader of scalar expressions in this scope."""
@@ -76,19 +92,23 @@ class RelaxReader:
 
     def read(self, node: ast.expr) -> Value:
         """Read an expression as what it is by itself."""
-        span = self.context.span(node)
         match node:
             case ast.Name():
                 found = self.lookup(node)
                 if isinstance(found, Expr | PrimExpr):
                     return found
                 raise self.context.fail("RS004", node, f"`{node.id}` is no value")
+            case ast.Call():
+                return relax_calls.read_call(self, node)
+            case _:
+                return self._other(node, self.context.span(node))
+
+    def _other(self, node: ast.expr, span: Span) -> Value:
+        match node:
             case ast.Constant(value=int(value)) if not -(1 << 63) <= value < 1 << 63:
                 raise self.context.fail("PA010", node, "the integer does not fit 64 bits")
             case ast.Constant(value=value) if value is None or isinstance(value, bool | int | float | str):
                 return Literal(value, span)
-            case ast.Call():
-                return relax_calls.read_call(self, node)
             case ast.Tuple(elts=elements) | ast.List(elts=elements):
                 return Items(tuple(every(self.read, elements)), span)
             case ast.BinOp():
@@ -99,6 +119,8 @@ class RelaxReader:
                 return self._attribute(node)
             case ast.Subscript():
                 return self._subscript(node)
+            case ast.Lambda():
+                return relax_calls.index_map(self, node)
             case ast.IfExp(test=test, body=body, orelse=orelse):
                 branches = [SeqExpr((), self.expr(item), span=self.context.span(item)) for item in (body, orelse)]
                 return If(self.expr(test), branches[0], branches[1], span=span)
@@ -170,9 +192,8 @@ class RelaxReader:
     def _subscript(self, node: ast.Subscript) -> Value:
         if self.types().is_type(node):
             return TypeValue(self.types().read(node), self.context.span(node))
-        if isinstance(node.value, ast.Subscript) and dotted(node.value.value) in (("metadata",), ("meta",)):
-            hint = "print with the values in place: R.const([...])"
-            raise self.context.unsupported(node, "a constant in a metadata table", hint)
+        if (found := relax_calls.from_table(self, node)) is not None:
+            return found
         match node.slice:
             case ast.Constant(value=int(index)) if not isinstance(index, bool):
                 return TupleGetItem(self.expr(node.value), index, span=self.context.span(node))

@@ -103,6 +103,11 @@ def declared_dtypes(context: Context, body: list[ast.stmt]) -> dict[str, str]:
                 dtype = declared_dtype(context, call)
                 if dtype is not None:
                     found[name] = dtype
+            case ast.Assign(targets=[ast.Tuple(elts=names)], value=ast.Tuple(elts=values)) if len(names) == len(values):
+                for name, call in zip(names, values, strict=True):
+                    dtype = declared_dtype(context, call) if isinstance(call, ast.Call) else None
+                    if dtype is not None and isinstance(name, ast.Name):
+                        found[name.id] = dtype
             case _:
                 pass
     return found

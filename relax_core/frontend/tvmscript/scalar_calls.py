@@ -1,17 +1,34 @@
 """Calls that give scalars: `T.exp(x)`, `T.max(a, b)`, `T.Cast("float32", x)`, `T.Select(c, a, b)` ..."""
 
 import ast
-import re
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Protocol
 
 import numpy as np
 
 from relax_core.frontend.tvmscript.context import Context, source_of
-from relax_core.ir.prim import Binary, BinaryKind, Cast, Intrinsic, PrimExpr, Select, Unary, const, dtype_of
-
-DTYPE = re.compile(r"(?:u?int(?:1|4|8|16|32|64)|float(?:16|32|64)|bfloat16|float8_\w+|bool|handle)$")
+from relax_core.ir.intrinsics import FIRST, KEYWORD, LAST, RESULTS, default_dtype, is_known, says_dtype
+from relax_core.ir.prim import (
+    Binary,
+    BinaryKind,
+    Cast,
+    FloatImm,
+    IntImm,
+    Intrinsic,
+    PrimExpr,
+    PrimList,
+    Select,
+    StringImm,
+    Unary,
+    const,
+    dtype_of,
+    is_dtype,
+    lanes_of,
+    scalar_of,
+    vector_of,
+)
 
 
 class NotScalarCall(Exception):
@@ -26,30 +43,28 @@ class Reader(Protocol):
     def read(self, node: ast.expr) -> PrimExpr: ...
     def unified(self, a: ast.expr, b: ast.expr) -> tuple[PrimExpr, PrimExpr]: ...
     def as_dtype(self, node: ast.expr, dtype: str) -> PrimExpr: ...
+    def argument(self, node: ast.expr) -> PrimExpr: ...
+    def combine(self, place: ast.expr, op: BinaryKind, a: PrimExpr, b: PrimExpr) -> PrimExpr: ...
 
 
 BINARY_CALLS: Mapping[str, BinaryKind] = MappingProxyType(
     {
         "min": "min", "max": "max", "floordiv": "//", "floormod": "%", "truncdiv": "truncdiv", "truncmod": "truncmod",
-        "Add": "+", "Sub": "-", "Mul": "*", "Div": "/", "FloorDiv": "//", "FloorMod": "%", "Mod": "truncmod",
+        "Add": "+", "Sub": "-", "Mul": "*", "Div": "truncdiv", "FloorDiv": "//", "FloorMod": "%", "Mod": "truncmod",
         "Min": "min", "Max": "max", "EQ": "==", "NE": "!=", "LT": "<", "LE": "<=", "GT": ">", "GE": ">=",
         "And": "and", "Or": "or", "shift_left": "<<", "shift_right": ">>", "bitwise_and": "&", "bitwise_or": "|",
-        "bitwise_xor": "^", "div": "/",
+        "bitwise_xor": "^", "div": "truncdiv", "BitwiseAnd": "&",
+        "BitwiseOr": "|", "BitwiseXor": "^", "LShift": "<<", "RShift": ">>", "indexdiv": "//", "indexmod": "%",
     }
 )  # fmt: skip
 FLOAT_CALLS = (
     "exp", "exp2", "exp10", "log", "log2", "log10", "log1p", "sqrt", "rsqrt", "tanh", "sigmoid", "sin", "cos", "tan",
     "asin", "acos", "atan", "sinh", "cosh", "asinh", "acosh", "atanh", "erf", "floor", "ceil", "round", "trunc",
-    "nearbyint", "abs", "popcount", "clz",
+    "nearbyint", "abs", "popcount", "clz", "erfc", "expm1", "cbrt", "lgamma", "tgamma", "rint",
 )  # fmt: skip
 TEST_CALLS = ("isnan", "isinf", "isfinite")
 PAIR_CALLS = ("pow", "atan2", "fmod", "hypot", "copysign", "ldexp", "nextafter")
 RENAMED: Mapping[str, str] = MappingProxyType({"fabs": "abs", "power": "pow", "Cast": "cast", "if_then_else": "select"})
-
-
-def is_dtype(name: str) -> bool:
-    """Tell whether `name` is the name of a scalar dtype."""
-    return DTYPE.match(name) is not None
 
 
 def scalar_call(reader: Reader, name: str, node: ast.Call) -> PrimExpr:
@@ -61,15 +76,39 @@ def scalar_call(reader: Reader, name: str, node: ast.Call) -> PrimExpr:
     span = reader.context.span(node)
     if op := BINARY_CALLS.get(plain):
         a, b = reader.unified(*_arguments(reader, node, 2))
-        is_test = op in ("==", "!=", "<", "<=", ">", ">=", "and", "or")
-        return Binary(op, a, b, "bool" if is_test else dtype_of(a), span=span)
+        is_of_floats = op == "truncdiv" and scalar_of(dtype_of(a)).startswith(("float", "bfloat"))
+        return reader.combine(node, "/" if is_of_floats else op, a, b)
     if plain in FLOAT_CALLS or plain in TEST_CALLS:
         value = reader.read(_arguments(reader, node, 1)[0])
-        return Intrinsic(plain, (value,), "bool" if plain in TEST_CALLS else dtype_of(value), span=span)
+        dtype = dtype_of(value)
+        result = vector_of("bool", lanes_of(dtype)) if plain in TEST_CALLS else dtype
+        return Intrinsic(plain, (value,), result, span=span)
     if plain in PAIR_CALLS:
         a, b = reader.unified(*_arguments(reader, node, 2))
         return Intrinsic(plain, (a, b), dtype_of(a), span=span)
+    if is_known(plain):
+        return intrinsic_call(reader, plain, node)
     raise NotScalarCall(name)
+
+
+def intrinsic_call(reader: Reader, name: str, node: ast.Call) -> PrimExpr:
+    """Read a call that is kept as it stands: its arguments in order, what is said by name behind them."""
+    args = [reader.argument(item) for item in node.args]
+    said: str | None = None
+    for item in node.keywords:
+        match item:
+            case ast.keyword(arg="dtype", value=value):
+                said = _dtype(reader, value, "void")
+            case ast.keyword(arg=str(key), value=value):
+                args.append(Intrinsic(KEYWORD, (StringImm(key), reader.argument(value)), "handle"))
+            case _:
+                raise reader.context.fail("PA006", item.value, "arguments are not unpacked here")
+    if said is not None and RESULTS.get(name) == FIRST and not says_dtype(args):
+        args.insert(0, StringImm(said))
+    if said is not None and RESULTS.get(name) == LAST:
+        args.append(StringImm(said))
+    dtype = said or default_dtype(name, args)
+    return Intrinsic(name, tuple(args), dtype, span=reader.context.span(node))
 
 
 def _arguments(reader: Reader, node: ast.Call, count: int) -> list[ast.expr]:
@@ -88,9 +127,16 @@ def _named(reader: Reader, node: ast.Call, names: tuple[str, ...]) -> list[ast.e
     return [found[name] for name in names]
 
 
-def _dtype(reader: Reader, node: ast.expr) -> str:
-    if isinstance(node, ast.Constant) and isinstance(node.value, str) and is_dtype(node.value):
-        return node.value
+def _dtype(reader: Reader, node: ast.expr, *others: str) -> str:
+    match node:
+        case ast.Constant(value=str(text)) if is_dtype(text) or text in others:
+            return text
+        case ast.Attribute(value=ast.Call(func=ast.Attribute(attr=name)), attr="ty") | ast.Attribute(attr=name) if (
+            is_dtype(name)
+        ):
+            return name
+        case _:
+            pass
     raise reader.context.fail("PA006", node, f'expected a dtype, such as "float32", got `{source_of(node)}`')
 
 
@@ -123,6 +169,14 @@ def _ceildiv(reader: Reader, node: ast.Call) -> PrimExpr:
     return Binary("//", above, b, dtype, span=span)
 
 
+def _const(reader: Reader, node: ast.Call) -> PrimExpr:
+    """`T.const(1, "float32")` is the literal in that dtype, int32 or float32 by itself."""
+    if len(node.args) + len(node.keywords) == 1:
+        return reader.read(node.args[0] if node.args else node.keywords[0].value)
+    value, dtype = _named(reader, node, ("value", "dtype"))
+    return reader.as_dtype(value, _dtype(reader, dtype))
+
+
 def _not(reader: Reader, node: ast.Call) -> PrimExpr:
     return Unary("not", reader.read(_arguments(reader, node, 1)[0]), "bool", span=reader.context.span(node))
 
@@ -130,11 +184,6 @@ def _not(reader: Reader, node: ast.Call) -> PrimExpr:
 def _bitwise_not(reader: Reader, node: ast.Call) -> PrimExpr:
     value = reader.read(_arguments(reader, node, 1)[0])
     return Unary("~", value, dtype_of(value), span=reader.context.span(node))
-
-
-def _likely(reader: Reader, node: ast.Call) -> PrimExpr:
-    """`T.likely(x)` is `x`: a hint to a code generator for GPUs."""
-    return reader.read(_arguments(reader, node, 1)[0])
 
 
 def _limit(is_upper: bool) -> Callable[[Reader, ast.Call], PrimExpr]:
@@ -161,6 +210,57 @@ def _reinterpret(reader: Reader, node: ast.Call) -> PrimExpr:
     return Intrinsic("reinterpret", (reader.read(value),), _dtype(reader, dtype), span=reader.context.span(node))
 
 
+def _ramp(reader: Reader, node: ast.Call) -> PrimExpr:
+    base, stride, lanes = _named(reader, node, ("base", "stride", "lanes"))
+    a, b = reader.unified(base, stride)
+    count = reader.read(lanes)
+    dtype = vector_of(dtype_of(a), count.value) if isinstance(count, IntImm) and count.value > 0 else "handle"
+    return Intrinsic("Ramp", (a, b, count), dtype, span=reader.context.span(node))
+
+
+def _broadcast(reader: Reader, node: ast.Call) -> PrimExpr:
+    value, lanes = (reader.read(item) for item in _named(reader, node, ("value", "lanes")))
+    dtype = vector_of(dtype_of(value), lanes.value) if isinstance(lanes, IntImm) and lanes.value > 0 else "handle"
+    return Intrinsic("Broadcast", (value, lanes), dtype, span=reader.context.span(node))
+
+
+def _shuffle(reader: Reader, node: ast.Call) -> PrimExpr:
+    vectors, indices = (reader.argument(item) for item in _named(reader, node, ("vectors", "indices")))
+    if not isinstance(vectors, PrimList) or not isinstance(indices, PrimList) or not vectors.items:
+        raise reader.context.fail("PA006", node, "`T.Shuffle` takes a list of vectors and a list of lanes")
+    dtype = vector_of(dtype_of(vectors.items[0]), max(len(indices.items), 1))
+    return Intrinsic("Shuffle", (vectors, indices), dtype, span=reader.context.span(node))
+
+
+def _literal(
+    make: Callable[[str, bool | int | float | str], PrimExpr | None],
+) -> Callable[[Reader, ast.Call], PrimExpr]:
+    """Read `T.IntImm("int32", 4)` and its kin."""
+
+    def read(reader: Reader, node: ast.Call) -> PrimExpr:
+        constants = [item.value for item in node.args if isinstance(item, ast.Constant)]
+        values = [value for value in constants if isinstance(value, bool | int | float | str)]
+        dtype = values[0] if len(values) > 1 else ""
+        found = make(str(dtype), values[-1]) if values else None
+        if found is None or len(values) != len(node.args):
+            raise reader.context.fail("PA006", node, f"`{source_of(node)}` is no literal")
+        return replace(found, span=reader.context.span(node))
+
+    return read
+
+
+def _int_imm(dtype: str, value: bool | int | float | str) -> PrimExpr | None:
+    return IntImm(int(value), dtype) if is_dtype(dtype) and isinstance(value, int) else None
+
+
+def _float_imm(dtype: str, value: bool | int | float | str) -> PrimExpr | None:
+    return FloatImm(float(value), dtype) if is_dtype(dtype) and not isinstance(value, str) else None
+
+
+def _string_imm(dtype: str, value: bool | int | float | str) -> PrimExpr | None:
+    return StringImm(value) if isinstance(value, str) else None
+
+
 _SPECIAL: Mapping[str, Callable[[Reader, ast.Call], PrimExpr]] = MappingProxyType(
     {
         "Cast": _cast_first,
@@ -168,13 +268,22 @@ _SPECIAL: Mapping[str, Callable[[Reader, ast.Call], PrimExpr]] = MappingProxyTyp
         "Select": _select(False),
         "if_then_else": _select(True),
         "ceildiv": _ceildiv,
+        "const": _const,
         "Not": _not,
         "bitwise_not": _bitwise_not,
-        "likely": _likely,
         "min_value": _limit(False),
         "max_value": _limit(True),
         "infinity": _infinity,
         "reinterpret": _reinterpret,
+        "Ramp": _ramp,
+        "ramp": _ramp,
+        "Broadcast": _broadcast,
+        "broadcast": _broadcast,
+        "Shuffle": _shuffle,
+        "BitwiseNot": _bitwise_not,
+        "IntImm": _literal(_int_imm),
+        "FloatImm": _literal(_float_imm),
+        "StringImm": _literal(_string_imm),
     }
 )
-KNOWN_CALLS = (*_SPECIAL, *BINARY_CALLS, *FLOAT_CALLS, *TEST_CALLS, *PAIR_CALLS, *RENAMED)
+KNOWN_CALLS = (*_SPECIAL, *BINARY_CALLS, *FLOAT_CALLS, *TEST_CALLS, *PAIR_CALLS, *RENAMED, *RESULTS)

@@ -22,9 +22,14 @@ from relax_core.ir.prim import (
     StringImm,
     Unary,
     binary,
+    broadcast,
     const,
     dtype_of,
+    lanes_of,
+    scalar_of,
+    vector_of,
 )
+from relax_core.source import Span
 
 BINARY: Mapping[type[ast.AST], BinaryKind] = MappingProxyType(
     {
@@ -42,13 +47,20 @@ _LARGEST = 1 << 63
 class ScalarReader:
     """Reads scalar expressions; `name` says what a name is, `access` reads a subscript or gives `None`.
 
-    A bare integer has `int_dtype` unless the other operand of an operation says otherwise.
+    A bare integer has `int_dtype` unless the other operand of an operation says otherwise. `other` reads what only
+    TIR has among its expressions, or gives `None`.
     """
 
     context: Context
     name: Callable[[ast.Name], PrimExpr]
     access: Callable[[ast.Subscript], PrimExpr]
     int_dtype: str
+    other: Callable[[ast.expr], PrimExpr | None] | None = None
+
+    def argument(self, node: ast.expr) -> PrimExpr:
+        """Read an argument of an intrinsic, which may be more than a scalar: a buffer, a list, an absent value."""
+        found = self.other(node) if self.other is not None else None
+        return self.read(node) if found is None else found
 
     def read(self, node: ast.expr) -> PrimExpr:
         """Read one expression."""
@@ -76,7 +88,10 @@ class ScalarReader:
                 a, b = self.unified(body, orelse)
                 return Select(self.read(test), a, b, dtype_of(a), True, span=self.context.span(node))
             case _:
-                raise self.context.fail("PA009", node, f"expected a scalar expression, got `{source_of(node)}`")
+                found = self.other(node) if self.other is not None else None
+                if found is None:
+                    raise self.context.fail("PA009", node, f"expected a scalar expression, got `{source_of(node)}`")
+                return found
 
     def literal(self, node: ast.Constant, dtype: str | None = None) -> PrimExpr:
         """Read a literal as `dtype`, by default bool, `int_dtype` or float32."""
@@ -88,7 +103,7 @@ class ScalarReader:
                 raise self.context.fail("PA010", node, "the integer does not fit 64 bits")
             case int(value):
                 default = self.int_dtype if -(1 << 31) <= value < (1 << 31) else "int64"
-                return replace(const(value, dtype or default), span=span)
+                return literal_of(value, dtype or default, span)
             case float(value):
                 return FloatImm(
                     value, dtype if dtype and dtype.startswith(("float", "bfloat")) else "float32", span=span
@@ -101,8 +116,10 @@ class ScalarReader:
     def as_dtype(self, node: ast.expr, dtype: str) -> PrimExpr:
         """Read an expression that has to be of `dtype`: a bare literal becomes it, anything else is cast."""
         value = self.read(node)
-        if dtype_of(value) == dtype or dtype in ("handle", "string") or dtype_of(value) == "string":
+        if dtype_of(value) == dtype or dtype in ("handle", "string") or dtype_of(value) in ("string", "handle"):
             return value
+        if lanes_of(dtype) > 1 and lanes_of(dtype_of(value)) == 1:
+            return broadcast(self.as_dtype(node, scalar_of(dtype)), lanes_of(dtype))
         if is_plain(node) and isinstance(value, IntImm | FloatImm) and not _loses(value, dtype):
             return replace(const(value.value, dtype), span=value.span)
         return Cast(value, dtype, span=value.span)
@@ -116,7 +133,7 @@ class ScalarReader:
         dtype = dtype_of(a)
         if op == "/" and dtype.startswith(("int", "uint")):
             raise self.context.fail("PA009", place, "`/` divides floats", "write `//`, or T.truncdiv")
-        result = "bool" if op in COMPARISONS or op in LOGICAL else dtype
+        result = vector_of("bool", lanes_of(dtype)) if op in COMPARISONS or op in LOGICAL else dtype
         return Binary(op, a, b, result, span=self.context.span(place))
 
     def _chain(self, node: ast.BinOp) -> PrimExpr:
@@ -191,6 +208,9 @@ class ScalarReader:
                 pass
         name = qualified(node.func, self.context.aliases)
         if name is None or not name.startswith("tir."):
+            found = self.other(node) if self.other is not None else None
+            if found is not None:
+                return found
             raise self.context.fail("PA009", node, f"expected a scalar expression, got `{source_of(node)}`")
         short = name.removeprefix("tir.")
         if is_dtype(short):
@@ -220,9 +240,17 @@ class ScalarReader:
             except ValueError:
                 raise self.context.fail("PA010", argument, "expected a number") from None
         value = self.read(argument)
+        if lanes_of(dtype) > 1 and lanes_of(dtype_of(value)) == 1:
+            return broadcast(self.as_dtype(argument, scalar_of(dtype)), lanes_of(dtype))
         if is_plain(argument) and isinstance(value, IntImm | FloatImm):
-            return replace(const(value.value if dtype != "bool" else bool(value.value), dtype), span=span)
+            return literal_of(value.value if dtype != "bool" else bool(value.value), dtype, span)
         return Cast(value, dtype, span=span)
+
+
+def literal_of(value: bool | int | float, dtype: str, span: Span) -> IntImm | FloatImm:
+    """Make a literal at its place."""
+    made = const(value, dtype)
+    return type(made)(made.value, dtype, span=span)  # pyright: ignore[reportArgumentType]  # each takes its own kind
 
 
 def is_plain(node: ast.expr) -> bool:
@@ -245,11 +273,24 @@ def _unify(a: PrimExpr, b: PrimExpr, a_plain: bool, b_plain: bool) -> tuple[Prim
     da, db = dtype_of(a), dtype_of(b)
     if da == db:
         return a, b
+    la, lb = lanes_of(da), lanes_of(db)
+    if la != lb and 1 in (la, lb):
+        a = a if la > 1 else broadcast(_as_element(a, a_plain, scalar_of(db)), lb)
+        return a, (b if lb > 1 else broadcast(_as_element(b, b_plain, scalar_of(da)), la))
+    if "handle" in (da, db) or "string" in (da, db):
+        return a, b
     if b_plain and not a_plain and isinstance(b, IntImm | FloatImm) and not _loses(b, da):
         return a, replace(const(b.value, da), span=b.span)
     if a_plain and not b_plain and isinstance(a, IntImm | FloatImm) and not _loses(a, db):
         return replace(const(a.value, db), span=a.span), b
     return _widened(a, b)
+
+
+def _as_element(value: PrimExpr, is_literal: bool, dtype: str) -> PrimExpr:
+    """Bring a scalar to the dtype of the lanes that it is repeated in."""
+    if is_literal and isinstance(value, IntImm | FloatImm) and not _loses(value, dtype):
+        return replace(const(value.value, dtype), span=value.span)
+    return value if dtype_of(value) == dtype else Cast(value, dtype, span=value.span)
 
 
 def _widened(a: PrimExpr, b: PrimExpr) -> tuple[PrimExpr, PrimExpr]:

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from relax_core.ir.expr import Expr, GlobalVar, Var
-from relax_core.ir.prim import PrimVar
+from relax_core.ir.prim import PrimExpr
 from relax_core.ir.tir import Buffer
 from relax_core.ir.types import Type
 
@@ -32,7 +32,7 @@ class Regional:
     """A variable of a dataflow block that has ended without giving it out."""
 
 
-Entity = Var | PrimVar | Buffer | Expr | Poisoned | ModuleName | Forward | Regional
+Entity = Var | PrimExpr | Buffer | Expr | Poisoned | ModuleName | Forward | Regional
 
 POISONED = Poisoned()
 MODULE_NAME = ModuleName()

@@ -1,38 +1,31 @@
-"""Read the parts of a block: its axes, regions, predicate and annotations."""
+"""Read the parts of a block: its axes, regions, predicate, matched buffers and annotations."""
 
 import ast
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import TYPE_CHECKING
 
 from relax_core.frontend.tvmscript.context import source_of
 from relax_core.frontend.tvmscript.literals import read_attributes
-from relax_core.ir.attrs import NO_ATTRS, Attrs, attrs_of
-from relax_core.ir.prim import PrimExpr, PrimVar, dtype_of
-from relax_core.ir.tir import BufferRegion, IterKind, IterVar, Stmt
-
-if TYPE_CHECKING:
-    from relax_core.frontend.tvmscript.tir_stmt import TirBody
+from relax_core.frontend.tvmscript.tir_arguments import given
+from relax_core.frontend.tvmscript.tir_body import TirBody
+from relax_core.frontend.tvmscript.tir_buffer import read_buffer
+from relax_core.ir.attrs import attrs_of
+from relax_core.ir.prim import IntImm, PrimExpr, PrimVar, dtype_of
+from relax_core.ir.tir import BufferParam, IterKind, IterVar, MatchRegion
 
 _KINDS: Mapping[str, IterKind] = MappingProxyType(
-    {"spatial": "spatial", "S": "spatial", "reduce": "reduce", "R": "reduce", "opaque": "opaque", "O": "opaque"}
-)
+    {
+        "spatial": "spatial", "S": "spatial", "reduce": "reduce", "R": "reduce", "opaque": "opaque", "O": "opaque",
+        "scan": "scan",
+    }
+)  # fmt: skip
+BUFFER = "@buffer"
+PARTS = ("reads", "writes", "where", "block_attr", "sblock_attr")
+
+_Axis = tuple[IterKind, PrimExpr | None, PrimExpr, PrimExpr]
 
 
-@dataclass(slots=True)
-class BlockParts:
-    """What the statements of a block say about the block itself."""
-
-    iter_vars: list[IterVar] = field(default_factory=list[IterVar])
-    init: Stmt | None = None
-    reads: tuple[BufferRegion, ...] | None = None
-    writes: tuple[BufferRegion, ...] | None = None
-    predicate: PrimExpr | None = None
-    annotations: Attrs = NO_ATTRS
-
-
-def read_axes(body: "TirBody", target: ast.expr, value: ast.expr, name: str) -> None:
+def read_axes(body: TirBody, target: ast.expr, value: ast.expr, name: str) -> None:
     """Read `vi = T.axis.spatial(n, i)` or `vi, vj = T.axis.remap("SR", [i, j])`."""
     context = body.reader.context
     assert isinstance(value, ast.Call)
@@ -40,35 +33,40 @@ def read_axes(body: "TirBody", target: ast.expr, value: ast.expr, name: str) -> 
         raise context.fail("PA005", value, "T.axis stands in a block")
     targets = target.elts if isinstance(target, ast.Tuple | ast.List) else [target]
     names = [item for item in targets if isinstance(item, ast.Name)]
-    axes: list[tuple[IterKind, PrimExpr, PrimExpr]]
     if name == "remap":
         axes = _remap(body, value)
-    elif name in _KINDS and len(value.args) == 2 and not value.keywords:
-        binding = body.reader.read(value.args[1])
-        extent = body.reader.scalars.as_dtype(_domain(body, value.args[0]), dtype_of(binding))
-        axes = [(_KINDS[name], extent, binding)]
+    elif name in _KINDS:
+        axes = [_axis(body, value, _KINDS[name])]
     else:
         raise context.unsupported(value, f"`{source_of(value)}`", "write T.axis.spatial(extent, i)")
     if len(names) != len(targets) or len(names) != len(axes):
         raise context.fail("PA006", value, f"{len(axes)} axes for {len(targets)} names")
-    for item, axis in zip(names, axes, strict=True):
-        kind, extent, binding = axis
+    for item, (kind, start, extent, binding) in zip(names, axes, strict=True):
         var = body.reader.define(item.id, dtype_of(extent), item)
-        body.block.iter_vars.append(IterVar(var, extent, binding, kind, span=context.span(value)))
+        body.block.iter_vars.append(IterVar(var, extent, binding, kind, start, span=context.span(value)))
 
 
-def _domain(body: "TirBody", node: ast.expr) -> ast.expr:
-    """Return the extent of `n` or `(0, n)`."""
-    match node:
-        case ast.Tuple(elts=[ast.Constant(value=0), extent]):
-            return extent
+def _axis(body: TirBody, value: ast.Call, kind: IterKind) -> _Axis:
+    """Read `T.axis.spatial(n, i)` or `T.axis.spatial((1, n), i)`."""
+    reader = body.reader
+    values = given(reader.context, value, "dom binding dtype", 2)
+    binding = reader.read(values["binding"])
+    start: PrimExpr | None = None
+    match values["dom"]:
+        case ast.Tuple(elts=[lower, upper]):
+            start, extent = reader.extent(value, lower, upper)
         case ast.Tuple():
-            raise body.reader.context.unsupported(node, "an axis that does not start at 0")
-        case _:
-            return node
+            raise reader.context.fail("PA006", values["dom"], "a domain is an extent, or a start and an end")
+        case domain:
+            extent = reader.scalars.as_dtype(domain, dtype_of(binding))
+    return kind, _nonzero(start), extent, binding
 
 
-def _remap(body: "TirBody", value: ast.Call) -> list[tuple[IterKind, PrimExpr, PrimExpr]]:
+def _nonzero(start: PrimExpr | None) -> PrimExpr | None:
+    return None if isinstance(start, IntImm) and start.value == 0 else start
+
+
+def _remap(body: TirBody, value: ast.Call) -> list[_Axis]:
     reader = body.reader
     match value.args:
         case [ast.Constant(value=str(kinds)), ast.List(elts=items) | ast.Tuple(elts=items)]:
@@ -79,17 +77,17 @@ def _remap(body: "TirBody", value: ast.Call) -> list[tuple[IterKind, PrimExpr, P
             )
     if len(kinds) != len(items) or any(kind not in _KINDS for kind in kinds):
         raise reader.context.fail("PA006", value.args[0], f"expected one of S, R for each of {len(items)} variables")
-    axes: list[tuple[IterKind, PrimExpr, PrimExpr]] = []
+    axes: list[_Axis] = []
     for kind, item in zip(kinds, items, strict=True):
         binding = reader.read(item)
-        extent = reader.extents.get(binding) if isinstance(binding, PrimVar) else None
-        if extent is None:
+        found = reader.ranges.get(binding) if isinstance(binding, PrimVar) else None
+        if found is None:
             raise reader.context.fail("PA006", item, f"`{source_of(item)}` is no loop variable", "write T.axis.spatial")
-        axes.append((_KINDS[kind], extent, binding))
+        axes.append((_KINDS[kind], _nonzero(found[0]), found[1], binding))
     return axes
 
 
-def read_part(body: "TirBody", name: str, node: ast.expr) -> None:
+def read_part(body: TirBody, name: str, node: ast.expr) -> None:
     """Read `T.reads(...)`, `T.writes(...)`, `T.where(...)`, `T.sblock_attr(...)`."""
     reader, block = body.reader, body.block
     assert isinstance(node, ast.Call)
@@ -113,11 +111,39 @@ def read_part(body: "TirBody", name: str, node: ast.expr) -> None:
 
 
 class _BufferNames(ast.NodeTransformer):
-    """Replaces the buffers that an annotation lists, as `layout_free_placeholders` does, by their names."""
+    """Marks the buffers that an annotation lists, as `layout_free_placeholders` does: `{"@buffer": "A"}`."""
 
-    def __init__(self, body: "TirBody") -> None:
+    def __init__(self, body: TirBody) -> None:
         self.body = body
+
+    def visit_Call(self, node: ast.Call) -> ast.expr:
+        return node
 
     def visit_Name(self, node: ast.Name) -> ast.expr:
         buffer = self.body.reader.buffer(node)
-        return ast.copy_location(ast.Constant(buffer.name), node)
+        key, name = (ast.copy_location(ast.Constant(text), node) for text in (BUFFER, buffer.name))
+        return ast.copy_location(ast.Dict([key], [name]), node)
+
+
+def read_match(body: TirBody, target: ast.Name, value: ast.Call) -> None:
+    """Read `A = T.match_buffer(a, (n,))` of a parameter, or `B = T.match_buffer(A[i, 0:4], (4,))` in a block."""
+    reader = body.reader
+    span = reader.context.span(value)
+    subject = value.args[0] if value.args else None
+    is_region = isinstance(subject, ast.Subscript) or (subject is not None and reader.known_buffer(subject) is not None)
+    if subject is not None and is_region:
+        if body.block is None:
+            raise reader.context.fail("PA005", value, "T.match_buffer of a region stands in a block")
+        region = reader.region(subject)
+        buffer, _ = read_buffer(reader, target.id, value, value.args[1:])
+        body.block.matches.append(MatchRegion(buffer, region, span=span))
+    else:
+        handle = reader.read(subject) if isinstance(subject, ast.Name) else None
+        if not isinstance(handle, PrimVar) or handle.dtype != "handle" or not body.is_function:
+            hint = "match the handle parameters at the head of the function"
+            raise reader.context.unsupported(value, f"`{source_of(value)}`", hint)
+        if any(item.handle is handle for item in body.buffers):
+            raise reader.context.unsupported(value, f"a second buffer of the parameter `{handle.name}`")
+        buffer, _ = read_buffer(reader, target.id, value, value.args[1:])
+        body.buffers.append(BufferParam(handle, buffer, is_inline=False, span=span))
+    reader.scope.define(target.id, buffer)

@@ -1,55 +1,82 @@
 """Read buffers: `T.Buffer((n, 4), "float32")`, `T.match_buffer(a, (n,), strides=[s])`, `T.alloc_buffer((4,))`."""
 
 import ast
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from types import MappingProxyType
 
 from relax_core.frontend.tvmscript.context import source_of
+from relax_core.frontend.tvmscript.tir_arguments import given, text_argument
 from relax_core.frontend.tvmscript.tir_reader import TirReader
-from relax_core.ir.prim import PrimExpr
+from relax_core.ir.attrs import Attrs, AttrValue
+from relax_core.ir.prim import IntImm, PrimExpr
 from relax_core.ir.tir import Buffer
 
-_PROMISES = ("align", "offset_factor", "data", "buffer_type", "axis_separators", "layout")
+NAMES = (
+    "shape dtype data strides elem_offset scope align offset_factor buffer_type axis_separators layout byte_offset "
+    "annotations allocated_addr"
+)
+_DEFAULTS: Mapping[str, int] = MappingProxyType({"align": 64, "offset_factor": 0})
 
 
 def read_buffer(
-    reader: TirReader, name: str, node: ast.expr, args: list[ast.expr], keywords: list[ast.keyword]
-) -> Buffer:
-    """Read the shape, dtype, strides and scope of a buffer; free names in them define dimensions."""
-    given: dict[str, ast.expr] = dict(zip(("shape", "dtype"), args, strict=False))
-    given.update((item.arg, item.value) for item in keywords if item.arg is not None)
-    unknown = set(given) - {"shape", "dtype", "strides", "elem_offset", "scope", *_PROMISES}
-    if len(args) > 2 or unknown or "shape" not in given:
-        raise reader.context.fail(
-            "PA006", node, f'expected a shape and a dtype: (n, 4), "float32"; got `{source_of(node)}`'
-        )
-    defining = TirReader(reader.context, reader.scope, reader.dtypes, reader.extents, reader.allocated, defines=True)
-    shape = defining.shape(given["shape"])
-    dtype = reader.dtype(given["dtype"]) if "dtype" in given else "float32"
-    strides = given.get("strides")
-    offset = given.get("elem_offset")
-    return Buffer(
+    reader: TirReader, name: str, node: ast.Call, args: Sequence[ast.expr] | None = None, *, defines: bool = True
+) -> tuple[Buffer, dict[str, ast.expr]]:
+    """Read the shape, dtype, strides and scope of a buffer; return it and all arguments by name.
+
+    Free names in a shape define dimensions if `defines`.
+    """
+    values = given(reader.context, node, NAMES, 1, args)
+    inner = replace(reader, defines=defines or reader.defines)
+    dtype = reader.dtype(values["dtype"]) if "dtype" in values else "float32"
+    strides = values.get("strides")
+    buffer = Buffer(
         name,
-        shape,
+        inner.shape(values["shape"]),
         dtype,
-        () if strides is None or _is_none(strides) else defining.shape(strides),
-        None if offset is None or _is_none(offset) else _offset(defining, offset),
-        _scope(reader, given.get("scope")),
+        () if strides is None else inner.shape(strides),
+        _offset(inner, values.get("elem_offset")),
+        _scope(reader, values.get("scope")),
+        _attrs(reader, node, values),
         span=reader.context.span(node),
     )
+    return buffer, values
 
 
-def _offset(reader: TirReader, node: ast.expr) -> PrimExpr:
-    return reader.read(node)
-
-
-def _is_none(node: ast.expr) -> bool:
-    return isinstance(node, ast.Constant) and node.value is None
+def _offset(reader: TirReader, node: ast.expr | None) -> PrimExpr | None:
+    """Read an offset in elements; 0 is none."""
+    value = None if node is None else reader.dimension(node)
+    return None if isinstance(value, IntImm) and value.value == 0 else value
 
 
 def _scope(reader: TirReader, node: ast.expr | None) -> str:
-    match node:
-        case None:
-            return "global"
-        case ast.Constant(value=str(text)):
-            return text or "global"
-        case _:
-            raise reader.context.fail("PA006", node, 'a storage scope is a string, such as "global"')
+    return "global" if node is None else text_argument(reader.context, node, "a storage scope") or "global"
+
+
+def _attrs(reader: TirReader, node: ast.Call, values: dict[str, ast.expr]) -> Attrs:
+    """Read what code generators are told besides."""
+    found: list[tuple[str, AttrValue]] = []
+    for name, default in _DEFAULTS.items():
+        match values.get(name):
+            case None:
+                pass
+            case ast.Constant(value=int(number)) if not isinstance(number, bool):
+                if number not in (0, default):
+                    found.append((name, number))
+            case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=1)):
+                pass
+            case value:
+                raise reader.context.fail("PA006", value, f"`{name}` is a number, got `{source_of(value)}`")
+    if "buffer_type" in values:
+        kind = text_argument(reader.context, values["buffer_type"], "a buffer type")
+        if kind not in ("", "default"):
+            found.append(("buffer_type", kind))
+    layout = next((item.value for item in node.keywords if item.arg == "layout"), None)
+    if layout is not None and not (isinstance(layout, ast.Constant) and layout.value == "default"):
+        found.append(("layout", ast.unparse(layout)))
+    if "axis_separators" in values:
+        axes = values["axis_separators"]
+        if not isinstance(axes, ast.List | ast.Tuple) or axes.elts:
+            message = f"`axis_separators={source_of(axes)}` is not kept: buffers have one axis of memory here"
+            reader.context.report("PA040", axes, message, severity="note")
+    return tuple(found)

@@ -1,21 +1,28 @@
 """Read prim funcs: parameters, buffers, and the body."""
 
 import ast
+from dataclasses import replace
 
 from relax_core.frontend.tvmscript.context import Context, Failed, source_of
 from relax_core.frontend.tvmscript.relax_function import Decorator, declared_dtypes
 from relax_core.frontend.tvmscript.scalar_calls import is_dtype
 from relax_core.frontend.tvmscript.scope import POISONED
+from relax_core.frontend.tvmscript.tir_body import TirBody
 from relax_core.frontend.tvmscript.tir_buffer import read_buffer
+from relax_core.frontend.tvmscript.tir_dialect import facts_of
 from relax_core.frontend.tvmscript.tir_reader import TirReader
-from relax_core.frontend.tvmscript.tir_stmt import TirBody, read_statements
+from relax_core.frontend.tvmscript.tir_scoped import POINTERS, variable
+from relax_core.frontend.tvmscript.tir_stmt import read_statements
 from relax_core.ir.prim import PrimVar
 from relax_core.ir.tir import Block, BufferParam, PrimFunc, Stmt
+
+HEAD_LENGTH = 2000
 
 
 def read_prim_func(context: Context, node: ast.FunctionDef, decorator: Decorator) -> PrimFunc:
     """Read a prim func. Free dimensions of its buffers are bound from the arguments' shapes."""
-    reader = TirReader(context, dtypes=declared_dtypes(context, node.body))
+    facts = facts_of(node, context.source.text[context.span(node).start : context.span(node).end])
+    reader = TirReader(context, dtypes=declared_dtypes(context, node.body), facts=facts)
     arguments = node.args
     if arguments.vararg or arguments.kwarg or arguments.kwonlyargs or arguments.defaults or arguments.posonlyargs:
         raise context.unsupported(node, f"a parameter of `{node.name}` with a default, a star or by name only")
@@ -24,12 +31,20 @@ def read_prim_func(context: Context, node: ast.FunctionDef, decorator: Decorator
     for param, argument in zip(params, arguments.args, strict=True):
         if _is_buffer(reader, argument.annotation):
             _inline_buffer(body, param, argument)
-    _returns(reader, node)
+    returned = _returns(reader, node)
     made = read_statements(body, node.body)
+    places = {param: place for place, param in enumerate(params)}
+    buffers = sorted(body.buffers, key=lambda item: places.get(item.handle, 0))
     return PrimFunc(
-        tuple(params), tuple(body.buffers), _rooted(reader, made), body.attrs, decorator.is_private,
-        span=context.span(node),
+        tuple(params), tuple(buffers), _rooted(reader, made), body.attrs, decorator.is_private, returned,
+        False if _is_lowered(context) and not facts.is_s_tir else None, span=context.span(node),
     )  # fmt: skip
+
+
+def _is_lowered(context: Context) -> bool:
+    """Tell whether functions without `s_tir=True` are of 2026, where that means that no schedule changes them."""
+    head = context.source.text[:HEAD_LENGTH]
+    return "tirx" in head and "ir_module(s_tir=True" not in head
 
 
 def _rooted(reader: TirReader, body: Stmt) -> Stmt:
@@ -39,12 +54,16 @@ def _rooted(reader: TirReader, body: Stmt) -> Stmt:
     return Block("root", (), body, alloc_buffers=tuple(reader.allocated), span=body.span)
 
 
-def _returns(reader: TirReader, node: ast.FunctionDef) -> None:
+def _returns(reader: TirReader, node: ast.FunctionDef) -> str | None:
+    """Return the dtype of the declared result, `None` if there is none."""
     match node.returns:
         case None | ast.Constant(value=None):
-            pass
+            return None
+        case returns if is_dtype(reader.name_of(returns)):
+            return reader.name_of(returns)
         case returns:
-            reader.context.report("PA004", returns, f"a prim func that returns `{source_of(returns)}` is not read yet")
+            reader.context.report("PA007", returns, f"`{source_of(returns)}` is no type of the result of a prim func")
+            return None
 
 
 def _is_buffer(reader: TirReader, node: ast.expr | None) -> bool:
@@ -58,7 +77,11 @@ def _scalar_or_handle(reader: TirReader, argument: ast.arg) -> PrimVar:
     span = context.span(argument)
     if _is_buffer(reader, node):
         return PrimVar(argument.arg, "handle", span=span)
-    name = reader.name_of(node) if isinstance(node, ast.Attribute | ast.Call) else ""
+    name = reader.name_of(node) if isinstance(node, ast.Attribute | ast.Call | ast.Subscript) else ""
+    if name in POINTERS and node is not None:
+        pointer = replace(variable(reader, argument.arg, node, None, argument), span=span)
+        reader.scope.define(argument.arg, pointer)
+        return pointer
     if not is_dtype(name):
         if node is None:
             context.report(
@@ -77,12 +100,12 @@ def _inline_buffer(body: TirBody, param: PrimVar, argument: ast.arg) -> None:
     node = argument.annotation
     try:
         match node:
-            case ast.Call(args=args, keywords=keywords):
-                buffer = read_buffer(reader, argument.arg, node, args, keywords)
-            case ast.Subscript(slice=ast.Tuple(elts=elts)) if any(isinstance(item, ast.Tuple) for item in elts):
-                buffer = read_buffer(reader, argument.arg, node, elts, [])
-            case ast.Subscript(slice=index):
-                buffer = read_buffer(reader, argument.arg, node, [index], [])
+            case ast.Call():
+                buffer, _ = read_buffer(reader, argument.arg, node)
+            case ast.Subscript(value=func, slice=ast.Tuple(elts=elts)) if any(isinstance(i, ast.Tuple) for i in elts):
+                buffer, _ = read_buffer(reader, argument.arg, ast.copy_location(ast.Call(func, elts, []), node))
+            case ast.Subscript(value=func, slice=index):
+                buffer, _ = read_buffer(reader, argument.arg, ast.copy_location(ast.Call(func, [index], []), node))
             case _:
                 raise AssertionError(argument.arg)
     except Failed:

@@ -8,24 +8,27 @@ from relax_core.frontend.tvmscript.names import qualified, suggestion
 from relax_core.frontend.tvmscript.scalar_calls import is_dtype
 from relax_core.frontend.tvmscript.scalars import ScalarReader
 from relax_core.frontend.tvmscript.scope import Poisoned, Scope
-from relax_core.ir.prim import Binary, IntImm, PrimExpr, PrimVar, const, dtype_of
+from relax_core.frontend.tvmscript.tir_dialect import Facts
+from relax_core.frontend.tvmscript.tir_expr import read_other
+from relax_core.ir.prim import Binary, IntImm, Intrinsic, PrimExpr, PrimVar, const, dtype_of, lanes_of, vector_of
 from relax_core.ir.tir import Buffer, BufferLoad, BufferRegion
+
+ZERO = IntImm(0, "int32")
 
 
 @dataclass(slots=True)
 class TirReader:
     """Reads the expressions of a prim func in one scope.
 
-    `extents` are those of the loops around this place that start at 0; `allocated` takes the buffers of the
-    block; `lets` are the variables that let statements bind.
+    `ranges` are the starts and extents of the loops around this place; `allocated` takes the buffers of the block.
     """
 
     context: Context
     scope: Scope = field(default_factory=Scope)
     dtypes: dict[str, str] = field(default_factory=dict[str, str])
-    extents: dict[PrimVar, PrimExpr] = field(default_factory=dict[PrimVar, PrimExpr])
+    ranges: dict[PrimVar, tuple[PrimExpr, PrimExpr]] = field(default_factory=dict[PrimVar, tuple[PrimExpr, PrimExpr]])
     allocated: list[Buffer] = field(default_factory=list[Buffer])
-    lets: set[PrimVar] = field(default_factory=set[PrimVar])
+    facts: Facts = field(default_factory=Facts)
     defines: bool = False
 
     def inner(self) -> "TirReader":
@@ -35,11 +38,15 @@ class TirReader:
     @property
     def scalars(self) -> ScalarReader:
         """The reader of scalar expressions in this scope; a bare integer is int32."""
-        return ScalarReader(self.context, self._name, self.load, "int32")
+        return ScalarReader(self.context, self._name, self.load, "int32", self._other)
 
     def read(self, node: ast.expr) -> PrimExpr:
         """Read a scalar expression."""
         return self.scalars.read(node)
+
+    def argument(self, node: ast.expr) -> PrimExpr:
+        """Read an argument of an intrinsic: a scalar, a buffer, a list."""
+        return self.scalars.argument(node)
 
     def name_of(self, node: ast.expr) -> str:
         """Return the name of what is called, without its module: "grid", "axis.remap"; empty if it is not of T."""
@@ -61,6 +68,8 @@ class TirReader:
                 return found
             case Poisoned():
                 raise Failed(node.id)
+            case Buffer() as buffer if buffer in self.facts.scalars:
+                return BufferLoad(buffer, (ZERO,), span=self.context.span(node))
             case Buffer():
                 message = f"`{node.id}` is a buffer"
                 raise self.context.fail("RS004", node, message, f"read an element of it: {node.id}[...]")
@@ -70,11 +79,19 @@ class TirReader:
             case _:
                 raise self.undefined(node)
 
+    def _other(self, node: ast.expr) -> PrimExpr | None:
+        return read_other(self, node)
+
     def undefined(self, node: ast.Name) -> Failed:
         """Report that a name is not defined, with the one that may be meant."""
         return self.context.fail(
             "RS001", node, f"`{node.id}` is not defined", suggestion(node.id, self.scope.visible())
         )
+
+    def known_buffer(self, node: ast.expr) -> Buffer | None:
+        """Return the buffer that `node` names, if it does."""
+        found = self.scope.find(node.id) if isinstance(node, ast.Name) else None
+        return found if isinstance(found, Buffer) else None
 
     def buffer(self, node: ast.expr) -> Buffer:
         """Return the buffer that a name stands for."""
@@ -91,21 +108,40 @@ class TirReader:
                 raise self.context.fail("RS004", node, f"`{node.id}` is no buffer")
 
     def load(self, node: ast.Subscript) -> PrimExpr:
-        """Read `A[i, j]`."""
+        """Read `A[i, j]`, `A[0:4]` as a vector, or `A.shape[0]`."""
+        if isinstance(node.value, ast.Attribute):
+            found = self._other(node)
+            if found is not None:
+                return found
         buffer, indices = self.element(node)
         return BufferLoad(buffer, indices, span=self.context.span(node))
 
     def element(self, node: ast.Subscript) -> tuple[Buffer, tuple[PrimExpr, ...]]:
-        """Read the buffer and the indices of `A[i, j]`."""
+        """Read the buffer and the indices of `A[i, j]`; a slice is a vector of indices."""
         buffer = self.buffer(node.value)
         items = index_items(node)
-        for item in items:
-            if isinstance(item, ast.Slice):
-                raise self.context.unsupported(node, f"the slice `{source_of(node)}` outside of T.reads and T.writes")
         if len(items) != len(buffer.shape):
             message = f"`{buffer.name}` has {len(buffer.shape)} dimensions, got {len(items)} indices"
             raise self.context.fail("PA006", node, message)
-        return buffer, tuple(self.read(item) for item in items)
+        return buffer, tuple(self._index(item) for item in items)
+
+    def _index(self, node: ast.expr) -> PrimExpr:
+        if not isinstance(node, ast.Slice):
+            return self.read(node)
+        stride = const(1, "int32") if node.step is None else self.read(node.step)
+        if node.lower is None or node.upper is None:
+            raise self.context.fail("PA009", node, "a slice has a start and an end")
+        start, extent = self.extent(node, node.lower, node.upper)
+        match stride, extent:
+            case IntImm(value=step), IntImm(value=length) if step > 0 and length > 0:
+                lanes = (length + step - 1) // step
+            case _:
+                raise self.context.unsupported(node, f"the slice `{source_of(node)}` of unknown length")
+        if lanes == 1:
+            return start
+        dtype = dtype_of(start)
+        args = (start, const(step, dtype), const(lanes, "int32"))
+        return Intrinsic("Ramp", args, vector_of(dtype, lanes * lanes_of(dtype)), span=self.context.span(node))
 
     def region(self, node: ast.expr) -> BufferRegion:
         """Read `A[i, 0:4]`."""
@@ -113,14 +149,24 @@ class TirReader:
             buffer = self.buffer(node)
             starts = tuple(const(0, dtype_of(size)) for size in buffer.shape)
             return BufferRegion(buffer, starts, buffer.shape, span=self.context.span(node))
-        ranges = [self._range(item) for item in index_items(node)]
+        buffer = self.buffer(node.value)
+        items = index_items(node)
+        if len(items) != len(buffer.shape):
+            message = f"`{buffer.name}` has {len(buffer.shape)} dimensions, got {len(items)} ranges"
+            raise self.context.fail("PA006", node, message)
+        ranges = [self._range(item, size) for item, size in zip(items, buffer.shape, strict=True)]
         starts, extents = tuple(start for start, _ in ranges), tuple(extent for _, extent in ranges)
-        return BufferRegion(self.buffer(node.value), starts, extents, span=self.context.span(node))
+        return BufferRegion(buffer, starts, extents, span=self.context.span(node))
 
-    def _range(self, node: ast.expr) -> tuple[PrimExpr, PrimExpr]:
+    def _range(self, node: ast.expr, size: PrimExpr) -> tuple[PrimExpr, PrimExpr]:
         match node:
             case ast.Slice(lower=ast.expr() as lower, upper=ast.expr() as upper, step=None):
                 return self.extent(node, lower, upper)
+            case ast.Slice(lower=None, upper=ast.expr() as upper, step=None):
+                extent = self.read(upper)
+                return const(0, dtype_of(extent)), extent
+            case ast.Slice(lower=None, upper=None, step=None):
+                return const(0, dtype_of(size)), size
             case ast.Slice():
                 raise self.context.fail("PA009", node, "a slice of a region has a start and an end")
             case _:
@@ -143,9 +189,10 @@ class TirReader:
     def shape(self, node: ast.expr) -> tuple[PrimExpr, ...]:
         """Read the shape of a buffer; free names in it define dimensions where a buffer is matched."""
         items = node.elts if isinstance(node, ast.Tuple | ast.List) else [node]
-        return tuple(self._dim(item) for item in items)
+        return tuple(self.dimension(item) for item in items)
 
-    def _dim(self, node: ast.expr) -> PrimExpr:
+    def dimension(self, node: ast.expr) -> PrimExpr:
+        """Read one dimension, which may be in quotes."""
         if not isinstance(node, ast.Constant) or not isinstance(node.value, str):
             return self.read(node)
         try:
@@ -156,10 +203,18 @@ class TirReader:
             return self.read(inner)
 
     def dtype(self, node: ast.expr) -> str:
-        """Read a dtype in quotes."""
-        if isinstance(node, ast.Constant) and isinstance(node.value, str) and is_dtype(node.value):
-            return node.value
-        raise self.context.fail("PA007", node, f'expected a dtype, such as "float32", got `{source_of(node)}`')
+        """Read a dtype in quotes, or `T.float32`, or `A.dtype`."""
+        match node:
+            case ast.Constant(value=str(text)) if is_dtype(text):
+                return text
+            case ast.Attribute(value=ast.Name() as name, attr="dtype") if (
+                buffer := self.known_buffer(name)
+            ) is not None:
+                return buffer.dtype
+            case ast.Attribute() if is_dtype(self.name_of(node)):
+                return self.name_of(node)
+            case _:
+                raise self.context.fail("PA007", node, f'expected a dtype, such as "float32", got `{source_of(node)}`')
 
 
 def index_items(node: ast.Subscript) -> list[ast.expr]:

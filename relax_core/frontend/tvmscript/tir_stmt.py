@@ -1,84 +1,60 @@
 """Read the statements of prim funcs."""
 
 import ast
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from types import MappingProxyType
+from collections.abc import Sequence
+from dataclasses import replace
 
-from relax_core.frontend.tvmscript import tir_block
+from relax_core.frontend.tvmscript import tir_block, tir_scoped, tir_variable
 from relax_core.frontend.tvmscript.context import Failed, source_of
 from relax_core.frontend.tvmscript.literals import read_attributes
 from relax_core.frontend.tvmscript.relax_function import declared_dtype
-from relax_core.frontend.tvmscript.scalar_calls import KNOWN_CALLS, is_dtype
 from relax_core.frontend.tvmscript.scalars import BINARY
 from relax_core.frontend.tvmscript.scope import POISONED
+from relax_core.frontend.tvmscript.tir_body import BlockParts, Scoped, TirBody
 from relax_core.frontend.tvmscript.tir_buffer import read_buffer
+from relax_core.frontend.tvmscript.tir_expr import read_other
+from relax_core.frontend.tvmscript.tir_loop import LOOPS, read_head
 from relax_core.frontend.tvmscript.tir_reader import TirReader
-from relax_core.ir.attrs import NO_ATTRS, Attrs, attrs_of
-from relax_core.ir.prim import IntImm, PrimExpr, PrimVar, dtype_of
+from relax_core.ir.attrs import attrs_of
+from relax_core.ir.prim import Intrinsic, PrimVar, dtype_of, lanes_of, vector_of
 from relax_core.ir.tir import (
     AssertStmt,
     Block,
-    BufferParam,
     BufferStore,
     Evaluate,
-    For,
     IfThenElse,
-    LetStmt,
-    LoopKind,
     Stmt,
     While,
     seq,
 )
 
-LOOPS: tuple[LoopKind, ...] = ("serial", "parallel", "vectorized", "unroll", "thread_binding")
-_KINDS: Mapping[str, LoopKind] = MappingProxyType({kind: kind for kind in LOOPS})
-
-
-@dataclass(slots=True)
-class TirBody:
-    """A list of statements under construction; `block` is the block that it is the body of."""
-
-    reader: TirReader
-    buffers: list[BufferParam] = field(default_factory=list[BufferParam])
-    attrs: Attrs = NO_ATTRS
-    block: "tir_block.BlockParts | None" = None
-    is_function: bool = True
-
-
-@dataclass(frozen=True, slots=True)
-class _Let:
-    """`var = value` for the rest of the list."""
-
-    var: PrimVar
-    value: PrimExpr
-    statement: ast.stmt
+_Made = Stmt | Scoped | None
 
 
 def read_statements(body: TirBody, statements: Sequence[ast.stmt]) -> Stmt:
     """Read a list of statements; one that fails is reported and left out."""
-    made: list[Stmt | _Let] = []
+    made: list[Stmt | Scoped] = []
     for statement in statements:
         try:
-            result = _statement(body, statement)
+            results = _statement(body, statement)
         except Failed:
             for item in ast.walk(statement):
                 if isinstance(item, ast.Name) and isinstance(item.ctx, ast.Store):
                     body.reader.scope.define(item.id, POISONED)
             continue
-        if result is not None:
-            made.append(result)
-    return _nest(body, made)
+        for result in results if isinstance(results, list) else (results,):
+            if result is not None:
+                made.append(result)
+    return _nest(made)
 
 
-def _nest(body: TirBody, made: list[Stmt | _Let]) -> Stmt:
-    """Let each `_Let` hold the statements behind it."""
+def _nest(made: list[Stmt | Scoped]) -> Stmt:
+    """Let each `Scoped` hold the statements behind it."""
     # The rest is kept last statement first, so that adding to its front is cheap.
     rest: list[Stmt] = []
     for item in reversed(made):
-        if isinstance(item, _Let):
-            inner = _sequence(rest)
-            rest = [LetStmt(item.var, item.value, inner, span=body.reader.context.span(item.statement))]
+        if isinstance(item, Scoped):
+            rest = [item.wrap(_sequence(rest))]
         else:
             rest.append(item)
     return _sequence(rest)
@@ -93,29 +69,23 @@ def _sequence(reversed_stmts: list[Stmt]) -> Stmt:
     return replace(made, span=first.to(last)) if first is not None and last is not None else made
 
 
-def _statement(body: TirBody, statement: ast.stmt) -> Stmt | _Let | None:
+def _statement(body: TirBody, statement: ast.stmt) -> "_Made | list[Stmt | Scoped]":
     reader, context = body.reader, body.reader.context
     match statement:
         case ast.Assign(targets=[ast.Subscript() as target], value=value):
             return _store(reader, statement, target, value)
-        case ast.AugAssign(target=ast.Subscript() as target, op=op, value=value) if type(op) in BINARY:
-            return _augmented(reader, statement, target)
+        case ast.AugAssign(target=target, op=op) if type(op) in BINARY:
+            return _augmented(body, statement, target)
+        case ast.Assign(targets=[ast.Tuple(elts=names)], value=ast.Tuple(elts=values)) if len(names) == len(values):
+            return _assign_each(body, statement, names, values)
         case ast.Assign(targets=[target], value=value):
             return _assign(body, statement, target, value)
-        case ast.AnnAssign(target=ast.Name() as target, annotation=annotation, value=ast.expr() as value):
-            return _let(reader, statement, target, value, _annotated_dtype(reader, annotation))
+        case ast.AnnAssign(target=ast.Name() as target, annotation=annotation, value=value):
+            return tir_variable.annotated(reader, statement, (target, annotation, value))
         case ast.For(target=target, iter=iterator, body=statements, orelse=[]):
-            return _loop(body, statement, target, iterator, statements)
-        case ast.With(items=[item], body=statements):
-            return _with(body, statement, item, statements)
-        case ast.If(test=test, body=then, orelse=orelse):
-            condition = reader.read(test)
-            else_body = _inner(body, orelse) if orelse else None
-            return IfThenElse(condition, _inner(body, then), else_body, span=context.span(statement))
-        case ast.While(test=test, body=statements, orelse=[]):
-            return While(reader.read(test), _inner(body, statements), span=context.span(statement))
-        case ast.Assert(test=test, msg=message):
-            return AssertStmt(reader.read(test), _message(body, message), span=context.span(statement))
+            return _loop(body, statement, (target, iterator), statements)
+        case ast.With(items=[item, *others], body=statements):
+            return _with(body, statement, item, _without_first(statement, others) or statements)
         case ast.Expr(value=value):
             return _expression(body, statement, value)
         case ast.Pass() if (names := context.cut_at(statement)) is not None:
@@ -125,7 +95,34 @@ def _statement(body: TirBody, statement: ast.stmt) -> Stmt | _Let | None:
         case ast.Pass() | ast.Return(value=None):
             return None
         case _:
+            return _control(body, statement)
+
+
+def _control(body: TirBody, statement: ast.stmt) -> _Made:
+    reader, context = body.reader, body.reader.context
+    span = context.span(statement)
+    match statement:
+        case ast.If(test=test, body=then, orelse=orelse):
+            condition = reader.read(test)
+            then_body = _inner(body, then)
+            return IfThenElse(condition, then_body, _inner(body, orelse) if orelse else None, span=span)
+        case ast.While(test=test, body=statements, orelse=[]):
+            return While(reader.read(test), _inner(body, statements), span=span)
+        case ast.Assert(test=test, msg=message):
+            return _assertion(reader, statement, test, message)
+        case ast.Break():
+            return Evaluate(Intrinsic("break_loop", (), "void", span=span), span=span)
+        case ast.Continue():
+            return Evaluate(Intrinsic("continue_loop", (), "void", span=span), span=span)
+        case ast.Return(value=ast.expr() as value):
+            return Evaluate(Intrinsic("ret", (reader.argument(value),), "void", span=span), span=span)
+        case _:
             raise context.unsupported(statement, f"`{source_of(statement)}` in a prim func")
+
+
+def _without_first(statement: ast.With, others: list[ast.withitem]) -> list[ast.stmt]:
+    """Write `with a, b:` as `with a:` around `with b:`; empty if there is no second item."""
+    return [ast.copy_location(ast.With(others, statement.body), statement)] if others else []
 
 
 def _inner(body: TirBody, statements: Sequence[ast.stmt]) -> Stmt:
@@ -134,18 +131,29 @@ def _inner(body: TirBody, statements: Sequence[ast.stmt]) -> Stmt:
 
 def _store(reader: TirReader, statement: ast.stmt, target: ast.Subscript, value: ast.expr) -> Stmt:
     buffer, indices = reader.element(target)
-    made = reader.scalars.as_dtype(value, buffer.dtype)
+    lanes = lanes_of(dtype_of(indices[-1])) if indices else 1
+    dtype = buffer.dtype if lanes == 1 else vector_of(buffer.dtype, lanes * lanes_of(buffer.dtype))
+    made = reader.scalars.as_dtype(value, dtype)
     return BufferStore(buffer, indices, made, span=reader.context.span(statement))
 
 
-def _augmented(reader: TirReader, statement: ast.AugAssign, target: ast.Subscript) -> Stmt:
-    """`A[i] += x` is `A[i] = A[i] + x`."""
-    load = ast.copy_location(ast.Subscript(target.value, target.slice, ast.Load()), target)
-    value = ast.copy_location(ast.BinOp(load, statement.op, statement.value), statement)
-    return _store(reader, statement, target, value)
+def _augmented(body: TirBody, statement: ast.AugAssign, target: ast.expr) -> "_Made | list[Stmt | Scoped]":
+    """`A[i] += x` is `A[i] = A[i] + x`, and `x += y` is `x = x + y`."""
+    reader = body.reader
+    match target:
+        case ast.Subscript():
+            load: ast.expr = ast.Subscript(target.value, target.slice, ast.Load())
+        case ast.Name():
+            load = ast.Name(target.id, ast.Load())
+        case _:
+            raise reader.context.unsupported(statement, f"`{source_of(statement)}` in a prim func")
+    value = ast.copy_location(ast.BinOp(ast.copy_location(load, target), statement.op, statement.value), statement)
+    if isinstance(target, ast.Subscript):
+        return _store(reader, statement, target, value)
+    return _assign(body, statement, target, value)
 
 
-def _assign(body: TirBody, statement: ast.stmt, target: ast.expr, value: ast.expr) -> Stmt | _Let | None:
+def _assign(body: TirBody, statement: ast.stmt, target: ast.expr, value: ast.expr) -> "_Made | list[Stmt | Scoped]":
     reader, context = body.reader, body.reader.context
     name = reader.name_of(value) if isinstance(value, ast.Call) else ""
     if name.startswith("axis."):
@@ -153,129 +161,102 @@ def _assign(body: TirBody, statement: ast.stmt, target: ast.expr, value: ast.exp
         return None
     if not isinstance(target, ast.Name):
         raise context.unsupported(statement, f"`{source_of(statement)}` in a prim func")
-    if isinstance(value, ast.Call):
-        if name == "match_buffer":
-            _match_buffer(body, target, value)
-            return None
-        if name in ("alloc_buffer", "sblock_alloc_buffer"):
-            buffer = read_buffer(reader, target.id, value, value.args, value.keywords)
-            reader.allocated.append(buffer)
-            reader.scope.define(target.id, buffer)
-            return None
-        dtype = declared_dtype(context, value)
-        if dtype is not None:
-            if not isinstance(reader.scope.find(target.id), PrimVar):
-                reader.define(target.id, dtype, target)
-            return None
-    return _let(reader, statement, target, value, None)
+    if isinstance(value, ast.Call) and name:
+        match name:
+            case "match_buffer":
+                tir_block.read_match(body, target, value)
+                return None
+            case "sblock_alloc_buffer":
+                return _block_buffer(reader, target, value)
+            case "alloc_buffer" if reader.facts.has_blocks and not reader.facts.is_latest:
+                return _block_buffer(reader, target, value)
+            case "env_thread" | "meta_var":
+                return _named(reader, name, target, value)
+            case _ if name in tir_scoped.SCOPED and not (name == "Let" and value.keywords):
+                return tir_scoped.read_scoped(reader, name, value, target)
+            case _ if _declares(reader, target, value, name):
+                return None
+            case _:
+                pass
+    if isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute) and value.func.attr == "view":
+        viewed = reader.known_buffer(value.func.value)
+        if viewed is not None:
+            return tir_scoped.read_view(reader, target, viewed, value)
+    known = reader.known_buffer(value)
+    if known is not None and known not in reader.facts.scalars:
+        reader.scope.define(target.id, known)
+        return None
+    return tir_variable.variable(reader, statement, target, reader.argument(value), None)
 
 
-def _match_buffer(body: TirBody, target: ast.Name, value: ast.Call) -> None:
-    reader = body.reader
-    handle = reader.read(value.args[0]) if value.args and isinstance(value.args[0], ast.Name) else None
-    if not isinstance(handle, PrimVar) or handle.dtype != "handle" or not body.is_function:
-        hint = "match the handle parameters at the head of the function"
-        raise reader.context.unsupported(value, f"`{source_of(value)}`", hint)
-    buffer = read_buffer(reader, target.id, value, value.args[1:], value.keywords)
-    body.buffers.append(BufferParam(handle, buffer, is_inline=False, span=reader.context.span(value)))
-    reader.scope.define(target.id, buffer)
-
-
-def _let(reader: TirReader, statement: ast.stmt, target: ast.Name, value: ast.expr, dtype: str | None) -> _Let:
-    known = reader.scope.find(target.id)
-    if isinstance(known, PrimVar) and known in reader.lets and target.id not in reader.scope.names:
-        hint = "put the value into a buffer: T.alloc_buffer((1,), ...)"
-        raise reader.context.unsupported(statement, f"assigning again to `{target.id}` of an outer block", hint)
-    made = reader.read(value) if dtype is None else reader.scalars.as_dtype(value, dtype)
-    var = reader.define(target.id, dtype_of(made), target)
-    reader.lets.add(var)
-    return _Let(var, made, statement)
-
-
-def _annotated_dtype(reader: TirReader, node: ast.expr) -> str | None:
-    """Read the type of `x: T.int32 = ...`, `x: T.let[T.int32] = ...`, `x: T.let = ...`."""
-    name = reader.name_of(node)
-    if name == "let":
-        return _annotated_dtype(reader, node.slice) if isinstance(node, ast.Subscript) else None
-    if is_dtype(name):
-        return name
-    return reader.dtype(node)
-
-
-def _loop(
-    body: TirBody, statement: ast.stmt, target: ast.expr, iterator: ast.expr, statements: Sequence[ast.stmt]
-) -> Stmt:
-    """Read `for i, j in T.grid(n, m)` and the other loops, and `with T.grid(n) as i`."""
-    reader, context = body.reader, body.reader.context
-    name = reader.name_of(iterator)
-    if not isinstance(iterator, ast.Call) or name not in ("grid", "range", *LOOPS):
-        raise context.unsupported(iterator, f"a loop over `{source_of(iterator)}`", "write range(n) or T.grid(n, m)")
-    targets = list(target.elts) if isinstance(target, ast.Tuple | ast.List) else [target]
-    names = [item for item in targets if isinstance(item, ast.Name)]
-    ranges = _ranges(reader, iterator, name)
-    if len(names) != len(targets) or len(ranges) != len(names):
-        raise context.fail("PA006", iterator, f"{len(ranges)} ranges for {len(targets)} loop variables")
-    inner = reader.inner()
-    loop_vars: list[PrimVar] = []
-    for item, (start, extent) in zip(names, ranges, strict=True):
-        var = inner.define(item.id, dtype_of(extent), item)
-        loop_vars.append(var)
-        if isinstance(start, IntImm) and start.value == 0:
-            inner.extents[var] = extent
-    made = read_statements(TirBody(inner, is_function=False), statements)
-    kind = _KINDS.get(name, "serial")
-    thread, annotations = _loop_options(reader, iterator)
-    span = context.span(statement)
-    for var, (start, extent) in zip(reversed(loop_vars), reversed(ranges), strict=True):
-        made = For(var, start, extent, made, kind, thread, annotations, span=span)
+def _assign_each(
+    body: TirBody, statement: ast.stmt, names: list[ast.expr], values: list[ast.expr]
+) -> list[Stmt | Scoped]:
+    """Read `n, m = T.int64(), T.int64()`."""
+    made: list[Stmt | Scoped] = []
+    for target, value in zip(names, values, strict=True):
+        results = _assign(body, statement, target, value)
+        made += results if isinstance(results, list) else [] if results is None else [results]
     return made
 
 
-def _ranges(reader: TirReader, node: ast.Call, name: str) -> list[tuple[PrimExpr, PrimExpr]]:
-    if name == "grid":
-        return [_from_zero(reader, item) for item in node.args]
-    match node.args:
-        case [stop]:
-            return [_from_zero(reader, stop)]
-        case [start, stop]:
-            return [reader.extent(node, start, stop)]
+def _block_buffer(reader: TirReader, target: ast.Name, value: ast.Call) -> None:
+    buffer, _ = read_buffer(reader, target.id, value)
+    reader.allocated.append(buffer)
+    reader.scope.define(target.id, buffer)
+
+
+def _named(reader: TirReader, name: str, target: ast.Name, value: ast.Call) -> None:
+    """Read `tx = T.env_thread("threadIdx.x")` or `x = T.meta_var(i * 4)`, where the name stands for the expression."""
+    match name, value.args:
+        case "env_thread", [ast.Constant(value=str(tag)), *_]:
+            reader.facts.threads[reader.define(target.id, "int32", target)] = tag
+        case "meta_var", [inner]:
+            buffer = reader.known_buffer(inner)
+            reader.scope.define(target.id, reader.argument(inner) if buffer is None else buffer)
         case _:
-            raise reader.context.unsupported(node, f"`{source_of(node)}`", "a loop has a start and an end")
+            raise reader.context.fail("PA006", value, f"`{source_of(value)}`: one argument is wanted")
 
 
-def _from_zero(reader: TirReader, node: ast.expr) -> tuple[PrimExpr, PrimExpr]:
-    extent = reader.read(node)
-    return IntImm(0, dtype_of(extent), span=extent.span), extent
+def _declares(reader: TirReader, target: ast.Name, value: ast.Call, name: str) -> bool:
+    """Read `n = T.int64()`, `p = T.handle("float32", "global")`; tell whether it is such a declaration."""
+    dtype = declared_dtype(reader.context, value)
+    if dtype is None and name not in tir_scoped.POINTERS:
+        return False
+    if not isinstance(reader.scope.find(target.id), PrimVar):
+        if dtype is not None and dtype != "handle":
+            reader.define(target.id, dtype, target)
+        else:
+            reader.scope.define(target.id, tir_scoped.variable(reader, target.id, value, None, target))
+    return True
 
 
-def _loop_options(reader: TirReader, node: ast.Call) -> tuple[str | None, Attrs]:
-    thread: str | None = None
-    annotations: Attrs = NO_ATTRS
-    for item in node.keywords:
-        match item.arg, item.value:
-            case "thread", ast.Constant(value=str(text)):
-                thread = text
-            case "annotations", value:
-                annotations = read_attributes(reader.context, value)
-            case _:
-                raise reader.context.unsupported(item.value, f"`{item.arg}=` of a loop")
-    return thread, annotations
+def _loop(body: TirBody, statement: ast.stmt, head: tuple[ast.expr, ast.expr], statements: Sequence[ast.stmt]) -> Stmt:
+    """Read a loop, or `with T.grid(n) as i`."""
+    inner = body.reader.inner()
+    made = read_head(body.reader, inner, *head)
+    content = read_statements(TirBody(inner, is_function=False), statements)
+    return made.around(content, body.reader.context.span(statement))
 
 
 def _with(body: TirBody, statement: ast.stmt, item: ast.withitem, statements: Sequence[ast.stmt]) -> Stmt | None:
     reader = body.reader
-    expr = item.context_expr
-    name = reader.name_of(expr)
+    expr, target = item.context_expr, item.optional_vars
+    name = reader.name_of(expr) if isinstance(expr, ast.Call) else ""
     match name:
-        case "block" | "sblock" if isinstance(expr, ast.Call) and item.optional_vars is None:
+        case "block" | "sblock" if isinstance(expr, ast.Call) and target is None:
             return _block(body, statement, expr, statements)
         case "init":
             if body.block is None:
                 raise reader.context.fail("PA005", expr, "T.init() stands in a block")
             body.block.init = _inner(body, statements)
             return None
-        case "grid" | "range" | "serial" | "parallel" | "vectorized" | "unroll" if item.optional_vars is not None:
-            return _loop(body, statement, item.optional_vars, expr, statements)
+        case "grid" | "range" | "serial" | "parallel" | "vectorized" | "unroll" if target is not None:
+            return _loop(body, statement, (target, expr), statements)
+        case _ if name in tir_scoped.SCOPED and isinstance(expr, ast.Call) and isinstance(target, ast.Name | None):
+            inner = replace(reader.inner(), allocated=reader.allocated)
+            scoped = tir_scoped.read_scoped(inner, name, expr, target)
+            return scoped.wrap(read_statements(TirBody(inner, is_function=False), statements))
         case _:
             raise reader.context.unsupported(expr, f"`with {source_of(expr)}`")
 
@@ -289,42 +270,78 @@ def _block(body: TirBody, statement: ast.stmt, expr: ast.Call, statements: Seque
         case _:
             raise body.reader.context.unsupported(expr, f"`{source_of(expr)}`", 'write T.sblock("name")')
     inner = replace(body.reader.inner(), allocated=[])
-    parts = tir_block.BlockParts()
+    parts = BlockParts()
     made = read_statements(TirBody(inner, block=parts, is_function=False), statements)
     return Block(
         name, tuple(parts.iter_vars), made, parts.init, tuple(inner.allocated), parts.reads, parts.writes,
-        parts.predicate, parts.annotations, span=body.reader.context.span(statement),
+        parts.predicate, parts.annotations, tuple(parts.matches), span=body.reader.context.span(statement),
     )  # fmt: skip
 
 
-def _message(body: TirBody, node: ast.expr | None) -> str:
-    """Return the words of an assertion: "words", or the 2026 form ("RuntimeError", ["words"])."""
-    match node:
+def _assertion(reader: TirReader, statement: ast.stmt, test: ast.expr, message: ast.expr | None) -> Stmt:
+    """Read an assertion with the message "words", or as in 2026 ("RuntimeError", ["words"])."""
+    span = reader.context.span(statement)
+    condition = reader.read(test)
+    match message:
         case None:
-            return ""
+            return AssertStmt(condition, "", span=span)
+        case ast.Constant(value=str(text)):
+            return AssertStmt(condition, text, span=span)
+        case ast.Tuple(elts=[ast.Constant(value=str(kind)), ast.List(elts=items) | ast.Tuple(elts=items)]):
+            parts = tuple(_part(reader, item) for item in items)
+            return AssertStmt(condition, "".join(parts), kind, parts if len(parts) != 1 else (), span=span)
+        case _:
+            raise reader.context.fail("PA006", message, "the message of an assertion is a string")
+
+
+def _part(reader: TirReader, node: ast.expr) -> str:
+    """Read a piece of a message; one that stands in metadata, which the text does not hold, stays as written."""
+    match node:
         case ast.Constant(value=str(text)):
             return text
-        case ast.Tuple(elts=[ast.Constant(value=str()), ast.List(elts=parts)]):
-            return "".join(str(item.value) for item in parts if isinstance(item, ast.Constant))
+        case ast.Subscript():
+            message = f"`{source_of(node)}` is not in the text"
+            reader.context.report("PA031", node, message, "print it with show_meta=True", "warning")
+            return ast.unparse(node)
         case _:
-            raise body.reader.context.fail("PA006", node, "the message of an assertion is a string")
+            raise reader.context.fail("PA006", node, "the message of an assertion is made of strings")
 
 
-def _expression(body: TirBody, statement: ast.stmt, value: ast.expr) -> Stmt | None:
+def _expression(body: TirBody, statement: ast.stmt, value: ast.expr) -> _Made:
     reader, context = body.reader, body.reader.context
-    if isinstance(value, ast.Constant) and isinstance(value.value, str):
+    if isinstance(value, ast.Constant) and isinstance(value.value, str | type(...)):
         return None
+    span = context.span(statement)
     name = reader.name_of(value) if isinstance(value, ast.Call) else ""
     match name, value:
-        case "evaluate", ast.Call(args=[inner]):
-            return Evaluate(reader.read(inner), span=context.span(statement))
+        case "evaluate", ast.Call(args=[inner], keywords=[]):
+            return Evaluate(reader.argument(inner), span=span)
         case "func_attr", ast.Call(args=[inner]) if body.is_function:
             body.attrs = attrs_of([*body.attrs, *read_attributes(context, inner)])
             return None
-        case "reads" | "writes" | "where" | "block_attr" | "sblock_attr", ast.Call():
+        case _, ast.Call() if name in tir_block.PARTS:
             tir_block.read_part(body, name, value)
             return None
+        case "preflattened_buffer", ast.Call():
+            message = f"`{source_of(value)}` is not kept: buffers keep their shape here"
+            context.report("PA040", value, message, severity="note")
+            return None
+        case "buffer_store", ast.Call(
+            args=[ast.expr() as buffer, item, ast.List(elts=indices) | ast.Tuple(elts=indices)]
+        ):
+            index = ast.copy_location(ast.Tuple(indices, ast.Load()), value)
+            target = ast.copy_location(ast.Subscript(buffer, index, ast.Store()), value)
+            return _store(reader, statement, target, item)
+        case _, ast.Call(func=ast.Attribute(value=ast.Name() as name_of_buffer, attr="vstore"), args=[index, item]) if (
+            reader.known_buffer(name_of_buffer)
+        ):
+            target = ast.copy_location(ast.Subscript(name_of_buffer, index, ast.Store()), value)
+            return _store(reader, statement, target, item)
+        case _, ast.Call() if name in tir_scoped.SCOPED:
+            return tir_scoped.read_scoped(reader, name, value, None)
+        case _ if name and name not in LOOPS:
+            return Evaluate(reader.read(value), span=span)
+        case "", ast.Call() if (called := read_other(reader, value)) is not None:
+            return Evaluate(called, span=span)
         case _:
-            if name in KNOWN_CALLS:
-                return Evaluate(reader.read(value), span=context.span(statement))
             raise context.unsupported(value, f"`{source_of(value)}`")

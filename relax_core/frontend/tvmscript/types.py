@@ -2,7 +2,7 @@
 
 import ast
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 from relax_core.frontend.tvmscript.context import Context, source_of
@@ -15,6 +15,15 @@ from relax_core.ir.prim import PrimExpr, PrimVar, dtype_of
 from relax_core.ir.types import OBJECT, VOID, FuncType, PrimType, ShapeType, TensorType, TupleType, Type
 
 TYPE_NAMES = ("Tensor", "Shape", "Tuple", "Callable", "Object", "Any", "Prim", "DTensor")
+_MADE_TYPES: Mapping[str, Type] = MappingProxyType(
+    {
+        "ir.StringType": PrimType("string"),
+        "ir.DataTypeType": OBJECT,
+        "ir.AnyType": OBJECT,
+        "ir.VoidType": VOID,
+    }
+)
+"""Types that TVM prints as the objects they are made of."""
 _NAMES_AND_MODULES: Mapping[str, str] = MappingProxyType(
     {f"{prefix}{name}": name for name in TYPE_NAMES for prefix in ("", "relax.", "relax.ty.", "relax.type.")}
 )
@@ -42,7 +51,7 @@ class TypeReader:
         name = qualified(node, self.context.aliases) if isinstance(node, ast.Name | ast.Attribute) else None
         if name is None or (isinstance(node, ast.Name) and self.find(node.id) is not None):
             return False
-        return name in _NAMES_AND_MODULES or name in ("tir.Buffer",)
+        return name in _NAMES_AND_MODULES or name in _MADE_TYPES or name == "tir.Buffer"
 
     def read(self, node: ast.expr) -> Type:
         """Read a type."""
@@ -108,6 +117,8 @@ class TypeReader:
             return short
         if name is not None and name.startswith("tir.") and is_dtype(name.removeprefix("tir.")):
             return name
+        if name is not None and name in _MADE_TYPES:
+            return name
         hint = suggestion((name or "").removeprefix("relax."), TYPE_NAMES, "R.")
         raise self.context.fail("RS006", node, f"`{source_of(node)}` is no type", hint)
 
@@ -130,7 +141,9 @@ class TypeReader:
                     raise self.context.fail("PA007", node, f"`{name}` takes no arguments")
                 return OBJECT
             case "DTensor":
-                raise self.context.unsupported(node, "`R.DTensor`")
+                return self._distributed(node, args, named)
+            case made if made in _MADE_TYPES:
+                return _MADE_TYPES[made]
             case _:
                 if args or named:
                     raise self.context.fail("PA007", node, f"expected a type, got `{source_of(node)}`")
@@ -156,6 +169,14 @@ class TypeReader:
             raise self.context.fail("PA007", node, f"ndim={ndim} disagrees with {len(shape)} dimensions")
         vdevice = self._vdevice(given["vdevice"]) if "vdevice" in given else None
         return TensorType(shape, dtype, ndim, vdevice)
+
+    def _distributed(self, node: ast.expr, args: list[ast.expr], named: dict[str, ast.expr]) -> Type:
+        """`R.DTensor(shape, dtype, device_mesh="mesh[0]", placement="S[0], R")`: a tensor with its sharding."""
+        given = dict(zip(("shape", "dtype", "device_mesh", "placement"), args, strict=False)) | named
+        tensor = self._tensor(node, [], {key: given[key] for key in given if key not in ("device_mesh", "placement")})
+        mesh, placement = (_words(given.get(key)) for key in ("device_mesh", "placement"))
+        assert isinstance(tensor, TensorType)
+        return replace(tensor, sharding=(mesh, placement))
 
     def _shape_type(self, node: ast.expr, args: list[ast.expr], named: dict[str, ast.expr]) -> Type:
         self._expect(node, named, ("values", "ndim"))
@@ -255,6 +276,17 @@ class TypeReader:
 
     def _no_access(self, node: ast.Subscript) -> PrimExpr:
         raise self.context.fail("PA009", node, f"expected a dimension, got `{source_of(node)}`")
+
+
+def _words(node: ast.expr | None) -> str:
+    """The text of a string, or of an expression such as `R.device_mesh((2, 2), I.Range(0, 4))`."""
+    match node:
+        case None:
+            return ""
+        case ast.Constant(value=str(text)):
+            return text
+        case _:
+            return ast.unparse(node)
 
 
 def _is_dtype_node(node: ast.expr) -> bool:

@@ -16,6 +16,7 @@ from relax_core.ops import OPS
 from relax_core.ops.show import show_type
 from relax_core.ops.spec import OpSpec
 from relax_core.passes.core import Pass, PassContext
+from relax_core.passes.relax.call_signature import Signature, call_signature
 from relax_core.passes.relax.functions import rewrite_functions
 
 Custom = tuple[tuple[str, str], ...]
@@ -88,6 +89,7 @@ class _Legalization:
     type_of: Mapping[Node, Type]
     added: list[Definition] = field(default_factory=list[Definition])
     by_hash: dict[str, list[Definition]] = field(default_factory=dict[str, list[Definition]])
+    by_call: dict[Signature, GlobalVar] = field(default_factory=dict[Signature, GlobalVar])
     names: Names = field(default_factory=Names)
 
     def __post_init__(self) -> None:
@@ -136,8 +138,17 @@ class _Legalization:
                 return f"the type of {what} is {show_type(type_)}, and a prim func needs every dimension and the dtype"
         return "no prim func is known for these arguments"
 
-    def global_for(self, prim_func: PrimFunc, name: str, call: Call) -> tuple[GlobalVar, bool]:
-        """Return the name of a prim func that equals `prim_func`, and whether it had to be added."""
+    def global_for(self, made: PrimFunc, name: str, call: Call) -> tuple[GlobalVar, bool]:
+        """Return the name of a prim func that equals `made` for `call`, and whether it had to be added."""
+        signature = call_signature(call, self.type_of)
+        if signature is not None and (known := self.by_call.get(signature)) is not None:
+            return known, False
+        found = self.equal_to(made, name, call)
+        if signature is not None:
+            self.by_call[signature] = found[0]
+        return found
+
+    def equal_to(self, prim_func: PrimFunc, name: str, call: Call) -> tuple[GlobalVar, bool]:
         key = structural_hash(prim_func)
         for item in self.by_hash.get(key, ()):
             if structural_equal(item.function, prim_func):

@@ -26,19 +26,22 @@ function markedSpans(tokens, marks) {
 }
 
 const PYTHON_WORDS = "and as assert break class continue def del elif else except finally for from global if import in is lambda not or pass raise return try while with yield True False None";
-const RELAY_WORDS = "def fn let if else match type free_var extern True False";
+const RELAY_WORDS = "def fn let if else match match? type free_var extern ref ref_read ref_write True False _";
 const RULES = {
   tvmscript: {
     words: new Set(PYTHON_WORDS.split(" ")),
     pattern: /(#.*$)|("""[^]*?(?:"""|$)|'''[^]*?(?:'''|$)|"(?:[^"\\]|\\.)*"?|'(?:[^'\\]|\\.)*'?)|(@[\w.]+)|(\b\d[\w.]*(?:e[+-]?\d+)?)|([A-Za-z_]\w*)|(\s+|[^\w\s])/g,
-    types: new Set(["R", "T", "I", "relax", "tir", "tvm", "Tensor", "Tuple", "Object", "Shape", "Prim", "Callable"]),
+    types: /^(?:R|T|I|relax|tir|tvm|Tensor|Tuple|Object|Shape|Prim|Callable)$/,
   },
   relay: {
     words: new Set(RELAY_WORDS.split(" ")),
-    pattern: /(\/\*[^]*?(?:\*\/|$)|\/\/.*$)|("(?:[^"\\]|\\.)*"?)|([@%][\w.]+)|(-?\b\d[\w.]*(?:e[+-]?\d+)?f?)|([A-Za-z_]\w*)|(\s+|[^\w\s])/g,
-    types: new Set(["Tensor", "float32", "float16", "float64", "int32", "int64", "int8", "uint8", "bool"]),
+    pattern: /(\/\*[^]*?(?:\*\/|$)|\/\/.*$|#(?!\[).*$)|("(?:[^"\\]|\\.)*"?)|(@[\w.?]+|%[\w.?]+|#\[[^\]]*\]?|meta\[[\w.]+\]\[\d+\])|(\b\d[\w.]*(?:e[+-]?\d+)?)|(match\?|[A-Za-z_][\w?]*(?:\.[A-Za-z_][\w?]*)*)|(\s+|[^\w\s])/g,
+    types: /^(?:Tensor|(?:bfloat|float|uint|int)\d+(?:x\d+)?|bool|[A-Z]\w*)$/,
   },
 };
+
+// Globals have a colour, and locals have none; what else begins with a sign is `#[version]` or `meta[...]`.
+const RELAY_SIGNS = { "@": "synName", "%": "" };
 
 // One line; strings and comments that go over several lines are coloured only where they start.
 function tokenize(line, language) {
@@ -51,7 +54,7 @@ function tokenize(line, language) {
     let syntax = "";
     if (comment) syntax = "synComment";
     else if (string) syntax = "synString";
-    else if (decorator) syntax = language === "relay" ? "synName" : "synDecor";
+    else if (decorator) syntax = language !== "relay" ? "synDecor" : RELAY_SIGNS[text[0]] ?? "synDecor";
     else if (number) syntax = "synNumber";
     else if (word) syntax = wordSyntax(word, previous, rules);
     if (word) previous = word;
@@ -64,5 +67,5 @@ function tokenize(line, language) {
 function wordSyntax(word, previous, rules) {
   if (previous === "def" || previous === "class") return "synName";
   if (rules.words.has(word)) return "synKeyword";
-  return rules.types.has(word) ? "synType" : "";
+  return rules.types.test(word) ? "synType" : "";
 }

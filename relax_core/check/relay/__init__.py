@@ -1,0 +1,1 @@
+"""Checking Relay: types with algebraic data and polymorphism, exhaustiveness of matches, and well-formedness."""

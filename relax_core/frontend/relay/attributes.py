@@ -1,0 +1,216 @@
+"""Read attributes: `axis=1, newshape=[2, -1], epsilon=1e-05f, virtual_device=VirtualDevice(device_type=1)`."""
+
+import json
+from types import MappingProxyType
+from typing import Any, cast
+
+from relax_core.frontend.relay.metadata import Metadata, meta_reference
+from relax_core.frontend.relay.numbers import MalformedNumber, lacks_suffix, read_number
+from relax_core.frontend.relay.operators import ATTRIBUTES_OF, COMMON_ATTRIBUTES
+from relax_core.frontend.relay.report import did_you_mean
+from relax_core.frontend.relay.types import TypeReader
+from relax_core.ir.attrs import Attrs, AttrValue
+
+# The field by which a value that is an object of a named class is told from a list of pairs.
+CLASS = "__class__"
+# The attributes of a call that are one entry of the metadata section, when that section is missing.
+ALL_ATTRIBUTES = "__attrs__"
+_WORDS = MappingProxyType({"None": None, "nullptr": None, "true": True, "false": False})
+
+
+class AttributeReader(TypeReader):
+    """Reads attributes. They are plain data: an attribute that is a program is refused."""
+
+    metadata: Metadata
+
+    def at_attribute(self) -> bool:
+        """Tell whether `name=` stands at the cursor."""
+        at = self.position
+        return self.kinds[at + 1] == "=" and (self.kinds[at] in ("ident", "string") or self.texts[at].isidentifier())
+
+    def attributes(self, closing: str) -> Attrs:
+        """Read `name=value, ...` up to `closing`, which is not taken."""
+        found: dict[str, AttrValue] = {}
+        while self.kinds[self.position] != closing:
+            if self.kinds[self.position] == "meta" and self.kinds[self.position + 1] != "=":
+                found.update(self.all_attributes())
+            else:
+                if not self.at_attribute():
+                    raise self.unexpected("an attribute, such as axis=1", "attributes stand behind the arguments")
+                at = self.position
+                name = self._unquoted(at) if self.kinds[at] == "string" else self.texts[at]
+                self.position = at + 2
+                value = self.attribute_value()
+                pairs = pairs_of(value) if name == "__dict__" else None
+                if pairs is None or is_reference(pairs):
+                    found[name] = value
+                else:
+                    found.update(pairs)
+            if not self.accept(","):
+                break
+        return tuple(found.items())
+
+    def all_attributes(self) -> Attrs:
+        """Read `meta[relay.attrs.CompilerAttrs][0]`, which stands for all attributes of a call."""
+        value = self._meta()
+        pairs = pairs_of(value)
+        if pairs is None or is_reference(pairs):
+            return ((ALL_ATTRIBUTES, value),)
+        return tuple((key, item) for key, item in pairs if key != CLASS)
+
+    def attribute_value(self) -> AttrValue:
+        """Read a value."""
+        self.deeper()
+        value = self._value()
+        self.depth -= 1
+        return value
+
+    def _value(self) -> AttrValue:
+        at = self.position
+        kind = self.kinds[at]
+        match kind:
+            case "number" | "inf" | "-":
+                return self._number()
+            case "string":
+                self.position += 1
+                return self._unquoted(at)
+            case "True" | "False":
+                self.position += 1
+                return kind == "True"
+            case "[" | "(":
+                return self._list("]" if kind == "[" else ")")
+            case "{":
+                return self._dictionary()
+            case "meta":
+                return self._meta()
+            case "ident":
+                return self._word()
+            case _:
+                raise self.unexpected("the value of an attribute", "attributes are numbers, strings, and lists of them")
+
+    def _word(self) -> AttrValue:
+        at = self.position
+        text = self.texts[at]
+        self.position += 1
+        if self.accept("("):
+            fields = self.attributes(")")
+            self.expect(")")
+            return ((CLASS, text), *fields)
+        return _WORDS.get(text, text)
+
+    def _number(self) -> AttrValue:
+        at = self.position
+        sign = ""
+        while self.accept("-"):
+            sign = "" if sign else "-"
+        if self.kinds[self.position] not in ("number", "inf"):
+            raise self.unexpected("a number")
+        text = sign + self.texts[self.position]
+        self.position += 1
+        try:
+            data = read_number(text)
+        except MalformedNumber as error:
+            self.report.error("RL009", self.span_from(at), f"{text}: {error}")
+            return 0
+        # An attribute is a double: it keeps the digits, whatever the width that the suffix names.
+        return float(text.split("f")[0]) if data.dtype.kind == "f" and "n" not in text else data.item()
+
+    def _list(self, closing: str) -> AttrValue:
+        self.position += 1
+        found: list[AttrValue] = []
+        while self.kinds[self.position] != closing:
+            found.append(self.attribute_value())
+            if not self.accept(","):
+                break
+        self.expect(closing)
+        return tuple(found)
+
+    def _dictionary(self) -> AttrValue:
+        self.position += 1
+        found: list[tuple[str, AttrValue]] = []
+        while self.kinds[self.position] != "}":
+            at = self.position
+            if self.kinds[at] not in ("string", "ident"):
+                raise self.unexpected("a key")
+            self.position += 1
+            key = self._unquoted(at) if self.kinds[at] == "string" else self.texts[at]
+            if not self.accept("="):
+                self.expect(":")
+            found.append((key, self.attribute_value()))
+            if not self.accept(","):
+                break
+        self.expect("}")
+        return tuple(found)
+
+    def _meta(self) -> AttrValue:
+        at = self.position
+        self.position += 1
+        name, index = meta_parts(self.texts[at])
+        value = self.metadata.attribute(name, index)
+        if value is not None:
+            return value
+        self.report_missing(at)
+        return meta_reference(name, index)
+
+    def report_missing(self, at: int) -> None:
+        """Say that a reference leads nowhere, once for each table; the program opens all the same."""
+        text = self.texts[at]
+        name, _ = meta_parts(text)
+        if self.metadata.is_there:
+            message, hint = f"`{text}` is not in the metadata section", ""
+        elif name in self.notes.missing_tables:
+            return
+        else:
+            message = f"the text has no #[metadata] section, which `{text}` refers to"
+            hint = "TVM prints it with astext(show_meta_data=True)"
+        self.notes.missing_tables.add(name)
+        self.report.say("warning", "RL010", self.tokens.span(at), message, hint)
+
+    def _unquoted(self, at: int) -> str:
+        return unquoted(self.texts[at])
+
+    def check_attributes(self, operator: str, attrs: Attrs, at: int) -> None:
+        """Note attributes that the operator does not have, as far as they are known."""
+        known = ATTRIBUTES_OF.get(operator)
+        if known is None:
+            return
+        for name, _ in attrs:
+            if name not in known and name not in COMMON_ATTRIBUTES and name != ALL_ATTRIBUTES:
+                message = f"{operator} has no attribute `{name}`"
+                hint = did_you_mean(name, known) or (f"it has {', '.join(sorted(known))}" if known else "")
+                self.report.say("note", "RL016", self.span_from(at), message, hint)
+
+    def note_suffix(self, at: int, text: str) -> None:
+        """Note a float literal without `f`, which TVM does not read."""
+        if lacks_suffix(text):
+            message = f"`{text}` is read as float32; TVM wants `{text}f`"
+            self.report.say("note", "RL015", self.tokens.span(at), message)
+
+
+def meta_parts(text: str) -> tuple[str, int]:
+    """Return the name and the number in `meta[relay.Constant][0]`."""
+    name, index = text[5:-1].split("][")
+    return name, int(index[:18])
+
+
+def unquoted(text: str) -> str:
+    """Return what a string literal stands for; a backslash that JSON does not know is itself."""
+    inner = text[1:-1]
+    if "\\" not in inner:
+        return inner
+    try:
+        return str(json.loads(text, strict=False))
+    except ValueError:
+        return inner
+
+
+def pairs_of(value: AttrValue) -> Attrs | None:
+    """Return a dictionary or an object as its pairs, `None` for any other value."""
+    items: tuple[Any, ...] = value if isinstance(value, tuple) else ()
+    are_pairs = all(isinstance(item, tuple) and len(cast("tuple[Any, ...]", item)) == 2 for item in items)
+    return items if items and are_pairs and all(isinstance(item[0], str) for item in items) else None
+
+
+def is_reference(pairs: Attrs) -> bool:
+    """Tell whether an object stands for an entry of a metadata section that is not there."""
+    return pairs[0] == (CLASS, "meta")

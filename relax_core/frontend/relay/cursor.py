@@ -1,0 +1,118 @@
+"""A place in the tokens, and the words for what is expected there."""
+
+from relax_core.frontend.relay.report import Failed, Report
+from relax_core.frontend.relay.tokens import END, Tokens
+from relax_core.source import Span
+
+MAX_DEPTH = 80
+_OPENING, _CLOSING = "([{", ")]}"
+_WORDS_OF_KIND = (
+    ("local", "a variable"),
+    ("graph", "a graph variable"),
+    ("global", "the name of a function, such as @main"),
+    ("ident", "a name"),
+    ("string", "a string"),
+    ("number", "a number"),
+)
+TOP_LEVEL = frozenset(("def", END))
+
+
+class Cursor:
+    """Reads tokens from `position` on. Failing reports the error and raises `Failed`."""
+
+    def __init__(self, tokens: Tokens, report: Report) -> None:
+        self.report = report
+        self.depth: int = 0
+        self.tokens = tokens
+        self.kinds = tokens.kinds
+        self.texts = tokens.texts
+        self.starts = tokens.starts
+        self.position: int = 0
+
+    def move_to(self, tokens: Tokens, position: int) -> None:
+        """Go on in other tokens."""
+        self.tokens = tokens
+        self.kinds = tokens.kinds
+        self.texts = tokens.texts
+        self.starts = tokens.starts
+        self.position = position
+
+    def span_from(self, first: int) -> Span:
+        """Return the span from token `first` to the token before the cursor."""
+        last = self.position - 1
+        if last <= first:
+            last = first
+        starts = self.starts
+        return Span(self.tokens.source, starts[first], starts[last] + len(self.texts[last]))
+
+    def expect(self, kind: str, after: str = "") -> str:
+        """Take a token of `kind` and return its text."""
+        position = self.position
+        if self.kinds[position] != kind:
+            wanted = dict(_WORDS_OF_KIND).get(kind, f"`{kind}`")
+            raise self.unexpected(f"{wanted}{after}")
+        self.position = position + 1
+        return self.texts[position]
+
+    def accept(self, kind: str) -> bool:
+        """Take the token if it is of `kind`."""
+        if self.kinds[self.position] == kind:
+            self.position += 1
+            return True
+        return False
+
+    def unexpected(self, wanted: str, hint: str = "") -> Failed:
+        """Report that the token here is not what is wanted."""
+        found = self.texts[self.position]
+        kind = self.kinds[self.position]
+        shown = f"`{found[:40]}`" if kind != END else "the end of the text"
+        return self.fail("RL001", self.position, f"expected {wanted}, found {shown}", hint)
+
+    def fail(self, code: str, place: int | Span, message: str, hint: str = "") -> Failed:
+        """Report an error at a token or a span and return the exception to raise."""
+        span = self.tokens.span(place) if isinstance(place, int) else place
+        self.report.error(code, span, message, hint)
+        return Failed(message)
+
+    def deeper(self) -> None:
+        """Count a level of nesting; too many are an error."""
+        self.depth += 1
+        if self.depth > MAX_DEPTH:
+            hint = "give names to the parts with `let`"
+            raise self.fail("RL003", self.position, "this is nested too deeply", hint)
+
+    def is_closed(self) -> bool:
+        """Tell whether the bracket around the cursor is closed before a block around it is."""
+        depth = 0
+        position = self.position
+        while (kind := self.kinds[position]) not in TOP_LEVEL:
+            if kind in _OPENING:
+                depth += 1
+            elif kind in _CLOSING:
+                if depth == 0:
+                    return kind != "}"
+                depth -= 1
+            position += 1
+        return False
+
+    def skip_statement(self, start: int) -> bool:
+        """Go behind the `;` that ends the statement at token `start`; `False` if its block ends before one."""
+        kinds = self.kinds
+        open_brackets: list[str] = []
+        position = start
+        while (kind := kinds[position]) not in TOP_LEVEL:
+            if kind in _OPENING:
+                open_brackets.append(kind)
+            elif kind in _CLOSING:
+                opening = _OPENING[_CLOSING.index(kind)]
+                if opening in open_brackets:
+                    while open_brackets.pop() != opening:
+                        pass
+                elif kind == "}":
+                    break
+            elif kind == ";" and "{" not in open_brackets:
+                self.position = position + 1
+                return True
+            position += 1
+        self.position = position
+        return False

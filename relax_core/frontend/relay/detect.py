@@ -1,0 +1,25 @@
+"""Tell Relay text from TVMScript."""
+
+import re
+
+_SUFFIXES = (".relay", ".rly")
+_SCRIPT = re.compile(
+    r"(?m)^[ \t>+.]*(?:@(?:R|T|I|relax|tir|tvm|script)\b[.\w]*|import \w|from \w[\w.]* import |class \w+|def \w+\()"
+)
+_RELAY = re.compile(
+    r"""(?mx)
+      \#\[\s*version\b | \#\[\s*metadata\s*\] | ^\s*v0\.0\.\d\s*$
+    | ^[ \t>+]*(?:
+          def\s+@ | extern\s+type\s | type\s+\w+\s*(?:\[[\w\s,]*\])?\s*(?:\{|=\s*\|)
+        | (?:let|free_var)\s+% | %[\w?.]+\s*(?:=|\(|:|$) | fn\s*[\[(]\s*[%\w)] | match\??\s*\(\s*%
+        | %\w+ | @\w+\( | [\w.]+\(%[\w?]+
+      )
+    """
+)
+
+
+def is_relay(text: str, name: str) -> bool:
+    """Tell whether a text is Relay: by the end of its name, else by how its lines begin."""
+    if name.endswith(_SUFFIXES):
+        return True
+    return _SCRIPT.search(text) is None and _RELAY.search(text) is not None

@@ -1,0 +1,201 @@
+"""The `#[metadata]` section: a JSON graph of nodes, as TVM writes it, with tensors in base64."""
+
+import base64
+import binascii
+import json
+import struct
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any, cast
+
+import numpy as np
+import numpy.typing as npt
+
+from relax_core.ir.attrs import Attrs, AttrValue
+
+MAGIC = 0xDD5E40F096B4A13F
+_HEADER = struct.Struct("<QQiiiBBH")
+_KINDS = ("int", "uint", "float")
+_MAX_DEPTH = 50
+# Fields that say where the node came from, or what inference finds again.
+_SKIPPED = frozenset(("span", "_checked_type_", "virtual_device_", "checked_type"))
+# Fields whose numbers are the numbers of nodes.
+_OBJECT_FIELDS = frozenset(
+    (
+        *("strides", "padding", "dilation", "kernel_size", "channels", "newshape", "axes", "begin", "end", "shape"),
+        *("target", "memory_scope", "virtual_device", "src_virtual_device", "dst_virtual_device", "pool_size", "host"),
+        *("output_size", "kind", "keys", "attrs", "dict", "__dict__", "block_shape", "crops", "paddings", "pad_width"),
+        *("reps", "size"),
+    )
+)
+_RENAMED = MappingProxyType({"device_type_int": "device_type"})
+
+
+class MalformedMetadata(Exception):
+    """The section is not what TVM writes; the message says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Metadata:
+    """The tables by name: `tables["relay.Constant"]` lists the numbers of nodes."""
+
+    nodes: tuple[dict[str, Any], ...] = ()
+    tables: dict[str, tuple[int, ...]] = field(default_factory=dict[str, "tuple[int, ...]"])
+    tensors: tuple[str, ...] = ()
+    is_there: bool = False
+    _read: dict[str, npt.NDArray[Any]] = field(default_factory=dict[str, "npt.NDArray[Any]"])
+
+    def constant(self, index: int) -> npt.NDArray[Any] | None:
+        """Return the tensor `meta[relay.Constant][index]`, `None` if it is not there or cannot be read."""
+        node = self._node("relay.Constant", index)
+        if node is None:
+            return None
+        try:
+            text = self.tensors[int(_fields(node).get("data", "0"))]
+            if text not in self._read:
+                self._read[text] = tensor_of_base64(text)
+            return self._read[text]
+        except (IndexError, ValueError, MalformedMetadata):
+            return None
+
+    def attribute(self, name: str, index: int) -> AttrValue:
+        """Return an entry as plain data, `None` if it is not there."""
+        node = self._node(name, index)
+        return None if node is None else self._decoded(node, 0)
+
+    def _node(self, name: str, index: int) -> dict[str, Any] | None:
+        table = self.tables.get(name, ())
+        return self.nodes[table[index]] if index < len(table) else None
+
+    def _at(self, text: object, depth: int) -> AttrValue:
+        try:
+            number = int(cast("str", text))
+        except (TypeError, ValueError):
+            return str(text)
+        return self._decoded(self.nodes[number], depth + 1) if 0 <= number < len(self.nodes) else number
+
+    def _decoded(self, node: dict[str, Any], depth: int) -> AttrValue:
+        if depth > _MAX_DEPTH:
+            return None
+        data = _list(node, "data") or []
+        fields = _fields(node)
+        match node.get("type_key", ""):
+            case "":
+                return None
+            case "Array" | "ffi.Array":
+                return tuple(self._at(item, depth) for item in data)
+            case "Map" | "StrMap" | "ffi.Map":
+                keys = _list(node, "keys") or []
+                return tuple((str(key), self._at(item, depth)) for key, item in zip(keys, data, strict=False))
+            case "runtime.String" | "ffi.String":
+                return str(node.get("repr_str", node.get("repr_bytes", "")))
+            case "IntImm" | "FloatImm" | "tir.StringImm":
+                return _scalar(fields.get("value", "0"))
+            case "DictAttrs":
+                inner = fields.get("__dict__")
+                return self._at(inner, depth) if inner is not None else _plain(fields)
+            case str(name):
+                found = [("__class__", cast("AttrValue", name))]
+                for key, text in fields.items():
+                    if key not in _SKIPPED:
+                        value = self._at(text, depth) if key in _OBJECT_FIELDS else _scalar(text)
+                        found.append((_RENAMED.get(key, key), value))
+                return tuple(found)
+            case _:
+                return None
+
+
+def meta_reference(name: str, index: int) -> Attrs:
+    """Return the attribute value that stands for an entry that is not there."""
+    return (("__class__", "meta"), ("name", name), ("index", index))
+
+
+def read_metadata(text: str) -> Metadata:
+    """Read the JSON behind `#[metadata]`.
+
+    Raises:
+        MalformedMetadata: it is no JSON, or not a graph of nodes.
+    """
+    try:
+        graph: Any = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise MalformedMetadata(f"it is not JSON: {error}") from None
+    items = _list(graph, "nodes")
+    if items is None:
+        raise MalformedMetadata('it has no list "nodes"')
+    nodes = tuple(_dictionary(item) for item in items)
+    root = _dictionary(graph).get("root")
+    if not isinstance(root, int) or not 0 <= root < len(nodes):
+        raise MalformedMetadata('"root" is not the number of a node')
+    tables: dict[str, tuple[int, ...]] = {}
+    for key, place in zip(_list(nodes[root], "keys") or [], _list(nodes[root], "data") or [], strict=False):
+        is_node = isinstance(place, int) and 0 <= place < len(nodes)
+        entries = (_list(nodes[place], "data") or []) if is_node else []
+        numbers = tuple(item for item in entries if isinstance(item, int) and 0 <= item < len(nodes))
+        if len(numbers) != len(entries):
+            raise MalformedMetadata(f"an entry of {key} is not the number of a node")
+        tables[str(key)] = numbers
+    tensors = tuple(str(item) for item in _list(graph, "b64ndarrays") or [])
+    return Metadata(nodes, tables, tensors, is_there=True)
+
+
+def _dictionary(value: Any) -> dict[str, Any]:
+    return cast("dict[str, Any]", value) if isinstance(value, dict) else {}
+
+
+def _list(value: Any, key: str) -> list[Any] | None:
+    found = _dictionary(value).get(key)
+    return cast("list[Any]", found) if isinstance(found, list) else None
+
+
+def tensor_of_base64(text: str) -> npt.NDArray[Any]:
+    """Read a tensor in the format in which TVM saves it.
+
+    Raises:
+        MalformedMetadata: it is something else.
+    """
+    try:
+        raw = base64.b64decode(text, validate=True)
+        magic, _, _, _, rank, code, bits, lanes = _HEADER.unpack_from(raw)
+        if magic != MAGIC or not 0 <= rank <= 32 or lanes != 1:
+            raise MalformedMetadata("the tensor has a foreign format")
+        shape = struct.unpack_from(f"<{rank}q", raw, _HEADER.size)
+        (size,) = struct.unpack_from("<q", raw, _HEADER.size + 8 * rank)
+        content = raw[_HEADER.size + 8 * (rank + 1) :]
+    except (binascii.Error, struct.error, ValueError) as error:
+        raise MalformedMetadata(f"the tensor cannot be read: {error}") from None
+    name = "bool" if (code, bits) in ((1, 1), (6, 8)) else f"{_KINDS[code]}{bits}" if code < 3 else ""
+    try:
+        data = np.frombuffer(content, np.dtype(name).newbyteorder("<"), count=size // max(bits // 8, 1)).reshape(shape)
+    except (TypeError, ValueError) as error:
+        raise MalformedMetadata(f"the tensor cannot be read: {error}") from None
+    data = data.astype(data.dtype.newbyteorder("="))
+    data.flags.writeable = False
+    return data
+
+
+def base64_of_tensor(data: npt.NDArray[Any]) -> str:
+    """Write a tensor in the format in which TVM saves it."""
+    code = 1 if data.dtype == np.bool_ else _KINDS.index(data.dtype.name.rstrip("0123456789"))
+    bits = 1 if data.dtype == np.bool_ else data.dtype.itemsize * 8
+    content = np.ascontiguousarray(data).astype(data.dtype.newbyteorder("<")).tobytes()
+    head = _HEADER.pack(MAGIC, 0, 1, 0, data.ndim, code, bits, 1)
+    sizes = struct.pack(f"<{data.ndim + 1}q", *data.shape, len(content))
+    return base64.b64encode(head + sizes + content).decode()
+
+
+def _fields(node: dict[str, Any]) -> dict[str, Any]:
+    return _dictionary(node.get("attrs"))
+
+
+def _plain(fields: dict[str, Any]) -> AttrValue:
+    return tuple((key, _scalar(text)) for key, text in fields.items() if key not in _SKIPPED)
+
+
+def _scalar(text: object) -> AttrValue:
+    for convert in (int, float):
+        try:
+            return convert(cast("str", text))
+        except (TypeError, ValueError, OverflowError):
+            continue
+    return str(text)

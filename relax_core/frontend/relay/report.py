@@ -1,0 +1,60 @@
+"""What is said about a Relay text while it is read."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+
+from relax_core.diagnostics import Diagnostic, Severity
+from relax_core.source import Span
+
+MAX_ERRORS = 100
+
+
+class Failed(Exception):
+    """A construct that has been diagnosed; whoever catches it goes on behind the construct."""
+
+
+class TooManyErrors(Exception):
+    """The text is probably no Relay; reading stops."""
+
+
+@dataclass(slots=True)
+class Report:
+    """The diagnostics so far."""
+
+    diagnostics: list[Diagnostic] = field(default_factory=list[Diagnostic])
+    error_count: int = 0
+    _places: set[tuple[str, int]] = field(default_factory=set[tuple[str, int]])
+
+    def error(self, code: str, span: Span, message: str, hint: str = "") -> None:
+        """Record an error; the second of a kind at one place follows from the first, and is dropped.
+
+        Raises:
+            TooManyErrors: that was one more than is useful.
+        """
+        if (code, span.start) in self._places:
+            return
+        self._places.add((code, span.start))
+        self.diagnostics.append(Diagnostic(code, message, span, hint))
+        self.error_count += 1
+        if self.error_count >= MAX_ERRORS:
+            message = f"more than {MAX_ERRORS} errors; the rest of the text is not read"
+            self.diagnostics.append(Diagnostic("RL014", message, span))
+            raise TooManyErrors
+
+    def say(self, severity: Severity, code: str, span: Span, message: str, hint: str = "") -> None:
+        """Record a warning or a note."""
+        self.diagnostics.append(Diagnostic(code, message, span, hint, severity))
+
+
+def close_name(name: str, known: Iterable[str]) -> str | None:
+    """Return the known name that is most like `name`, if one is much alike."""
+    by_lower = {item.lower(): item for item in known if item != name}
+    close = get_close_matches(name.lower(), by_lower, n=1, cutoff=0.6)
+    return by_lower[close[0]] if close else None
+
+
+def did_you_mean(name: str, known: Iterable[str], prefix: str = "") -> str:
+    """Return "did you mean nn.relu?", or the empty string."""
+    close = close_name(name, known)
+    return f"did you mean {prefix}{close}?" if close else ""

@@ -1,0 +1,241 @@
+"""Leaves of expressions: what a name, a number or a reference to the metadata section stands for."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+import numpy as np
+
+from relax_core.frontend.relay.attributes import AttributeReader, meta_parts
+from relax_core.frontend.relay.metadata import Metadata
+from relax_core.frontend.relay.numbers import MalformedNumber, read_number
+from relax_core.frontend.relay.operators import ATTRIBUTES_OF, is_foreign
+from relax_core.frontend.relay.report import Report, close_name, did_you_mean
+from relax_core.frontend.relay.scope import Library, ModuleNames, Names, Notes
+from relax_core.frontend.relay.tokens import Tokens
+from relax_core.ir.expr import Call, Constant, Expr, GlobalVar, Op, Tuple, Var
+from relax_core.ir.prim import IntImm
+from relax_core.ir.relay import Constructor
+from relax_core.ir.types import TensorType, Type
+from relax_core.source import Span
+
+# Names that people use in discussions.
+_SHORT_NAMES: Mapping[str, str] = MappingProxyType(
+    {"compiler_begin": "annotation.compiler_begin", "compiler_end": "annotation.compiler_end"}
+)
+_MAX_PLACEHOLDER_ELEMENTS = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """Marks to leave a scope with."""
+
+    locals: int
+    graphs: int
+    type_vars: int
+
+
+class Resolver(AttributeReader):
+    """Looks names up. In a text that is one expression, `free_vars` collects the variables that it leaves open."""
+
+    def __init__(self, tokens: Tokens, report: Report, names: ModuleNames, library: Library, notes: Notes) -> None:
+        AttributeReader.__init__(self, tokens, report, names, library, notes)
+        self.metadata = Metadata()
+        self.locals: Names[Var] = Names()
+        self.graphs: Names[Expr] = Names()
+        # TVM numbers graph variables through a whole function, and may use one behind the block that has it.
+        self.ended_graphs: dict[str, Expr] = {}
+        self.free_vars: dict[str, Var] | None = None
+        self.has_elisions = False
+        self.is_broken = False
+
+    def enter(self) -> Scope:
+        """Start a scope."""
+        return Scope(self.locals.enter(), self.graphs.enter(), self.type_vars.enter())
+
+    def leave(self, scope: Scope) -> None:
+        """Leave it, however many scopes inside are still open."""
+        self.locals.leave(scope.locals)
+        self.graphs.leave(scope.graphs)
+        self.type_vars.leave(scope.type_vars)
+
+    def placeholder(self) -> Expr:
+        """Return what stands for an expression with an error; the definition around it is dropped."""
+        self.is_broken = True
+        return Tuple(())
+
+    def local(self) -> Expr:
+        """Read `%x`."""
+        at = self.position
+        self.position = at + 1
+        found = self.locals.visible.get(self.texts[at])
+        return self._undefined_local(at) if found is None else found
+
+    def _undefined_local(self, at: int) -> Expr:
+        text = self.texts[at]
+        known = self.locals.visible
+        if self.free_vars is not None:
+            close = close_name(text, known)
+            if close is not None:
+                message = f"{text} is not defined here; it becomes a parameter"
+                self.report.say("warning", "RL004", self.tokens.span(at), message, f"did you mean {close}?")
+            return self.add_free_var(at, None)
+        self.is_broken = True
+        self.report.error("RL004", self.tokens.span(at), f"{text} is not defined here", did_you_mean(text, known))
+        var = Var(text[1:])
+        self.locals.define(text, var)
+        return var
+
+    def add_free_var(self, at: int, annotation: Type | None) -> Var:
+        """Make the variable at token `at` a parameter of the expression."""
+        text = self.texts[at]
+        name = f"v{text[1:]}" if text[1].isdigit() else text[1:]
+        var = Var(name, annotation, span=self.tokens.span(at))
+        if self.free_vars is not None:
+            self.free_vars[text] = var
+            # It is visible to the end of the text, also if it is first met in a block.
+            self.locals.visible[text] = var
+        else:
+            self.locals.define(text, var)
+        return var
+
+    def graph(self) -> Expr:
+        """Read `%0`."""
+        at = self.position
+        self.position = at + 1
+        text = self.texts[at]
+        found = self.graphs.visible.get(text) or self.ended_graphs.get(text)
+        if found is not None:
+            return found
+        if self.free_vars is not None:
+            var = self.add_free_var(at, None)
+            self.ended_graphs[text] = var
+            return var
+        self.is_broken = True
+        hint = f"write `{text} = ...;` before it"
+        self.report.error("RL005", self.tokens.span(at), f"the graph variable {text} is not defined here", hint)
+        self.ended_graphs[text] = Tuple(())
+        return self.ended_graphs[text]
+
+    def global_(self) -> GlobalVar:
+        """Read `@f`."""
+        at = self.position
+        self.position = at + 1
+        name = self.texts[at][1:]
+        found = self.names.globals.get(name) or self.names.undefined.get(name)
+        if found is None and self.library.add_global(name):
+            found = self.names.globals.get(name)
+        return self._undefined_global(name, at) if found is None else found
+
+    def _undefined_global(self, name: str, at: int) -> GlobalVar:
+        span = self.tokens.span(at)
+        message = f"@{name} is not defined in this text"
+        hint = did_you_mean(name, [*self.names.globals, *self.library.global_names], "@")
+        if self.names.is_fragment and not hint:
+            self.report.say("warning", "RL011", span, message, f"it opens as a fragment; calls of @{name} cannot run")
+        else:
+            self.is_broken = True
+            self.report.error("RL006", span, message, hint)
+        found = self.names.undefined[name] = GlobalVar(name, span=span)
+        return found
+
+    def named(self) -> Expr:
+        """Read the name of an operator or of a constructor; one without fields is called with none."""
+        at = self.position
+        self.position = at + 1
+        name = self.texts[at]
+        span = self.tokens.span(at)
+        constructor = self.constructor(name)
+        if constructor is not None:
+            is_value = not constructor.field_types and self.kinds[self.position] != "("
+            return Call(constructor, span=span) if is_value else constructor
+        if name in _SHORT_NAMES:
+            message = f"`{name}` is read as `{_SHORT_NAMES[name]}`"
+            self.report.say("note", "RL015", span, message)
+            return Op(_SHORT_NAMES[name], span=span)
+        if name not in ATTRIBUTES_OF:
+            self._unknown_operator(name, span)
+        return Op(name, span=span)
+
+    def _unknown_operator(self, name: str, span: Span) -> None:
+        known = (*ATTRIBUTES_OF, *self.names.constructors, *self.library.constructor_names)
+        close = did_you_mean(name, known)
+        if not close:
+            same_end = [item for item in ATTRIBUTES_OF if item.endswith(f".{name}")]
+            close = f"did you mean {same_end[0]}?" if same_end else ""
+        if not close and f"%{name}" in self.locals.visible:
+            close = f"did you mean %{name}?"
+        if not close and name in self.names.globals:
+            close = f"did you mean @{name}?"
+        if is_foreign(name) and not close:
+            message = f"`{name}` is not an operator of Relay itself; it is shown, and cannot be checked or run"
+            self.report.say("warning", "RL013", span, message)
+            return
+        self.is_broken = True
+        self.report.error("RL007", span, f"there is no operator or constructor `{name}`", close)
+
+    def constructor(self, name: str) -> Constructor | None:
+        """Look a constructor up in the module, then in the library."""
+        found = self.names.constructors.get(name)
+        if found is None and self.library.add_constructor(name):
+            found = self.names.constructors.get(name)
+        return found
+
+    def number(self) -> Constant:
+        """Read a number."""
+        return self._number_from(self.position, "")
+
+    def signed_number(self, first: int, sign: str) -> Constant:
+        """Read a number whose sign has been read; `first` is the token of the sign."""
+        return self._number_from(first, sign)
+
+    def _number_from(self, first: int, sign: str) -> Constant:
+        at = self.position
+        self.position = at + 1
+        text = self.texts[at]
+        try:
+            data = read_number(sign + text)
+        except MalformedNumber as error:
+            self.is_broken = True
+            self.report.error("RL009", self.span_from(first), f"{sign}{text}: {error}")
+            return Constant(np.zeros((), "int32"), span=self.span_from(first))
+        if self.kinds[at] == "number" and data.dtype.kind == "f":
+            self.note_suffix(at, text)
+        return Constant(data, span=self.span_from(first))
+
+    def truth(self) -> Constant:
+        """Read `True` or `False`."""
+        at = self.position
+        self.position = at + 1
+        data = np.array(self.kinds[at] == "True")
+        data.flags.writeable = False
+        return Constant(data, span=self.tokens.span(at))
+
+    def meta_constant(self) -> Expr:
+        """Read `meta[relay.Constant][0]`; without its tensor it is zeros of the type in the comment behind it."""
+        at = self.position
+        self.position = at + 1
+        name, index = meta_parts(self.texts[at])
+        if name != "relay.Constant":
+            raise self.fail("RL001", at, f"`{self.texts[at]}` is not an expression", "only meta[relay.Constant] is one")
+        data = self.metadata.constant(index)
+        if data is None:
+            self.report_missing(at)
+            data = _zeros(self.type_in_comment())
+        return Constant(data, span=self.tokens.span(at))
+
+
+def _zeros(type_: Type | None) -> "np.ndarray[tuple[int, ...], np.dtype[np.generic]]":
+    shape: tuple[int, ...] = ()
+    dtype = "float32"
+    if isinstance(type_, TensorType):
+        sizes = tuple(dim.value for dim in type_.dims or () if isinstance(dim, IntImm))
+        count = int(np.prod(sizes, dtype=np.float64))
+        shape = sizes if len(sizes) == len(type_.dims or ()) and count <= _MAX_PLACEHOLDER_ELEMENTS else ()
+        try:
+            dtype = np.dtype(type_.dtype or dtype).name
+        except TypeError:
+            dtype = "float32"
+    data = np.zeros(shape, dtype)
+    data.flags.writeable = False
+    return data

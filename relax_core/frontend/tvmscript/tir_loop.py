@@ -1,0 +1,98 @@
+"""Read the heads of loops."""
+
+import ast
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from relax_core.frontend.tvmscript.context import source_of
+from relax_core.frontend.tvmscript.literals import read_attributes
+from relax_core.frontend.tvmscript.tir_arguments import given, text_argument
+from relax_core.frontend.tvmscript.tir_reader import TirReader
+from relax_core.ir.attrs import NO_ATTRS, Attrs
+from relax_core.ir.prim import IntImm, PrimExpr, PrimVar, dtype_of
+from relax_core.ir.tir import For, LoopKind, Stmt
+from relax_core.source import Span
+
+LOOPS: tuple[LoopKind, ...] = ("serial", "parallel", "vectorized", "unroll", "thread_binding")
+_KINDS: Mapping[str, LoopKind] = MappingProxyType({kind: kind for kind in LOOPS})
+
+
+@dataclass(frozen=True, slots=True)
+class LoopHead:
+    """The variables of a nest of loops with their ranges, and what is said of all of them."""
+
+    loop_vars: tuple[PrimVar, ...]
+    ranges: tuple[tuple[PrimExpr, PrimExpr], ...]
+    kind: LoopKind
+    thread: str | None
+    annotations: Attrs
+    step: PrimExpr | None
+
+    def around(self, body: Stmt, span: Span) -> Stmt:
+        """Make the loops around `body`."""
+        for var, (start, extent) in zip(reversed(self.loop_vars), reversed(self.ranges), strict=True):
+            body = For(var, start, extent, body, self.kind, self.thread, self.annotations, self.step, span=span)
+        return body
+
+
+def read_head(reader: TirReader, inner: TirReader, target: ast.expr, iterator: ast.expr) -> LoopHead:
+    """Read `for i, j in T.grid(n, m)` and the other loops; their variables are defined in `inner`."""
+    context = reader.context
+    name = reader.name_of(iterator)
+    if not isinstance(iterator, ast.Call) or name not in ("grid", "range", *LOOPS):
+        raise context.unsupported(iterator, f"a loop over `{source_of(iterator)}`", "write range(n) or T.grid(n, m)")
+    targets = list(target.elts) if isinstance(target, ast.Tuple | ast.List) else [target]
+    names = [item for item in targets if isinstance(item, ast.Name)]
+    thread, annotations, step = None, NO_ATTRS, None
+    if name == "grid":
+        ranges = [_grid_range(reader, item) for item in iterator.args]
+        if iterator.keywords:
+            raise context.unsupported(iterator, f"`{iterator.keywords[0].arg}=` of a loop")
+    else:
+        values = _options(reader, iterator, name)
+        ranges = [_range(reader, iterator, values)]
+        thread = text_argument(context, values["thread"], "a thread") if "thread" in values else None
+        annotations = read_attributes(context, values["annotations"]) if "annotations" in values else NO_ATTRS
+        step = reader.scalars.as_dtype(values["step"], dtype_of(ranges[0][1])) if "step" in values else None
+    if len(names) != len(targets) or len(ranges) != len(names):
+        raise context.fail("PA006", iterator, f"{len(ranges)} ranges for {len(targets)} loop variables")
+    loop_vars: list[PrimVar] = []
+    for item, bounds in zip(names, ranges, strict=True):
+        var = inner.define(item.id, dtype_of(bounds[1]), item)
+        loop_vars.append(var)
+        inner.ranges[var] = bounds
+    step = None if isinstance(step, IntImm) and step.value == 1 else step
+    return LoopHead(tuple(loop_vars), tuple(ranges), _KINDS.get(name, "serial"), thread, annotations, step)
+
+
+def _grid_range(reader: TirReader, node: ast.expr) -> tuple[PrimExpr, PrimExpr]:
+    if isinstance(node, ast.Tuple) and len(node.elts) == 2:
+        return reader.extent(node, node.elts[0], node.elts[1])
+    return _from_zero(reader, node)
+
+
+def _options(reader: TirReader, node: ast.Call, name: str) -> dict[str, ast.expr]:
+    """Return the arguments of a loop by name: `range(a, b, step)`, `T.thread_binding(n, "threadIdx.x")`."""
+    names = "start stop step" if name == "range" else "start stop thread annotations step"
+    args = list(node.args)
+    is_thread_next = (
+        name == "thread_binding"
+        and len(args) == 2
+        and isinstance(args[1], ast.Constant)
+        and isinstance(args[1].value, str)
+    )
+    if is_thread_next:
+        args.insert(0, ast.copy_location(ast.Constant(0), args[0]))
+    return given(reader.context, node, names, 1, args)
+
+
+def _range(reader: TirReader, node: ast.Call, values: dict[str, ast.expr]) -> tuple[PrimExpr, PrimExpr]:
+    if "stop" not in values:
+        return _from_zero(reader, values["start"])
+    return reader.extent(node, values["start"], values["stop"])
+
+
+def _from_zero(reader: TirReader, node: ast.expr) -> tuple[PrimExpr, PrimExpr]:
+    extent = reader.read(node)
+    return IntImm(0, dtype_of(extent), span=extent.span), extent

@@ -1,0 +1,48 @@
+"""Which language a module is written in."""
+
+from typing import Literal, TypeAlias
+
+from relax_core.ir.attrs import attr
+from relax_core.ir.expr import DataTypeImm, ExternFunc, Function, Null, Op, PrimValue, SeqExpr, ShapeExpr
+from relax_core.ir.module import IRModule
+from relax_core.ir.node import preorder
+from relax_core.ir.relay import Constructor, Let, Match, RefCreate, RefRead, RefWrite
+
+Dialect: TypeAlias = Literal["relax", "relay"]
+
+DIALECT_ATTR = "dialect"
+
+
+def dialect_of(module: IRModule) -> Dialect:
+    """Return the language of `module`: what its attribute `dialect` says, else what its nodes show.
+
+    Relay has data types, lets, matches, references, and names of operators without "relax."; Relax has blocks of
+    bindings, shapes and host scalars; its readers and passes give each function at least an empty sequence of blocks,
+    so functions that show nothing of both are Relay.
+    Complexity: without the attribute, up to the first node that shows it.
+    """
+    match attr(module.attrs, DIALECT_ATTR):
+        case "relay":
+            return "relay"
+        case "relax":
+            return "relax"
+        case _:
+            return "relay" if _shows_relay(module) else "relax"
+
+
+def _shows_relay(module: IRModule) -> bool:
+    if module.type_data:
+        return True
+    functions = [item.function for item in module if isinstance(item.function, Function)]
+    for function in functions:
+        for part in preorder(function):
+            match part:
+                case Let() | Match() | Constructor() | RefCreate() | RefRead() | RefWrite():
+                    return True
+                case Op(name=name):
+                    return not name.startswith("relax.")
+                case SeqExpr() | ShapeExpr() | PrimValue() | DataTypeImm() | Null() | ExternFunc():
+                    return False
+                case _:
+                    pass
+    return bool(functions)

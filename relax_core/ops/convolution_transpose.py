@@ -1,0 +1,151 @@
+"""Transposed convolutions: each element of the data spreads the kernel over the result."""
+
+import itertools
+
+import numpy as np
+
+from relax_core.ir.expr import Call, Op
+from relax_core.ir.prim import PrimExpr
+from relax_core.ir.tir import Buffer
+from relax_core.ir.types import TensorType, Type
+from relax_core.ops.attributes import out_dtype_at, padding_at, spread_at, word_at
+from relax_core.ops.convolution import SPATIAL, attributes, check_channels, pairs, spread
+from relax_core.ops.layout import Layout, parse_layout, require_layout
+from relax_core.ops.lowering import Lowering, lowered
+from relax_core.ops.operands import call_name, common_dtype, int_at, is_absent, tensor_at
+from relax_core.ops.scalar import add, both, cast, choose, eq, floordiv, floormod, inside, mul, size, sub
+from relax_core.ops.show import show_type
+from relax_core.ops.spec import Evaluate, OpSpec, OpTypeError, Param, Value
+from relax_core.ops.te import load
+
+_SEE = "tvm/src/relax/op/nn/convolution.cc"
+
+
+def _layouts(call: Call, arg_types: tuple[Type, ...], spatial: str) -> tuple[Layout, Layout, Layout]:
+    data = parse_layout(call, word_at(call, arg_types, 7), f"NC{spatial}")
+    kernel = parse_layout(call, word_at(call, arg_types, 8), f"IO{spatial}")
+    is_given = not is_absent(call, 9) and word_at(call, arg_types, 9)
+    return data, kernel, parse_layout(call, word_at(call, arg_types, 9), f"NC{spatial}") if is_given else data
+
+
+def _rank(call: Call) -> int:
+    return int(call_name(call).removesuffix("d_transpose")[-1])
+
+
+def _infer(call: Call, arg_types: tuple[Type, ...]) -> Type:
+    """Infer `(n, c, *s) * (c, o / groups, *k) -> (n, o, *t)`.
+
+    Each `t` is `(s - 1) * stride - padding + dilation * (k - 1) + output_padding + 1`.
+
+    Raises:
+        OpTypeError: TY037 if the channels do not go together.
+    """
+    rank = _rank(call)
+    spatial = SPATIAL[rank]
+    data, weight = tensor_at(call, arg_types, 0), tensor_at(call, arg_types, 1)
+    data_layout, kernel_layout, out_layout = _layouts(call, arg_types, spatial)
+    require_layout(call, data, data_layout, "data")
+    require_layout(call, weight, kernel_layout, "a weight")
+    dtype = out_dtype_at(call, 10) or common_dtype(call, (data, weight))
+    strides, padding = spread_at(call, arg_types, 2, rank), padding_at(call, arg_types, 3, rank)
+    extra, dilation = spread_at(call, arg_types, 4, rank), spread_at(call, arg_types, 5, rank)
+    groups = int_at(call, arg_types, 6)
+    if any(more >= stride for more, stride in zip(extra, strides, strict=True)):
+        raise OpTypeError("TY037", f"{call_name(call)} needs an output_padding less than the strides")
+    if data.dims is None or weight.dims is None:
+        return TensorType(None, dtype, len(out_layout.axes), data.vdevice)
+    types = f"{show_type(data)} and {show_type(weight)}"
+    check_channels(call, data_layout.extent(data.dims, "C"), kernel_layout.extent(weight.dims, "I"), types)
+    extents = {"N": data_layout.extent(data.dims, "N")}
+    extents["C"] = size(mul(kernel_layout.extent(weight.dims, "O"), groups))
+    for k, letter in enumerate(spatial):
+        spread_out = mul(sub(data_layout.extent(data.dims, letter), 1), strides[k])
+        reach = mul(sub(kernel_layout.extent(weight.dims, letter), 1), dilation[k])
+        extents[letter] = size(add(sub(add(spread_out, reach), sum(padding[k])), extra[k] + 1))
+    return TensorType(out_layout.shape(extents), dtype, vdevice=data.vdevice)
+
+
+def _build(lowering: Lowering) -> Buffer:
+    call, types = lowering.call, lowering.arg_types
+    rank = _rank(call)
+    spatial = SPATIAL[rank]
+    data_layout, kernel_layout, out_layout = _layouts(call, types, spatial)
+    strides, padding = spread_at(call, types, 2, rank), padding_at(call, types, 3, rank)
+    dilation, groups = spread_at(call, types, 5, rank), int_at(call, types, 6)
+    data, weight = lowering.input(0, "data"), lowering.input(1, "weight")
+    dtype = lowering.result.dtype
+    outputs = kernel_layout.extent(weight.shape, "O")
+    inputs = size(floordiv(kernel_layout.extent(weight.shape, "I"), groups))
+
+    def element(at_out: tuple[PrimExpr, ...], reduced: tuple[PrimExpr, ...]) -> PrimExpr:
+        at = out_layout.coordinates(at_out)
+        channel, places = reduced[0], reduced[1:]
+        if groups > 1:
+            channel = add(mul(floordiv(at["C"], outputs), inputs), channel)
+        source, conditions = {"N": at["N"], "C": channel}, list[PrimExpr]()
+        for k, letter in enumerate(spatial):
+            offset = sub(add(at[letter], padding[k][0]), mul(places[k], dilation[k]))
+            source[letter] = offset if strides[k] == 1 else floordiv(offset, strides[k])
+            if strides[k] > 1:
+                conditions.append(eq(floormod(offset, strides[k]), 0))
+            conditions.append(inside(source[letter], data_layout.extent(data.shape, letter)))
+        value = choose(both(*conditions), load(data, data_layout.indices(source)), 0)
+        tap = {"I": channel, "O": floormod(at["C"], outputs) if groups > 1 else at["C"]}
+        tap |= dict(zip(spatial, places, strict=True))
+        return mul(cast(value, dtype), cast(load(weight, kernel_layout.indices(tap)), dtype))
+
+    over = [("dc", inputs), *((f"d{c.lower()}", kernel_layout.extent(weight.shape, c)) for c in spatial)]
+    return lowering.builder.reduce(lowering.shape(), over, element, "sum", "compute", axis="i")
+
+
+def _evaluate(rank: int) -> Evaluate:
+    spatial = SPATIAL[rank]
+
+    def evaluate(args: tuple[Value, ...]) -> Value:
+        call = Call(Op(f"relax.nn.conv{rank}d_transpose"), ())
+        layout = parse_layout(call, args[7], f"NC{spatial}")
+        kernel = parse_layout(call, args[8], f"IO{spatial}")
+        out = parse_layout(call, args[9], f"NC{spatial}") if args[9] else layout
+        dtype = args[10] if args[10] not in (None, "", "void") else np.asarray(args[0]).dtype
+        data = layout.unpacked(np.asarray(args[0]), f"NC{spatial}").astype(dtype)
+        weight = kernel.unpacked(np.asarray(args[1]), f"IO{spatial}").astype(dtype)
+        strides, dilation, extra = spread(args[2], rank), spread(args[5], rank), spread(args[4], rank)
+        groups = int(args[6])
+        sizes, taps = data.shape[2:], weight.shape[2:]
+        outputs = weight.shape[1]
+        full = [
+            (n - 1) * s + d * (k - 1) + 1 + e
+            for n, s, d, k, e in zip(sizes, strides, dilation, taps, extra, strict=True)
+        ]
+        result = np.zeros((data.shape[0], groups, outputs, *full), dtype)
+        grouped = data.reshape(data.shape[0], groups, -1, *sizes)
+        filters = weight.reshape(groups, -1, outputs, *taps)
+        for tap in itertools.product(*map(range, taps)):
+            window = tuple(
+                slice(t * d, t * d + (n - 1) * s + 1, s)
+                for t, d, n, s in zip(tap, dilation, sizes, strides, strict=True)
+            )
+            result[(..., *window)] += np.einsum("bgi...,gio->bgo...", grouped, filters[(..., *tap)])
+        cut = tuple(slice(a, n - b) for n, (a, b) in zip(full, pairs(args[3], rank), strict=True))
+        whole = result.reshape(data.shape[0], groups * outputs, *full)
+        return out.packed(np.ascontiguousarray(whole[(..., *cut)]), f"NC{spatial}")
+
+    return evaluate
+
+
+def _spec(rank: int) -> OpSpec:
+    name = f"conv{rank}d_transpose"
+    return OpSpec(
+        f"relax.nn.{name}",
+        attributes(rank, "IO", Param("output_padding", "axes", default=(0,) * rank)),
+        _infer,
+        f"Transposed convolution over {rank} spatial ax{'is' if rank == 1 else 'es'}.",
+        evaluate=_evaluate(rank),
+        legalize=lowered(name, _build),
+        pattern_kind="out_fusable",
+        see=_SEE,
+        relay_name=f"nn.{name}",
+    )
+
+
+SPECS = tuple(_spec(rank) for rank in (1, 2, 3))

@@ -1,0 +1,143 @@
+"""Operators on elements beyond the basic ones: trigonometry, bits, tests of floats, fused multiplication."""
+
+from dataclasses import replace
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from relax_core.ir.expr import Call
+from relax_core.ir.prim import BinaryKind, Intrinsic, PrimExpr, Unary, binary, const, dtype_of
+from relax_core.ir.types import TensorType, Type
+from relax_core.ops.elementwise import (
+    Combine2,
+    binary_spec,
+    infer_arithmetic,
+    infer_logical,
+    intrinsic_spec,
+    is_float,
+    legalize_map,
+    rounding_spec,
+    unary_spec,
+)
+from relax_core.ops.operands import broadcast_types, call_name, common_dtype, require_float, tensor_at
+from relax_core.ops.scalar import add, call, greatest, mul, sub
+from relax_core.ops.show import show_type
+from relax_core.ops.spec import OpSpec, OpTypeError, Param, Value
+
+Array: TypeAlias = "np.ndarray[Any, Any]"
+
+
+def _infer_test(call_: Call, arg_types: tuple[Type, ...]) -> Type:
+    return replace(tensor_at(call_, arg_types), dtype="bool")
+
+
+def _test(name: str):
+    def element(x: PrimExpr) -> PrimExpr:
+        return Intrinsic(name, (x,), "bool") if is_float(x) else const(name == "isfinite")
+
+    return element
+
+
+def _require_bits(call_: Call, tensor: TensorType) -> None:
+    if tensor.dtype is not None and "int" not in tensor.dtype and tensor.dtype != "bool":
+        raise OpTypeError("TY033", f"{call_name(call_)} expects integers or bool, got {show_type(tensor)}")
+
+
+def _infer_bits(call_: Call, arg_types: tuple[Type, ...]) -> Type:
+    for k in range(2):
+        _require_bits(call_, tensor_at(call_, arg_types, k))
+    return infer_arithmetic(call_, arg_types)
+
+
+def _infer_not(call_: Call, arg_types: tuple[Type, ...]) -> Type:
+    tensor = tensor_at(call_, arg_types)
+    _require_bits(call_, tensor)
+    return tensor
+
+
+def _bits(kind: BinaryKind) -> Combine2:
+    return lambda a, b: binary(kind, a, b)
+
+
+def _fma(a: PrimExpr, b: PrimExpr, c: PrimExpr) -> PrimExpr:
+    return add(mul(a, b), c)
+
+
+def _not(x: PrimExpr) -> PrimExpr:
+    return Unary("not" if dtype_of(x) == "bool" else "~", x, dtype_of(x))
+
+
+def _floor_mod(a: PrimExpr, b: PrimExpr) -> PrimExpr:
+    return sub(a, mul(b, call("floor", binary("/", a, b)))) if is_float(a) else binary("%", a, b)
+
+
+def _log_add_exp(a: PrimExpr, b: PrimExpr) -> PrimExpr:
+    top = greatest(a, b)
+    return add(top, call("log", add(call("exp", sub(a, top)), call("exp", sub(b, top)))))
+
+
+def _infer_two_floats(call_: Call, arg_types: tuple[Type, ...]) -> Type:
+    for k in range(2):
+        require_float(call_, tensor_at(call_, arg_types, k))
+    return infer_arithmetic(call_, arg_types)
+
+
+def _infer_fma(call_: Call, arg_types: tuple[Type, ...]) -> Type:
+    tensors = tuple(tensor_at(call_, arg_types, k) for k in range(3))
+    return broadcast_types(call_, tensors, common_dtype(call_, tensors))
+
+
+def _evaluate_fma(args: tuple[Value, ...]) -> Value:
+    a, b, c = (np.asarray(item) for item in args)
+    result: Array = a * b + c
+    return result
+
+
+def _float_test(name: str, function: Any, summary: str) -> OpSpec:
+    return unary_spec(name, _test(name), function, summary, infer=_infer_test, block=f"T_{name}")
+
+
+SPECS = (
+    *(
+        intrinsic_spec(name, function, summary)
+        for name, function, summary in (
+            ("tan", np.tan, "Tangent."),
+            ("acos", np.arccos, "Inverse of the cosine."),
+            ("asin", np.arcsin, "Inverse of the sine."),
+            ("atan", np.arctan, "Inverse of the tangent."),
+            ("cosh", np.cosh, "Hyperbolic cosine."),
+            ("sinh", np.sinh, "Hyperbolic sine."),
+            ("acosh", np.arccosh, "Inverse of the hyperbolic cosine."),
+            ("asinh", np.arcsinh, "Inverse of the hyperbolic sine."),
+            ("atanh", np.arctanh, "Inverse of the hyperbolic tangent."),
+        )
+    ),
+    rounding_spec("trunc", "trunc", np.trunc, "Round towards zero."),
+    _float_test("isnan", np.isnan, "Tell whether elements are not a number."),
+    _float_test("isinf", np.isinf, "Tell whether elements are infinite."),
+    _float_test("isfinite", np.isfinite, "Tell whether elements are finite numbers."),
+    unary_spec("bitwise_not", _not, np.invert, "Flip all bits.", infer=_infer_not, block="T_bitwise_not"),
+    binary_spec("bitwise_and", _bits("&"), np.bitwise_and, "And of the bits.", infer=_infer_bits),
+    binary_spec("bitwise_or", _bits("|"), np.bitwise_or, "Or of the bits.", infer=_infer_bits),
+    binary_spec("bitwise_xor", _bits("^"), np.bitwise_xor, "Exclusive or of the bits.", infer=_infer_bits),
+    binary_spec("left_shift", _bits("<<"), np.left_shift, "Shift bits to the left.", infer=_infer_bits),
+    binary_spec("right_shift", _bits(">>"), np.right_shift, "Shift bits to the right.", infer=_infer_bits),
+    binary_spec("logical_xor", _bits("!="), np.logical_xor, "Logical exclusive or.", infer=infer_logical),
+    binary_spec("floor_mod", _floor_mod, np.mod, "Remainder with the sign of the second."),
+    binary_spec(
+        "atan2", lambda a, b: call("atan2", a, b), np.arctan2, "Angle of a point.", infer=_infer_two_floats
+    ),
+    binary_spec(
+        "log_add_exp", _log_add_exp, np.logaddexp, "Logarithm of the sum of exponentials.", infer=_infer_two_floats
+    ),
+    OpSpec(
+        "relax.ewise_fma",
+        tuple(Param(name, "tensor") for name in ("x1", "x2", "x3")),
+        _infer_fma,
+        "Multiply and add, element by element.",
+        evaluate=_evaluate_fma,
+        legalize=legalize_map("ewise_fma", "T_fma", _fma),
+        pattern_kind="broadcast",
+        see="tvm/src/relax/op/tensor/ternary.cc",
+    ),
+)  # fmt: skip

@@ -1,0 +1,29 @@
+"""The table of Relay's operators: attributes with defaults, the relation of types, and what each becomes in Relax."""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from relax_core.ops.relay import (
+    convolution,
+    create,
+    elementwise,
+    index,
+    manipulate,
+    neural,
+    quantize,
+    reduce,
+    system,
+    vision,
+)
+from relax_core.ops.relay.spec import RelayOp
+
+_FAMILIES = (elementwise, neural, convolution, manipulate, index, reduce, create, quantize, vision, system)
+
+RELAY_OPS: Mapping[str, RelayOp] = MappingProxyType({spec.name: spec for family in _FAMILIES for spec in family.SPECS})
+
+_NAMESPACES = frozenset(name.split(".")[0] for name in RELAY_OPS if "." in name)
+
+
+def is_foreign(name: str) -> bool:
+    """Tell whether a name stands in a name space that is not Relay's, such as that of an accelerator."""
+    return "." in name and name.split(".")[0] not in _NAMESPACES

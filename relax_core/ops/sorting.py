@@ -1,0 +1,253 @@
+"""Sorting, the greatest few, the place of the greatest, and search in sorted numbers."""
+
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+
+from relax_core.ir.expr import Call
+from relax_core.ir.prim import PrimExpr, const
+from relax_core.ir.tir import Buffer
+from relax_core.ir.types import TensorType, TupleType, Type
+from relax_core.ops.attributes import flag_at, optional_int_at, out_dtype_at, require_rank, word_at
+from relax_core.ops.lowering import Lowering, lowered
+from relax_core.ops.operands import ONE, int_at, normal_axis, product, tensor_at
+from relax_core.ops.scalar import add, both, cast, choose, either, eq, le, lit, lt, mul
+from relax_core.ops.schema import DATA, LAST_AXIS, X
+from relax_core.ops.spec import Evaluate, OpSpec, Param, Value
+from relax_core.ops.te import load
+
+Array: TypeAlias = "np.ndarray[Any, Any]"
+
+_SEE = "tvm/src/relax/op/tensor/sorting.cc"
+_SEE_SEARCH = "tvm/src/relax/op/tensor/search.cc"
+_DESCENDING = Param("descending", "prim", "bool", default=False)
+_INDEX_DTYPE = Param("dtype", "dtype", default="int32")
+_WORDS = ("both", "values", "indices")
+
+
+def ranks(lowering: Lowering, data: Buffer, axis: int, *, is_descending: bool) -> Buffer:
+    """Add for each element its place in the order along an axis: how many come before it; equal ones stay."""
+
+    def element(at: tuple[PrimExpr, ...], reduced: tuple[PrimExpr, ...]) -> PrimExpr:
+        other = load(data, (*at[:axis], reduced[0], *at[axis + 1 :]))
+        own = load(data, at)
+        is_before = lt(own, other) if is_descending else lt(other, own)
+        comes_first = either(is_before, both(eq(other, own), lt(reduced[0], at[axis])))
+        return choose(comes_first, const(1), const(0))
+
+    return lowering.builder.reduce(data.shape, [("j", data.shape[axis])], element, "sum", "T_rank")
+
+
+def filled(lowering: Lowering, index: int, dtype: str) -> Buffer:
+    """Add a result full of zeros, which is written over."""
+    return lowering.compute(lowering.shape(index), lambda *_: lit(0, dtype), "T_full")
+
+
+def _infer_sort(call: Call, arg_types: tuple[Type, ...]) -> Type:
+    data, axis = tensor_at(call, arg_types), int_at(call, arg_types, 1)
+    if data.ndim is not None:
+        normal_axis(call, axis, data.ndim)
+    return data
+
+
+def _infer_argsort(call: Call, arg_types: tuple[Type, ...]) -> Type:
+    data = _infer_sort(call, arg_types)
+    assert isinstance(data, TensorType)
+    return TensorType(data.shape, out_dtype_at(call, 3) or "int32", data.ndim)
+
+
+def _build_sort(*, gives_index: bool):
+    def build(lowering: Lowering) -> Buffer:
+        data = lowering.input(0, "data")
+        axis = normal_axis(lowering.call, int_at(lowering.call, lowering.arg_types, 1), len(data.shape))
+        place = ranks(lowering, data, axis, is_descending=flag_at(lowering.call, lowering.arg_types, 2))
+        dtype = lowering.result.dtype
+        result = filled(lowering, 0, dtype)
+
+        def element(*at: PrimExpr) -> tuple[tuple[PrimExpr, ...], PrimExpr]:
+            value = cast(at[axis], dtype) if gives_index else load(data, at)
+            return (*at[:axis], load(place, at), *at[axis + 1 :]), value
+
+        return lowering.builder.scatter(result, data.shape, element, "T_sort")
+
+    return build
+
+
+def order(data: Array, axis: int, *, is_descending: bool) -> Array:
+    """Return the indices that sort along an axis; equal elements keep their order."""
+    if not is_descending:
+        return np.argsort(data, axis=axis, kind="stable")
+    last = data.shape[axis] - 1
+    return np.flip(last - np.argsort(np.flip(data, axis), axis=axis, kind="stable"), axis)
+
+
+def _evaluate_sort(args: tuple[Value, ...]) -> Value:
+    data, axis = np.asarray(args[0]), int(args[1])
+    return np.take_along_axis(data, order(data, axis, is_descending=bool(args[2])), axis=axis)
+
+
+def _evaluate_argsort(args: tuple[Value, ...]) -> Value:
+    data, axis = np.asarray(args[0]), int(args[1])
+    return order(data, axis, is_descending=bool(args[2])).astype(args[3] or "int32")
+
+
+def _infer_topk(call: Call, arg_types: tuple[Type, ...]) -> Type:
+    """Infer `k` elements along the axis, all if `k` is less than 1: the values, their indices, or both."""
+    data, k, axis = tensor_at(call, arg_types), int_at(call, arg_types, 1), int_at(call, arg_types, 2)
+    wanted = word_at(call, arg_types, 3, _WORDS)
+    flag_at(call, arg_types, 4)
+    dims = data.dims
+    if data.ndim is not None:
+        axis = normal_axis(call, axis, data.ndim)
+    if dims is not None and k > 0:
+        dims = (*dims[:axis], const(k), *dims[axis + 1 :])
+    values = TensorType(dims, data.dtype, data.ndim)
+    indices = TensorType(dims, out_dtype_at(call, 5) or "int32", data.ndim)
+    return TupleType((values, indices)) if wanted == "both" else values if wanted == "values" else indices
+
+
+def _build_topk(lowering: Lowering) -> Buffer | tuple[Buffer, ...]:
+    call, types = lowering.call, lowering.arg_types
+    data, k = lowering.input(0, "data"), int_at(call, types, 1)
+    axis = normal_axis(call, int_at(call, types, 2), len(data.shape))
+    wanted = word_at(call, types, 3)
+    place = ranks(lowering, data, axis, is_descending=flag_at(call, types, 4))
+
+    def write(index: int, *, gives_index: bool) -> Buffer:
+        dtype = lowering.results[index].dtype
+        result = filled(lowering, index, dtype)
+
+        def element(*at: PrimExpr) -> tuple[tuple[PrimExpr, ...], PrimExpr]:
+            value = cast(at[axis], dtype) if gives_index else load(data, at)
+            return (*at[:axis], load(place, at), *at[axis + 1 :]), value
+
+        def guard(*at: PrimExpr) -> PrimExpr:
+            return lt(load(place, at), k)
+
+        return lowering.builder.scatter(result, data.shape, element, "T_topk", guard=guard if k > 0 else None)
+
+    if wanted == "both":
+        return write(0, gives_index=False), write(1, gives_index=True)
+    return write(0, gives_index=wanted == "indices")
+
+
+def _evaluate_topk(args: tuple[Value, ...]) -> Value:
+    data, k, axis = np.asarray(args[0]), int(args[1]), int(args[2])
+    chosen = order(data, axis, is_descending=bool(args[4]))
+    if k > 0:
+        chosen = np.take(chosen, range(k), axis=axis)
+    values, indices = np.take_along_axis(data, chosen, axis=axis), chosen.astype(args[5] or "int32")
+    return (values, indices) if args[3] == "both" else values if args[3] == "values" else indices
+
+
+def _infer_place(call: Call, arg_types: tuple[Type, ...]) -> Type:
+    """Infer int64 without the axis, or with size 1 there; without an axis, of all elements in one."""
+    data, axis, keeps = tensor_at(call, arg_types), optional_int_at(call, arg_types, 1), flag_at(call, arg_types, 2)
+    if axis is None:
+        if not keeps:
+            return TensorType((), "int64")
+        return TensorType(None if data.ndim is None else (ONE,) * data.ndim, "int64", data.ndim)
+    if data.ndim is None:
+        return TensorType(None, "int64")
+    axis = normal_axis(call, axis, data.ndim)
+    middle = (ONE,) if keeps else ()
+    if data.dims is None:
+        return TensorType(None, "int64", data.ndim - 1 + len(middle))
+    return TensorType((*data.dims[:axis], *middle, *data.dims[axis + 1 :]), "int64")
+
+
+def _build_place(kind: Literal["max", "min"]):
+    def build(lowering: Lowering) -> Buffer:
+        data = lowering.input(0)
+        axis = optional_int_at(lowering.call, lowering.arg_types, 1)
+        keeps = flag_at(lowering.call, lowering.arg_types, 2)
+        rank = len(data.shape)
+        axes = tuple(range(rank)) if axis is None else (normal_axis(lowering.call, axis, rank),)
+        over = [(f"k{k}", data.shape[k]) for k in axes]
+        kept = tuple(dim for k, dim in enumerate(data.shape) if k not in axes)
+        count = product(tuple(extent for _, extent in over))
+
+        def source(at: tuple[PrimExpr, ...], reduced: tuple[PrimExpr, ...]) -> PrimExpr:
+            rest, inner = iter(at), iter(reduced)
+            return load(data, tuple(next(inner) if k in axes else next(rest) for k in range(rank)))
+
+        best = lowering.builder.reduce(kept, over, source, kind, "T_best")
+
+        def place(at: tuple[PrimExpr, ...], reduced: tuple[PrimExpr, ...]) -> PrimExpr:
+            flat: PrimExpr = const(0)
+            for k, (index, (_, extent)) in enumerate(zip(reduced, over, strict=True)):
+                flat = index if k == 0 else add(mul(flat, extent), index)
+            return choose(eq(source(at, reduced), load(best, at)), flat, count)
+
+        found = lowering.builder.reduce(kept, over, place, "min", "T_place")
+
+        def element(*at: PrimExpr) -> PrimExpr:
+            return load(found, tuple(index for k, index in enumerate(at) if not (keeps and k in axes)))
+
+        return lowering.compute(lowering.shape(), element, f"T_arg{kind}")
+
+    return build
+
+
+def _evaluate_place(kind: Literal["max", "min"]) -> Evaluate:
+    function = np.argmax if kind == "max" else np.argmin
+
+    def evaluate(args: tuple[Value, ...]) -> Value:
+        return np.asarray(function(np.asarray(args[0]), axis=args[1], keepdims=bool(args[2]))).astype(np.int64)
+
+    return evaluate
+
+
+def _infer_bucketize(call: Call, arg_types: tuple[Type, ...]) -> Type:
+    data, boundaries = tensor_at(call, arg_types, 0), tensor_at(call, arg_types, 1)
+    require_rank(call, boundaries, 1, "boundaries")
+    return TensorType(data.shape, "int32" if flag_at(call, arg_types, 2) else "int64", data.ndim)
+
+
+def _build_bucketize(lowering: Lowering) -> Buffer:
+    """The bucket of an element is how many boundaries are below it."""
+    data, boundaries = lowering.input(0, "input_tensor"), lowering.input(1, "boundaries")
+    is_right, dtype = flag_at(lowering.call, lowering.arg_types, 3), lowering.result.dtype
+
+    def element(at: tuple[PrimExpr, ...], reduced: tuple[PrimExpr, ...]) -> PrimExpr:
+        bound, value = load(boundaries, reduced), load(data, at)
+        is_below = le(bound, value) if is_right else lt(bound, value)
+        return choose(is_below, lit(1, dtype), lit(0, dtype))
+
+    return lowering.builder.reduce(data.shape, [("k", boundaries.shape[0])], element, "sum", "T_bucketize")
+
+
+def _evaluate_bucketize(args: tuple[Value, ...]) -> Value:
+    side = "right" if args[3] else "left"
+    found = np.searchsorted(np.asarray(args[1]), np.asarray(args[0]), side=side)
+    return np.asarray(found).astype("int32" if args[2] else "int64")
+
+
+def _place_spec(kind: Literal["max", "min"], summary: str) -> OpSpec:
+    params = (X, Param("axis", "prim", "int64", default=None), Param("keepdims", "prim", "bool", default=False))
+    return OpSpec(f"relax.arg{kind}", params, _infer_place, summary, evaluate=_evaluate_place(kind),
+                  legalize=lowered(f"arg{kind}", _build_place(kind)), pattern_kind="reduce", see=_SEE_SEARCH,
+                  relay_name=f"arg{kind}")  # fmt: skip
+
+
+SPECS = (
+    OpSpec("relax.sort", (X, LAST_AXIS, _DESCENDING), _infer_sort, "Sort along an axis.", evaluate=_evaluate_sort,
+           legalize=lowered("sort", _build_sort(gives_index=False)), see=_SEE, relay_name="sort"),
+    OpSpec("relax.argsort", (DATA, LAST_AXIS, _DESCENDING, _INDEX_DTYPE), _infer_argsort,
+           "The indices that sort along an axis.", evaluate=_evaluate_argsort,
+           legalize=lowered("argsort", _build_sort(gives_index=True)), see=_SEE, relay_name="argsort"),
+    OpSpec("relax.topk",
+           (DATA, Param("k", "prim", "int64", default=1), LAST_AXIS,
+            Param("ret_type", "prim", "string", default="both"), Param("largest", "prim", "bool", default=True),
+            _INDEX_DTYPE),
+           _infer_topk, "The greatest or least few along an axis, in order.", evaluate=_evaluate_topk,
+           legalize=lowered("topk", _build_topk), see=_SEE, relay_name="topk"),
+    _place_spec("max", "The index of the greatest element along an axis."),
+    _place_spec("min", "The index of the least element along an axis."),
+    OpSpec("relax.bucketize",
+           (Param("input_tensor", "tensor"), Param("boundaries", "tensor"),
+            Param("out_int32", "prim", "bool", default=False), Param("right", "prim", "bool", default=False)),
+           _infer_bucketize, "How many boundaries each element is above.", evaluate=_evaluate_bucketize,
+           legalize=lowered("bucketize", _build_bucketize), pattern_kind="reduce", see=_SEE_SEARCH,
+           relay_name="searchsorted"),
+)  # fmt: skip

@@ -1,0 +1,77 @@
+"""What only nodes of Relay have in the inspector: operators with their attributes, constructors, clauses, uses."""
+
+from collections.abc import Iterator
+
+from relax_core.ir.expr import Call, Function, If, Op
+from relax_core.ir.node import Node, children
+from relax_core.ir.relay import Clause, Constructor, Let, Match, Pattern
+from relax_core.present.life import Scene, callee_words, what_is
+from relax_core.present.models import InspectorRow, Part
+from relax_core.present.words import cut, plural
+
+_USES_LIMIT = 50
+_VALUE_COLUMNS = 80
+
+
+def relay_facts(value: Node, scene: Scene) -> Iterator[InspectorRow]:
+    """Yield what a Relay expression is made of, and the device that the text marks it with."""
+    if value in scene.marks:
+        words = (Part(scene.marks[value], "code"), Part(" in the text", "muted"))
+        yield InspectorRow("Marked", words)
+    match value:
+        case Call(op=Op(name=name), attrs=attrs):
+            yield InspectorRow("Operator", (Part(name, "code"),))
+            for key, item in attrs:
+                yield InspectorRow(key, (Part(cut(repr(item), _VALUE_COLUMNS), "code"),))
+        case Call(op=Constructor() as constructor) | (Constructor() as constructor):
+            fields = ", ".join(map(scene.spell, constructor.field_types))
+            shown = f"{constructor.name}({fields})" if fields else constructor.name
+            yield InspectorRow("Constructor", (Part(shown, "code"), Part(f" of {constructor.type_name}", "muted")))
+        case Match(clauses=clauses, is_complete=is_complete):
+            words = "one is always taken" if is_complete else "perhaps none is taken"
+            yield InspectorRow("Clauses", (Part(str(len(clauses))), Part(f", {words}", "muted")))
+        case _:
+            pass
+
+
+def relay_uses(node: Node, scene: Scene) -> tuple[InspectorRow, ...]:
+    """List the expressions of the function that have the value of `node` as a part."""
+    if node not in scene.index.place_of:
+        return ()
+    value = node.var if isinstance(node, Let) else node
+    rows: list[InspectorRow] = []
+    for item in scene.index.nodes_of[scene.index.function_of(node)]:
+        count = sum(part is value for part in _read_by(item))
+        if count == 0:
+            continue
+        title = f"let %{item.var.name}" if isinstance(item, Let) and item.value is value else _words(item)
+        label = f"{title} ×{count}" if count > 1 else title
+        line = scene.line_of(item)
+        part = Part(label, "code", node=scene.index.id_of(item))
+        rows.append(InspectorRow("", (part,), f"line {line}" if line else ""))
+    more = len(rows) - _USES_LIMIT
+    rest = (InspectorRow("", (Part(f"and {plural(more, 'more use')}", "muted"),)),) if more > 0 else ()
+    return (*rows[:_USES_LIMIT], *rest)
+
+
+def _read_by(item: Node) -> tuple[Node, ...]:
+    """Return the parts whose values `item` reads; a `let` reads its value, its body is what follows."""
+    match item:
+        case Let(value=value, body=body):
+            return value, *(() if isinstance(body, Let) else (body,))
+        case Function(body=body):
+            return (body,)
+        case Pattern():
+            return ()
+        case _:
+            return children(item)
+
+
+def _words(item: Node) -> str:
+    match item:
+        case Function() | Let():
+            return "result"
+        case Clause() | If() | Match():
+            return what_is(item)
+        case _:
+            return callee_words(item)

@@ -1,0 +1,220 @@
+"""Relay expressions as text."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+import numpy.typing as npt
+
+from relax_core.ir.attrs import Attrs
+from relax_core.ir.expr import Call, Constant, Expr, Function, GlobalVar, If, Op, Tuple, TupleGetItem, Var
+from relax_core.ir.node import Node
+from relax_core.ir.relay import (
+    Constructor,
+    Let,
+    Match,
+    Pattern,
+    PatternConstructor,
+    PatternTuple,
+    PatternVar,
+    PatternWildcard,
+    RefCreate,
+    RefRead,
+    RefWrite,
+)
+from relax_core.ir.types import Type
+from relax_core.printer.printed import Layout, Part, Piece, joined
+from relax_core.printer.relay_literals import attributes, scalar
+from relax_core.printer.relay_names import RelayNames, relay_name
+from relax_core.printer.relay_schedule import Schedule, is_leaf, schedule
+from relax_core.printer.relay_types import NotRelay, relay_type
+
+
+class Tensors:
+    """The tensors of a text's metadata section, each once."""
+
+    def __init__(self) -> None:
+        self.data: list[npt.NDArray[Any]] = []
+        self._index: dict[tuple[str, tuple[int, ...], bytes], int] = {}
+
+    def index_of(self, data: npt.NDArray[Any]) -> int:
+        """Return the number of a tensor."""
+        key = (data.dtype.name, data.shape, data.tobytes())
+        if key not in self._index:
+            self._index[key] = len(self.data)
+            self.data.append(data)
+        return self._index[key]
+
+
+class RelayPrinter:
+    """Prints one function of a module."""
+
+    def __init__(self, function: Function, tensors: Tensors, types: Mapping[Node, Type], names: Iterable[str]) -> None:
+        self.function = function
+        self.tensors = tensors
+        self.types = types
+        self.plan: Schedule = schedule(function)
+        self.names = RelayNames(self.plan.used, names)
+        self.graph_names: dict[Expr, str] = {}
+
+    def definition(self, name: str) -> Iterator[Part]:
+        """Show `def @name(...) { ... }`."""
+        yield f"def @{relay_name(name)}"
+        yield from self._function(self.function)
+
+    def _function(self, function: Function) -> Iterator[Part]:
+        variables = ", ".join(self.names.type_var(item) for item in function.type_params)
+        yield f"[{variables}](" if variables else "("
+        shown: list[Part] = [Piece(var, (self._declared(var),)) for var in function.params]
+        if function.attrs:
+            shown.append(attributes(function.attrs))
+        yield from joined(shown)
+        yield ")"
+        if function.ret_type is not None:
+            yield f" -> {self.type(function.ret_type)}"
+        yield " "
+        yield from self._braces(function, "body", function.body)
+
+    def type(self, type_: Type) -> str:
+        """Return a type as text."""
+        return relay_type(type_, self.names.type_var)
+
+    def _declared(self, var: Var) -> str:
+        annotation = "" if var.annotation is None else f": {self.type(var.annotation)}"
+        return f"%{self.names.var(var)}{annotation}"
+
+    def _braces(self, owner: Node, name: str, body: Expr) -> Iterator[Part]:
+        yield from ("{", Layout.DEEPER, Layout.NEWLINE)
+        yield from self._block(owner, name, body)
+        yield from (Layout.BACK, Layout.NEWLINE, "}")
+
+    def _block(self, owner: Node, name: str, body: Expr) -> Iterator[Part]:
+        """Show the statements of a block, then its value."""
+        for statement in self.plan.block_of[owner, name].statements:
+            yield Piece(statement, self._statement(statement))
+            yield Layout.NEWLINE
+        while isinstance(body, Let) and (body is owner or body not in self.plan.bound):
+            body = body.body
+        yield self._place(body)
+        yield from self._noted(body)
+
+    def _statement(self, statement: Expr) -> Iterator[Part]:
+        is_named_later = statement in self.plan.bound and statement not in self.graph_names
+        if isinstance(statement, Let) and not is_named_later:
+            yield Piece(statement.var, (f"let {self._declared(statement.var)}",))
+            yield " = "
+            yield self._place(statement.value)
+            yield from self._noted(statement.value)
+        else:
+            name = self.graph_names[statement] = f"%{len(self.graph_names)}"
+            yield f"{name} = "
+            yield from self._expr(statement)
+            yield from self._noted(statement)
+        yield ";"
+
+    def _noted(self, expr: Expr) -> Iterator[Part]:
+        found = None if is_leaf(expr) else self.types.get(expr)
+        if found is not None:
+            try:
+                yield f" /* ty={self.type(found)} */"
+            except NotRelay:
+                return
+
+    def _place(self, expr: Expr) -> Part:
+        """Show an expression where it is used: its name if it has one."""
+        name = self.graph_names.get(expr)
+        return Piece(expr, (name,) if name is not None else self._expr(expr))
+
+    def _arguments(self, args: tuple[Expr, ...], attrs: Attrs = ()) -> Iterator[Part]:
+        yield "("
+        shown: list[Part] = [self._place(item) for item in args]
+        if attrs:
+            shown.append(attributes(attrs))
+        yield from joined(shown)
+        yield ")"
+
+    def _expr(self, expr: Expr) -> Iterator[Part]:
+        match expr:
+            case Var():
+                yield f"%{self.names.var(expr)}"
+            case GlobalVar():
+                yield f"@{relay_name(expr.name)}"
+            case Op() | Constructor():
+                yield expr.name
+            case Constant():
+                text = scalar(expr.data)
+                yield f"meta[relay.Constant][{self.tensors.index_of(expr.data)}]" if text is None else text
+            case Call() if is_leaf(expr):
+                yield self._place(expr.op)
+            case Call():
+                yield self._place(expr.op)
+                if isinstance(expr.op, Call) and is_leaf(expr.op):
+                    # `Leaf()` alone would be the value, not a call of it.
+                    yield "()"
+                yield from self._arguments(expr.args, expr.attrs)
+            case Tuple():
+                yield from ("(", *joined(self._place(item) for item in expr.fields))
+                yield ",)" if len(expr.fields) == 1 else ")"
+            case TupleGetItem():
+                base = self._place(expr.tuple_value)
+                is_number = isinstance(expr.tuple_value, Constant)
+                yield from ("(", base, ")") if is_number else (base,)
+                yield f".{expr.index}"
+            case If():
+                yield from ("if (", self._place(expr.condition), ") ")
+                yield from self._braces(expr, "true_branch", expr.true_branch)
+                yield " else "
+                yield from self._braces(expr, "false_branch", expr.false_branch)
+            case Function():
+                yield "fn "
+                yield from self._function(expr)
+            case Match():
+                yield from self._match(expr)
+            case Let():
+                yield from self._braces(expr, "body", expr)
+            case RefCreate():
+                yield "ref"
+                yield from self._arguments((expr.value,))
+            case RefRead():
+                yield "ref_read"
+                yield from self._arguments((expr.ref,))
+            case RefWrite():
+                yield "ref_write"
+                yield from self._arguments((expr.ref, expr.value))
+            case _:
+                raise NotRelay(type(expr).__name__)
+
+    def _match(self, expr: Match) -> Iterator[Part]:
+        yield from ("match" if expr.is_complete else "match?", " (", self._place(expr.value), ") {", Layout.DEEPER)
+        for index, clause in enumerate(expr.clauses):
+            yield Layout.NEWLINE
+            yield Piece(clause, self._clause(expr, index))
+            yield ","
+        yield from (Layout.BACK, Layout.NEWLINE, "}")
+
+    def _clause(self, expr: Match, index: int) -> Iterator[Part]:
+        clause = expr.clauses[index]
+        yield self._pattern(clause.pattern)
+        yield " => "
+        is_short = is_leaf(clause.body) or clause.body in self.graph_names
+        if is_short and not self.plan.block_of[expr, str(index)].statements:
+            yield self._place(clause.body)
+        else:
+            yield from self._braces(expr, str(index), clause.body)
+
+    def _pattern(self, pattern: Pattern) -> Part:
+        return Piece(pattern, self._pattern_parts(pattern))
+
+    def _pattern_parts(self, pattern: Pattern) -> Iterator[Part]:
+        match pattern:
+            case PatternWildcard():
+                yield "_"
+            case PatternVar():
+                yield Piece(pattern.var, (self._declared(pattern.var),))
+            case PatternConstructor():
+                yield pattern.constructor.name
+                if pattern.patterns:
+                    yield from ("(", *joined(self._pattern(item) for item in pattern.patterns), ")")
+            case PatternTuple():
+                yield from ("(", *joined(self._pattern(item) for item in pattern.patterns), ")")
+            case _:
+                raise NotRelay(type(pattern).__name__)

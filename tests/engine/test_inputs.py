@@ -1,0 +1,47 @@
+"""Arguments that are made up for a run."""
+
+import pytest
+
+from relax_core.engine.inputs import argument_types, can_be_made_up, generate
+from relax_core.ir.expr import Function
+from relax_core.present.words import type_text
+from tests.engine.programs import HEADER
+from tests.present.programs import parsed, sample
+
+
+def _function(signature: str, body: str) -> Function:
+    text = f"{HEADER}    @R.function\n    def main({signature}):\n        {body}\n        return y\n"
+    function = parsed(text).modules[0]["main"]
+    assert isinstance(function, Function)
+    return function
+
+
+@pytest.mark.parametrize(
+    ("declared", "cast_to", "shape", "dtype"),
+    [
+        ('R.Tensor(dtype="int32")', 'R.Tensor((2, 5), "int32")', (2, 5), "int32"),
+        ('R.Tensor("float16", ndim=2)', 'R.Tensor((2, 5), "float16")', (2, 5), "float16"),
+        ("R.Tensor(ndim=1)", "R.Tensor((2, 5))", (2,), "float32"),
+        ("R.Tensor()", "R.Tensor((7,))", (7,), "float32"),
+        ('R.Tensor((4,), "float64")', 'R.Tensor((9,), "float64")', (4,), "float64"),
+    ],
+)
+def test_an_unknown_shape_is_taken_from_the_cast_in_the_body(
+    declared: str, cast_to: str, shape: tuple[int, ...], dtype: str
+) -> None:
+    (value,) = generate(_function(f"x: {declared}", f"y = R.match_cast(x, {cast_to})"), 0, {})
+    assert value.shape == shape
+    assert value.dtype == dtype
+
+
+def test_the_symbols_of_a_cast_agree_with_those_of_the_parameters() -> None:
+    function = sample("seeds/my_ir_module_guide.py").modules[0]["relax_func"]
+    assert isinstance(function, Function)
+    assert [type_text(item) for item in argument_types(function).values()] == ["(n, k) f32", "(k, m) f32"]
+    x, w = generate(function, 0, {"k": 6})
+    assert (x.shape, w.shape) == ((2, 6), (6, 4))
+
+
+def test_no_function_is_made_up() -> None:
+    function = _function('f: R.Callable((), R.Tensor((), "float32"))', "y = f()")
+    assert not can_be_made_up(function)

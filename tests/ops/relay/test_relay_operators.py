@@ -1,0 +1,164 @@
+"""Relay's operators: the table is whole, and its relations agree with NumPy and with the pinned apache-tvm."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pytest
+import tvm
+from hypothesis import given
+from hypothesis import strategies as st
+from tvm import relax
+
+from relax_core.ir.attrs import AttrValue
+from relax_core.ir.expr import Expr, constant
+from relax_core.ir.prim import AnyDim, IntImm
+from relax_core.ir.types import TensorType, TupleType, Type
+from relax_core.ops import OPS
+from relax_core.ops.relay import RELAY_OPS
+from relax_core.ops.relay.dims import dims_of, size
+from relax_core.ops.relay.show import show_type
+from relax_core.ops.relay.spec import RelayCall, RelayOp
+from relax_core.ops.spec import OpTypeError
+from tests.ops.relay.cases import CASES, Case, Value
+
+OF_TVM = frozenset(tvm.ir.Op.list_op_names())
+
+
+def type_of(value: Value) -> Type:
+    if isinstance(value, tuple):
+        return TupleType(tuple(map(type_of, value)))
+    return TensorType(dims_of(*np.shape(value)), str(np.asarray(value).dtype))
+
+
+def related(name: str, args: tuple[Type, ...], attrs: Mapping[str, AttrValue], exprs: tuple[Expr, ...] = ()) -> Type:
+    spec = RELAY_OPS[name]
+    assert spec.relation is not None
+    assert not spec.missing(attrs)
+    return spec.relation(RelayCall(name, args, spec.with_defaults(attrs), exprs))
+
+
+def unknown(type_: Type) -> Type:
+    match type_:
+        case TensorType(dims=tuple() as dims, dtype=dtype):
+            return TensorType(tuple(AnyDim() for _ in dims), dtype)
+        case TupleType(fields=fields):
+            return TupleType(tuple(map(unknown, fields)))
+        case _:
+            return type_
+
+
+def covers(wide: Type, narrow: Type) -> bool:
+    """Tell whether a type says nothing that the narrower one contradicts."""
+    match wide, narrow:
+        case TupleType(fields=a), TupleType(fields=b):
+            return len(a) == len(b) and all(map(covers, a, b))
+        case TensorType(), TensorType():
+            if wide.dims is None or narrow.dims is None or wide.dtype != narrow.dtype:
+                return wide.dims is None
+            pairs = zip(wide.dims, narrow.dims, strict=True)
+            return all(size(a) in (None, size(b)) for a, b in pairs)
+        case _:
+            return False
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_a_relation_agrees_with_numpy(case: Case) -> None:
+    exprs = tuple(constant(np.asarray(arg)) for arg in case.args if not isinstance(arg, tuple))
+    found = related(case.op, tuple(map(type_of, case.args)), case.attrs, exprs)
+    assert show_type(found) == show_type(type_of(case.compute(*case.args)))
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_unknown_sizes_lose_no_rank_and_gain_no_size(case: Case) -> None:
+    known = related(case.op, tuple(map(type_of, case.args)), case.attrs)
+    assert covers(related(case.op, tuple(unknown(type_of(arg)) for arg in case.args), case.attrs), known)
+
+
+@pytest.mark.parametrize("name", sorted(RELAY_OPS))
+def test_an_operator_becomes_one_of_relax_or_says_why_not(name: str) -> None:
+    spec = RELAY_OPS[name]
+    assert bool(spec.relax) != bool(spec.why)
+    assert not spec.relax or spec.relax in OPS or spec.relax in OF_TVM
+
+
+def test_names_in_both_tables_lead_to_each_other() -> None:
+    names_of: dict[str, set[str]] = {}
+    for spec in OPS.values():
+        if spec.relay_name in RELAY_OPS:
+            names_of.setdefault(spec.relay_name, set()).add(spec.name)
+    for name, names in names_of.items():
+        assert RELAY_OPS[name].relax in names
+
+
+def test_most_operators_have_a_relation() -> None:
+    without = {name for name, spec in RELAY_OPS.items() if spec.relation is None}
+    assert len(without) * 10 < len(RELAY_OPS)
+
+
+JUNK: tuple[AttrValue, ...] = (1, 0, -7, "NCHW", "ABCD", (1, 2), (), ((1, 2), (3, 4)), None)
+ODD_TYPES = (
+    TensorType((), "int32"),
+    TensorType(None, None),
+    TensorType(dims_of(3), "bool"),
+    TensorType(dims_of(2, 3, 4, 5), "float32"),
+    TensorType((AnyDim(), AnyDim(), AnyDim()), "int8"),
+    TupleType(()),
+    TupleType((TensorType(dims_of(2, 3), "float32"),)),
+)
+
+
+@pytest.mark.parametrize("spec", [item for item in RELAY_OPS.values() if item.relation], ids=lambda spec: spec.name)
+def test_a_relation_refuses_what_makes_no_sense_in_words(spec: RelayOp) -> None:
+    assert spec.relation is not None
+    for junk in JUNK:
+        required: dict[str, AttrValue] = dict.fromkeys(spec.missing({}), junk)
+        attrs = spec.with_defaults(required)
+        for type_ in ODD_TYPES:
+            answers(spec, type_, attrs)
+        for item in spec.attrs:
+            answers(spec, ODD_TYPES[3], {**attrs, item.name: junk})
+
+
+def answers(spec: RelayOp, type_: Type, attrs: Mapping[str, AttrValue]) -> None:
+    assert spec.relation is not None
+    try:
+        words = show_type(spec.relation(RelayCall(spec.name, (type_,) * len(spec.params), attrs)))
+    except OpTypeError as error:
+        words = error.message if spec.name in error.message else ""
+    assert words
+
+
+SIZES = st.integers(5, 9)
+PAIR = st.tuples(st.integers(1, 3), st.integers(1, 3))
+
+
+@pytest.mark.tvm
+@given(
+    st.tuples(SIZES, SIZES), PAIR, PAIR, PAIR, st.tuples(*(st.integers(0, 2),) * 4), st.sampled_from(("NCHW", "NHWC")),
+    st.sampled_from(("OIHW", "HWIO")), st.integers(1, 2), st.sampled_from(("", "float16")),
+)  # fmt: skip
+def test_convolutions_agree_with_tvm(
+    image: tuple[int, int], kernel: tuple[int, int], strides: tuple[int, int], dilation: tuple[int, int],
+    padding: tuple[int, ...], layout: str, kernel_layout: str, groups: int, out_dtype: str,
+) -> None:  # fmt: skip
+    sizes = {"N": 2, "C": 4, "H": image[0], "W": image[1]}
+    window = {"O": 6, "I": 4 // groups, "H": kernel[0], "W": kernel[1]}
+    shapes = (tuple(sizes[axis] for axis in layout), tuple(window[axis] for axis in kernel_layout))
+    attrs: dict[str, Any] = {
+        "strides": strides, "padding": padding, "dilation": dilation, "groups": groups, "data_layout": layout,
+        "kernel_layout": kernel_layout, "out_dtype": out_dtype,
+    }  # fmt: skip
+    reach = tuple((k - 1) * d + 1 for k, d in zip(kernel, dilation, strict=True))
+    if image[0] + padding[0] + padding[2] < reach[0] or image[1] + padding[1] + padding[3] < reach[1]:
+        return
+    args = tuple(TensorType(tuple(map(IntImm, shape)), "float32") for shape in shapes)
+    found = related("nn.conv2d", args, attrs)
+    operators: Any = relax.op
+    types: Any = relax.TensorType
+    variables = [relax.Var(f"x{k}", types(list(shape), "float32")) for k, shape in enumerate(shapes)]
+    attrs["out_dtype"] = out_dtype or None
+    expected: Any = relax.BlockBuilder().normalize(operators.nn.conv2d(*variables, **attrs)).ty
+    assert isinstance(found, TensorType)
+    assert [size(dim) for dim in found.dims or ()] == [int(dim) for dim in expected.shape.values]
+    assert found.dtype == str(expected.dtype)

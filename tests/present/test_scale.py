@@ -1,0 +1,59 @@
+"""Long programs: what is shown of them stays small, and the same as for short ones."""
+
+from collections import Counter
+from time import perf_counter
+
+from relax_core.present.diff import diff_texts, line_counts
+from relax_core.present.graph import function_graph
+from relax_core.present.models import Graph
+from tests.present.programs import facts_of, parsed
+
+
+def chain(count: int) -> str:
+    lines = [f"            v{number} = R.add(v{number - 1}, x)" for number in range(1, count)]
+    head = """@I.ir_module
+class Module:
+    @R.function
+    def main(x: R.Tensor((2, 3), "float32")):
+        with R.dataflow():
+            v0 = R.add(x, x)
+"""
+    return head + "\n".join(lines) + f"\n            R.output(v{count - 1})\n        return v{count - 1}\n"
+
+
+def graph_of(count: int) -> Graph:
+    return function_graph("main", facts_of(parsed(chain(count)).modules[0]))
+
+
+def test_a_long_block_folds_into_few_nodes() -> None:
+    graph = graph_of(6_000)
+    assert graph.is_folded
+    assert len(graph.nodes) < 60
+    assert graph.node_count > 6_000
+
+
+def test_lines_that_repeat_are_compared_in_linear_time() -> None:
+    def texts(count: int) -> tuple[str, str]:
+        before = "".join(f"v{number} = add(x)\n" for number in range(count))
+        after = "".join(f"alloc = new()\ncall(alloc)\nv{number} = alloc\n" for number in range(count))
+        return before, after
+
+    def seconds(count: int) -> float:
+        start = perf_counter()
+        assert line_counts(*texts(count)) == (3 * count, count)
+        return perf_counter() - start
+
+    # Quadratic time would make this 64.
+    assert seconds(16_000) / seconds(2_000) < 32
+
+
+def test_a_long_text_is_compared_as_a_short_one() -> None:
+    before = [f"v{number} = add(x)" for number in range(1_200)]
+    after = [line.replace("add", "call") if number % 100 == 50 else line for number, line in enumerate(before)]
+    after.insert(700, "moved = 1")
+    diff = diff_texts("a", "\n".join(before) + "\n", "b", "\n".join(after) + "\n")
+    marks = Counter(row.after.mark for row in diff.rows if row.after is not None)
+    assert marks == {"unchanged": 1_188, "changed": 12, "added": 1}
+    assert all(row.after is not None for row in diff.rows)
+    shown = ["".join(token.text for token in row.after.tokens) for row in diff.rows if row.after is not None]
+    assert shown == after

@@ -1,0 +1,106 @@
+"""Every page opens for every sample; a run that does not end is cancelled from its page."""
+
+import ast
+import base64
+import re
+import zlib
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+from streamlit.testing.v1 import AppTest
+
+from relax_core.engine.protocol import Program, Stop, StopOf
+from relax_core.engine.samples import list_samples
+from relax_core.engine.session import Session
+from relax_core.present.run import WINDOW
+from relax_core.present.run_models import Breakpoint
+from views import PAGES
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+LONGEST_PAGE_SECONDS = 60
+OPENS_MS = 40_000
+
+
+def _errors(app: AppTest) -> list[str]:
+    return [element.value for element in app.error]
+
+
+def _open(app: AppTest, sample: str) -> None:
+    app.query_params.clear()
+    app.query_params["sample"] = sample
+    app.run()
+
+
+@pytest.mark.parametrize("file", [file for file, _ in PAGES])
+def test_a_page_opens_for_every_sample(file: str) -> None:
+    app = AppTest.from_file(str(REPOSITORY / file), default_timeout=LONGEST_PAGE_SECONDS)
+    for sample in list_samples():
+        _open(app, sample.path)
+        assert not app.exception, f"{sample.path}: {[element.value for element in app.exception]}"
+        assert app.selectbox(key="bar.sample").value == sample.path
+        errors = _errors(app)
+        assert not [text for text in errors if "Mistake in RelaxScope" in text or "Worker" in text], sample.path
+        if sample.area != "errors":
+            assert not errors, f"{sample.path}: {errors}"
+
+
+@pytest.mark.parametrize("file", [file for file, _ in PAGES])
+def test_a_page_has_no_string_that_streamlit_would_show(file: str) -> None:
+    body = ast.parse((REPOSITORY / file).read_text(encoding="utf-8")).body[1:]
+    assert not [item.lineno for item in body if isinstance(item, ast.Expr) and isinstance(item.value, ast.Constant)]
+
+
+@pytest.mark.parametrize("file", [file for file, _ in PAGES])
+@pytest.mark.parametrize(
+    "address",
+    [
+        {"sample": "no/such.py"},
+        {"sample": "relax/fib.py", "stage": "99", "node": "7/main/12345", "time": "10000000", "function": "gone"},
+        {"sample": "relax/fib.py", "stage": "x", "node": "<b>", "time": "-5", "breakpoints": "@,-,3,@-1,-7,@2"},
+        {"sample": "relax/fib.py", "z": "not-zlib", "pipeline": "NoSuchPass(", "entry": "gone", "module": "Gone"},
+    ],
+    ids=["unknown sample", "numbers out of range", "words that are no numbers", "broken text and pipeline"],
+)
+def test_a_page_opens_for_any_address(file: str, address: dict[str, str]) -> None:
+    app = AppTest.from_file(str(REPOSITORY / file), default_timeout=LONGEST_PAGE_SECONDS)
+    for name, value in address.items():
+        app.query_params[name] = value
+    app.run()
+    assert not app.exception
+    assert not [text for text in _errors(app) if "Mistake in RelaxScope" in text]
+
+
+@pytest.mark.browser
+def test_a_run_that_does_not_end_is_cancelled(page: Page, app_url: str) -> None:
+    page.goto(f"{app_url}/run?sample=errors/jt_endless_loop.py")
+    cancel = page.get_by_role("button", name="Cancel")
+    expect(cancel).to_be_visible(timeout=OPENS_MS)
+    expect(page.get_by_text("Running `main`").or_(page.get_by_text(re.compile("^Running main")))).to_be_visible()
+    cancel.click()
+    expect(page.get_by_text("Cancelled.", exact=False).first).to_be_visible()
+    page.get_by_role("combobox").first.click()
+    page.keyboard.type("Fibonacci")
+    page.get_by_role("option", name=re.compile("Fibonacci")).first.click()
+    expect(page.locator(".root[data-at]").first).to_be_visible(timeout=OPENS_MS)
+
+
+@pytest.mark.browser
+def test_continuing_finds_a_breakpoint_far_behind_the_window(page: Page, app_url: str) -> None:
+    sample = next(item for item in list_samples() if item.path == "relax/fib.py")
+    text = sample.text.replace("r = cls.fib(n)", 'many = R.const(14, "int64")\n        r = cls.fib(many)')
+    # The caller returns when all is done, so the only stop is at the end of a run of many windows.
+    line = len(text.rstrip().split("\n"))
+    stop = Session().request(StopOf(Program(text), 0, (Breakpoint(line=line),)))
+    assert isinstance(stop, Stop)
+    assert stop.time > 2 * WINDOW
+    packed = base64.urlsafe_b64encode(zlib.compress(text.encode())).decode().rstrip("=")
+    page.goto(f"{app_url}/run?sample=relax/fib.py&z={packed}&breakpoints={line}")
+    stepper = page.locator(".root[data-at]").first
+    expect(stepper).to_have_attribute("data-at", "0", timeout=OPENS_MS)
+    page.keyboard.press("F8")
+    expect(stepper).to_have_attribute("data-at", str(stop.time))
+    page.keyboard.press("[")
+    expect(stepper).to_have_attribute("data-at", "0")
+    page.keyboard.press("]")
+    expect(stepper).to_have_attribute("data-at", str(stop.time))

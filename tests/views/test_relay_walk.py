@@ -1,0 +1,85 @@
+"""The app on a Relay program in headless Chromium: read, broken, mended, inspected, printed, and not run."""
+
+import re
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+SAMPLE = "relay/even_odd.relay"
+START_MS = 40_000
+
+pytestmark = pytest.mark.browser
+
+
+def _edit(page: Page, old: str, new: str) -> int:
+    """Replace `old` in the editor and check it; returns the line from 1."""
+    area = page.locator("textarea").first
+    expect(area).to_have_value(re.compile(re.escape(old)), timeout=START_MS)
+    text = area.input_value()
+    area.fill(text.replace(old, new))
+    area.press("Control+Enter")
+    return text[: text.index(old)].count("\n") + 1
+
+
+def test_the_walk_with_a_relay_program(page: Page, app_url: str) -> None:
+    page.goto(app_url)
+    expect(page.locator("textarea").first).to_be_visible(timeout=START_MS)
+    page.get_by_role("combobox").first.click()
+    page.keyboard.type("Even and odd, over")
+    page.get_by_role("option", name=re.compile("Even and odd, over natural numbers")).first.click()
+    expect(page.get_by_text("Relay 0.0.5", exact=True)).to_be_visible(timeout=START_MS)
+    expect(page.get_by_text("✓ Well-formed")).to_be_visible()
+
+    line = _edit(page, "@nat_double(%three)", "@nat_double(%thre)")
+    problems = page.locator(".root[data-problems]").first
+    expect(problems).not_to_have_attribute("data-problems", "0", timeout=START_MS)
+    expect(page.get_by_text("✕", exact=False).first).to_be_visible()
+    problems.locator("tr[data-problem='0']").click()
+    at = page.locator("textarea").first.evaluate("area => area.value.slice(0, area.selectionStart).split('\\n').length")
+    assert at == line
+
+    _edit(page, "%thre)", "%three)")
+    expect(problems).to_have_attribute("data-problems", "0", timeout=START_MS)
+    page.get_by_text("@is_even", exact=True).last.click()
+    shape = page.locator(".root svg g.match").first
+    expect(shape).to_be_visible(timeout=START_MS)
+    shape.click()
+    expect(page.get_by_text("Clauses", exact=True).first).to_be_visible(timeout=START_MS)
+
+
+def test_passes_and_run_say_calmly_that_relay_is_not_run(page: Page, app_url: str) -> None:
+    for path in ("passes", "run"):
+        page.goto(f"{app_url}/{path}?sample={SAMPLE}")
+        expect(page.get_by_text("Passes and the machine run Relax.", exact=False)).to_be_visible(timeout=START_MS)
+        expect(page.get_by_text("RelayToRelax", exact=False)).to_be_visible()
+        expect(page.get_by_text("✓ Well-formed")).to_be_visible()
+        expect(page.locator("[data-testid=stException]")).to_have_count(0)
+
+
+def test_a_module_is_printed_for_a_chosen_version(page: Page, app_url: str) -> None:
+    page.goto(f"{app_url}/?sample=relax/fib.py")
+    area = page.locator("textarea").first
+    expect(area).to_have_value(re.compile("R.function"), timeout=START_MS)
+    page.get_by_role("button", name="Print as").click()
+    page.get_by_role("combobox", name="For").click()
+    page.get_by_role("option", name="TVMScript for TVM 0.25").click()
+    expect(page.get_by_role("button", name="Download").last).to_be_visible(timeout=START_MS)
+    page.get_by_role("button", name="Use this text").click()
+    expect(area).to_have_value(re.compile("# from tvm.script import ir as I"), timeout=START_MS)
+    expect(page.get_by_text("✓ Well-formed")).to_be_visible()
+
+
+def test_a_dropped_relay_file_is_opened(page: Page, app_url: str) -> None:
+    page.goto(f"{app_url}/?sample=seeds/print_closure.py")
+    area = page.locator("textarea").first
+    expect(area).to_be_visible(timeout=START_MS)
+    text = (REPOSITORY / "samples" / "relay" / "references.relay").read_text(encoding="utf-8")
+    dropped = page.evaluate_handle(
+        "text => { const d = new DataTransfer(); d.items.add(new File([text], 'a.relay')); return d; }", text
+    )
+    area.dispatch_event("drop", {"dataTransfer": dropped})
+    expect(area).to_have_value(text)
+    expect(page.get_by_text("Relay 0.0.5", exact=True)).to_be_visible(timeout=START_MS)
+    expect(page.get_by_text("✓ Well-formed")).to_be_visible()
