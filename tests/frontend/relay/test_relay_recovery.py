@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from relax_core.diagnostics import has_errors
@@ -94,13 +94,13 @@ def test_long_chains_are_not_deep() -> None:
     assert codes("def @main(%x: int32) { %x" + "; %x" * 5000 + " }") == []
 
 
-@settings(max_examples=300)
+@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.one_of(st.text(max_size=200), st.binary(max_size=200).map(lambda data: data.decode("latin-1"))))
 def test_any_text_is_survived(text: str) -> None:
     parse_text(text, "m.relay")
 
 
-@settings(max_examples=300)
+@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(PIECES, max_size=40))
 def test_any_words_are_survived(words: list[str]) -> None:
     text = " ".join(words)
@@ -108,7 +108,7 @@ def test_any_words_are_survived(words: list[str]) -> None:
     assert all(item.span is not None and item.span.end <= len(parsed.source.text) for item in parsed.diagnostics)
 
 
-@settings(max_examples=150)
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.data())
 def test_any_mutation_is_survived(data: st.DataObject) -> None:
     text = data.draw(st.sampled_from(TEXTS))

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 
 from relax_core.diagnostics import CompileError, has_errors
 from relax_core.frontend.parse import parse_text
@@ -41,13 +41,13 @@ def test_a_sample_reads_back(path: Path, golden: Golden) -> None:
     golden.check(f"printer/relay/{path.stem}.txt", text)
 
 
-@settings(max_examples=150)
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(relay_modules())
 def test_any_module_reads_back(module: IRModule) -> None:
     assert_round_trip(module)
 
 
-@settings(max_examples=50)
+@settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(relay_modules())
 def test_ranges_lie_in_each_other(module: IRModule) -> None:
     printed = print_relay(module)
