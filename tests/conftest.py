@@ -10,6 +10,7 @@ from tests.app_server import serve
 from tests.golden_text import Golden
 
 CHROMIUM_NAMES = ("chromium", "chromium-browser", "google-chrome")
+COMPILER_NAMES = ("g++", "gcc", "clang++", "clang")
 CHROMIUM_ARGUMENTS = (
     "--headless=new",
     "--no-sandbox",
@@ -34,22 +35,34 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
 
 
+def compiler_path() -> str | None:
+    """Find the compiler with which apache-tvm links a module that has no kernels."""
+    return next(filter(None, map(shutil.which, COMPILER_NAMES)), None)
+
+
+def missing() -> dict[str, str]:
+    """Name the markers whose tests cannot run on this machine, and say why."""
+    found: dict[str, str] = {}
+    if chromium_path() is None:
+        names = ", ".join(CHROMIUM_NAMES)
+        found["browser"] = f"Browser tests need Chromium and were deselected: none of {names} was found."
+    if compiler_path() is None:
+        names = ", ".join(COMPILER_NAMES)
+        found["tvm"] = f"Comparisons with TVM need a C compiler and were deselected: none of {names} was found."
+    return found
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    if chromium_path() is not None:
-        return
-    browser_items = [item for item in items if _is_browser_test(item)]
-    config.hook.pytest_deselected(items=browser_items)
-    items[:] = [item for item in items if not _is_browser_test(item)]
+    left_out = [item for item in items if any(item.get_closest_marker(marker) for marker in missing())]
+    if left_out:
+        config.hook.pytest_deselected(items=left_out)
+        kept = set(items) - set(left_out)
+        items[:] = [item for item in items if item in kept]
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    if chromium_path() is None:
-        names = ", ".join(CHROMIUM_NAMES)
-        terminalreporter.write_line(f"Browser tests need Chromium and were deselected: none of {names} was found.")
-
-
-def _is_browser_test(item: pytest.Item) -> bool:
-    return item.get_closest_marker("browser") is not None
+    for words in missing().values():
+        terminalreporter.write_line(words)
 
 
 @pytest.fixture(scope="session")

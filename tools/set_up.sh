@@ -79,6 +79,13 @@ has_chromium() {
     return 1
 }
 
+has_compiler() {
+    for name in g++ gcc clang++ clang; do
+        command -v "$name" >/dev/null 2>&1 && return 0
+    done
+    return 1
+}
+
 case "${1:-}" in
     run)
         need_run
@@ -87,6 +94,9 @@ case "${1:-}" in
         need_test
         has_chromium || apt_install chromium fonts-dejavu-core ||
             say "Chromium is missing and could not be installed here: the browser tests are left out."
+        # apache-tvm links a module that has no kernels with the compiler of the system.
+        has_compiler || apt_install g++ ||
+            say "A C compiler is missing and could not be installed here: the comparisons with TVM are left out."
         ;;
     *)
         fail "usage: tools/set_up.sh run | test"
