@@ -1,4 +1,4 @@
-"""Run `benchmarks/bench_<name>.py`, all or the named ones:  python -m benchmarks [NAME ...]."""
+"""Run `benchmarks/bench_<name>.py`, all or the named ones, or a report:  python -m benchmarks [NAME ...]."""
 
 import argparse
 import importlib
@@ -8,6 +8,7 @@ from pathlib import Path
 from benchmarks.table import Table
 
 PREFIX = "bench_"
+REPORTS = ("ledger",)
 
 
 def names() -> tuple[str, ...]:
@@ -24,16 +25,22 @@ def run(name: str) -> Table:
 
 
 def main() -> int:
-    """Print the tables; the status is 2 for a name that is unknown."""
+    """Print the tables and reports; the status is 2 for a name that is unknown, or that of a report."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description="Print medians and ratios.")
-    parser.add_argument("names", nargs="*", metavar="NAME", help=f"one of {', '.join(names())}; all if none is given")
+    parser.add_argument(
+        "names",
+        nargs="*",
+        metavar="NAME",
+        help=f"one of {', '.join((*names(), *REPORTS))}; all tables if none is given",
+    )
     chosen = parser.parse_args().names or names()
-    if unknown := sorted(set(chosen) - set(names())):
-        parser.error(f"no benchmark named {', '.join(unknown)}; there are {', '.join(names())}")
-    for name in chosen:
+    if unknown := sorted({*chosen} - {*names(), *REPORTS}):
+        parser.error(f"no benchmark named {', '.join(unknown)}; there are {', '.join((*names(), *REPORTS))}")
+    reported = [importlib.import_module(f"benchmarks.{name}").main() for name in chosen if name in REPORTS]
+    for name in (name for name in chosen if name not in REPORTS):
         sys.stdout.write(run(name).as_text() + "\n\n")
         sys.stdout.flush()
-    return 0
+    return max(reported, default=0)
 
 
 if __name__ == "__main__":

@@ -7,37 +7,87 @@
     stages = rc.run_pipeline(mod, "LambdaLift, LegalizeOps")
     exe = rc.build(mod)                         # bytecode; kernels are compiled on their first call
     out = rc.VirtualMachine(exe)["main"](array)
+    out = rc.evaluate(mod, "main", array)       # by definition, without passes; for Relay too
+    text = rc.region_report(mod).to_markdown()  # compiler regions, what crosses their borders, what stayed apart
 
-The function `check` stands before the subpackage of that name: `from relax_core.check.infer import infer` reaches
-into the subpackage, `rc.check` is the function.
+The functions `check` and `pattern` stand before the subpackages of those names: `from relax_core.check.infer import
+infer` reaches into the subpackage, `rc.check` is the function.
 """
 
 from relax_core.engine.api import (
     CompileError,
+    DeviceReport,
     Diagnostic,
+    Match,
+    Miss,
+    Pattern,
     RunError,
+    Tables,
     VirtualMachine,
     build,
     check,
+    device_report,
+    dominates,
+    evaluate,
+    explain,
+    is_constant,
+    is_expr,
+    is_function,
+    is_if,
+    is_let,
+    is_op,
+    is_tuple,
+    is_tuple_get_item,
+    is_var,
+    match,
     parse,
     parse_all,
+    pattern,
+    read_tables,
+    region_report,
     register_packed,
+    rewrite,
     run_pipeline,
     script,
     structural_equal,
+    wildcard,
 )
 
 __all__ = [
     "CompileError",
+    "DeviceReport",
     "Diagnostic",
+    "Match",
+    "Miss",
+    "Pattern",
     "RunError",
+    "Tables",
     "VirtualMachine",
     "build",
     "check",
+    "device_report",
+    "dominates",
+    "evaluate",
+    "explain",
+    "is_constant",
+    "is_expr",
+    "is_function",
+    "is_if",
+    "is_let",
+    "is_op",
+    "is_tuple",
+    "is_tuple_get_item",
+    "is_var",
+    "match",
     "parse",
     "parse_all",
+    "pattern",
+    "read_tables",
+    "region_report",
     "register_packed",
+    "rewrite",
     "run_pipeline",
     "script",
     "structural_equal",
+    "wildcard",
 ]

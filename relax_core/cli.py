@@ -1,12 +1,14 @@
 """The command line: the engine's session as text.
 
-    python -m relax_core check  FILE...
-    python -m relax_core script FILE [--dialect tvmscript|relay|ast] [--spelling 2026|2023|2022]
+    python -m relax_core check  FILE... [--prims everywhere|packed_only]
+    python -m relax_core script FILE [--dialect tvmscript|relay|ast] [--spelling 2026|2025|2023|2022]
                                        [--tvm 0.25|0.27] [--passes P]
     python -m relax_core opt    FILE --passes P [--print-after-all] [--json]
     python -m relax_core run    FILE [--entry main] [--inputs in.npz | --seed 0] [--outputs out.npz] [--passes P]
     python -m relax_core asm    FILE [--kernel NAME --as bytecode|llvm|asm]
-    python -m relax_core ops    [NAME] [--json]
+    python -m relax_core devices FILE [--default cpu] [--clone] [--json | --debug-print]
+                                       [--as-in reported --visits memo_body|args_first --visit-limit N]
+    python -m relax_core ops    [NAME] [--json | --markdown] [--packed]
 
 Programs run in a worker with limits, or with `--in-process` in this process. Exit status: 0, 1 for a diagnosed
 program, 2 for bad usage, 3 for a limit reached.
@@ -22,9 +24,24 @@ from typing import Protocol, TypeVar
 import msgspec
 
 from relax_core.engine.client import Client
-from relax_core.engine.protocol import Asm, Check, Execute, Failure, Opt, Program, Request, Script, StageText
+from relax_core.engine.protocol import (
+    Asm,
+    Check,
+    DevicesOf,
+    Execute,
+    Failure,
+    Opt,
+    Program,
+    RegionReportOf,
+    Request,
+    Script,
+)
+from relax_core.engine.replies import StageText
 from relax_core.engine.session import Session
-from relax_core.present import ops
+from relax_core.present import operator_docs, ops, packed
+from relax_core.present.device_models import DeviceOptions
+from relax_core.present.partition_models import LETS
+from relax_core.present.region_models import RegionReport, compare_reports, read_report
 
 R = TypeVar("R")
 
@@ -69,7 +86,7 @@ def _check(engine: Engine, options: argparse.Namespace) -> int:
     status = 0
     for file in options.files:
         program = _program(file)
-        found = engine.request(Check(program))
+        found = engine.request(Check(program, options.prims))
         if isinstance(found, Failure):
             status = max(status, _failed(found))
             continue
@@ -150,12 +167,58 @@ def _asm(engine: Engine, options: argparse.Namespace) -> int:
     return 0
 
 
+def _partition(engine: Engine, options: argparse.Namespace) -> int:
+    table = _text(options.table) if options.table else ""
+    program = msgspec.structs.replace(_program(options.file), tables=table)
+    targets = tuple(item.strip() for item in options.targets.split(",") if item.strip())
+    reply = engine.request(RegionReportOf(program, targets, options.lets, options.through_lets))
+    if isinstance(reply, Failure):
+        return _failed(reply)
+    if options.diff:
+        _say_difference(reply, options)
+    else:
+        _say(reply.to_json() if options.json else reply.to_markdown() if options.markdown else reply.to_text())
+    if options.fail_under is not None and reply.coverage < options.fail_under:
+        _complain(f"error: coverage {reply.coverage:.4f} is under {options.fail_under:g}")
+        return DIAGNOSED
+    return 0
+
+
+def _say_difference(new: RegionReport, options: argparse.Namespace) -> None:
+    try:
+        old = read_report(_read_bytes(options.diff))
+    except msgspec.MsgspecError as error:
+        raise _UsageError(f"{options.diff} is no report: {error}") from None
+    changes = compare_reports(old, new)
+    if options.json:
+        _say(msgspec.json.encode(changes).decode())
+    else:
+        bullet = "- " if options.markdown else ""
+        _say("\n".join(f"{bullet}{item.text}" for item in changes) or "no difference")
+
+
+def _devices(engine: Engine, options: argparse.Namespace) -> int:
+    asked = DeviceOptions(options.default, options.clone, options.as_in, options.visits, options.visit_limit)
+    view = engine.request(DevicesOf(_program(options.file), asked))
+    if isinstance(view, Failure):
+        return _failed(view)
+    if options.debug_print:
+        _say(view.code.text)
+    else:
+        _say(view.report.to_json() if options.json else view.report.to_text())
+    return DIAGNOSED if view.report.conflicts else 0
+
+
 def _ops(engine: Engine, options: argparse.Namespace) -> int:
+    if options.packed or (options.name and packed.packed_function(options.name) and not ops.operator(options.name)):
+        return _packed_ops(options)
     found = ops.operators() if options.name is None else (ops.operator(options.name),)
     known = tuple(item for item in found if item is not None)
     if len(known) < len(found):
         raise _UsageError(f"there is no operator {options.name}")
-    if options.json:
+    if options.markdown:
+        _say(operator_docs.markdown())
+    elif options.json:
         for item in known:
             _say(msgspec.json.encode(item).decode())
     else:
@@ -163,12 +226,30 @@ def _ops(engine: Engine, options: argparse.Namespace) -> int:
     return 0
 
 
+def _packed_ops(options: argparse.Namespace) -> int:
+    found = packed.packed_functions() if options.name is None else (packed.packed_function(options.name),)
+    known = tuple(item for item in found if item is not None)
+    if len(known) < len(found):
+        raise _UsageError(f"there is no packed function {options.name}")
+    if options.json:
+        for item in known:
+            _say(msgspec.json.encode(item).decode())
+    else:
+        _say(packed.packed_listing(known) if options.name is None else packed.packed_page(known[0]))
+    return 0
+
+
 def _program(file: str, *, pipeline: str | None = None, entry: str = "", seed: int = 0) -> Program:
     name = "<stdin>" if file == _STANDARD_INPUT else file
+    return Program(_text(file), name, pipeline=pipeline, entry=entry, seed=seed)
+
+
+def _text(file: str) -> str:
     raw = sys.stdin.buffer.read() if file == _STANDARD_INPUT else _read_bytes(file)
     try:
-        return Program(raw.decode("utf-8"), name, pipeline=pipeline, entry=entry, seed=seed)
+        return raw.decode("utf-8")
     except UnicodeDecodeError as error:
+        name = "<stdin>" if file == _STANDARD_INPUT else file
         raise _UsageError(f"{name} is not UTF-8 text: byte {error.start}") from None
 
 
@@ -222,11 +303,13 @@ def _parser() -> argparse.ArgumentParser:
     passes_help = "passes with options, such as 'LambdaLift, LegalizeOps'"
     check = command("check", "Report types and well-formedness.", _check)
     check.add_argument("files", nargs="+", metavar="FILE", help=file_help)
+    policy = "where host scalars may stand: packed_only warns of all but arguments of packed functions"
+    check.add_argument("--prims", choices=("everywhere", "packed_only"), default="everywhere", help=policy)
 
     script = command("script", "Print a module.", _script)
     script.add_argument("file", metavar="FILE", help=file_help)
     script.add_argument("--dialect", choices=("tvmscript", "relay", "ast"), default="", help="default: its own")
-    script.add_argument("--spelling", choices=("2026", "2023", "2022"), default="2026")
+    script.add_argument("--spelling", choices=("2026", "2025", "2023", "2022"), default="2026")
     script.add_argument("--tvm", choices=("0.25", "0.27"), default="", help="the TVM that shall read the TVMScript")
     script.add_argument("--passes", metavar="P", help=passes_help)
 
@@ -250,9 +333,45 @@ def _parser() -> argparse.ArgumentParser:
     asm.add_argument("--kernel", default="", metavar="NAME")
     asm.add_argument("--as", dest="form", choices=("bytecode", "llvm", "asm"))
 
+    _partition_command(command)
+    _devices_command(command)
     table = command("ops", "Print the operators: what they take, and what of them there is.", _ops)
     table.add_argument("name", nargs="?", metavar="NAME", help="one operator; default: all")
-    table.add_argument("--json", action="store_true", help="print one object per operator and line")
+    form = table.add_mutually_exclusive_group()
+    form.add_argument("--json", action="store_true", help="print one object per operator and line")
+    form.add_argument("--markdown", action="store_true", help="print the page of the documentation")
+    table.add_argument("--packed", action="store_true", help="the packed functions with schemas, not the operators")
     # The table is part of the program: no worker is needed.
     table.set_defaults(in_process=True)
     return parser
+
+
+def _partition_command(command: Callable[..., argparse.ArgumentParser]) -> None:
+    made = command("partition", "Partition a Relay module and report its compiler regions.", _partition)
+    made.add_argument("file", metavar="FILE", help="a Relay file; - reads standard input")
+    made.add_argument("--table", metavar="T", help="a JSON file of patterns and supported operators")
+    made.add_argument("--targets", default="", metavar="A,B", help="in order of preference; default: all of the table")
+    made.add_argument("--lets", choices=LETS, default="values", help="how let-bound values are annotated")
+    made.add_argument("--through-lets", action="store_true", help="merge regions through lets without effects")
+    form = made.add_mutually_exclusive_group()
+    form.add_argument("--json", action="store_true", help="print one object")
+    form.add_argument("--markdown", action="store_true", help="print tables in Markdown")
+    made.add_argument(
+        "--fail-under", type=float, metavar="C", help="exit status 1 if less than this share is offloaded"
+    )
+    made.add_argument("--diff", metavar="OLD", help="print what is different from an earlier report in JSON")
+
+
+def _devices_command(command: Callable[..., argparse.ArgumentParser]) -> None:
+    made = command("devices", "Plan the devices of a Relay module and report them.", _devices)
+    made.add_argument("file", metavar="FILE", help="a Relay file; - reads standard input")
+    made.add_argument(
+        "--default", default="cpu", metavar="D", help="device of what no annotation reaches: cuda(0), ..."
+    )
+    made.add_argument("--clone", action="store_true", help="clone a function that is used on two devices")
+    made.add_argument("--as-in", choices=("fixed", "reported"), default="fixed", help="reported: the analysis of 2020")
+    made.add_argument("--visits", choices=("memo_body", "args_first"), default="memo_body", help="what its memo counts")
+    made.add_argument("--visit-limit", type=int, default=1, metavar="N", help="how often it visits a function")
+    form = made.add_mutually_exclusive_group()
+    form.add_argument("--json", action="store_true", help="print one object")
+    form.add_argument("--debug-print", action="store_true", help="print the module with <cpu(0)> behind its values")

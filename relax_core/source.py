@@ -2,6 +2,7 @@
 
 from bisect import bisect_right
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -43,9 +44,11 @@ class Source:
         return self.text[start:end]
 
 
-@dataclass(frozen=True, slots=True)
-class Span:
-    """A half-open range `[start, end)` of code points of one source."""
+class Span(NamedTuple):
+    """A half-open range `[start, end)` of code points of one source.
+
+    There are five to a line; a tuple is made in half the time of a frozen dataclass.
+    """
 
     source: Source
     start: int

@@ -64,7 +64,7 @@ def test_stages_are_objects_one_per_line(small: str, capsys: pytest.CaptureFixtu
     assert [stage["name"] for stage in stages] == ["Source", "Normalize", "LegalizeOps"]
 
 
-@pytest.mark.parametrize("spelling", ["2026", "2023", "2022"])
+@pytest.mark.parametrize("spelling", ["2026", "2025", "2023", "2022"])
 def test_what_is_printed_is_read_again(spelling: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     seed = str(SAMPLES / "seeds" / "my_ir_module.py")
     assert main(["script", seed, "--spelling", spelling, "--in-process"]) == 0

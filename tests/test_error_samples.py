@@ -5,7 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from relax_core.check.check import check
+from relax_core.check.infer import infer
+from relax_core.check.prim_policy import prims_outside_packed
+from relax_core.check.relay.noted import check_text
 from relax_core.codes import CODES
 from relax_core.diagnostics import Diagnostic
 from relax_core.frontend.parse import parse_text
@@ -29,7 +31,9 @@ def announced(text: str) -> list[Found]:
 
 def reported(text: str, name: str) -> tuple[Diagnostic, ...]:
     parsed = parse_text(text, name)
-    return (*parsed.diagnostics, *(item for module in parsed.modules for item in check(module)))
+    is_strict = "\n# prims: packed_only\n" in text
+    policy = (item for module in parsed.modules if is_strict for item in prims_outside_packed(module, infer(module)))
+    return (*parsed.diagnostics, *check_text(parsed), *policy)
 
 
 @pytest.mark.parametrize("path", PATHS, ids=lambda path: path.stem)

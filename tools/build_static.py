@@ -23,11 +23,14 @@ SHARED = ("core", "marks", "code")
 COMPONENTS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
         "editor": ("parts/editor_layer",),
-        "graph": ("parts/svg_import",),
+        "graph": ("parts/svg_import", "parts/graph_steps"),
         "stepper": ("parts/run_state", "parts/run_listing", "parts/run_values", "parts/run_time"),
         "diff": (),
         "pipeline": (),
         "inspector": (),
+        "catalog": (),
+        "regions": ("parts/tables",),
+        "devices": ("parts/tables",),
     }
 )
 

@@ -2,6 +2,16 @@
 
 SOURCE = "views/pages/source.py"
 PASSES = "views/pages/passes.py"
+PARTITION = "views/pages/partition.py"
+DEVICES = "views/pages/devices.py"
 RUN = "views/pages/run.py"
+OPERATORS = "views/pages/operators.py"
 
-PAGES = ((SOURCE, "Source"), (PASSES, "Passes"), (RUN, "Run"))
+PAGES = (
+    (SOURCE, "Source"),
+    (PASSES, "Passes"),
+    (PARTITION, "Partition"),
+    (DEVICES, "Devices"),
+    (RUN, "Run"),
+    (OPERATORS, "Operators"),
+)

@@ -1,5 +1,6 @@
 """The worker of this browser session: asking it, waiting with progress, cancelling, and showing a failure."""
 
+import re
 import threading
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as StillRunning
@@ -12,14 +13,17 @@ from relax_core.engine.protocol import Failure, Program, Progress, Request, Samp
 from relax_core.present.models import Problem
 from views import SOURCE
 from views.state import Selection
+from views.tables import table_text
 
 R = TypeVar("R")
 
 _FIRST_WORD_SECONDS = 0.3
 _TICK_SECONDS = 0.1
 _CANCELLED = "cancelled"
-_NOT_THERE_YET = "EN008"
-"""What RelaxScope does not do yet is no mistake of the program."""
+# Only these passes read a table, so that a mistake in it concerns no other program.
+_TABLE_PASSES = re.compile("MergeComposite|AnnotateTarget|MergeCompilerRegions")
+_NOTHING_TO_RUN = "EN009"
+"""That arguments cannot be made up is no mistake of the program."""
 
 
 @st.cache_resource(scope="session", on_release=Client.close, show_spinner=False)
@@ -87,8 +91,8 @@ def show_failure(failure: Failure) -> None:
     with st.container(key="failure"):
         problems = "\n".join(map(_said, failure.problems))
         match failure.problems:
-            case (Problem(code=code, message=message, hint=hint),) if code == _NOT_THERE_YET:
-                st.info(f"**{failure.title}.** {message} {hint}.")
+            case (Problem(code=code, message=message, hint=hint),) if code == _NOTHING_TO_RUN:
+                st.info(f"**{failure.title}.** {message}: {hint}.")
             case ():
                 st.error(f"**{failure.title}.** {failure.message}")
             case _:
@@ -129,11 +133,13 @@ def text_of(current: Selection) -> str:
 
 def program_of(current: Selection) -> Program:
     """Return what the engine needs to know of the selection."""
+    text = text_of(current)
     return Program(
-        text=text_of(current),
+        text=text,
         name=current.sample.rsplit("/", 1)[-1],
         module=current.module,
         pipeline=current.pipeline or None,
         entry=current.entry,
         seed=current.seed,
+        tables=table_text(current, text) if _TABLE_PASSES.search(current.pipeline) else "",
     )

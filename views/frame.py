@@ -20,9 +20,10 @@ _KEYS = """
 | `n` `i` `o` `b` | step over, in, out, back |
 | `F8` `F10` `F11` `Shift+F11` | continue, over, in, out |
 | `[` `]` `.` | previous and next breakpoint hit, run to the cursor |
-| `j` `k` | next and previous pass |
+| `j` `k` | next and previous pass, or operator |
 | `d` `u` | text, graph or both; hide unchanged passes |
-| `/` | search the graph |
+| `/` | search the graph, or the operators |
+| `r` | run the example of an operator |
 | `Space` `+` `-` | fit, zoom |
 | arrows, `Enter`, `Esc` | move in the graph, open a group, clear |
 | `Ctrl+Enter` | check the text at once |
@@ -102,7 +103,7 @@ def _sample_picker() -> None:
         label_visibility="collapsed",
         width=300,
     )
-    if current.text:
+    if current.text and current.sample in known:
         st.button("Revert", key="bar.revert", help="Drop the edits", on_click=open_sample, args=(current.sample,))
 
 
@@ -118,7 +119,7 @@ def upload() -> None:
     def opened() -> None:
         given = st.session_state["bar.upload"]
         if given is not None:
-            open_text(given.getvalue().decode("utf-8", errors="replace"))
+            open_text(given.getvalue().decode("utf-8", errors="replace"), sample=given.name)
 
     with st.popover("Upload"):
         st.file_uploader(

@@ -2,7 +2,9 @@
 
 import base64
 import zlib
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields, replace
+from types import MappingProxyType
 
 import streamlit as st
 
@@ -18,7 +20,10 @@ class Selection:
     """A screen: which module, which pipeline, which stage, which node, which time.
 
     `text` is empty while the sample is as it was; `pipeline` is empty for the default one. `breakpoints` are
-    lines (`8`) and instructions (`@12`), separated by commas.
+    lines (`8`) and instructions (`@12`), separated by commas. `operator` and `search` are those of the Operators page.
+    `table` to `pair` are those of the Partition page: the sample of a table or its edited text, targets separated by
+    commas (empty: all), which of the passes is shown, and the pair of regions whose blocking path is. `device` to
+    `visit` are those of the Devices page: the options of PlanDevices, and the step of the analysis that is shown.
     """
 
     sample: str = FIRST_SAMPLE
@@ -33,7 +38,25 @@ class Selection:
     seed: int = 0
     breakpoints: str = ""
     view: str = ""
+    operator: str = ""
+    search: str = ""
+    table: str = ""
+    table_text: str = ""
+    targets: str = ""
+    lets: str = ""
+    through_lets: int = 0
+    step: int = -1
+    pair: int = -1
+    device: str = ""
+    clone: int = 0
+    as_in: str = ""
+    visits: str = ""
+    visit_limit: int = 1
+    visit: int = -1
 
+
+_PACKED: Mapping[str, str] = MappingProxyType({"text": "z", "table_text": "tz"})
+"""Fields that stand in the address compressed, and their names there."""
 
 FIRST = Selection(node="0/relax_func/5", time=11)
 """What a visitor without an address sees: the matrix product is selected, and its kernel has just written."""
@@ -63,12 +86,16 @@ def select(**changes: str | int) -> Selection:
 
 def open_sample(path: str) -> None:
     """Open a sample from its start."""
-    st.session_state[_KEY] = Selection(sample=path)
+    current: Selection = st.session_state.get(_KEY, Selection())
+    st.session_state[_KEY] = Selection(sample=path, operator=current.operator, search=current.search)
     _write_address(st.session_state[_KEY])
 
 
 def open_text(text: str, *, sample: str = "") -> None:
-    """Open a text in place of what is open; what was selected in the old text is dropped."""
+    """Open a text in place of what is open; what was selected in the old text is dropped.
+
+    `sample` is the name of the file that it comes from; without one the text is an edit of what is open.
+    """
     current: Selection = st.session_state.get(_KEY, Selection())
     st.session_state[_KEY] = Selection(
         sample=sample or current.sample,
@@ -76,6 +103,13 @@ def open_text(text: str, *, sample: str = "") -> None:
         pipeline=current.pipeline,
         seed=current.seed,
         view=current.view,
+        operator=current.operator,
+        search=current.search,
+        table=current.table,
+        table_text=current.table_text,
+        targets=current.targets,
+        lets=current.lets,
+        through_lets=current.through_lets,
     )
     _write_address(st.session_state[_KEY])
 
@@ -93,10 +127,11 @@ def to_address(current: Selection) -> dict[str, str]:
     address = {
         name: str(value)
         for name, value in asdict(current).items()
-        if name == "sample" or (name != "text" and value != default[name])
+        if name == "sample" or (name not in _PACKED and value != default[name])
     }
-    if current.text:
-        address["z"] = base64.urlsafe_b64encode(zlib.compress(current.text.encode(), 9)).decode().rstrip("=")
+    for name, short in _PACKED.items():
+        if text := str(getattr(current, name)):
+            address[short] = base64.urlsafe_b64encode(zlib.compress(text.encode(), 9)).decode().rstrip("=")
     return address
 
 
@@ -107,10 +142,9 @@ def from_address(address: dict[str, str]) -> Selection:
     values: dict[str, str | int] = {}
     for field in fields(Selection):
         given = address.get(field.name, "")
-        if field.name != "text" and given:
+        if field.name not in _PACKED and given:
             values[field.name] = given if field.type is str else _number(given, int(str(field.default)))
-    if "z" in address:
-        values["text"] = _unpacked(address["z"])
+    values |= {name: _unpacked(address[short]) for name, short in _PACKED.items() if short in address}
     return Selection(**values)  # pyright: ignore[reportArgumentType]  # built field by field
 
 

@@ -2,11 +2,12 @@
 
 from relax_core.bytecode.compile import AsIn, compile_module
 from relax_core.bytecode.executable import Executable
+from relax_core.ir.dialect import dialect_of
 from relax_core.ir.module import IRModule
 from relax_core.ir.rewrite import RewriteLog
 from relax_core.passes.core import Stage
 from relax_core.passes.pipeline import (
-    DEFAULT_PIPELINE,
+    default_pipeline,
     final_module,
     missing_passes,
     parse_pipeline,
@@ -15,6 +16,7 @@ from relax_core.passes.pipeline import (
 )
 
 REQUIRED = (
+    "in Relax",
     "normal form",
     "no local functions",
     "no dataflow blocks",
@@ -25,7 +27,11 @@ REQUIRED = (
     "computed shapes",
     "global symbols",
 )
-REPORTED_PIPELINE = DEFAULT_PIPELINE.replace("LambdaLift", "LambdaLift(names='2022')")
+
+
+def reported(pipeline: str) -> str:
+    """Return `pipeline` with the LambdaLift of 2022."""
+    return pipeline.replace("LambdaLift", "LambdaLift(names='2022')")
 
 
 def build(module: IRModule, *, passes: str | None = None, as_in: AsIn = "fixed") -> Executable:
@@ -37,7 +43,7 @@ def build(module: IRModule, *, passes: str | None = None, as_in: AsIn = "fixed")
         CompileError: the module has errors, a pass failed, or the code generator refused something.
     """
     if passes is None and as_in == "reported":
-        passes = REPORTED_PIPELINE
+        passes = reported(default_pipeline(module))
     return build_stages(module, run_pipeline(module, passes), as_in=as_in)
 
 
@@ -60,6 +66,7 @@ def finishing_stages(module: IRModule, stages: tuple[Stage, ...]) -> tuple[Stage
         current = final_module(module, (*stages, *made))
         for name in missing_passes(current, (required,)):
             history = tuple(item.log for item in (*stages, *made))
-            made.append(run_step(parse_pipeline(name)[0], current, len(stages) + len(made), history))
+            step = parse_pipeline(name, dialect_of(current))[0]
+            made.append(run_step(step, current, len(stages) + len(made), history))
     final_module(module, (*stages, *made))
     return tuple(made)

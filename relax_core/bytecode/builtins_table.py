@@ -65,7 +65,10 @@ BUILTINS: Mapping[str, Builtin] = MappingProxyType(
         "vm.builtin.make_shape": Builtin(
             ("heap", "ndim", "*code, operand"), "A shape of `ndim` dimensions from pairs (code, operand)."
         ),
-        "vm.builtin.make_prim_value": Builtin(("heap", "code", "operand"), "A scalar."),
+        "vm.builtin.make_prim_value": Builtin(
+            ("heap", "code", "operand", "dtype"),
+            "A scalar: an integer without `dtype`, a bool from 0 or 1, a float from the bits of its float64.",
+        ),
         "vm.builtin.alloc_storage": Builtin(
             ("%vm", "shape", "device_index", "dtype", "scope"),
             "Storage of the product of `shape` elements of `dtype`, uninitialised.",
@@ -84,6 +87,8 @@ BUILTINS: Mapping[str, Builtin] = MappingProxyType(
         "vm.builtin.invoke_closure": Builtin(
             ("%vm", "closure", "*argument"), "Calls a closure, or any function value; makes a frame."
         ),
+        "vm.builtin.box_prim": Builtin(("value", "dtype"), "A tensor of rank 0 that holds a host scalar."),
+        "vm.builtin.unbox_scalar": Builtin(("tensor",), "The host scalar that a tensor of rank 0 holds."),
         "vm.builtin.reshape": Builtin(("tensor", "shape"), "A view of the same elements under `shape`."),
         "vm.builtin.shape_of": Builtin(("tensor",), "The shape of a tensor."),
         "vm.builtin.tensor_to_shape": Builtin(("tensor",), "A shape from a rank-1 int64 tensor."),
@@ -91,6 +96,16 @@ BUILTINS: Mapping[str, Builtin] = MappingProxyType(
         "vm.builtin.call_tir_dyn": Builtin(
             ("kernel", "*argument", "tir_vars"), "Calls a prim func with the dimensions of a shape as last arguments."
         ),
+        "vm.builtin.make_adt": Builtin(
+            ("constructor", "tag", "*field"), "A value of a data type; `tag` is the number of its constructor from 0."
+        ),
+        "vm.builtin.get_tag": Builtin(("value",), "The number of the constructor that made a value of a data type."),
+        "vm.builtin.is_tag": Builtin(("tag", "number"), "Whether a tag is that number: the test of a clause."),
+        "vm.builtin.adt_field": Builtin(("value", "index"), "The field `index` from 0 of a value of a data type."),
+        "vm.builtin.match_failed": Builtin(("value",), "Stops: no clause of a match takes the value."),
+        "vm.builtin.ref_create": Builtin(("value",), "A reference that holds a value."),
+        "vm.builtin.ref_read": Builtin(("reference",), "What a reference holds."),
+        "vm.builtin.ref_write": Builtin(("reference", "value"), "Lets a reference hold another value."),
         "relax.run.print": Builtin(
             ("format", "*value"), "Prints the values; `{}` in a format that is not empty stands for the next one."
         ),

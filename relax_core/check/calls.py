@@ -4,8 +4,18 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import TypeAlias
 
+from relax_core.check.packed import check_call_packed, check_dps_packed, check_pure_packed
+from relax_core.check.prim_purity import is_pure_prim_func
+from relax_core.check.prims import (
+    attribute_errors,
+    computed_type,
+    is_object_for_prim,
+    mixing_hint,
+    object_for_prim,
+    with_schema,
+)
 from relax_core.check.scope import Scope, show_callee
-from relax_core.check.unify import UNKNOWN, Solution, erase, is_unknown, solve
+from relax_core.check.unify import UNKNOWN, Solution, contradiction, erase, is_unknown, solve
 from relax_core.ir.canonical import constant_value
 from relax_core.ir.expr import Call, Expr, ExternFunc, GlobalVar, Op, ShapeExpr, Var
 from relax_core.ir.prim import PrimVar, dtype_of
@@ -14,6 +24,7 @@ from relax_core.ir.types import OBJECT, VOID, FuncType, ObjectType, PrimType, Te
 from relax_core.ops import find
 from relax_core.ops.control import declared
 from relax_core.ops.show import show_type
+from relax_core.ops.signature import schema_text
 from relax_core.ops.spec import OpSpec, OpTypeError
 
 Check: TypeAlias = Callable[[Scope, Call, tuple[Type, ...]], Type | None]
@@ -24,10 +35,11 @@ def type_of_call(scope: Scope, call: Call, callee: Type, arg_types: tuple[Type, 
     match call.op:
         case Op(name=name):
             return _operator(scope, call, name, arg_types)
-        case ExternFunc():
-            return _declared(scope, call) or OBJECT
-        case GlobalVar(name=name) if isinstance(scope.signature_of.get(name), PrimFunc):
-            return VOID
+        case ExternFunc(annotation=None):
+            return check_call_packed(scope, call, arg_types)
+        case GlobalVar(name=name) as var if isinstance(prim_func := scope.signature_of.get(name), PrimFunc):
+            scope.type_of[var] = FuncType(None, OBJECT, is_pure_prim_func(prim_func))
+            return _direct(scope, call, prim_func, arg_types)
         case _:
             pass
     match callee:
@@ -44,6 +56,25 @@ def type_of_call(scope: Scope, call: Call, callee: Type, arg_types: tuple[Type, 
             )  # fmt: skip
 
 
+def _direct(scope: Scope, call: Call, prim_func: PrimFunc, arg_types: tuple[Type, ...]) -> Type:
+    """Compare the arguments of a direct call with the parameters; return what the prim func gives."""
+    if len(arg_types) == len(prim_func.params):
+        expected = [_declared_parameter(prim_func, *pair) for pair in zip(prim_func.params, arg_types, strict=True)]
+        names = [f"argument {k + 1}, {show_type(item)}" for k, item in enumerate(arg_types)]
+        for k, words in solve(expected, arg_types, names, set[PrimVar]())[1]:
+            what = f"argument {k + 1} of {show_callee(call.op)}"
+            scope.report(call, *_mismatch(what, expected[k], arg_types[k], words))
+    return VOID if prim_func.ret_dtype in (None, "void") else PrimType(prim_func.ret_dtype)
+
+
+def _declared_parameter(prim_func: PrimFunc, param: PrimVar, given: Type) -> Type:
+    """Return the type that a parameter declares; a handle takes everything."""
+    buffer = prim_func.buffer_of(param)
+    if buffer is not None:
+        return TensorType(buffer.shape, buffer.dtype)
+    return given if param.dtype == "handle" else PrimType(param.dtype, param)
+
+
 def _declared(scope: Scope, call: Call) -> Type | None:
     found = declared(call)
     return None if found is None else scope.resolve(found)
@@ -51,12 +82,16 @@ def _declared(scope: Scope, call: Call) -> Type | None:
 
 def _operator(scope: Scope, call: Call, name: str, arg_types: tuple[Type, ...]) -> Type:
     spec = find(name)
+    if name == "relax.device":
+        # No operator but data: the device that `R.hint_on_device(x, R.device(1, 0))` names.
+        return UNKNOWN
     if spec is None:
         return scope.report(
             call, "TY030", f"there is no operator {name}", "the operator table lists all that are known"
         )
     if not _has_right_count(spec, len(arg_types)):
-        return scope.report(call, "TY002", f"{spec.short_name} takes {_count_of(spec)}, got {len(arg_types)}")
+        hint = f"the schema: {schema_text(spec)}"
+        return scope.report(call, "TY002", f"{spec.short_name} takes {_count_of(spec)}, got {len(arg_types)}", hint)
     declared_type = _declared(scope, call)
     if any(is_unknown(item) for item in arg_types):
         return declared_type or UNKNOWN
@@ -64,10 +99,29 @@ def _operator(scope: Scope, call: Call, name: str, arg_types: tuple[Type, ...]) 
     found = None if check is None else check(scope, call, arg_types)
     if found is not None:
         return found
+    wrong = tuple(attribute_errors(spec, call, arg_types))
+    for item in wrong:
+        error = OpTypeError(item.code, item.message, item.hint)
+        scope.report(item.place(call), item.code, item.message, with_schema(spec, error))
+    return declared_type or UNKNOWN if wrong else _inferred(scope, call, spec, arg_types)
+
+
+def _inferred(scope: Scope, call: Call, spec: OpSpec, arg_types: tuple[Type, ...]) -> Type:
+    """Return the type that the operator's rule gives; where it needs an attribute that is computed, what is certain."""
     try:
         return scope.resolve(spec.infer(call, arg_types))
-    except OpTypeError as error:
-        return scope.report(call, error.code, error.message, error.hint)
+    except OpTypeError as problem:
+        error = problem
+    if error.result is not None:
+        scope.report(call, error.code, error.message, with_schema(spec, error), "warning")
+        return scope.resolve(error.result)
+    try:
+        computed = computed_type(spec, call, arg_types)
+    except OpTypeError as problem:
+        computed, error = None, problem
+    if computed is not None:
+        return scope.resolve(computed)
+    return scope.report(call, error.code, error.message, with_schema(spec, error))
 
 
 def _has_right_count(spec: OpSpec, count: int) -> bool:
@@ -118,20 +172,22 @@ def _checked(
     for k, words in wrong:
         # A variable's span is its definition; the mistake is in the call.
         place = call if isinstance(args[k], Var) or args[k].span is None else args[k]
-        scope.report(place, *_mismatch(f"argument {k + 1} of {name}", params[k], arg_types[k], words))
-    return None if wrong else solution
+        mismatch = _mismatch(f"argument {k + 1} of {name}", params[k], arg_types[k], words)
+        # Dimensions that contradict each other only are found by TVM when the program runs.
+        scope.report(place, *mismatch, "error" if contradiction(arg_types[k], params[k]) else "warning")
+    for k, (param, given) in enumerate(zip(params, arg_types, strict=True)):
+        if isinstance(param, PrimType) and is_object_for_prim(given, param) and not is_unknown(given):
+            scope.report(call, "TY042", *object_for_prim(f"argument {k + 1} of {name}", param), "warning")
+    return None if any(contradiction(arg_types[k], params[k]) for k, _ in wrong) else solution
 
 
 def _mismatch(what: str, expected: Type, given: Type, words: str) -> tuple[str, str, str]:
+    hint = mixing_hint(given, expected)
     match expected, given:
-        case PrimType(), TensorType(ndim=0, dtype=dtype):
-            hint = f'write R.prim_value(value) for a scalar; R.const(value, "{dtype}") is a tensor of rank 0'
-            return "TY003", f"{what} must be {show_type(expected)}, got {show_type(given)}", hint
-        case TensorType(), PrimType(dtype=dtype):
-            hint = f'write R.const(value, "{dtype}") for a tensor of rank 0; R.prim_value(value) is a scalar'
+        case (PrimType(), TensorType(ndim=0)) | (TensorType(), PrimType()):
             return "TY003", f"{what} must be {show_type(expected)}, got {show_type(given)}", hint
         case _:
-            return "TY022", f"{what} must be {show_type(expected)}, got {show_type(given)}: {words}", ""
+            return "TY022", f"{what} must be {show_type(expected)}, got {show_type(given)}: {words}", hint
 
 
 def check_call_tir(scope: Scope, call: Call, arg_types: tuple[Type, ...]) -> Type | None:
@@ -212,21 +268,24 @@ def _compare_buffers(scope: Scope, call: Call, prim_func: PrimFunc, given: tuple
     _, wrong = solve(expected, given, names, set[PrimVar]())
     for k, words in wrong:
         buffer = prim_func.buffer_of(prim_func.params[k])
+        what = "parameter" if buffer is None else "buffer"
         place = show_type(expected[k]) if buffer is None else f"{buffer.name}: {show_type(expected[k])}"
         scope.report(
-            call, "TY029", f"{names[k]} does not fit the buffer {place} of {show_callee(call.args[0])}: {words}"
+            call,
+            "TY029",
+            f"{names[k]} does not fit the {what} {place} of {show_callee(call.args[0])}: {words}",
+            mixing_hint(given[k], expected[k]),
         )
 
 
 def _parameter_type(prim_func: PrimFunc, param: PrimVar, given: Type) -> Type:
     """Return what a parameter takes: a tensor for a buffer, else a scalar; an integer may have another width."""
-    buffer = prim_func.buffer_of(param)
-    if buffer is not None:
-        return TensorType(buffer.shape, buffer.dtype)
-    if param.dtype == "handle":
-        return given
-    is_integer = isinstance(given, PrimType) and given.dtype.startswith("int") and param.dtype.startswith("int")
-    return PrimType(given.dtype if is_integer and isinstance(given, PrimType) else param.dtype, param)
+    declared_type = _declared_parameter(prim_func, param, given)
+    match declared_type, given:
+        case PrimType(dtype=dtype), PrimType(dtype=other) if dtype.startswith("int") and other.startswith("int"):
+            return PrimType(other, param)
+        case _:
+            return declared_type
 
 
 def check_make_closure(scope: Scope, call: Call, arg_types: tuple[Type, ...]) -> Type | None:
@@ -270,6 +329,8 @@ _CHECKS: Mapping[str, Check] = MappingProxyType(
     {
         "relax.call_tir": check_call_tir,
         "relax.call_tir_inplace": check_call_tir,
+        "relax.call_dps_packed": check_dps_packed,
+        "relax.call_pure_packed": check_pure_packed,
         "relax.make_closure": check_make_closure,
         "relax.invoke_closure": check_invoke_closure,
         "relax.invoke_pure_closure": check_invoke_closure,

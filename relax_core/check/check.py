@@ -1,33 +1,52 @@
 """Checking a module: types and well-formedness."""
 
+from dataclasses import replace
+
 from relax_core.check.infer import infer
+from relax_core.check.prim_policy import Prims, prims_outside_packed
 from relax_core.check.relay.well_formed import well_formed_relay
 from relax_core.check.well_formed import well_formed
 from relax_core.diagnostics import Diagnostic
-from relax_core.ir.dialect import dialect_of
+from relax_core.ir.dialect import dialect_of, relay_parts
 from relax_core.ir.module import IRModule
+from relax_core.ir.node import Node
 from relax_core.source import Span
 
+_INDEPENDENT = ("RY030",)
+"""Codes of errors that follow from no other one at their place: each names a variable of its own."""
 
-def check(module: IRModule) -> tuple[Diagnostic, ...]:
+
+def check(module: IRModule, *, prims: Prims = "everywhere") -> tuple[Diagnostic, ...]:
     """Return what is wrong with `module`, in the order of the text.
 
-    Of two errors at one place the later rule's is dropped: it follows from the first.
+    Of two errors at one place the later rule's is dropped: it follows from the first. The errors of a module with
+    `check_well_formed=False` are warnings. With `prims="packed_only"` host scalars outside of the arguments of packed
+    functions are warned of.
     """
+    if dialect_of(module) == "relax":
+        foreign = next(relay_parts(module), None)
+        if foreign is not None:
+            return (_foreign(foreign),)
     inference = infer(module)
     if dialect_of(module) == "relay":
         found = (*well_formed_relay(module), *inference.diagnostics)
     else:
-        found = (*inference.diagnostics, *well_formed(module, inference))
+        policy = prims_outside_packed(module, inference) if prims == "packed_only" else ()
+        found = (*inference.diagnostics, *well_formed(module, inference), *policy)
     taken: set[Span] = set()
     kept: list[Diagnostic] = []
     for item in found:
         if item.severity == "error" and item.span is not None:
-            if item.span in taken:
+            if item.span in taken and item.code not in _INDEPENDENT:
                 continue
             taken.add(item.span)
-        kept.append(item)
+        kept.append(item if module.is_checked or item.severity != "error" else replace(item, severity="warning"))
     return tuple(sorted(kept, key=_position))
+
+
+def _foreign(part: Node) -> Diagnostic:
+    what = getattr(part, "name", "") or type(part).__name__
+    return Diagnostic("WF016", f"{what} belongs to Relay, the module is Relax", part.span, "run RelayToRelax")
 
 
 def _position(diagnostic: Diagnostic) -> tuple[bool, int]:

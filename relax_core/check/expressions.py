@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import TypeAlias
 
 from relax_core.check.calls import type_of_call
+from relax_core.check.prims import is_object_for_prim, mixing_hint, object_for_prim
 from relax_core.check.scope import Scope, constant_type, declared_signature
 from relax_core.check.size import bounded
 from relax_core.check.unify import UNKNOWN, Solution, bind_symbols, contradiction, erase, is_unknown, join
@@ -93,8 +94,8 @@ def _leaf(scope: Scope, expr: Expr) -> Type | None:
             type_ = constant_type(data.shape, str(data.dtype))
         case GlobalVar():
             type_ = _global(scope, expr)
-        case ExternFunc():
-            type_ = _OPAQUE
+        case ExternFunc(annotation=annotation):
+            type_ = _OPAQUE if annotation is None else scope.resolve(annotation)
         case DataTypeImm() | Null():
             type_ = OBJECT
         case _:
@@ -172,8 +173,11 @@ def _conditional(scope: Scope, expr: If) -> Steps:
             expr if isinstance(expr.condition, Var) or expr.condition.span is None else expr.condition,
             "TY026",
             f"the condition must be a bool scalar, got {show_type(condition)}",
-            'compare, or convert with R.astype(value, "bool")',
-        )
+            "compare: R.prim_value(n != 0)" if isinstance(condition, PrimType)
+            else 'compare, or convert with R.astype(value, "bool")',
+            # TVM looks at it when the program runs.
+            "warning",
+        )  # fmt: skip
     outer = dict(scope.symbols)
     yes = yield expr.true_branch
     scope.symbols = dict(outer)
@@ -184,7 +188,7 @@ def _conditional(scope: Scope, expr: If) -> Steps:
     if joined is None:
         return scope.report(
             expr, "TY035", f"the branches have nothing in common: {show_type(yes)} and {show_type(no)}",
-            "a scalar on the host and an object cannot share a variable; use R.const for a tensor",
+            mixing_hint(yes, no) or "a scalar on the host and an object cannot share a variable",
         )  # fmt: skip
     return joined
 
@@ -266,7 +270,7 @@ def _annotated(scope: Scope, binding: VarBinding, var: Var, value: Type) -> Type
     words = contradiction(value, expected)
     if words:
         place = var if var.span is not None else binding
-        hint = _other_spelling(value, expected) or "change the annotation, or convert the value with R.match_cast"
+        hint = mixing_hint(value, expected) or "change the annotation, or convert the value with R.match_cast"
         scope.report(
             place,
             "TY020",
@@ -278,18 +282,12 @@ def _annotated(scope: Scope, binding: VarBinding, var: Var, value: Type) -> Type
             return value
         case FuncType(params=None), FuncType():
             return value
+        case PrimType() as prim, ObjectType() if not is_unknown(value):
+            place = var if var.span is not None else binding
+            scope.report(place, "TY042", *object_for_prim(f"the value of {var.name}", prim), "warning")
+            return expected
         case _:
             return expected
-
-
-def _other_spelling(value: Type, expected: Type) -> str:
-    match expected, value:
-        case PrimType(), other if not isinstance(other, PrimType):
-            return "R.prim_value(value) is a scalar on the host; R.const(value) is a tensor of rank 0"
-        case other, PrimType(dtype=dtype) if not isinstance(other, PrimType):
-            return f'R.const(value, "{dtype}") is a tensor of rank 0; R.prim_value(value) is a scalar on the host'
-        case _:
-            return ""
 
 
 def _cast(scope: Scope, binding: MatchCast, value: Type, target: Type) -> Type:
@@ -307,6 +305,7 @@ def _cast(scope: Scope, binding: MatchCast, value: Type, target: Type) -> Type:
             "TY027",
             f"a value of type {show_type(value)} can never be {show_type(resolved)}: {words}"
             f"{f' ({why})' if why else ''}",
+            mixing_hint(value, resolved),
         )
     return resolved
 
@@ -332,6 +331,10 @@ def result_type(scope: Scope, function: Function, body: Type, symbols: dict[Prim
         place = value if value.span is not None and not isinstance(value, Var) else function
         scope.report(
             place, "TY021", f"the function returns {show_type(body)}, declared is {show_type(declared)}: {words}",
-            _other_spelling(body, declared) or "change the declared type or the value",
+            mixing_hint(body, declared) or "change the declared type or the value",
+            # TVM takes what is declared, and never compares it.
+            "warning",
         )  # fmt: skip
+    elif isinstance(declared, PrimType) and is_object_for_prim(body, declared) and not is_unknown(body):
+        scope.report(function, "TY042", *object_for_prim("the result", declared), "warning")
     return declared

@@ -28,7 +28,7 @@ def impurity_of(node: Node, types: Mapping[Node, Type]) -> str | None:
         case Call(op=Op(name=name)):
             spec = find(name)
             return None if spec is None or spec.is_pure else f"R.{spec.short_name} has side effects"
-        case Call(op=ExternFunc(name=name)):
+        case Call(op=ExternFunc(name=name, annotation=None)):
             return f'the packed function "{name}" may have side effects'
         case Call(op=callee):
             type_ = types.get(callee)

@@ -46,6 +46,9 @@ def contradiction(given: Type, expected: Type) -> str | None:
             if a != b:
                 return f"the dtype {a} is not {b}"
             return _different_dims((x,), (y,)) if x is not None and y is not None else None
+        case PrimType(dtype="string"), ObjectType():
+            # As in TVM, where a string is an object.
+            return None
         case PrimType(), ObjectType():
             return "a scalar on the host is not an object"
         case (ObjectType(), _) | (_, ObjectType()):

@@ -7,6 +7,13 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from relax_core.check.declarations import (
+    direct_calls,
+    known_devices,
+    named_as_outside,
+    promised_purity,
+    written_inputs,
+)
 from relax_core.check.infer import Inference
 from relax_core.check.purity import impurity_of, is_unchecked
 from relax_core.check.visits import Facts, facts_of
@@ -138,7 +145,6 @@ def _pure_dataflow(checked: Checked) -> Iterator[Diagnostic]:
                     visit.node,
                     visit.holder,
                     hint="write @R.function(pure=False)",
-                    severity="warning",
                 )
 
 
@@ -247,8 +253,9 @@ def _inline_tuples(checked: Checked) -> Iterator[Diagnostic]:
         for visit in facts.visits:
             match visit.node:
                 case Call(args=(callee, inputs, *_)) as call if op_name(call) in _TIR_CALLS:
-                    is_tuple = isinstance(inputs, Tuple) or isinstance(checked.inference.types.get(inputs), TupleType)
-                    if not is_tuple:
+                    is_known = isinstance(checked.inference.types.get(inputs), TupleType)
+                    is_packed = op_name(call) == "relax.call_dps_packed"
+                    if not isinstance(inputs, Tuple) and not (is_known and is_packed):
                         name = getattr(callee, "name", "the function")
                         yield _diagnostic(
                             "WF012",
@@ -256,7 +263,7 @@ def _inline_tuples(checked: Checked) -> Iterator[Diagnostic]:
                             inputs if not isinstance(inputs, Var) else None,
                             call,
                             function,
-                            hint="write (x,) for one input",
+                            hint="write its fields, (t[0], t[1])" if is_known else "write (x,) for one input",
                         )
                 case _:
                     pass
@@ -278,6 +285,37 @@ def _prim_funcs_complete(checked: Checked) -> Iterator[Diagnostic]:
                 pass
 
 
+def _outside_names(checked: Checked) -> Iterator[Diagnostic]:
+    return named_as_outside(checked.module)
+
+
+def _promises(checked: Checked) -> Iterator[Diagnostic]:
+    for _, function, _ in checked.facts:
+        yield from promised_purity(function)
+
+
+def _devices(checked: Checked) -> Iterator[Diagnostic]:
+    for _, function, facts in checked.facts:
+        yield from known_devices(checked.module, function, facts)
+
+
+def _in_place(checked: Checked) -> Iterator[Diagnostic]:
+    for _, function, facts in checked.facts:
+        for visit in facts.visits:
+            if isinstance(visit.node, Call):
+                for words in written_inputs(visit.node, checked.inference.types):
+                    yield _diagnostic("WF020", words, visit.node, visit.holder, function)
+
+
+def _prim_func_calls(checked: Checked) -> Iterator[Diagnostic]:
+    for _, function, facts in checked.facts:
+        for visit in facts.visits:
+            if isinstance(visit.node, Call):
+                for words in direct_calls(visit.node, checked.module):
+                    hint = "R.call_tir(f, (x,), out_ty=...) allocates the results"
+                    yield _diagnostic("WF021", words, visit.node, visit.holder, function, hint=hint)
+
+
 RULES: tuple[Rule, ...] = (
     Rule("functions of a module have different names", "WF014", _unique_globals),
     Rule("parameters are different variables", "WF007", _unique_params),
@@ -292,4 +330,9 @@ RULES: tuple[Rule, ...] = (
     Rule("a callee can be called", "WF011", _callees),
     Rule("inputs of call_tir are a tuple", "WF012", _inline_tuples),
     Rule("a buffer of a prim func belongs to a parameter", "WF013", _prim_funcs_complete),
+    Rule("a global_symbol is the name of the function", "WF017", _outside_names),
+    Rule("a promise of purity is not taken back", "WF018", _promises),
+    Rule("a virtual device is listed in the module", "WF019", _devices),
+    Rule("inputs written in place are there, and are what is returned", "WF020", _in_place),
+    Rule("a prim func is called with all its parameters", "WF021", _prim_func_calls),
 )

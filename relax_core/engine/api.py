@@ -2,36 +2,88 @@
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Literal
+from typing import Any, Literal
 
+from relax_core.analysis.device_visits import Visits
 from relax_core.bytecode.build import build
 from relax_core.check.check import check
 from relax_core.diagnostics import CompileError, Diagnostic, RunError, has_errors
 from relax_core.frontend.parse import parse_text
 from relax_core.ir.dialect import dialect_of
 from relax_core.ir.equality import structural_equal
+from relax_core.ir.expr import Expr
 from relax_core.ir.module import IRModule
+from relax_core.ir.rewrite import RewriteLog
 from relax_core.passes.pipeline import run_pipeline
+from relax_core.passes.relay.plan_devices import PlanDevicesOptions
+from relax_core.pattern import matcher
+from relax_core.pattern.matcher import Match, Miss
+from relax_core.pattern.nodes import (
+    Pattern,
+    dominates,
+    is_constant,
+    is_expr,
+    is_function,
+    is_if,
+    is_let,
+    is_op,
+    is_tuple,
+    is_tuple_get_item,
+    is_var,
+    wildcard,
+)
+from relax_core.pattern.search import Callback, facts_of, find, rewrite_matches
+from relax_core.pattern.tables import Tables, read_tables
+from relax_core.pattern.text import parse_pattern
+from relax_core.present import region_report as regions
+from relax_core.present.device_models import DeviceReport
+from relax_core.present.devices import shown_devices
+from relax_core.present.region_models import RegionReport
 from relax_core.printer.ast import print_ast
 from relax_core.printer.relay import print_relay
 from relax_core.printer.spelling import SPELLING_OF, Spelling, Tvm
 from relax_core.printer.tvmscript import print_module
 from relax_core.vm.packed import register_packed
+from relax_core.vm.relay_host import run_relay
 from relax_core.vm.virtual_machine import VirtualMachine
 
 __all__ = [
     "CompileError",
+    "DeviceReport",
     "Diagnostic",
+    "Match",
+    "Miss",
+    "Pattern",
     "RunError",
+    "Tables",
     "VirtualMachine",
     "build",
     "check",
+    "device_report",
+    "dominates",
+    "evaluate",
+    "explain",
+    "is_constant",
+    "is_expr",
+    "is_function",
+    "is_if",
+    "is_let",
+    "is_op",
+    "is_tuple",
+    "is_tuple_get_item",
+    "is_var",
+    "match",
     "parse",
     "parse_all",
+    "pattern",
+    "read_tables",
+    "region_report",
     "register_packed",
+    "rewrite",
     "run_pipeline",
     "script",
     "structural_equal",
+    "wildcard",
 ]
 
 
@@ -56,6 +108,24 @@ def parse_all(text: str, name: str = "module.py") -> Mapping[str, IRModule]:
     return MappingProxyType({module.name: module for module in parsed.modules})
 
 
+def evaluate(module: IRModule, entry: str = "main", *args: Any) -> Any:
+    """Run a function of a module by definition: without passes, an operator at a time by the table of operators.
+
+    Relay is run by an interpreter of its own, Relax by the machine with nothing lowered that need not be.
+    Arguments and results are those of `VirtualMachine`.
+
+    Raises:
+        CompileError: the module has errors.
+        RunError: the program failed.
+    """
+    if dialect_of(module) != "relay":
+        return VirtualMachine(build(module, passes=""))[entry](*args)
+    diagnostics = check(module)
+    if has_errors(diagnostics):
+        raise CompileError(diagnostics)
+    return run_relay(module, entry, args)
+
+
 def script(
     module: IRModule,
     dialect: Literal["tvmscript", "relay", "ast"] | None = None,
@@ -76,3 +146,62 @@ def script(
             return print_relay(module).text
         case "ast":
             return print_ast(module).text
+
+
+def pattern(text: str) -> Pattern:
+    """Read a dataflow pattern, such as `is_op("nn.relu")(is_op("nn.conv2d")(wildcard(), wildcard()))`.
+
+    Raises:
+        CompileError: PT001 to PT003, with the place in `text`.
+    """
+    return parse_pattern(text)
+
+
+def match(pattern: Pattern, module: IRModule) -> tuple[Match, ...]:
+    """Return every match of a pattern in a module, inner ones first: `match.root`, and `match[part]` for each part."""
+    return find(pattern, module)
+
+
+def explain(pattern: Pattern, node: Expr, module: IRModule | None = None) -> Miss | None:
+    """Return why a pattern does not fit a node, `None` if it does; `module` gives the types that it may ask for."""
+    facts = matcher.NO_FACTS if module is None else facts_of(module, pattern)
+    return matcher.explain(pattern, node, facts)
+
+
+def rewrite(pattern: Pattern, callback: Callback, module: IRModule, *, once: bool = False) -> IRModule:
+    """Return `module` with what the pattern matches replaced by `callback(match)`, until nothing changes.
+
+    Raises:
+        CompileError: PT004 if it never ends.
+    """
+    return rewrite_matches(pattern, callback, module, RewriteLog(), once=once)
+
+
+def region_report(module: IRModule, tables: Tables | None = None) -> RegionReport:
+    """Report the compiler regions of an annotated or partitioned Relay module: `to_json()`, `to_markdown()`, and data.
+
+    `tables` tell why an operator is in no region, and why two regions stayed apart.
+    """
+    return regions.region_report(module, tables)
+
+
+def device_report(
+    module: IRModule,
+    default: str = "cpu",
+    *,
+    clone: bool = False,
+    as_in: Literal["fixed", "reported"] = "fixed",
+    visits: Visits = "memo_body",
+    visit_limit: int = 1,
+) -> DeviceReport:
+    """Plan the devices of a Relay module, with the options of PlanDevices: `to_json()`, `to_text()`, and data.
+
+    By function and variable where each value is, and why; copies with their bytes; conflicts with the chains of both
+    sides, which are no exception here; the visits, if `as_in` is "reported".
+
+    Raises:
+        ValueError: `default` names no device, or `visit_limit` is not positive.
+        CompileError: the module is not Relay.
+    """
+    options = PlanDevicesOptions(default, clone, as_in, visits, visit_limit)
+    return shown_devices(module, options).report()

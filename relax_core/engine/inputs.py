@@ -12,11 +12,11 @@ from relax_core.diagnostics import Diagnostic, RunError
 from relax_core.ir.canonical import evaluate
 from relax_core.ir.expr import Function, MatchCast, Var
 from relax_core.ir.node import preorder
-from relax_core.ir.prim import PrimExpr, PrimVar
+from relax_core.ir.prim import AnyDim, PrimExpr, PrimVar
 from relax_core.ir.substitute import type_nodes
 from relax_core.ir.types import PrimType, ShapeType, TensorType, TupleType, Type
 from relax_core.present.words import bytes_text, type_text
-from relax_core.vm.values import DTypeValue, ShapeValue
+from relax_core.vm.values import AdtValue, DTypeValue, RefValue, ShapeValue, Value
 
 FIRST_SIZE = 2
 """Size of the first symbolic dimension; the next ones are one larger each."""
@@ -134,7 +134,7 @@ class _Maker:
                 "EN003", f"the argument `{param.name}` needs {size_bytes:,} bytes, at most {limit} are made up", param
             )
         match dtype.kind:
-            case "f":
+            case "f" | "V":
                 return self._random.random(shape, dtype=np.float32).astype(dtype)
             case "b":
                 return self._random.random(shape) < 0.5
@@ -149,7 +149,8 @@ class _Maker:
         return float(self._random.random()) if "float" in dtype else int(self._random.integers(1, 5))
 
     def _size(self, dim: PrimExpr, param: Var) -> int:
-        size = int(evaluate(dim, self._size_of))
+        # Sizes that a Relay type leaves open are alike, so that tensors of such types fit each other.
+        size = FIRST_SIZE if isinstance(dim, AnyDim) else int(evaluate(dim, self._size_of))
         if size < 0:
             _fail("EN002", f"a dimension of `{param.name}` would be {size}", param, "choose other sizes")
         return size
@@ -207,12 +208,17 @@ def _member(name: str, type_: Type | None, members: Mapping[str, Any], used: set
             return tuple(int(item) for item in array.ravel())
         case PrimType():
             return array.item()
+        case TensorType(dtype="bfloat16"):
+            return array.astype("bfloat16")
         case _:
             return array.item() if array.dtype.kind == "U" else array
 
 
 def write_archive(result: Any) -> bytes:
-    """Write a result as npz: `out`, or `out_0`, `out_1_0`, ... for tuples; closures and void are left out."""
+    """Write a result as npz: `out`, or `out_0`, `out_1_0`, ... for tuples; closures and void are left out.
+
+    A list is written as its elements, other data as its fields and the name of its constructor, `out_constructor`.
+    """
     members: dict[str, Any] = {}
     stack = [("out", result)]
     while stack:
@@ -223,12 +229,30 @@ def write_archive(result: Any) -> bytes:
             case tuple():
                 fields = cast("tuple[Any, ...]", value)
                 stack.extend((f"{name}_{number}", item) for number, item in enumerate(fields))
+            case AdtValue(name=constructor, fields=fields):
+                items = _elements(value)
+                if items is None:
+                    members[f"{name}_constructor"] = np.array(constructor)
+                stack.extend((f"{name}_{number}", item) for number, item in enumerate(items or fields))
+            case RefValue(value=held):
+                stack.append((name, held))
             case DTypeValue(name=dtype):
                 members[name] = np.array(dtype)
             case np.ndarray() | bool() | int() | float() | str() | np.generic():
-                members[name] = np.asarray(value)
+                array = np.asarray(value)
+                # An archive has no dtype bfloat16; a float32 holds the same numbers.
+                members[name] = array.astype(np.float32) if array.dtype.name == "bfloat16" else array
             case _:
                 pass
     buffer = io.BytesIO()
     np.savez(buffer, **dict(sorted(members.items())))
     return buffer.getvalue()
+
+
+def _elements(value: AdtValue) -> tuple[Value, ...] | None:
+    """Return the elements of a list of the prelude; `None` for other data."""
+    items: list[Value] = []
+    while value.name == "Cons" and len(value.fields) == 2 and isinstance(rest := value.fields[1], AdtValue):
+        items.append(value.fields[0])
+        value = rest
+    return tuple(items) if value.name == "Nil" else None

@@ -8,7 +8,12 @@ from typing import Generic, Literal, TypeAlias, TypeVar, cast, get_args
 
 import msgspec
 
+from relax_core.engine.replies import Executed, Found, Listing, Restored, Stages, Stop, Text
+from relax_core.present.catalog_models import Catalog, Form, Sheet, Tried
+from relax_core.present.device_models import DeviceOptions, DevicesView, WhyDevice
 from relax_core.present.models import Code, Diff, Graph, Inspector, Pipeline, Problem, StageDetail, Status
+from relax_core.present.partition_models import Lets, PartitionView
+from relax_core.present.region_models import RegionReport
 from relax_core.present.run_models import Breakpoint, Run, Tensor
 
 VERSION = 1
@@ -36,6 +41,8 @@ class Program(msgspec.Struct, frozen=True):
     sizes: tuple[tuple[str, int], ...] = ()
     """Sizes of symbolic dimensions by name; the others are chosen small."""
     as_in: Literal["fixed", "reported"] = "fixed"
+    tables: str = ""
+    """The text of a table file (`rc.read_tables`): patterns of composites and what targets support."""
 
 
 class Request(msgspec.Struct, Generic[R], frozen=True, tag=True):
@@ -83,13 +90,6 @@ class StageView(msgspec.Struct, frozen=True):
     """The whole text after the pass, to copy and to download."""
 
 
-class Restored(msgspec.Struct, frozen=True):
-    """A text with its layout restored and what was done to it."""
-
-    text: str
-    changes: tuple[str, ...] = ()
-
-
 class TensorPage(msgspec.Struct, frozen=True):
     """A part of a tensor and the whole of its shape."""
 
@@ -98,66 +98,6 @@ class TensorPage(msgspec.Struct, frozen=True):
     dtype: str = ""
     text: str = ""
     """The part as text to copy, as NumPy prints it."""
-
-
-class Stop(msgspec.Struct, frozen=True):
-    """Where a run stops."""
-
-    time: int
-
-
-class Listing(msgspec.Struct, frozen=True):
-    """A generated text: bytecode, LLVM IR or assembly."""
-
-    code: Code
-    kernels: tuple[str, ...] = ()
-
-
-class Found(msgspec.Struct, frozen=True):
-    """The diagnostics of a program, as data and as the command line prints them."""
-
-    problems: tuple[Problem, ...] = ()
-    rendered: tuple[str, ...] = ()
-    has_errors: bool = False
-
-
-class Text(msgspec.Struct, frozen=True):
-    """A printed program; `notes` go to standard error."""
-
-    text: str
-    notes: tuple[str, ...] = ()
-
-
-class StageText(msgspec.Struct, frozen=True):
-    """One stage for the command line."""
-
-    index: int
-    name: str
-    is_changed: bool
-    seconds: float
-    rewrite_count: int
-    remarks: tuple[str, ...]
-    text: str
-    problems: tuple[str, ...] = ()
-
-
-class Stages(msgspec.Struct, frozen=True):
-    """All stages for the command line, the source being number 0."""
-
-    stages: tuple[StageText, ...]
-
-
-class Executed(msgspec.Struct, frozen=True):
-    """What a run printed and returned; `archive` holds the result as npz (`out`, `out_0`, ...)."""
-
-    output: tuple[str, ...]
-    result: str
-    archive: bytes
-    events: int
-    rendered: str = ""
-    """The diagnostic that ended the run, if one did."""
-    is_limit: bool = False
-    problems: tuple[Problem, ...] = ()
 
 
 class SampleList(msgspec.Struct, frozen=True):
@@ -264,21 +204,22 @@ class Ast(Request[Code], frozen=True):
 class Script(Request[Text], frozen=True):
     """The module as text after the passes of `program.pipeline`; with `passes` false, as parsed.
 
-    For TVMScript, `spelling` is 2026, 2023 or 2022; `tvm`, if it is given, decides the spelling.
+    For TVMScript, `spelling` is 2026, 2025, 2023 or 2022; `tvm`, if it is given, decides the spelling.
     An empty `dialect` is the language of the module: TVMScript or Relay.
     """
 
     program: Program
     dialect: Literal["", "tvmscript", "relay", "ast"] = ""
-    spelling: Literal["2026", "2023", "2022"] = "2026"
+    spelling: Literal["2026", "2025", "2023", "2022"] = "2026"
     passes: bool = False
     tvm: Literal["", "0.25", "0.27"] = ""
 
 
 class Check(Request[Found], frozen=True):
-    """Parse and check every module of a text."""
+    """Parse and check every module of a text; `prims` is the policy for host scalars."""
 
     program: Program
+    prims: Literal["everywhere", "packed_only"] = "everywhere"
 
 
 class Opt(Request[Stages], frozen=True):
@@ -292,6 +233,63 @@ class Execute(Request[Executed], frozen=True):
 
     program: Program
     archive: bytes = b""
+
+
+class PartitionOf(Request[PartitionView], frozen=True):
+    """Partition the module of a program with its tables: the Partition page.
+
+    `targets` in order of preference, all of the tables if there are none. `PartitionView.pipeline` leads to the graphs.
+    """
+
+    program: Program
+    targets: tuple[str, ...] = ()
+    lets: Lets = "values"
+    through_lets: bool = False
+    names: tuple[str, ...] = ()
+    """The lets that regions are merged through; empty: all."""
+
+
+class RegionReportOf(Request[RegionReport], frozen=True):
+    """Partition as `PartitionOf` does, and report the regions only."""
+
+    program: Program
+    targets: tuple[str, ...] = ()
+    lets: Lets = "values"
+    through_lets: bool = False
+    names: tuple[str, ...] = ()
+    """The lets that regions are merged through; empty: all."""
+
+
+class DevicesOf(Request[DevicesView], frozen=True):
+    """Plan the devices of a Relay module: the Devices page. Its marks are for the graphs of stage 0."""
+
+    program: Program
+    options: DeviceOptions = DeviceOptions()
+
+
+class WhyDeviceOf(Request[WhyDevice], frozen=True):
+    """The whole chain of constraints of a node of stage 0, named by the text of its `NodeId`."""
+
+    program: Program
+    node: str
+    options: DeviceOptions = DeviceOptions()
+
+
+class Operators(Request[Catalog], frozen=True):
+    """List the operators and the packed functions: the Operators page."""
+
+
+class SheetOf(Request[Sheet], frozen=True):
+    """All that is known of the operator `name`, such as `nn.relu`, or of a packed function, `packed/NAME`."""
+
+    name: str
+    form: Form = "tir"
+
+
+class Try(Request[Tried], frozen=True):
+    """Run an example on made-up arguments, and show these and the result."""
+
+    program: Program
 
 
 class RestoreLayout(Request[Restored], frozen=True):
@@ -320,6 +318,13 @@ AnyRequest: TypeAlias = (
     | Check
     | Opt
     | Execute
+    | PartitionOf
+    | RegionReportOf
+    | DevicesOf
+    | WhyDeviceOf
+    | Operators
+    | SheetOf
+    | Try
     | RestoreLayout
     | Samples
 )

@@ -17,6 +17,12 @@ def list_samples(root: Path = SAMPLES) -> tuple[Sample, ...]:
     return tuple(_sample(path, root) for path in paths)
 
 
+@lru_cache(maxsize=1)
+def list_tables(root: Path = SAMPLES) -> tuple[tuple[str, str], ...]:
+    """Return name and text of the tables of patterns below `root`, ordered by name."""
+    return tuple((path.stem, path.read_text(encoding="utf-8")) for path in sorted(root.glob("patterns/*.json")))
+
+
 def _sample(path: Path, root: Path) -> Sample:
     text = path.read_text(encoding="utf-8")
     words: dict[str, str] = {}

@@ -9,23 +9,26 @@ from typing import Any, TypeVar, assert_never, cast
 import numpy as np
 
 from relax_core.diagnostics import CompileError, DiagnosedError, Diagnostic
-from relax_core.engine import source_view, text_views
+from relax_core.engine import catalog_view, devices_view, partition_view, source_view, text_views
 from relax_core.engine.protocol import (
     AnyRequest,
     Asm,
     Ast,
     Check,
     CompareGraph,
+    DevicesOf,
     Execute,
     Executed,
     Failure,
     GraphOf,
     Inspect,
-    Listing,
     Open,
+    Operators,
     Opt,
+    PartitionOf,
     PipelineOf,
     Program,
+    RegionReportOf,
     Request,
     Restored,
     RestoreLayout,
@@ -33,19 +36,25 @@ from relax_core.engine.protocol import (
     SampleList,
     Samples,
     Script,
+    SheetOf,
     StageOf,
     StageView,
     Stop,
     StopOf,
     TensorPage,
+    Try,
     ValueOf,
+    WhyDeviceOf,
 )
+from relax_core.engine.replies import Listing
 from relax_core.engine.samples import list_samples
 from relax_core.engine.spelling import fitting_name
 from relax_core.engine.study import Report, Study
 from relax_core.frontend.layout import restore_layout
 from relax_core.frontend.parse import Parsed, parse_text
 from relax_core.jit.engine import Engine
+from relax_core.present.catalog import catalog
+from relax_core.present.catalog_models import Tried
 from relax_core.present.code import plain_code, printed_code, problems_of, without_header
 from relax_core.present.diff import Page, diff_pages
 from relax_core.present.graph import compare_graph, function_graph, module_graph
@@ -125,6 +134,12 @@ class Session:
 
     def _answer(self, message: AnyRequest, report: Report) -> object:
         match message:
+            case Operators():
+                return catalog()
+            case SheetOf():
+                return catalog_view.sheet(message)
+            case Try(program=program):
+                return self._try(self._study(program), report)
             case RestoreLayout(text=text):
                 restored = restore_layout(text)
                 return Restored(restored.text, restored.changes)
@@ -156,13 +171,23 @@ class Session:
                 return printed_code(print_ast(study.module_at(stage)), study.index(stage), f"Tree of {program.name}")
             case Script(program=program):
                 return text_views.script(message, self._study(program), report, self._is_cancelled.is_set)
-            case Check(program=program):
-                return text_views.found(self._study(program))
+            case Check(program=program, prims=prims):
+                return text_views.found(self._study(program), prims)
             case Opt(program=program):
                 study = self._study(program)
                 return text_views.stages(study, study.stages(report, self._is_cancelled.is_set))
             case Execute(program=program):
                 return self._execute(message, self._study(program), report)
+            case PartitionOf():
+                study = self._study(partition_view.partitioning(message))
+                return partition_view.partition_view(message, study, report, self._is_cancelled.is_set)
+            case RegionReportOf():
+                study = self._study(partition_view.partitioning(message))
+                return partition_view.report_of(study, report, self._is_cancelled.is_set)
+            case DevicesOf(program=program):
+                return devices_view.devices_view(message, self._study(program))
+            case WhyDeviceOf(program=program):
+                return devices_view.why_device(message, self._study(program))
             case _:
                 assert_never(message)
 
@@ -271,10 +296,14 @@ class Session:
         if name not in executable.kernels:
             hint = f"kernels: {', '.join(kernels)}" if kernels else "this program has no kernels"
             raise CompileError((Diagnostic("EN005", f"there is no kernel `{name}`", hint=hint),))
-        kernel = self._engine.kernel(executable.kernels[name], name, executable.log)
+        kernel = self._engine.kernel(executable.kernels[name], name, executable.log, executable.kernels)
         if message.form == "llvm":
             return Listing(plain_code(kernel.optimized_ir(), f"{name}, LLVM IR", "llvm"), kernels)
         return Listing(plain_code(kernel.assembly(), f"{name}, assembly"), kernels)
+
+    def _try(self, study: Study, report: Report) -> Tried:
+        stop = self._is_cancelled.is_set
+        return catalog_view.tried(study, study.run(report, stop, self._limits, self._engine, records=False))
 
     def _execute(self, message: Execute, study: Study, report: Report) -> Executed:
         stop = self._is_cancelled.is_set

@@ -4,11 +4,12 @@ from collections.abc import Callable, Mapping
 from functools import cached_property
 from hashlib import sha256
 
-from relax_core.bytecode.build import REPORTED_PIPELINE, finishing_stages
+from relax_core.bytecode.build import finishing_stages, reported
 from relax_core.bytecode.compile import compile_module
 from relax_core.bytecode.executable import Executable
 from relax_core.check.check import check
 from relax_core.check.infer import infer
+from relax_core.check.relay.noted import check_text
 from relax_core.diagnostics import CompileError, Diagnostic, RunError, has_errors
 from relax_core.engine.inputs import can_be_made_up, generate, read_archive
 from relax_core.engine.protocol import Program, Progress
@@ -24,15 +25,17 @@ from relax_core.ir.types import Type
 from relax_core.jit.engine import Engine
 from relax_core.jit.ranges import access_report
 from relax_core.passes.core import Stage
-from relax_core.passes.pipeline import DEFAULT_PIPELINE, final_module, run_pipeline
+from relax_core.passes.pipeline import default_pipeline, final_module, repaired_codes, run_pipeline
+from relax_core.pattern.tables import NO_TABLES, Tables, read_tables
 from relax_core.present.flow import Facts
 from relax_core.present.inspector import Scene
 from relax_core.present.life import what_is
 from relax_core.present.node_id import NodeIndex, index_nodes
 from relax_core.present.run import Recording
 from relax_core.present.words import prim_text
-from relax_core.printer.printed import Printed, plain_text
+from relax_core.printer.printed import Printed
 from relax_core.printer.relay import print_relay
+from relax_core.printer.scalars import ScalarPrinter
 from relax_core.printer.spelling import SPELLINGS, Spelling
 from relax_core.printer.tvmscript import print_module
 from relax_core.printer.types import TypePrinter
@@ -100,9 +103,7 @@ class Study:
 
     def diagnostics(self) -> tuple[Diagnostic, ...]:
         """Return what parsing and checking say of the whole text, and which accesses of prim funcs are not proven."""
-        found = [*self.parsed.diagnostics]
-        for module in self.parsed.modules:
-            found += check(module)
+        found = [*self.parsed.diagnostics, *check_text(self.parsed)]
         if not has_errors(found):
             for module in self.parsed.modules:
                 found += _unproven(module)
@@ -112,7 +113,9 @@ class Study:
         """Raise the errors of the text, if there are any."""
         module = self.module
         errors = [item for item in self.parsed.diagnostics if item.severity == "error"]
-        errors += [item for item in check(module) if item.severity == "error"]
+        found = [item for item in check(module) if item.severity == "error"]
+        repaired = repaired_codes(self.program.pipeline, self.dialect) if found else ()
+        errors += [item for item in found if item.code not in repaired]
         if errors:
             raise CompileError(errors)
 
@@ -123,25 +126,26 @@ class Study:
             return self.program.pipeline
         # A text of 2022 gets that year's LambdaLift, which keeps `closure = lifted_func_0`: the closure has a register.
         is_of_2022 = self.program.as_in == "reported" or self.spelling == "2022"
-        return REPORTED_PIPELINE if is_of_2022 else DEFAULT_PIPELINE
+        pipeline = default_pipeline(self.module)
+        return reported(pipeline) if is_of_2022 else pipeline
+
+    @cached_property
+    def tables(self) -> Tables:
+        """The patterns and supported operators that the program brings."""
+        return read_tables(self.program.tables, "the table") if self.program.tables.strip() else NO_TABLES
 
     def stages(self, report: Report, is_cancelled: Callable[[], bool]) -> tuple[Stage, ...]:
         """Run the pipeline; a pass that fails is the last stage."""
         if self._stages is None:
             self.require_sound()
-            self._require_relax()
 
             def progress(index: int, count: int, name: str, seconds: float) -> None:
                 report(Progress(f"Running {name}", index, count, seconds))
 
-            self._stages = run_pipeline(self.module, self.pipeline, progress=progress, is_cancelled=is_cancelled)
+            self._stages = run_pipeline(
+                self.module, self.pipeline, tables=self.tables, progress=progress, is_cancelled=is_cancelled
+            )
         return self._stages
-
-    def _require_relax(self) -> None:
-        if self.dialect == "relay":
-            words = "Relay programs are read, typed and shown. Passes and the machine run Relax."
-            hint = "RelayToRelax, which makes Relax of Relay, is not there yet"
-            raise CompileError((Diagnostic("EN008", words, hint=hint),))
 
     def complete(self, report: Report, is_cancelled: Callable[[], bool]) -> tuple[Stage, ...]:
         """Run the pipeline and the passes that the machine needs besides."""
@@ -183,14 +187,13 @@ class Study:
             return wanted, functions[wanted]
         names = self.entries()
         if not names:
-            message = "the module has no Relax function that can be run on made-up arguments"
-            raise RunError((Diagnostic("EN005", message),))
+            message = "the module has no function that can be run on made-up arguments"
+            hint = "add a function main without parameters, or run it with an archive of inputs"
+            raise RunError((Diagnostic("EN009", message, hint=hint),))
         return names[0], functions[names[0]]
 
     def entries(self) -> tuple[str, ...]:
         """Names of the functions that arguments can be made up for; private ones only if there are no others."""
-        if self.dialect == "relay":
-            return ()
         functions = tuple(item for item in self.module.relax_functions if can_be_made_up(item[1]))
         public = tuple(var.name for var, function in functions if not function.is_private)
         return public or tuple(var.name for var, _ in functions)
@@ -261,7 +264,7 @@ class Study:
         return self._printed[stage]
 
     def _print(self, module: IRModule) -> Printed:
-        return print_relay(module) if self.dialect == "relay" else print_module(module, spelling=self.spelling)
+        return print_relay(module) if dialect_of(module) == "relay" else print_module(module, spelling=self.spelling)
 
     def facts(self, stage: int) -> Facts:
         """Return what graphs of a stage show."""
@@ -292,15 +295,14 @@ class Study:
             self.line_of,
             self.end_line_of,
             self._instructions,
-            self._spell,
+            relay_words if dialect_of(module) == "relay" else self._spell,
             self.parsed.marks,
+            self.parsed.noted_types,
         )
 
     def _spell(self, type_: Type) -> str:
-        if self.dialect == "relay":
-            return relay_words(type_)
-        printer = TypePrinter(SPELLINGS[self.spelling], lambda node: getattr(node, "name", "_"))
-        return plain_text(printer.show(type_))
+        printer = TypePrinter(SPELLINGS[self.spelling], ScalarPrinter(lambda node: getattr(node, "name", "_"), "int64"))
+        return printer.scalars.ink.whole(printer.show(type_))
 
     def shower(self, *stages: int) -> Callable[[Node], str]:
         """Return a function that prints a node as the text of the first of `stages` that has it."""

@@ -2,9 +2,12 @@
 
 from collections.abc import Callable
 
+from relax_core.check.infer import infer
+from relax_core.check.prim_policy import Prims, prims_outside_packed
 from relax_core.diagnostics import CompileError, Diagnostic, has_errors
 from relax_core.engine.inputs import write_archive
-from relax_core.engine.protocol import Executed, Found, Script, Stages, StageText, Text
+from relax_core.engine.protocol import Script
+from relax_core.engine.replies import Executed, Found, Stages, StageText, Text
 from relax_core.engine.study import Report, Study
 from relax_core.ir.dialect import dialect_of
 from relax_core.ir.rewrite import RewriteLog
@@ -23,9 +26,12 @@ NO_LOG = RewriteLog()
 SOURCE_DETAIL = StageDetail("Source", "the module as it was read")
 
 
-def found(study: Study) -> Found:
+def found(study: Study, prims: Prims = "everywhere") -> Found:
     """Check every module of a text."""
     diagnostics = study.diagnostics()
+    if prims == "packed_only":
+        policy = (item for module in study.parsed.modules for item in prims_outside_packed(module, infer(module)))
+        diagnostics = tuple(sorted((*diagnostics, *policy), key=lambda item: item.span.start if item.span else 0))
     rendered = tuple(item.render() for item in diagnostics)
     return Found(problems_of(diagnostics), rendered, has_errors(diagnostics))
 

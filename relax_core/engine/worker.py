@@ -28,6 +28,7 @@ from relax_core.engine.protocol import (
 )
 from relax_core.engine.sandbox import die_with_parent, filter_calls, leave_network
 from relax_core.engine.session import Session
+from relax_core.vm import torch_operators
 
 EXIT_MEMORY = 71
 """Exit status of a worker that ran out of memory: its state is not trusted any more."""
@@ -151,6 +152,7 @@ def main(arguments: list[str]) -> None:
     limits = msgspec.json.decode(arguments[1], type=Limits)
     die_with_parent()
     worker = Worker(channel, limits)
+    torch_operators.enable()
     # From here on no file can be written; what is imported later must not try.
     sys.dont_write_bytecode = True
     apply_limits(limits)

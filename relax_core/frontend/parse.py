@@ -106,6 +106,6 @@ def _report_unreadable(context: Context, text: str) -> None:
         span = Span(source, found.start(), found.end())
         context.report("PA002", span, f"the character {found[0]!r} is not text")
         return
-    if any(line.lstrip(" ").startswith("\t") for line in text.splitlines()):
+    if "\t" in text and any(line.lstrip(" ").startswith("\t") for line in text.splitlines()):
         message = f"tabs at the start of lines were expanded to {TAB_WIDTH} columns"
         context.report("PA021", Span(source, 0, 0), message, severity="note")

@@ -1,11 +1,12 @@
 """Which language a module is written in."""
 
+from collections.abc import Iterator
 from typing import Literal, TypeAlias
 
 from relax_core.ir.attrs import attr
 from relax_core.ir.expr import DataTypeImm, ExternFunc, Function, Null, Op, PrimValue, SeqExpr, ShapeExpr
 from relax_core.ir.module import IRModule
-from relax_core.ir.node import preorder
+from relax_core.ir.node import Node, preorder
 from relax_core.ir.relay import Constructor, Let, Match, RefCreate, RefRead, RefWrite
 
 Dialect: TypeAlias = Literal["relax", "relay"]
@@ -28,6 +29,20 @@ def dialect_of(module: IRModule) -> Dialect:
             return "relax"
         case _:
             return "relay" if _shows_relay(module) else "relax"
+
+
+def relay_parts(module: IRModule) -> Iterator[Node]:
+    """Yield what only Relay has in `module`: data types, expressions, and names of operators without "relax."."""
+    yield from module.type_data
+    for item in module:
+        for part in preorder(item.function) if isinstance(item.function, Function) else ():
+            match part:
+                case Let() | Match() | Constructor() | RefCreate() | RefRead() | RefWrite():
+                    yield part
+                case Op(name=name) if not name.startswith("relax."):
+                    yield part
+                case _:
+                    pass
 
 
 def _shows_relay(module: IRModule) -> bool:

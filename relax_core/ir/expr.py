@@ -44,9 +44,10 @@ class GlobalVar(Expr):
 
 @node
 class ExternFunc(Expr):
-    """A packed function of the run time, found by name when it is called."""
+    """A packed function of the run time, found by name when it is called; `annotation` is its declared type."""
 
     name: str
+    annotation: Type | None = None
 
 
 @node

@@ -38,15 +38,18 @@ RESULTS: Mapping[str, str] = MappingProxyType(
             "tvm_call_packed_lowered tvm_call_cpacked_lowered tvm_call_trace_packed tvm_call_trace_packed_lowered "
             "tvm_struct_set tvm_storage_sync tvm_throw_last_error TVMBackendFreeWorkspace anylist_resetitem "
             "anylist_setitem_call_packed anylist_setitem_call_cpacked undef vscale tvm_global_barrier_kinit "
-            "tvm_kernel_replace_point call_ffi_kernel call_kernel",
+            "tvm_kernel_replace_point call_ffi_kernel call_kernel cluster_id cta_id cta_id_in_cluster "
+            "cta_id_in_pair lane_id warp_id warp_id_in_wg warpgroup_id thread_id thread_id_in_wg "
+            "llvm_lookup_intrinsic_id",
         ),
-        **_rule("bool", "isnullptr assume"),
+        **_rule("bool", "isnullptr assume filter"),
         **_rule("uint32", "tvm_warp_activemask"),
-        **_rule("void", "break_loop continue_loop ret print_buffer"),
+        **_rule("void", "break_loop continue_loop ret print_buffer hint"),
         **_rule(
             SAME,
             "likely q_multiply_shift q_multiply_shift_per_axis fma tvm_thread_invariant tvm_warp_shuffle "
-            "tvm_warp_shuffle_up tvm_warp_shuffle_down tvm_warp_shuffle_xor large_uint_imm ignore_loop_partition clamp",
+            "tvm_warp_shuffle_up tvm_warp_shuffle_down tvm_warp_shuffle_xor large_uint_imm ignore_loop_partition clamp "
+            "selector masked_store",
         ),
     }
 )
@@ -55,7 +58,7 @@ RESULTS: Mapping[str, str] = MappingProxyType(
 FAMILIES = (
     "tvm_", "ptx", "cuda", "mma_", "nvshmem", "metal", "webgpu", "simdgroup_", "make_filled_simdgroup", "TVMBackend",
     "cooperative_tensor", "create_barriers", "anylist_", "dma_", "texture2d", "start_profile", "end_profile", "nki",
-    "tensormap", "vector", "get_", "dp4a", "cooperative_", "ldg", "async_", "wmma", "thread_return", "tir_",
+    "s_tir.", "tensormap", "vector", "get_", "dp4a", "cooperative_", "ldg", "async_", "wmma", "thread_return", "tir_",
 )  # fmt: skip
 
 

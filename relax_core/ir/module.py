@@ -24,7 +24,11 @@ class Definition(Node):
 
 @node
 class IRModule(Node):
-    """A module. `name` is the class name in the text and takes no part in equality."""
+    """A module.
+
+    `name` is the class name in the text, and `is_checked` whether the text wants it to be well-formed: not with
+    `check_well_formed=False`. Both take no part in equality.
+    """
 
     CHILDREN: ClassVar[tuple[str, ...]] = ("type_data", "definitions")
     definitions: tuple[Definition, ...] = ()
@@ -32,6 +36,7 @@ class IRModule(Node):
     global_infos: Attrs = NO_ATTRS
     name: str = "Module"
     type_data: tuple[TypeData, ...] = ()
+    is_checked: bool = True
 
     def __iter__(self) -> Iterator[Definition]:
         return iter(self.definitions)

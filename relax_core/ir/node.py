@@ -40,10 +40,10 @@ def children(root: Node) -> tuple[Node, ...]:
     found: list[Node] = []
     for name in names:
         value: Any = getattr(root, name)
-        if isinstance(value, tuple):
-            found.extend(cast("tuple[Node, ...]", value))
-        elif value is not None:
+        if isinstance(value, Node):
             found.append(value)
+        elif value:
+            found += value
     return tuple(found)
 
 
@@ -91,7 +91,7 @@ def postorder(*roots: Node) -> Iterator[Node]:
         elif current not in seen:
             seen.add(current)
             stack.append((current, True))
-            stack.extend((child, False) for child in reversed(children(current)))
+            stack += [(child, False) for child in reversed(children(current))]
 
 
 def preorder(root: Node) -> Iterator[Node]:
@@ -103,4 +103,4 @@ def preorder(root: Node) -> Iterator[Node]:
         if current not in seen:
             seen.add(current)
             yield current
-            stack.extend(reversed(children(current)))
+            stack += children(current)[::-1]

@@ -4,6 +4,7 @@ import re
 from typing import ClassVar, Literal
 
 from relax_core.ir.node import Node, node
+from relax_core.source import Span
 
 BinaryKind = Literal[
     "+", "-", "*", "/", "//", "%", "truncdiv", "truncmod", "min", "max",
@@ -202,15 +203,15 @@ def broadcast(value: PrimExpr, lanes: int) -> PrimExpr:
     return Intrinsic("Broadcast", (value, IntImm(lanes, "int32")), vector_of(dtype_of(value), lanes), span=value.span)
 
 
-def const(value: bool | int | float, dtype: str | None = None) -> IntImm | FloatImm:
+def const(value: bool | int | float, dtype: str | None = None, *, span: Span | None = None) -> IntImm | FloatImm:
     """Make a literal; the dtype defaults to bool, int64 or float32 by the Python type."""
     match value:
         case bool():
-            return IntImm(int(value), dtype or "bool")
+            return IntImm(int(value), dtype or "bool", span=span)
         case int() if dtype is None or not dtype.startswith(("float", "bfloat")):
-            return IntImm(value, dtype or "int64")
+            return IntImm(value, dtype or "int64", span=span)
         case _:
-            return FloatImm(float(value), dtype or "float32")
+            return FloatImm(float(value), dtype or "float32", span=span)
 
 
 def binary(op: BinaryKind, a: PrimExpr, b: PrimExpr) -> PrimExpr:

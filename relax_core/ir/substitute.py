@@ -8,6 +8,7 @@ from relax_core.ir.canonical import replace_symbols
 from relax_core.ir.expr import Call, Expr, Function, MatchCast, ShapeExpr, Var, VarBinding
 from relax_core.ir.node import Node, map_children, postorder, preorder
 from relax_core.ir.prim import PrimExpr, PrimVar
+from relax_core.ir.relay import Let, PatternVar
 from relax_core.ir.types import (
     AdtType,
     FuncType,
@@ -194,14 +195,14 @@ def _with_type_nodes(root: Node) -> Iterator[Node]:
 
 
 def free_vars(expr: Node) -> tuple[Var, ...]:
-    """Return the Relax variables that occur free in `expr`, types included, in order of first use."""
+    """Return the variables that occur free in `expr`, Relax or Relay, types included, in order of first use."""
     bound: set[Var] = set()
     used: dict[Var, None] = {}
     for current in _with_type_nodes(expr):
         match current:
             case Function(params=params):
                 bound.update(params)
-            case VarBinding(var=var) | MatchCast(var=var):
+            case VarBinding(var=var) | MatchCast(var=var) | Let(var=var) | PatternVar(var=var):
                 bound.add(var)
             case Var():
                 used[current] = None

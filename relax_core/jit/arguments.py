@@ -10,6 +10,7 @@ from typing import Any, NoReturn, cast
 import numpy as np
 import numpy.typing as npt
 
+from relax_core.analysis.tir_memory import written_buffers
 from relax_core.diagnostics import Diagnostic, RunError
 from relax_core.ir.canonical import evaluate
 from relax_core.ir.node import Node
@@ -17,7 +18,6 @@ from relax_core.ir.prim import PrimExpr, PrimVar
 from relax_core.ir.tir import Buffer, PrimFunc
 from relax_core.jit.bounds import DIMENSION, Bounds
 from relax_core.jit.checks import Locate, unknown_dtype
-from relax_core.jit.frame import written_buffers
 from relax_core.jit.symbols import shape_symbols
 from relax_core.jit.text import text_of
 from relax_core.jit.types import SCALAR_TYPES
@@ -87,8 +87,10 @@ class Signature:
                 array = self._array(position, buffer, arg)
                 address = address_of(array)
                 words.append(address)
-                ranges.append((address, address + array.nbytes))
+                ranges.append((address, address + (_extent_bytes(array) if buffer.strides else array.nbytes)))
                 shapes.append(array.shape)
+                if buffer.strides:
+                    shapes.append(array.strides)
         key = tuple(shapes)
         sizes = self._sizes_of.get(key)
         if sizes is None:
@@ -109,13 +111,21 @@ class Signature:
             message = f"`{buffer.name}` expects {len(buffer.shape)} dimensions, got shape {array.shape}"
             self._fail("JT005", message, buffer)
         flags = array.flags
-        if not (flags.c_contiguous and flags.aligned):
+        if buffer.strides and flags.aligned and not flags.c_contiguous:
+            self._check_strided(buffer, array)
+        elif not (flags.c_contiguous and flags.aligned):
             message = f"`{buffer.name}` expects a C-contiguous, aligned array"
             self._fail("JT008", message, buffer, "Pass numpy.ascontiguousarray(...) of it.")
         if position in self._written and not flags.writeable:
             message = f"`{buffer.name}` is written by `{self.name}`, but the array is read-only"
             self._fail("JT018", message, buffer, "Pass a copy.")
         return array
+
+    def _check_strided(self, buffer: Buffer, array: Array) -> None:
+        """Check an array with strides of its own, which a buffer with declared strides takes."""
+        if any(stride < 0 or stride % array.itemsize for stride in array.strides):
+            message = f"`{buffer.name}` expects strides of whole elements, forwards, got {array.strides} bytes"
+            self._fail("JT008", message, buffer, "Pass numpy.ascontiguousarray(...) of it.")
 
     def _bind_symbols(self, args: Sequence[object]) -> tuple[int, ...]:
         """Return the values of the symbols, after all shapes were compared with each other."""
@@ -133,7 +143,7 @@ class Signature:
         """Bind the symbols that stand alone as a dimension, a stride or an offset."""
         expected = [*zip(buffer.shape, array.shape, strict=True)]
         if buffer.strides:
-            strides = contiguous_strides(array.shape)
+            strides = element_strides(array)
             if len(strides) != len(buffer.strides):
                 self._fail(
                     "JT005", f"`{buffer.name}` has {len(buffer.strides)} strides for {len(strides)} dimensions", buffer
@@ -163,10 +173,12 @@ class Signature:
             self._fail("JT006", message, node, f"Both stand for the symbol `{symbol.name}` and must be equal.")
 
     def _scalar(self, param: PrimVar, arg: object) -> int:
+        if param.dtype == "handle":
+            # Nothing is known of its memory, so that the body cannot touch it.
+            return 0
         scalar = SCALAR_TYPES.get(param.dtype)
         if scalar is None:
-            hint = "Every handle needs its buffer: A = T.match_buffer(handle, shape)."
-            self._fail("JT003", f"`{param.name}` of `{self.name}` is a {param.dtype}, which has no buffer", param, hint)
+            raise unknown_dtype(param.dtype, param, self._locate)
         if scalar.kind == "float":
             if not isinstance(arg, int | float | np.number):
                 self._fail("JT003", f"`{param.name}` expects a number, got {type(arg).__name__}", param)
@@ -203,8 +215,11 @@ class Signature:
                 shape = cast("Array", arg).shape
                 for position, (dim, value) in enumerate(zip(buffer.shape, shape, strict=True)):
                     self._check_dim(buffer, position, dim, (value, constant(dim)))
-                for dim, value in zip(buffer.strides, contiguous_strides(shape), strict=False):
+                for dim, value in zip(buffer.strides, element_strides(cast("Array", arg)), strict=False):
                     self._check_stride(buffer, dim, value, constant(dim))
+                if buffer.elem_offset is not None and constant(buffer.elem_offset) != 0:
+                    message = f"`{buffer.name}` starts at element {constant(buffer.elem_offset)} of its memory"
+                    self._fail("JT008", message, buffer, "Arguments start at their first element.")
 
     def _check_dim(self, buffer: Buffer, position: int, dim: PrimExpr, values: tuple[int, int | None]) -> None:
         found, expected = values
@@ -219,7 +234,7 @@ class Signature:
             message = (
                 f"A stride of `{buffer.name}` is `{text_of(dim)}` = {expected}, but the array has {found} elements"
             )
-            self._fail("JT008", message, buffer, "Arguments are C-contiguous; leave the strides out.")
+            self._fail("JT008", message, buffer, "Pass an array with these strides, or leave them out.")
 
     def _are_distinct(self, ranges: Sequence[tuple[int, int]]) -> bool:
         """Tell whether no array that is written overlaps another."""
@@ -240,9 +255,25 @@ class Signature:
 
 def address_of(array: Array) -> int:
     """Return the address of the first element; `ctypes.data` is four times as slow as the way through a buffer."""
-    if array.flags.writeable and array.size:
+    # bfloat16 is not NumPy's own, and no buffer has a format for it.
+    if array.flags.writeable and array.flags.c_contiguous and array.size and array.dtype.isbuiltin == 1:
         return ctypes.addressof(ctypes.c_char.from_buffer(cast("Any", array)))
     return array.ctypes.data
+
+
+def element_strides(array: Array) -> tuple[int, ...]:
+    """Return the strides of an array in elements; those of a contiguous one by its shape."""
+    if array.flags.c_contiguous:
+        return contiguous_strides(array.shape)
+    return tuple(stride // array.itemsize for stride in array.strides)
+
+
+def _extent_bytes(array: Array) -> int:
+    """Return how many bytes lie between the first and the last that belong to `array`."""
+    if array.flags.c_contiguous or not array.size:
+        return array.nbytes
+    last = sum((extent - 1) * stride for extent, stride in zip(array.shape, array.strides, strict=True))
+    return last + array.itemsize
 
 
 def contiguous_strides(shape: Sequence[int]) -> tuple[int, ...]:

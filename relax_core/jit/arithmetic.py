@@ -7,8 +7,9 @@ from relax_core.ir.prim import Binary, BinaryKind
 from relax_core.jit.checks import Site, unsupported
 from relax_core.jit.polynomial import Interval
 from relax_core.jit.state import State
-from relax_core.jit.types import ScalarType
+from relax_core.jit.types import SCALAR_TYPES, ScalarType
 
+_FLOAT = SCALAR_TYPES["float32"]
 _COMPARISON_NAMES: Mapping[str, tuple[str, str, str]] = MappingProxyType(
     {
         "==": ("eq", "eq", "oeq"),
@@ -97,7 +98,12 @@ def convert(state: State, value: str, source: ScalarType, target: ScalarType) ->
         source.kind in ("int", "uint") and target.kind in ("int", "uint") and source.bits == target.bits
     ):
         return value
+    if target.is_narrowed:
+        is_double = source.kind == "float" and source.bits == 64
+        return rounded(state, _rounded_to_odd(state, value) if is_double else convert(state, value, source, _FLOAT))
     match source.kind, target.kind:
+        case "float", "float" if source.register == target.register:
+            return value
         case "float", "float" if (source.bits, target.bits) == (64, 16):
             return code.emit(f"fptrunc float {_rounded_to_odd(state, value)} to half")
         case "float", "float":
@@ -120,6 +126,18 @@ def convert(state: State, value: str, source: ScalarType, target: ScalarType) ->
         case _:
             name = "sext" if source.kind == "int" else "zext"
             return code.emit(f"{name} {source.register} {value} to {target.register}")
+
+
+def rounded(state: State, value: str) -> str:
+    """Emit the rounding of a float to the nearest bfloat16, to even between two; the result is a float."""
+    code = state.code
+    bits = code.emit(f"bitcast float {value} to i32")
+    is_odd = code.emit(f"and i32 {code.emit(f'lshr i32 {bits}, 16')}, 1")
+    above = code.emit(f"add i32 {code.emit(f'add i32 {bits}, 32767')}, {is_odd}")
+    # A NaN stays one: rounding could carry its bits into those of infinity.
+    is_nan = code.emit(f"fcmp uno float {value}, {value}")
+    kept = code.emit(f"select i1 {is_nan}, i32 {code.emit(f'or i32 {bits}, 4194304')}, i32 {above}")
+    return code.emit(f"bitcast i32 {code.emit(f'and i32 {kept}, -65536')} to float")
 
 
 def _rounded_to_odd(state: State, value: str) -> str:

@@ -74,6 +74,10 @@ class Bounds:
         interval = NATURAL if self.is_ideal else Interval(0, min(DIMENSION.high, limits.high))
         self._bind_atom(var, Atom(var, interval, is_symbol=True))
 
+    def is_bound(self, var: PrimVar) -> bool:
+        """Tell whether a variable was declared."""
+        return var in self._alias
+
     def bind_scalar(self, var: PrimVar) -> None:
         """Declare a scalar parameter."""
         self._bind_atom(var, Atom(var, self._limits(var.dtype), is_symbol=True))

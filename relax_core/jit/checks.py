@@ -7,12 +7,12 @@ from typing import Literal
 from relax_core.diagnostics import CompileError, Diagnostic
 from relax_core.ir.node import Node
 from relax_core.ir.prim import PrimExpr
-from relax_core.ir.tir import Buffer, BufferLoad, BufferStore
+from relax_core.ir.tir import Buffer, BufferLoad, BufferStore, MatchRegion
 from relax_core.jit.text import text_of
 from relax_core.jit.types import SCALAR_TYPES
 from relax_core.source import Span
 
-SiteKind = Literal["range", "zero", "shift", "assert", "fuel"]
+SiteKind = Literal["range", "zero", "shift", "assert", "fuel", "view"]
 Locate = Callable[[Node], Span | None]
 
 SINGULAR = 1
@@ -23,7 +23,8 @@ class Site:
     """A place where a kernel may stop.
 
     `recorded` names the integers that it writes into the error record: first the operands of the check (for
-    "range" the index and the extent), then the loop and block variables that are visible.
+    "range" the index and the extent, for "view" the needed bytes and the room, or what a region needs and has), then
+    the loop and block variables that are visible. `dimension` is -1 for a view of another size than declared.
     """
 
     kind: SiteKind
@@ -41,7 +42,8 @@ def unsupported(what: str, node: Node, locate: Locate, hint: str = "") -> Compil
 def unknown_dtype(dtype: str, node: Node, locate: Locate) -> CompileError:
     """Make the error for a dtype that kernels do not compute with."""
     hint = f"Kernels compute with {', '.join(SCALAR_TYPES)}."
-    return CompileError((Diagnostic("JT002", f"The dtype {dtype} cannot be compiled", locate(node), hint),))
+    whose = f" of `{text_of(node)}`" if isinstance(node, PrimExpr) else ""
+    return CompileError((Diagnostic("JT002", f"The dtype {dtype}{whose} cannot be compiled", locate(node), hint),))
 
 
 def diagnose(site: Site, values: Sequence[int], locate: Locate) -> Diagnostic:
@@ -59,6 +61,8 @@ def diagnose(site: Site, values: Sequence[int], locate: Locate) -> Diagnostic:
             return Diagnostic("JT012", message, span, "Shift by less than the number of bits of the dtype.")
         case "assert":
             return Diagnostic("JT013", f"Assertion failed: {site.hint}{where}", span)
+        case "view":
+            return Diagnostic("JT019", f"{_outside(site, values)}{where}", span)
         case "fuel":
             return Diagnostic("JT015", f"The limit of work in loops was reached in {site.hint}{where}", span)
 
@@ -78,6 +82,21 @@ def _out_of_range(site: Site, values: Sequence[int], where: str) -> str:
     shown = found if found == str(value) else f"{found} = {value}"
     has = _extent(buffer, site.dimension, extent)
     return f"Out of range. `{access}`: {shown}, but {buffer.name} has {has} ({how}{where})"
+
+
+def _outside(site: Site, values: Sequence[int]) -> str:
+    """Say how a view does not fit the memory that it is a view of."""
+    needed, room = values[:2]
+    match site.node:
+        case MatchRegion(buffer=view, region=region) if site.dimension < 0:
+            return f"`{view.name}` is declared with {room} where its region of `{region.buffer.name}` has {needed}"
+        case MatchRegion(buffer=view, region=region):
+            source = region.buffer
+            has = _extent(source, site.dimension, room)
+            return f"Out of range. The region of `{view.name}` ends at {needed}, but {source.name} has {has}"
+        case _:
+            what = f"The view `{site.hint}`" if site.hint else f"`{_text(site.node)}`"
+            return f"Out of range. {what} reaches to byte {needed} of memory that has {_count(room, 'byte')}"
 
 
 def _extent(buffer: Buffer, dimension: int, extent: int) -> str:

@@ -11,6 +11,7 @@ class Code:
         self.lines: list[str] = []
         self._cold: list[str] = []
         self._count = 0
+        self._loop_count = 0
 
     def emit(self, instruction: str, hint: str = "t") -> str:
         """Append an instruction and return the register with its result."""
@@ -58,6 +59,18 @@ class Code:
         """Declare an external function; the first declaration of a name is kept."""
         symbol = declaration[declaration.index("@") : declaration.index("(")]
         self.declarations.setdefault(symbol, declaration)
+
+    def scalar_loop(self) -> str:
+        """Return the mark of a loop that is not to be vectorised."""
+        self._loop_count += 1
+        return f"!{self._loop_count + 1}"
+
+    def metadata(self) -> list[str]:
+        """Return what the marks stand for: `!0` of a branch that is likely, and those of loops."""
+        likely = '!0 = !{!"branch_weights", i32 1048576, i32 1}'
+        scalar = ['!1 = !{!"llvm.loop.vectorize.enable", i1 false}'] if self._loop_count else []
+        loops = [f"!{number} = distinct !{{!{number}, !1}}" for number in range(2, self._loop_count + 2)]
+        return [likely, *scalar, *loops]
 
     def text(self) -> str:
         """Return the body of the function."""

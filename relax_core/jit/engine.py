@@ -2,12 +2,13 @@
 
 import ctypes
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from hashlib import blake2b
 
 from relax_core.ir.rewrite import RewriteLog
 from relax_core.ir.tir import PrimFunc
 from relax_core.jit.kernel import Kernel
+from relax_core.jit.lower import NO_FUNCTIONS
 from relax_core.jit.target import Program, Target
 
 # So far below zero that no payment of a running kernel brings it back, and no sum of payments wraps around.
@@ -36,7 +37,7 @@ class Engine:
         self.allocation_limit_bytes = allocation_limit_bytes
         self._is_cancelled = is_cancelled
         self._programs: OrderedDict[str, Program] = OrderedDict()
-        self._kernels: OrderedDict[tuple[PrimFunc, str, RewriteLog | None], Kernel] = OrderedDict()
+        self._kernels: OrderedDict[tuple[PrimFunc, str, RewriteLog | None, int], Kernel] = OrderedDict()
         self._running: dict[int, ctypes.Array[ctypes.c_int64]] = {}
         self._cancelled: set[int] = set()
 
@@ -45,15 +46,22 @@ class Engine:
         """Number of programs that are compiled and kept."""
         return len(self._programs)
 
-    def kernel(self, prim_func: PrimFunc, name: str, log: RewriteLog | None = None) -> Kernel:
+    def kernel(
+        self,
+        prim_func: PrimFunc,
+        name: str,
+        log: RewriteLog | None = None,
+        functions: Mapping[str, PrimFunc] = NO_FUNCTIONS,
+    ) -> Kernel:
         """Return the kernel of `prim_func`; it is compiled when it is called.
 
-        `log` leads its nodes back to the user's text.
+        `log` leads its nodes back to the user's text; `functions` are the prim funcs that it may call, by name.
         """
-        key = (prim_func, name, log)
+        # The kernel keeps `functions`, so that no other mapping has this number as long as it is kept.
+        key = (prim_func, name, log, id(functions))
         found = self._kernels.get(key)
         if found is None:
-            found = self._kernels[key] = Kernel(self, prim_func, name, log)
+            found = self._kernels[key] = Kernel(self, prim_func, name, log, functions)
             if len(self._kernels) > KERNEL_COUNT:
                 self._kernels.popitem(last=False)
         return found
@@ -64,14 +72,17 @@ class Engine:
             self._cancelled.add(number)
             record[0] = CANCELLED_FUEL
 
-    def program(self, text: str, entry: str) -> Program:
-        """Compile LLVM IR. The same instructions, whatever the comments, are compiled once."""
+    def program(self, text: str, entry: str, *, has_vectors: bool) -> Program:
+        """Compile LLVM IR, for `has_vectors` as the target says.
+
+        The same instructions, whatever the comments, are compiled once.
+        """
         # Structurally equal prim funcs lower to the same instructions, as these hold no names of the text.
         lines = (line for line in text.splitlines() if not line.lstrip().startswith(";"))
         key = blake2b("\n".join(lines).encode(), digest_size=16).hexdigest()
         found = self._programs.get(key)
         if found is None:
-            found = self._programs[key] = self.target.compile(text, entry)
+            found = self._programs[key] = self.target.compile(text, entry, has_vectors=has_vectors)
             if len(self._programs) > PROGRAM_COUNT:
                 self._programs.popitem(last=False)
         else:

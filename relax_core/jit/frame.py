@@ -1,34 +1,46 @@
 """The LLVM function around a kernel's body: parameters, buffers, and the entry that unpacks the arguments.
 
 The entry takes two pointers. `slots` is an array of 64-bit words: for each parameter an address or a scalar, then
-the values of the symbols, then the addresses of the workspace. `record` is the error record of `state.py`.
+the values of the symbols, then the addresses of the workspace, then, if packed functions are called, that of the host's
+function for them. `record` is the error record of `state.py`.
 """
 
+from collections.abc import Sequence
+
+from relax_core.analysis.tir_memory import buffers_of_vectors, memory_of, written_buffers
 from relax_core.diagnostics import CompileError, Diagnostic
 from relax_core.ir.node import postorder
 from relax_core.ir.prim import PrimVar
-from relax_core.ir.tir import Block, Buffer, BufferStore, DeclBuffer, PrimFunc
-from relax_core.jit.scalar import lower_expr
+from relax_core.ir.tir import Buffer, PrimFunc
 from relax_core.jit.state import SITE_OFFSET, VALUES_OFFSET, State, Storage
 from relax_core.jit.symbols import shape_symbols
 from relax_core.jit.text import text_of
 from relax_core.jit.types import ScalarType
+from relax_core.jit.views import layout_of
 
 ENTRY = "kernel"
 # A buffer of no more bytes lies on the stack, where LLVM may turn it into registers.
 STACK_BYTES = 1024
 ALL_STACK_BYTES = 16384
+# What the caller's arrays and those on the stack are aligned to, at the least.
+ALIGNMENT = 16
 
 
-def declare_buffers(state: State, function: PrimFunc) -> tuple[Buffer, ...]:
-    """Give storage to the parameters' and the allocated buffers; return those that the caller allocates."""
+def declare_buffers(state: State, function: PrimFunc, called: Sequence[PrimFunc] = ()) -> tuple[Buffer, ...]:
+    """Give storage to the parameters' and the allocated buffers; return those that the caller allocates.
+
+    The buffers that the `called` prim funcs allocate are among them.
+    """
+    state.memory = memory_of(function, *called)
+    state.lane_buffers = dict(buffers_of_vectors(state.memory))
     for number, param in enumerate(function.params):
         buffer = function.buffer_of(param)
         if buffer is not None:
-            state.storage[buffer] = _storage(state, buffer, f"%a{number}")
+            state.storage[buffer] = _storage(state, buffer, f"%a{number}", state.scalar_of(buffer).size_bytes)
     workspace: list[Buffer] = []
     on_stack = 0
-    for buffer in allocated_buffers(function):
+    for declared in state.memory.allocated:
+        buffer = state.lane_buffers.get(declared, declared)
         _check_shape(state, function, buffer)
         size = _constant_bytes(state, buffer)
         if size is not None and size <= min(STACK_BYTES, ALL_STACK_BYTES - on_stack):
@@ -40,27 +52,8 @@ def declare_buffers(state: State, function: PrimFunc) -> tuple[Buffer, ...]:
         else:
             register = f"%w{len(workspace)}"
             workspace.append(buffer)
-        state.storage[buffer] = _storage(state, buffer, register)
+        state.storage[buffer] = _storage(state, buffer, register, ALIGNMENT)
     return tuple(workspace)
-
-
-def allocated_buffers(function: PrimFunc) -> tuple[Buffer, ...]:
-    """Return the buffers that blocks and declarations of `function` allocate."""
-    found: dict[Buffer, None] = {}
-    for item in postorder(function.body):
-        match item:
-            case Block(alloc_buffers=buffers):
-                found.update(dict.fromkeys(buffers))
-            case DeclBuffer(buffer=buffer, pointer=None):
-                found[buffer] = None
-            case _:
-                pass
-    return tuple(found)
-
-
-def written_buffers(function: PrimFunc) -> frozenset[Buffer]:
-    """Return the buffers that `function` stores to."""
-    return frozenset(item.buffer for item in postorder(function.body) if isinstance(item, BufferStore))
 
 
 def enclose(state: State, function: PrimFunc, workspace: tuple[Buffer, ...], *, are_distinct: bool) -> str:
@@ -96,6 +89,9 @@ def enclose(state: State, function: PrimFunc, workspace: tuple[Buffer, ...], *, 
         params.append(f"ptr noalias align 16 %w{number}")
         head.append(f"; %w{number} is {buffer.name}, allocated by the caller")
         unpacking += _unpack(state, len(params) - 1, f"w{number}", None)
+    if state.packed_calls:
+        params.append("ptr %host")
+        unpacking += _unpack(state, len(params) - 1, "host", None)
     passed = ", ".join(f"{param.split()[0]} {param.split()[-1]}" for param in (*params, "ptr %record"))
     return "\n".join(
         (
@@ -109,7 +105,7 @@ def enclose(state: State, function: PrimFunc, workspace: tuple[Buffer, ...], *, 
             "  ret i32 %code",
             "}",
             *code.declarations.values(),
-            '!0 = !{!"branch_weights", i32 1048576, i32 1}',
+            *code.metadata(),
             "",
         )
     )
@@ -117,7 +113,7 @@ def enclose(state: State, function: PrimFunc, workspace: tuple[Buffer, ...], *, 
 
 def _pointer_attributes(state: State, buffer: Buffer, alias: str, *, is_written: bool) -> str:
     scalar = state.scalar_of(buffer)
-    size = _constant_bytes(state, buffer)
+    size = 0 if buffer.strides else _constant_bytes(state, buffer)
     known = f"dereferenceable({size}) " if size else ""
     return f"{alias}{'' if is_written else 'readonly '}align {scalar.size_bytes} {known}"
 
@@ -144,23 +140,10 @@ def _narrow(word: str, llvm: str) -> str:
     return f"add i64 {word}, 0" if llvm == "i64" else f"trunc i64 {word} to {llvm}"
 
 
-def _storage(state: State, buffer: Buffer, pointer: str) -> Storage:
+def _storage(state: State, buffer: Buffer, pointer: str, alignment: int) -> Storage:
+    extents, strides = layout_of(state, buffer)
     scalar = state.scalar_of(buffer)
-    extents = tuple(state.widen(lower_expr(state, dim), state.scalar_of(dim)) for dim in buffer.shape)
-    strides: list[str] = []
-    stride = "1"
-    for extent in reversed(extents):
-        strides.append(stride)
-        stride = _product(state, stride, extent)
-    return Storage(pointer, extents, tuple(reversed(strides)), scalar)
-
-
-def _product(state: State, a: str, b: str) -> str:
-    if a == "1":
-        return b
-    if "%" not in a and "%" not in b:
-        return str(int(a) * int(b))
-    return state.code.emit(f"mul i64 {a}, {b}", "stride")
+    return Storage(pointer, extents, strides, scalar, min(alignment, scalar.size_bytes))
 
 
 def _constant_bytes(state: State, buffer: Buffer) -> int | None:

@@ -2,10 +2,31 @@
 
 from collections.abc import Callable
 
-from relax_core.ir.prim import Intrinsic
+from relax_core.diagnostics import CompileError
+from relax_core.ir.prim import (
+    Binary,
+    Cast,
+    IntImm,
+    Intrinsic,
+    PrimExpr,
+    Select,
+    StringImm,
+    binary,
+    const,
+    dtype_of,
+    scalar_of,
+)
 from relax_core.jit.arithmetic import convert
 from relax_core.jit.checks import unsupported
-from relax_core.jit.intrinsics import FUNCTIONS, ON_INTEGERS, arity_of, symbol_of
+from relax_core.jit.intrinsics import (
+    C_FUNCTIONS,
+    EXTERN_CALLS,
+    FUNCTIONS,
+    LLVM_FUNCTIONS,
+    ON_INTEGERS,
+    arity_of,
+    symbol_of,
+)
 from relax_core.jit.state import State
 from relax_core.jit.types import SCALAR_TYPES, ScalarType
 
@@ -16,8 +37,7 @@ def lower_intrinsic(state: State, expr: Intrinsic, lower_args: Callable[[], tupl
     """Emit a call of an intrinsic of the fixed list; any other name is a diagnostic."""
     arity = arity_of(expr.name)
     if arity is None:
-        hint = "Only the intrinsics of the kernel compiler's own list can be called."
-        raise unsupported(f"`T.{expr.name}`", expr, state.locate, hint)
+        raise unknown_intrinsic(state, expr)
     if len(expr.args) != arity:
         what = f"`T.{expr.name}` with {len(expr.args)} arguments, where it takes {arity},"
         raise unsupported(what, expr, state.locate)
@@ -31,10 +51,72 @@ def lower_intrinsic(state: State, expr: Intrinsic, lower_args: Callable[[], tupl
     return _composed(state, expr, args, source)
 
 
+def unknown_intrinsic(state: State, expr: Intrinsic) -> CompileError:
+    """Make the error for a call of what kernels do not know."""
+    match expr:
+        case Intrinsic(name="global", args=(StringImm(value=name), *_)):
+            what, hint = (
+                f"A call of the prim func `{name}`",
+                "Kernels call no other kernels; write its statements here.",
+            )
+        case _:
+            what, hint = f"`T.{expr.name}`", "Only the intrinsics of the kernel compiler's own list can be called."
+    return unsupported(what, expr, state.locate, hint)
+
+
+def named_function(state: State, expr: Intrinsic) -> PrimExpr:
+    """Return a call of a function of C's library or of LLVM, by its name, as what it computes."""
+    match expr:
+        case Intrinsic(name="q_multiply_shift", args=(x, y, q, s)):
+            return _multiply_shift(expr, (x, y, q, s))
+        case Intrinsic(name=how, args=args) if how in EXTERN_CALLS:
+            # The dtype of the result may stand before the name.
+            given = args[1:] if len(args) > 1 and isinstance(args[1], StringImm) else args
+            found = _found(state, expr, given) if given else None
+            if found is not None:
+                return found
+            name = given[0].value if given and isinstance(given[0], StringImm) else "?"
+            hint = "Only functions of C's mathematical library are called."
+            raise unsupported(f"A `T.{how}` of `{name}`", expr, state.locate, hint)
+        case _:
+            raise unknown_intrinsic(state, expr)
+
+
+def _found(state: State, expr: Intrinsic, given: tuple[PrimExpr, ...]) -> Intrinsic | None:
+    """Return the intrinsic that a function of C or LLVM computes, if its arguments are what it takes."""
+    match given:
+        case (StringImm(value=symbol), *rest):
+            pass
+        case _:
+            return None
+    name, dtype = C_FUNCTIONS.get(symbol, ("", ""))
+    if symbol.startswith("llvm."):
+        head, _, suffix = symbol.rpartition(".")
+        name = LLVM_FUNCTIONS.get(head if suffix in ("f16", "f32", "f64") else symbol, "")
+        dtype = scalar_of(expr.dtype)
+        # Older programs say first how many of the arguments the signature counts.
+        rest = rest[1:] if len(rest) == (arity_of(name) or 0) + 1 and isinstance(rest[0], IntImm) else rest
+    is_fitting = name and len(rest) == arity_of(name) and scalar_of(expr.dtype) == dtype
+    if not is_fitting or any(scalar_of(dtype_of(item)) != dtype for item in rest):
+        return None
+    return Intrinsic(name, tuple(rest), expr.dtype, span=expr.span)
+
+
+def _multiply_shift(expr: Intrinsic, args: tuple[PrimExpr, PrimExpr, PrimExpr, PrimExpr]) -> PrimExpr:
+    """Return `x * y * 2 ** (s - q)` of fixed-point numbers, rounded to the nearest, upwards between two."""
+    x, y, q, s = (Cast(item, "int64", span=expr.span) for item in args)
+    zero = const(0, "int64")
+    left, right = binary("max", s, zero), binary("-", q, binary("min", s, zero))
+    product = binary("*", Binary("<<", x, left, "int64"), y)
+    half = Binary("<<", const(1, "int64"), binary("-", right, const(1, "int64")), "int64")
+    rounded = Binary(">>", binary("+", product, half), right, "int64")
+    return Cast(Select(binary(">", right, zero), rounded, product, "int64"), scalar_of(expr.dtype), span=expr.span)
+
+
 def _call(state: State, expr: Intrinsic, args: tuple[str, ...], scalar: ScalarType) -> str:
     function = FUNCTIONS[expr.name]
     # libm has no functions of half precision, and LLVM's come out as calls of those of single precision.
-    inner = SCALAR_TYPES["float32"] if scalar.bits == 16 else scalar
+    inner = scalar if scalar.bits == 64 else SCALAR_TYPES["float32"]
     values = [
         convert(state, convert(state, arg, state.scalar_of(source), scalar), scalar, inner)
         for arg, source in zip(args, expr.args, strict=True)
@@ -80,7 +162,7 @@ def _composed(state: State, expr: Intrinsic, args: tuple[str, ...], scalar: Scal
 
 
 def _through_single(state: State, symbol: str, value: str, scalar: ScalarType) -> str:
-    inner = SCALAR_TYPES["float32"] if scalar.bits == 16 else scalar
+    inner = scalar if scalar.bits == 64 else SCALAR_TYPES["float32"]
     result = _call_symbol(state, f"{symbol}.f{inner.bits}", [convert(state, value, scalar, inner)], inner)
     return convert(state, result, inner, scalar)
 

@@ -54,6 +54,27 @@ COMPOSED: Mapping[str, int] = MappingProxyType(
     }
 )
 
+# Calls of what may do anything: of another prim func, or of a packed function.
+PACKED_CALLS = frozenset(("call_packed", "tvm_call_packed", "call_cpacked", "tvm_call_cpacked"))
+CALLS = frozenset(("global", *PACKED_CALLS))
+
+# Calls of a function by its name in C or LLVM, and how many arguments stand before the name.
+EXTERN_CALLS: Mapping[str, int] = MappingProxyType(
+    {"call_extern": 0, "call_pure_extern": 0, "call_llvm_intrin": 0, "call_llvm_pure_intrin": 0}
+)
+_SINGLE, _DOUBLE = "float32", "float64"
+# What each name of C's library computes, and on which dtype.
+C_FUNCTIONS: Mapping[str, tuple[str, str]] = MappingProxyType(
+    {f"{item.target}{suffix}": (name, dtype) for suffix, dtype in (("f", _SINGLE), ("", _DOUBLE))
+     for name, item in FUNCTIONS.items()}
+)  # fmt: skip
+LLVM_FUNCTIONS: Mapping[str, str] = MappingProxyType(
+    {
+        **{f"llvm.{item.target}": name for name, item in FUNCTIONS.items() if item.how == "llvm"},
+        "llvm.ctpop": "popcount",
+    }
+)
+
 ON_INTEGERS = frozenset(("abs", "fabs", "likely", "popcount", "clz", "reinterpret"))
 
 _SUFFIX = MappingProxyType({"float32": "f", "float64": ""})

@@ -2,10 +2,10 @@
 
 import ctypes
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import prod
-from typing import Any, Protocol
+from typing import Any, NoReturn, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -18,10 +18,13 @@ from relax_core.jit.arguments import Bound, Signature, address_of
 from relax_core.jit.bounds import Bounds
 from relax_core.jit.checks import cancelled, diagnose
 from relax_core.jit.frame import ENTRY
+from relax_core.jit.jumps import ENDED, STOPPED
 from relax_core.jit.lower import Lowered, lower
+from relax_core.jit.packed_calls import FAILED, CallHost, Trampoline
 from relax_core.jit.ranges import access_report
 from relax_core.jit.target import Program, Target
 from relax_core.jit.text import text_of
+from relax_core.jit.types import ScalarType
 from relax_core.source import Span
 
 # A kernel that is called with more different sizes than this gets code that works for any.
@@ -37,7 +40,7 @@ class Host(Protocol):
     fuel: int
     allocation_limit_bytes: int
 
-    def program(self, text: str, entry: str) -> Program:
+    def program(self, text: str, entry: str, *, has_vectors: bool) -> Program:
         """Compile LLVM IR, or find it compiled."""
         ...
 
@@ -61,10 +64,13 @@ class Variant:
 
 
 class Kernel:
-    """A callable prim func. Arrays are written in place; it returns nothing."""
+    """A callable prim func. Arrays are written in place; what it returns is a Python number, or nothing."""
 
-    def __init__(self, host: Host, function: PrimFunc, name: str, log: RewriteLog | None) -> None:
+    def __init__(
+        self, host: Host, function: PrimFunc, name: str, log: RewriteLog | None, functions: Mapping[str, PrimFunc]
+    ) -> None:
         self.function = function
+        self.functions = functions
         self.name = name
         self._host = host
         self._log = log
@@ -72,8 +78,8 @@ class Kernel:
         self.specialised_variants = SPECIALISED_VARIANTS
         self._variants: OrderedDict[VariantKey, Variant] = OrderedDict()
 
-    def __call__(self, *args: object) -> None:
-        """Run on NumPy arrays and Python scalars, one per parameter.
+    def __call__(self, *args: object, call_host: CallHost | None = None) -> bool | int | float | None:
+        """Run on NumPy arrays and Python scalars, one per parameter; `call_host` calls packed functions by name.
 
         Raises:
             RunError: an argument does not fit, or the kernel stopped: out of range, division by zero, cancelled.
@@ -84,7 +90,11 @@ class Kernel:
         bound = self._signature.bind(args)
         variant = self._variant(bound)
         workspace = self._allocate(variant.lowered, bound)
-        words = (*bound.words, *bound.sizes, *(address_of(buffer) for buffer in workspace))
+        words = [*bound.words, *bound.sizes, *(address_of(buffer) for buffer in workspace)]
+        trampoline: Trampoline | None = None
+        if variant.lowered.packed_calls:
+            trampoline = Trampoline(variant.lowered.packed_calls, call_host or self._refuse)
+            words.append(trampoline.address)
         slots = variant.slots_type(*words)
         record = variant.record_type(self._host.fuel)
         self._host.start(record)
@@ -92,8 +102,20 @@ class Kernel:
             code = variant.program.run(ctypes.addressof(slots), ctypes.addressof(record))
         finally:
             was_cancelled = self._host.finish(record)
-        if code:
+        if code == FAILED:
+            error = trampoline.error if trampoline is not None else None
+            assert error is not None, "a kernel ends so only behind the error of a packed function"
+            raise error
+        if code == STOPPED:
             raise RunError((self._diagnose(variant, record[:], was_cancelled=was_cancelled),))
+        result = variant.lowered.result
+        return None if code == ENDED or result is None else _number(record[1], result)
+
+    def _refuse(self, name: str, args: tuple[object, ...]) -> NoReturn:
+        del args
+        message = f"`{self.name}` was started without the machine and cannot call the packed function `{name}`"
+        hint = "Run the whole module on the machine, which knows the packed functions."
+        raise RunError((Diagnostic("JT001", message, self.locate(self.function), hint),))
 
     def llvm_ir(self) -> str:
         """Return the LLVM IR of the latest call's variant; of the one for any sizes before the first call."""
@@ -101,11 +123,13 @@ class Kernel:
 
     def optimized_ir(self) -> str:
         """Return that LLVM IR after LLVM's optimisations."""
-        return self._host.target.optimized_ir(self._latest().text)
+        latest = self._latest()
+        return self._host.target.optimized_ir(latest.text, has_vectors=latest.has_vectors)
 
     def assembly(self) -> str:
         """Return that machine code as text."""
-        return self._host.target.assembly(self._latest().text)
+        latest = self._latest()
+        return self._host.target.assembly(latest.text, has_vectors=latest.has_vectors)
 
     def locate(self, node: Node) -> Span | None:
         """Return the place in the user's text of a node of this function, or of what is nearest around it."""
@@ -118,7 +142,7 @@ class Kernel:
     def _latest(self) -> Lowered:
         if self._variants:
             return next(reversed(self._variants.values())).lowered
-        return lower(self.function, None, self.locate, are_distinct=True)
+        return lower(self.function, None, self.locate, self.functions, are_distinct=True)
 
     def _variant(self, bound: Bound) -> Variant:
         key: VariantKey = (bound.sizes, bound.are_distinct)
@@ -135,9 +159,10 @@ class Kernel:
         sizes, are_distinct = key
         assert self._signature is not None, "arguments are bound before code is made for them"
         values = None if sizes is None else dict(zip(self._signature.symbols, sizes, strict=True))
-        lowered = lower(self.function, values, self.locate, are_distinct=are_distinct)
-        program = self._host.program(lowered.text, ENTRY)
+        lowered = lower(self.function, values, self.locate, self.functions, are_distinct=are_distinct)
+        program = self._host.program(lowered.text, ENTRY, has_vectors=lowered.has_vectors)
         word_count = len(self.function.params) + len(self._signature.symbols) + len(lowered.workspace)
+        word_count += bool(lowered.packed_calls)
         return Variant(lowered, program, ctypes.c_uint64 * word_count, ctypes.c_int64 * (2 + lowered.value_count))
 
     def _allocate(self, lowered: Lowered, bound: Bound) -> Sequence[npt.NDArray[Any]]:
@@ -179,6 +204,12 @@ class Kernel:
         span = buffer.span if self._log is None else self._log.locate(buffer)
         shape = ", ".join(text_of(dim) for dim in buffer.shape) + ("," if len(buffer.shape) == 1 else "")
         return () if span is None else ((f"`{buffer.name}` has shape ({shape})", span),)
+
+
+def _number(word: int, scalar: ScalarType) -> bool | int | float:
+    """Read the bits of a returned value."""
+    dtype = f"float{scalar.bits}" if scalar.kind == "float" else scalar.name
+    return np.array([word], "int64").view(dtype)[0].item()
 
 
 def _path(root: Node, target: Node) -> tuple[Node, ...]:

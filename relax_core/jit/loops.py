@@ -1,22 +1,21 @@
 """Loops, and the fuel that lets them be stopped: it is paid for many iterations at once, outside the hot code."""
 
 from collections.abc import Callable
-from typing import cast
+from dataclasses import dataclass
 
-from relax_core.ir.node import postorder
-from relax_core.ir.prim import Intrinsic
-from relax_core.ir.tir import Block, DeclBuffer, For, IfThenElse, LetStmt, SeqStmt, Stmt, TirStmt, While
+from relax_core.ir.prim import PrimExpr
+from relax_core.ir.tir import For, Stmt, While
 from relax_core.jit.checks import Site, unsupported
 from relax_core.jit.code import phi
 from relax_core.jit.scalar import lower_expr
-from relax_core.jit.state import State
+from relax_core.jit.state import LoopLabels, State
+from relax_core.jit.text import text_of
+from relax_core.jit.work import always_pays, has_jump, static_work
 
 # A unit of fuel is about a nanosecond of work; this much of it passes between two looks at the cell.
 CHUNK = 65536
 # A nest of loops with constant extents and no more work than this pays once, before it starts.
 PREPAID = 4096
-NODES_PER_UNIT = 16
-CALL_COST = 8
 
 LowerStmt = Callable[[State, Stmt], None]
 
@@ -26,17 +25,20 @@ def lower_for(state: State, loop: For, lower_stmt: LowerStmt) -> None:
     if loop.kind == "thread_binding":
         hint = "Kernels run on the host; use T.grid or T.serial."
         raise unsupported(f"A loop bound to `{loop.thread or 'a thread'}`", loop, state.locate, hint)
-    if loop.step is not None:
-        raise unsupported("A loop with a step", loop, state.locate, "Multiply the loop variable by the step.")
     start = state.widen(lower_expr(state, loop.start), state.scalar_of(loop.start))
     extent = state.widen(lower_expr(state, loop.extent), state.scalar_of(loop.extent))
+    step = "1"
+    if loop.step is not None:
+        step = _step(state, loop, loop.step)
+        extent = _trip_count(state, extent, step)
     state.code.comment(f"for {loop.var.name}")
     work = static_work(state, loop)
-    is_covered = _always_pays(state, loop.body)
+    is_covered = always_pays(state, loop.body)
     was_prepaid = state.is_prepaid
+    leave = state.code.label("left") if has_jump(loop.body, "break_loop") else ""
 
     def run(first: str, end: str) -> None:
-        _counted(state, loop, (start, first, end), lower_stmt)
+        _counted(state, loop, Counting(start, step, first, end, leave), lower_stmt)
 
     if state.is_prepaid:
         run("0", extent)
@@ -51,7 +53,32 @@ def lower_for(state: State, loop: For, lower_stmt: LowerStmt) -> None:
         inner = static_work(state, loop.body)
         state.is_prepaid = inner is not None and inner <= CHUNK
         _chunked(state, loop, extent, max(inner, 1) if inner is not None and inner <= CHUNK else 1, run)
+    if leave:
+        state.code.goto(leave)
     state.is_prepaid = was_prepaid
+
+
+def _step(state: State, loop: For, step: PrimExpr) -> str:
+    """Emit the step of a loop and the check that it is positive."""
+    known = state.bounds.constant(step)
+    if known is not None and known <= 0:
+        hint = "Count upwards, and compute the other value from the loop variable."
+        raise unsupported(f"A loop with the step {known}", loop, state.locate, hint)
+    register = state.widen(lower_expr(state, step), state.scalar_of(step))
+    if known is None and state.bounds.interval(step).low <= 0:
+        hint = f"the step `{text_of(step)}` of the loop over `{loop.var.name}` is positive"
+        state.require(state.code.emit(f"icmp sgt i64 {register}, 0"), Site("assert", loop, hint=hint))
+    return register
+
+
+def _trip_count(state: State, extent: str, step: str) -> str:
+    """Emit how many values a loop takes: the extent by the step, rounded up."""
+    if "%" not in extent and "%" not in step:
+        return str(max(-(-int(extent) // int(step)), 0))
+    code = state.code
+    last = code.emit(f"sdiv i64 {code.emit(f'sub i64 {extent}, 1')}, {step}")
+    is_run = code.emit(f"icmp sgt i64 {extent}, 0")
+    return code.emit(f"select i1 {is_run}, i64 {code.emit(f'add i64 {last}, 1')}, i64 0")
 
 
 def lower_while(state: State, loop: While, lower_stmt: LowerStmt) -> None:
@@ -68,53 +95,12 @@ def lower_while(state: State, loop: While, lower_stmt: LowerStmt) -> None:
     code.start(body)
     mark = state.bounds.mark()
     state.bounds.assume(loop.condition)
+    state.loops.append(LoopLabels(head, leave))
     lower_stmt(state, loop.body)
+    state.loops.pop()
     state.bounds.leave(mark)
     code.jump(head)
     code.start(leave)
-
-
-def static_work(state: State, stmt: Stmt) -> int | None:
-    """Estimate the work of running `stmt` once, or return `None` if its loops have no constant extents."""
-    match cast("TirStmt", stmt):
-        case For(extent=extent, body=body):
-            count, inner = state.bounds.constant(extent), static_work(state, body)
-            return None if count is None or inner is None else max(count, 0) * max(inner, 1)
-        case While():
-            return None
-        case SeqStmt(stmts=parts):
-            return _total([static_work(state, part) for part in parts])
-        case IfThenElse(then_body=a, else_body=b):
-            return _total([static_work(state, part) for part in (a, b) if part is not None])
-        case LetStmt(body=body) | DeclBuffer(body=body):
-            return static_work(state, body)
-        case Block(init=init, body=body):
-            return _total([static_work(state, part) for part in (init, body) if part is not None])
-        case leaf:
-            nodes = [*postorder(leaf)]
-            return 1 + len(nodes) // NODES_PER_UNIT + CALL_COST * sum(isinstance(item, Intrinsic) for item in nodes)
-
-
-def _total(parts: list[int | None]) -> int | None:
-    known = [part for part in parts if part is not None]
-    return sum(known) if len(known) == len(parts) else None
-
-
-def _always_pays(state: State, stmt: Stmt) -> bool:
-    """Tell whether running `stmt` surely pays fuel, so that a loop around it needs not."""
-    match cast("TirStmt", stmt):
-        case For(extent=extent):
-            return state.bounds.interval(extent).low >= 1
-        case While():
-            return True
-        case SeqStmt(stmts=parts):
-            return any(_always_pays(state, part) for part in parts)
-        case LetStmt(body=body) | DeclBuffer(body=body):
-            return _always_pays(state, body)
-        case Block(predicate=None, body=body):
-            return _always_pays(state, body)
-        case _:
-            return False
 
 
 def _pay(state: State, loop: For | While, amount: str) -> None:
@@ -156,28 +142,51 @@ def _least(state: State, a: str, b: str) -> str:
     return state.code.emit(f"call i64 @llvm.smin.i64(i64 {a}, i64 {b})")
 
 
-def _counted(state: State, loop: For, limits: tuple[str, str, str], lower_stmt: LowerStmt) -> None:
-    """Emit the loop that counts from `first` to `end`, exclusive; the variable is the count above `start`."""
-    start, first, end = limits
+@dataclass(frozen=True, slots=True)
+class Counting:
+    """A loop that counts from `first` to `end`, exclusive; its variable is `start` and `step` for each count.
+
+    `break` goes to `leave`, if there is one.
+    """
+
+    start: str
+    step: str
+    first: str
+    end: str
+    leave: str
+
+
+def _counted(state: State, loop: For, counting: Counting, lower_stmt: LowerStmt) -> None:
     code, scalar = state.code, state.scalar_of(loop.var)
     head, body, leave = code.label("head"), code.label("body"), code.label("done")
+    latch = code.label("continue") if has_jump(loop.body, "continue_loop") else ""
     before = code.block
     code.jump(head)
     code.start(head)
     count, following = f"%{code.label('n')}", f"%{code.label('next')}"
     position = len(code.lines)
     code.do("")
-    code.branch(code.emit(f"icmp slt i64 {count}, {end}"), body, leave)
+    code.branch(code.emit(f"icmp slt i64 {count}, {counting.end}"), body, leave)
     code.start(body)
-    value = count if start == "0" else code.emit(f"add i64 {count}, {start}")
+    above = count if counting.step == "1" else code.emit(f"mul i64 {count}, {counting.step}")
+    value = above if counting.start == "0" else code.emit(f"add i64 {above}, {counting.start}")
     register = value if scalar.bits == 64 else code.emit(f"trunc i64 {value} to {scalar.register}")
     mark = state.bounds.mark()
     state.bounds.enter_loop(loop)
     state.define(loop.var, register)
+    state.loops.append(LoopLabels(latch, counting.leave))
+    vector_count = state.vector_count
     lower_stmt(state, loop.body)
+    state.loops.pop()
     state.forget()
     state.bounds.leave(mark)
+    if latch:
+        code.goto(latch)
     code.do(f"{following} = add nsw i64 {count}, 1")
-    code.lines[position] = f"  {count} = {phi('i64', (first, before), (following, code.block))}"
-    code.jump(head)
+    code.lines[position] = f"  {count} = {phi('i64', (counting.first, before), (following, code.block))}"
+    if state.vector_count == vector_count:
+        code.jump(head)
+    else:
+        # Vectorised itself, a loop around vectors would gather their lanes one by one.
+        code.do(f"br label %{head}, !llvm.loop {code.scalar_loop()}")
     code.start(leave)

@@ -2,11 +2,13 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import cast
 
+from relax_core.analysis.tir_memory import DERIVED
 from relax_core.diagnostics import CompileError, Diagnostic
 from relax_core.ir.node import Node, children, postorder
-from relax_core.ir.prim import PrimExpr, PrimVar
+from relax_core.ir.prim import Intrinsic, PrimExpr, PrimVar, dtype_of, lanes_of
 from relax_core.ir.tir import (
     Allocate,
     AssertStmt,
@@ -19,6 +21,7 @@ from relax_core.ir.tir import (
     Evaluate,
     For,
     IfThenElse,
+    IterVar,
     LaunchThread,
     LetStmt,
     PrimFunc,
@@ -31,15 +34,22 @@ from relax_core.jit.arithmetic import convert
 from relax_core.jit.bounds import Bounds
 from relax_core.jit.checks import Locate, Site, unsupported
 from relax_core.jit.frame import declare_buffers, enclose
+from relax_core.jit.jumps import lower_jump, result_type
 from relax_core.jit.loops import lower_for, lower_while
-from relax_core.jit.scalar import element_pointer, lower_expr
+from relax_core.jit.packed_calls import PackedCall, call_packed
+from relax_core.jit.prim_calls import call_prim_func, called_functions
+from relax_core.jit.scalar import lower_expr
+from relax_core.jit.scoped import enter
 from relax_core.jit.state import State
 from relax_core.jit.symbols import shape_symbols
-from relax_core.jit.text import name_of_statement, text_of
-from relax_core.jit.types import SCALAR_TYPES
+from relax_core.jit.text import text_of
+from relax_core.jit.types import SCALAR_TYPES, ScalarType
+from relax_core.jit.vectors import bind_vector, lanes_of_value, lower_store
+from relax_core.jit.views import match_region, pointer_of
 
 DEPTH_LIMIT = 200
 SIZE_LIMIT = 200_000
+NO_FUNCTIONS: Mapping[str, PrimFunc] = MappingProxyType({})
 BOOL = SCALAR_TYPES["bool"]
 
 
@@ -48,13 +58,17 @@ class Lowered:
     """The LLVM IR of a prim func and what is needed to run it.
 
     `text` has comments for readers; `sites` are the places where it may stop, by number; `workspace` are the
-    buffers that the caller allocates; `checked` are the accesses that are checked at run time.
+    buffers that the caller allocates; `checked` are the accesses that are checked at run time; `result` is the type
+    of the value that the prim func returns, if it returns one; `packed_calls` are those of packed functions, by number.
     """
 
     text: str
     sites: tuple[Site, ...]
     workspace: tuple[Buffer, ...]
     checked: tuple[Node, ...]
+    result: ScalarType | None = None
+    packed_calls: tuple[PackedCall, ...] = ()
+    has_vectors: bool = False
 
     @property
     def value_count(self) -> int:
@@ -62,17 +76,28 @@ class Lowered:
         return max((len(site.recorded) for site in self.sites), default=0)
 
 
-def lower(function: PrimFunc, sizes: Mapping[PrimVar, int] | None, locate: Locate, *, are_distinct: bool) -> Lowered:
+def lower(
+    function: PrimFunc,
+    sizes: Mapping[PrimVar, int] | None,
+    locate: Locate,
+    functions: Mapping[str, PrimFunc] = NO_FUNCTIONS,
+    *,
+    are_distinct: bool,
+) -> Lowered:
     """Lower `function` for the values `sizes` of its symbols, or for any values if that is `None`.
 
     With `are_distinct` the buffers are taken not to overlap. Symbols are those of `shape_symbols`, in that order.
+    `functions` are the prim funcs that it may call, by name.
 
     Raises:
         CompileError: JT001, JT002, JT016 or JT017 for what cannot be compiled.
     """
-    _check_size(function, locate)
+    called = called_functions(function, functions)
+    for item in (function, *called):
+        _check_size(item, locate)
     symbols = shape_symbols(function)
-    state = State(Bounds(sizes or {}), locate)
+    state = State(Bounds(sizes or {}), locate, function, functions=functions)
+    state.call = _call
     for number, symbol in enumerate(symbols):
         scalar = state.scalar_of(symbol)
         if sizes is None:
@@ -85,11 +110,18 @@ def lower(function: PrimFunc, sizes: Mapping[PrimVar, int] | None, locate: Locat
             state.scalar_of(param)
             state.bounds.bind_scalar(param)
             state.registers[param] = f"%a{number}"
-    workspace = declare_buffers(state, function)
+    workspace = declare_buffers(state, function, called)
+    state.result = result_type(state, function)
     lower_stmt(state, function.body)
     state.code.do("ret i32 0")
     text = enclose(state, function, workspace, are_distinct=are_distinct)
-    return Lowered(text, tuple(state.sites), workspace, tuple(dict.fromkeys(state.checked)))
+    checked = tuple(dict.fromkeys(state.checked))
+    calls = tuple(state.packed_calls)
+    return Lowered(text, tuple(state.sites), workspace, checked, state.result, calls, state.vector_count > 0)
+
+
+def _call(state: State, expr: Intrinsic) -> str:
+    return call_prim_func(state, expr, lower_stmt) if expr.name == "global" else call_packed(state, expr)
 
 
 def lower_stmt(state: State, stmt: Stmt) -> None:
@@ -102,7 +134,7 @@ def lower_stmt(state: State, stmt: Stmt) -> None:
                 if isinstance(item, AssertStmt):
                     state.bounds.assume(item.condition)
         case BufferStore() as store:
-            _store(state, store)
+            lower_store(state, store)
         case For() as loop:
             lower_for(state, loop, lower_stmt)
         case Block() as block:
@@ -110,33 +142,34 @@ def lower_stmt(state: State, stmt: Stmt) -> None:
         case IfThenElse() as chosen:
             _conditional(state, chosen)
         case LetStmt(var=var, value=value, body=body):
-            _bind(state, var, value)
+            count = _let(state, var, value)
             lower_stmt(state, body)
-            state.forget()
+            state.forget(count)
         case While() as loop:
             lower_while(state, loop, lower_stmt)
         case AssertStmt(condition=condition, message=message) as check:
             site = Site("assert", check, hint=message or text_of(condition))
             state.require(_truth(state, condition), site)
+        case Evaluate(value=Intrinsic(name="break_loop" | "continue_loop" | "ret")) as jump:
+            lower_jump(state, jump)
+        case Evaluate(value=Intrinsic(name="assume", args=(condition,))) as check:
+            state.require(_truth(state, condition), Site("assert", check, hint=f"`{text_of(condition)}` is assumed"))
         case Evaluate(value=value):
-            lower_expr(state, value)
-        case DeclBuffer(pointer=None, body=body):
-            lower_stmt(state, body)
-        case AttrStmt() | LaunchThread() | Allocate() | DeclBuffer() | BufferRealize() as other:
-            what, hint = name_of_statement(other)
-            raise unsupported(what, other, state.locate, hint)
+            _evaluate(state, value)
+        case LaunchThread() | AttrStmt() | Allocate() | DeclBuffer() | BufferRealize() as scoped:
+            lower_stmt(state, enter(state, scoped))
     state.bounds.leave(mark)
 
 
-def _store(state: State, store: BufferStore) -> None:
-    target = f"{store.buffer.name}[{', '.join(text_of(index) for index in store.indices)}]"
-    state.code.comment(f"{target} = {text_of(store.value)}")
-    pointer = element_pointer(state, store)
-    scalar = state.scalar_of(store.buffer)
-    value = convert(state, lower_expr(state, store.value), state.scalar_of(store.value), scalar)
-    if scalar.kind == "bool":
-        value = state.code.emit(f"zext i1 {value} to i8")
-    state.code.do(f"store {scalar.memory} {value}, ptr {pointer}, align {scalar.size_bytes}")
+def _evaluate(state: State, value: PrimExpr) -> None:
+    """Emit an expression for what it does; a pointer is only checked."""
+    is_pointer = not isinstance(value, Intrinsic) or value.name in DERIVED
+    if is_pointer and dtype_of(value) == "handle":
+        pointer_of(state, value)
+    else:
+        lanes = lanes_of(dtype_of(value))
+        for item in lanes_of_value(state, value, lanes) if lanes > 1 else (value,):
+            lower_expr(state, item)
 
 
 def _truth(state: State, condition: PrimExpr) -> str:
@@ -146,9 +179,18 @@ def _truth(state: State, condition: PrimExpr) -> str:
 def _bind(state: State, var: PrimVar, value: PrimExpr) -> None:
     """Emit `var = value`; the caller ends the scope with `forget`."""
     scalar = state.scalar_of(var)
-    register = convert(state, lower_expr(state, value), state.scalar_of(value), scalar)
-    state.bounds.bind_let(var, value)
-    state.define(var, register)
+    state.bind(var, value, convert(state, lower_expr(state, value), state.scalar_of(value), scalar))
+
+
+def _let(state: State, var: PrimVar, value: PrimExpr) -> int:
+    """Emit `var = value`, a scalar, a vector or a pointer; return how many variables that defines."""
+    if var.dtype == "handle":
+        state.pointers[var] = pointer_of(state, value)
+        return 0
+    if lanes_of(var.dtype) > 1:
+        return bind_vector(state, var, value)
+    _bind(state, var, value)
+    return 1
 
 
 def _conditional(state: State, chosen: IfThenElse) -> None:
@@ -170,8 +212,6 @@ def _conditional(state: State, chosen: IfThenElse) -> None:
 def _block(state: State, block: Block) -> None:
     """Emit a block: its variables, its initialisation at the start of the reductions, its body."""
     code = state.code
-    if block.matches:
-        raise unsupported("A buffer that is matched to a region", block.matches[0], state.locate)
     for item in block.iter_vars:
         _bind(state, item.var, item.binding)
     after = ""
@@ -180,32 +220,38 @@ def _block(state: State, block: Block) -> None:
         code.branch(_truth(state, block.predicate), inside, after)
         code.start(inside)
         state.bounds.assume(block.predicate)
+    bound = sum(match_region(state, match) for match in block.matches)
     if block.init is not None:
         _init(state, block, block.init)
     lower_stmt(state, block.body)
     if after:
         code.goto(after)
-    state.forget(len(block.iter_vars))
+    state.forget(bound + len(block.iter_vars))
 
 
 def _init(state: State, block: Block, init: Stmt) -> None:
     code = state.code
-    reductions = [item.var for item in block.iter_vars if item.kind == "reduce"]
-    shifted = next((item for item in block.iter_vars if item.kind == "reduce" and item.start is not None), None)
-    if shifted is not None:
-        raise unsupported("T.init() with a reduction that does not start at 0", shifted, state.locate)
-    tests = [f"icmp eq {state.scalar_of(var).register} {state.registers[var]}, 0" for var in reductions]
+    tests = [_is_first(state, item) for item in block.iter_vars if item.kind == "reduce"]
     if not tests:
         lower_stmt(state, init)
         return
-    is_start = code.emit(tests[0])
+    is_start = tests[0]
     for test in tests[1:]:
-        is_start = code.emit(f"and i1 {is_start}, {code.emit(test)}")
+        is_start = code.emit(f"and i1 {is_start}, {test}")
     first, after = code.label("init"), code.label("update")
     code.branch(is_start, first, after)
     code.start(first)
     lower_stmt(state, init)
     code.goto(after)
+
+
+def _is_first(state: State, item: IterVar) -> str:
+    """Emit whether a block's variable has the first of its values."""
+    scalar = state.scalar_of(item.var)
+    first = "0"
+    if item.start is not None:
+        first = convert(state, lower_expr(state, item.start), state.scalar_of(item.start), scalar)
+    return state.code.emit(f"icmp eq {scalar.register} {state.registers[item.var]}, {first}")
 
 
 def _check_size(function: PrimFunc, locate: Locate) -> None:

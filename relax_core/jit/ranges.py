@@ -28,6 +28,7 @@ from relax_core.ir.tir import (
     While,
 )
 from relax_core.jit.bounds import Bounds
+from relax_core.jit.lanes import Lanes
 from relax_core.jit.polynomial import Polynomial, constant_value
 from relax_core.jit.symbols import shape_symbols
 from relax_core.jit.text import text_of
@@ -106,6 +107,10 @@ def _block(bounds: Bounds, block: Block) -> Iterator[AccessFact]:
     if block.predicate is not None:
         yield from _exprs(bounds, block.predicate)
         bounds.assume(block.predicate)
+    for match in block.matches:
+        for dim, extent in zip(reversed(match.buffer.shape), reversed(match.region.extents), strict=False):
+            if isinstance(dim, PrimVar) and not bounds.is_bound(dim):
+                bounds.bind_let(dim, extent)
     if block.init is not None:
         yield from _stmt(bounds, block.init)
     yield from _stmt(bounds, block.body)
@@ -137,7 +142,9 @@ def _fact(bounds: Bounds, access: BufferLoad | BufferStore) -> AccessFact:
     if len(access.indices) != len(access.buffer.shape):
         return AccessFact(access, access.buffer, False)
     conditions: list[str] = []
-    for position, index in enumerate(access.indices):
+    # The lanes of a vector of indices are accesses of their own; variables that are vectors are not looked into.
+    lanes = [(position, Lanes().of(index) or (index,)) for position, index in enumerate(access.indices)]
+    for position, index in ((position, index) for position, indices in lanes for index in indices):
         goals = bounds.goals(access.buffer, position, index)
         missing = [goal for goal in goals if not bounds.is_nonnegative(goal)]
         texts = [_condition(bounds, bounds.least(goal)) for goal in missing]
@@ -146,7 +153,8 @@ def _fact(bounds: Bounds, access: BufferLoad | BufferStore) -> AccessFact:
         elif missing:
             above = "" if goals[0] not in missing else "0 <= "
             below = "" if goals[1] not in missing else f" < {text_of(access.buffer.shape[position])}"
-            conditions.append(f"{above}{text_of(index)}{below}")
+            text = f"{above}{text_of(index)}{below}"
+            conditions += [text] if text not in conditions else []
     return AccessFact(access, access.buffer, not conditions, " and ".join(conditions))
 
 

@@ -14,6 +14,7 @@ from relax_core.ir.prim import (
     FloatImm,
     IntImm,
     Intrinsic,
+    LetExpr,
     PrimExpr,
     PrimVar,
     Select,
@@ -21,13 +22,17 @@ from relax_core.ir.prim import (
     Unary,
     binary,
     dtype_of,
+    lanes_of,
 )
 from relax_core.ir.tir import Buffer, BufferLoad, BufferStore
 from relax_core.jit.arithmetic import compare, convert, float_binary, integer_binary, is_safe_binary
 from relax_core.jit.checks import Site, unsupported
 from relax_core.jit.code import phi
-from relax_core.jit.intrinsic_calls import lower_intrinsic
-from relax_core.jit.state import State
+from relax_core.jit.intrinsic_calls import lower_intrinsic, named_function
+from relax_core.jit.intrinsics import CALLS, arity_of
+from relax_core.jit.lanes import VECTOR_INTRINSICS
+from relax_core.jit.state import Place, State, Storage
+from relax_core.jit.text import text_of
 from relax_core.jit.types import ScalarType
 
 Side = Callable[[], str]
@@ -35,6 +40,8 @@ Side = Callable[[], str]
 
 def lower_expr(state: State, expr: PrimExpr) -> str:
     """Emit the computation of `expr` and return its register, or its literal if it is known."""
+    if isinstance(expr, Intrinsic) and arity_of(expr.name) is None:
+        return _lower_call(state, expr)
     scalar = state.scalar_of(expr)
     known = state.bounds.constant(expr) if scalar.is_integral else None
     if known is not None and scalar.low <= known <= scalar.high:
@@ -58,12 +65,31 @@ def lower_expr(state: State, expr: PrimExpr) -> str:
             return _select(state, expr, scalar)
         case Unary():
             return _unary(state, expr, scalar)
+        case LetExpr(var=var, value=value, body=body):
+            state.bind(
+                var, value, convert(state, lower_expr(state, value), state.scalar_of(value), state.scalar_of(var))
+            )
+            result = lower_expr(state, body)
+            state.forget()
+            return result
         case Intrinsic(args=args):
             return lower_intrinsic(state, expr, lambda: tuple(lower_expr(state, arg) for arg in args))
         case PrimVar(name=name):
             raise unsupported(f"The variable `{name}`, which is not defined here,", expr, state.locate)
         case StringImm() | _:
             raise unsupported(f"`{type(expr).__name__}` in a scalar expression", expr, state.locate)
+
+
+def _lower_call(state: State, expr: Intrinsic) -> str:
+    """Emit what is no intrinsic of a fixed list of scalars: a lane of a vector, a function by its name, a call."""
+    if expr.name in VECTOR_INTRINSICS and lanes_of(expr.dtype) == 1:
+        lane = state.lanes.lane(expr, 0)
+        if lane is None:
+            raise unsupported(f"`{text_of(expr)}`", expr, state.locate)
+        return lower_expr(state, lane)
+    if expr.name in CALLS and state.call is not None:
+        return state.call(state, expr)
+    return lower_expr(state, named_function(state, expr))
 
 
 def integer_literal(value: int, scalar: ScalarType) -> str:
@@ -90,19 +116,47 @@ def element_pointer(state: State, access: BufferLoad | BufferStore) -> str:
     """Emit the checks of an access that are not proven, and the address of its element."""
     buffer = access.buffer
     storage = state.storage.get(buffer)
-    if storage is None:
+    if storage is None or lanes_of(buffer.dtype) > 1:
         raise unsupported(
             f"The buffer `{buffer.name}`, which is neither a parameter nor allocated,", access, state.locate
         )
     if len(access.indices) != len(buffer.shape):
         what = f"An access of `{buffer.name}` with {len(access.indices)} indices, where it has {len(buffer.shape)},"
         raise unsupported(what, access, state.locate)
+    key, constants = _place_of(state, access)
+    known = state.places.get(key) if state.places is not None else None
+    if known is not None and _is_beside(state, access, storage, known):
+        steps = zip(constants, known.constants, storage.strides, strict=True)
+        distance = sum((here - there) * int(stride) for here, there, stride in steps)
+        return state.code.emit(f"getelementptr inbounds {storage.scalar.memory}, ptr {known.pointer}, i64 {distance}")
     indices = tuple(_checked_index(state, access, position) for position in range(len(access.indices)))
     offset = "0"
     for index, stride in zip(indices, storage.strides, strict=True):
         term = index if stride == "1" else state.code.emit(f"mul nuw nsw i64 {index}, {stride}")
         offset = term if offset == "0" else state.code.emit(f"add nuw nsw i64 {offset}, {term}")
-    return state.code.emit(f"getelementptr inbounds {storage.scalar.memory}, ptr {storage.pointer}, i64 {offset}", "p")
+    element = f"getelementptr inbounds {storage.scalar.memory}, ptr {storage.pointer}, i64 {offset}"
+    pointer = state.code.emit(element, "p")
+    if state.places is not None:
+        state.places[key] = Place(pointer, state.code.block, constants)
+    return pointer
+
+
+def _place_of(state: State, access: BufferLoad | BufferStore) -> tuple[object, tuple[int, ...]]:
+    """Return what the elements at a constant distance have in common, and the constants of the indices."""
+    if state.places is None:
+        return None, ()
+    polynomials = [state.bounds.poly(index) for index in access.indices]
+    common = tuple(frozenset(item for item in p.items() if item[0]) for p in polynomials)
+    return (access.buffer, common), tuple(p.get((), 0) for p in polynomials)
+
+
+def _is_beside(state: State, access: BufferLoad | BufferStore, storage: Storage, known: Place) -> bool:
+    """Tell whether an element is in range and at a known distance from one whose address is computed here."""
+    return (
+        known.block == state.code.block
+        and not any("%" in stride for stride in storage.strides)
+        and all(state.bounds.is_in_range(access.buffer, at, index) for at, index in enumerate(access.indices))
+    )
 
 
 def _checked_index(state: State, access: BufferLoad | BufferStore, position: int) -> str:
@@ -123,7 +177,11 @@ def _checked_index(state: State, access: BufferLoad | BufferStore, position: int
 def _load(state: State, load: BufferLoad) -> str:
     pointer = element_pointer(state, load)
     scalar = state.storage[load.buffer].scalar
-    value = state.code.emit(f"load {scalar.memory}, ptr {pointer}, align {scalar.size_bytes}", "v")
+    alignment = state.storage[load.buffer].alignment
+    value = state.code.emit(f"load {scalar.memory}, ptr {pointer}, align {alignment}", "v")
+    if scalar.is_narrowed:
+        wide = state.code.emit(f"shl i32 {state.code.emit(f'zext i16 {value} to i32')}, 16")
+        return state.code.emit(f"bitcast i32 {wide} to float")
     return state.code.emit(f"icmp ne i8 {value}, 0") if scalar.kind == "bool" else value
 
 
@@ -224,5 +282,7 @@ def _is_safe_node(state: State, node: object) -> bool:
             return all(state.bounds.is_in_range(buffer, at, index) for at, index in enumerate(indices))
         case Binary():
             return is_safe_binary(state, node)
+        case Intrinsic(name=name):
+            return name not in CALLS
         case Buffer() | PrimExpr() | _:
             return True

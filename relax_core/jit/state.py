@@ -1,31 +1,53 @@
 """What the lowering of one prim func carries along: values, buffers, facts, sites and the code so far."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
+from relax_core.analysis.tir_memory import Memory
 from relax_core.diagnostics import CompileError, Diagnostic
 from relax_core.ir.node import Node
-from relax_core.ir.prim import PrimExpr, PrimVar, dtype_of
-from relax_core.ir.tir import Buffer
+from relax_core.ir.prim import Intrinsic, PrimExpr, PrimVar, dtype_of
+from relax_core.ir.tir import Buffer, PrimFunc
 from relax_core.jit.bounds import Bounds
 from relax_core.jit.checks import Locate, Site, unknown_dtype
 from relax_core.jit.code import Code
+from relax_core.jit.lanes import Lanes
 from relax_core.jit.types import SCALAR_TYPES, ScalarType
 
-# The error record that every kernel gets: fuel, the number of the site that stopped it, and its values.
+if TYPE_CHECKING:
+    from relax_core.jit.packed_calls import PackedCall
+
+# The record that every kernel gets: fuel, the number of the site that stopped it or the bits of the value that it
+# returns, and the values that the site records.
 FUEL_OFFSET = 0
 SITE_OFFSET = 8
 VALUES_OFFSET = 16
 
 
 @dataclass(frozen=True, slots=True)
+class Pointer:
+    """An address, the number of bytes that may be touched behind it, and what it is surely a multiple of."""
+
+    register: str
+    room_bytes: str
+    alignment: int
+
+
+@dataclass(frozen=True, slots=True)
 class Storage:
-    """Where a buffer lies while the kernel runs: registers of its address, extents and strides in elements."""
+    """Where a buffer lies while the kernel runs: registers of its address, extents and strides in elements.
+
+    A view starts `offset` elements behind `memory`; a buffer with memory of its own has no `memory`.
+    """
 
     pointer: str
     extents: tuple[str, ...]
     strides: tuple[str, ...]
     scalar: ScalarType
+    alignment: int
+    memory: Pointer | None = None
+    offset: str = "0"
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,12 +58,46 @@ class Visible:
     register: str
 
 
+@dataclass(frozen=True, slots=True)
+class LoopLabels:
+    """Where `continue` and `break` go in a loop."""
+
+    following: str
+    leave: str
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """An element of a vector's access: its address, the block that computes it, and the constants of its indices."""
+
+    pointer: str
+    block: str
+    constants: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Inlined:
+    """A prim func whose body stands in the place of a call: where its result is stored, and where it ends."""
+
+    function: PrimFunc
+    slot: str
+    leave: str
+    result: ScalarType | None
+
+
 @dataclass(slots=True)
 class State:
-    """The lowering's state at the place where it stands."""
+    """The lowering's state at the place where it stands.
+
+    `loops` are those around the place, the innermost last; `result` is the type of what the prim func returns.
+    `functions` are those that may be called, by name; `inlined` are the calls around the place, the innermost last.
+    `call` emits a call of a prim func or of a packed function; the latter are `packed_calls`.
+    `places` are the elements that the lanes of a vector statement accessed so far, `None` outside of one.
+    """
 
     bounds: Bounds
     locate: Locate
+    function: PrimFunc
     code: Code = field(default_factory=Code)
     registers: dict[PrimVar, str] = field(default_factory=dict[PrimVar, str])
     storage: dict[Buffer, Storage] = field(default_factory=dict[Buffer, Storage])
@@ -49,7 +105,29 @@ class State:
     sites: list[Site] = field(default_factory=list[Site])
     checked: list[Node] = field(default_factory=list[Node])
     active: list[PrimVar] = field(default_factory=list[PrimVar])
+    loops: list[LoopLabels] = field(default_factory=list[LoopLabels])
+    result: ScalarType | None = None
     is_prepaid: bool = False
+    memory: Memory = field(default_factory=Memory)
+    vectors: dict[PrimVar, tuple[PrimVar, ...]] = field(default_factory=dict[PrimVar, tuple[PrimVar, ...]])
+    lane_buffers: dict[Buffer, Buffer] = field(default_factory=dict[Buffer, Buffer])
+    matched: set[PrimVar] = field(default_factory=set[PrimVar])
+    pointers: dict[PrimVar, Pointer] = field(default_factory=dict[PrimVar, Pointer])
+    functions: Mapping[str, PrimFunc] = field(default_factory=dict[str, PrimFunc])
+    places: dict[object, Place] | None = None
+    vector_count: int = 0
+    packed_calls: "list[PackedCall]" = field(default_factory=list["PackedCall"])
+    inlined: list[Inlined] = field(default_factory=list[Inlined])
+    call: "Callable[[State, Intrinsic], str] | None" = None
+
+    @property
+    def lanes(self) -> Lanes:
+        """What takes vectors apart at this place."""
+        return Lanes(self.vectors, self.lane_buffers)
+
+    def storage_of(self, buffer: Buffer) -> Storage | None:
+        """Return where a buffer lies, of vectors where their scalars lie; `None` if it is not declared."""
+        return self.storage.get(self.lane_buffers.get(buffer, buffer))
 
     def scalar_of(self, expr: PrimExpr | Buffer) -> ScalarType:
         """Return the scalar type of an expression or of a buffer's elements."""
@@ -79,6 +157,11 @@ class State:
         scalar = self.scalar_of(var)
         is_shown = scalar.kind in ("int", "uint")
         self.visible.append(Visible(var.name, self.widen(register, scalar)) if is_shown else Visible("", "0"))
+
+    def bind(self, var: PrimVar, value: PrimExpr, register: str) -> None:
+        """Give a variable the register in which `value` is; `forget` ends its scope."""
+        self.bounds.bind_let(var, value)
+        self.define(var, register)
 
     def forget(self, count: int = 1) -> None:
         """End the scopes of the `count` variables that were defined last."""

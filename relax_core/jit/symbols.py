@@ -1,8 +1,9 @@
 """The symbolic dimensions of a prim func."""
 
+from relax_core.analysis.tir_memory import memory_of
 from relax_core.ir.node import postorder
 from relax_core.ir.prim import PrimVar
-from relax_core.ir.tir import Block, PrimFunc
+from relax_core.ir.tir import PrimFunc
 
 
 def shape_symbols(function: PrimFunc) -> tuple[PrimVar, ...]:
@@ -16,8 +17,7 @@ def shape_symbols(function: PrimFunc) -> tuple[PrimVar, ...]:
         offset = () if buffer.elem_offset is None else (buffer.elem_offset,)
         for root in (*buffer.shape, *buffer.strides, *offset):
             found.update((node, None) for node in postorder(root) if isinstance(node, PrimVar))
-    blocks = [item for item in postorder(function.body) if isinstance(item, Block)]
-    dims = [dim for block in blocks for buffer in block.alloc_buffers for dim in buffer.shape]
+    dims = [dim for buffer in memory_of(function).allocated for dim in buffer.shape]
     for node in postorder(*dims):
         if isinstance(node, PrimVar) and node in function.params:
             found[node] = None

@@ -40,26 +40,29 @@ class Target:
         self._names = count()
         self._lock = Lock()
 
-    def compile(self, text: str, entry: str) -> Program:
-        """Compile and link a module of LLVM IR; `entry` is the function to run."""
+    def compile(self, text: str, entry: str, *, has_vectors: bool = False) -> Program:
+        """Compile and link a module of LLVM IR; `entry` is the function to run.
+
+        With `has_vectors` the lanes of a vector, which are scalars there, are joined again.
+        """
         with self._lock:
-            image = self._machine.emit_object(self._optimised(text))
+            image = self._machine.emit_object(self._optimised(text, has_vectors=has_vectors))
             builder = _llvm.JITLibraryBuilder().add_object_img(image).add_current_process().export_symbol(entry)
             library = builder.link(self._linker, f"kernel{next(self._names)}")
             address = int(library[entry])
         return Program(_ENTRY_TYPE(address), library)
 
-    def optimized_ir(self, text: str) -> str:
+    def optimized_ir(self, text: str, *, has_vectors: bool = False) -> str:
         """Return the LLVM IR that `text` becomes before machine code is made of it."""
         with self._lock:
-            return str(self._optimised(text))
+            return str(self._optimised(text, has_vectors=has_vectors))
 
-    def assembly(self, text: str) -> str:
+    def assembly(self, text: str, *, has_vectors: bool = False) -> str:
         """Return the machine code of `text` in the host's assembly language."""
         with self._lock:
-            return str(self._machine.emit_assembly(self._optimised(text)))
+            return str(self._machine.emit_assembly(self._optimised(text, has_vectors=has_vectors)))
 
-    def _optimised(self, text: str) -> Any:
+    def _optimised(self, text: str, *, has_vectors: bool) -> Any:
         # A context of its own for every module: LLVM's are not made for several threads.
         module = _llvm.parse_assembly(text, _llvm.create_context())
         module.verify()
@@ -68,6 +71,7 @@ class Target:
         module.data_layout = str(self._machine.target_data)
         options = _llvm.create_pipeline_tuning_options(OPTIMISATION_LEVEL)
         options.loop_vectorization = True
+        options.slp_vectorization = has_vectors
         passes = _llvm.create_pass_builder(self._machine, options)
         # A pass manager aborts the process when it runs twice, so every module takes a fresh one.
         passes.getModulePassManager().run(module, passes)

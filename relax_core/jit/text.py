@@ -10,13 +10,14 @@ from relax_core.ir.prim import (
     IntImm,
     Intrinsic,
     PrimExpr,
+    PrimList,
     PrimVar,
     Select,
     StringImm,
     Unary,
     dtype_of,
 )
-from relax_core.ir.tir import Allocate, AttrStmt, BufferLoad, BufferRealize, DeclBuffer, LaunchThread
+from relax_core.ir.tir import BufferLoad, BufferRef
 
 _PRECEDENCE: Mapping[str, int] = MappingProxyType(
     {
@@ -64,22 +65,11 @@ def _print(expr: PrimExpr, outer: int) -> str:
             return f"T.{name}({', '.join(_print(item, 0) for item in (condition, a, b))})"
         case Intrinsic(name=name, args=args):
             return f"T.{name}({', '.join(_print(item, 0) for item in args)})"
+        case PrimList(items=items):
+            return f"[{', '.join(_print(item, 0) for item in items)}]"
+        case BufferRef(buffer=buffer, is_pointer=is_pointer):
+            return f"{buffer.name}.data" if is_pointer else buffer.name
         case BufferLoad(buffer=buffer, indices=indices):
             return f"{buffer.name}[{', '.join(_print(item, 0) for item in indices)}]"
         case _:
             return f"{type(expr).__name__}({dtype_of(expr)})"
-
-
-def name_of_statement(stmt: AttrStmt | LaunchThread | Allocate | DeclBuffer | BufferRealize) -> tuple[str, str]:
-    """Name a statement that kernels do not know, and say what to do about it."""
-    match stmt:
-        case AttrStmt(key=key):
-            return f"The attribute `{key}`", "It is for a code generator; leave it out to run the kernel here."
-        case LaunchThread(tag=tag):
-            return f"A launch of the threads `{tag}`", "Kernels run on the host; use T.grid or T.serial."
-        case Allocate():
-            return "`T.allocate`", "Write a buffer with memory of its own: T.alloc_buffer((n,), dtype)."
-        case DeclBuffer(buffer=buffer):
-            return f"The buffer `{buffer.name}`, a view of other memory,", "Use the buffer that it is a view of."
-        case BufferRealize():
-            return "`T.realize`", "Write a buffer with memory of its own: T.alloc_buffer((n,), dtype)."

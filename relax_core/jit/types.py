@@ -10,7 +10,7 @@ ScalarKind = Literal["int", "uint", "float", "bool"]
 
 @dataclass(frozen=True, slots=True)
 class ScalarType:
-    """A scalar dtype. `register` is its LLVM type in a register, `memory` its LLVM type in a buffer."""
+    """A scalar dtype. `register` is its LLVM type in a register, of `bits` bits, `memory` its LLVM type in a buffer."""
 
     name: str
     kind: ScalarKind
@@ -21,7 +21,12 @@ class ScalarType:
     @property
     def size_bytes(self) -> int:
         """Bytes of one element in a buffer."""
-        return max(self.bits // 8, 1)
+        return int(self.memory.removeprefix("i")) // 8 if self.is_narrowed else max(self.bits // 8, 1)
+
+    @property
+    def is_narrowed(self) -> bool:
+        """Tell whether a buffer keeps only the upper bits of the float that a register holds, as of bfloat16."""
+        return self.kind == "float" and self.memory != self.register
 
     @property
     def is_integral(self) -> bool:
@@ -52,6 +57,8 @@ SCALAR_TYPES: Mapping[str, ScalarType] = MappingProxyType(
         **_integers("int"),
         **_integers("uint"),
         **{name: ScalarType(name, "float", bits, llvm, llvm) for name, bits, llvm in _FLOATS},
+        # No processor without an extension computes with it: in registers it is a float, rounded when it is stored.
+        "bfloat16": ScalarType("bfloat16", "float", 32, "float", "i16"),
         "bool": ScalarType("bool", "bool", 1, "i1", "i8"),
     }
 )

@@ -40,6 +40,7 @@ from relax_core.ops import (
     triangular,
     vision,
 )
+from relax_core.ops.dtypes import with_all_dtypes
 from relax_core.ops.spec import OpSpec
 
 _FAMILIES = (
@@ -80,7 +81,14 @@ _FAMILIES = (
     memory,
 )
 
-OPS: Mapping[str, OpSpec] = MappingProxyType({spec.name: spec for family in _FAMILIES for spec in family.SPECS})
+OPS: Mapping[str, OpSpec] = MappingProxyType(
+    {spec.name: with_all_dtypes(spec) for family in _FAMILIES for spec in family.SPECS}
+)
+
+FAMILIES: Mapping[str, tuple[OpSpec, ...]] = MappingProxyType(
+    {(family.__doc__ or "").strip().rstrip("."): tuple(OPS[spec.name] for spec in family.SPECS) for family in _FAMILIES}
+)
+"""The operators by the subject of their file."""
 
 ALIASES: Mapping[str, str] = MappingProxyType({alias: spec.name for spec in OPS.values() for alias in spec.aliases})
 

@@ -102,6 +102,7 @@ def _numpy_gelu_tanh(x: Array) -> Array:
 
 
 def _infer_prelu(call_: Call, arg_types: tuple[Type, ...]) -> Type:
+    """Infer the type of the data, which must be of floats; there is one slope, or one for each place of the axis."""
     data, alpha = tensor_at(call_, arg_types, 0), tensor_at(call_, arg_types, 1)
     require_float(call_, data)
     common_dtype(call_, (data, alpha))
@@ -169,8 +170,7 @@ SPECS = (
     OpSpec("relax.nn.softplus",
            (DATA, Param("beta", "prim", "float64", default=1.0), Param("threshold", "prim", "float64", default=20.0)),
            infer_float, "A smooth form of relu.", evaluate=_evaluate(_numpy_softplus),
-           legalize=with_numbers("softplus", 2, _softplus), pattern_kind="elementwise", see=_SEE,
-           relay_name="nn.softplus"),
+           legalize=with_numbers("softplus", 2, _softplus), pattern_kind="elementwise", see=_SEE),
     OpSpec("relax.nn.selu", (DATA,), infer_float, "Scaled exponential linear unit.",
            evaluate=_evaluate(_numpy_selu), legalize=legalize_map("selu", "compute", _selu, axis="i"),
            pattern_kind="elementwise", see=_SEE),

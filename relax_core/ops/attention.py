@@ -151,14 +151,14 @@ def _evaluate(args: tuple[Value, ...]) -> Value:
 
 
 def _infer_var_len(call_: Call, arg_types: tuple[Type, ...]) -> Type:
-    """Infer `(1, s, n, h), (1, t, m, h), (1, t, m, v) -> (1, s, n, v)`; the starts are vectors, the lengths rank 0."""
+    """Infer `(1, s, n, h), (1, t, m, h), (1, t, m, v) -> (1, s, n, v)`; starts and lengths are integers."""
     query, key, value = (tensor_at(call_, arg_types, k) for k in range(3))
     dtype = common_dtype(call_, (query, key, value))
     for item in (query, key, value):
         require_rank(call_, item, 4, "operands")
-    for k, rank in ((3, 1), (4, 0), (5, 1), (6, 0)):
+    for k in (3, 4, 5, 6):
         if not is_absent(call_, k):
-            require_rank(call_, integer_tensor_at(call_, arg_types, k), rank, "starts and lengths")
+            integer_tensor_at(call_, arg_types, k)
     if not is_absent(call_, 8):
         word_at(call_, arg_types, 8, _MASKS)
     if query.dims is None or value.dims is None:

@@ -1,5 +1,6 @@
 """Sums of products by letters (einsum), outer products, the linear layer, and sums down to a shape."""
 
+from string import ascii_uppercase
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -33,8 +34,11 @@ _SEE = "tvm/src/relax/op/tensor/linear_algebra.cc"
 
 
 def _letters(call: Call, arg_types: tuple[Type, ...]) -> tuple[list[str], str]:
-    """Return the axes of each operand and of the result; without `->` those that occur once, in order."""
-    text = word_at(call, arg_types, 1).replace(" ", "")
+    """Return the axes of each operand and of the result; without `->` those that occur once, in order.
+
+    Axes under an ellipsis are letters too: capital ones that the text has not, the same from the last axis on.
+    """
+    text = _without_ellipsis(word_at(call, arg_types, 1).replace(" ", ""), tensors_at(call, arg_types))
     inputs, arrow, out = text.partition("->")
     terms = inputs.split(",")
     if not arrow:
@@ -42,6 +46,25 @@ def _letters(call: Call, arg_types: tuple[Type, ...]) -> tuple[list[str], str]:
     if not all(term.isalpha() or not term for term in (*terms, out)) or not set(out) <= set(inputs):
         raise OpTypeError("TY018", f'einsum cannot read the subscripts "{text}"', 'write letters: "ij,jk->ik"')
     return terms, out
+
+
+def _without_ellipsis(text: str, tensors: tuple[TensorType, ...]) -> str:
+    """Write letters for each ellipsis, as many as the tensor has further axes; the result has the most of them."""
+    if "..." not in text:
+        return text
+    inputs, arrow, out = text.partition("->")
+    spare = [letter for letter in ascii_uppercase if letter not in text]
+    terms: list[str] = []
+    longest = ""
+    for term, item in zip(inputs.split(","), tensors, strict=False):
+        count = max((item.ndim or 0) - len(term.replace("...", "")), 0)
+        hidden = "".join(spare[len(spare) - count :])
+        longest = max(longest, hidden, key=len)
+        terms.append(term.replace("...", hidden, 1))
+    letters = "".join(terms)
+    once = "".join(sorted(item for item in set(letters) if letters.count(item) == 1 and item not in longest))
+    result = out.replace("...", longest, 1) if arrow else longest + once
+    return f"{','.join(terms)}->{result}"
 
 
 def _infer_einsum(call: Call, arg_types: tuple[Type, ...]) -> Type:
@@ -95,6 +118,7 @@ def _evaluate_einsum(args: tuple[Value, ...]) -> Value:
 
 
 def _infer_outer(call: Call, arg_types: tuple[Type, ...]) -> Type:
+    """Infer `(n,) x (m,) -> (n, m)`; dtypes must be equal."""
     a, b = tensor_at(call, arg_types, 0), tensor_at(call, arg_types, 1)
     for item in (a, b):
         require_rank(call, item, 1, "vectors")
@@ -152,6 +176,7 @@ def _evaluate_linear(args: tuple[Value, ...]) -> Value:
 
 
 def _infer_collapse_to(call: Call, arg_types: tuple[Type, ...]) -> Type:
+    """Infer the given shape, which must broadcast to that of the data."""
     data, shape = tensor_at(call, arg_types), shape_at(call, arg_types, 1)
     result = of_shape(call, 1, shape, data.dtype)
     _check_collapse(call, data, result)
@@ -159,6 +184,7 @@ def _infer_collapse_to(call: Call, arg_types: tuple[Type, ...]) -> Type:
 
 
 def _infer_collapse_like(call: Call, arg_types: tuple[Type, ...]) -> Type:
+    """Infer the shape of the target, which must broadcast to that of the data."""
     data, target = tensor_at(call, arg_types, 0), tensor_at(call, arg_types, 1)
     _check_collapse(call, data, target)
     return TensorType(target.shape, data.dtype, target.ndim)

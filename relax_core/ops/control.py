@@ -5,7 +5,7 @@ from relax_core.ir.types import OBJECT, VOID, FuncType, ObjectType, PrimType, Te
 from relax_core.ops.operands import call_name
 from relax_core.ops.schema import ARGUMENTS, FORMAT, FUNCTION, INPLACE_INDICES, MORE_ARGUMENTS, TIR_VARS
 from relax_core.ops.show import show_type
-from relax_core.ops.spec import OpSpec, OpTypeError, Param, Value
+from relax_core.ops.spec import OpSpec, OpTypeError, Param, Value, realized
 
 _SEE = "tvm/src/relax/op/op.cc"
 _CLOSURE = Param("closure", "expr")
@@ -35,18 +35,29 @@ def _infer_declared(call: Call, arg_types: tuple[Type, ...]) -> Type:
 
 
 def _infer_declared_or_object(call: Call, arg_types: tuple[Type, ...]) -> Type:
+    """Infer what the call declares, an object if it declares nothing."""
     return declared(call) or OBJECT
 
 
 def _infer_void(call: Call, arg_types: tuple[Type, ...]) -> Type:
+    """Infer no value: an empty tuple."""
     return VOID
 
 
+def _infer_closure(call: Call, arg_types: tuple[Type, ...]) -> Type:
+    """Infer an object; TY023 if what is closed is no function."""
+    if not isinstance(arg_types[0], FuncType | ObjectType):
+        raise OpTypeError("TY023", f"a value of type {show_type(arg_types[0])} is not a function to close over values")
+    return OBJECT
+
+
 def _infer_object(call: Call, arg_types: tuple[Type, ...]) -> Type:
+    """Infer an object."""
     return OBJECT
 
 
 def _infer_assert(call: Call, arg_types: tuple[Type, ...]) -> Type:
+    """Infer no value; the condition is a bool scalar."""
     if not is_condition(arg_types[0]):
         raise OpTypeError(
             "TY026", f"assert_op expects a bool scalar, got {show_type(arg_types[0])}", "compare, or use R.const(True)"
@@ -66,6 +77,7 @@ def is_condition(type_: Type) -> bool:
 
 
 def _infer_invoke(call: Call, arg_types: tuple[Type, ...]) -> Type:
+    """Infer what the call declares, else what the function returns."""
     found = declared(call)
     if found is not None:
         return found
@@ -80,38 +92,47 @@ def _absent(args: tuple[Value, ...]) -> Value:
     return None
 
 
+_BY_CALLEE = "It runs what it calls: a prim func, a packed function or a closure."
+
 SPECS = (
-    OpSpec("relax.print", (FORMAT, Param("values", "expr", is_variadic=True)), _infer_void,
-           "Print values; a closure shows as <closure>.", is_pure=False, see=_SEE),
-    OpSpec("relax.assert_op", (Param("condition", "expr"), FORMAT, Param("format_args", "expr", is_variadic=True)),
-           _infer_assert, "Stop the run unless the condition holds.", is_pure=False, see=_SEE),
-    OpSpec("relax.null_value", (), _infer_object, "The absent value.", evaluate=_absent, see=_SEE),
-    OpSpec("relax.call_tir", (FUNCTION, ARGUMENTS, TIR_VARS), _infer_declared,
-           "Call a prim func that writes its results, which are allocated first.", see=_SEE, takes_type_args=True),
-    OpSpec("relax.call_tir_inplace", (FUNCTION, ARGUMENTS, INPLACE_INDICES, TIR_VARS), _infer_declared,
-           "Call a prim func that writes its results into some of its inputs.", see=_SEE, takes_type_args=True),
-    OpSpec("relax.call_tir_with_grad",
-           (FUNCTION, ARGUMENTS, Param("te_grad_name", "prim", "string", is_keyword=True),
-            Param("te_grad_kwargs", "expr", default=None, is_keyword=True)),
-           _infer_declared, "Call a prim func whose gradient a named tensor expression gives.", see=_SEE,
-           takes_type_args=True),
+    *realized("lowering", "It acts on the run: the bytecode calls a function of the machine.",
+        OpSpec("relax.print", (FORMAT, Param("values", "expr", is_variadic=True)), _infer_void,
+               "Print values; a closure shows as <closure>.", is_pure=False, see=_SEE),
+        OpSpec("relax.assert_op", (Param("condition", "expr"), FORMAT, Param("format_args", "expr", is_variadic=True)),
+               _infer_assert, "Stop the run unless the condition holds.", is_pure=False, see=_SEE),
+    ),
+    OpSpec("relax.null_value", (), _infer_object, "The absent value.", evaluate=_absent, see=_SEE,
+           realized_by="evaluation", reason="It has no elements."),
     OpSpec("relax.call_py_func", (Param("func_name", "prim", "string"), ARGUMENTS), _infer_declared,
-           "Call a Python function of the module.", is_pure=False, see=_SEE, takes_type_args=True),
-    OpSpec("relax.call_dps_packed", (FUNCTION, ARGUMENTS), _infer_declared,
-           "Call a packed function that writes its results, which are allocated first.", see=_SEE,
-           takes_type_args=True),
-    OpSpec("relax.call_pure_packed", (FUNCTION, MORE_ARGUMENTS), _infer_declared_or_object,
-           "Call a packed function that is promised to have no effects.", see=_SEE, takes_type_args=True),
-    OpSpec("relax.call_inplace_packed", (FUNCTION, INPLACE_INDICES, MORE_ARGUMENTS), _infer_declared_or_object,
-           "Call a packed function that writes only the named inputs, which are not used again.", see=_SEE,
-           takes_type_args=True),
-    OpSpec("relax.call_builtin_with_ctx", (FUNCTION, ARGUMENTS), _infer_declared_or_object,
-           "Call a function of the virtual machine, which is its first argument.", is_pure=False, see=_SEE,
-           takes_type_args=True),
-    OpSpec("relax.make_closure", (FUNCTION, ARGUMENTS), _infer_object,
-           "Close a function over values, which become its last arguments.", see=_SEE),
-    OpSpec("relax.invoke_closure", (_CLOSURE, ARGUMENTS), _infer_invoke, "Call a closure.", is_pure=False, see=_SEE,
-           takes_type_args=True),
-    OpSpec("relax.invoke_pure_closure", (_CLOSURE, ARGUMENTS), _infer_invoke,
-           "Call a closure that is promised to have no effects.", see=_SEE, takes_type_args=True),
+           "Call a Python function of the module.", see=_SEE, takes_type_args=True,
+           realized_by="shown", reason="The text of a program is never run as Python."),
+    *realized("lowering", _BY_CALLEE,
+        OpSpec("relax.call_tir", (FUNCTION, ARGUMENTS, TIR_VARS), _infer_declared,
+               "Call a prim func that writes its results, which are allocated first.", see=_SEE, takes_type_args=True,
+               relay_name="call_lowered"),
+        OpSpec("relax.call_tir_inplace", (FUNCTION, ARGUMENTS, INPLACE_INDICES, TIR_VARS), _infer_declared,
+               "Call a prim func that writes its results into some of its inputs.", see=_SEE, takes_type_args=True),
+        OpSpec("relax.call_tir_with_grad",
+               (FUNCTION, ARGUMENTS, Param("te_grad_name", "prim", "string", is_keyword=True),
+                Param("te_grad_kwargs", "expr", default=None, is_keyword=True)),
+               _infer_declared, "Call a prim func whose gradient a named tensor expression gives.", see=_SEE,
+               takes_type_args=True),
+        OpSpec("relax.call_dps_packed", (FUNCTION, ARGUMENTS), _infer_declared,
+               "Call a packed function that writes its results, which are allocated first.", see=_SEE,
+               takes_type_args=True),
+        OpSpec("relax.call_pure_packed", (FUNCTION, MORE_ARGUMENTS), _infer_declared_or_object,
+               "Call a packed function that is promised to have no effects.", see=_SEE, takes_type_args=True),
+        OpSpec("relax.call_inplace_packed", (FUNCTION, INPLACE_INDICES, MORE_ARGUMENTS), _infer_declared_or_object,
+               "Call a packed function that writes only the named inputs, which are not used again.", see=_SEE,
+               takes_type_args=True),
+        OpSpec("relax.call_builtin_with_ctx", (FUNCTION, ARGUMENTS), _infer_declared_or_object,
+               "Call a function of the virtual machine, which is its first argument.", is_pure=False, see=_SEE,
+               takes_type_args=True),
+        OpSpec("relax.make_closure", (FUNCTION, ARGUMENTS), _infer_closure,
+               "Close a function over values, which become its last arguments.", see=_SEE),
+        OpSpec("relax.invoke_closure", (_CLOSURE, ARGUMENTS), _infer_invoke, "Call a closure.", is_pure=False, see=_SEE,
+               takes_type_args=True),
+        OpSpec("relax.invoke_pure_closure", (_CLOSURE, ARGUMENTS), _infer_invoke,
+               "Call a closure that is promised to have no effects.", see=_SEE, takes_type_args=True),
+    ),
 )  # fmt: skip

@@ -14,7 +14,7 @@ from relax_core.ops.manipulate import of_shape
 from relax_core.ops.operands import dtype_at, is_absent, scalar_at, shape_at, tensor_at
 from relax_core.ops.schema import DTYPE, OPTIONAL_DTYPE, SHAPE, X
 from relax_core.ops.show import show_type
-from relax_core.ops.spec import Evaluate, Legalize, Legalized, OpSpec, OpTypeError, Param, Value
+from relax_core.ops.spec import Evaluate, Legalize, Legalized, OpSpec, OpTypeError, Param, Value, realized
 from relax_core.ops.te import FuncBuilder, Known, Operand, known
 
 _SEE = "tvm/src/relax/op/tensor/create.cc"
@@ -22,10 +22,12 @@ _SEE_SHAPE = "tvm/src/relax/op/op.cc"
 
 
 def _infer_filled(call: Call, arg_types: tuple[Type, ...]) -> Type:
+    """Infer the given shape and dtype."""
     return of_shape(call, 0, shape_at(call, arg_types, 0), dtype_at(call, 1))
 
 
 def _infer_like(call: Call, arg_types: tuple[Type, ...]) -> Type:
+    """Infer the shape of the operand; the dtype is its own unless it is given."""
     tensor = tensor_at(call, arg_types)
     return replace(tensor, dtype=dtype_at(call, 1) or tensor.dtype)
 
@@ -38,11 +40,13 @@ def _fill(call: Call, arg_types: tuple[Type, ...]) -> TensorType:
 
 
 def _infer_full(call: Call, arg_types: tuple[Type, ...]) -> Type:
+    """Infer the given shape; the dtype is that of the value, of rank 0, unless it is given."""
     dtype = dtype_at(call, 2) or _fill(call, arg_types).dtype
     return of_shape(call, 0, shape_at(call, arg_types, 0), dtype)
 
 
 def _infer_full_like(call: Call, arg_types: tuple[Type, ...]) -> Type:
+    """Infer the shape of the operand; the value has rank 0, and the dtype is that of the operand unless it is given."""
     tensor = tensor_at(call, arg_types)
     _fill(call, arg_types)
     return replace(tensor, dtype=dtype_at(call, 2) or tensor.dtype)
@@ -183,11 +187,13 @@ def _evaluate_arange(args: tuple[Value, ...]) -> Value:
 
 
 def _infer_shape_of(call: Call, arg_types: tuple[Type, ...]) -> Type:
+    """Infer the shape itself, as a value."""
     tensor = tensor_at(call, arg_types)
     return ShapeType(tensor.dims, tensor.ndim)
 
 
 def _infer_tensor_to_shape(call: Call, arg_types: tuple[Type, ...]) -> Type:
+    """Infer a shape of as many sizes as the vector of int64 has elements."""
     tensor = tensor_at(call, arg_types)
     if tensor.ndim not in (None, 1) or tensor.dtype not in (None, "int64"):
         raise OpTypeError(
@@ -197,6 +203,7 @@ def _infer_tensor_to_shape(call: Call, arg_types: tuple[Type, ...]) -> Type:
 
 
 def _infer_shape_to_tensor(call: Call, arg_types: tuple[Type, ...]) -> Type:
+    """Infer a vector of int64, an element for each size."""
     shape = shape_at(call, arg_types, 0)
     if shape.ndim is None:
         return TensorType(None, "int64", 1)
@@ -238,10 +245,12 @@ SPECS = (
     OpSpec("relax.arange", (*_BOUNDS, OPTIONAL_DTYPE), _infer_arange, "Numbers from start to end, which is left out.",
            evaluate=_evaluate_arange, legalize=_legalize_arange, pattern_kind="injective", see=_SEE,
            relay_name="arange"),
-    OpSpec("relax.shape_of", (_EXPR,), _infer_shape_of, "The shape of a tensor.", evaluate=_evaluate_shape_of,
-           see=_SEE_SHAPE, relay_name="shape_of"),
-    OpSpec("relax.tensor_to_shape", (_EXPR,), _infer_tensor_to_shape, "The elements of a vector as a shape.",
-           evaluate=_evaluate_tensor_to_shape, see=_SEE_SHAPE),
-    OpSpec("relax.shape_to_tensor", (_EXPR,), _infer_shape_to_tensor, "A shape as a vector.",
-           evaluate=_evaluate_shape_to_tensor, see=_SEE_SHAPE),
+    *realized("evaluation", "A shape is a value of the machine; kernels read and write tensors only.",
+        OpSpec("relax.shape_of", (_EXPR,), _infer_shape_of, "The shape of a tensor.", evaluate=_evaluate_shape_of,
+               see=_SEE_SHAPE, relay_name="shape_of"),
+        OpSpec("relax.tensor_to_shape", (_EXPR,), _infer_tensor_to_shape, "The elements of a vector as a shape.",
+               evaluate=_evaluate_tensor_to_shape, see=_SEE_SHAPE),
+        OpSpec("relax.shape_to_tensor", (_EXPR,), _infer_shape_to_tensor, "A shape as a vector.",
+               evaluate=_evaluate_shape_to_tensor, see=_SEE_SHAPE),
+    ),
 )  # fmt: skip

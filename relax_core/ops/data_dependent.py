@@ -12,7 +12,7 @@ from relax_core.ops.lowering import Lowering, lowered
 from relax_core.ops.operands import normal_axis, product, tensor_at
 from relax_core.ops.scalar import cast
 from relax_core.ops.schema import X
-from relax_core.ops.spec import OpSpec, Param, Value
+from relax_core.ops.spec import OpSpec, Param, Value, realized
 
 Array: TypeAlias = "np.ndarray[Any, Any]"
 
@@ -60,6 +60,7 @@ def _evaluate_nonzero(args: tuple[Value, ...]) -> Value:
 
 
 def _infer_size(call: Call, arg_types: tuple[Type, ...]) -> Type:
+    """Infer int64 of rank 0."""
     tensor_at(call, arg_types)
     return TensorType((), "int64")
 
@@ -74,14 +75,18 @@ def _evaluate_size(args: tuple[Value, ...]) -> Value:
     return np.asarray(np.asarray(args[0]).size, dtype=np.int64)
 
 
+_BY_VALUES = "The size of its result depends on the values; a kernel writes a result whose size is known."
+
 SPECS = (
-    OpSpec("relax.unique",
-           (X, Param("sorted", "prim", "bool", default=True),
-            *(Param(name, "prim", "bool", default=False) for name in _FLAGS),
-            Param("axis", "prim", "int64", default=None)),
-           _infer_unique, "Each element once.", evaluate=_evaluate_unique, see=_SEE, relay_name="unique"),
-    OpSpec("relax.nonzero", (X,), _infer_nonzero, "The places of the elements that are not zero.",
-           evaluate=_evaluate_nonzero, see=_SEE, relay_name="argwhere"),
+    *realized("evaluation", _BY_VALUES,
+        OpSpec("relax.unique",
+               (X, Param("sorted", "prim", "bool", default=True),
+                *(Param(name, "prim", "bool", default=False) for name in _FLAGS),
+                Param("axis", "prim", "int64", default=None)),
+               _infer_unique, "Each element once.", evaluate=_evaluate_unique, see=_SEE, relay_name="unique"),
+        OpSpec("relax.nonzero", (X,), _infer_nonzero, "The places of the elements that are not zero.",
+               evaluate=_evaluate_nonzero, see=_SEE, relay_name="argwhere"),
+    ),
     OpSpec("relax.size", (Param("expr", "tensor"),), _infer_size, "The number of elements.", evaluate=_evaluate_size,
            legalize=lowered("size", _build_size), see="tvm/src/relax/op/tensor/inspect.cc",
            relay_name="ndarray_size"),

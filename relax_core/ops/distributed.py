@@ -13,9 +13,9 @@ from relax_core.ops.attributes import flag_at, word_at
 from relax_core.ops.control import declared
 from relax_core.ops.operands import call_name, int_at, normal_axis, tensor_at
 from relax_core.ops.scalar import floordiv, mul, size
-from relax_core.ops.schema import ARGUMENTS, FUNCTION, X
+from relax_core.ops.schema import ARGUMENTS, FUNCTION, TIR_VARS, X
 from relax_core.ops.show import show_type
-from relax_core.ops.spec import OpSpec, OpTypeError, Param, Value
+from relax_core.ops.spec import OpSpec, OpTypeError, Param, Value, realized
 
 _SEE = "tvm/src/relax/op/ccl/ccl.cc"
 _SEE_DIST = "tvm/src/relax/op/distributed/distributed.cc"
@@ -26,10 +26,12 @@ _WORDS = ("sum", "prod", "min", "max", "avg")
 
 
 def _infer_same(call: Call, arg_types: tuple[Type, ...]) -> Type:
+    """Infer the type of the operand."""
     return tensor_at(call, arg_types)
 
 
 def _infer_reduce(call: Call, arg_types: tuple[Type, ...]) -> Type:
+    """Infer the type of the operand; the way of reducing is one of a few words."""
     word_at(call, arg_types, 1, _WORDS)
     flag_at(call, arg_types, 2)
     return tensor_at(call, arg_types)
@@ -64,6 +66,7 @@ def _infer_scatter(call: Call, arg_types: tuple[Type, ...]) -> Type:
 
 
 def _infer_declared(call: Call, arg_types: tuple[Type, ...]) -> Type:
+    """Infer what the call declares; TY031 if it declares nothing."""
     found = declared(call)
     if found is None:
         raise OpTypeError("TY031", f"{call_name(call)} needs the types of its results")
@@ -91,7 +94,11 @@ def _part(data: np.ndarray[Any, Any], count: int, axis: int) -> Any:
     return np.array(np.split(data, count, axis=axis)[0])
 
 
-SPECS = (
+_ONE_PROCESS = "It is about several workers, and a run is one process: it gets what the first of them would."
+
+SPECS = realized(
+    "shown",
+    _ONE_PROCESS,
     OpSpec("relax.ccl.allreduce", (X, Param("op_type", "prim", "string", default="sum"), _IN_GROUP), _infer_reduce,
            "Reduce over the workers.", evaluate=_copy, see=_SEE),
     OpSpec("relax.ccl.allgather", (X, _WORKERS, _IN_GROUP), _infer_gather, "Join what the workers have.",
@@ -107,6 +114,8 @@ SPECS = (
     OpSpec("relax.dist.redistribute_replica_to_shard", (_INPUT, _WORKERS, Param("axis", "prim", "int64")),
            _infer_scatter, "Keep one part of a tensor that all workers have.", evaluate=_only(2, _part),
            see=_SEE_DIST),
+    OpSpec("relax.dist.call_tir", (FUNCTION, ARGUMENTS, TIR_VARS), _infer_declared,
+           "Call a prim func on tensors that are divided over devices.", see=_SEE_DIST, takes_type_args=True),
     OpSpec("relax.dist.call_tir_local_view", (FUNCTION, ARGUMENTS), _infer_declared,
            "Call a prim func on the parts of this worker.", see=_SEE_DIST, takes_type_args=True),
 )  # fmt: skip

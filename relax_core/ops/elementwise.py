@@ -18,6 +18,7 @@ from relax_core.ops.operands import (
     require_float,
     scalar_at,
     tensor_at,
+    two_operands,
 )
 from relax_core.ops.schema import BINARY, DTYPE, UNARY, X
 from relax_core.ops.show import show_type
@@ -59,17 +60,18 @@ def legalize_map(name: str, block: str, element: Callable[..., PrimExpr], *, axi
 
 def infer_arithmetic(call: Call, arg_types: tuple[Type, ...]) -> Type:
     """Infer two operands of one dtype, which broadcast."""
-    tensors = (tensor_at(call, arg_types, 0), tensor_at(call, arg_types, 1))
+    tensors = two_operands(call, arg_types)
     return broadcast_types(call, tensors, common_dtype(call, tensors))
 
 
 def _infer_comparison(call: Call, arg_types: tuple[Type, ...]) -> Type:
     """Infer a comparison; as in TVM the dtypes may differ, and the prim func widens one."""
-    tensors = (tensor_at(call, arg_types, 0), tensor_at(call, arg_types, 1))
+    tensors = two_operands(call, arg_types)
     return broadcast_types(call, tensors, "bool")
 
 
 def infer_same(call: Call, arg_types: tuple[Type, ...]) -> Type:
+    """Infer the type of the operand."""
     return tensor_at(call, arg_types)
 
 
@@ -222,13 +224,14 @@ erf = np.vectorize(math.erf, otypes=[np.float64])
 
 def infer_logical(call: Call, arg_types: tuple[Type, ...]) -> Type:
     """Infer two bool operands, which broadcast."""
-    tensors = (tensor_at(call, arg_types, 0), tensor_at(call, arg_types, 1))
+    tensors = two_operands(call, arg_types)
     for tensor in tensors:
         require_bool(call, tensor)
     return broadcast_types(call, tensors, "bool")
 
 
 def _infer_logical_not(call: Call, arg_types: tuple[Type, ...]) -> Type:
+    """Infer the type of the operand, which must be bool."""
     tensor = tensor_at(call, arg_types)
     require_bool(call, tensor)
     return tensor
@@ -245,6 +248,7 @@ def require_bool(call: Call, tensor: TensorType) -> None:
 
 
 def _infer_astype(call: Call, arg_types: tuple[Type, ...]) -> Type:
+    """Infer the shape of the operand with the given dtype."""
     return replace(tensor_at(call, arg_types), dtype=dtype_at(call, 1))
 
 
@@ -259,6 +263,7 @@ def _legalize_astype(call: Call, arg_types: tuple[Type, ...], out_type: Type) ->
 
 
 def _infer_clip(call: Call, arg_types: tuple[Type, ...]) -> Type:
+    """Infer the type of the operand; the bounds are host scalars."""
     scalar_at(call, arg_types, 1)
     scalar_at(call, arg_types, 2)
     return tensor_at(call, arg_types)
@@ -289,6 +294,7 @@ def _evaluate_clip(args: tuple[Value, ...]) -> Value:
 
 
 def _infer_where(call: Call, arg_types: tuple[Type, ...]) -> Type:
+    """Infer the broadcast of condition and values; the condition is bool, the values have one dtype."""
     condition = tensor_at(call, arg_types, 0)
     require_bool(call, condition)
     values = (tensor_at(call, arg_types, 1), tensor_at(call, arg_types, 2))
@@ -339,7 +345,10 @@ SPECS = (
     rounding_spec("ceil", "ceil", np.ceil, "Round up."),
     rounding_spec("round", "nearbyint", np.rint, "Round to the nearest integer, halves to even."),
     unary_spec("sign", _sign, np.sign, "-1, 0 or 1.", block="T_sign"),
-    unary_spec("square", lambda x: binary("*", x, x), np.square, "Multiply with itself.", block="T_multiply"),
+    replace(
+        unary_spec("square", lambda x: binary("*", x, x), np.square, "Multiply with itself.", block="T_multiply"),
+        relay_name="",
+    ),
     OpSpec(
         "relax.astype", (X, DTYPE), _infer_astype, "Convert to another dtype.",
         evaluate=_evaluate_astype, legalize=_legalize_astype,

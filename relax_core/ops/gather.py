@@ -202,6 +202,7 @@ def _evaluate_one_hot(args: tuple[Value, ...]) -> Value:
 
 
 def _infer_masked_fill(call: Call, arg_types: tuple[Type, ...]) -> Type:
+    """Infer the broadcast of data and mask, which is bool; the value has rank 0 and the dtype of the data."""
     data, mask, fill = (tensor_at(call, arg_types, k) for k in range(3))
     require_bool(call, mask)
     require_rank(call, fill, 0, "a value")

@@ -1,6 +1,6 @@
 """Images: resizing, sampling at a grid, and the grid of an affine mapping."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -9,11 +9,11 @@ from relax_core.ir.expr import Call, Op
 from relax_core.ir.prim import PrimExpr, const
 from relax_core.ir.tir import Buffer
 from relax_core.ir.types import TensorType, Type
-from relax_core.ops.attributes import flag_at, float_at, out_dtype_at, require_rank, word_at
+from relax_core.ops.attributes import flag_at, float_at, out_dtype_at, require_rank, scalars_at, word_at
 from relax_core.ops.layout import Layout, parse_layout, require_layout
 from relax_core.ops.lowering import Lowering, lowered
 from relax_core.ops.operands import call_name, int_at, shape_at, tensor_at
-from relax_core.ops.scalar import add, call, cast, choose, div, greatest, inside, least, lt, mul, sub
+from relax_core.ops.scalar import add, both, call, cast, choose, div, greatest, inside, le, least, lt, mul, sub
 from relax_core.ops.schema import DATA
 from relax_core.ops.spec import Evaluate, OpSpec, OpTypeError, Param, Value
 from relax_core.ops.te import load
@@ -29,13 +29,18 @@ _SPATIAL = ("", "W", "HW", "DHW")
 
 @dataclass(frozen=True, slots=True)
 class _Resize:
-    """How a resize finds and weighs the elements that it reads."""
+    """How a resize finds and weighs the elements that it reads.
+
+    `crop` are the ends of the part of an axis that is resized, as fractions of it; what lies outside is `outside`.
+    """
 
     method: str
     mode: str
     rounding: str
     alpha: float
     excludes: bool
+    outside: float = 0.0
+    crop: tuple[PrimExpr, PrimExpr] | None = None
 
     @property
     def taps(self) -> range:
@@ -81,13 +86,31 @@ def _read(call_: Call, arg_types: tuple[Type, ...]) -> _Resize:
         word_at(call_, arg_types, 6),
         float_at(call_, arg_types, 7),
         int_at(call_, arg_types, 8) == 1,
+        float_at(call_, arg_types, 9),
     )
+
+
+def _cropped_at(lowering: Lowering, resize: _Resize, number: int, rank: int) -> _Resize:
+    """Return `resize` for the spatial axis `number`: a crop takes its ends from the region of interest."""
+    if resize.mode != "tf_crop_and_resize":
+        return resize
+    region = scalars_at(lowering.call, lowering.arg_types, 2) or ()
+    ends = tuple(item for item in region if item is not None)
+    if len(ends) != 2 * rank:
+        lowering.need(None)
+    start, end = (cast(lowering.builder.own(ends[k]), "float32") for k in (number, number + rank))
+    return replace(resize, crop=(start, end))
 
 
 def _source(resize: _Resize, index: PrimExpr, old: PrimExpr, new: PrimExpr) -> PrimExpr:
     """Return the coordinate in the data of an element of the result, a float."""
     at, before, after = (cast(item, "float32") for item in (index, old, new))
     scale = div(before, after)
+    if resize.crop is not None:
+        start, end = resize.crop
+        whole = sub(before, 1.0)
+        steps = add(mul(start, whole), div(mul(at, sub(end, start), whole), greatest(sub(after, 1.0), 1.0)))
+        return choose(lt(1.0, after), steps, mul(add(start, end), 0.5, whole))
     match resize.mode:
         case "align_corners":
             return mul(div(sub(before, 1.0), greatest(sub(after, 1.0), 1.0)), at)
@@ -132,20 +155,19 @@ def _weights(resize: _Resize, offset: PrimExpr) -> list[PrimExpr]:
 
 
 def _build_resize(lowering: Lowering) -> Buffer:
-    """Resize one axis after the other; each reads the elements around a coordinate, held in range."""
+    """Resize one axis after the other, the last first; each reads the elements around a coordinate, held in range."""
     resize = _read(lowering.call, lowering.arg_types)
-    if resize.mode == "tf_crop_and_resize":
-        lowering.need(None)
     layout = _layout(lowering.call, lowering.arg_types)
     letters = _SPATIAL[_rank(lowering.call)]
     current, shape = lowering.input(0), lowering.shape()
     dtype = lowering.result.dtype
     wide = dtype if "float" in dtype else "float32"
-    for number, letter in enumerate(letters):
-        is_last = number == len(letters) - 1
+    for number, letter in reversed(tuple(enumerate(letters))):
+        is_last = number == 0
         place = next(k for k, axis in enumerate(layout.axes) if axis.letter == letter)
         sizes = (*current.shape[:place], shape[place], *current.shape[place + 1 :])
-        current = _resized(lowering, resize, current, sizes, place, wide if not is_last else dtype)
+        along = _cropped_at(lowering, resize, number, len(letters))
+        current = _resized(lowering, along, current, sizes, place, wide if not is_last else dtype)
     return current
 
 
@@ -158,6 +180,12 @@ def _resized(
         source = _source(resize, at[place], old, new)
         floor = _nearest(resize.way, source) if resize.method == "nearest_neighbor" else call("floor", source)
         weights = _weights(resize, sub(source, floor))
+        is_inside = None if resize.crop is None else both(le(0.0, source), le(source, cast(sub(old, 1), "float32")))
+
+        def result(value: PrimExpr) -> PrimExpr:
+            whole = cast(value, dtype)
+            return whole if is_inside is None else choose(is_inside, whole, resize.outside)
+
         index = cast(floor, "int64")
         total: PrimExpr | None = None
         norm: PrimExpr | None = None
@@ -169,11 +197,11 @@ def _resized(
             held = greatest(least(where, sub(old, 1)), 0)
             value = load(data, (*at[:place], held, *at[place + 1 :]))
             if resize.method == "nearest_neighbor":
-                return cast(value, dtype)
+                return result(value)
             product = mul(cast(value, "float32"), weight)
             total = product if total is None else add(total, product)
         assert total is not None
-        return cast(total if norm is None else div(total, norm), dtype)
+        return result(total if norm is None else div(total, norm))
 
     return lowering.compute(sizes, element, "resize")
 
@@ -213,9 +241,16 @@ def _kernel(distance: Array, alpha: float) -> Array:
     return np.where(d <= 1, near, np.where(d < 2, far, 0))
 
 
-def _matrix(resize: _Resize, old: int, new: int) -> Array:
-    """Return how each element of the result is mixed of the data along an axis."""
-    source = _coordinates(resize.mode, old, new)
+def _cropped(start: float, end: float, old: int, new: int) -> Array:
+    """Return the coordinates from `start` to `end`, which are fractions of the axis."""
+    if new == 1:
+        return np.asarray([(start + end) * 0.5 * (old - 1)])
+    return start * (old - 1) + np.arange(new) * (end - start) * (old - 1) / (new - 1)
+
+
+def _matrix(resize: _Resize, source: Array, old: int) -> Array:
+    """Return how each element of the result is mixed of the data at the coordinates `source` of an axis."""
+    new = len(source)
     result = np.zeros((new, old))
     floor = _rounded(resize.way, source) if resize.method == "nearest_neighbor" else np.floor(source)
     for tap in resize.taps:
@@ -237,13 +272,18 @@ def _evaluate_resize(rank: int) -> Evaluate:
     def evaluate(args: tuple[Value, ...]) -> Value:
         order = f"NC{_SPATIAL[rank]}"
         layout = parse_layout(Call(Op(f"relax.image.resize{rank}d"), ()), args[3], order)
-        if args[5] == "tf_crop_and_resize":
-            raise ValueError("tf_crop_and_resize is not supported")
         resize = _Resize(args[4], args[5], args[6], float(args[7]), args[8] == 1)
         original = np.asarray(args[0])
         data = layout.unpacked(original, order).astype(np.float64)
         for k, new in enumerate(args[1]):
-            mixed = np.tensordot(_matrix(resize, data.shape[k + 2], int(new)), data, axes=(1, k + 2))
+            old = data.shape[k + 2]
+            source = _coordinates(resize.mode, old, int(new))
+            is_crop = resize.mode == "tf_crop_and_resize"
+            if is_crop:
+                source = _cropped(float(args[2][k]), float(args[2][k + rank]), old, int(new))
+            mixed = np.tensordot(_matrix(resize, source, old), data, axes=(1, k + 2))
+            if is_crop:
+                mixed[(source < 0) | (source > old - 1)] = float(args[9])
             data = np.moveaxis(mixed, 0, k + 2)
         return layout.packed(data, order).astype(args[10] or original.dtype)
 

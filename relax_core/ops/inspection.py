@@ -17,7 +17,7 @@ from relax_core.ops.manipulate import of_shape
 from relax_core.ops.operands import is_absent, product, scalar_at, shape_at, tensor_at
 from relax_core.ops.schema import DATA, X
 from relax_core.ops.show import show_type
-from relax_core.ops.spec import Legalized, OpSpec, OpTypeError, Param, Value
+from relax_core.ops.spec import Legalized, OpSpec, OpTypeError, Param, Value, realized
 
 Array: TypeAlias = "np.ndarray[Any, Any]"
 
@@ -43,6 +43,7 @@ def _infer_property(dtype: str, find: Callable[[TensorType, int | None], PrimExp
     """Return the inference of a host scalar that `find` may tell from the type and the axis."""
 
     def infer(call: Call, arg_types: tuple[Type, ...]) -> Type:
+        """Infer a host scalar, with its value where the type of the tensor tells it."""
         tensor = tensor_at(call, arg_types)
         axis = None
         if len(arg_types) > 1:
@@ -120,14 +121,17 @@ def _evaluate_view(args: tuple[Value, ...]) -> Value:
 
 
 def _infer_same(call: Call, arg_types: tuple[Type, ...]) -> Type:
+    """Infer the type of the operand."""
     return tensor_at(call, arg_types)
 
 
 def _infer_any(call: Call, arg_types: tuple[Type, ...]) -> Type:
+    """Infer the type of the operand, which may be any."""
     return arg_types[0]
 
 
 def _infer_wrap(call: Call, arg_types: tuple[Type, ...]) -> Type:
+    """Infer the shape of the operand with the given dtype, float32 by default."""
     return replace(tensor_at(call, arg_types), dtype=out_dtype_at(call, 1) or "float32")
 
 
@@ -184,35 +188,46 @@ def _one(dtype: str) -> int:
     return 1
 
 
+_WITHOUT_ELEMENTS = "It reads what the machine knows of a tensor, not its elements."
+_PLACES = "It names memory again; a kernel would have to copy it."
+
 SPECS = (
-    _spec("dtype_code", "uint8", _number(_code), "The kind of the dtype: 0 int, 1 uint, 2 float, 4 bfloat, 6 bool.",
-          lambda data, _: _code(str(data.dtype))),
-    _spec("dtype_bits", "uint8", _number(_bits), "The bits of an element.", lambda data, _: _bits(str(data.dtype))),
-    _spec("dtype_lanes", "uint16", _number(_one), "The lanes of an element, which is 1.", lambda data, _: 1),
-    _spec("ndim", "int32", _rank, "The rank.", lambda data, _: int(data.ndim)),
-    _spec("shape_i", "int64", _dim, "The size of an axis.", lambda data, axis: int(data.shape[axis]), has_axis=True),
-    _spec("stride_i", "int64", _stride_of, "The distance of two elements along an axis, in elements.",
-          lambda data, axis: int(data.strides[axis] // data.itemsize), has_axis=True),
-    _spec("byte_offset", "uint64", _zero, "Where the elements begin in their storage, in bytes.", lambda data, _: 0),
-    _spec("elem_offset", "uint64", _zero, "Where the elements begin in their storage, in elements.", lambda data, _: 0),
-    OpSpec("relax.memory.view",
-           (DATA, Param("shape", "shape", default=None), Param("dtype", "dtype", default=None),
-            Param("relative_byte_offset", "prim", "int64", default=None)),
-           _infer_view, "The same bytes as another shape and dtype.", evaluate=_evaluate_view, see=_SEE_VIEW),
-    OpSpec("relax.memory.ensure_zero_offset", (DATA,), _infer_same, "The tensor at the begin of a storage.",
-           evaluate=_copy, see=_SEE_VIEW),
-    OpSpec("relax.builtin.stop_lift_params", (X,), _infer_any, "Say that LiftTransformParams must not lift this.",
-           evaluate=_first, see="tvm/src/relax/op/op.cc"),
+    *realized("evaluation", _WITHOUT_ELEMENTS,
+        _spec("dtype_code", "uint8", _number(_code), "The kind of the dtype: 0 int, 1 uint, 2 float, 4 bfloat, 6 bool.",
+              lambda data, _: _code(str(data.dtype))),
+        _spec("dtype_bits", "uint8", _number(_bits), "The bits of an element.", lambda data, _: _bits(str(data.dtype))),
+        _spec("dtype_lanes", "uint16", _number(_one), "The lanes of an element, which is 1.", lambda data, _: 1),
+        _spec("ndim", "int32", _rank, "The rank.", lambda data, _: int(data.ndim)),
+        _spec("shape_i", "int64", _dim, "The size of an axis.",
+              lambda data, axis: int(data.shape[axis]), has_axis=True),
+        _spec("stride_i", "int64", _stride_of, "The distance of two elements along an axis, in elements.",
+              lambda data, axis: int(data.strides[axis] // data.itemsize), has_axis=True),
+        _spec("byte_offset", "uint64", _zero, "Where the elements begin in their storage, in bytes.",
+              lambda data, _: 0),
+        _spec("elem_offset", "uint64", _zero, "Where the elements begin in their storage, in elements.",
+              lambda data, _: 0),
+    ),
+    *realized("evaluation", _PLACES,
+        OpSpec("relax.memory.view",
+               (DATA, Param("shape", "shape", default=None), Param("dtype", "dtype", default=None),
+                Param("relative_byte_offset", "prim", "int64", default=None)),
+               _infer_view, "The same bytes as another shape and dtype.", evaluate=_evaluate_view, see=_SEE_VIEW),
+        OpSpec("relax.memory.ensure_zero_offset", (DATA,), _infer_same, "The tensor at the begin of a storage.",
+               evaluate=_copy, see=_SEE_VIEW),
+        OpSpec("relax.builtin.stop_lift_params", (X,), _infer_any, "Say that LiftTransformParams must not lift this.",
+               evaluate=_first, see="tvm/src/relax/op/op.cc", aliases=("relax.stop_lift_params",)),
+    ),
     OpSpec("relax.wrap_param", (DATA, Param("dtype", "dtype", default="float32")), _infer_wrap,
            "A parameter in the dtype of the computation.", evaluate=_evaluate_wrap, legalize=_legalize_wrap,
            see="tvm/src/relax/op/tensor/datatype.cc"),
     *(
         OpSpec(f"relax.grad.{name}", (Param("input", "tensor"),), _infer_same, summary, evaluate=_copy,
-               legalize=legalize_map("identity", "T_identity", _identity), see="tvm/src/relax/op/tensor/grad.cc")
-        for name, summary in (
-            ("no_grad", "The tensor, without a gradient."),
-            ("start_checkpoint", "The tensor, where a checkpoint begins."),
-            ("end_checkpoint", "The tensor, where a checkpoint ends."),
+               legalize=legalize_map("identity", "T_identity", _identity), see="tvm/src/relax/op/tensor/grad.cc",
+               relay_name=relay_name)
+        for name, relay_name, summary in (
+            ("no_grad", "", "The tensor, without a gradient."),
+            ("start_checkpoint", "annotation.checkpoint", "The tensor, where a checkpoint begins."),
+            ("end_checkpoint", "", "The tensor, where a checkpoint ends."),
         )
     ),
 )  # fmt: skip

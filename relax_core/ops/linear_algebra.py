@@ -6,7 +6,8 @@ from relax_core.ir.canonical import constant_value, prove_different
 from relax_core.ir.expr import Call
 from relax_core.ir.prim import Cast, PrimExpr, binary, const, dtype_of
 from relax_core.ir.types import Dims, TensorType, Type
-from relax_core.ops.operands import broadcast, common_dtype, dtype_at, tensor_at
+from relax_core.ops.attributes import out_dtype_at
+from relax_core.ops.operands import broadcast, common_dtype, tensor_at
 from relax_core.ops.schema import BINARY
 from relax_core.ops.show import show_prim, show_type
 from relax_core.ops.spec import Legalized, OpSpec, OpTypeError, Param, Value
@@ -22,7 +23,7 @@ def _infer_matmul(call: Call, arg_types: tuple[Type, ...]) -> Type:
         OpTypeError: TY012 if the two `k` are provably different, TY013 for an operand of rank 0.
     """
     a, b = tensor_at(call, arg_types, 0), tensor_at(call, arg_types, 1)
-    declared = dtype_at(call, 2)
+    declared = out_dtype_at(call, 2)
     dtype = declared if declared is not None else common_dtype(call, (a, b))
     for side in (a, b):
         if side.ndim == 0:

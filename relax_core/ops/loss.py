@@ -30,6 +30,7 @@ _LOSS = (
 
 
 def _infer_cross_entropy(call: Call, arg_types: tuple[Type, ...]) -> Type:
+    """Infer rank 0; predictions and labels have one shape and one dtype."""
     a, b = tensor_at(call, arg_types, 0), tensor_at(call, arg_types, 1)
     if a.ndim is not None:
         require_rank(call, b, a.ndim, "labels")
@@ -158,6 +159,7 @@ def _evaluate_nll_loss(args: tuple[Value, ...]) -> Value:
 
 
 def _infer_backward(call: Call, arg_types: tuple[Type, ...]) -> Type:
+    """Infer the type of the predictions."""
     tensor_at(call, arg_types, 0)
     data, _ = _check_loss(call, arg_types, 1)
     return data

@@ -85,6 +85,7 @@ def _evaluate_reshape(args: tuple[Value, ...]) -> Value:
 
 
 def _infer_flatten(call: Call, arg_types: tuple[Type, ...]) -> Type:
+    """Infer one axis, the product of all sizes."""
     tensor = tensor_at(call, arg_types)
     return TensorType(None if tensor.dims is None else (product(tensor.dims),), tensor.dtype, 1)
 
@@ -127,6 +128,7 @@ def _axes_of(call: Call, arg_types: tuple[Type, ...], rank: int) -> tuple[int, .
 
 
 def _infer_permute_dims(call: Call, arg_types: tuple[Type, ...]) -> Type:
+    """Infer the sizes in the order of the axes; without axes, reversed."""
     tensor = tensor_at(call, arg_types)
     if tensor.ndim is None:
         axes = ints_at(call, arg_types, 1)
@@ -159,6 +161,7 @@ def _inserted(call: Call, arg_types: tuple[Type, ...], rank: int) -> tuple[int, 
 
 
 def _infer_expand_dims(call: Call, arg_types: tuple[Type, ...]) -> Type:
+    """Infer a size of 1 at each given axis of the result."""
     tensor = tensor_at(call, arg_types)
     if tensor.ndim is None:
         return TensorType(None, tensor.dtype)
@@ -171,22 +174,16 @@ def _infer_expand_dims(call: Call, arg_types: tuple[Type, ...]) -> Type:
 
 
 def _removed(call: Call, arg_types: tuple[Type, ...], dims: Dims) -> tuple[int, ...] | None:
-    """Return the axes that `squeeze` removes; `None` if it depends on the value of a symbol."""
+    """Return the axes that `squeeze` removes, which are of size 1; `None` if it depends on the value of a symbol."""
     axes = ints_at(call, arg_types, 1)
     if axes is None:
         sizes = [constant_value(dim) for dim in dims]
         return None if None in sizes else tuple(k for k, size in enumerate(sizes) if size == 1)
-    normal = normal_axes(call, axes, len(dims))
-    for axis in normal:
-        if prove_different(dims[axis], ONE):
-            raise OpTypeError(
-                "TY034",
-                f"squeeze removes axes of size 1, got size {show_prim(dims[axis])} at axis {axis} of {show_dims(dims)}",
-            )
-    return normal
+    return tuple(axis for axis in normal_axes(call, axes, len(dims)) if not prove_different(dims[axis], ONE))
 
 
 def _infer_squeeze(call: Call, arg_types: tuple[Type, ...]) -> Type:
+    """Infer the sizes without the given axes, or without all that are 1."""
     tensor = tensor_at(call, arg_types)
     if tensor.dims is None:
         axes = ints_at(call, arg_types, 1)
@@ -195,7 +192,13 @@ def _infer_squeeze(call: Call, arg_types: tuple[Type, ...]) -> Type:
     removed = _removed(call, arg_types, tensor.dims)
     if removed is None:
         return TensorType(None, tensor.dtype)
-    return TensorType(tuple(dim for k, dim in enumerate(tensor.dims) if k not in removed), tensor.dtype)
+    result = TensorType(tuple(dim for k, dim in enumerate(tensor.dims) if k not in removed), tensor.dtype)
+    for axis in normal_axes(call, ints_at(call, arg_types, 1) or (), len(tensor.dims)):
+        if axis not in removed:
+            size, dims = show_prim(tensor.dims[axis]), show_dims(tensor.dims)
+            message = f"squeeze removes axes of size 1, got size {size} at axis {axis} of {dims}"
+            raise OpTypeError("TY034", message, "the axis stays", result)
+    return result
 
 
 def _legalize_axes(name: str) -> Legalize:
@@ -224,6 +227,7 @@ def _legalize_axes(name: str) -> Legalize:
 
 
 def _infer_broadcast_to(call: Call, arg_types: tuple[Type, ...]) -> Type:
+    """Infer the given shape, to which that of the data must broadcast."""
     tensor, shape = tensor_at(call, arg_types), shape_at(call, arg_types, 1)
     if tensor.ndim is not None and shape.ndim is not None and tensor.ndim > shape.ndim:
         raise OpTypeError("TY010", f"broadcast_to cannot lower the rank of {show_type(tensor)} to {shape.ndim}")
@@ -236,6 +240,7 @@ def _infer_broadcast_to(call: Call, arg_types: tuple[Type, ...]) -> Type:
 
 
 def _infer_concat(call: Call, arg_types: tuple[Type, ...]) -> Type:
+    """Infer the sum of the sizes at the axis; dtypes, ranks and the other sizes must be equal."""
     tensors = tensors_at(call, arg_types)
     if not tensors:
         raise OpTypeError("TY016", "concat expects at least one tensor")

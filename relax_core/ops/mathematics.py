@@ -1,5 +1,6 @@
 """Operators on elements beyond the basic ones: trigonometry, bits, tests of floats, fused multiplication."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, TypeAlias
 
@@ -28,6 +29,7 @@ Array: TypeAlias = "np.ndarray[Any, Any]"
 
 
 def _infer_test(call_: Call, arg_types: tuple[Type, ...]) -> Type:
+    """Infer bool in the shape of the operand."""
     return replace(tensor_at(call_, arg_types), dtype="bool")
 
 
@@ -44,12 +46,14 @@ def _require_bits(call_: Call, tensor: TensorType) -> None:
 
 
 def _infer_bits(call_: Call, arg_types: tuple[Type, ...]) -> Type:
+    """Infer two operands of one dtype, integers or bool, which broadcast."""
     for k in range(2):
         _require_bits(call_, tensor_at(call_, arg_types, k))
     return infer_arithmetic(call_, arg_types)
 
 
 def _infer_not(call_: Call, arg_types: tuple[Type, ...]) -> Type:
+    """Infer the type of the operand, which must be of integers or bool."""
     tensor = tensor_at(call_, arg_types)
     _require_bits(call_, tensor)
     return tensor
@@ -77,12 +81,14 @@ def _log_add_exp(a: PrimExpr, b: PrimExpr) -> PrimExpr:
 
 
 def _infer_two_floats(call_: Call, arg_types: tuple[Type, ...]) -> Type:
+    """Infer two operands of one dtype, which must be of floats, and which broadcast."""
     for k in range(2):
         require_float(call_, tensor_at(call_, arg_types, k))
     return infer_arithmetic(call_, arg_types)
 
 
 def _infer_fma(call_: Call, arg_types: tuple[Type, ...]) -> Type:
+    """Infer three operands of one dtype, which broadcast."""
     tensors = tuple(tensor_at(call_, arg_types, k) for k in range(3))
     return broadcast_types(call_, tensors, common_dtype(call_, tensors))
 
@@ -95,6 +101,11 @@ def _evaluate_fma(args: tuple[Value, ...]) -> Value:
 
 def _float_test(name: str, function: Any, summary: str) -> OpSpec:
     return unary_spec(name, _test(name), function, summary, infer=_infer_test, block=f"T_{name}")
+
+
+def _relax_only(name: str, combine: Combine2, function: Callable[..., Any], summary: str) -> OpSpec:
+    """Describe an operator on two floats that Relay has not."""
+    return replace(binary_spec(name, combine, function, summary, infer=_infer_two_floats), relay_name="")
 
 
 SPECS = (
@@ -124,12 +135,8 @@ SPECS = (
     binary_spec("right_shift", _bits(">>"), np.right_shift, "Shift bits to the right.", infer=_infer_bits),
     binary_spec("logical_xor", _bits("!="), np.logical_xor, "Logical exclusive or.", infer=infer_logical),
     binary_spec("floor_mod", _floor_mod, np.mod, "Remainder with the sign of the second."),
-    binary_spec(
-        "atan2", lambda a, b: call("atan2", a, b), np.arctan2, "Angle of a point.", infer=_infer_two_floats
-    ),
-    binary_spec(
-        "log_add_exp", _log_add_exp, np.logaddexp, "Logarithm of the sum of exponentials.", infer=_infer_two_floats
-    ),
+    _relax_only("atan2", lambda a, b: call("atan2", a, b), np.arctan2, "Angle of a point."),
+    _relax_only("log_add_exp", _log_add_exp, np.logaddexp, "Logarithm of the sum of exponentials."),
     OpSpec(
         "relax.ewise_fma",
         tuple(Param(name, "tensor") for name in ("x1", "x2", "x3")),

@@ -23,16 +23,19 @@ Exponential: TypeAlias = Callable[[tuple[PrimExpr, ...]], PrimExpr]
 
 
 def _infer_any(call: Call, arg_types: tuple[Type, ...]) -> Type:
+    """Infer the type of the operand."""
     return tensor_at(call, arg_types)
 
 
 def _infer_float(call: Call, arg_types: tuple[Type, ...]) -> Type:
+    """Infer the type of the operand, which must be of floats."""
     tensor = tensor_at(call, arg_types)
     require_float(call, tensor)
     return tensor
 
 
 def _infer_softmax(call: Call, arg_types: tuple[Type, ...]) -> Type:
+    """Infer the type of the operand, which must be of floats; the axis must be one of its axes."""
     tensor = tensor_at(call, arg_types)
     require_float(call, tensor)
     axis = int_at(call, arg_types, 1)
@@ -175,7 +178,7 @@ def _spec(name: str, infer: Infer, summary: str, evaluate: Evaluate, legalize: L
         legalize=legalize,
         pattern_kind="elementwise",
         see=_SEE,
-        relay_name=f"nn.{name}",
+        relay_name="nn.relu" if name == "relu" else "",
     )
 
 

@@ -62,6 +62,7 @@ def _infer_over_axes(weight_count: int, axes_at: int):
     """Return the inference of a normalization whose weights have the sizes at the axes."""
 
     def infer(call_: Call, arg_types: tuple[Type, ...]) -> Type:
+        """Infer the type of the data, which must be of floats; the weights have its sizes at the axes."""
         data = tensor_at(call_, arg_types, 0)
         require_float(call_, data)
         weights = tuple(tensor_at(call_, arg_types, k + 1) for k in range(weight_count))
@@ -76,6 +77,7 @@ def _infer_over_channels(channel_at: int, axes_at: int):
     """Return the inference of a normalization whose weights have the size of the channel axis."""
 
     def infer(call_: Call, arg_types: tuple[Type, ...]) -> Type:
+        """Infer the type of the data, which must be of floats; the weights have its size at the channel axis."""
         data = tensor_at(call_, arg_types, 0)
         require_float(call_, data)
         weights = tuple(tensor_at(call_, arg_types, k) for k in (1, 2))

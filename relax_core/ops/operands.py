@@ -32,7 +32,8 @@ def as_tensor(call: Call, type_: Type, what: str) -> TensorType:
             raise OpTypeError(
                 "TY003",
                 f"{call_name(call)} expects a tensor as {what}, got the scalar {show_type(type_)}",
-                f'write R.const(value, "{dtype}") for a tensor of rank 0; R.prim_value(value) is a scalar on the host',
+                f'write R.const(value, "{dtype}") for a tensor of rank 0; R.prim_value(value) is a scalar on the host; '
+                "BoxPrims converts",
             )
         case ObjectType():
             raise OpTypeError(
@@ -95,7 +96,7 @@ def scalar_at(call: Call, arg_types: tuple[Type, ...], index: int) -> PrimExpr |
             raise OpTypeError(
                 "TY003",
                 f"{call_name(call)} expects a scalar on the host, got {show_type(tensor)}",
-                "write R.prim_value(value) for a scalar; R.const(value) is a tensor of rank 0",
+                "write R.prim_value(value) for a scalar; R.const(value) is a tensor of rank 0; UnboxScalars converts",
             )
         case other:
             raise OpTypeError("TY001", f"{call_name(call)} expects a scalar on the host, got {show_type(other)}")
@@ -209,6 +210,29 @@ def broadcast_types(call: Call, tensors: tuple[TensorType, ...], dtype: str | No
         return TensorType(dims, dtype)
     ranks = [item.ndim for item in tensors]
     return TensorType(None, dtype, None if None in ranks else max(rank for rank in ranks if rank is not None))
+
+
+def two_operands(call: Call, arg_types: tuple[Type, ...]) -> tuple[TensorType, TensorType]:
+    """Return the types of the two operands of an elementwise operator.
+
+    Raises:
+        OpTypeError: TY044 if they live on different virtual devices.
+    """
+    found = (tensor_at(call, arg_types, 0), tensor_at(call, arg_types, 1))
+    places = [item.vdevice for item in found]
+    if all(places) and len({_full_device(item or "") for item in places}) > 1:
+        raise OpTypeError(
+            "TY044",
+            f"{call_name(call)} expects operands on one device, got {places[0]} and {places[1]}",
+            "copy one with R.to_vdevice(value, dst_vdevice=...)",
+        )
+    return found
+
+
+def _full_device(words: str) -> tuple[str, str, str]:
+    """Split "cuda:1:global"; what is left out is the first device and the global memory."""
+    kind, index, scope, *_ = (*words.split(":"), "", "")
+    return kind, index or "0", scope or "global"
 
 
 def require_float(call: Call, tensor: TensorType) -> None:

@@ -94,6 +94,7 @@ def pooled_shape(pool: Pool, data: TensorType) -> TensorType:
 
 
 def _infer(call: Call, arg_types: tuple[Type, ...]) -> Type:
+    """Infer `(s + padding - dilation * (window - 1) - 1) // stride + 1` per spatial size; ceil mode rounds up."""
     data, pool = tensor_at(call, arg_types), read_pool(call, arg_types)
     require_layout(call, data, pool.layout, "data")
     return pooled_shape(pool, data)

@@ -17,6 +17,7 @@ _SEE = "tvm/src/relax/op/tensor/grad.cc"
 
 
 def _infer(call: Call, arg_types: tuple[Type, ...]) -> Type:
+    """Infer the type of the data; the gradient has the same dtype."""
     grad, data, pool = tensor_at(call, arg_types, 0), tensor_at(call, arg_types, 1), read_pool(call, arg_types, 2)
     common_dtype(call, (grad, data))
     require_layout(call, grad, pool.out, "a gradient")
@@ -59,7 +60,8 @@ def _spec(kind: Literal["max", "avg"], summary: str) -> OpSpec:
         *pool_attributes(2, counts_padding=False),
     )
     return OpSpec(f"relax.grad.{kind}_pool2d_backward", params, _infer, summary, evaluate=_evaluate(kind),
-                  see=_SEE)  # fmt: skip
+                  see=_SEE, relay_name=f"nn.{kind}_pool2d_grad",
+                  realized_by="evaluation", reason="The machine computes it; it has no prim func.")  # fmt: skip
 
 
 SPECS = (

@@ -10,6 +10,7 @@ from relax_core.ir.prim import PrimExpr, const
 from relax_core.ir.tir import Buffer
 from relax_core.ir.types import TensorType, Type
 from relax_core.ops.attributes import out_dtype_at, same_sizes
+from relax_core.ops.dtypes import float_limits
 from relax_core.ops.lowering import Lowering, lowered
 from relax_core.ops.operands import call_name, int_at, normal_axis, tensor_at
 from relax_core.ops.scalar import add, call, cast, div, greatest, least, mul, sub
@@ -99,7 +100,9 @@ def _along(value: Value, axis: int, rank: int) -> Array:
 
 
 def _bounds(dtype: str) -> tuple[float, float]:
-    limits = np.finfo(dtype) if "float" in dtype else np.iinfo(dtype)
+    if "float" in dtype:
+        return float_limits(dtype)
+    limits = np.iinfo(dtype)
     return float(limits.min), float(limits.max)
 
 

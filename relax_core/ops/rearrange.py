@@ -142,6 +142,7 @@ def _evaluate_stack(args: tuple[Value, ...]) -> Value:
 
 
 def _infer_repeat(call: Call, arg_types: tuple[Type, ...]) -> Type:
+    """Infer the size at the axis times the repeats; without an axis, of all elements in one."""
     data, times = tensor_at(call, arg_types), int_at(call, arg_types, 1)
     axis = optional_int_at(call, arg_types, 2)
     if axis is None:
@@ -200,6 +201,7 @@ def _evaluate_tile(args: tuple[Value, ...]) -> Value:
 
 
 def _infer_along(call: Call, arg_types: tuple[Type, ...]) -> Type:
+    """Infer the type of the data; the axis must be one of its axes."""
     data, axis = tensor_at(call, arg_types), int_at(call, arg_types, 1)
     if data.ndim is not None:
         normal_axis(call, axis, data.ndim)
@@ -255,6 +257,7 @@ def _evaluate_meshgrid(args: tuple[Value, ...]) -> Value:
 
 
 def _infer_batch_flatten(call: Call, arg_types: tuple[Type, ...]) -> Type:
+    """Infer `(b, *s) -> (b, product(s))`."""
     data = tensor_at(call, arg_types)
     if data.ndim == 0:
         raise OpTypeError("TY013", f"nn.batch_flatten expects a tensor of rank 1 or more, got {show_type(data)}")
@@ -311,6 +314,7 @@ def _evaluate_pixel_shuffle(args: tuple[Value, ...]) -> Value:
 
 
 def _infer_reverse_sequence(call: Call, arg_types: tuple[Type, ...]) -> Type:
+    """Infer the type of the data; there is one length for each place of the batch axis."""
     data, lengths = tensor_at(call, arg_types, 0), integer_tensor_at(call, arg_types, 1)
     require_rank(call, lengths, 1, "lengths")
     if data.ndim is not None:
@@ -370,7 +374,7 @@ SPECS = (
     OpSpec("relax.nn.pixel_shuffle", (DATA, Param("upscale_factor", "prim", "int64")), _infer_pixel_shuffle,
            "Channels become blocks of pixels.", evaluate=_evaluate_pixel_shuffle,
            legalize=lowered("pixel_shuffle", _build_pixel_shuffle), pattern_kind="injective",
-           see="tvm/src/relax/op/nn/nn.cc"),
+           see="tvm/src/relax/op/nn/nn.cc", relay_name="nn.depth_to_space"),
     OpSpec("relax.reverse_sequence",
            (DATA, Param("seq_lengths", "tensor"), Param("seq_axis", "prim", "int64", default=1),
             Param("batch_axis", "prim", "int64", default=0)),

@@ -69,6 +69,7 @@ _FUNCTIONS: Mapping[str, Any] = MappingProxyType(
 
 
 def _infer_scatter_elements(call: Call, arg_types: tuple[Type, ...]) -> Type:
+    """Infer the type of the data; indices and updates have one shape, and its rank."""
     data, updates = tensor_at(call, arg_types, 0), tensor_at(call, arg_types, 2)
     indices = integer_tensor_at(call, arg_types, 1)
     common_dtype(call, (data, updates))
@@ -191,6 +192,7 @@ def _evaluate_index_put(args: tuple[Value, ...]) -> Value:
 
 
 def _infer_take_backward(call: Call, arg_types: tuple[Type, ...]) -> Type:
+    """Infer the type of the data that was read."""
     integer_tensor_at(call, arg_types, 2)
     tensor_at(call, arg_types, 0)
     return tensor_at(call, arg_types, 1)
@@ -243,7 +245,7 @@ SPECS = (
            legalize=lowered("index_put", _build_index_put), see=_SEE),
     OpSpec("relax.grad.take_backward",
            (Param("output_grad", "tensor"), Param("x", "tensor"), _INDICES,
-            Param("axis", "prim", "int64", default=None), Param("mode", "prim", "string", default="")),
+            Param("axis", "prim", "int64", default=None), Param("mode", "prim", "string", default=None)),
            _infer_take_backward, "The gradient of take: add up what each element was taken for.",
            evaluate=_evaluate_take_backward, legalize=lowered("take_backward", _build_take_backward),
            see="tvm/src/relax/op/tensor/grad.cc"),

@@ -153,6 +153,7 @@ def _evaluate_dynamic(args: tuple[Value, ...]) -> Value:
 
 
 def _infer_slice_scatter(call: Call, arg_types: tuple[Type, ...]) -> Type:
+    """Infer the type of the data; the source has its rank and dtype."""
     data, source = tensor_at(call, arg_types, 0), tensor_at(call, arg_types, 1)
     dtype = common_dtype(call, (data, source))
     for k in (2, 3, 4):
@@ -196,6 +197,7 @@ def _widths(call: Call, arg_types: tuple[Type, ...], rank: int) -> list[tuple[in
 
 
 def _infer_pad(call: Call, arg_types: tuple[Type, ...]) -> Type:
+    """Infer each size with the two widths of its axis added."""
     data = tensor_at(call, arg_types)
     word_at(call, arg_types, 2, _MODES)
     if data.ndim is None:
@@ -264,12 +266,14 @@ SPECS = (
     OpSpec("relax.dynamic_strided_slice",
            (X, Param("begin", "tensor"), Param("end", "tensor"), Param("strides", "tensor")), _infer_dynamic,
            "A slice whose bounds are tensors.", evaluate=_evaluate_dynamic, see=_SEE,
-           relay_name="dyn.strided_slice"),
+           relay_name="dyn.strided_slice", realized_by="evaluation",
+           reason="The size of its result depends on the values of the bounds."),
     OpSpec("relax.slice_scatter",
            (Param("input_tensor", "tensor"), Param("src", "tensor"), Param("start", "prim", "int64"),
             Param("end", "prim", "int64"), Param("step", "prim", "int64"), Param("axis", "prim", "int64", default=0)),
            _infer_slice_scatter, "Write a tensor over a slice of another.", evaluate=_evaluate_slice_scatter,
-           legalize=lowered("slice_scatter", _build_slice_scatter), see="tvm/src/relax/op/tensor/manipulate.cc"),
+           legalize=lowered("slice_scatter", _build_slice_scatter), see="tvm/src/relax/op/tensor/manipulate.cc",
+           relay_name="strided_set"),
     OpSpec("relax.nn.pad",
            (DATA, Param("pad_width", "axes"), Param("pad_mode", "prim", "string", default="constant"),
             Param("pad_value", "prim", "float64", default=0.0)),

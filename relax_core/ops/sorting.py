@@ -44,6 +44,7 @@ def filled(lowering: Lowering, index: int, dtype: str) -> Buffer:
 
 
 def _infer_sort(call: Call, arg_types: tuple[Type, ...]) -> Type:
+    """Infer the type of the data; the axis must be one of its axes."""
     data, axis = tensor_at(call, arg_types), int_at(call, arg_types, 1)
     if data.ndim is not None:
         normal_axis(call, axis, data.ndim)
@@ -51,6 +52,7 @@ def _infer_sort(call: Call, arg_types: tuple[Type, ...]) -> Type:
 
 
 def _infer_argsort(call: Call, arg_types: tuple[Type, ...]) -> Type:
+    """Infer the shape of the data; the dtype is int32 unless it is given."""
     data = _infer_sort(call, arg_types)
     assert isinstance(data, TensorType)
     return TensorType(data.shape, out_dtype_at(call, 3) or "int32", data.ndim)
@@ -199,6 +201,7 @@ def _evaluate_place(kind: Literal["max", "min"]) -> Evaluate:
 
 
 def _infer_bucketize(call: Call, arg_types: tuple[Type, ...]) -> Type:
+    """Infer the shape of the data with int64, or int32 if asked for; the boundaries are a vector."""
     data, boundaries = tensor_at(call, arg_types, 0), tensor_at(call, arg_types, 1)
     require_rank(call, boundaries, 1, "boundaries")
     return TensorType(data.shape, "int32" if flag_at(call, arg_types, 2) else "int64", data.ndim)

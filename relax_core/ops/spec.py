@@ -1,7 +1,7 @@
 """What an operator is: its parameters, and how to type, evaluate and legalize a call of it."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Any, Final, Literal, TypeAlias
 
@@ -12,6 +12,7 @@ from relax_core.ir.types import TensorType, Type
 
 ParamKind = Literal["tensor", "tuple", "shape", "prim", "dtype", "axes", "ints", "index_map", "expr", "func"]
 PatternKind = Literal["elementwise", "broadcast", "injective", "reduce", "out_fusable", "tuple", "opaque"]
+Realization = Literal["kernel", "evaluation", "lowering", "shown"]
 
 
 class Absence(Enum):
@@ -55,13 +56,17 @@ class Param:
 
 
 class OpTypeError(Exception):
-    """A call of an operator has no type: a code of block TY, the message, and a hint."""
+    """A call of an operator has no type: a code of block TY, the message, and a hint.
 
-    def __init__(self, code: str, message: str, hint: str = "") -> None:
+    `result` is the type that TVM gives all the same, where the mistake shows when the program runs.
+    """
+
+    def __init__(self, code: str, message: str, hint: str = "", result: Type | None = None) -> None:
         super().__init__(message)
         self.code = code
         self.message = message
         self.hint = hint
+        self.result = result
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +96,11 @@ class OpSpec:
     `infer(call, arg_types)` returns the type of a call or raises `OpTypeError`. `evaluate(args)` computes it on
     values, `None` if only the machine can. `legalize(call, arg_types, out_type)` gives the prim func, or `None` for
     a call whose types are not known well enough. `aliases` are other full names that programs use.
+
+    `realized_by` tells how a call runs: by the prim func that `legalize` makes ("kernel"); by the machine, which
+    calls `evaluate` ("evaluation"); by a pass, an instruction or a builtin ("lowering"); or not at all, for it is
+    read, typed, printed and shown only ("shown"). `reason` says why it is not a kernel. `example` is a line as in
+    the table of `ops/example.py`; an operator on plain matrices needs none.
     """
 
     name: str
@@ -105,11 +115,32 @@ class OpSpec:
     relay_name: str = ""
     aliases: tuple[str, ...] = ()
     takes_type_args: bool = False
+    realized_by: Realization = "kernel"
+    reason: str = ""
+    example: str = ""
+
+    @property
+    def is_complete(self) -> bool:
+        """Tell whether a call runs, and has all that its way of running needs."""
+        match self.realized_by:
+            case "kernel":
+                return self.legalize is not None and self.evaluate is not None
+            case "evaluation":
+                return self.evaluate is not None
+            case "lowering":
+                return True
+            case "shown":
+                return False
 
     @property
     def short_name(self) -> str:
         """The name without "relax."."""
         return self.name.removeprefix("relax.")
+
+
+def realized(how: Realization, reason: str, *specs: OpSpec) -> tuple[OpSpec, ...]:
+    """Return `specs`, all of which run in the way `how`, for one `reason`."""
+    return tuple(replace(spec, realized_by=how, reason=reason) for spec in specs)
 
 
 def default_expr(param: Param) -> Expr | None:

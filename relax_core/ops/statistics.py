@@ -180,7 +180,7 @@ def _evaluate_median(args: tuple[Value, ...]) -> Value:
 def _spread_spec(name: Literal["variance", "std"], summary: str) -> OpSpec:
     return OpSpec(f"relax.{name}", (X, AXES, KEEPDIMS), infer_reduction, summary, evaluate=_evaluate_spread(name),
                   legalize=lowered(name, _build_spread(name)), pattern_kind="reduce", see=_SEE,
-                  relay_name=name)  # fmt: skip
+                  relay_name="variance" if name == "variance" else "")  # fmt: skip
 
 
 def _scan_spec(name: str, kind: Literal["+", "*"], summary: str) -> OpSpec:

@@ -28,6 +28,7 @@ from relax_core.ir.tir import (
     seq,
 )
 from relax_core.ir.types import TensorType, Type
+from relax_core.ops.dtypes import float_limits
 from relax_core.ops.show import show_prim
 from relax_core.ops.spec import Legalized
 
@@ -74,8 +75,7 @@ def _limits(dtype: str) -> tuple[int | float, int | float]:
     if dtype == "bool":
         return 0, 1
     if "float" in dtype:
-        bounds = np.finfo(dtype)
-        return float(bounds.min), float(bounds.max)
+        return float_limits(dtype)
     limits = np.iinfo(dtype)
     return int(limits.min), int(limits.max)
 

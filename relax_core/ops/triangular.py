@@ -32,6 +32,7 @@ def _infer_eye(call_: Call, arg_types: tuple[Type, ...]) -> Type:
 
 
 def _matrix(call_: Call, arg_types: tuple[Type, ...]) -> TensorType:
+    """Infer the type of the operand, a matrix or a stack of them."""
     data = tensor_at(call_, arg_types)
     scalar_at(call_, arg_types, 1)
     if data.ndim is not None and data.ndim < 2:
@@ -40,6 +41,7 @@ def _matrix(call_: Call, arg_types: tuple[Type, ...]) -> TensorType:
 
 
 def _infer_eye_like(call_: Call, arg_types: tuple[Type, ...]) -> Type:
+    """Infer the shape of the operand, a matrix; the dtype is its own unless it is given."""
     data = tensor_at(call_, arg_types)
     scalar_at(call_, arg_types, 1)
     if data.ndim not in (None, 2):
@@ -92,6 +94,7 @@ def _evaluate_triangle(*, is_upper: bool) -> Evaluate:
 
 
 def _infer_window(call_: Call, arg_types: tuple[Type, ...]) -> Type:
+    """Infer a vector of the given length and dtype, which must be of floats."""
     length = scalar_at(call_, arg_types, 0)
     for k in (2, 3):
         scalar_at(call_, arg_types, k)

@@ -13,7 +13,14 @@ from relax_core.ops.layout import parse_layout, require_layout
 from relax_core.ops.operands import call_name, common_dtype, tensor_at
 from relax_core.ops.scalar import mul, size
 from relax_core.ops.schema import DATA
-from relax_core.ops.spec import OpSpec, OpTypeError, Param, Value
+from relax_core.ops.spec import OpSpec, OpTypeError, Param, Value, realized
+from relax_core.ops.vision_values import (
+    align_regions,
+    pool_regions,
+    suppress,
+    suppress_by_class,
+    transform_boxes,
+)
 
 Array: TypeAlias = "np.ndarray[Any, Any]"
 
@@ -77,7 +84,7 @@ def _infer_nms(call: Call, arg_types: tuple[Type, ...]) -> Type:
 
 
 def _infer_all_class(call: Call, arg_types: tuple[Type, ...]) -> Type:
-    """Infer as many triples of batch, class and box as can stay, and their number."""
+    """Infer the triples of batch, class and box that stay, and their number; or pairs, scores and numbers per batch."""
     boxes, scores = tensor_at(call, arg_types, 0), tensor_at(call, arg_types, 1)
     common_dtype(call, (boxes, scores))
     require_rank(call, boxes, 3, "boxes")
@@ -89,8 +96,8 @@ def _infer_all_class(call: Call, arg_types: tuple[Type, ...]) -> Type:
         return TupleType((TensorType(None, "int64", rank), *rest, TensorType(None, "int64", 1)))
     batch, classes, count = scores.dims[0], scores.dims[1], boxes.dims[1]
     if layout == "onnx":
-        total = size(mul(mul(batch, classes), count))
-        return TupleType((TensorType((total, const(3)), "int64"), TensorType((const(1),), "int64")))
+        # The rows are those that stay, and only the run knows how many these are.
+        return TupleType((TensorType(None, "int64", 2), TensorType((const(1),), "int64")))
     total = size(mul(classes, count))
     return TupleType(
         (
@@ -99,43 +106,6 @@ def _infer_all_class(call: Call, arg_types: tuple[Type, ...]) -> Type:
             TensorType((batch,), "int64"),
         )
     )
-
-
-def _overlap(a: Array, b: Array) -> float:
-    """Return the area that two boxes share, divided by the area of both; corners are in any order."""
-    top, left = np.minimum(a[:2], a[2:]), np.minimum(b[:2], b[2:])
-    bottom, right = np.maximum(a[:2], a[2:]), np.maximum(b[:2], b[2:])
-    shared = float(np.prod(np.maximum(np.minimum(bottom, right) - np.maximum(top, left), 0)))
-    whole = float(np.prod(bottom - top)) + float(np.prod(right - left)) - shared
-    return shared / whole if whole > 0 else 0.0
-
-
-def _suppressed(boxes: Array, scores: Array, limit: int, overlap: float, threshold: float) -> list[int]:
-    """Return the boxes that stay, the best first."""
-    kept: list[int] = []
-    for index in np.argsort(-scores, kind="stable"):
-        if len(kept) >= limit or scores[index] <= threshold:
-            break
-        if all(_overlap(boxes[index], boxes[other]) <= overlap for other in kept):
-            kept.append(int(index))
-    return kept
-
-
-def _evaluate_all_class(args: tuple[Value, ...]) -> Value:
-    boxes, scores = np.asarray(args[0]), np.asarray(args[1])
-    limit, overlap, threshold = (np.asarray(item).reshape(-1)[0] for item in args[2:5])
-    if args[5] != "onnx":
-        raise ValueError("all_class_non_max_suppression has no evaluation in the layout of tensorflow")
-    rows = [
-        (batch, kind, index)
-        for batch in range(scores.shape[0])
-        for kind in range(scores.shape[1])
-        for index in _suppressed(boxes[batch], scores[batch, kind], int(limit), float(overlap), float(threshold))
-    ]
-    total = scores.shape[0] * scores.shape[1] * boxes.shape[1]
-    result = np.zeros((total, 3), np.int64)
-    result[: len(rows)] = np.reshape(np.asarray(rows, np.int64), (-1, 3))
-    return result, np.asarray([len(rows)], np.int64)
 
 
 def _infer_roi(call: Call, arg_types: tuple[Type, ...]) -> Type:
@@ -177,7 +147,9 @@ _ROI = (
 )
 _LAYOUT = Param("layout", "prim", "string", default="NCHW")
 
-SPECS = (
+SPECS = realized(
+    "evaluation",
+    "Which elements it reads depends on the values, so the machine computes it.",
     OpSpec("relax.vision.get_valid_counts",
            (DATA, _number("score_threshold", 0.0), _integer("id_index", 0), _integer("score_index", 1)),
            _infer_valid_counts, "Move the boxes with a score above a threshold to the front.",
@@ -188,25 +160,28 @@ SPECS = (
             _integer("coord_start", 2), _integer("score_index", 1), _integer("id_index", 0),
             _flag("return_indices", default=True), _flag("invalid_to_bottom", default=False),
             _number("soft_nms_sigma", 0.0), _number("score_threshold", 0.0)),
-           _infer_nms, "Keep of boxes that overlap the best.", see=_SEE, relay_name="vision.non_max_suppression"),
+           _infer_nms, "Keep of boxes that overlap the best.", evaluate=suppress, see=_SEE,
+           relay_name="vision.non_max_suppression"),
     OpSpec("relax.vision.all_class_non_max_suppression",
            (Param("boxes", "tensor"), Param("scores", "tensor"), Param("max_output_boxes_per_class", "tensor"),
             Param("iou_threshold", "tensor"), Param("score_threshold", "tensor"),
             Param("output_format", "prim", "string", default="onnx")),
-           _infer_all_class, "Keep of boxes that overlap the best, for each class.", evaluate=_evaluate_all_class,
+           _infer_all_class, "Keep of boxes that overlap the best, for each class.", evaluate=suppress_by_class,
            see=_SEE, relay_name="vision.all_class_non_max_suppression"),
     OpSpec("relax.vision.roi_align",
            (*_ROI, _integer("sample_ratio", -1), _flag("aligned", default=False), _LAYOUT,
             Param("mode", "prim", "string", default="avg")),
-           _infer_roi, "Sample regions of interest by interpolation.", see="tvm/src/relax/op/vision/roi_align.cc",
+           _infer_roi, "Sample regions of interest by interpolation.", evaluate=align_regions,
+           see="tvm/src/relax/op/vision/roi_align.cc",
            relay_name="vision.roi_align"),
     OpSpec("relax.vision.roi_pool", (*_ROI, _LAYOUT), _infer_roi, "The greatest elements of regions of interest.",
+           evaluate=pool_regions,
            see="tvm/src/relax/op/vision/roi_pool.cc", relay_name="vision.roi_pool"),
     OpSpec("relax.vision.multibox_transform_loc",
            (Param("cls_pred", "tensor"), Param("loc_pred", "tensor"), Param("anchor", "tensor"),
             _flag("clip", default=False), _number("threshold", 0.0),
             Param("variances", "axes", default=(1.0, 1.0, 1.0, 1.0)), _flag("keep_background", default=True),
             _flag("apply_softmax", default=True)),
-           _infer_multibox, "Boxes from anchors and predicted offsets.",
+           _infer_multibox, "Boxes from anchors and predicted offsets.", evaluate=transform_boxes,
            see="tvm/src/relax/op/vision/multibox_transform_loc.cc", relay_name="vision.multibox_transform_loc"),
 )  # fmt: skip

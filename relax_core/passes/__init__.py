@@ -6,6 +6,7 @@ from types import MappingProxyType
 from relax_core.passes.core import Pass
 from relax_core.passes.relax import (
     attach_global_symbol,
+    box_prims,
     call_tir_rewrite,
     canonicalize_bindings,
     dead_code_elimination,
@@ -16,10 +17,39 @@ from relax_core.passes.relax import (
     lower_alloc_tensor,
     lower_runtime_builtin,
     normalize,
+    realize_vdevice,
     remove_purity_checking,
     to_non_dataflow,
+    unbox_scalars,
+    update_vdevice,
     vm_shape_lower,
 )
+from relax_core.passes.relay import (
+    annotate_target,
+    canonicalize_ops,
+    defunctionalization,
+    defuse_ops,
+    eliminate_common_subexpr,
+    eta_expand,
+    fold_constant,
+    fuse_ops,
+    infer_type,
+    inline,
+    manifest_alloc,
+    manifest_lifetimes,
+    merge_compiler_regions,
+    merge_composite,
+    partition_graph,
+    plan_devices,
+    relay_to_relax,
+    remove_unused_functions,
+    simplify_inference,
+    to_a_normal_form,
+    to_basic_block_normal_form,
+    to_graph_normal_form,
+)
+from relax_core.passes.relay import dead_code_elimination as relay_dead_code_elimination
+from relax_core.passes.relay import lambda_lift as relay_lambda_lift
 
 PASSES: Mapping[tuple[str, str], Pass] = MappingProxyType(
     {
@@ -39,6 +69,34 @@ PASSES: Mapping[tuple[str, str], Pass] = MappingProxyType(
             lower_runtime_builtin,
             vm_shape_lower,
             attach_global_symbol,
+            realize_vdevice,
+            update_vdevice,
+            box_prims,
+            unbox_scalars,
+            to_a_normal_form,
+            to_graph_normal_form,
+            infer_type,
+            fold_constant,
+            relay_dead_code_elimination,
+            eliminate_common_subexpr,
+            inline,
+            eta_expand,
+            relay_lambda_lift,
+            fuse_ops,
+            to_basic_block_normal_form,
+            simplify_inference,
+            canonicalize_ops,
+            defunctionalization,
+            defuse_ops,
+            remove_unused_functions,
+            merge_composite,
+            annotate_target,
+            merge_compiler_regions,
+            partition_graph,
+            plan_devices,
+            manifest_alloc,
+            manifest_lifetimes,
+            relay_to_relax,
         )
     }
 )

@@ -13,6 +13,7 @@ from relax_core.ir.prim import PrimExpr, PrimVar
 from relax_core.ir.rewrite import RewriteLog, Rule, rewrite
 from relax_core.ir.substitute import substitute
 from relax_core.ir.types import Type
+from relax_core.pattern.tables import NO_TABLES, Tables
 from relax_core.source import Span
 
 N = TypeVar("N", bound=Node)
@@ -40,12 +41,15 @@ class Remark:
 class PassContext:
     """What a pass uses to change a module: every change is recorded in `log`.
 
-    `history` are the logs of the passes that ran before; they lead a node back to the user's text.
+    `history` are the logs of the passes that ran before; they lead a node back to the user's text. `tables` are
+    the patterns of composites and what targets support.
     """
 
-    def __init__(self, history: tuple[RewriteLog, ...] = ()) -> None:
+    def __init__(self, history: tuple[RewriteLog, ...] = (), tables: Tables = NO_TABLES) -> None:
         self.log = RewriteLog()
+        self.tables = tables
         self.remarks: list[Remark] = []
+        self.warnings: list[Diagnostic] = []
         self._history = history
 
     def rewrite(self, root: N, *rules: Rule) -> N:
@@ -82,9 +86,17 @@ class PassContext:
         """Return the type of every expression of `module`."""
         return infer(module).types
 
+    def whole_log(self) -> RewriteLog:
+        """Return one log that leads through this pass and those before it."""
+        return RewriteLog.merged((*self._history, self.log))
+
     def locate(self, node: Node) -> Span | None:
         """Return the place in the user's text that `node` stems from."""
-        return RewriteLog.merged((*self._history, self.log)).locate(node)
+        return self.whole_log().locate(node)
+
+    def warn(self, code: str, message: str, node: Node, hint: str = "") -> None:
+        """Add a warning at `node` to the diagnostics of the stage; the pass goes on."""
+        self.warnings.append(Diagnostic(code, message, self.locate(node), hint, "warning"))
 
     def fail(self, code: str, message: str, node: Node, hint: str = "") -> NoReturn:
         """Stop the pass with a diagnostic at `node`.
@@ -103,7 +115,9 @@ class Pass:
     """A transformation of modules.
 
     `options` is the frozen dataclass that `run` takes. `needs`, `gives` and `breaks` are names of properties of a
-    module (`passes/properties.py`): what must hold before, what holds after, and what may no longer hold.
+    module (`passes/properties.py`): what must hold before, what holds after, and what may no longer hold. `repairs`
+    are the codes of errors that a module may have if this is the first pass that it goes through.
+    `to_dialect` is the dialect of the result, if that is another than the pass's own.
     """
 
     name: str
@@ -115,6 +129,8 @@ class Pass:
     breaks: tuple[str, ...] = ()
     see: str = ""
     dialect: Dialect = "relax"
+    repairs: tuple[str, ...] = ()
+    to_dialect: Dialect | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)

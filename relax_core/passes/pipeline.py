@@ -6,17 +6,20 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
+from types import MappingProxyType
 from typing import Any, NoReturn, TypeAlias, cast
 
 from relax_core.check.check import check
-from relax_core.diagnostics import CompileError, Diagnostic, has_errors
+from relax_core.diagnostics import CompileError, Diagnostic
 from relax_core.ir.builder import normalize
+from relax_core.ir.dialect import dialect_of
 from relax_core.ir.expr import Function
 from relax_core.ir.module import IRModule
 from relax_core.ir.rewrite import RewriteLog
 from relax_core.passes import PASSES
-from relax_core.passes.core import Pass, PassContext, Stage
+from relax_core.passes.core import Dialect, Pass, PassContext, Stage
 from relax_core.passes.properties import PROPERTIES, culprit
+from relax_core.pattern.tables import NO_TABLES, Tables
 from relax_core.source import Source, Span
 
 Progress: TypeAlias = Callable[[int, int, str, float], None]
@@ -26,8 +29,10 @@ DEFAULT_PIPELINE = (
     "Normalize, LambdaLift, CanonicalizeBindings, LegalizeOps, DeadCodeElimination, ToNonDataflow, "
     "RemovePurityChecking, CallTIRRewrite, LowerAllocTensor, LowerRuntimeBuiltin, VMShapeLower, AttachGlobalSymbol"
 )
+RELAY_PIPELINE = f"RelayToRelax, {DEFAULT_PIPELINE}"
 NORMAL_FORM = "normal form"
 DIALECTS = ("relax", "relay", "tir")
+LANGUAGES = MappingProxyType({"relax": "Relax", "relay": "Relay", "tir": "TIR", "any": "both"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,38 +48,67 @@ def run_pipeline(
     module: IRModule,
     passes: str | None = None,
     *,
+    tables: Tables = NO_TABLES,
     progress: Progress | None = None,
     is_cancelled: Callable[[], bool] = lambda: False,
 ) -> tuple[Stage, ...]:
     """Run `passes`, such as "LambdaLift(names='2022'), LegalizeOps", the default pipeline if `None`.
 
-    Returns one stage per pass that ran. A pass that fails is the last stage, with its diagnostics.
+    Returns one stage per pass that ran. A pass that fails is the last stage, with its diagnostics. A name is that of
+    the pass for the dialect that the module has at that point; `relay.FuseOps` says which is meant.
 
     Raises:
         CompileError: the text of the pipeline or the module has errors, or the run was cancelled.
     """
-    steps = parse_pipeline(DEFAULT_PIPELINE if passes is None else passes)
-    diagnostics = check(module)
-    if has_errors(diagnostics):
-        raise CompileError(diagnostics)
+    steps = parse_pipeline(default_pipeline(module) if passes is None else passes, dialect_of(module))
     start = time.perf_counter()
     stages: list[Stage] = []
+    repairs: tuple[str, ...] | None = None
     for index, step in enumerate(steps):
+        if repairs != ():
+            _require_sound(module, step.pass_.repairs)
+        repairs = step.pass_.repairs
         if is_cancelled():
             raise CompileError((Diagnostic("PS009", f"the pipeline was cancelled before {step.pass_.name}"),))
         if progress is not None:
             progress(index, len(steps), step.pass_.name, time.perf_counter() - start)
-        stage = run_step(step, module, index, tuple(item.log for item in stages))
+        stage = run_step(step, module, index, tuple(item.log for item in stages), tables)
         stages.append(stage)
         if stage.is_failed:
             break
         module = stage.after
+    if repairs != ():
+        _require_sound(module, ())
     return tuple(stages)
 
 
-def run_step(step: Step, module: IRModule, index: int = 0, history: tuple[RewriteLog, ...] = ()) -> Stage:
+def repaired_codes(text: str | None, dialect: Dialect) -> tuple[str, ...]:
+    """Return the codes of the errors that a module may have before the pipeline `text`: its first pass repairs them.
+
+    Raises:
+        CompileError: the text of the pipeline has errors.
+    """
+    steps = parse_pipeline(text, dialect) if text is not None else ()
+    return steps[0].pass_.repairs if steps else ()
+
+
+def _require_sound(module: IRModule, repairs: tuple[str, ...]) -> None:
+    """Raise the errors of `module` unless the next pass repairs errors of their kinds."""
+    diagnostics = check(module)
+    if any(item.severity == "error" and item.code not in repairs for item in diagnostics):
+        raise CompileError(diagnostics)
+
+
+def default_pipeline(module: IRModule) -> str:
+    """Return the pipeline that makes `module` ready for the machine."""
+    return RELAY_PIPELINE if dialect_of(module) == "relay" else DEFAULT_PIPELINE
+
+
+def run_step(
+    step: Step, module: IRModule, index: int = 0, history: tuple[RewriteLog, ...] = (), tables: Tables = NO_TABLES
+) -> Stage:
     """Run one pass on `module`; `history` are the logs of the passes before it."""
-    context = PassContext(history)
+    context = PassContext(history, tables)
     start = time.perf_counter()
     diagnostics: tuple[Diagnostic, ...] = ()
     after = module
@@ -86,7 +120,8 @@ def run_step(step: Step, module: IRModule, index: int = 0, history: tuple[Rewrit
         diagnostics = error.diagnostics
     seconds = time.perf_counter() - start
     remarks = tuple(context.remarks)
-    return Stage(index, step.pass_.name, step.options, module, after, context.log, remarks, seconds, diagnostics)
+    said = (*diagnostics, *context.warnings)
+    return Stage(index, step.pass_.name, step.options, module, after, context.log, remarks, seconds, said)
 
 
 def final_module(module: IRModule, stages: tuple[Stage, ...]) -> IRModule:
@@ -135,8 +170,8 @@ def _require(pass_: Pass, module: IRModule, context: PassContext) -> None:
             )
 
 
-def parse_pipeline(text: str) -> tuple[Step, ...]:
-    """Read a pipeline: names of passes with options as Python literals, separated by commas.
+def parse_pipeline(text: str, dialect: Dialect = "relax") -> tuple[Step, ...]:
+    """Read a pipeline for a module in `dialect`: names of passes with options as literals, separated by commas.
 
     Raises:
         CompileError: with the place in `text` as its span.
@@ -153,12 +188,16 @@ def parse_pipeline(text: str) -> tuple[Step, ...]:
         message = f"the pipeline cannot be read: {getattr(error, 'msg', 'it is nested too deeply')}"
         raise CompileError((Diagnostic("PS001", message, Span(source, offset, offset + 1), hint),)) from None
     items = tree.elts if isinstance(tree, ast.Tuple) else [tree]
-    return tuple(_Reader(source).step(item) for item in items)
+    reader = _Reader(source, dialect)
+    return tuple(reader.step(item) for item in items)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _Reader:
+    """Reads a pipeline; `dialect` is that of the module at the point that is read."""
+
     source: Source
+    dialect: Dialect
     passes: Mapping[tuple[str, str], Pass] = field(default_factory=lambda: PASSES)
 
     def span(self, node: ast.expr | ast.keyword) -> Span:
@@ -182,14 +221,20 @@ class _Reader:
             keywords = item.keywords
         else:
             pass_, keywords = self.find(item), []
+        self.dialect = pass_.to_dialect or self.dialect
         return Step(pass_, self.options(pass_, keywords), self.span(item).text)
 
     def find(self, name: ast.expr) -> Pass:
         match name:
             case ast.Name(id=word):
-                found = next((item for (_, key), item in self.passes.items() if key == word), None)
+                found = self.passes.get((self.dialect, word)) or self.passes.get(("any", word))
+                foreign = next((item for (_, key), item in self.passes.items() if key == word), None)
+                if found is None and foreign is not None:
+                    self._refuse(foreign, name)
             case ast.Attribute(value=ast.Name(id=dialect), attr=word) if dialect in DIALECTS:
                 found = self.passes.get((dialect, word))
+                if found is not None and dialect != self.dialect:
+                    self._refuse(found, name)
             case _:
                 self.fail("PS001", f"{self.span(name).text} is not the name of a pass", name)
         if found is None:
@@ -197,6 +242,12 @@ class _Reader:
             hint = f"did you mean {near[0]}?" if near else f"passes: {', '.join(key for _, key in self.passes)}"
             self.fail("PS001", f"there is no pass {word}", name, hint)
         return found
+
+    def _refuse(self, pass_: Pass, name: ast.expr) -> NoReturn:
+        """Stop at a pass that the module's dialect does not have."""
+        message = f"{pass_.name} works on {LANGUAGES[pass_.dialect]}; the module is {LANGUAGES[self.dialect]} here"
+        hint = f"run RelayToRelax before {pass_.name}" if self.dialect == "relay" else "run it before RelayToRelax"
+        self.fail("PS010", message, name, hint)
 
     def options(self, pass_: Pass, keywords: list[ast.keyword]) -> Any:
         fields = {item.name: item for item in dataclasses.fields(pass_.options)}

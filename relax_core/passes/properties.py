@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from relax_core.ir.attrs import attr, has_attr
+from relax_core.ir.dialect import relay_parts
 from relax_core.ir.expr import (
     LEAVES,
     BindingBlock,
@@ -136,6 +137,7 @@ PROPERTIES: Mapping[str, Property] = MappingProxyType(
     {
         item.name: item
         for item in (
+            Property("in Relax", "without what only Relay has", relay_parts),
             Property("normal form", "in A-normal form", _not_normal),
             Property("no local functions", "without local functions", _local_functions),
             Property("no dataflow blocks", "without dataflow blocks", _dataflow_blocks),

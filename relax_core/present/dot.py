@@ -3,6 +3,16 @@
 from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 
+from relax_core.present.dot_regions import (
+    PORTS,
+    category_attributes,
+    into_port,
+    label_text,
+    port_attributes,
+    port_classes,
+    region_attributes,
+    write_rows,
+)
 from relax_core.present.drawing import DrawCluster, DrawEdge, Drawing, DrawNode
 from relax_core.present.escape import dot_string, markup
 from relax_core.present.models import Mark, Side
@@ -31,7 +41,7 @@ _EDGE = (
 _CLASS_OF_LOOK = MappingProxyType({
     "op": "call", "call": "call", "tir": "call tir", "packed": "call packed", "dps": "call packed dps",
     "param": "param pill", "return": "return pill", "closure": "call closure", "match": "call match", "cases": "match",
-    "merge": "merge pill", "statement": "call statement",
+    "merge": "merge pill", "statement": "call statement", "composite": "call composite", "region": "region-label",
 })  # fmt: skip
 _ATTRIBUTES_OF_LOOK: Mapping[str, Mapping[str, str]] = MappingProxyType(
     {
@@ -47,6 +57,7 @@ _ATTRIBUTES_OF_LOOK: Mapping[str, Mapping[str, str]] = MappingProxyType(
         "cases": {"shape": "hexagon", "margin": "0.02,0.02", "style": "filled"},
         "let": {"fillcolor": LIGHT["chrome"]},
         "folded": {"peripheries": "2"},
+        "region": {"shape": "plain", "style": ""},
     }
 )
 _CENTRED = frozenset(("param", "return", "merge", "tuple", "field", "if", "cases", "constant"))
@@ -66,20 +77,23 @@ def write_dot(drawing: Drawing) -> str:
     """Write `drawing` as DOT; nodes have the ids `n0`, `n1`, ..., edges `e0`, ..., clusters `c0`, ... in order."""
     names = {item.key: f"n{number}" for number, item in enumerate(drawing.nodes)}
     boxes = {item.key: f"c{number}" for number, item in enumerate(drawing.clusters)}
+    ports = {item.key for item in drawing.nodes if item.look in PORTS}
     lines = [f"digraph {dot_string(drawing.title)} {{", f"  {_GRAPH}", f"  {_NODE}", f"  {_EDGE}"]
     lines += _members("", drawing, names, boxes)
     for number, edge in enumerate(drawing.edges):
-        lines.append(f"  {_edge(edge, number, names, boxes, is_compare=drawing.is_compare)}")
-    lines += [f"  {{rank=same; {names[a]}; {names[b]}}}" for a, b in drawing.same_rank]
+        line = _edge(edge, number, names, boxes, is_compare=drawing.is_compare)
+        lines.append(f"  {line if edge.target not in ports else into_port(line, names[edge.target])}")
+    lines += (f"  {line}" for line in write_rows(drawing, names))
     return "\n".join((*lines, "}", ""))
 
 
 def _members(outer: str, drawing: Drawing, names: dict[str, str], boxes: dict[str, str]) -> Iterator[str]:
     """Write what stands in the cluster `outer`, then the clusters in it; they nest as the program's text does."""
     indent = "  "
+    regions = {item.key: boxes[item.key] for item in drawing.clusters if item.kind == "region"}
     for item in drawing.nodes:
         if item.cluster == outer:
-            yield f"{indent}{names[item.key]} {_node(item, names[item.key], is_compare=drawing.is_compare)}"
+            yield f"{indent}{names[item.key]} {_node(item, names[item.key], regions, is_compare=drawing.is_compare)}"
     for cluster in drawing.clusters:
         if cluster.parent == outer:
             yield f"{indent}subgraph cluster_{boxes[cluster.key]} {{"
@@ -88,14 +102,16 @@ def _members(outer: str, drawing: Drawing, names: dict[str, str], boxes: dict[st
             yield f"{indent}}}"
 
 
-def _node(item: DrawNode, name: str, *, is_compare: bool) -> str:
-    look = _CLASS_OF_LOOK.get(item.look, item.look)
+def _node(item: DrawNode, name: str, regions: Mapping[str, str], *, is_compare: bool) -> str:
+    look = " ".join(filter(None, (_CLASS_OF_LOOK.get(item.look, item.look), port_classes(item, regions))))
     attributes = {
         "label": _label(item),
         "class": dot_string(_classes(look, item.mark, item.side, is_compare=is_compare)),
     }
     attributes["id"] = dot_string(name)
-    own = {**_ATTRIBUTES_OF_LOOK.get(item.look, {}), **_marked(item)}
+    own = {**_ATTRIBUTES_OF_LOOK.get(item.look, {}), **category_attributes(item), **_marked(item)}
+    if item.look in PORTS:
+        own = port_attributes(item)
     attributes |= {key: dot_string(value) for key, value in own.items()}
     return f"[{', '.join(f'{key}={value}' for key, value in attributes.items())}]"
 
@@ -113,12 +129,17 @@ def _marked(item: DrawNode) -> dict[str, str]:
 
 def _label(item: DrawNode) -> str:
     """Write the HTML-like label: a row for tag and title, a row for `sub`; `WIDTH` fits any fixed-width font."""
+    if item.look in PORTS:
+        return '""'
+    if item.look == "region":
+        return label_text(item)
     mark = TOKENS.marks[item.mark]
     is_marked = item.mark != "unchanged"
     align = "CENTER" if item.look in _CENTRED else "LEFT"
     tag = " ".join(filter(None, (mark.sign if is_marked else "", item.tag)))
     title, sub = cut(item.title, NAME_COLUMNS), cut(item.sub, _SUB_COLUMNS)
-    small = _font(tag, LIGHT[mark.color] if is_marked else LIGHT["text3"], _SUB_SIZE) if tag else ""
+    colour = LIGHT[mark.color] if is_marked else LIGHT[item.category or "text3"]
+    small = _font(tag, colour, _SUB_SIZE) if tag else ""
     large = f'<FONT COLOR="{LIGHT["text"]}" POINT-SIZE="{_TITLE_SIZE}"><B>{_font_text(title)}</B></FONT>'
     tag_width = _width(tag, _SUB_SIZE) + 3 if tag else 0
     sub_width = _width(sub, _SUB_SIZE) if sub else 0
@@ -167,7 +188,9 @@ def _edge(edge: DrawEdge, number: int, names: dict[str, str], boxes: dict[str, s
     attributes |= _EDGE_OF_KIND[edge.kind]
     words = " ".join(filter(None, (edge.label, str(edge.count) if edge.count > 1 else "")))
     if words:
-        attributes["label"] = f" {words}"
+        # The place of a label inside a rank is a part of Graphviz's layout that fails on some drawings.
+        is_beside = edge.kind == "order" or bool(edge.to_cluster)
+        attributes["xlabel" if is_beside else "label"] = f" {words}"
     if edge.kind == "order":
         attributes["fontcolor"] = LIGHT["text3"]
     if edge.mark != "unchanged":
@@ -182,6 +205,8 @@ def _edge(edge: DrawEdge, number: int, names: dict[str, str], boxes: dict[str, s
 
 def _cluster(cluster: DrawCluster, name: str, *, is_compare: bool) -> str:
     classes = _classes(cluster.kind, cluster.mark, cluster.side, is_compare=is_compare)
+    if cluster.kind == "region":
+        return f'class="{classes}{" open" if cluster.is_open else ""}"; id="{name}"; {region_attributes(cluster)}'
     line, fill, text = LIGHT["line2"], LIGHT["bg"], LIGHT["text"]
     style = "rounded"
     label = f"<B>{markup(cut(cluster.label, NAME_COLUMNS)) or ' '}</B>"

@@ -10,10 +10,10 @@ from relax_core.present.words import plural
 
 Look = Literal[
     "op", "call", "tir", "packed", "dps", "param", "return", "constant", "global", "closure", "tuple", "field", "if",
-    "merge", "match", "cases", "let", "statement", "folded",
+    "merge", "match", "cases", "let", "statement", "folded", "composite", "begin", "end", "region",
 ]  # fmt: skip
 EdgeKind = Literal["value", "field", "order", "capture", "reference", "branch"]
-ClusterKind = Literal["function", "local", "dataflow", "branch", "loop"]
+ClusterKind = Literal["function", "local", "dataflow", "branch", "loop", "region"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -37,7 +37,11 @@ class DrawNode:
     mark: Mark = "unchanged"
     side: Side = "both"
     count: int = 1
-    """Number of nodes that a folded group stands for."""
+    """Number of nodes that a folded group stands for; 0 for a port or a label, which are no nodes of the program."""
+    category: str = ""
+    """The target or device: `cat0`, ..., `catNone`; its colours are the border's and the tag's."""
+    is_open: bool = False
+    """A begin whose region never ends."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +69,10 @@ class DrawCluster:
     parent: str = ""
     mark: Mark = "unchanged"
     side: Side = "both"
+    category: str = ""
+    """Of a compiler region: its target's."""
+    is_open: bool = False
+    """A compiler region that begins and never ends."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +102,7 @@ def fold(drawing: Drawing, opened: tuple[str, ...] = (), limit: int = VISIBLE_LI
         return drawing
     sizes = Counter(item.group for item in drawing.nodes)
     folded = {name for name, size in sizes.items() if name and size > 1 and name not in opened}
+    around = {item.key: item.parent for item in drawing.clusters if item.kind == "region"}
     key_of: dict[str, str] = {}
     nodes: list[DrawNode] = []
     for item in drawing.nodes:
@@ -103,7 +112,8 @@ def fold(drawing: Drawing, opened: tuple[str, ...] = (), limit: int = VISIBLE_LI
             continue
         key = f"group:{item.group}"
         if key not in key_of:
-            nodes.append(_folded_node(key, item, sizes[item.group]))
+            first = replace(item, cluster=around.get(item.cluster, item.cluster))
+            nodes.append(_folded_node(key, first, sizes[item.group]))
         key_of[key] = key_of[item.key] = key
     edges = _joined(drawing.edges, key_of)
     clusters = _used_clusters(drawing.clusters, nodes)

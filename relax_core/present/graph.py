@@ -1,6 +1,7 @@
 """Graphs of functions and of changes: drawings laid out, with what a component knows of each node."""
 
 from collections import Counter
+from collections.abc import Iterator
 
 from relax_core.ir.dialect import dialect_of
 from relax_core.ir.expr import Function
@@ -13,6 +14,7 @@ from relax_core.present.flow import Facts, Flow, draw_function, draw_functions
 from relax_core.present.models import Graph, GraphEdge, GraphNode, LegendEntry
 from relax_core.present.relay_flow import RelayFlow
 from relax_core.present.svg import GraphTooLargeError, layout
+from relax_core.present.target_marks import NONE
 from relax_core.present.tir_flow import draw_prim_func
 
 _LEGEND_OF_KIND = (
@@ -88,7 +90,7 @@ def present(drawing: Drawing) -> Graph:
         )
     return Graph(
         svg,
-        tuple(_graph_node(item, ids[item.key]) for item in drawing.nodes),
+        tuple(_graph_node(item, ids[item.key]) for item in drawing.nodes if item.look != "region"),
         tuple(GraphEdge(ids[edge.source], ids[edge.target], edge.kind, edge.side) for edge in drawing.edges),
         _legend(drawing),
         drawing.title,
@@ -120,5 +122,19 @@ def _legend(drawing: Drawing) -> tuple[LegendEntry, ...]:
     )
     entries = [LegendEntry(mark, f"{mark} {counts[mark]}") for mark in _MARKS if counts[mark]]
     kinds = {edge.kind for edge in drawing.edges}
+    entries += _targets_legend(drawing)
     entries += [LegendEntry(sign, words) for kind, sign, words in _LEGEND_OF_KIND if kind in kinds]
     return tuple(entries)
+
+
+def _targets_legend(drawing: Drawing) -> Iterator[LegendEntry]:
+    """Name the targets of the regions that are drawn, and the ports."""
+    names = {item.category: item.label for item in drawing.clusters if item.kind == "region"}
+    names |= {item.category: item.tag for item in drawing.nodes if item.category not in ("", NONE, *names) and item.tag}
+    yield from (LegendEntry(token, name) for token, name in sorted(names.items()) if token != NONE)
+    if NONE in names or any(item.category == NONE for item in drawing.nodes):
+        yield LegendEntry(NONE, "default")
+    if any(item.look in ("begin", "end") for item in drawing.nodes):
+        yield LegendEntry("port", "begin, end")
+    if any(item.is_open for item in drawing.nodes):
+        yield LegendEntry("open", "never ends")

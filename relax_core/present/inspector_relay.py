@@ -14,10 +14,13 @@ _VALUE_COLUMNS = 80
 
 
 def relay_facts(value: Node, scene: Scene) -> Iterator[InspectorRow]:
-    """Yield what a Relay expression is made of, and the device that the text marks it with."""
+    """Yield what a Relay expression is made of, and the device and the type that the text notes."""
     if value in scene.marks:
         words = (Part(scene.marks[value], "code"), Part(" in the text", "muted"))
         yield InspectorRow("Marked", words)
+    if value in scene.noted:
+        words = (Part(scene.spell(scene.noted[value]), "code"), Part(" in the text's comment", "muted"))
+        yield InspectorRow("Noted type", words)
     match value:
         case Call(op=Op(name=name), attrs=attrs):
             yield InspectorRow("Operator", (Part(name, "code"),))

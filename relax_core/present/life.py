@@ -32,6 +32,10 @@ from relax_core.present.node_id import NodeIndex
 from relax_core.present.words import cut, type_text
 
 
+def _no_types() -> Mapping[Node, Type]:
+    return MappingProxyType({})
+
+
 def _no_marks() -> Mapping[Node, str]:
     return MappingProxyType({})
 
@@ -56,6 +60,8 @@ class Scene:
     """Writes a type as the user's text does."""
     marks: Mapping[Node, str] = field(default_factory=_no_marks)
     """What the user's text says of the devices of nodes, such as `<cpu(0)>`."""
+    noted: Mapping[Node, Type] = field(default_factory=_no_types)
+    """The types that comments `/* ty=... */` of the user's text say."""
 
     @property
     def index(self) -> NodeIndex:

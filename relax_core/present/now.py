@@ -11,6 +11,7 @@ from relax_core.bytecode.isa import (
     Register,
     ReturnInstruction,
 )
+from relax_core.present.boundary import boundary_of
 from relax_core.present.listing import argument_text
 
 _SHOWN_ARGUMENTS = 4
@@ -61,6 +62,9 @@ def _call(
         parts.append(f"with {words}")
     if target:
         parts.append(f"for {target}")
+    boundary = boundary_of(callee)
+    if boundary is not None:
+        parts.append(boundary.words)
     return " ".join(parts) + (f", line {line}." if line else ".")
 
 

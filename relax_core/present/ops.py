@@ -3,48 +3,8 @@
 import msgspec
 
 from relax_core.ops import OPS, find
-from relax_core.ops.spec import OMITTED, REQUIRED, OpSpec, Param
-
-# Their result has a size that only the run knows, or no elements that a kernel could compute.
-EVALUATED = (
-    "relax.unique",
-    "relax.nonzero",
-    "relax.dynamic_strided_slice",
-    "relax.shape_of",
-    "relax.shape_to_tensor",
-    "relax.tensor_to_shape",
-    "relax.null_value",
-    "relax.to_vdevice",
-    "relax.hint_on_device",
-    "relax.memory.view",
-    "relax.memory.ensure_zero_offset",
-    "relax.builtin.stop_lift_params",
-)
-EVALUATED_FAMILIES = ("relax.inspect.", "relax.ccl.", "relax.dist.")
-
-# Passes lower these, and the bytecode has instructions for what they become.
-LOWERED = (
-    "relax.print",
-    "relax.assert_op",
-    "relax.call_tir",
-    "relax.call_tir_inplace",
-    "relax.call_dps_packed",
-    "relax.call_pure_packed",
-    "relax.call_inplace_packed",
-    "relax.call_builtin_with_ctx",
-    "relax.make_closure",
-    "relax.invoke_closure",
-    "relax.invoke_pure_closure",
-    "relax.builtin.alloc_tensor",
-    "relax.memory.alloc_storage",
-    "relax.memory.alloc_tensor",
-    "relax.memory.kill_tensor",
-    "relax.memory.kill_storage",
-    "relax.vm.alloc_storage",
-    "relax.vm.alloc_tensor",
-    "relax.vm.kill_object",
-    "relax.vm.call_tir_dyn",
-)
+from relax_core.ops.signature import call_text, default_text
+from relax_core.ops.spec import OpSpec, Param
 
 
 class OperatorParam(msgspec.Struct, frozen=True):
@@ -60,7 +20,7 @@ class OperatorParam(msgspec.Struct, frozen=True):
 
 
 class Operator(msgspec.Struct, frozen=True):
-    """An operator. It is complete if it is typed, and computed or lowered as far as its result allows."""
+    """An operator. `realized_by` and `reason` tell how a call runs; see `OpSpec`."""
 
     name: str
     summary: str
@@ -69,6 +29,8 @@ class Operator(msgspec.Struct, frozen=True):
     rule: str
     has_evaluate: bool
     has_legalize: bool
+    realized_by: str
+    reason: str
     is_complete: bool
     is_pure: bool
     pattern_kind: str
@@ -94,12 +56,14 @@ def describe(spec: OpSpec) -> Operator:
     return Operator(
         spec.name,
         spec.summary,
-        signature(spec),
+        call_text(spec),
         tuple(_param(item) for item in spec.params),
         _rule(spec),
         spec.evaluate is not None,
         spec.legalize is not None,
-        is_complete(spec),
+        spec.realized_by,
+        spec.reason,
+        spec.is_complete,
         spec.is_pure,
         spec.pattern_kind,
         spec.relay_name,
@@ -108,49 +72,12 @@ def describe(spec: OpSpec) -> Operator:
     )
 
 
-def is_complete(spec: OpSpec) -> bool:
-    """Tell whether nothing of the operator is missing."""
-    if spec.name in LOWERED:
-        return True
-    needs_kernel = spec.name not in EVALUATED and not spec.name.startswith(EVALUATED_FAMILIES)
-    return spec.evaluate is not None and (spec.legalize is not None or not needs_kernel)
-
-
-def signature(spec: OpSpec) -> str:
-    """Return how the operator is called."""
-    parts: list[str] = []
-    has_star = False
-    for param in spec.params:
-        if param.is_variadic:
-            parts.append(f"*{param.name}")
-            has_star = True
-            continue
-        if param.is_keyword and not has_star:
-            parts.append("*")
-            has_star = True
-        default = _default(param)
-        parts.append(f"{param.name}={default}" if default else param.name)
-    return f"R.{spec.short_name}({', '.join(parts)})"
-
-
-def _default(param: Param) -> str:
-    match param.default:
-        case default if default in (REQUIRED, OMITTED):
-            return "" if default is REQUIRED else "None"
-        case str(text):
-            return f'"{text}"'
-        case tuple(values):
-            return f"[{', '.join(map(str, values))}]"
-        case value:
-            return str(value)
-
-
 def _param(param: Param) -> OperatorParam:
     return OperatorParam(
         param.name,
         param.kind,
         param.dtype or "",
-        _default(param),
+        default_text(param),
         param.is_required,
         param.is_keyword,
         param.is_variadic,
@@ -188,6 +115,7 @@ def page(item: Operator) -> str:
         lines.append(f"    {param.name}: {kind}{default}")
     facts = {
         "type rule": item.rule,
+        "runs by": f"{item.realized_by}. {item.reason}".rstrip(),
         "evaluate": _mark(is_there=item.has_evaluate),
         "legalize": _mark(is_there=item.has_legalize),
         "pattern kind": item.pattern_kind,

@@ -12,7 +12,7 @@ from relax_core.present.now import sentence
 from relax_core.present.run_models import Event, Frame, Pop, Push, Write
 from relax_core.present.values import Values
 from relax_core.vm.trace import Trace
-from relax_core.vm.values import UNWRITTEN, Closure, arrays_in, root_of
+from relax_core.vm.values import UNWRITTEN, AdtValue, Closure, RefValue, memories_in
 
 
 @dataclass(slots=True)
@@ -159,7 +159,7 @@ class Player:
                     continue
                 live = self._stack[depth]
                 item = live.raw[register]
-                if not any(id(root_of(array)) == root for array in arrays_in(item)):
+                if root not in memories_in(item):
                     continue
                 self._holders[root].append((number, register))
                 place = self._show(item, at)
@@ -176,8 +176,8 @@ class Player:
         live.put(register, item)
         live.shown[register] = self._show(item, at)
         if self._changes and _is_shared(item):
-            for array in arrays_in(item):
-                self._holders[id(root_of(array))].append((live.number, register))
+            for root in memories_in(item):
+                self._holders[root].append((live.number, register))
 
     def _show(self, item: Any, at: int) -> int:
         return -1 if item is UNWRITTEN else self._values.index(item, at)
@@ -197,4 +197,4 @@ class Player:
 
 def _is_shared(item: Any) -> bool:
     """Tell whether two registers can hold this very object, so that it is worth saying so."""
-    return isinstance(item, np.ndarray | tuple | Closure)
+    return isinstance(item, np.ndarray | tuple | Closure | AdtValue | RefValue)

@@ -1,5 +1,8 @@
 """The data flow of Relay functions as drawings: shared expressions once, lets, matches, branches and references."""
 
+from dataclasses import replace
+
+from relax_core.analysis.regions import is_annotation, is_begin, is_closed
 from relax_core.ir.expr import Call, Constant, Expr, Function, GlobalVar, If, Op, Tuple, TupleGetItem, Var
 from relax_core.ir.node import Node
 from relax_core.ir.relay import (
@@ -15,30 +18,35 @@ from relax_core.ir.relay import (
     RefRead,
     RefWrite,
 )
-from relax_core.present.drawing import DrawCluster, EdgeKind, Look
+from relax_core.present.drawing import DrawCluster, Drawing, EdgeKind, Look
 from relax_core.present.flow import Facts, Flow, segment_of
 from relax_core.present.flow_words import call_words, literal, name_of
+from relax_core.present.region_boxes import RegionBoxes, composite_words
 from relax_core.present.words import type_text
 from relax_core.printer.relay_schedule import Schedule, is_leaf, schedule
 
 _FOLDS_FROM = 100
 """Statements of an inner block from which it folds in a large graph, as the outermost one does."""
+_IN_REGIONS = frozenset(("op", "call", "composite", "tuple", "field", "constant", "begin", "end"))
 
 
 class RelayFlow(Flow):
     """Collects the nodes and edges of Relay functions.
 
     An expression is drawn where the printer gives it a line: once, in the innermost block that holds all its uses.
+    Annotations of compiler regions are no nodes: a region is a box, its begins and ends are ports on its border.
     """
 
     def __init__(self, function: str, facts: Facts) -> None:
         super().__init__(function, facts)
         self._schedule = Schedule()
+        self._boxes = RegionBoxes(facts.module)
 
     def body(self, function: Function, cluster: str) -> str:
         """Draw parameters, statements and result; returns the key of the result."""
         if (function, "body") not in self._schedule.block_of:
             self._schedule = schedule(function)
+            self._boxes.enter(function)
         self._effects.append("")
         for param in function.params:
             self._add(param, "param", f"%{param.name}", self._type(param), cluster, (param,))
@@ -88,8 +96,13 @@ class RelayFlow(Flow):
         if expr in self._key_of or is_leaf(expr):
             return
         match expr:
+            case Function() if is_closed(expr) and not name:
+                # A composite is drawn where it is called.
+                pass
             case Function():
                 self._key_of[expr] = self._local(expr, name, cluster)
+            case Call() if is_annotation(expr):
+                self._annotation(expr, cluster)
             case Let():
                 result = self._statements(expr, "body", expr, cluster)
                 self._key_of[expr] = self._leaf(result, cluster) if is_leaf(result) else self._key_of[result]
@@ -132,19 +145,59 @@ class RelayFlow(Flow):
         self._effects.append(key)
         return key
 
+    def _annotation(self, call: Call, cluster: str) -> None:
+        """Draw a port; an annotation for no target is as if absent."""
+        value = call.args[0]
+        region = self._boxes.region_of(call)
+        if region is None or not self._boxes.is_shown(region):
+            self._key_of[call] = self._key_of.get(value) or self._leaf(value, cluster)
+            return
+        look: Look = "begin" if is_begin(call) else "end"
+        key = self._add(call, look, look, f"{region.target} {region.number}", cluster, (call,))
+        is_open = region.is_open
+        self._nodes[-1] = replace(self._nodes[-1], count=0, is_open=is_open)
+        self._operand(key, value, cluster, "reference" if isinstance(value, GlobalVar) else "value")
+
+    def _add(
+        self, where: Node, look: Look, title: str, sub: str, cluster: str, ir: tuple[Node, ...], *, tag: str = ""
+    ) -> str:
+        """Add a node, inside the box of its region if it has one."""
+        node = ir[0] if ir and look in _IN_REGIONS else None
+        region = self._boxes.region_of(node) if node is not None else None
+        if region is not None and self._boxes.is_shown(region):
+            cluster = self._boxes.box(region, cluster, self.function, self._group)
+        key = super()._add(where, look, title, sub, cluster, ir, tag=tag)
+        if node is not None and (category := self._boxes.category(node)):
+            self._nodes[-1] = replace(self._nodes[-1], category=category)
+        return key
+
+    def drawing(self, title: str) -> Drawing:
+        """Return what was collected, the boxes of regions included."""
+        self.clusters += self._boxes.clusters
+        self._nodes += self._boxes.labels
+        return super().drawing(title)
+
     def _relay_call(self, call: Call, cluster: str) -> str:
         look, tag, title, args = call_words(call)
+        if target := self._boxes.target_called(call):
+            tag, title = target, title.removeprefix("tvmgen_default_")
+        if isinstance(call.op, Function) and is_closed(call.op):
+            look, args = "composite", call.args
+            tag, title = composite_words(call.op)
         key = self._node(call, look, title, cluster, tag)
         match call.op:
             case GlobalVar(name=name):
                 self._references.append((key, name))
             case Op() | Constructor():
                 pass
+            case Function() if look == "composite":
+                pass
             case callee:
                 args = call.args
                 self._operand(key, callee, cluster, "reference")
         for item in args:
-            self._operand(key, item, cluster)
+            is_function = is_begin(item) and isinstance(item.args[0], GlobalVar)
+            self._operand(key, item, cluster, "reference" if is_function else "value")
         if self._is_effect(call):
             self._effects.append(key)
         return key
@@ -200,7 +253,7 @@ class RelayFlow(Flow):
     def _operand(self, target: str, value: Expr, cluster: str, kind: EdgeKind = "value", label: str = "") -> None:
         """Add the edge from the node of `value`; a leaf other than a variable gets its node here."""
         source = self._key_of.get(value)
-        if source is None and is_leaf(value):
+        if source is None and (is_leaf(value) or isinstance(value, Function)):
             source = self._leaf(value, cluster)
         if source and source != target:
             is_captured = kind == "value" and self._owner.startswith(f"{self._owner_of.get(source, '')}/")
@@ -219,6 +272,8 @@ class RelayFlow(Flow):
                 return key
             case Constant():
                 return self._node(value, "constant", literal(value), cluster)
+            case Function():
+                return self._add(value, "composite", composite_words(value)[1], "", cluster, (value,))
             case _:
                 return self._add(value, "constant", literal(value), "", cluster, ())
 

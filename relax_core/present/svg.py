@@ -14,6 +14,7 @@ from typing import cast
 
 import pygraphviz  # pyright: ignore[reportMissingTypeStubs]  # pygraphviz has no types
 
+from relax_core.present.svg_regions import settle_regions
 from relax_core.present.theme import variable_of
 
 _SVG = "http://www.w3.org/2000/svg"
@@ -91,6 +92,8 @@ def clean(drawn: bytes) -> str:
     root.set("xmlns", _SVG)
     for group in tuple(root.iter("g")):
         _touch_up(group)
+    for graph in root.findall("g"):
+        settle_regions(graph)
     _labels_last(root)
     return ET.tostring(root, encoding="unicode")
 

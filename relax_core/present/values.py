@@ -3,7 +3,7 @@
 from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -14,13 +14,14 @@ from relax_core.present.words import bytes_text, cut, dtype_text, plural
 from relax_core.vm.trace import Trace
 from relax_core.vm.values import (
     NOT_KEPT,
+    AdtValue,
     DTypeValue,
+    RefValue,
     ShapeValue,
     Uninitialised,
-    arrays_in,
     dtype_name,
     kind_of,
-    root_of,
+    memories_in,
     shape_text,
     show,
 )
@@ -72,8 +73,9 @@ class Values:
         """Count for each tensor in `raw` the changes of its memory before `time`."""
         if not self._changes:
             return ()
-        roots = (id(root_of(array)) for array in arrays_in(raw))
-        return tuple(bisect_right(self._changes[root], time - 1) if root in self._changes else 0 for root in roots)
+        return tuple(
+            bisect_right(self._changes[root], time - 1) if root in self._changes else 0 for root in memories_in(raw)
+        )
 
     def _add(self, raw: Any, time: int, depth: int) -> int:
         model = self._model(raw, time, depth)
@@ -83,7 +85,8 @@ class Values:
         return place
 
     def _model(self, raw: Any, time: int, depth: int) -> Value:
-        value = self._trace.as_it_was(raw, time)
+        # A list is as long as it is: its fields are looked up one by one, as far as they are shown.
+        value = raw if isinstance(raw, AdtValue) else self._trace.as_it_was(raw, time)
         match value:
             case np.ndarray():
                 return _tensor(value)
@@ -94,7 +97,13 @@ class Values:
                 text = shape_text(value)
                 return Value("shape", "Shape", cut(text, 40), long=text)
             case tuple():
-                return self._tuple(raw, time, depth)
+                return self._tuple(cast("tuple[Any, ...]", raw), time, depth)
+            case AdtValue(name=name):
+                return self._data(name, raw.fields, time, depth)
+            case RefValue():
+                held = self.index(value.value, time, depth + 1)
+                short = cut(f"ref({self.table[held].short})", 40)
+                return Value("object", "Ref", short, summary="a reference", fields=(Field("held", held),))
             case str():
                 return Value("string", "String", cut(repr(value), 40), long=_long(value))
             case DTypeValue(name=name):
@@ -122,6 +131,15 @@ class Values:
         kind = "tuple" if raw else "void"
         type_ = f"Tuple({', '.join(self.table[field.value].type for field in places)})"
         return Value(kind, cut(type_, 40), "void" if not raw else cut(short, 40), summary=summary, fields=places)
+
+    def _data(self, name: str, raw: tuple[Any, ...], time: int, depth: int) -> Value:
+        """A value of a data type: its constructor and its fields; a list is cut where its table would be too deep."""
+        fields = raw if depth < _DEPTH_LIMIT else ()
+        places = tuple(Field(f".{number}", self.index(item, time, depth + 1)) for number, item in enumerate(fields))
+        inner = ", ".join(self.table[field.value].short for field in places) or ("…" if raw else "")
+        short = f"{name}({inner})" if raw else name
+        summary = f"constructor {name}" + (f", {plural(len(raw), 'field')}" if raw else "")
+        return Value("adt", name, cut(short, 40), summary=summary, fields=places)
 
     def _closure(self, raw: ClosureValue, time: int, depth: int) -> Value:
         entry = self._trace.executable.functions[raw.function]

@@ -35,9 +35,10 @@ from relax_core.ir.relay import Constructor, Let, Match, PatternVar, RefCreate, 
 from relax_core.ir.tir import Buffer
 from relax_core.ir.types import TensorType, Type
 from relax_core.ops import find
+from relax_core.printer.ink import Ink, MarkingInk
 from relax_core.printer.literals import attribute, attributes, constant, quoted
-from relax_core.printer.naming import FunctionNames, legal
-from relax_core.printer.printed import Layout, Part, Piece, Printed, joined, write
+from relax_core.printer.naming import FunctionNames, taken_names
+from relax_core.printer.printed import Layout, Part, Piece, Printed, Ready, joined, write
 from relax_core.printer.scalars import ScalarPrinter
 from relax_core.printer.spelling import SPELLINGS
 from relax_core.printer.types import TypePrinter
@@ -54,7 +55,7 @@ def print_ast(module: IRModule) -> Printed:
 
 
 def _module(module: IRModule) -> Piece:
-    taken = frozenset(legal(item) for item in module.names)
+    taken = taken_names(module.names)
     items: list[Part] = []
     for definition in module.definitions:
         printer = _AstPrinter(FunctionNames(definition.function, taken), _shared(definition.function))
@@ -114,12 +115,18 @@ class _AstPrinter:
         yield f"#{number} = "
         yield from self._parts(node)
 
-    @property
-    def _scalars(self) -> ScalarPrinter:
-        return ScalarPrinter(self.names.__getitem__, "int64")
+    def _scalar(self, expr: PrimExpr) -> Part:
+        """Show a scalar as TVMScript does."""
+        ink = MarkingInk()
+        return Ready(*ink.unmarked(ink.whole(self._scalars(ink).show(expr))))
+
+    def _scalars(self, ink: Ink) -> ScalarPrinter:
+        return ScalarPrinter(self.names.__getitem__, "int64", ink=ink)
 
     def _type(self, type_: Type) -> Part:
-        return TypePrinter(SPELLINGS["2026"], self.names.__getitem__).show(type_)
+        ink = MarkingInk()
+        printer = TypePrinter(SPELLINGS["2026"], self._scalars(ink))
+        return Ready(*ink.unmarked(ink.whole(printer.show(type_))))
 
     def _parts(self, node: Node) -> Iterator[Part]:
         match node:
@@ -149,7 +156,7 @@ class _AstPrinter:
             case Expr():
                 yield self._leaf(node)
             case PrimExpr():
-                yield self._scalars.show(node)
+                yield self._scalar(node)
             case _:
                 yield self._generic(node)
 

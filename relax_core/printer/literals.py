@@ -2,17 +2,21 @@
 
 import json
 import math
+from functools import lru_cache
 from typing import Any, cast
 
+import numpy as np
 import numpy.typing as npt
 
 from relax_core.frontend.tvmscript.literals import MADE
 from relax_core.ir.attrs import Attrs, AttrValue
 
+_encoded = json.JSONEncoder(ensure_ascii=False).encode
+
 
 def quoted(text: str) -> str:
     """Return a string literal in double quotes."""
-    return json.dumps(text, ensure_ascii=False)
+    return _encoded(text)
 
 
 def number(value: bool | int | float) -> str:
@@ -63,10 +67,16 @@ def constant(data: npt.NDArray[Any]) -> str:
 
     A constant without elements says its shape, which the lists cannot.
     """
-    dtype = str(data.dtype)
+    dtype = _name(data.dtype)
     if data.size == 0:
         return f'[], "{dtype}", shape={data.shape}'
     return f'{_nested(data.tolist())}, "{dtype}"'
+
+
+@lru_cache(maxsize=256)
+def _name(dtype: np.dtype[Any]) -> str:
+    """Return the name of a dtype, which NumPy takes long to make."""
+    return str(dtype)
 
 
 def _nested(value: Any) -> str:

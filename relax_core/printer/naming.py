@@ -2,38 +2,109 @@
 
 import keyword
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import lru_cache
+from operator import attrgetter
+from types import MappingProxyType
+from typing import Any, cast
 
 from relax_core.ir.expr import (
+    BindingBlock,
+    Call,
     Constant,
+    DataflowBlock,
+    DataflowVar,
     DataTypeImm,
     Expr,
     ExternFunc,
+    Function,
     GlobalVar,
+    If,
     MatchCast,
     Null,
     Op,
+    PrimValue,
+    SeqExpr,
+    ShapeExpr,
+    Tuple,
     Var,
     VarBinding,
 )
 from relax_core.ir.module import BaseFunc
 from relax_core.ir.node import Node, children, preorder
-from relax_core.ir.prim import FloatImm, IntImm, PrimExpr, PrimVar, StringImm
-from relax_core.ir.substitute import type_nodes, types_in
-from relax_core.ir.tir import Buffer, PrimFunc
+from relax_core.ir.prim import (
+    Binary,
+    Cast,
+    CommReducer,
+    FloatImm,
+    IntImm,
+    Intrinsic,
+    LetExpr,
+    PointerVar,
+    PrimExpr,
+    PrimVar,
+    StringImm,
+)
+from relax_core.ir.substitute import free_symbols, type_nodes, types_in
+from relax_core.ir.tir import (
+    Allocate,
+    Buffer,
+    BufferLoad,
+    BufferParam,
+    BufferRegion,
+    BufferStore,
+    DeclBuffer,
+    For,
+    IterVar,
+    LaunchThread,
+    LetStmt,
+    PrimFunc,
+    SeqStmt,
+)
+from relax_core.ir.types import PrimType, TensorType, Type
 
 RESERVED = (
     "R", "T", "I", "relax", "tir", "tirx", "tvm", "cls", "np", "range", "float", "Tensor", "Shape", "Tuple", "Callable",
     "Object", "Any", "Prim", "DTensor", "TypeVar", "True", "False", "None", "_",
 )  # fmt: skip
 
+
+_NAMED = frozenset((Var, DataflowVar, GlobalVar, PrimVar, PointerVar))
 _NAMELESS = frozenset((Op, Constant, IntImm, FloatImm, StringImm, DataTypeImm, ExternFunc, Null))
 """Leaves that say nothing about names; most nodes are such."""
+_SCOPES = frozenset((For, LetStmt, IterVar, LaunchThread, Allocate, DeclBuffer, LetExpr, CommReducer))
+"""What defines something for what is inside it (TIR)."""
+_NOTED = frozenset((Call, Function, SeqExpr, If, MatchCast, Buffer))
+"""What says something about names itself, besides its parts."""
+_PARTS: Mapping[type[Node], Callable[[Any], tuple[Node, ...]]] = MappingProxyType(
+    {
+        Call: lambda call: (call.op, *call.args),
+        Tuple: attrgetter("fields"),
+        ShapeExpr: attrgetter("values"),
+        BindingBlock: attrgetter("bindings"),
+        DataflowBlock: attrgetter("bindings"),
+        MatchCast: lambda cast: (cast.value,),
+        For: lambda loop: (loop.var, loop.start, loop.extent, loop.body) if loop.step is None else children(loop),
+        IterVar: lambda axis: (axis.var, axis.extent, axis.binding) if axis.start is None else children(axis),
+        BufferParam: attrgetter("handle", "buffer"),
+        Buffer: lambda buffer: children(buffer) if buffer.strides or buffer.elem_offset is not None else buffer.shape,
+        Binary: attrgetter("a", "b"),
+        Intrinsic: attrgetter("args"),
+        Cast: lambda cast: (cast.value,),
+        SeqStmt: attrgetter("stmts"),
+        BufferLoad: lambda load: (load.buffer, *load.indices),
+        BufferStore: lambda store: (store.buffer, *store.indices, store.value),
+        BufferRegion: lambda region: (region.buffer, *region.starts, *region.extents),
+    }
+)
+"""The children of the nodes that are most frequent, faster than `children` finds them; variables that a node defines
+are none of them."""
 
 
+@lru_cache(maxsize=4096)
 def legal(name: str, otherwise: str = "v") -> str:
     """Return `name` as a Python identifier that is no keyword."""
-    name = unicodedata.normalize("NFKC", name)
+    name = name if name.isascii() else unicodedata.normalize("NFKC", name)
     if not name.isidentifier():
         name = "".join(char if char.isidentifier() or (char.isalnum() and char.isascii()) else "_" for char in name)
         name = name if name.isidentifier() else f"{otherwise}{name}"
@@ -41,43 +112,122 @@ def legal(name: str, otherwise: str = "v") -> str:
     return f"{name}_" if keyword.iskeyword(name) else name
 
 
-class FunctionNames:
-    """The names of one function: variables, symbolic dimensions and buffers, in the order of definition."""
+def taken_names(names: Iterable[str]) -> frozenset[str]:
+    """Return what no variable of a module is called: the names of its functions, and those that stand for modules."""
+    return frozenset((*RESERVED, *[legal(item) for item in names]))
 
-    def __init__(self, function: BaseFunc, taken: Iterable[str]) -> None:
+
+class FunctionNames(dict[Node, str]):
+    """The names of one function, none of them `taken`: variables, dimensions and buffers in the order of definition.
+
+    `symbols`, `buffers` and `casts` are in that order too; `scopes` are the nodes of TIR that define something.
+    `is_straight` tells that no part of a Relax function but its body holds bindings.
+    """
+
+    def __init__(self, function: BaseFunc, taken: frozenset[str]) -> None:
+        super().__init__()
         # The names of a module are many and the same for all its functions: they are not copied.
-        self._shared = taken if isinstance(taken, frozenset) else frozenset(taken)
-        self._taken: set[str] = set(RESERVED)
+        self._shared = taken
+        self._taken: set[str] = set()
         self._next: dict[str, int] = {}
-        self._names: dict[Node, str] = {}
-        # The function holds its types, so their identities stay theirs.
-        self._types_seen: set[int] = set()
+        self._types_seen: set[Type] = set()
         self.symbols: dict[PrimVar, None] = {}
         self.uses_globals = False
         self.used: set[Node] = set()
+        self.buffers: list[Buffer] = []
+        self.scopes: list[Node] = []
+        self.casts: list[MatchCast] = []
+        self.is_straight = True
         self._hidden: frozenset[Node] = frozenset()
         if isinstance(function, PrimFunc):
             # A buffer in the signature hides the handle that it is passed by.
-            self._hidden = frozenset(item.handle for item in function.buffers if item.is_inline)
+            self._hidden = frozenset([item.handle for item in function.buffers if item.is_inline])
         self._walk(function)
+        self.scalars = frozenset(self._merged(function)) if isinstance(function, Function) else frozenset[Var]()
+
+    def _merged(self, function: Function) -> Iterable[Var]:
+        """Yield the parameters and bindings `a: T.int64` that are computed with: they and their symbols have one name.
+
+        The reader makes the symbol of a scalar if its name stands in arithmetic or in a type; alone it is the
+        variable.
+        """
+        if not self.casts and not any(isinstance(item.annotation, PrimType) for item in function.params):
+            return
+        earlier: set[Node] = set()
+        found: list[tuple[Var, PrimVar]] = []
+        for param in function.params:
+            match param.annotation:
+                case PrimType(value=PrimVar() as symbol) if symbol not in earlier and symbol.name == param.name:
+                    found.append((param, symbol))
+                case _:
+                    pass
+            earlier.update(free_symbols(param.annotation))
+        for symbol, variables in _cast_scalars(self.casts).items():
+            if len(variables) == 1 and variables[0].name == symbol.name and symbol not in earlier:
+                found.append((variables[0], symbol))
+        computed = _computed(function) if found else frozenset[Node]()
+        for param, symbol in found:
+            if symbol in computed:
+                self[param] = self[symbol]
+                self.symbols.pop(symbol, None)
+                yield param
 
     def _walk(self, function: BaseFunc) -> None:
         """Collect what has a name, in the order of the text."""
         seen: set[Node] = set()
-        stack: list[Node] = [function]
+        stack: list[Iterator[Node]] = [iter((function,))]
         while stack:
-            node = stack.pop()
-            if node in seen:
-                continue
-            seen.add(node)
-            parts = children(node)
-            self._collect(node, parts)
-            stack += [part for part in reversed(parts) if type(part) not in _NAMELESS]
+            for node in stack[-1]:
+                kind = type(node)
+                if kind is PrimValue:
+                    node = cast("PrimValue", node).value
+                    kind = type(node)
+                if kind in _NAMELESS or node in self:
+                    continue
+                if kind is VarBinding:
+                    # Most lines are such: they and their values are looked at in one step.
+                    binding = cast("VarBinding", node)
+                    self._define(binding.var)
+                    node = binding.value
+                    kind = type(node)
+                if kind in _NAMED:
+                    self._collect(node)
+                    continue
+                if node in seen:
+                    continue
+                seen.add(node)
+                if kind in _SCOPES:
+                    self.scopes.append(node)
+                elif kind in _NOTED:
+                    self._note(node, function)
+                stack.append(iter(_PARTS.get(kind, children)(node)))
+                break
+            else:
+                stack.pop()
 
-    def __getitem__(self, node: Node) -> str:
-        if node not in self._names:
-            self._name(node, getattr(node, "name", "v"))
-        return self._names[node]
+    def _note(self, node: Node, function: BaseFunc) -> None:
+        """Take note of what a node defines, and of the types that it holds."""
+        match node:
+            case Call(type_args=types):
+                for type_ in types:
+                    self._collect_type(type_)
+            case Buffer(name=name):
+                self.buffers.append(node)
+                self[node] = self.fresh(name)
+            case MatchCast(var=var, type=type_):
+                self.casts.append(node)
+                self._collect_type(type_)
+                self._define(var)
+            case Function(ret_type=type_):
+                if type_ is not None:
+                    self._collect_type(type_)
+                self.is_straight = self.is_straight and node is function
+            case _:
+                self.is_straight = self.is_straight and node is function.body and isinstance(node, SeqExpr)
+
+    def __missing__(self, node: Node) -> str:
+        self._name(node, getattr(node, "name", "v"))
+        return self[node]
 
     def fresh(self, hint: str) -> str:
         """Return a name that nothing has."""
@@ -95,25 +245,36 @@ class FunctionNames:
         """Tell whether the value of a variable called `_` is never used: it is printed as a bare statement."""
         return var.name == "_" and var not in self.used
 
-    def _collect(self, node: Node, parts: tuple[Node, ...]) -> None:
-        for type_ in types_in(node):
-            if id(type_) not in self._types_seen:
-                self._types_seen.add(id(type_))
-                for root in type_nodes(type_):
-                    self._collect_in_type(root)
-        if isinstance(node, Var):
-            if node.name != "_":
-                self._name(node, node.name)
-        elif isinstance(node, GlobalVar):
-            self.uses_globals = True
-        elif isinstance(node, PrimVar | Buffer) and node not in self._hidden:
-            self._name(node, node.name)
-            if isinstance(node, PrimVar):
-                self.symbols.setdefault(node)
-        defined = node.var if isinstance(node, VarBinding | MatchCast) else None
-        for part in parts:
-            if isinstance(part, Var) and part is not defined:
-                self.used.add(part)
+    def _collect(self, node: Node) -> None:
+        match node:
+            case PrimVar(name=name):
+                if node not in self._hidden:
+                    self.symbols[node] = None
+                    self[node] = self.fresh(name)
+            case Var():
+                self._define(node)
+                if node.name == "_":
+                    self.used.add(node)
+            case GlobalVar():
+                self.uses_globals = True
+            case _:
+                pass
+
+    def _define(self, var: Var) -> None:
+        """Give a variable its name, behind those in its type; one called `_` has none unless it is used."""
+        if var.annotation is not None and var.annotation not in self._types_seen:
+            self._collect_type(var.annotation)
+        if var.name != "_" and var not in self:
+            self[var] = self.fresh(var.name)
+
+    def _collect_type(self, type_: Type) -> None:
+        if type_ in self._types_seen:
+            return
+        self._types_seen.add(type_)
+        dims = type_.dims if isinstance(type_, TensorType) else None
+        for root in type_nodes(type_) if dims is None else dims:
+            if type(root) is not IntImm and root not in self:
+                self._collect_in_type(root)
 
     def _collect_in_type(self, root: PrimExpr | Var | Expr) -> None:
         for node in preorder(root):
@@ -124,8 +285,38 @@ class FunctionNames:
                 self.used.add(node)
 
     def _name(self, node: Node, hint: str) -> None:
-        if node in self._names:
+        if node in self:
             return
         if isinstance(node, Var) and hint == "_":
             hint = "v"
-        self._names[node] = self.fresh(hint)
+        self[node] = self.fresh(hint)
+
+
+def _cast_scalars(casts: list[MatchCast]) -> dict[PrimVar, list[Var]]:
+    """Return the symbols that scalars are matched with, each with the variables that are bound there."""
+    found: dict[PrimVar, list[Var]] = {}
+    for item in casts:
+        match item.type:
+            case PrimType(value=PrimVar() as symbol):
+                found.setdefault(symbol, []).append(item.var)
+            case _:
+                pass
+    return found
+
+
+def _computed(function: Function) -> frozenset[Node]:
+    """Return the symbols that stand in arithmetic or in types, and nowhere alone as a value."""
+    bare: set[Node] = set()
+    computed: set[Node] = set()
+    for node in preorder(function):
+        match node:
+            case PrimValue(value=PrimVar() as symbol):
+                bare.add(symbol)
+            case PrimExpr() | ShapeExpr():
+                computed.update(part for part in children(node) if isinstance(part, PrimVar))
+            case _:
+                pass
+        for type_ in types_in(node):
+            if not isinstance(type_, PrimType):
+                computed.update(free_symbols(type_))
+    return frozenset(computed - bare)

@@ -19,15 +19,31 @@ class NodeRange(NamedTuple):
     node: Node
 
 
-@dataclass(frozen=True, slots=True, eq=False)
 class Printed:
     """A text and the ranges of its nodes, in the order of their starts, outer ones first.
 
-    A node that is shown in several places, such as a variable, has several ranges; its definition comes first.
+    A node that is shown in several places, such as a variable, has several ranges; its definition comes first. What
+    `find` gives is found when the ranges are first asked for.
     """
 
-    text: str
-    ranges: tuple[NodeRange, ...]
+    __slots__ = ("_find", "_ranges", "text")
+
+    def __init__(
+        self,
+        text: str,
+        ranges: tuple[NodeRange, ...] = (),
+        find: Callable[[], tuple[NodeRange, ...]] | None = None,
+    ) -> None:
+        self.text = text
+        self._ranges = ranges
+        self._find = find
+
+    @property
+    def ranges(self) -> tuple[NodeRange, ...]:
+        """Where the nodes are."""
+        if self._find is not None:
+            self._ranges, self._find = self._find(), None
+        return self._ranges
 
     def range_of(self, node: Node) -> NodeRange | None:
         """Return the first range of `node`."""
@@ -72,11 +88,6 @@ def write(parts: Iterable[Part], *, indent: str = INDENT) -> Printed:
     """Write parts one after the other; iterators are run as they are met, so nesting costs no Python stack."""
     with collector_held():
         return _written(parts, indent)
-
-
-def write_inside(parts: Iterable[Part]) -> Printed:
-    """Write parts of a line while a text is written."""
-    return _written(parts, INDENT)
 
 
 def _written(parts: Iterable[Part], indent: str) -> Printed:
@@ -143,18 +154,3 @@ def joined(items: Iterable[Part], separator: str = ", ") -> Iterator[Part]:
             yield separator
         is_first = False
         yield item
-
-
-def separated(items: Iterable[Part]) -> Iterator[Part]:
-    """Give items with commas between them; all are asked for at once, which is faster."""
-    found: list[Part] = []
-    for item in items:
-        if found:
-            found.append(", ")
-        found.append(item)
-    return iter(found)
-
-
-def plain_text(parts: Iterable[Part]) -> str:
-    """Return the text of parts alone."""
-    return write(parts).text

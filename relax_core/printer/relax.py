@@ -1,7 +1,7 @@
 """Print Relax functions: signatures, blocks of bindings, results."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from relax_core.frontend.tvmscript.relax_calls import match_shape_type
 from relax_core.ir.equality import same_type
@@ -18,20 +18,23 @@ from relax_core.ir.expr import (
     MatchCast,
     Op,
     SeqExpr,
+    Tuple,
     Var,
     VarBinding,
 )
 from relax_core.ir.node import Node, children, preorder
-from relax_core.ir.prim import PrimVar
+from relax_core.ir.prim import IntImm, PrimVar
 from relax_core.ir.substitute import type_nodes
-from relax_core.ir.types import Dims, ShapeType, TensorType, TupleType, Type
+from relax_core.ir.types import Dims, PrimType, ShapeType, TensorType, TupleType, Type
+from relax_core.printer.ink import Ink
 from relax_core.printer.literals import attributes
 from relax_core.printer.naming import FunctionNames
-from relax_core.printer.printed import Layout, Part, Piece, joined
+from relax_core.printer.printed import INDENT
 from relax_core.printer.relax_expr import ExprPrinter
 from relax_core.printer.spelling import Wording
 from relax_core.printer.types import TypePrinter
 
+_LEAVES = frozenset((*LEAVES, DataflowVar))
 _VOID_OPS = (
     "relax.print",
     "relax.assert_op",
@@ -44,177 +47,160 @@ _VOID_OPS = (
 
 @dataclass(frozen=True, slots=True)
 class FunctionPrinter:
-    """Prints a function of a module, with the local functions in it. `types` are inferred types to show as well."""
+    """Prints a function of a module, with the local functions in it. `types` are inferred types to show as well.
+
+    An `indent` is the line break in front of a line and the spaces behind it.
+    """
 
     spelling: Wording
     names: FunctionNames
     module_name: str
     types: Mapping[Node, Type]
     exprs: ExprPrinter
+    ink: Ink
 
-    def show(self, function: Function, name: str, *, is_local: bool = False) -> Iterator[Part]:
-        """Show a function under a name."""
-        yield self._decorator(function)
-        yield Layout.NEWLINE
+    def show(self, function: Function, name: str, indent: str, *, is_local: bool = False) -> str:
+        """Show a function under a name; its first line stands at `indent` already."""
         # Strings in a signature define dimensions; those of a local function the outer one has declared already.
         is_defining = not is_local or self.spelling.name != "2023"
-        signature = TypePrinter(self.spelling, self.names.__getitem__, is_signature=is_defining)
-        yield from (f"def {name}(", joined(self._param(item, signature) for item in function.params), ")")
-        if function.ret_type is not None:
-            yield from (" -> ", signature.show(function.ret_type))
-        yield from (":", Layout.DEEPER)
+        signature = replace(self.exprs.types, is_signature=is_defining)
+        params = ", ".join([self._param(item, signature) for item in function.params])
+        result = f" -> {signature.show(function.ret_type)}" if function.ret_type is not None else ""
+        inner = indent + INDENT
+        lines = [f"{_decorator(function)}{indent}def {name}({params}){result}:"]
         if function.attrs:
-            yield from (Layout.NEWLINE, f"R.func_attr({attributes(function.attrs)})")
+            lines.append(f"R.func_attr({attributes(function.attrs)})")
         if not is_local:
-            yield from self._declarations(function)
-        yield from self._sequence(function.body, None)
-        yield Layout.BACK
+            lines += self._declarations(function)
+        return inner.join(lines) + self.ink.nested(self._sequence, function.body, None, inner)
 
-    def _decorator(self, function: Function) -> str:
-        flags = [*(["private=True"] if function.is_private else []), *([] if function.is_pure else ["pure=False"])]
-        return f"@R.function({', '.join(flags)})" if flags else "@R.function"
+    def _param(self, param: Var, signature: TypePrinter) -> str:
+        type_ = self._annotation(param)
+        if param in self.names.scalars and isinstance(type_, PrimType):
+            type_ = PrimType(type_.dtype)
+        name = self.names[param]
+        return self.ink.mark(param, name if type_ is None else f"{name}: {signature.show(type_)}")
 
-    def _param(self, param: Var, signature: TypePrinter) -> Piece:
-        type_ = param.annotation if param.annotation is not None else self.types.get(param)
-        parts: list[Part] = [self.names[param]]
-        if type_ is not None:
-            parts += [": ", signature.show(type_)]
-        return Piece(param, parts)
-
-    def _declarations(self, function: Function) -> Iterator[Part]:
+    def _declarations(self, function: Function) -> Iterator[str]:
         """Show `cls = Module`, and the symbolic dimensions that the signature does not make known."""
         if self.names.uses_globals and self.spelling.name != "2022":
-            yield from (Layout.NEWLINE, f"cls = {self.module_name}")
+            yield f"cls = {self.module_name}"
         implicit = implicit_symbols(function, self.spelling)
         for symbol in self.names.symbols:
             if symbol not in implicit:
-                yield from (Layout.NEWLINE, Piece(symbol, (self.names[symbol],)), f" = T.{symbol.dtype}()")
+                yield f"{self.exprs.scalars.variable(symbol)} = T.{symbol.dtype}()"
 
-    def _sequence(self, expr: Expr, target: "_Target | None") -> Iterator[Part]:
+    def _sequence(self, expr: Expr, target: "_Target | None", indent: str) -> str:
         """Show bindings and then a result: returned, or assigned to `target` at the end of a branch."""
         blocks, body = (expr.blocks, expr.body) if isinstance(expr, SeqExpr) else ((), expr)
-        for block in blocks:
-            yield Piece(block, self._block(block))
+        lines = [self._block(block, indent) for block in blocks]
         match body:
             case SeqExpr():
-                yield self._sequence(body, target)
+                lines.append(self.ink.nested(self._sequence, body, target, indent))
             case If():
-                yield from self._hoist(body.condition)
-                yield from (Layout.NEWLINE, Piece(body, self._if(body, target)))
+                lines += (self._hoist(body.condition, indent), indent)
+                lines.append(self.ink.mark(body, self._if(body, target, indent)))
             case Function() if target is not None:
-                yield from (Layout.NEWLINE, Piece(body, self.show(body, target.name, is_local=True)))
+                lines += (indent, self.ink.mark(body, self.show(body, target.name, indent, is_local=True)))
             case _:
-                yield from self._hoist(body)
-                yield Layout.NEWLINE
-                yield self._target(target) if target is not None else "return "
-                yield self.exprs.show(body)
+                lines += (self._hoist(body, indent), indent)
+                lines.append(self._start(target) if target is not None else "return ")
+                lines.append(self.exprs.show(body))
+        return "".join(lines)
 
-    def _target(self, target: "_Target") -> Iterator[Part]:
-        yield target.name
-        if target.annotation is not None:
-            yield from (": ", self.exprs.type(target.annotation))
-        yield " = "
+    def _start(self, target: "_Target") -> str:
+        if target.annotation is None:
+            return f"{target.name} = "
+        return f"{target.name}: {self.exprs.type(target.annotation)} = "
 
-    def _if(self, expr: If, target: "_Target | None") -> Iterator[Part]:
-        yield from ("if ", self.exprs.show(expr.condition), ":", Layout.DEEPER)
-        yield from (Piece(expr.true_branch, self._sequence(expr.true_branch, target)), Layout.BACK)
-        yield from (Layout.NEWLINE, "else:", Layout.DEEPER)
-        yield from (Piece(expr.false_branch, self._sequence(expr.false_branch, target)), Layout.BACK)
+    def _if(self, expr: If, target: "_Target | None", indent: str) -> str:
+        condition = self.exprs.show(expr.condition)
+        branches = (self._branch(item, target, indent + INDENT) for item in (expr.true_branch, expr.false_branch))
+        return f"if {condition}:{next(branches)}{indent}else:{next(branches)}"
 
-    def _block(self, block: BindingBlock) -> Iterator[Part]:
+    def _branch(self, branch: Expr, target: "_Target | None", indent: str) -> str:
+        return self.ink.mark(branch, self.ink.nested(self._sequence, branch, target, indent))
+
+    def _block(self, block: BindingBlock, indent: str) -> str:
         if not isinstance(block, DataflowBlock):
-            for binding in block.bindings:
-                yield self._binding(binding)
-            return
-        yield from (Layout.NEWLINE, "with R.dataflow():", Layout.DEEPER)
-        for binding in block.bindings:
-            yield self._binding(binding)
+            return self.ink.mark(block, "".join([self._binding(item, indent) for item in block.bindings]))
+        inner = indent + INDENT
+        shown = "".join([self._binding(item, inner) for item in block.bindings])
         outputs = [item.var for item in _bound(block) if not isinstance(item.var, DataflowVar)]
-        shown = joined(Piece(item, (self.names[item],)) for item in outputs)
-        yield from (
-            Layout.NEWLINE,
-            "R.output(" if self.spelling.name != "2022" else "R.outputs(",
-            shown,
-            ")",
-            Layout.BACK,
-        )
+        names = ", ".join([self.exprs.show(item) for item in outputs])
+        word = "R.output" if self.spelling.name != "2022" else "R.outputs"
+        return self.ink.mark(block, f"{indent}with R.dataflow():{shown}{inner}{word}({names})")
 
-    def _binding(self, binding: Binding) -> Iterator[Part]:
+    def _binding(self, binding: Binding, indent: str) -> str:
+        mark = self.ink.mark
         match binding:
+            case VarBinding(var=var, value=Call() as value) if self.names.is_straight or _is_plain(value):
+                return indent + mark(binding, self._assigned(var, value) + self.exprs.call(value))
             case VarBinding(var=var, value=Function() as function):
-                name = self.names[var]
-                parts = Piece(function, self.show(function, name, is_local=True))
-                yield from (Layout.NEWLINE, Piece(binding, (Piece(var, (parts,)),)))
+                shown = self.show(function, self.names[var], indent, is_local=True)
+                return indent + mark(binding, mark(var, mark(function, shown)))
             case VarBinding(var=var, value=(If() | SeqExpr()) as value):
                 target = _Target(self.names[var], self._annotation(var))
-                yield from self._hoist_in_front(value)
-                yield Piece(binding, self._compound(value, target))
+                before = self._hoist_in_front(value, indent)
+                return before + mark(binding, self._compound(value, target, indent))
             case VarBinding(var=var, value=value):
-                if not _is_plain(value):
-                    yield from self._hoist(value)
-                shown = self._assignment(var, self.exprs.show(value), is_void=_is_void(value))
-                yield Layout.NEWLINE
-                yield Piece(binding, shown)
+                before = self._hoist(value, indent)
+                return f"{before}{indent}{mark(binding, self._assigned(var, value) + self.exprs.show(value))}"
+            case MatchCast(var=var, value=value, type=PrimType(dtype=dtype)) if var in self.names.scalars:
+                before = self._hoist(value, indent)
+                declared = mark(var, f"{self.names[var]}: {self.exprs.type(PrimType(dtype))}")
+                return f"{before}{indent}{mark(binding, f'{declared} = {self.exprs.show(value)}')}"
             case MatchCast(var=var, value=value):
-                yield from self._hoist(value)
-                yield from (Layout.NEWLINE, Piece(binding, self._assignment(var, self._match(binding), is_void=True)))
+                before = self._hoist(value, indent)
+                return f"{before}{indent}{mark(binding, self._assigned(var, None) + self._match(binding))}"
             case _:
                 raise AssertionError(type(binding).__name__)
 
-    def _compound(self, value: Expr, target: "_Target") -> Iterator[Part]:
+    def _compound(self, value: Expr, target: "_Target", indent: str) -> str:
         if isinstance(value, If):
-            yield from (Layout.NEWLINE, Piece(value, self._if(value, target)))
-        else:
-            yield Piece(value, self._sequence(value, target))
+            return indent + self.ink.mark(value, self._if(value, target, indent))
+        return self._branch(value, target, indent)
 
-    def _assignment(self, var: Var, value: Part, *, is_void: bool) -> list[Part]:
-        """Show `x: T = value`, or the value alone; 2026 takes only void values as statements."""
-        is_bare = self.names.is_discarded(var) and var.annotation is None
-        if not is_bare or (self.spelling.name == "2026" and not is_void):
-            parts: list[Part] = [self.names[var] if not self.names.is_discarded(var) else "_"]
-            if (type_ := self._annotation(var)) is not None:
-                parts += [": ", self.exprs.type(type_)]
-            return [Piece(var, tuple(parts)), " = ", value]
-        return [value]
+    def _assigned(self, var: Var, value: Expr | None) -> str:
+        """Show `x: T = ` in front of a value or a match, or nothing; 2026 takes only void values as statements."""
+        type_ = var.annotation if var.annotation is not None else self.types.get(var)
+        if var.name != "_" or not self.names.is_discarded(var):
+            name = self.names[var]
+        elif var.annotation is None and (self.spelling.name != "2026" or value is None or _is_void(value)):
+            return ""
+        else:
+            name = "_"
+        return f"{self.ink.mark(var, name if type_ is None else f'{name}: {self.exprs.type(type_)}')} = "
 
     def _annotation(self, var: Var) -> Type | None:
         return var.annotation if var.annotation is not None else self.types.get(var)
 
-    def _match(self, binding: MatchCast) -> Iterator[Part]:
+    def _match(self, binding: MatchCast) -> str:
         """2022 matches a shape where that says all that the type does."""
         value = self.exprs.show(binding.value)
         dims = _dims(binding.type)
         is_shape = dims is not None and same_type(match_shape_type(binding.value, dims), binding.type)
         if self.spelling.name == "2022" and is_shape and dims is not None:
-            yield from ("R.match_shape(", value, ", ", self.exprs.types.tuple_of_dims(dims), ")")
-        else:
-            yield from ("R.match_cast(", value, ", ", self.exprs.type(binding.type), ")")
+            return f"R.match_shape({value}, {self.exprs.types.tuple_of_dims(dims)})"
+        return f"R.match_cast({value}, {self.exprs.type(binding.type)})"
 
-    def _hoist_in_front(self, value: Expr) -> Iterator[Part]:
-        if isinstance(value, If):
-            yield from self._hoist(value.condition)
+    def _hoist_in_front(self, value: Expr, indent: str) -> str:
+        return self._hoist(value.condition, indent) if isinstance(value, If) else ""
 
-    def _hoist(self, value: Expr) -> Iterator[Part]:
+    def _hoist(self, value: Expr, indent: str) -> str:
         """Give a name to every part of `value` that TVMScript can only write as a statement."""
-        stack = [value]
-        found: list[Expr] = []
-        while stack:
-            current = stack.pop()
-            for child in children(current):
-                if isinstance(child, Function | If | SeqExpr) and not _is_inline(child):
-                    found.append(child)
-                elif isinstance(child, Expr):
-                    stack.append(child)
-        if isinstance(value, Function):
-            found = [value]
-        for item in reversed(found):
+        if self.names.is_straight:
+            return ""
+        lines: list[str] = []
+        for item in _statements_in(value):
             name = self.names.fresh("f" if isinstance(item, Function) else "v")
             if isinstance(item, Function):
-                yield from (Layout.NEWLINE, Piece(item, self.show(item, name, is_local=True)))
+                lines += (indent, self.ink.mark(item, self.show(item, name, indent, is_local=True)))
             else:
-                yield from self._hoist_in_front(item)
-                yield self._compound(item, _Target(name, None))
+                lines.append(self._hoist_in_front(item, indent))
+                lines.append(self._compound(item, _Target(name, None), indent))
             self.exprs.hoisted[item] = name
+        return "".join(lines)
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,16 +211,35 @@ class _Target:
     annotation: Type | None
 
 
+def _decorator(function: Function) -> str:
+    flags = [*(["private=True"] if function.is_private else []), *([] if function.is_pure else ["pure=False"])]
+    return f"@R.function({', '.join(flags)})" if flags else "@R.function"
+
+
+def _statements_in(value: Expr) -> list[Expr]:
+    """Return the parts of a value that need statements of their own, in the order in which they are written."""
+    if isinstance(value, Function):
+        return [value]
+    found: list[Expr] = []
+    stack = [value]
+    while stack:
+        for child in children(stack.pop()):
+            if isinstance(child, Function | If | SeqExpr) and not _is_inline(child):
+                found.append(child)
+            elif isinstance(child, Expr):
+                stack.append(child)
+    return found[::-1]
+
+
 def _bound(block: BindingBlock) -> list[VarBinding | MatchCast]:
     return [item for item in block.bindings if isinstance(item, VarBinding | MatchCast)]
 
 
-def _is_plain(value: Expr) -> bool:
-    """Tell quickly that no part of a value needs a name of its own."""
-    return isinstance(value, LEAVES) or (
-        isinstance(value, Call)
-        and isinstance(value.op, LEAVES)
-        and all(isinstance(item, LEAVES) for item in value.args)
+def _is_plain(value: Call) -> bool:
+    """Tell quickly that no part of a call needs a name of its own; most are such."""
+    return type(value.op) in _LEAVES and all(
+        type(item) in _LEAVES or (isinstance(item, Tuple) and _LEAVES.issuperset(map(type, item.fields)))
+        for item in value.args
     )
 
 
@@ -275,6 +280,7 @@ def implicit_symbols(function: Function, spelling: Wording) -> set[PrimVar]:
     types: list[Type] = [item.annotation for item in function.params if item.annotation is not None]
     if spelling.name == "2022":
         types += [node.type for node in preorder(function) if isinstance(node, MatchCast)]
-    roots = [root for type_ in types for root in type_nodes(type_)]
+    # Literals are most of the roots, and say nothing.
+    roots = [root for type_ in types for root in type_nodes(type_) if type(root) is not IntImm]
     found = {node for root in roots for node in preorder(root) if isinstance(node, PrimVar)}
     return {item for item in found if item.dtype == "int64"}

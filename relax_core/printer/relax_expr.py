@@ -1,8 +1,7 @@
 """Print Relax expressions."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, field
-from functools import lru_cache
 
 from relax_core.frontend.tvmscript.literals import BY_NAME
 from relax_core.ir.attrs import attr
@@ -26,152 +25,129 @@ from relax_core.ir.expr import (
 from relax_core.ir.node import Node, preorder
 from relax_core.ir.prim import FloatImm, IntImm, PrimExpr, PrimVar, StringImm, dtype_of
 from relax_core.ir.types import TensorType, Type
-from relax_core.ops import find
-from relax_core.ops.spec import OMITTED, OpSpec, Param
+from relax_core.ops.spec import Param
+from relax_core.printer.ink import Ink
 from relax_core.printer.literals import attribute, constant, number, quoted
 from relax_core.printer.naming import FunctionNames, legal
-from relax_core.printer.printed import Part, Piece, Ready, joined, separated, write_inside
+from relax_core.printer.relax_layout import CallLayout, call_layout, operator_text
 from relax_core.printer.scalars import ScalarPrinter
 from relax_core.printer.spelling import Wording
 from relax_core.printer.types import TypePrinter
 
-_DPS = ("relax.call_tir", "relax.call_tir_inplace", "relax.call_dps_packed")
-_OUT_TYPED = (
-    "relax.call_tir_with_grad",
-    "relax.call_py_func",
-    "relax.dist.call_tir",
-    "relax.dist.call_tir_local_view",
-)
-_WRAPPED = ("relax.memory.", "relax.vm.", "relax.builtin.")
-_BY_NAME = ("prim", "dtype", "axes")
 _ANYTHING = Param("", "prim")
-_LETTERS = (("relax.", "R."), ("tir.", "T."), ("ir.", "I."))
+_FLAT = frozenset((Constant, ShapeExpr, PrimValue, GlobalVar, DataTypeImm, ExternFunc, Null, Op))
+"""What has no expression of Relax inside, so that it cannot nest."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, eq=False)
 class ExprPrinter:
     """Prints the expressions of one function. `hoisted` are parts that a statement before has given a name."""
 
     spelling: Wording
     names: FunctionNames
+    types: TypePrinter
+    ink: Ink
     hoisted: dict[Node, str] = field(default_factory=dict[Node, str])
-    shown_types: dict[int, Ready] = field(default_factory=dict[int, Ready])
-
-    @property
-    def types(self) -> TypePrinter:
-        """The printer of types in the body of the function."""
-        return TypePrinter(self.spelling, self.names.__getitem__)
-
-    def type(self, type_: Type) -> Ready:
-        """Show a type; one that occurs again, the same object, is written once."""
-        found = self.shown_types.get(id(type_))
-        if found is None:
-            printed = write_inside(self.types.show(type_))
-            found = self.shown_types[id(type_)] = Ready(printed.text, printed.ranges)
-        return found
+    shown_types: dict[Type, str] = field(default_factory=dict[Type, str])
 
     @property
     def scalars(self) -> ScalarPrinter:
         """The printer of scalar expressions."""
         return self.types.scalars
 
-    def show(self, expr: Expr) -> Piece:
-        """Show an expression."""
-        if expr in self.hoisted:
-            return Piece(expr, (self.hoisted[expr],))
-        if isinstance(expr, Var):
-            return Piece(expr, (self.names[expr],))
-        return Piece(expr, self._call(expr) if isinstance(expr, Call) else self._parts(expr))
+    def type(self, type_: Type) -> str:
+        """Show a type; one that occurs again, the same object, is written once."""
+        found = self.shown_types.get(type_)
+        if found is None:
+            found = self.shown_types[type_] = self.types.show(type_)
+        return found
 
-    def _parts(self, expr: Expr) -> Iterator[Part]:
+    def show(self, expr: Expr) -> str:
+        """Show an expression."""
+        if isinstance(expr, Var):
+            return self.ink.mark(expr, self.names[expr])
+        if self.hoisted and expr in self.hoisted:
+            return self.ink.mark(expr, self.hoisted[expr])
+        if type(expr) in _FLAT:
+            return self.ink.mark(expr, self._text(expr))
+        if isinstance(expr, Call):
+            return self.ink.mark(expr, self.ink.nested(self._call, expr))
+        return self.ink.mark(expr, self.ink.nested(self._text, expr))
+
+    def call(self, call: Call) -> str:
+        """Show a call that stands in a binding, not inside another expression."""
+        return self.ink.mark(call, self._call(call))
+
+    def shown(self, items: Iterable[Expr]) -> str:
+        """Show expressions with commas between them."""
+        return ", ".join([self.show(item) for item in items])
+
+    def _text(self, expr: Expr) -> str:
         match expr:
-            case Var():
-                yield self.names[expr]
-            case GlobalVar(name=name):
-                yield legal(name) if self.spelling.name == "2022" else f"cls.{legal(name)}"
-            case Call():
-                yield self._call(expr)
             case Constant(data=data):
-                yield f"R.const({constant(data)})"
-            case Tuple(fields=fields):
-                yield self._tuple(fields)
-            case TupleGetItem(tuple_value=value, index=index):
-                yield from (self._atom(value), f"[{index}]")
+                return f"R.const({constant(data)})"
             case ShapeExpr(values=values):
-                yield self._shape(values)
+                return self._shape(values)
+            case Tuple(fields=fields):
+                return _in_brackets(self.shown(fields), len(fields)) if fields else "R.tuple()"
+            case GlobalVar(name=name):
+                return legal(name) if self.spelling.name == "2022" else f"cls.{legal(name)}"
+            case TupleGetItem(tuple_value=value, index=index):
+                return f"{self.show(value)}[{index}]"
             case PrimValue(value=StringImm(value=text)):
-                yield f"R.str({quoted(text)})"
+                return f"R.str({quoted(text)})"
             case PrimValue(value=value):
-                yield from ("R.prim_value(", self.scalars.show(value), ")")
+                return f"R.prim_value({self.scalars.show(value)})"
             case DataTypeImm(value=dtype):
-                yield f"R.dtype({quoted(dtype)})"
-            case ExternFunc(name=name):
-                yield f"R.ExternFunc({quoted(name)})"
+                return f"R.dtype({quoted(dtype)})"
+            case ExternFunc(name=name, annotation=annotation):
+                return f"R.ExternFunc({quoted(name)}{'' if annotation is None else f', {self.type(annotation)}'})"
             case Null():
-                yield "R.null_value()"
+                return "R.null_value()"
             case Op(name=name):
-                yield operator_text(name)
+                return operator_text(name)
             case If(condition=condition, true_branch=a, false_branch=b):
-                yield from ("(", self.show(a), " if ", self.show(condition), " else ", self.show(b), ")")
+                return f"({self.show(a)} if {self.show(condition)} else {self.show(b)})"
             case SeqExpr(body=body):
-                yield self.show(body)
+                return self.show(body)
             case _:
                 raise AssertionError(type(expr).__name__)
 
-    def _atom(self, expr: Expr) -> Part:
-        """Show what a subscript or a call is applied to."""
-        return self.show(expr)
-
-    def _tuple(self, fields: tuple[Expr, ...]) -> Iterator[Part]:
-        if not fields:
-            yield "R.tuple()"
-            return
-        yield from ("(", joined(self.show(item) for item in fields), ",)" if len(fields) == 1 else ")")
-
-    def _shape(self, values: tuple[PrimExpr, ...]) -> Iterator[Part]:
+    def _shape(self, values: tuple[PrimExpr, ...]) -> str:
         """2022 writes a bare tuple, which is a shape because a symbolic dimension occurs in it."""
-        is_symbolic = any(isinstance(node, PrimVar) for value in values for node in preorder(value))
-        if self.spelling.name == "2022" and is_symbolic:
-            yield self.types.tuple_of_dims(values)
-        else:
-            yield from ("R.shape([", self.types.dims(values), "])")
+        if self.spelling.name == "2022" and _is_symbolic(values):
+            return self.types.tuple_of_dims(values)
+        return f"R.shape([{self.types.dims(values)}])"
 
-    def _call(self, call: Call) -> Iterator[Part]:
+    def _call(self, call: Call) -> str:
         match call.op:
-            case Op(name="tir.index_map") if (text := _text(call)) is not None:
-                yield from (Piece(call.op, ("T.index_map",)), f"({text})")
             case Op(name=name):
-                spec = find(name)
-                yield Piece(call.op, (operator_text(name),))
-                parts = self._by_schema(call, spec) if spec is not None else None
-                yield from ("(", separated(self._as_written(call) if parts is None else parts), ")")
-            case ExternFunc(name=name):
-                yield from ("R.call_packed(", Piece(call.op, (quoted(name),)))
-                for item in (*self._plain(call), *(f"{key}={attribute(value)}" for key, value in call.attrs)):
-                    yield from (", ", item)
-                yield ")"
+                layout = call_layout(name, len(call.args))
+                return f"{self.ink.mark(call.op, layout.callee)}({', '.join(self._arguments(call, layout))})"
+            case ExternFunc(name=name, annotation=None):
+                parts = [self.ink.mark(call.op, quoted(name)), *self._plain(call), *_attributes(call)]
+                return f"R.call_packed({', '.join(parts)})"
             case callee:
-                yield from (self._atom(callee), "(", joined(self._plain(call)), ")")
+                return f"{self.show(callee)}({', '.join(self._plain(call))})"
 
-    def _plain(self, call: Call) -> Iterator[Part]:
-        yield from (self.show(item) for item in call.args)
-        yield from self._type_args(call)
+    def _plain(self, call: Call) -> list[str]:
+        return [*[self.show(item) for item in call.args], *self._type_args(call)]
 
-    def _as_written(self, call: Call) -> Iterator[Part]:
-        """Show the arguments of an operator without a schema; its last ones may be given by name."""
+    def _as_written(self, call: Call, layout: CallLayout) -> list[str]:
+        """Show arguments that no schema places; the last ones may be given by name."""
+        if layout.callee == "T.index_map" and (text := _words(call)) is not None:
+            return [text]
         by_name = attr(call.attrs, BY_NAME, ())
         names = by_name if isinstance(by_name, tuple) else ()
         first = len(call.args) - len(names)
-        yield from (self._bare(item) for item in call.args[:first])
-        for name, value in zip(names, call.args[first:], strict=True):
-            yield self._keyword(str(name), self.show(value))
-        yield from (f"{key}={attribute(value)}" for key, value in call.attrs if key != BY_NAME)
-        if call.type_args and isinstance(call.op, Op) and call.op.name in _OUT_TYPED:
-            yield from self._out_types(call.type_args)
-        else:
-            yield from self._type_args(call)
+        found = [self._bare(item) for item in call.args[:first]]
+        found += [f"{name}={self.show(value)}" for name, value in zip(names, call.args[first:], strict=True)]
+        found += _attributes(call)
+        if call.type_args and layout.out_types == "given":
+            return found + self._out_types(call.type_args, as_shapes=False)
+        return found + self._type_args(call)
 
-    def _bare(self, value: Expr) -> Part:
+    def _bare(self, value: Expr) -> str:
         """Show a host scalar, or a tuple of such, without the words around it."""
         match value:
             case _ if value in self.hoisted:
@@ -179,128 +155,122 @@ class ExprPrinter:
             case PrimValue(value=IntImm(dtype="int64" | "bool") | StringImm()) | Null():
                 return self._argument(_ANYTHING, value)
             case Tuple(fields=fields) if fields and all(isinstance(item, PrimValue | Tuple) for item in fields):
-                return Piece(
-                    value, ("(", joined(self._bare(item) for item in fields), ",)" if len(fields) == 1 else ")")
-                )
+                shown = ", ".join([self.ink.nested(self._bare, item) for item in fields])
+                return self.ink.mark(value, _in_brackets(shown, len(fields)))
             case _:
                 return self.show(value)
 
-    def _type_args(self, call: Call) -> Iterator[Part]:
-        if call.type_args:
-            yield self._keyword(self.spelling.type_args, self._types(call.type_args))
+    def _type_args(self, call: Call) -> list[str]:
+        types = call.type_args
+        if not types:
+            return []
+        shown = ", ".join([self.type(item) for item in types])
+        return [f"{self.spelling.type_args}={_in_brackets(shown, len(types))}"]
 
-    def _types(self, types: tuple[Type, ...]) -> Iterator[Part]:
-        yield from ("(", joined(self.type(item) for item in types), ",)" if len(types) == 1 else ")")
+    def _arguments(self, call: Call, layout: CallLayout) -> list[str]:
+        """Show arguments as the operator's schema places them."""
+        args, types = call.args, call.type_args
+        if layout.are_tensors and not types and not call.attrs:
+            return [self.show(item) for item in args]
+        if layout.by_position is None:
+            return self._as_written(call, layout)
+        is_wrapped = layout.are_wrapped and self.spelling.name == "2023"
+        found: list[str] = []
+        for index, param, _, is_left_out in layout.by_position:
+            value = args[index]
+            if not (is_left_out and isinstance(value, Null)):
+                found.append(self.show(value) if is_wrapped else self._argument(param, value))
+        if layout.are_listed and len(found) > 2:
+            found[1:] = [f"[{', '.join(found[1:])}]"]
+        if layout.out_types == "always" or (types and layout.out_types == "given"):
+            found += self._out_types(types, as_shapes=layout.out_types == "always")
+            types = ()
+        for index, param, word, is_left_out in layout.by_name:
+            value = args[index]
+            if not (is_left_out and isinstance(value, Null)):
+                found.append(word + (self.show(value) if is_wrapped else self._argument(param, value)))
+        if types:
+            found += self._type_args(call)
+        return found + _attributes(call) if call.attrs else found
 
-    def _keyword(self, name: str, value: Part) -> Iterator[Part]:
-        yield from (f"{name}=", value)
-
-    def _by_schema(self, call: Call, spec: OpSpec) -> Iterator[Part] | None:
-        """Show arguments as the operator's schema places them; `None` if they do not fit it."""
-        if len(call.args) == _tensor_count(spec) and not call.type_args and not call.attrs:
-            return map(self.show, call.args)
-        pairs = _paired(call, spec)
-        if pairs is None:
-            return None
-        return self._arguments(call, spec, pairs)
-
-    def _arguments(self, call: Call, spec: OpSpec, pairs: list[tuple[Param, Expr]]) -> Iterator[Part]:
-        by_name: list[Part] = []
-        # Before 2026 these operators took expressions, never bare numbers, words and dtypes.
-        is_wrapped = self.spelling.name == "2023" and spec.name.startswith(_WRAPPED)
-        last = max((i for i, (param, _) in enumerate(pairs) if not _is_by_name(param)), default=-1)
-        for index, (param, value) in enumerate(pairs):
-            if index > last and isinstance(value, Null) and param.default is None:
-                continue
-            if param.is_keyword or (index > last and _is_by_name(param)):
-                by_name.append(self._keyword(param.name, self._argument(param, value, is_wrapped=is_wrapped)))
-            else:
-                yield self._argument(param, value, is_wrapped=is_wrapped)
-        if spec.name in _DPS:
-            yield from self._out_types(call.type_args)
-        yield from by_name
-        if spec.name not in _DPS:
-            yield from self._type_args(call)
-        yield from (f"{key}={attribute(value)}" for key, value in call.attrs)
-
-    def _argument(self, param: Param, value: Expr, *, is_wrapped: bool = False) -> Part:
-        if value in self.hoisted or is_wrapped:
+    def _argument(self, param: Param, value: Expr) -> str:
+        kind = param.kind
+        is_shown = isinstance(value, Var) or (kind == "tensor" and not isinstance(value, Null))
+        if is_shown or (self.hoisted and value in self.hoisted):
             return self.show(value)
-        match param.kind, value:
-            case "tensor", _:
-                return self.show(value)
-            case _, Null():
-                return Piece(value, ("None",))
-            case "dtype", DataTypeImm(value=dtype):
-                return Piece(value, (quoted(dtype),))
-            case "func", ExternFunc(name=name):
-                return Piece(value, (quoted(name),))
-            case "index_map", PrimValue(value=StringImm(value=text)):
-                return Piece(value, (f"T.index_map({text})",))
-            case "prim" | "ints", PrimValue(value=scalar):
-                return Piece(value, self._prim(param, scalar))
-            case "expr", PrimValue() | Tuple() if not param.is_variadic:
+        mark = self.ink.mark
+        match value:
+            case PrimValue(value=scalar) if kind in ("prim", "ints"):
+                return mark(value, self._prim(param, scalar))
+            case Tuple(fields=fields) if kind in ("axes", "ints") and all(_is_int64(item) for item in fields):
+                return mark(value, f"[{', '.join([self._axis(item) for item in fields])}]")
+            case Null():
+                return mark(value, "None")
+            case DataTypeImm(value=dtype) if kind == "dtype":
+                return mark(value, quoted(dtype))
+            case ExternFunc(name=name) if kind == "func":
+                return mark(value, quoted(name))
+            case PrimValue(value=StringImm(value=text)) if kind == "index_map":
+                return mark(value, f"T.index_map({text})")
+            case PrimValue() | Tuple() if kind == "expr" and not param.is_variadic:
                 return self._bare(value)
-            case "axes" | "ints", Tuple(fields=fields) if all(_is_int64(item) for item in fields):
-                return Piece(value, ("[", joined(self._axis(item) for item in fields), "]"))
             case _:
                 return self.show(value)
 
-    def _axis(self, value: Expr) -> Piece:
+    def _axis(self, value: Expr) -> str:
         assert isinstance(value, PrimValue)
-        return Piece(value, (self.scalars.show(value.value),))
+        return self.ink.mark(value, self.scalars.show(value.value))
 
-    def _prim(self, param: Param, value: PrimExpr) -> Iterator[Part]:
+    def _prim(self, param: Param, value: PrimExpr) -> str:
         """Show a host scalar: a bare literal if the schema gives it its dtype."""
         default = param.dtype or ("float32" if isinstance(value, FloatImm) else "int64")
         match value:
             case IntImm(dtype="bool") if param.dtype in (None, "bool"):
-                yield str(bool(value.value))
+                return str(bool(value.value))
             case IntImm(dtype=dtype) if dtype == default:
-                yield str(value.value)
+                return str(value.value)
             case FloatImm(dtype=dtype) if dtype == default and number(value.value) == repr(value.value):
-                yield repr(value.value)
+                return repr(value.value)
             case IntImm():
-                yield self.scalars.show(value, typed=True)
+                return self.scalars.show(value, typed=True)
             case _:
-                yield self.scalars.show(value)
+                return self.scalars.show(value)
 
-    def _out_types(self, types: tuple[Type, ...]) -> Iterator[Part]:
-        """Show declared results: as shapes and dtypes in 2022 if they are all known tensors, else as types."""
-        tensors = [item for item in types if isinstance(item, TensorType)]
-        are_known = all(item.shape is not None and item.dtype and not item.vdevice for item in tensors)
-        if not self.spelling.out_types and tensors and len(tensors) == len(types) and are_known:
-            yield from self._out_shapes(tensors)
-            return
-        keyword = self.spelling.out_types or "out_sinfo"
-        shown = joined(self.type(item) for item in types)
-        yield self._keyword(keyword, shown if len(types) == 1 else _bracketed(shown))
+    def _out_types(self, types: tuple[Type, ...], *, as_shapes: bool) -> list[str]:
+        """Show declared results: `as_shapes` and dtypes in 2022 if they are all known tensors, else as types."""
+        if not self.spelling.out_types and (tensors := _known_tensors(types)):
+            return self._out_shapes(tensors)
+        shown = ", ".join([self.type(item) for item in types])
+        return [f"{self.spelling.out_types or 'out_sinfo'}={shown if len(types) == 1 else f'[{shown}]'}"]
 
-    def _out_shapes(self, types: list[TensorType]) -> Iterator[Part]:
+    def _out_shapes(self, types: list[TensorType]) -> list[str]:
         shapes = [self._out_shape(item) for item in types]
         dtypes = [quoted(item.dtype or "") for item in types]
         if len(types) == 1:
-            yield from (shapes[0], f"dtype={dtypes[0]}")
-        else:
-            yield _bracketed(joined(shapes))
-            yield f"dtype=[{', '.join(dtypes)}]"
+            return [shapes[0], f"dtype={dtypes[0]}"]
+        return [f"[{', '.join(shapes)}]", f"dtype=[{', '.join(dtypes)}]"]
 
-    def _out_shape(self, type_: TensorType) -> Part:
+    def _out_shape(self, type_: TensorType) -> str:
         if isinstance(type_.shape, tuple):
             return self.types.tuple_of_dims(type_.shape)
         assert type_.shape is not None
         return self.show(type_.shape)
 
 
-@lru_cache(maxsize=1024)
-def operator_text(name: str) -> str:
-    """Return "R.nn.relu" for "relax.nn.relu"."""
-    found = ((module, letter) for module, letter in _LETTERS if name.startswith(module))
-    module, letter = next(found, ("", "R."))
-    return letter + name.removeprefix(module)
+def expr_printer(spelling: Wording, names: FunctionNames, ink: Ink) -> ExprPrinter:
+    """Make the printer of the expressions of one function."""
+    scalars = ScalarPrinter(names.__getitem__, "int64", ink=ink)
+    return ExprPrinter(spelling, names, TypePrinter(spelling, scalars), ink)
 
 
-def _text(call: Call) -> str | None:
+def _known_tensors(types: tuple[Type, ...]) -> list[TensorType]:
+    """Return the types if they are tensors of known shapes and dtypes, else none."""
+    tensors = [item for item in types if isinstance(item, TensorType)]
+    are_known = all(item.shape is not None and item.dtype and not item.vdevice for item in tensors)
+    return tensors if are_known and len(tensors) == len(types) else []
+
+
+def _words(call: Call) -> str | None:
     match call.args:
         case (PrimValue(value=StringImm(value=text)),):
             return text
@@ -308,35 +278,18 @@ def _text(call: Call) -> str | None:
             return None
 
 
-def _bracketed(inner: Part) -> Iterator[Part]:
-    yield from ("[", inner, "]")
+def _attributes(call: Call) -> list[str]:
+    return [f"{key}={attribute(value)}" for key, value in call.attrs if key != BY_NAME]
 
 
-def _is_by_name(param: Param) -> bool:
-    return param.is_keyword or param.kind in _BY_NAME
+def _in_brackets(shown: str, count: int) -> str:
+    """Put items in brackets, with the comma that a single one needs."""
+    return f"({shown},)" if count == 1 else f"({shown})"
+
+
+def _is_symbolic(values: tuple[PrimExpr, ...]) -> bool:
+    return any(isinstance(node, PrimVar) for value in values for node in preorder(value))
 
 
 def _is_int64(value: Expr) -> bool:
     return isinstance(value, PrimValue) and dtype_of(value.value) == "int64"
-
-
-@lru_cache(maxsize=1024)
-def _tensor_count(spec: OpSpec) -> int:
-    """The number of parameters if all are tensors, by position; else -1."""
-    are_tensors = all(item.kind == "tensor" and not item.is_variadic and not item.is_keyword for item in spec.params)
-    return len(spec.params) if are_tensors else -1
-
-
-def _paired(call: Call, spec: OpSpec) -> list[tuple[Param, Expr]] | None:
-    """Pair the parameters of the schema with the arguments; `None` if their number does not fit."""
-    rest = list(call.args)
-    pairs: list[tuple[Param, Expr]] = []
-    for param in spec.params:
-        if param.is_variadic:
-            pairs.extend((param, value) for value in rest)
-            rest = []
-        elif rest:
-            pairs.append((param, rest.pop(0)))
-        elif param.default is not OMITTED:
-            return None
-    return None if rest else pairs

@@ -11,7 +11,7 @@ from relax_core.ir.relay import Constructor, TypeData
 from relax_core.ir.tir import PrimFunc
 from relax_core.ir.types import Type
 from relax_core.printer.printed import Layout, Part, Piece, Printed, joined, write
-from relax_core.printer.relay_expr import RelayPrinter, Tensors
+from relax_core.printer.relay_expr import NO_MARKS, Notes, RelayPrinter, Tensors
 from relax_core.printer.relay_literals import metadata_section
 from relax_core.printer.relay_names import RelayNames
 from relax_core.printer.relay_types import NotRelay, relay_type
@@ -20,27 +20,30 @@ INDENT = "  "
 _NO_TYPES: Mapping[Node, Type] = MappingProxyType({})
 
 
-def print_relay(module: IRModule, *, types: Mapping[Node, Type] | None = None) -> Printed:
+def print_relay(
+    module: IRModule, *, types: Mapping[Node, Type] | None = None, marks: Mapping[Node, str] = NO_MARKS
+) -> Printed:
     """Print a module; linear in its size. Shared expressions are graph variables, `%0 = ...;`.
 
-    `types`, as `check.infer` makes them, are shown as comments `/* ty=... */`.
+    `types`, as `check.infer` makes them, are shown as comments `/* ty=... */`. `marks` stand in angle brackets behind
+    the values of lets and the results of blocks, as `<cpu(0)>` in TVM's debug print of devices; such a text reads back.
 
     Raises:
         CompileError: RL022, the module holds what Relay text has no words for.
     """
     try:
-        return write(_module(module, _NO_TYPES if types is None else types), indent=INDENT)
+        return write(_module(module, Notes(_NO_TYPES if types is None else types, marks)), indent=INDENT)
     except NotRelay as error:
         hint = "print it with --dialect tvmscript"
         message = f"{error} cannot be printed as Relay"
         raise CompileError((Diagnostic("RL022", message, module.span, hint),)) from None
 
 
-def _module(module: IRModule, types: Mapping[Node, Type]) -> Iterator[Part]:
+def _module(module: IRModule, notes: Notes) -> Iterator[Part]:
     tensors = Tensors()
     if not _is_fragment(module):
         yield from ('#[version = "0.0.5"]', Layout.NEWLINE)
-    yield Piece(module, _definitions(module, tensors, types))
+    yield Piece(module, _definitions(module, tensors, notes))
     if tensors.data:
         yield from (Layout.NEWLINE, "#[metadata]", Layout.NEWLINE, metadata_section(tensors.data), Layout.NEWLINE)
 
@@ -51,24 +54,22 @@ def _is_fragment(module: IRModule) -> bool:
     return any(isinstance(node, GlobalVar) and node.name not in known for node in preorder(module))
 
 
-def _definitions(module: IRModule, tensors: Tensors, types: Mapping[Node, Type]) -> Iterator[Part]:
+def _definitions(module: IRModule, tensors: Tensors, notes: Notes) -> Iterator[Part]:
     for data in module.type_data:
         yield Piece(data, _type_data(data))
         yield Layout.NEWLINE
     for index, definition in enumerate(module.definitions):
         if index > 0 or module.type_data:
             yield Layout.NEWLINE
-        shown = _definition(definition, tensors, types, [data.name for data in module.type_data])
+        shown = _definition(definition, tensors, notes, [data.name for data in module.type_data])
         yield Piece(definition, (Piece(definition.function, shown),))
         yield Layout.NEWLINE
 
 
-def _definition(
-    definition: Definition, tensors: Tensors, types: Mapping[Node, Type], names: list[str]
-) -> Iterator[Part]:
+def _definition(definition: Definition, tensors: Tensors, notes: Notes, names: list[str]) -> Iterator[Part]:
     match definition.function:
         case Function() as function:
-            yield from RelayPrinter(function, tensors, types, names).definition(definition.var.name)
+            yield from RelayPrinter(function, tensors, notes, names).definition(definition.var.name)
         case PrimFunc():
             raise NotRelay(f"the prim func {definition.var.name}")
 

@@ -1,11 +1,13 @@
 """Relay expressions as text."""
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
 import numpy.typing as npt
 
-from relax_core.ir.attrs import Attrs
+from relax_core.ir.attrs import Attrs, AttrValue
 from relax_core.ir.expr import Call, Constant, Expr, Function, GlobalVar, If, Op, Tuple, TupleGetItem, Var
 from relax_core.ir.node import Node
 from relax_core.ir.relay import (
@@ -23,7 +25,7 @@ from relax_core.ir.relay import (
 )
 from relax_core.ir.types import Type
 from relax_core.printer.printed import Layout, Part, Piece, joined
-from relax_core.printer.relay_literals import attributes, scalar
+from relax_core.printer.relay_literals import attribute, attributes, param_devices, scalar
 from relax_core.printer.relay_names import RelayNames, relay_name
 from relax_core.printer.relay_schedule import Schedule, is_leaf, schedule
 from relax_core.printer.relay_types import NotRelay, relay_type
@@ -45,13 +47,24 @@ class Tensors:
         return self._index[key]
 
 
+NO_MARKS: Mapping[Node, str] = MappingProxyType({})
+
+
+@dataclass(frozen=True, slots=True)
+class Notes:
+    """What is shown behind expressions: their types as comments, and marks in angle brackets."""
+
+    types: Mapping[Node, Type]
+    marks: Mapping[Node, str]
+
+
 class RelayPrinter:
     """Prints one function of a module."""
 
-    def __init__(self, function: Function, tensors: Tensors, types: Mapping[Node, Type], names: Iterable[str]) -> None:
+    def __init__(self, function: Function, tensors: Tensors, notes: Notes, names: Iterable[str]) -> None:
         self.function = function
         self.tensors = tensors
-        self.types = types
+        self.notes = notes
         self.plan: Schedule = schedule(function)
         self.names = RelayNames(self.plan.used, names)
         self.graph_names: dict[Expr, str] = {}
@@ -64,9 +77,12 @@ class RelayPrinter:
     def _function(self, function: Function) -> Iterator[Part]:
         variables = ", ".join(self.names.type_var(item) for item in function.type_params)
         yield f"[{variables}](" if variables else "("
-        shown: list[Part] = [Piece(var, (self._declared(var),)) for var in function.params]
-        if function.attrs:
-            shown.append(attributes(function.attrs))
+        devices, attrs = param_devices(function.attrs, len(function.params))
+        shown: list[Part] = [
+            Piece(var, (self._declared(var, device),)) for var, device in zip(function.params, devices, strict=True)
+        ]
+        if attrs:
+            shown.append(attributes(attrs))
         yield from joined(shown)
         yield ")"
         if function.ret_type is not None:
@@ -78,9 +94,10 @@ class RelayPrinter:
         """Return a type as text."""
         return relay_type(type_, self.names.type_var)
 
-    def _declared(self, var: Var) -> str:
+    def _declared(self, var: Var, device: AttrValue = None) -> str:
+        marked = "" if device is None else f" {{virtual_device={attribute(device)}}}"
         annotation = "" if var.annotation is None else f": {self.type(var.annotation)}"
-        return f"%{self.names.var(var)}{annotation}"
+        return f"%{self.names.var(var)}{marked}{annotation}"
 
     def _braces(self, owner: Node, name: str, body: Expr) -> Iterator[Part]:
         yield from ("{", Layout.DEEPER, Layout.NEWLINE)
@@ -112,7 +129,9 @@ class RelayPrinter:
         yield ";"
 
     def _noted(self, expr: Expr) -> Iterator[Part]:
-        found = None if is_leaf(expr) else self.types.get(expr)
+        if expr in self.notes.marks:
+            yield f"<{self.notes.marks[expr]}>"
+        found = None if is_leaf(expr) else self.notes.types.get(expr)
         if found is not None:
             try:
                 yield f" /* ty={self.type(found)} */"

@@ -9,9 +9,16 @@ from typing import Any, cast
 import numpy as np
 import numpy.typing as npt
 
-from relax_core.frontend.relay.attributes import ALL_ATTRIBUTES, CLASS, is_reference, pairs_of
-from relax_core.frontend.relay.metadata import base64_of_tensor
-from relax_core.ir.attrs import Attrs, AttrValue
+from relax_core.frontend.relay.attributes import (
+    ALL_ATTRIBUTES,
+    CLASS,
+    EXPRESSION,
+    PARAM_DEVICES,
+    is_reference,
+    pairs_of,
+)
+from relax_core.frontend.tensors import base64_of_tensor
+from relax_core.ir.attrs import Attrs, AttrValue, attr
 
 _SUFFIX = MappingProxyType(
     {
@@ -73,6 +80,8 @@ def _object(pairs: Attrs) -> str:
     if is_reference(pairs):
         fields = dict(pairs)
         return f"meta[{fields['name']}][{fields['index']}]"
+    if pairs[0][1] == EXPRESSION and len(pairs) == 2:
+        return str(pairs[1][1])
     return f"{pairs[0][1]}({attributes(pairs[1:])})"
 
 
@@ -81,6 +90,14 @@ def attributes(attrs: Attrs) -> str:
     return ", ".join(
         attribute(value) if name == ALL_ATTRIBUTES else f"{_key(name)}={attribute(value)}" for name, value in attrs
     )
+
+
+def param_devices(attrs: Attrs, count: int) -> tuple[tuple[AttrValue, ...], Attrs]:
+    """Return the virtual devices of a function's parameters, and its other attributes."""
+    devices = attr(attrs, PARAM_DEVICES)
+    if not isinstance(devices, tuple) or len(devices) != count:
+        return (None,) * count, attrs
+    return cast("tuple[AttrValue, ...]", devices), tuple(item for item in attrs if item[0] != PARAM_DEVICES)
 
 
 def _key(name: str) -> str:

@@ -1,7 +1,7 @@
 """Print scalar expressions and types."""
 
-from collections.abc import Callable, Collection, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
 from relax_core.ir.intrinsics import KEYWORD, default_dtype, is_known
@@ -22,8 +22,8 @@ from relax_core.ir.prim import (
     Unary,
 )
 from relax_core.ir.tir import BufferLoad, BufferRef
+from relax_core.printer.ink import Ink
 from relax_core.printer.literals import number, quoted
-from relax_core.printer.printed import Part, Piece, joined
 
 _PRECEDENCE: Mapping[str, int] = MappingProxyType(
     {
@@ -40,9 +40,10 @@ _CLASSES: Mapping[str, str] = MappingProxyType(
     }
 )  # fmt: skip
 _COMPARISON = 4
+_NUMBERS = (IntImm, FloatImm)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, eq=False)
 class ScalarPrinter:
     """Prints scalar expressions; a bare integer literal is of `int_dtype`.
 
@@ -54,125 +55,137 @@ class ScalarPrinter:
     int_dtype: str
     variables: Collection[Node] = ()
     module_name: str = ""
+    ink: Ink = field(default_factory=Ink)
 
-    def show(self, expr: PrimExpr, precedence: int = 0, *, typed: bool = False) -> Piece:
+    def show(self, expr: PrimExpr, precedence: int = 0, *, typed: bool = False) -> str:
         """Show an expression in a place that binds with `precedence`; with `typed` a literal says its dtype."""
-        return Piece(expr, self._parts(expr, precedence, typed))
+        if isinstance(expr, PrimVar):
+            return self.ink.mark(expr, self.name(expr))
+        if isinstance(expr, IntImm):
+            return self.ink.mark(expr, self._int(expr, typed=typed))
+        return self.ink.mark(expr, self.ink.nested(self._text, expr, precedence))
 
-    def _parts(self, expr: PrimExpr, precedence: int, typed: bool) -> Iterator[Part]:
+    def shown(self, items: Iterable[PrimExpr], *, typed: bool = False) -> str:
+        """Show expressions with commas between them."""
+        if typed:
+            return ", ".join([self.show(item, typed=True) for item in items])
+        mark, name = self.ink.mark, self.name
+        # Most are variables, which are shown at once.
+        return ", ".join([mark(item, name(item)) if type(item) is PrimVar else self.show(item) for item in items])
+
+    def variable(self, node: Node) -> str:
+        """Show the name of a variable or a buffer."""
+        return self.ink.mark(node, self.name(node))
+
+    def variables_of(self, nodes: Iterable[Node]) -> str:
+        """Show names with commas between them."""
+        mark, name = self.ink.mark, self.name
+        return ", ".join([mark(item, name(item)) for item in nodes])
+
+    def quoted(self, expr: PrimExpr) -> str:
+        """Show an expression in quotes."""
+        ink = Ink()
+        return self.ink.mark(expr, quoted(ink.whole(replace(self, ink=ink).show(expr))))
+
+    def _text(self, expr: PrimExpr, precedence: int) -> str:
         match expr:
-            case PrimVar():
-                yield self.name(expr)
-            case IntImm():
-                yield self._int(expr, typed)
+            case Binary():
+                return self._binary(expr, precedence)
+            case BufferLoad(buffer=buffer, indices=indices):
+                return self.element(buffer, indices)
             case FloatImm(value=value, dtype=dtype):
                 text = repr(value) if number(value) == repr(value) else f'"{value}"'
-                yield f"T.{dtype}({text})"
-            case StringImm(value=text):
-                yield quoted(text)
-            case Binary():
-                yield self._binary(expr, precedence)
-            case Unary():
-                yield self._unary(expr, precedence)
+                return f"T.{dtype}({text})"
             case Cast(value=value, dtype=dtype):
-                yield from (f'T.Cast("{dtype}", ', self.show(value), ")")
-            case Select(condition=condition, true_value=a, false_value=b, is_lazy=is_lazy):
-                yield "T.if_then_else(" if is_lazy else "T.Select("
-                are_plain = isinstance(a, IntImm) and isinstance(b, IntImm)
-                yield from joined((self.show(condition), self.show(a, typed=are_plain), self.show(b, typed=are_plain)))
-                yield ")"
+                return f'T.Cast("{dtype}", {self.show(value)})'
             case Intrinsic(name="reinterpret", args=(value,), dtype=dtype):
-                yield from (f'T.reinterpret("{dtype}", ', self.show(value), ")")
+                return f'T.reinterpret("{dtype}", {self.show(value)})'
             case Intrinsic():
-                yield self._call(expr)
-            case BufferLoad(buffer=buffer, indices=indices):
-                yield self.element(buffer, indices)
+                return self._call(expr)
+            case StringImm(value=text):
+                return quoted(text)
+            case Unary():
+                return self._unary(expr, precedence)
+            case Select(condition=condition, true_value=a, false_value=b, is_lazy=is_lazy):
+                are_plain = isinstance(a, IntImm) and isinstance(b, IntImm)
+                name = "T.if_then_else" if is_lazy else "T.Select"
+                return f"{name}({self.show(condition)}, {self.shown((a, b), typed=are_plain)})"
             case _:
-                yield self._argument(expr)
+                return self._argument(expr)
 
-    def _call(self, call: Intrinsic) -> Iterator[Part]:
+    def _call(self, call: Intrinsic) -> str:
         match call:
             case Intrinsic(name="None"):
-                yield "None"
-                return
+                return "None"
             case Intrinsic(name="global", args=(StringImm(value=name), *rest)):
                 module = f"{self.module_name}." if self.module_name else ""
-                yield from (f"{module}{name}(", joined(self.show(item) for item in rest), ")")
-                return
+                return f"{module}{name}({self.shown(rest)})"
             case Intrinsic(name="pointer_type", args=words):
-                yield from ("T.handle(", joined(self.show(item) for item in words), ").ty")
-                return
+                return f"T.handle({self.shown(words)}).ty"
             case _:
                 pass
-        is_kept = is_known(call.name) or call.name in ("Ramp", "Broadcast", "Shuffle")
-        args: list[Part] = []
+        is_operator = is_known(call.name)
+        is_kept = is_operator or call.name in ("Ramp", "Broadcast", "Shuffle")
+        args: list[str] = []
         for item in call.args:
             match item:
                 case Intrinsic(name=name, args=(StringImm(value=key), value)) if name == KEYWORD:
-                    args.append(Piece(item, (f"{key}=", self.show(value))))
+                    args.append(self.ink.mark(item, f"{key}={self.show(value)}"))
                 case _:
                     args.append(self.show(item, typed=not is_kept))
-        if is_known(call.name) and default_dtype(call.name, call.args) != call.dtype:
+        if is_operator and default_dtype(call.name, call.args) != call.dtype:
             args.append(f'dtype="{call.dtype}"')
-        yield from (f"T.{call.name}(", joined(args), ")")
+        return f"T.{call.name}({', '.join(args)})"
 
-    def _argument(self, expr: PrimExpr) -> Iterator[Part]:
+    def _argument(self, expr: PrimExpr) -> str:
         """Show what stands among the arguments of an intrinsic."""
         match expr:
             case BufferRef(buffer=buffer, is_pointer=is_pointer):
-                yield from (Piece(buffer, (self.name(buffer),)), ".data" if is_pointer else "")
+                return f"{self.variable(buffer)}.data" if is_pointer else self.variable(buffer)
             case PrimList(items=items):
-                yield from ("[", joined(self.show(item) for item in items), "]")
+                return f"[{self.shown(items)}]"
             case LetExpr(var=var, value=value, body=body):
-                yield from ("T.Let(", self.show(body), ", where={", Piece(var, (self.name(var),)), ": ")
-                yield from (self.show(value, typed=True), "})")
+                shown = self.show(body)
+                return f"T.Let({shown}, where={{{self.variable(var)}: {self.show(value, typed=True)}}})"
             case CommReducer(params=params, results=results, identity=identity):
-                yield from ("T.comm_reducer(lambda ", joined(Piece(item, (self.name(item),)) for item in params), ": ")
-                shown = joined(self.show(item) for item in results)
-                yield from ("(", shown, ")") if len(results) > 1 else shown
-                yield from (", [", joined(self.show(item, typed=True) for item in identity), "])")
+                names = self.variables_of(params)
+                combined = f"({self.shown(results)})" if len(results) > 1 else self.shown(results)
+                return f"T.comm_reducer(lambda {names}: {combined}, [{self.shown(identity, typed=True)}])"
             case _:
                 raise AssertionError(type(expr).__name__)
 
-    def element(self, buffer: Node, indices: tuple[PrimExpr, ...]) -> Iterator[Part]:
+    def element(self, buffer: Node, indices: tuple[PrimExpr, ...]) -> str:
         """Show `A[i, j]`."""
         if buffer in self.variables:
-            yield Piece(buffer, (self.name(buffer),))
-            return
-        yield Piece(buffer, (self.name(buffer),))
-        yield from ("[", joined(self.show(item) for item in indices) if indices else "()", "]")
+            return self.variable(buffer)
+        shown = self.shown(indices) if indices else "()"
+        return f"{self.ink.mark(buffer, self.name(buffer))}[{shown}]"
 
-    def _int(self, expr: IntImm, typed: bool) -> str:
-        if expr.dtype == "bool":
-            return f"T.bool({bool(expr.value)})"
-        is_plain = expr.dtype == self.int_dtype and not typed
+    def _int(self, expr: IntImm, *, typed: bool) -> str:
+        value, dtype = expr.value, expr.dtype
         # A bare literal beyond 32 bits is int64 in either dialect.
-        fits = self.int_dtype == "int64" or -(1 << 31) <= expr.value < 1 << 31
-        return str(expr.value) if is_plain and fits else f"T.{expr.dtype}({expr.value})"
+        if dtype == self.int_dtype and not typed and (dtype == "int64" or -(1 << 31) <= value < 1 << 31):
+            return str(value)
+        return f"T.{dtype}({bool(value) if dtype == 'bool' else value})"
 
-    def _binary(self, expr: Binary, precedence: int) -> Iterator[Part]:
-        typed = isinstance(expr.a, IntImm) and isinstance(expr.b, IntImm)
-        own = None if self.int_dtype == "int32" and _is_folded(expr) else _PRECEDENCE.get(expr.op)
+    def _binary(self, expr: Binary, precedence: int) -> str:
+        a, b = expr.a, expr.b
+        # Two literals say their dtype, and with one TVM may fold the operation.
+        has_literal = type(a) in _NUMBERS or type(b) in _NUMBERS
+        typed = has_literal and isinstance(a, IntImm) and isinstance(b, IntImm)
+        is_folded = has_literal and self.int_dtype == "int32" and _is_folded(expr)
+        own = None if is_folded else _PRECEDENCE.get(expr.op)
         if own is None:
-            name = "T." + (_CLASSES.get(expr.op) or expr.op)
-            yield from (name, "(", self.show(expr.a, typed=typed), ", ", self.show(expr.b, typed=typed), ")")
-            return
+            return f"T.{_CLASSES.get(expr.op) or expr.op}({self.shown((a, b), typed=typed)})"
         # Comparisons do not chain, so both of their operands bind tighter.
         left = own + 1 if own == _COMPARISON else own
-        if own < precedence:
-            yield "("
-        yield from (self.show(expr.a, left, typed=typed), f" {expr.op} ", self.show(expr.b, own + 1, typed=typed))
-        if own < precedence:
-            yield ")"
+        text = f"{self.show(a, left, typed=typed)} {expr.op} {self.show(b, own + 1, typed=typed)}"
+        return f"({text})" if own < precedence else text
 
-    def _unary(self, expr: Unary, precedence: int) -> Iterator[Part]:
+    def _unary(self, expr: Unary, precedence: int) -> str:
         own = _NOT if expr.op == "not" else _UNARY
-        if own < precedence:
-            yield "("
-        yield "not " if expr.op == "not" else expr.op
-        yield self.show(expr.a, own, typed=True)
-        if own < precedence:
-            yield ")"
+        text = f"{'not ' if expr.op == 'not' else expr.op}{self.show(expr.a, own, typed=True)}"
+        return f"({text})" if own < precedence else text
 
 
 def _is_folded(expr: Binary) -> bool:

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from relax_core.frontend.tvmscript.literals import MADE
 from relax_core.frontend.tvmscript.tir_block import BUFFER
 from relax_core.ir.attrs import Attrs, AttrValue
-from relax_core.ir.equality import structural_equal
-from relax_core.ir.node import Node, preorder
+from relax_core.ir.node import Node, children, preorder
 from relax_core.ir.prim import CommReducer, IntImm, Intrinsic, LetExpr, PrimExpr, PrimVar
 from relax_core.ir.tir import (
+    NOTHING,
     Allocate,
     AssertStmt,
     AttrStmt,
@@ -33,107 +33,99 @@ from relax_core.ir.tir import (
     Stmt,
     While,
 )
+from relax_core.printer.ink import Ink
 from relax_core.printer.literals import attributes, quoted
 from relax_core.printer.naming import FunctionNames
-from relax_core.printer.printed import Layout, Part, Piece, joined
+from relax_core.printer.printed import INDENT
 from relax_core.printer.scalars import ScalarPrinter
 from relax_core.printer.spelling import Wording
 from relax_core.printer.tir_buffers import BufferPrinter, type_of_variable
 from relax_core.printer.tir_scoped import SHARED, ScopedPrinter
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, eq=False)
 class PrimFuncPrinter:
     """Prints one prim func.
 
-    `ranges` are the loops around the place; `variables` the buffers that the text calls variables; `launches` tells
-    how often a variable numbers threads.
+    In its `scalars` a bare integer is int32, and `variables` are the buffers that the text calls variables. `ranges`
+    are the loops around the place; `launches` tells how often a variable numbers threads.
     """
 
     spelling: Wording
     names: FunctionNames
-    module_name: str = ""
+    scalars: ScalarPrinter
+    buffers: BufferPrinter
+    variables: set[Node]
     ranges: dict[PrimVar, For] = field(default_factory=dict[PrimVar, For])
-    variables: set[Node] = field(default_factory=set[Node])
     launches: Counter[PrimVar] = field(default_factory=Counter[PrimVar])
     buffers_by_name: dict[str, Buffer] = field(default_factory=dict[str, Buffer])
 
     @property
-    def scalars(self) -> ScalarPrinter:
-        """The printer of scalar expressions in TIR, where a bare integer is int32."""
-        return ScalarPrinter(self.names.__getitem__, "int32", self.variables, self.module_name)
+    def ink(self) -> Ink:
+        """What the text is written with."""
+        return self.scalars.ink
 
-    @property
-    def buffers(self) -> BufferPrinter:
-        """The printer of buffers."""
-        return BufferPrinter(self.spelling, self.scalars)
-
-    def show(self, function: PrimFunc, name: str) -> Iterator[Part]:
-        """Show the function under a name."""
+    def show(self, function: PrimFunc, name: str, indent: str) -> str:
+        """Show the function under a name; its first line stands at `indent` already."""
         flags = [*(["private=True"] if function.is_private else [])]
         flags += () if function.is_s_tir is False else self.spelling.prim_func_flags
-        yield f"@T.prim_func({', '.join(flags)})" if flags else "@T.prim_func"
+        decorator = f"@T.prim_func({', '.join(flags)})" if flags else "@T.prim_func"
         inline = {item.handle: item for item in function.buffers if self._is_inline(item)}
-        params = joined(self._param(item, inline.get(item)) for item in function.params)
+        params = ", ".join([self._param(item, inline.get(item)) for item in function.params])
         result = f" -> T.{function.ret_dtype}" if function.ret_dtype is not None else ""
-        yield from (Layout.NEWLINE, f"def {name}(", params, f"){result}:", Layout.DEEPER)
+        inner = f"{indent}{INDENT}"
+        lines = [f"{decorator}{indent}def {name}({params}){result}:"]
         if function.attrs:
-            yield from (Layout.NEWLINE, f"T.func_attr({attributes(function.attrs)})")
-        yield self._declarations(function)
-        for item in function.buffers:
-            if not self._is_inline(item):
-                yield from (Layout.NEWLINE, Piece(item, self._match(item)))
-        yield self._body(function.body)
-        yield Layout.BACK
+            lines.append(f"T.func_attr({attributes(function.attrs)})")
+        lines += self._declarations(function)
+        lines += [self._match(item) for item in function.buffers if not self._is_inline(item)]
+        return f"{inner.join(lines)}{self._body(function.body, inner)}"
 
     def _is_inline(self, param: BufferParam) -> bool:
         """Tell whether a buffer stands in the signature; apache-tvm 0.25 knows no dimensions there."""
-        is_open = self.spelling.name == "2023" and any(isinstance(item, PrimVar) for item in preorder(param.buffer))
-        return param.is_inline and not is_open
+        if not param.is_inline or self.spelling.name != "2023":
+            return param.is_inline
+        return not any(isinstance(item, PrimVar) for item in preorder(param.buffer))
 
-    def _param(self, param: PrimVar, inline: BufferParam | None) -> Piece:
+    def _param(self, param: PrimVar, inline: BufferParam | None) -> str:
         if inline is None:
-            return Piece(param, (f"{self.names[param]}: {type_of_variable(param)}",))
+            return self.ink.mark(param, f"{self.names[param]}: {type_of_variable(param)}")
         buffer = inline.buffer
-        shown = (f"{self.names[buffer]}: ", self.buffers.definition(buffer, "Buffer", is_signature=True))
-        return Piece(inline, (Piece(param, (Piece(buffer, shown),)),))
+        shown = f"{self.names[buffer]}: {self.buffers.definition(buffer, 'Buffer', is_signature=True)}"
+        return self.ink.mark(inline, self.ink.mark(param, self.ink.mark(buffer, shown)))
 
-    def _match(self, param: BufferParam) -> Iterator[Part]:
-        yield from (Piece(param.buffer, (self.names[param.buffer],)), " = ")
-        handle = Piece(param.handle, (self.names[param.handle],))
-        yield self.buffers.definition(param.buffer, "match_buffer", handle)
+    def _match(self, param: BufferParam) -> str:
+        name, handle = self.scalars.variable(param.buffer), self.scalars.variable(param.handle)
+        return self.ink.mark(param, f"{name} = {self.buffers.definition(param.buffer, 'match_buffer', handle)}")
 
-    def _declarations(self, function: PrimFunc) -> Iterator[Part]:
+    def _declarations(self, function: PrimFunc) -> Iterator[str]:
         """Show `n = T.int64()` for the dimensions that are bound from the arguments' shapes.
 
         Where a buffer stands in the signature, 2022 and 2026 know its int64 dimensions from there.
         """
-        inline = signature_symbols(function)
-        for node in preorder(function):
-            match node:
-                case Buffer(name=name):
-                    self.buffers_by_name.setdefault(name, node)
+        for buffer in self.names.buffers:
+            self.buffers_by_name.setdefault(buffer.name, buffer)
+        for scope in self.names.scopes:
+            match scope:
                 case DeclBuffer(buffer=buffer, is_scalar=True) if self.spelling.name != "2022":
                     self.variables.add(buffer)
-                case LaunchThread(var=var):
+                case LaunchThread(var=var, tag=tag):
                     self.launches[var] += 1
                     if self.launches[var] == SHARED:
-                        yield from (
-                            Layout.NEWLINE,
-                            Piece(var, (self.names[var],)),
-                            f" = T.env_thread({quoted(node.tag)})",
-                        )
+                        yield f"{self.scalars.variable(var)} = T.env_thread({quoted(tag)})"
                 case _:
                     pass
-        for symbol in _free_symbols(function):
-            if symbol in inline and self.spelling.name != "2023":
+        free = _free_symbols(function, self.names)
+        inline = signature_symbols(function) if free and self.spelling.name != "2023" else ()
+        for symbol in free:
+            if symbol in inline:
                 continue
             is_2022 = self.spelling.name == "2022" and symbol.dtype != "handle"
             type_ = type_of_variable(symbol)
             made = f'T.var("{symbol.dtype}")' if is_2022 else type_ if type_.endswith(")") else f"{type_}()"
-            yield from (Layout.NEWLINE, Piece(symbol, (self.names[symbol],)), f" = {made}")
+            yield f"{self.scalars.variable(symbol)} = {made}"
 
-    def _body(self, body: Stmt) -> Iterator[Part]:
+    def _body(self, body: Stmt, indent: str) -> str:
         """Show the body; a root block that only allocates is left out, as its buffers make it again.
 
         In 2022 they make it only where there are other blocks.
@@ -142,130 +134,136 @@ class PrimFuncPrinter:
             case Block(name="root", iter_vars=(), init=None, predicate=None, annotations=(), matches=()) if (
                 body.alloc_buffers and body.reads is None and body.writes is None and self._makes_root(body)
             ):
-                yield Piece(body, self._root(body))
+                return self.ink.mark(body, self._allocations(body, indent) + self._lines(body.body, indent))
             case _:
-                yield self._stmt(body)
+                return self._lines(body, indent)
 
     def _makes_root(self, root: Block) -> bool:
         return self.spelling.name != "2022" or any(isinstance(item, Block) for item in preorder(root.body))
 
-    def _root(self, block: Block) -> Iterator[Part]:
-        yield self._allocations(block)
-        yield self._stmt(block.body)
-
-    def _allocations(self, block: Block) -> Iterator[Part]:
+    def _allocations(self, block: Block, indent: str) -> str:
+        lines: list[str] = []
         for buffer in block.alloc_buffers:
-            yield from (Layout.NEWLINE, Piece(buffer, (self.names[buffer],)), " = ")
-            yield self.buffers.definition(buffer, self.spelling.alloc_buffer)
+            made = self.buffers.definition(buffer, self.spelling.alloc_buffer)
+            lines += (indent, self.scalars.variable(buffer), " = ", made)
         for item in block.matches:
-            yield from (Layout.NEWLINE, Piece(item, self._matched(item)))
+            lines += (indent, self._matched(item))
+        return "".join(lines)
 
-    def _matched(self, match: MatchRegion) -> Iterator[Part]:
-        yield from (Piece(match.buffer, (self.names[match.buffer],)), " = ")
-        region = Piece(match.region, self.buffers.region(match.region))
-        yield self.buffers.definition(match.buffer, "match_buffer", region)
+    def _matched(self, match: MatchRegion) -> str:
+        name, region = self.scalars.variable(match.buffer), self.buffers.region(match.region)
+        return self.ink.mark(match, f"{name} = {self.buffers.definition(match.buffer, 'match_buffer', region)}")
 
-    def _stmt(self, stmt: Stmt) -> Iterator[Part]:
-        match stmt:
-            case SeqStmt(stmts=stmts):
-                for item in stmts[:-1]:
-                    yield self._inside(item) if isinstance(item, ScopedStmt) else self._stmt(item)
-                yield self._stmt(stmts[-1]) if stmts else ""
-            case For():
-                yield self._loop(stmt)
-            case LetStmt() | AttrStmt() | LaunchThread() | Allocate() | DeclBuffer() | BufferRealize():
-                yield from (Layout.NEWLINE, Piece(stmt, self._scoped().line(stmt)), self._stmt(stmt.body))
-            case _:
-                yield from (Layout.NEWLINE, Piece(stmt, self._simple(stmt)))
+    def _lines(self, stmt: Stmt, indent: str) -> str:
+        """Show statements as lines at `indent`, which starts with the line break before each."""
+        lines: list[str] = []
+        stack: list[Stmt | _Inside] = [stmt]
+        while stack:
+            item = stack.pop()
+            match item:
+                case BufferStore():
+                    lines += (indent, self._simple(item, indent))
+                case For():
+                    lines.append(self.ink.nested(self._loop, item, indent))
+                case Block():
+                    lines += (indent, self.ink.nested(self._simple, item, indent))
+                case SeqStmt(stmts=stmts):
+                    stack += _lined_up(stmts or (NOTHING,))
+                case LetStmt() | AttrStmt() | LaunchThread() | Allocate() | DeclBuffer() | BufferRealize():
+                    lines += (indent, self.ink.mark(item, self._scoped().line(item)))
+                    stack.append(item.body)
+                case _Inside(stmt=scoped):
+                    lines += (indent, self.ink.nested(self._inside, scoped, indent))
+                case _:
+                    lines += (indent, self.ink.nested(self._simple, item, indent))
+        return "".join(lines)
 
     def _scoped(self) -> ScopedPrinter:
         return ScopedPrinter(self.buffers, self.launches)
 
-    def _inside(self, stmt: ScopedStmt) -> Iterator[Part]:
+    def _inside(self, stmt: ScopedStmt, indent: str) -> str:
         """Show a statement whose scope ends before the list does: `with ...:`."""
-        yield from (Layout.NEWLINE, Piece(stmt, (self._scoped().head(stmt), self._indented(stmt.body))))
+        if isinstance(stmt, DeclBuffer):
+            # A variable lives to the end of its list, so this one is shown as the buffer that it is.
+            self.variables.discard(stmt.buffer)
+        return self.ink.mark(stmt, f"{self._scoped().head(stmt)}{self._lines(stmt.body, indent + INDENT)}")
 
-    def _simple(self, stmt: Stmt) -> Iterator[Part]:
+    def _simple(self, stmt: Stmt, indent: str) -> str:
+        return self.ink.mark(stmt, self._statement(stmt, indent))
+
+    def _statement(self, stmt: Stmt, indent: str) -> str:
+        show, inner = self.scalars.show, indent + INDENT
         match stmt:
             case BufferStore(buffer=buffer, indices=indices, value=value):
-                yield from (self.scalars.element(buffer, indices), " = ", self.scalars.show(value))
+                return f"{self.scalars.element(buffer, indices)} = {show(value)}"
             case Block():
-                yield self._block(stmt)
+                return self._block(stmt, inner)
             case IfThenElse(condition=condition, then_body=then, else_body=other):
-                yield from ("if ", self.scalars.show(condition), ":", self._indented(then))
-                if other is not None:
-                    yield from (Layout.NEWLINE, "else:", self._indented(other))
+                text = f"if {show(condition)}:{self._lines(then, inner)}"
+                return text if other is None else f"{text}{indent}else:{self._lines(other, inner)}"
             case While(condition=condition, body=body):
-                yield from ("while ", self.scalars.show(condition), ":", self._indented(body))
+                return f"while {show(condition)}:{self._lines(body, inner)}"
             case AssertStmt():
-                yield from ("assert ", self.scalars.show(stmt.condition), _message(stmt))
+                return f"assert {show(stmt.condition)}{_message(stmt)}"
             case Evaluate(value=value):
-                yield self._evaluation(value)
+                return self._evaluation(value)
             case _:
                 raise AssertionError(type(stmt).__name__)
 
-    def _evaluation(self, value: PrimExpr) -> Iterator[Part]:
+    def _evaluation(self, value: PrimExpr) -> str:
         match value:
             case Intrinsic(name="break_loop" | "continue_loop" as name, args=()):
-                yield name.removesuffix("_loop")
+                return name.removesuffix("_loop")
             case Intrinsic(name="ret", args=(result,)) if self.spelling.name != "2022":
-                yield from ("return ", self.scalars.show(result))
+                return f"return {self.scalars.show(result)}"
             case _:
-                yield from ("T.evaluate(", self.scalars.show(value), ")")
+                return f"T.evaluate({self.scalars.show(value)})"
 
-    def _indented(self, body: Stmt) -> Iterator[Part]:
-        yield from (Layout.DEEPER, self._stmt(body), Layout.BACK)
-
-    def _loop(self, loop: For) -> Iterator[Part]:
-        """Show a loop; a nest of plain loops is one `T.grid`."""
+    def _loop(self, loop: For, indent: str) -> str:
+        """Show a loop; a nest of plain loops is one `T.grid`, whose text shows each of them."""
         nest = _nest(loop)
         for item in nest:
             self.ranges[item.var] = item
-        yield Layout.NEWLINE
-        yield self._nested(nest, 0, self._header(nest))
+        return indent + self._nested(nest, self._header(nest), indent)
 
-    def _nested(self, nest: list[For], depth: int, header: Part) -> Part:
-        """The pieces of the loops of a nest contain each other, the innermost holds the text."""
-        if depth == len(nest) - 1:
-            return Piece(nest[depth], (header, self._indented(nest[-1].body)))
-        return Piece(nest[depth], (self._nested(nest, depth + 1, header),))
+    def _nested(self, nest: list[For], header: str, indent: str) -> str:
+        text = header + self._lines(nest[-1].body, indent + INDENT)
+        for item in reversed(nest):
+            text = self.ink.mark(item, text)
+        return text
 
-    def _header(self, nest: list[For]) -> Iterator[Part]:
-        yield from ("for ", joined(Piece(item.var, (self.names[item.var],)) for item in nest), " in ")
+    def _header(self, nest: list[For]) -> str:
+        names = self.scalars.variables_of([item.var for item in nest])
         if len(nest) > 1:
-            yield from ("T.grid(", joined(self.scalars.show(item.extent) for item in nest), "):")
-            return
+            return f"for {names} in T.grid({self.scalars.shown([item.extent for item in nest])}):"
         loop = nest[0]
         is_plain = loop.kind == "serial" and not loop.annotations
-        yield "range(" if is_plain else f"T.{loop.kind}("
         if _starts_at_zero(loop) and loop.step is None:
-            yield self.scalars.show(loop.extent)
+            shown = self.scalars.show(loop.extent)
         else:
-            yield from (self.scalars.show(loop.start), ", ", self.buffers.stop(loop.start, loop.extent))
+            shown = f"{self.scalars.show(loop.start)}, {self.buffers.stop(loop.start, loop.extent)}"
         if loop.step is not None:
-            yield from (", " if is_plain else ", step=", self.scalars.show(loop.step))
+            shown += f"{', ' if is_plain else ', step='}{self.scalars.show(loop.step)}"
         if loop.thread is not None:
-            yield f", thread={quoted(loop.thread)}"
+            shown += f", thread={quoted(loop.thread)}"
         if loop.annotations:
-            yield f", annotations={attributes(loop.annotations)}"
-        yield "):"
+            shown += f", annotations={attributes(loop.annotations)}"
+        return f"for {names} in {'range' if is_plain else f'T.{loop.kind}'}({shown}):"
 
-    def _block(self, block: Block) -> Iterator[Part]:
-        name = quoted(block.name) if block.name else ""
-        yield from (f"with T.{self.spelling.block}({name}):", Layout.DEEPER)
-        yield self._axes(block.iter_vars)
+    def _block(self, block: Block, indent: str) -> str:
+        lines = [f"with T.{self.spelling.block}({quoted(block.name) if block.name else ''}):"]
+        lines += self._axes(block.iter_vars)
         if block.predicate is not None:
-            yield from (Layout.NEWLINE, "T.where(", self.scalars.show(block.predicate), ")")
+            lines.append(f"T.where({self.scalars.show(block.predicate)})")
         for word, regions in (("reads", block.reads), ("writes", block.writes)):
             if regions is not None:
-                shown = joined(Piece(item, self.buffers.region(item)) for item in regions)
-                yield from (Layout.NEWLINE, f"T.{word}(", shown, ")")
+                lines.append(f"T.{word}({', '.join([self.buffers.region(item) for item in regions])})")
         if block.annotations:
-            yield from (Layout.NEWLINE, f"T.{self.spelling.block_attr}({attributes(self._named(block.annotations))})")
-        yield self._allocations(block)
+            lines.append(f"T.{self.spelling.block_attr}({attributes(self._named(block.annotations))})")
+        text = indent.join(lines) + self._allocations(block, indent)
         if block.init is not None:
-            yield from (Layout.NEWLINE, "with T.init():", self._indented(block.init))
-        yield from (self._stmt(block.body), Layout.BACK)
+            text += f"{indent}with T.init():{self._lines(block.init, indent + INDENT)}"
+        return text + self._lines(block.body, indent)
 
     def _named(self, attrs: Attrs) -> Attrs:
         """Replace the buffers that annotations list by their names here."""
@@ -281,25 +279,22 @@ class PrimFuncPrinter:
             case _:
                 return value
 
-    def _axes(self, axes: tuple[IterVar, ...]) -> Iterator[Part]:
-        if not axes:
-            return
-        if all(self._is_remapped(item) for item in axes):
+    def _axes(self, axes: tuple[IterVar, ...]) -> list[str]:
+        # As TVM: one axis alone is no remap, which in 0.25 gives it another dtype of the start.
+        if len(axes) > 1 and all(self._is_remapped(item) for item in axes):
             kinds = "".join("S" if item.kind == "spatial" else "R" for item in axes)
-            yield from (Layout.NEWLINE, joined(Piece(item.var, (self.names[item.var],)) for item in axes))
-            bindings = joined(Piece(item, (self.scalars.show(item.binding),)) for item in axes)
-            yield from (f' = T.axis.remap("{kinds}", [', bindings, "])")
-            return
-        for item in axes:
-            yield from (Layout.NEWLINE, Piece(item, self._axis(item)))
+            names = self.scalars.variables_of([item.var for item in axes])
+            bindings = ", ".join([self.ink.mark(item, self.scalars.show(item.binding)) for item in axes])
+            return [f'{names} = T.axis.remap("{kinds}", [{bindings}])']
+        return [self.ink.mark(item, self._axis(item)) for item in axes]
 
-    def _axis(self, axis: IterVar) -> Iterator[Part]:
-        yield from (Piece(axis.var, (self.names[axis.var],)), f" = T.axis.{axis.kind}(")
+    def _axis(self, axis: IterVar) -> str:
+        name = self.scalars.variable(axis.var)
         if axis.start is None:
-            yield self.scalars.show(axis.extent)
+            extent = self.scalars.show(axis.extent)
         else:
-            yield from ("(", self.scalars.show(axis.start), ", ", self.buffers.stop(axis.start, axis.extent), ")")
-        yield from (", ", self.scalars.show(axis.binding), ")")
+            extent = f"({self.scalars.show(axis.start)}, {self.buffers.stop(axis.start, axis.extent)})"
+        return f"{name} = T.axis.{axis.kind}({extent}, {self.scalars.show(axis.binding)})"
 
     def _is_remapped(self, axis: IterVar) -> bool:
         loop = self.ranges.get(axis.binding) if isinstance(axis.binding, PrimVar) else None
@@ -312,8 +307,28 @@ class PrimFuncPrinter:
         return is_same_start and _same(loop.extent, axis.extent)
 
 
+@dataclass(frozen=True, slots=True)
+class _Inside:
+    """A statement of a list whose scope ends before the list does."""
+
+    stmt: ScopedStmt
+
+
+def _lined_up(stmts: tuple[Stmt, ...]) -> "list[Stmt | _Inside]":
+    """Return the statements of a list, the last one first; the scope of one that is not the last ends behind it."""
+    first = (_Inside(item) if isinstance(item, ScopedStmt) else item for item in reversed(stmts[:-1]))
+    return [*stmts[-1:], *first]
+
+
+def prim_func_printer(spelling: Wording, names: FunctionNames, module_name: str, ink: Ink) -> PrimFuncPrinter:
+    """Make the printer of one prim func of a module."""
+    variables: set[Node] = set()
+    scalars = ScalarPrinter(names.__getitem__, "int32", variables, module_name, ink)
+    return PrimFuncPrinter(spelling, names, scalars, BufferPrinter(spelling, scalars), variables)
+
+
 def _same(a: PrimExpr, b: PrimExpr) -> bool:
-    return a is b or (isinstance(a, IntImm) and structural_equal(a, b))
+    return a is b or (isinstance(a, IntImm) and isinstance(b, IntImm) and (a.value, a.dtype) == (b.value, b.dtype))
 
 
 def _message(stmt: AssertStmt) -> str:
@@ -337,32 +352,37 @@ def _nest(loop: For) -> list[For]:
     """Return the loops that `T.grid` can join: plain ones directly inside each other, with independent extents."""
     nest = [loop]
     loop_vars = {loop.var}
-    while _is_plain(nest[-1]) and isinstance(inner := nest[-1].body, For) and _is_plain(inner):
-        if any(node in loop_vars for node in preorder(inner.extent)):
+    if not _is_plain(loop):
+        return nest
+    while isinstance(inner := nest[-1].body, For) and _is_plain(inner):
+        if type(inner.extent) is not IntImm and any(node in loop_vars for node in preorder(inner.extent)):
             break
         nest.append(inner)
         loop_vars.add(inner.var)
     return nest
 
 
-def _free_symbols(function: PrimFunc) -> list[PrimVar]:
+def _free_symbols(function: PrimFunc, names: FunctionNames) -> list[PrimVar]:
     """Return the variables that nothing in the function binds, in the order of the text."""
     bound: set[PrimVar] = set(function.params)
-    found: dict[PrimVar, None] = {}
-    for node in preorder(function):
-        match node:
+    for scope in names.scopes:
+        match scope:
             case For() | LetStmt() | IterVar() | LaunchThread() | Allocate() | LetExpr():
-                bound.add(node.var)
+                bound.add(scope.var)
             case CommReducer(params=params):
                 bound.update(params)
-            case PrimVar():
-                found.setdefault(node)
             case _:
                 pass
-    return [item for item in found if item not in bound]
+    return [item for item in names.symbols if item not in bound]
 
 
 def signature_symbols(function: PrimFunc) -> set[PrimVar]:
     """Return the int64 dimensions of the buffers in the signature."""
-    nodes = {node for item in function.buffers if item.is_inline for node in preorder(item.buffer)}
-    return {item for item in nodes if isinstance(item, PrimVar) and item.dtype == "int64"}
+    found: set[PrimVar] = set()
+    for param in function.buffers:
+        for part in children(param.buffer) if param.is_inline else ():
+            if isinstance(part, PrimVar):
+                found.add(part)
+            elif not isinstance(part, IntImm):
+                found.update(node for node in preorder(part) if isinstance(node, PrimVar))
+    return {item for item in found if item.dtype == "int64"}

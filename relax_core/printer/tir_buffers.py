@@ -1,76 +1,83 @@
 """Print buffers: their shapes, what is said of their memory, and regions of them."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 from relax_core.ir.prim import IntImm, PointerVar, PrimExpr, PrimVar
 from relax_core.ir.tir import Buffer, BufferRegion
 from relax_core.printer.literals import quoted
-from relax_core.printer.printed import Part, Piece, joined, plain_text
 from relax_core.printer.scalars import ScalarPrinter
 from relax_core.printer.spelling import Wording
 from relax_core.printer.types import is_quoted
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, eq=False)
 class BufferPrinter:
     """Prints buffers with the names and scalars of one prim func."""
 
     spelling: Wording
     scalars: ScalarPrinter
 
-    def definition(
-        self, buffer: Buffer, call: str, first: "Part | None" = None, *, is_signature: bool = False
-    ) -> Iterator[Part]:
+    def definition(self, buffer: Buffer, call: str, first: str = "", *, is_signature: bool = False) -> str:
         """Show `T.<call>(first, shape, dtype, ...)`."""
-        yield f"T.{call}("
-        if first is not None:
-            yield from (first, ", ")
-        yield from (self.shape(buffer.shape, is_signature=is_signature), f', "{buffer.dtype}"')
-        yield from (self._layout(buffer), ")")
+        return f"T.{call}({self.given(buffer, first, is_signature=is_signature)})"
 
-    def _layout(self, buffer: Buffer) -> Iterator[Part]:
+    def given(self, buffer: Buffer, first: str = "", *, is_signature: bool = False) -> str:
+        """Show the arguments that define a buffer, behind `first` if there is one."""
+        shape = self.shape(buffer.shape, is_signature=is_signature)
+        return f'{first}{", " if first else ""}{shape}, "{buffer.dtype}"{self._layout(buffer)}'
+
+    def _layout(self, buffer: Buffer) -> str:
+        found: list[str] = []
         if buffer.strides:
-            yield from (", strides=", self.shape(buffer.strides))
+            found.append(f", strides={self.shape(buffer.strides)}")
         if buffer.elem_offset is not None:
-            yield from (", elem_offset=", self.scalars.show(buffer.elem_offset))
+            found.append(f", elem_offset={self.scalars.show(buffer.elem_offset)}")
         if buffer.scope != "global":
-            yield f", scope={quoted(buffer.scope)}"
+            found.append(f", scope={quoted(buffer.scope)}")
         for name, value in buffer.attrs:
-            yield f", {name}={quoted(value) if name == 'buffer_type' and isinstance(value, str) else value}"
+            found.append(f", {name}={quoted(value) if name == 'buffer_type' and isinstance(value, str) else value}")
+        return "".join(found)
 
-    def shape(self, values: tuple[PrimExpr, ...], *, is_signature: bool = False) -> Iterator[Part]:
+    def shape(self, values: tuple[PrimExpr, ...], *, is_signature: bool = False) -> str:
         """Show `(n, 4)`, with the comma that a single dimension needs."""
-        shown = joined(self._dim(item, is_signature=is_signature) for item in values)
-        yield from ("(", shown, ",)" if len(values) == 1 else ")")
+        shown = ", ".join([self._dim(item) for item in values]) if is_signature else self.scalars.shown(values)
+        return f"({shown},)" if len(values) == 1 else f"({shown})"
 
-    def _dim(self, value: PrimExpr, *, is_signature: bool) -> Piece:
-        if is_signature and is_quoted(self.spelling, value):
-            return Piece(value, (quoted(plain_text((self.scalars.show(value),))),))
+    def _dim(self, value: PrimExpr) -> str:
+        """Show a dimension of a signature."""
+        if not isinstance(value, IntImm) and is_quoted(self.spelling, value):
+            return self.scalars.quoted(value)
         return self.scalars.show(value)
 
-    def region(self, region: BufferRegion) -> Iterator[Part]:
+    def region(self, region: BufferRegion) -> str:
         """Show `A[i, 0:4]`."""
-        yield Piece(region.buffer, (self.scalars.name(region.buffer),))
-        yield "["
-        ranges = zip(region.starts, region.extents, strict=True)
-        yield joined(self._range(start, extent) for start, extent in ranges) if region.starts else "()"
-        yield "]"
+        name = self.scalars.variable(region.buffer)
+        starts, extents = region.starts, region.extents
+        if not starts:
+            shown = "()"
+        elif [item for item in extents if not _is_one(item)]:
+            shown = ", ".join([self._range(start, extent) for start, extent in zip(starts, extents, strict=True)])
+        else:
+            shown = self.scalars.shown(starts)
+        return self.scalars.ink.mark(region, f"{name}[{shown}]")
 
-    def _range(self, start: PrimExpr, extent: PrimExpr) -> Iterator[Part]:
-        yield self.scalars.show(start)
-        if not isinstance(extent, IntImm) or extent.value != 1:
-            yield from (":", self.stop(start, extent))
+    def _range(self, start: PrimExpr, extent: PrimExpr) -> str:
+        shown = self.scalars.show(start)
+        return shown if _is_one(extent) else f"{shown}:{self.stop(start, extent)}"
 
-    def stop(self, start: PrimExpr, extent: PrimExpr) -> Iterator[Part]:
+    def stop(self, start: PrimExpr, extent: PrimExpr) -> str:
         """Show the end of a range so that it reads back as the same extent."""
         match start, extent:
             case IntImm(), IntImm():
-                yield self.scalars.show(IntImm(start.value + extent.value, start.dtype))
+                return self.scalars.show(IntImm(start.value + extent.value, start.dtype))
             case IntImm(value=0), _:
-                yield self.scalars.show(extent)
+                return self.scalars.show(extent)
             case _:
-                yield from (self.scalars.show(start, 9), " + ", self.scalars.show(extent, 10))
+                return f"{self.scalars.show(start, 9)} + {self.scalars.show(extent, 10)}"
+
+
+def _is_one(extent: PrimExpr) -> bool:
+    return isinstance(extent, IntImm) and extent.value == 1
 
 
 def type_of_variable(var: PrimVar) -> str:

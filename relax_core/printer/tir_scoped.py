@@ -1,7 +1,6 @@
 """Print statements that hold those behind them: as a line of the list, or as `with ...:`."""
 
 from collections import Counter
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 from relax_core.ir.intrinsics import UNKNOWN_POINTER
@@ -17,7 +16,6 @@ from relax_core.ir.tir import (
     ScopedStmt,
 )
 from relax_core.printer.literals import attributes, quoted
-from relax_core.printer.printed import Part, Piece, joined
 from relax_core.printer.scalars import ScalarPrinter
 from relax_core.printer.tir_buffers import BufferPrinter, type_of_variable
 
@@ -42,32 +40,23 @@ class ScopedPrinter:
         """Tell whether the text is of 2023 or later, as apache-tvm 0.25 and 0.27 print it."""
         return self.buffers.spelling.name != "2022"
 
-    def line(self, stmt: ScopedStmt) -> Iterator[Part]:
+    def line(self, stmt: ScopedStmt) -> str:
         """Show the statement as a line whose scope is the rest of the list."""
         if isinstance(stmt, LetStmt):
             type_ = type_of_variable(stmt.var)
             # The plain form is a variable that can be assigned again.
-            shown = f": T.let[{type_}] = " if self.is_latest else f": {type_} = "
-            yield from (self._name(stmt.var), shown, self.scalars.show(stmt.value))
-            return
-        defined = self._defined(stmt)
+            shown = f"T.let[{type_}]" if self.is_latest else type_
+            return f"{self.scalars.variable(stmt.var)}: {shown} = {self.scalars.show(stmt.value)}"
         if isinstance(stmt, DeclBuffer) and stmt.buffer in self.scalars.variables:
-            yield from (self._name(stmt.buffer), f": T.{stmt.buffer.dtype}")
-            return
-        if defined is not None:
-            yield from (self._name(defined), " = ")
-        yield self._call(stmt)
-
-    def head(self, stmt: ScopedStmt) -> Iterator[Part]:
-        """Show the statement as `with ...:`."""
-        yield from ("with ", self._call(stmt))
+            return f"{self.scalars.variable(stmt.buffer)}: T.{stmt.buffer.dtype}"
         defined = self._defined(stmt)
-        if defined is not None:
-            yield from (" as ", self._name(defined))
-        yield ":"
+        head = "" if defined is None else f"{self.scalars.variable(defined)} = "
+        return head + self._call(stmt)
 
-    def _name(self, node: Node) -> Piece:
-        return Piece(node, (self.scalars.name(node),))
+    def head(self, stmt: ScopedStmt) -> str:
+        """Show the statement as `with ...:`."""
+        call, defined = self._call(stmt), self._defined(stmt)
+        return f"with {call}:" if defined is None else f"with {call} as {self.scalars.variable(defined)}:"
 
     def _defined(self, stmt: ScopedStmt) -> Node | None:
         match stmt:
@@ -80,38 +69,39 @@ class ScopedPrinter:
             case AttrStmt() | BufferRealize():
                 return None
 
-    def _call(self, stmt: ScopedStmt) -> Iterator[Part]:
+    def _call(self, stmt: ScopedStmt) -> str:
+        show = self.scalars.show
         match stmt:
             case LetStmt(var=var, value=value):
-                yield from ("T.bind(" if self.is_latest else "T.LetStmt(", self.scalars.show(value))
-                yield f", {type_of_variable(var)})"
+                return f"T.{'bind' if self.is_latest else 'LetStmt'}({show(value)}, {type_of_variable(var)})"
             case AttrStmt(subject=subject, key=key, value=value):
-                yield from ("T.attr(", self.scalars.show(subject), f", {quoted(key)}, ", self.scalars.show(value), ")")
+                return f"T.attr({show(subject)}, {quoted(key)}, {show(value)})"
             case LaunchThread(var=var, tag=tag, extent=extent):
-                thread: Part = quoted(tag) if self.launches[var] < SHARED else self._name(var)
-                yield from ("T.launch_thread(", thread, ", ", self.scalars.show(extent), ")")
+                thread = quoted(tag) if self.launches[var] < SHARED else self.scalars.variable(var)
+                return f"T.launch_thread({thread}, {show(extent)})"
             case Allocate():
-                yield self._allocate(stmt)
+                return self._allocate(stmt)
             case DeclBuffer():
-                yield self._declare(stmt)
+                return self._declare(stmt)
             case BufferRealize(region=region, scope=scope, condition=condition):
-                yield from ("T.realize(", Piece(region, self.buffers.region(region)), f", {quoted(scope)}")
-                yield from () if condition is None else (", ", self.scalars.show(condition))
-                yield ")"
+                shown = f"T.realize({self.buffers.region(region)}, {quoted(scope)}"
+                return f"{shown})" if condition is None else f"{shown}, {show(condition)})"
 
-    def _allocate(self, stmt: Allocate) -> Iterator[Part]:
-        yield from ("T.allocate([", joined(self.scalars.show(item) for item in stmt.extents), f'], "{stmt.dtype}", ')
-        yield quoted(stmt.scope)
+    def _allocate(self, stmt: Allocate) -> str:
+        shown = f'T.allocate([{self.scalars.shown(stmt.extents)}], "{stmt.dtype}", {quoted(stmt.scope)}'
         if stmt.condition is not None:
-            yield from (", condition=", self.scalars.show(stmt.condition))
-        yield f", annotations={attributes(stmt.annotations)})" if stmt.annotations else ")"
+            shown += f", condition={self.scalars.show(stmt.condition)}"
+        return f"{shown}{_annotations(stmt)})"
 
-    def _declare(self, stmt: DeclBuffer) -> Iterator[Part]:
+    def _declare(self, stmt: DeclBuffer) -> str:
         """In 2022 a declared buffer without a pointer has memory of its own."""
         is_unknown = isinstance(stmt.pointer, Intrinsic) and stmt.pointer.name == UNKNOWN_POINTER
         call = "alloc_buffer" if stmt.pointer is None and self.is_latest else "Buffer" if is_unknown else "decl_buffer"
-        parts = [*self.buffers.definition(stmt.buffer, call)]
-        yield from parts[:-1]
+        shown = f"T.{call}({self.buffers.given(stmt.buffer)}"
         if stmt.pointer is not None and not is_unknown:
-            yield from (", data=", self.scalars.show(stmt.pointer))
-        yield f", annotations={attributes(stmt.annotations)})" if stmt.annotations else ")"
+            shown += f", data={self.scalars.show(stmt.pointer)}"
+        return f"{shown}{_annotations(stmt)})"
+
+
+def _annotations(stmt: Allocate | DeclBuffer) -> str:
+    return f", annotations={attributes(stmt.annotations)}" if stmt.annotations else ""

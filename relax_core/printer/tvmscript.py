@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 
+from relax_core.frontend.collector import collector_held
 from relax_core.frontend.tvmscript.literals import MADE, PYTHON_FUNCTIONS
 from relax_core.ir.attrs import AttrValue, attr
 from relax_core.ir.expr import Function
@@ -10,13 +11,14 @@ from relax_core.ir.module import Definition, IRModule
 from relax_core.ir.node import Node
 from relax_core.ir.tir import PrimFunc
 from relax_core.ir.types import Type
+from relax_core.printer.ink import Ink, MarkingInk
 from relax_core.printer.literals import attribute, attributes, quoted
-from relax_core.printer.naming import FunctionNames, legal
-from relax_core.printer.printed import Layout, Part, Piece, Printed, write
+from relax_core.printer.naming import FunctionNames, legal, taken_names
+from relax_core.printer.printed import INDENT, NodeRange, Printed
 from relax_core.printer.relax import FunctionPrinter, implicit_symbols
-from relax_core.printer.relax_expr import ExprPrinter
+from relax_core.printer.relax_expr import expr_printer
 from relax_core.printer.spelling import SPELLINGS, Spelling, Wording
-from relax_core.printer.tir import PrimFuncPrinter, signature_symbols
+from relax_core.printer.tir import prim_func_printer, signature_symbols
 
 _NO_TYPES: Mapping[Node, Type] = MappingProxyType({})
 
@@ -27,81 +29,84 @@ def print_module(module: IRModule, *, spelling: Spelling = "2026", types: Mappin
     Names are made unique in each function. `types`, as `check.infer` makes them, are shown where the module itself
     declares none.
     """
-    return write(_module(module, SPELLINGS[spelling], _NO_TYPES if types is None else types))
+    wording, known = SPELLINGS[spelling], _NO_TYPES if types is None else types
+
+    def ranges() -> tuple[NodeRange, ...]:
+        ink = MarkingInk()
+        with collector_held():
+            return ink.unmarked(_Writer(module, wording, known, ink).text())[1]
+
+    with collector_held():
+        return Printed(_Writer(module, wording, known, Ink()).text(), find=ranges)
 
 
-def _module(module: IRModule, spelling: Wording, types: Mapping[Node, Type]) -> Iterator[Part]:
-    name = legal(module.name, "M")
-    taken = frozenset((name, *(legal(item) for item in module.names)))
-    names = {item: FunctionNames(item.function, taken) for item in module.definitions}
-    for line in spelling.header:
-        yield from (line, Layout.NEWLINE)
-    yield Layout.NEWLINE
-    for symbol in _type_vars(names) if spelling.name == "2026" else ():
-        yield from (f'{symbol} = TypeVar("{symbol}")', Layout.NEWLINE)
-    yield Piece(module, _class(module, name, spelling, (names, types)))
-    yield Layout.NEWLINE
+class _Writer:
+    """Writes the text of one module."""
 
+    def __init__(self, module: IRModule, spelling: Wording, types: Mapping[Node, Type], ink: Ink) -> None:
+        self.module = module
+        self.name = legal(module.name, "M")
+        self.spelling = spelling
+        self.types = types
+        self.ink = ink
+        taken = taken_names((self.name, *module.names))
+        self.names = {item: FunctionNames(item.function, taken) for item in module.definitions}
 
-def _type_vars(names: Mapping[Definition, FunctionNames]) -> list[str]:
-    """Return the names of the int64 dimensions in signatures."""
-    found: set[str] = set()
-    for definition, item_names in names.items():
+    def text(self) -> str:
+        """Return the text."""
+        symbols = self._type_vars() if self.spelling.name == "2026" else ()
+        variables = "".join([f'{symbol} = TypeVar("{symbol}")\n' for symbol in symbols])
+        head = "".join([f"{line}\n" for line in self.spelling.header])
+        return self.ink.whole(f"{head}\n{variables}{self.ink.mark(self.module, self._class())}\n")
+
+    def _type_vars(self) -> list[str]:
+        """Return the names of the int64 dimensions in signatures."""
+        found: set[str] = set()
+        for definition, names in self.names.items():
+            match definition.function:
+                case Function() as function:
+                    symbols = {item for item in implicit_symbols(function, SPELLINGS["2026"]) if item in names.symbols}
+                case PrimFunc() as function:
+                    symbols = signature_symbols(function)
+            found.update(names[symbol] for symbol in symbols)
+        return sorted(found)
+
+    def _class(self) -> str:
+        module, indent = self.module, f"\n{INDENT}"
+        flags = "" if module.is_checked else "(check_well_formed=False)"
+        lines = [f"@{self.spelling.ir_module}{flags}\nclass {self.name}:"]
+        if attrs := tuple(item for item in module.attrs if item[0] != PYTHON_FUNCTIONS):
+            lines.append(f"{indent}I.module_attrs({attributes(attrs)})")
+        if module.global_infos:
+            infos = ", ".join(f"{quoted(key)}: [{_infos(value)}]" for key, value in module.global_infos)
+            lines.append(f"{indent}I.module_global_infos({{{infos}}})")
+        lines += _python_functions(module, indent)
+        if not module.definitions:
+            lines.append(f"{indent}pass")
+        functions = [f"{indent}{self._function(item, indent)}" for item in module.definitions]
+        return "".join(lines) + "\n".join(functions)
+
+    def _function(self, definition: Definition, indent: str) -> str:
+        names, name = self.names[definition], legal(definition.var.name, "f")
         match definition.function:
             case Function() as function:
-                symbols = implicit_symbols(function, SPELLINGS["2026"])
+                exprs = expr_printer(self.spelling, names, self.ink)
+                relax = FunctionPrinter(self.spelling, names, self.name, self.types, exprs, self.ink)
+                shown = relax.show(function, name, indent)
             case PrimFunc() as function:
-                symbols = signature_symbols(function)
-        found.update(item_names[symbol] for symbol in symbols)
-    return sorted(found)
+                printer = prim_func_printer(self.spelling, names, self.name, self.ink)
+                shown = printer.show(function, name, indent)
+        return self.ink.mark(definition, self.ink.mark(definition.function, shown))
 
 
-def _class(
-    module: IRModule,
-    name: str,
-    spelling: Wording,
-    facts: tuple[Mapping[Definition, FunctionNames], Mapping[Node, Type]],
-) -> Iterator[Part]:
-    names, types = facts
-    yield from (f"@{spelling.ir_module}", Layout.NEWLINE, f"class {name}:", Layout.DEEPER)
-    if attrs := tuple(item for item in module.attrs if item[0] != PYTHON_FUNCTIONS):
-        yield from (Layout.NEWLINE, f"I.module_attrs({attributes(attrs)})")
-    if module.global_infos:
-        infos = ", ".join(f"{quoted(key)}: [{_infos(value)}]" for key, value in module.global_infos)
-        yield from (Layout.NEWLINE, f"I.module_global_infos({{{infos}}})")
-    yield from _python_functions(module)
-    if not module.definitions:
-        yield from (Layout.NEWLINE, "pass")
-    for index, definition in enumerate(module.definitions):
-        if index > 0:
-            yield Layout.BLANK
-        yield Layout.NEWLINE
-        shown = _function(definition, name, spelling, (names[definition], types))
-        yield Piece(definition, (Piece(definition.function, shown),))
-    yield Layout.BACK
-
-
-def _python_functions(module: IRModule) -> Iterator[Part]:
+def _python_functions(module: IRModule, indent: str) -> Iterator[str]:
     """Show the Python functions of a module as they were read."""
     functions = attr(module.attrs, PYTHON_FUNCTIONS, ())
     for item in functions if isinstance(functions, tuple) else ():
-        yield from (Layout.NEWLINE, "@I.pyfunc")
+        yield f"{indent}@I.pyfunc"
         for line in str(item[1]).splitlines() if isinstance(item, tuple) else ():
-            yield from (Layout.NEWLINE, line) if line else (Layout.BLANK,)
-        yield Layout.BLANK
-
-
-def _function(
-    definition: Definition, module_name: str, spelling: Wording, facts: tuple[FunctionNames, Mapping[Node, Type]]
-) -> Iterator[Part]:
-    names, types = facts
-    name = legal(definition.var.name, "f")
-    match definition.function:
-        case Function() as function:
-            printer = FunctionPrinter(spelling, names, module_name, types, ExprPrinter(spelling, names))
-            yield printer.show(function, name)
-        case PrimFunc() as function:
-            yield PrimFuncPrinter(spelling, names, module_name).show(function, name)
+            yield f"{indent}{line}" if line else "\n"
+        yield "\n"
 
 
 def _infos(values: AttrValue) -> str:

@@ -15,12 +15,14 @@ from relax_core.vm.checks import (
     check_tuple_info,
 )
 from relax_core.vm.context import Context, fail
+from relax_core.vm.data_builtins import DATA_BUILTINS
 from relax_core.vm.format import fill
 from relax_core.vm.heap import alloc_shape_heap, make_prim_value, make_shape, match_prim_value, match_shape
 from relax_core.vm.values import (
     Array,
     Closure,
     DTypeValue,
+    Number,
     Sentinel,
     ShapeValue,
     StorageValue,
@@ -112,6 +114,22 @@ def call_tir_dyn(context: Context, kernel: Closure, *args: Any) -> None:
     context.invoke(kernel, (*args[:-1], *args[-1]))
 
 
+def box_prim(context: Context, value: Value, dtype: DTypeValue) -> Array:
+    """`box_prim(value, dtype)`: a tensor of rank 0 that holds a host scalar."""
+    if not isinstance(value, bool | int | float | np.generic):
+        fail("VM011", f"expected a scalar to box, got {describe(value)}")
+    tensor = context.allocate((), dtype.name)
+    tensor[()] = value
+    return tensor
+
+
+def unbox_scalar(context: Context, tensor: Value) -> Number:
+    """`unbox_scalar(tensor)`: the host scalar that a tensor of rank 0 holds."""
+    if not isinstance(tensor, np.ndarray) or tensor.ndim:
+        fail("VM011", f"expected a tensor of rank 0 to unbox, got {describe(tensor)}")
+    return tensor.item()
+
+
 def reshape(context: Context, tensor: Array, shape: ShapeValue) -> Array:
     """`reshape(tensor, shape)`: the same elements under another shape, in the same memory."""
     if math.prod(shape) != tensor.size:
@@ -170,11 +188,14 @@ BUILTINS: Mapping[str, BuiltinFunction] = MappingProxyType(
         "vm.builtin.tuple_getitem": tuple_getitem,
         "vm.builtin.make_closure": make_closure,
         "vm.builtin.invoke_closure": invoke_closure,
+        "vm.builtin.box_prim": box_prim,
+        "vm.builtin.unbox_scalar": unbox_scalar,
         "vm.builtin.reshape": reshape,
         "vm.builtin.shape_of": shape_of,
         "vm.builtin.tensor_to_shape": tensor_to_shape,
         "vm.builtin.to_device": to_device,
         "vm.builtin.call_tir_dyn": call_tir_dyn,
+        **DATA_BUILTINS,
         "relax.run.print": run_print,
         "relax.run.assert_op": run_assert,
     }

@@ -3,7 +3,7 @@
 import threading
 from collections.abc import Generator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -15,7 +15,10 @@ from relax_core.vm.convert import to_host, to_value
 from relax_core.vm.kernels import Kernel, KernelEngine, written_params
 from relax_core.vm.operators import run_operator
 from relax_core.vm.packed import Packed
+from relax_core.vm.packed_arguments import by_schema, refuse, reserve_result, shown
+from relax_core.vm.packed_library.arrays import ArgumentError, Given
 from relax_core.vm.recorder import Before
+from relax_core.vm.torch_operators import base_name
 from relax_core.vm.values import Array, Value, arrays_in, root_of
 
 if TYPE_CHECKING:
@@ -90,7 +93,7 @@ class Calls:
             executable = self._machine.executable
             name = executable.functions[function].name
             prim_func = executable.kernels[name]
-            kernel = self.engine.kernel(prim_func, name, executable.log)
+            kernel = self.engine.kernel(prim_func, name, executable.log, executable.kernels)
             found = self._kernels[function] = (kernel, written_params(prim_func))
         kernel, writes = found
         if self._run_ended is None:
@@ -102,7 +105,7 @@ class Calls:
                 if isinstance(written, np.ndarray):
                     recorder.before_write(written)
         try:
-            kernel(*args)
+            kernel(*args, call_host=self._packed_of_kernel)
         except DiagnosedError as error:
             self._raise_limit(error)
             raise
@@ -112,27 +115,47 @@ class Calls:
         if error.diagnostics[0].code == _CANCELLED:
             self._machine.check_time(error.diagnostics[0].span)
 
-    def _packed(self, name: str, args: tuple[Value, ...]) -> Value:
+    def _packed_of_kernel(self, name: str, args: tuple[Any, ...]) -> Value:
+        """Call a packed function for a kernel; what it writes was recorded when the kernel started."""
+        return self._packed(name, args, is_watched=False)
+
+    def _packed(self, name: str, args: tuple[Value, ...], *, is_watched: bool = True) -> Value:
         registry = self._machine.registry
         packed = registry.find(name)
         if packed is None:
             near = registry.near(name)
             hint = f"did you mean {', '.join(near)}?" if near else "register it with `register_packed`"
+            if base_name(name) is not None:
+                hint = f"PyTorch has `{base_name(name)}`: a worker calls it if the optional package torch is installed"
             fail("VM001", f"there is no packed function `{name}`", hint)
-        self._watch(packed, args)
-        context = (self._machine,) if packed.takes_context else ()
-        given = tuple(to_host(arg, self._machine.invoke) for arg in args)
+        given = self._given(packed, args)
+        if is_watched:
+            self._watch(packed, args)
         try:
-            value = to_value(packed.function(*context, *given))
+            value = to_value(packed.function(*given))
         except DiagnosedError:
             raise
+        except ArgumentError as error:
+            assert packed.spec is not None, "only functions with a schema refuse arguments"
+            refuse(packed.spec, str(error))
         except Exception as error:  # Host code may raise anything; it is the program's failure, at its call.
             code = "VM018" if "read-only" in str(error) else "VM002"
             hint = "a constant of the program may not change; copy it first" if code == "VM018" else ""
+            hint = hint or (shown(packed.spec) if packed.spec else "")
             fail(code, f"packed function `{name}` failed: {type(error).__name__}: {error}", hint)
         finally:
-            self._compare()
+            if is_watched:
+                self._compare()
         return value
+
+    def _given(self, packed: Packed, args: tuple[Value, ...]) -> tuple[Any, ...]:
+        """Return what the function gets; one with a schema gets its arguments by name, checked."""
+        if packed.spec is None:
+            given = tuple(to_host(arg, self._machine.invoke) for arg in args)
+            return (self._machine, *given) if packed.takes_context else given
+        value_of = by_schema(packed.spec, args)
+        reserve_result(self._machine, packed.spec, value_of)
+        return (Given({name: to_host(value, self._machine.invoke) for name, value in value_of.items()}),)
 
     def _watch(self, packed: Packed, args: tuple[Value, ...]) -> None:
         """Keep what the function writes by its declaration; if it declares nothing, watch all that it can reach."""

@@ -22,6 +22,11 @@ class Context(Protocol):
         """For each slot of the running function's shape heap that is set, the words for what set it."""
         ...
 
+    @property
+    def moment(self) -> int | None:
+        """The number of the running event; `None` if nothing is recorded."""
+        ...
+
     def allocate(self, shape: tuple[int, ...], dtype: str) -> Array:
         """Make an uninitialised tensor; VM006 if it is too large."""
         ...

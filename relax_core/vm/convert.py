@@ -7,7 +7,17 @@ import numpy as np
 
 from relax_core.ir.types import PrimType, ShapeType, TensorType, TupleType, Type
 from relax_core.vm.context import fail
-from relax_core.vm.values import Closure, DTypeValue, Number, ObjectValue, ShapeValue, Value, map_leaves
+from relax_core.vm.values import (
+    AdtValue,
+    Closure,
+    DTypeValue,
+    Number,
+    ObjectValue,
+    RefValue,
+    ShapeValue,
+    Value,
+    map_leaves,
+)
 
 _TENSOR_KINDS: Final = "biuf"
 
@@ -39,10 +49,10 @@ def to_value(given: Any, declared: Type | None = None) -> Value:
     match given:
         case np.ndarray():
             array = cast("np.ndarray[Any, Any]", given)
-            if array.dtype.kind not in _TENSOR_KINDS:
+            if array.dtype.kind not in _TENSOR_KINDS and array.dtype.name != "bfloat16":
                 fail("VM016", f"an array of dtype {array.dtype} is no tensor", "use a dtype such as float32 or int64")
             return array if array.flags.c_contiguous else np.ascontiguousarray(array)
-        case Closure() | ShapeValue() | DTypeValue() | None | str():
+        case Closure() | AdtValue() | RefValue() | ShapeValue() | DTypeValue() | None | str():
             return given
         case HostClosure(closure=closure):
             return closure

@@ -1,11 +1,14 @@
-"""Builtins on the shape heap: the values of the symbolic dimensions of one call of a function."""
+"""Builtins on the shape heap: the values of the symbolic dimensions and scalars of one call of a function.
+
+A slot is an int64. A truth value lives in it as 0 or 1, a float as the bits of its float64.
+"""
 
 from typing import Any, Final
 
 import numpy as np
 
 from relax_core.vm.context import Context, context_words, fail, place_words
-from relax_core.vm.values import Array, ShapeValue, Value, describe, shape_text
+from relax_core.vm.values import Array, DTypeValue, Number, ShapeValue, Value, describe, shape_text
 
 EQUAL_TO_IMMEDIATE: Final = 0
 STORE: Final = 1
@@ -34,11 +37,18 @@ def match_shape(context: Context, value: Value, heap: Array | None, ndim: int, *
         _match_one(context, heap, (code, operand), size, (f"dimension {axis}", err, shape_text(shape)))
 
 
-def match_prim_value(context: Context, value: int, heap: Array | None, code: int, operand: int, err: str) -> None:
+def match_prim_value(context: Context, value: Number, heap: Array | None, code: int, operand: int, err: str) -> None:
     """`match_prim_value(value, heap, code, operand, err)`: the same for one scalar."""
     if heap is not None and code == STORE:
         context.will_write(heap)
-    _match_one(context, heap, (code, operand), int(value), ("the value", err, ""))
+    number = value.item() if isinstance(value, np.generic) else value
+    about = ("the value", err, "")
+    if isinstance(number, float):
+        expected = int(_slots(heap)[operand]) if code == EQUAL_TO_SLOT else None
+        if expected is not None and expected != bits_of_float(number):
+            _differs(about, repr(float_of_bits(expected)), number, "")
+        number = bits_of_float(number)
+    _match_one(context, heap, (code, operand), int(number), about)
 
 
 def make_shape(context: Context, heap: Array | None, ndim: int, *pairs: int) -> ShapeValue:
@@ -46,9 +56,28 @@ def make_shape(context: Context, heap: Array | None, ndim: int, *pairs: int) -> 
     return ShapeValue(_load(heap, pairs[2 * axis], pairs[2 * axis + 1]) for axis in range(ndim))
 
 
-def make_prim_value(context: Context, heap: Array | None, code: int, operand: int) -> int:
-    """`make_prim_value(heap, code, operand)`: a scalar."""
-    return _load(heap, code, operand)
+def make_prim_value(
+    context: Context, heap: Array | None, code: int, operand: int, dtype: DTypeValue | None = None
+) -> bool | int | float:
+    """`make_prim_value(heap, code, operand, dtype)`: a scalar; without a dtype an integer."""
+    slot = _load(heap, code, operand)
+    match "" if dtype is None else dtype.name:
+        case "bool":
+            return bool(slot)
+        case name if "float" in name:
+            return float_of_bits(slot)
+        case _:
+            return slot
+
+
+def bits_of_float(value: float) -> int:
+    """Return the int64 with the bits of a float64."""
+    return int(np.float64(value).view(np.int64))
+
+
+def float_of_bits(bits: int) -> float:
+    """Return the float64 with the bits of an int64."""
+    return float(np.int64(bits).view(np.float64))
 
 
 def _load(heap: Array | None, code: int, operand: int) -> int:
@@ -88,7 +117,7 @@ def _match_one(
         _differs(about, f"{expected}{source}", size, "")
 
 
-def _differs(about: tuple[str, str, str], expected: str, size: int, tail: str) -> None:
+def _differs(about: tuple[str, str, str], expected: str, size: float, tail: str) -> None:
     what, err, _ = about
     declared = context_words(err)["annotation"]
     annotation = f" (declared {declared})" if declared else ""

@@ -1,27 +1,30 @@
 """What the machine needs of a kernel compiler, and which arguments a prim func writes."""
 
+from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
-from relax_core.ir.node import postorder
+from relax_core.analysis.tir_memory import written_buffers
 from relax_core.ir.rewrite import RewriteLog
-from relax_core.ir.tir import BufferStore, PrimFunc
+from relax_core.ir.tir import PrimFunc
 
 
 class Kernel(Protocol):
     """A compiled prim func; the arguments are checked, an access out of range raises `RunError`."""
 
-    def __call__(self, *args: Any) -> None: ...
+    def __call__(self, *args: Any, call_host: Callable[[str, tuple[Any, ...]], object] | None = None) -> object: ...
 
 
 class KernelEngine(Protocol):
     """Compiles prim funcs; `cancel` stops the running kernel from another thread."""
 
-    def kernel(self, prim_func: PrimFunc, name: str, log: RewriteLog | None) -> Kernel: ...
+    def kernel(
+        self, prim_func: PrimFunc, name: str, log: RewriteLog | None, functions: Mapping[str, PrimFunc]
+    ) -> Kernel: ...
 
     def cancel(self) -> None: ...
 
 
 def written_params(prim_func: PrimFunc) -> tuple[int, ...]:
-    """Return the positions of the parameters whose buffers the prim func stores to."""
-    stored = {item.buffer for item in postorder(prim_func.body) if isinstance(item, BufferStore)}
+    """Return the positions of the parameters whose buffers the prim func may store to."""
+    stored = written_buffers(prim_func)
     return tuple(index for index, param in enumerate(prim_func.params) if prim_func.buffer_of(param) in stored)

@@ -124,6 +124,11 @@ class Machine:
         """For each set slot of the running function's shape heap, the words for what set it."""
         return self.frames[-1].slot_origins
 
+    @property
+    def moment(self) -> int | None:
+        """The number of the event that the running instruction will be; `None` if nothing is recorded."""
+        return len(self.recorder.pcs) if self.recorder is not None else None
+
     def allocate(self, shape: tuple[int, ...], dtype: str) -> Array:
         """Make a tensor to which nothing was written; its bytes are zero, so that runs are alike."""
         size_bytes = math.prod(shape) * item_bytes(dtype)

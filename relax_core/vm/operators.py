@@ -1,7 +1,7 @@
 """Operators that were not lowered: evaluated by the operator table, after the size of the result was checked."""
 
 import math
-from typing import Any, cast
+from typing import Any, Protocol, cast
 
 import numpy as np
 
@@ -9,11 +9,19 @@ from relax_core.ir.expr import Call, Constant, DataTypeImm, Expr, Null, Op, Prim
 from relax_core.ir.prim import IntImm, PrimExpr, StringImm, const
 from relax_core.ir.types import OBJECT, VOID, PrimType, ShapeType, TensorType, TupleType, Type
 from relax_core.ops.spec import OpSpec, OpTypeError
-from relax_core.vm.context import Context, fail
+from relax_core.vm.context import fail
 from relax_core.vm.values import DTypeValue, ShapeValue, Value, describe, root_of
 
 
-def run_operator(context: Context, spec: OpSpec, args: tuple[Value, ...]) -> Value:
+class Budget(Protocol):
+    """What counts the memory of a run."""
+
+    def reserve(self, size_bytes: int, what: str, shape: tuple[int, ...] | None = None, dtype: str = "") -> None:
+        """Count memory that is about to be taken; VM006 if it is too much."""
+        ...
+
+
+def run_operator(context: Budget, spec: OpSpec, args: tuple[Value, ...]) -> Value:
     """Evaluate an operator on run-time values; VM006 before a result that is too large is made, VM017 on failure."""
     if spec.evaluate is None:
         fail("VM017", f"operator `{spec.name}` has no evaluation of its own", "lower it with LegalizeOps")
@@ -62,21 +70,22 @@ def _own(result: np.ndarray[Any, Any], args: tuple[Value, ...]) -> np.ndarray[An
 
 
 def _result_bytes(spec: OpSpec, args: tuple[Value, ...]) -> int:
-    call = Call(Op(spec.name), tuple(map(_expr, args)))
+    call = Call(Op(spec.name), tuple(map(expr_of_value, args)))
     try:
-        found = spec.infer(call, tuple(map(_type, args)))
+        found = spec.infer(call, tuple(map(type_of_value, args)))
     except OpTypeError as error:
         fail("VM017", f"operator `{spec.name}`: {error.message}", error.hint)
-    return _size_bytes(found)
+    return size_bytes(found)
 
 
-def _size_bytes(found: Type) -> int:
+def size_bytes(found: Type) -> int:
+    """Return the size of a value of a type; what is not known counts nothing."""
     match found:
         case TensorType(shape=tuple() as dims, dtype=str(dtype)):
             sizes = tuple(dim.value for dim in dims if isinstance(dim, IntImm))
             return math.prod(sizes) * np.dtype(dtype).itemsize if len(sizes) == len(dims) else 0
         case TupleType(fields=fields):
-            return sum(map(_size_bytes, fields))
+            return sum(map(size_bytes, fields))
         case _:
             return 0
 
@@ -85,14 +94,15 @@ def _dims(shape: tuple[int, ...]) -> tuple[PrimExpr, ...]:
     return tuple(IntImm(int(size)) for size in shape)
 
 
-def _type(value: Value) -> Type:
+def type_of_value(value: Value) -> Type:
+    """Return the most precise type of a value."""
     match value:
         case np.ndarray():
             return TensorType(_dims(value.shape), str(value.dtype))
         case ShapeValue():
             return ShapeType(_dims(value))
         case tuple():
-            return TupleType(tuple(map(_type, value)))
+            return TupleType(tuple(map(type_of_value, value)))
         case bool() | int() | float():
             prim = const(value)
             return PrimType(prim.dtype, prim)
@@ -104,14 +114,15 @@ def _type(value: Value) -> Type:
             return OBJECT
 
 
-def _expr(value: Value) -> Expr:
+def expr_of_value(value: Value) -> Expr:
+    """Return the literal of a value; one that has none is `Null`."""
     match value:
         case np.ndarray():
             return Constant(value)
         case ShapeValue():
             return ShapeExpr(_dims(value))
         case tuple():
-            return Tuple(tuple(map(_expr, value)))
+            return Tuple(tuple(map(expr_of_value, value)))
         case bool() | int() | float():
             return PrimValue(const(value))
         case str():

@@ -185,13 +185,13 @@ class Recorder:
             self._memory(value).uses += 1
             return True
         found = False
-        for item in arrays_in(value):
+        for item in arrays_in(value, into_data=False):
             self._memory(item).uses += 1
             found = True
         return found
 
     def _release(self, value: Value) -> None:
-        for item in arrays_in(value):
+        for item in arrays_in(value, into_data=False):
             memory = self.memories.get(id(root_of(item)))
             if memory is not None:
                 memory.uses -= 1

@@ -14,6 +14,7 @@ from relax_core.vm.lines import LineTable
 from relax_core.vm.recorder import NO_WRITE, FrameRecord, Recorder
 from relax_core.vm.values import (
     UNWRITTEN,
+    RefValue,
     Sentinel,
     Uninitialised,
     Value,
@@ -171,7 +172,13 @@ class Trace:
         return map_leaves(value, lambda leaf: self._leaf_at(leaf, at), into_captures=True)
 
     def _leaf_at(self, value: Value, at: int) -> Value:
-        return self._tensor_at(value, at) if isinstance(value, np.ndarray) else value
+        match value:
+            case np.ndarray():
+                return self._tensor_at(value, at)
+            case RefValue():
+                return RefValue(value.past(at))
+            case _:
+                return value
 
     def _tensor_at(self, value: npt.NDArray[Any], at: int) -> Value:
         memory = self._memories.get(id(root_of(value)))
@@ -208,11 +215,18 @@ class Trace:
         return self._values[event]
 
     def memory_changes(self) -> Mapping[int, frozenset[int]]:
-        """Return for each event that changed tensors in place the identities of the arrays that own their memory."""
+        """Return for each event that changed something in place the identities of the arrays that own its memory.
+
+        For a reference that was written it is the identity of the reference itself.
+        """
         found: dict[int, frozenset[int]] = {}
         for identity, memory in self._memories.items():
             for undo in memory.undos:
                 found[undo.event] = found.get(undo.event, frozenset()) | {identity}
+        for value in self._values:
+            if isinstance(value, RefValue):
+                for event, _ in value.versions[1:]:
+                    found[event] = found.get(event, frozenset()) | {id(value)}
         return found
 
     def writes_of(self, frame: int) -> Iterator[int]:

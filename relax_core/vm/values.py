@@ -2,7 +2,7 @@
 
 A tensor is an `np.ndarray` (C-contiguous), a shape a `ShapeValue`, a tuple a Python tuple, a scalar on the host a
 `bool`, `int`, `float` or `np.generic`, a string a `str`, void `None`. Everything else has a class of its own here or
-is an `ObjectValue`. All but tensors are immutable.
+is an `ObjectValue`. All but tensors and references are immutable.
 """
 
 from collections.abc import Callable, Iterator
@@ -22,6 +22,8 @@ ValueKind = Literal[
     "shape",
     "tuple",
     "closure",
+    "adt",
+    "reference",
     "prim",
     "dtype",
     "string",
@@ -63,6 +65,46 @@ class Closure:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class AdtValue:
+    """A value of an algebraic data type: its constructor by name and by number in the type, and the fields."""
+
+    name: str
+    tag: int
+    fields: "tuple[Value, ...]" = ()
+
+    def __repr__(self) -> str:
+        return show(self)
+
+
+class RefValue:
+    """A mutable reference with its past: what it holds from which event on, the oldest first."""
+
+    __slots__ = ("versions",)
+
+    def __init__(self, value: "Value", event: int = -1) -> None:
+        self.versions: list[tuple[int, Value]] = [(event, value)]
+
+    @property
+    def value(self) -> "Value":
+        """What it holds at the end of the run, or by now."""
+        return self.versions[-1][1]
+
+    def write(self, value: "Value", event: int | None = None) -> None:
+        """Let it hold `value` from behind `event` on; without one the past is forgotten."""
+        if event is None:
+            self.versions[:] = [(-1, value)]
+        else:
+            self.versions.append((event, value))
+
+    def past(self, event: int) -> "Value":
+        """Return what it held before `event`."""
+        return next((value for written, value in reversed(self.versions) if written < event), self.versions[0][1])
+
+    def __repr__(self) -> str:
+        return "<reference>"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class StorageValue:
     """Room for tensors. Each tensor in it has memory of its own, so that the past of one is not lost to another."""
 
@@ -94,8 +136,8 @@ class Uninitialised:
     dtype: str
 
 
-Plain: TypeAlias = ShapeValue | Closure | DTypeValue | StorageValue | ObjectValue | Uninitialised | Sentinel | None
-Value: TypeAlias = "Array | Number | str | tuple[Value, ...] | Plain"
+Plain: TypeAlias = ShapeValue | DTypeValue | StorageValue | ObjectValue | Uninitialised | Sentinel | None
+Value: TypeAlias = "Array | Number | str | tuple[Value, ...] | Closure | AdtValue | RefValue | Plain"
 
 _SHOWN_LENGTH: Final = 1 << 20
 UNWRITTEN: Final = Sentinel("unwritten")
@@ -118,6 +160,10 @@ def kind_of(value: Value) -> ValueKind:
             return "tuple"
         case Closure():
             return "closure"
+        case AdtValue():
+            return "adt"
+        case RefValue():
+            return "reference"
         case DTypeValue():
             return "dtype"
         case StorageValue():
@@ -174,6 +220,10 @@ def describe(value: Value) -> str:
             return f"dtype {name}"
         case Closure():
             return "closure"
+        case AdtValue(name=name):
+            return f"value {name}"
+        case RefValue():
+            return "reference"
         case Uninitialised(shape=shape, dtype=dtype):
             return f"uninitialised tensor {shape_text(shape)} {dtype}"
         case None:
@@ -187,7 +237,7 @@ def describe(value: Value) -> str:
 
 
 def show(value: Value) -> str:
-    """Return the text that the program prints for a value. A closure is opaque: `<closure>`.
+    """Return the text that the program prints for a value, `Cons(1, Nil)` for data. A closure is opaque: `<closure>`.
 
     Tuples that share fields can be large beyond measure; the text ends with `…` when it is too long.
     """
@@ -196,6 +246,11 @@ def show(value: Value) -> str:
     stack: list[Value | _Text] = [value]
     while stack:
         item = stack.pop()
+        if isinstance(item, AdtValue) and item.fields:
+            stack += (item.fields, _Text(item.name))
+            if len(item.fields) == 1:
+                stack[-2:] = (_Text(")"), item.fields[0], _Text(f"{item.name}("))
+            continue
         if isinstance(item, tuple) and not isinstance(item, ShapeValue):
             stack.append(_Text(",)" if len(item) == 1 else ")"))
             for index in range(len(item) - 1, -1, -1):
@@ -222,6 +277,10 @@ def _show_leaf(value: Value) -> str:
             return name
         case Closure():
             return "<closure>"
+        case AdtValue(name=name):
+            return name
+        case RefValue():
+            return "<reference>"
         case Uninitialised():
             return "uninitialised"
         case None:
@@ -241,8 +300,24 @@ def shape_text(shape: tuple[int, ...]) -> str:
     return f"({', '.join(map(str, shape))}{',' if len(shape) == 1 else ''})"
 
 
-def arrays_in(*values: Value) -> Iterator[Array]:
-    """Yield every tensor that can be reached from `values` through tuples and captures; every tuple is entered once."""
+def arrays_in(*values: Value, into_data: bool = True) -> Iterator[Array]:
+    """Yield every tensor that can be reached from `values` through tuples and captures; every tuple is entered once.
+
+    Data such as lists can be long, and most of a list was there before: `into_data` says whether it is entered.
+    """
+    return (item for item in _reached(values, into_data=into_data) if isinstance(item, np.ndarray))
+
+
+def memories_in(value: Value) -> Iterator[int]:
+    """Yield the identities of what may change in `value`: arrays that own memory of tensors, and references.
+
+    Data is not entered: what it holds was made before it.
+    """
+    for item in _reached((value,), into_data=False):
+        yield id(root_of(item) if isinstance(item, np.ndarray) else item)
+
+
+def _reached(values: tuple[Value, ...], *, into_data: bool) -> Iterator[Array | RefValue]:
     stack: list[Value] = list(reversed(values))
     entered: set[int] = set()
     while stack:
@@ -250,14 +325,17 @@ def arrays_in(*values: Value) -> Iterator[Array]:
         if isinstance(item, np.ndarray):
             yield item
         elif id(item) not in entered:
-            fields = _fields(item, into_captures=True)
+            is_data = isinstance(item, AdtValue | RefValue)
+            if isinstance(item, RefValue):
+                yield item
+            fields = (item.value,) if isinstance(item, RefValue) else _fields(item, into_captures=True)
             if fields:
                 entered.add(id(item))
-                stack.extend(reversed(fields))
+                stack.extend(reversed(fields) if into_data or not is_data else ())
 
 
 def map_leaves(value: Value, leaf: Callable[[Value], Any], *, into_captures: bool) -> Any:
-    """Return `value` with `leaf` applied to what is no tuple; the same object if nothing changed.
+    """Return `value` with `leaf` applied to what is no tuple and no data; the same object if nothing changed.
 
     Without recursion, and once per object: a program can nest tuples and closures deeply, and share them.
     """
@@ -283,11 +361,19 @@ def map_leaves(value: Value, leaf: Callable[[Value], Any], *, into_captures: boo
 def _fields(value: Value, *, into_captures: bool) -> tuple[Value, ...]:
     if isinstance(value, tuple) and not isinstance(value, ShapeValue):
         return value
+    if isinstance(value, AdtValue):
+        return value.fields
     return value.captures if into_captures and isinstance(value, Closure) else ()
 
 
 def _with_fields(value: Value, fields: tuple[Any, ...]) -> Any:
-    return Closure(value.function, value.name, fields) if isinstance(value, Closure) else fields
+    match value:
+        case Closure(function=function, name=name):
+            return Closure(function, name, fields)
+        case AdtValue(name=name, tag=tag):
+            return AdtValue(name, tag, fields)
+        case _:
+            return fields
 
 
 @lru_cache

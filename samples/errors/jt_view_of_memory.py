@@ -1,5 +1,5 @@
-# title: A buffer that is a view of other memory
-# shows: low-level TIR is read and printed; what kernels do not know is named where it stands
+# title: A view that is larger than its memory
+# shows: a buffer declared on the memory of another one is checked to lie in it
 # source: RelaxScope
 from tvm.script import ir as I
 from tvm.script import relax as R
@@ -10,7 +10,7 @@ from tvm.script import tirx as T
 class Module:
     @T.prim_func(private=True, s_tir=True)
     def flat(X: T.Buffer((4,), "float32"), Y: T.Buffer((4,), "float32")):
-        F = T.decl_buffer((2, 2), "float32", data=X.data)  #! JT001
+        F = T.decl_buffer((2, 3), "float32", data=X.data)  #! JT019
         for i, j in T.grid(2, 2):
             Y[i * 2 + j] = F[i, j]
 

@@ -1,5 +1,5 @@
 # title: Parts of prim funcs that have no meaning here
-# shows: what is left out is named in a note; macros and methods that are not read are errors
+# shows: what is left out is named in a note; what is not read is an error that names it
 # source: RelaxScope
 from tvm.script import ir as I
 from tvm.script import tir as T
@@ -14,19 +14,21 @@ class Module:
         for i, j in T.grid(4, 4):
             A[i, j] = B[i * 4 + j]
 
-    @T.macro  #! PA004
+    @T.macro
     def increment(A, i):
-        A[i] = A[i] + 1.0
+        increment(A, i + 1)  #! PA004
 
     @T.prim_func
     def caller(A: T.Buffer((16,), "float32"), n: T.int32):
-        increment(A, 0)  #! PA004
-        A[0:n] = A[1]  #! PA004
+        increment(A, 0)
+        A[0:n] = A[1]  #! PA009
         A[0] = A.nothing  #! PA004
         A[1] = T.no_such_function(A[0])  #! PA004
         with T.sblock("matched"):
             vi = T.axis.spatial(16, 3)
             V = T.match_buffer(A[vi], (1, n, n, n), stride=[1])  #! PA006
             A[vi] = 0.0
-        for k in T.grid(4, 4, dtype="int64"):  #! PA004
-            A[k] = 0.0
+        for k in T.grid(4, 4, dtype="int64"):
+            A[k] = 0.0  #! PA006
+        for m in T.grid(4, kind="serial"):  #! PA004
+            A[m] = 0.0

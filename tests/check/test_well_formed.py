@@ -1,5 +1,7 @@
 """Each rule of well-formedness names its culprit, also in modules that no text can give."""
 
+from dataclasses import replace
+
 import pytest
 
 from relax_core.check.check import check
@@ -20,6 +22,7 @@ from relax_core.ir.expr import (
     MatchCast,
     Null,
     Op,
+    PrimValue,
     SeqExpr,
     ShapeExpr,
     Tuple,
@@ -55,6 +58,13 @@ def main(item: Function | PrimFunc) -> IRModule:
     return IRModule((Definition(GlobalVar("main"), item),), attrs=RELAX)
 
 
+def in_place(indices: int | tuple[int, ...], *types: TensorType) -> Call:
+    items = indices if isinstance(indices, tuple) else (indices,)
+    written = Tuple(tuple(PrimValue(const(item)) for item in items))
+    return Call(Op("relax.call_inplace_packed"), (ExternFunc("f"), written, x), type_args=types)
+
+
+KERNEL = GlobalVar("kernel")
 CONDITION = constant(True)
 CALL_TIR = Op("relax.call_dps_packed")
 
@@ -125,6 +135,32 @@ BROKEN = (
             tuple(Definition(GlobalVar("f"), Function((Var("x", FLOAT),), constant(1))) for _ in range(2)), attrs=RELAX
         ),
         ["WF014"],
+    ),
+    ("another name outside", main(Function((x,), x, attrs=attrs_of({"global_symbol": "f"}))), ["WF017"]),
+    (
+        "a promise that is taken back",
+        main(Function((x,), x, attrs=attrs_of({"relax.force_pure": True}), is_pure=False)),
+        ["WF018"],
+    ),
+    (
+        "a device of nowhere",
+        main(Function((Var("x", TensorType((const(3),), "float32", vdevice="cuda:0:global")),), constant(1))),
+        ["WF019"],
+    ),
+    ("no input written in place", main(function(bind(y, in_place(-1, FLOAT)), body=y)), ["WF020"]),
+    ("an input that is not there", main(function(bind(y, in_place(1, FLOAT)), body=y)), ["WF020"]),
+    ("a result unlike its input", main(function(bind(y, in_place(0, TensorType((const(4),)))), body=y)), ["WF020"]),
+    ("an input written twice", main(function(bind(y, in_place((0, 0), FLOAT, FLOAT)), body=y)), ["WF020"]),
+    (
+        "a prim func with too few arguments",
+        IRModule(
+            (
+                Definition(KERNEL, PrimFunc((PrimVar("a", "handle"),), (), NOTHING)),
+                Definition(GlobalVar("main"), replace(function(bind(y, Call(KERNEL, ())), body=x), is_pure=False)),
+            ),
+            attrs=RELAX,
+        ),
+        ["WF021"],
     ),
 )
 

@@ -12,6 +12,7 @@ REQUESTS = get_args(AnyRequest)
 PROGRAM = Program("text\n\u202e", "m.py", "M", "LambdaLift", "main", 3, (("n", 4),), "reported")
 VALUES = {
     "program": PROGRAM, "text": "x", "node": "0/main/1", "stage": 1, "time": 2, "depth": 0, "register": 1,
+    "name": "add",
 }  # fmt: skip
 
 

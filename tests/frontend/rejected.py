@@ -42,10 +42,14 @@ REJECTED: Mapping[str, str] = MappingProxyType(
         "too many arguments": f("return R.add(x, x, x)"),
         "unknown argument": f("return R.add(x, x, axis=1)"),
         "return missing": f("y = R.exp(x)", ret=' -> R.Tensor((2, 3), "float32")'),
-        "return in the middle": f("return x\ny = R.exp(x)"),
         "two functions of a name": f("return x") + "    @R.function\n    def main(x: R.Tensor):\n        return x\n",
         "two parameters of a name": f("return x", "x: R.Tensor, x: R.Tensor"),
-        "no output": f("with R.dataflow():\n    a = R.exp(x)\nreturn x"),
+        "output of a variable from outside": f(
+            "y = R.exp(x)\nwith R.dataflow():\n    a = R.exp(x)\n    R.output(a, y)\nreturn a"
+        ),
+        "no return": f("y = R.exp(x)"),
+        "value that is not used": f("R.exp(x)\nreturn x"),
+        "parameter without a type": f("y: R.Tensor((2, 3)) = x\nreturn y", "x"),
         "output of an unknown name": f("with R.dataflow():\n    a = R.exp(x)\n    R.output(b)\nreturn x"),
         "output outside of a block": f("a = R.exp(x)\nR.output(a)\nreturn a"),
         "output in the middle of a block": f(
@@ -74,11 +78,8 @@ REJECTED: Mapping[str, str] = MappingProxyType(
         "branches of different names": f(
             "if c:\n    y = x\nelse:\n    z = x\nreturn y", 'x: R.Tensor, c: R.Tensor((), "bool")'
         ),
-        "a condition that is no bool": f("if x:\n    y = x\nelse:\n    y = R.exp(x)\nreturn y"),
         "declared type contradicts the value": f('y: R.Tensor((3, 3), "float32") = R.exp(x)\nreturn y'),
         "declared dtype contradicts the value": f('y: R.Tensor((2, 3), "int32") = R.exp(x)\nreturn y'),
-        "declared result contradicts the value": f("return x", ret=' -> R.Tensor((2, 4), "float32")'),
-        "declared result of another kind": f("return x", ret=" -> R.Shape"),
         "different shapes added": f(
             "return R.add(x, y)", 'x: R.Tensor((2, 3), "float32"), y: R.Tensor((2, 4), "float32")'
         ),
@@ -126,7 +127,11 @@ REJECTED: Mapping[str, str] = MappingProxyType(
         "deletion": f("del x\nreturn x"),
         "attribute as target": f("x.y = R.exp(x)\nreturn x"),
         "method that tensors have not": f("return x.reshapee(2)"),
-        "default of a parameter": f("return x", "x: R.Tensor = 3"),
+        "two returns": f("return x\nreturn R.exp(x)"),
+        "operator returned": f("y = R.add\nreturn y"),
+        "operands on two devices": f(
+            "return R.add(x, y)", 'x: R.Tensor((2, 3), "float32", "a:0"), y: R.Tensor((2, 3), "float32", "a:1")'
+        ).replace(H, H + '    I.module_global_infos({"vdevice": [I.vdevice("a", 0), I.vdevice("a", 1)]})\n'),
         "star parameter": f("return x", "*x"),
         "function without decorator": H + "    def main(x):\n        return x\n",
         "statement in a module": f("return x") + "    y = 3\n",
@@ -139,3 +144,17 @@ REJECTED: Mapping[str, str] = MappingProxyType(
         "private function with a symbol": f('R.func_attr({"global_symbol": "main"})\nreturn x', flags="(private=True)"),
     }
 )
+WARNED: Mapping[str, str] = MappingProxyType(
+    {
+        "return in the middle": f("return x\ny = R.exp(x)"),
+        "a condition that is no bool": f("if x:\n    y = x\nelse:\n    y = R.exp(x)\nreturn y"),
+        "declared result contradicts the value": f("return x", ret=' -> R.Tensor((2, 4), "float32")'),
+        "declared result of another kind": f("return x", ret=" -> R.Shape"),
+        "default of a parameter": f("return x", "x: R.Tensor = 3"),
+        "squeeze of another size": f("return R.squeeze(x, axis=[0])"),
+        "dimensions that contradict each other": f(
+            "return Module.f(x)", extra='    @R.function\n    def f(x: R.Tensor(("n", "n"))):\n        return x\n'
+        ),
+    }
+)
+"""What TVM reads and leaves to later passes or to the run: it opens with a warning."""

@@ -5,10 +5,7 @@ import pytest
 from relax_core.check.check import check
 from relax_core.diagnostics import Diagnostic
 from relax_core.frontend.parse import parse_text
-from tests.frontend.rejected import REJECTED
-
-# A module of 2022 has no purity, so an impure call in a function is a warning; devices may be declared elsewhere.
-ACCEPTED = ("impure call in a pure function", "impure callee in a pure function", "virtual device that is not there")
+from tests.frontend.rejected import REJECTED, WARNED
 
 
 def errors(text: str) -> list[Diagnostic]:
@@ -17,11 +14,19 @@ def errors(text: str) -> list[Diagnostic]:
     return found or [item for module in parsed.modules for item in check(module) if item.severity == "error"]
 
 
-@pytest.mark.parametrize("name", [name for name in REJECTED if name not in ACCEPTED])
+@pytest.mark.parametrize("name", REJECTED)
 def test_a_program_that_breaks_a_rule_is_rejected(name: str) -> None:
     found = errors(REJECTED[name])
     assert len(found) == 1, [item.render() for item in found]
     assert found[0].span is not None
+
+
+@pytest.mark.parametrize("name", WARNED)
+def test_a_program_that_tvm_reads_opens_with_a_warning(name: str) -> None:
+    parsed = parse_text(WARNED[name], "warned.py")
+    (module,) = parsed.modules
+    found = [*parsed.diagnostics, *check(module)]
+    assert [item.severity for item in found if item.severity != "note"] == ["warning"], [x.render() for x in found]
 
 
 def test_at_least_95_of_100_are_rejected() -> None:

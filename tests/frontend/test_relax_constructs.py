@@ -17,7 +17,7 @@ from relax_core.ir.types import TensorType
 from relax_core.printer.spelling import Spelling
 from relax_core.printer.tvmscript import print_module
 
-HEAD = '@I.ir_module\nclass Module:\n    @R.function\n    def main(x: R.Tensor((2, 3), "float32")):\n'
+HEAD = '@I.ir_module\nclass Module:\n    @R.function(pure=False)\n    def main(x: R.Tensor((2, 3), "float32")):\n'
 LINES = {
     "two symbols at once": "n, m = T.int64(), T.int64(is_size_var=True)\n        y = R.shape([n, m])",
     "method": 'y = x.astype("float16")',

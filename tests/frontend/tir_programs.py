@@ -50,6 +50,28 @@ for i in T.unroll(2, 8, step=3):
 # a grid with starts
 for i, j in T.grid((1, 4), n):
     B[i] = 1.0
+# loops over several things
+for *i, j in T.grid(2, 8, 4):
+    A[i[0] * 8 + i[1], j] = 1.0
+for i in T.grid(4, n):
+    B[i[0]] = B[i[-1]]
+for i, j in T.grid(16, 4, dtype="int64"):
+    A[i, j] = 2.0
+# names of several things
+k, l = T.meta_var((n + 1, B))
+l[k] = 1.0
+r = T.meta_var([n, n * 2])
+B[r[0]] = B[r[1]]
+# macros
+@T.inline
+def put(X, i, *more, scale=2, **others):
+    w: T.let[T.int32] = i * scale
+    X[w + more[0]] = X[others["at"]]
+@T.macro(hygienic=False)
+def twice(f, i):
+    f(B, i, n, at=i)
+    f(B, i, n, scale=n, at=0)
+twice(put, 3)
 # lets in all spellings
 x: T.let[T.int64] = m + 1
 y: T.let = n
@@ -81,6 +103,7 @@ while n < 3:
         continue
     else:
         pass
+T.Break()
 # a result
 return n + 1
 # assertions
@@ -127,6 +150,12 @@ T.evaluate(T.Shuffle([T.Broadcast(n, 4), T.Broadcast(n, 4)], [0, 5]))
 B[0:4] = 1.0
 T.evaluate(T.int32x4(n) < B.vload([0], 'float32x4').astype('int32x4'))
 B.vstore([4], T.Broadcast(1.0, 2))
+A.vstore([0, n], B.vload([4], 'float32x4'))
+# what a buffer tells
+T.evaluate(A.offset_of([1, n])[0] + C.elem_offset_of([n, 2])[0] + A.byte_offset_of([1, 0])[0] + len(A.shape))
+T.evaluate(A.ptr_to([1, n]))
+T.evaluate(C.data_alignment + C.offset_factor + C.byte_offset)
+T.evaluate(B.is_scalar())
 # calls
 T.call_extern("int32", "f", B.data, A.access_ptr("rw", offset=n))
 T.call_packed("g", B, None, T.address_of(B[0]), "s")
@@ -155,6 +184,11 @@ T.evaluate(T.likely(1 < n <= 5))
 B[0] = T.Div(B[0], B[1]) ** 2.0
 T.evaluate(T.Add(n, 0) + T.Mul(n, 1) + T.Sub(3, 4))
 T.evaluate(T.EQ(0, 0))
+T.evaluate(n < 1000000000000)
+T.evaluate(-2147483648)
+B[0] = T.Let(B[k], where={k: n})
+x: T.i64 = T.i64(1)
+y = T.f32()
 T.evaluate(T.And(n < 1, T.bool(True)))
 # functions
 B[0] = T.exp(B[1]) + T.fma(B[0], B[1], B[2]) + T.float32('inf') - T.infinity('float32')

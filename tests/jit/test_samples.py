@@ -39,6 +39,11 @@ def average(x: Any) -> Any:
     return (padded[:-2] + x + padded[2:]) / np.float32(3)
 
 
+def first_even_place(x: Any) -> Any:
+    found = [[place for place in range(0, len(row), 2) if row[place] > 0.5] for row in x]
+    return np.array([places[0] if places else -1 for places in found], "int32")
+
+
 Compute = Callable[..., Any]
 
 VALUES: dict[str, tuple[list[Any], Compute]] = {
@@ -50,6 +55,7 @@ VALUES: dict[str, tuple[list[Any], Compute]] = {
     "split_loop": ([random(6, 4)], np.transpose),
     "while_loop": ([np.array([0, 1, 3, 4, 99, 100], "int32")], lambda x: np.sqrt(x).astype("int32")),
     "variables": ([random(9)], np.maximum.accumulate),
+    "early_exit": ([random(7, 9)], first_even_place),
     "gather": ([random(5, 2), np.array([4, 0, 4])], lambda table, index: table[index]),
 }
 

@@ -27,6 +27,7 @@ from relax_core.ir.tir import (
 )
 from relax_core.jit.engine import Engine
 from relax_core.source import Source, Span
+from tests.jit.low_level import run, run_in_tvm
 from tests.jit.programs import compared, elementwise, for_each, gather, index, integer, prim_func, row_sum, tir_matmul
 
 A1 = Buffer("A", (index("n"),), "int64")
@@ -173,10 +174,10 @@ def test_a_loop_over_gpu_threads_is_refused(engine: Engine) -> None:
 
 
 def test_an_unknown_dtype_is_refused(engine: Engine) -> None:
-    kernel = engine.kernel(elementwise(lambda: const(1), 0, (), "bfloat16"), "dtype")
-    with pytest.raises(CompileError, match=r"JT002.*bfloat16"):
+    kernel = engine.kernel(elementwise(lambda: const(1), 0, (), "float8_e4m3fn"), "dtype")
+    with pytest.raises(CompileError, match=r"JT002.*float8_e4m3fn"):
         kernel.llvm_ir()
-    with pytest.raises(CompileError, match=r"JT002.*bfloat16"):
+    with pytest.raises(CompileError, match=r"JT002.*float8_e4m3fn"):
         kernel(np.zeros((), "float32"))
 
 
@@ -335,3 +336,21 @@ def test_a_failure_is_located_through_the_log(engine: Engine) -> None:
     with pytest.raises(RunError) as caught:
         engine.kernel(function, "gather", log)(np.zeros(2, "float32"), np.array([5], "int32"), np.zeros(1, "float32"))
     assert caught.value.diagnostics[0].place == "m.py:2:1"
+
+
+@pytest.mark.tvm
+def test_init_runs_where_a_reduction_has_its_first_value() -> None:
+    text = """@T.prim_func(s_tir=True)
+def main(A: T.Buffer((8,), "float32"), B: T.Buffer((2,), "float32")):
+    for i, k in T.grid(2, 4):
+        with T.sblock("b"):
+            vi = T.axis.spatial(2, i)
+            vk = T.axis.reduce((2, 6), k + 2)
+            with T.init():
+                B[vi] = T.float32(1)
+            B[vi] = B[vi] + A[vk]
+"""
+    values = np.arange(8, dtype="float32"), np.zeros(2, "float32")
+    found = run(text, *values)[1]
+    assert found.tolist() == [15.0, 15.0]
+    assert np.array_equal(found, run_in_tvm(text, *values)[1])

@@ -44,6 +44,7 @@ BASICS = (
         for shapes, axis in ((((4,), (2,)), 0), (((2, 3),), 1), (((2, 0), (2, 3)), 1))
     ),
     Case("take", (signed(5, 2, 3), np.array([1]), -2, "fast"), "in the middle"),
+    Case("take", (signed(4, 3), np.array([[-1, 3], [7, 0]]), 0, "nan"), "gives NaN outside"),
     *(Case(op, (shape, "float32"), f"{shape}") for op in ("zeros", "ones") for shape in ((4,), (), (0, 3), (2, 1, 3))),
     *(Case("full", (shape, np.array(2.5, "float32"), None), f"{shape}") for shape in ((4,), (), (0, 3), (2, 1, 3))),
     *(Case(op, (ints(*shape), None), f"of {shape}") for op in ("zeros_like", "ones_like") for shape in _SHAPES),

@@ -136,10 +136,122 @@ BOXES = (
     ),
 )
 
+_DETECTED = np.array(
+    [
+        [
+            [0, 0.3, 0, 0, 2, 2],
+            [1, 0.8, 0, 0, 2, 1.9],
+            [0, 0.7, 0, 0, 2, 2.1],
+            [0, 0.6, 5, 5, 6, 6],
+            [1, -0.5, 7, 7, 8, 8],
+        ]
+    ],
+    "float32",
+)
+_REGIONS = np.array([[0, 1, 1, 6, 6], [1, 0, 0, 7, 5], [0, 2, 3, 4, 7]], "float32")
+DETECTION = (
+    *(
+        Case(
+            "vision.non_max_suppression",
+            (
+                _DETECTED,
+                np.array([count], "int32"),
+                np.array([[4, 3, 2, 1, 0]], "int32"),
+                limit,
+                0.3,
+                forced,
+                top,
+                2,
+                1,
+                id_index,
+                gives_indices,
+                False,
+                sigma,
+                least,
+            ),
+            words,
+        )
+        for count, limit, forced, top, id_index, gives_indices, sigma, least, words in (
+            (5, -1, True, -1, 0, False, 0.0, 0.0, "forced"),
+            (5, -1, False, -1, 0, False, 0.0, 0.0, "by class"),
+            (4, 2, True, 3, 0, True, 0.0, 0.0, "of the best three, as indices"),
+            (5, -1, True, -1, -1, False, 0.5, 0.1, "softly"),
+            (5, -1, True, -1, -1, True, 0.5, 0.1, "softly, as indices"),
+            (0, -1, True, -1, 0, True, 0.0, 0.0, "of no boxes"),
+        )
+    ),
+    *(
+        Case(
+            "vision.roi_align",
+            (
+                signed(*((2, 8, 8, 3) if layout == "NHWC" else (2, 3, 8, 8))),
+                _REGIONS,
+                pooled,
+                scale,
+                ratio,
+                aligned,
+                layout,
+                mode,
+            ),
+            f"{pooled} {scale} {ratio} {aligned} {layout} {mode}",
+        )
+        for pooled, scale, ratio, aligned, layout, mode in (
+            ((3, 3), 1.0, 2, False, "NCHW", "avg"),
+            ((3, 2), 0.5, 2, True, "NCHW", "avg"),
+            ((3, 2), 1.0, -1, False, "NCHW", "avg"),
+            ((3, 2), 1.0, 2, False, "NCHW", "max"),
+            ((2, 2), 1.5, 1, False, "NHWC", "avg"),
+        )
+    ),
+    *(
+        Case(
+            "vision.roi_pool",
+            (signed(*((2, 8, 8, 3) if layout == "NHWC" else (2, 3, 8, 8))), _REGIONS, pooled, scale, layout),
+            f"{pooled} {scale} {layout}",
+        )
+        for pooled, scale, layout in (
+            ((3, 3), 1.0, "NCHW"),
+            ((2, 3), 0.7, "NCHW"),
+            ((1, 1), 1.0, "NCHW"),
+            ((4, 4), 2.0, "NCHW"),
+            ((2, 2), 0.3, "NCHW"),
+        )
+    ),
+    *(
+        Case(
+            "vision.multibox_transform_loc",
+            (signed(batch, 3, 4), signed(batch, 16), floats(1, 4, 4), clips, least, variances, background, softmax),
+            f"{batch} {clips} {least} {variances} {background} {softmax}",
+        )
+        for batch, clips, least, variances, background, softmax in (
+            (1, False, 0.0, (1.0, 1.0, 1.0, 1.0), True, True),
+            (1, False, 0.0, (0.1, 0.1, 0.2, 0.2), True, True),
+            (1, True, 0.2, (1.0, 1.0, 1.0, 1.0), False, True),
+            (2, False, 0.3, (1.0, 1.0, 1.0, 1.0), True, True),
+            (2, True, 0.1, (0.5, 0.5, 1.0, 1.0), True, False),
+        )
+    ),
+    *(
+        Case(
+            "vision.all_class_non_max_suppression",
+            (
+                _BOXES,
+                floats(1, 2, 4),
+                np.array(limit),
+                np.array(0.5, "float32"),
+                np.array(0.2, "float32"),
+                "tensorflow",
+            ),
+            f"tensorflow {limit}",
+        )
+        for limit in (1, 3)
+    ),
+)
+
 SHAPES = (
     *(Case("shape_of", (signed(*shape),), f"of {shape}") for shape in _SHAPES),
     *(Case("shape_to_tensor", (shape,), f"of {shape}") for shape in _SHAPES),
     *(Case("tensor_to_shape", (np.array(shape),), f"of {shape}") for shape in _SHAPES),
 )
 
-EVALUATED = (*BOXES, *SHAPES, *DEPENDENT, *INSPECTED, *WORKERS, *GRADIENTS)
+EVALUATED = (*BOXES, *DETECTION, *SHAPES, *DEPENDENT, *INSPECTED, *WORKERS, *GRADIENTS)

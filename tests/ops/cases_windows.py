@@ -240,6 +240,18 @@ IMAGES = (
         )
     ),
     *(
+        Case(
+            "image.resize2d",
+            (signed(1, 2, 5, 6), size, region, "NCHW", method, "tf_crop_and_resize", "", -0.75, 0, 1.5, None),
+            f"crop {region} {method} to {size}",
+        )
+        for size, region, method in (
+            ((4, 7), (0.1, 0.2, 0.8, 0.9), "linear"),
+            ((4, 7), (-0.1, 0.2, 0.8, 1.1), "linear"),
+            ((3, 9), (0.25, 0.0, 1.0, 1.2), "cubic"),
+        )
+    ),
+    *(
         Case("image.resize3d", (signed(*shape), size, (0.0,) * 6, layout, method, mode, "", -0.75, 0, 0.0, None), words)
         for shape, size, layout, method, mode, words in (
             ((1, 2, 3, 4, 3), (5, 6, 6), "NCDHW", "linear", "half_pixel", "linear up"),

@@ -1,4 +1,4 @@
-"""The app on a Relay program in headless Chromium: read, broken, mended, inspected, printed, and not run."""
+"""The app on a Relay program in headless Chromium: read, broken, mended, inspected, printed, and run."""
 
 import re
 from pathlib import Path
@@ -49,13 +49,21 @@ def test_the_walk_with_a_relay_program(page: Page, app_url: str) -> None:
     expect(page.get_by_text("Clauses", exact=True).first).to_be_visible(timeout=START_MS)
 
 
-def test_passes_and_run_say_calmly_that_relay_is_not_run(page: Page, app_url: str) -> None:
-    for path in ("passes", "run"):
-        page.goto(f"{app_url}/{path}?sample={SAMPLE}")
-        expect(page.get_by_text("Passes and the machine run Relax.", exact=False)).to_be_visible(timeout=START_MS)
-        expect(page.get_by_text("RelayToRelax", exact=False)).to_be_visible()
-        expect(page.get_by_text("✓ Well-formed")).to_be_visible()
-        expect(page.locator("[data-testid=stException]")).to_have_count(0)
+def test_relay_is_lowered_and_run(page: Page, app_url: str) -> None:
+    page.goto(f"{app_url}/passes?sample={SAMPLE}")
+    expect(page.get_by_text("RelayToRelax", exact=False).first).to_be_visible(timeout=START_MS)
+    page.goto(f"{app_url}/run?sample={SAMPLE}")
+    expect(page.get_by_text("vm.builtin.get_tag", exact=False).first).to_be_visible(timeout=START_MS)
+    expect(page.get_by_text("✓ Well-formed")).to_be_visible()
+    expect(page.locator("[data-testid=stException]")).to_have_count(0)
+
+
+def test_a_module_without_arguments_is_no_mistake(page: Page, app_url: str) -> None:
+    page.goto(f"{app_url}/run?sample=relay/context_analysis_log.relay")
+    expect(page.get_by_text("no function that can be run on made-up arguments", exact=False)).to_be_visible(
+        timeout=START_MS
+    )
+    expect(page.locator("[data-testid=stAlertContentError]")).to_have_count(0)
 
 
 def test_a_module_is_printed_for_a_chosen_version(page: Page, app_url: str) -> None:
@@ -83,3 +91,17 @@ def test_a_dropped_relay_file_is_opened(page: Page, app_url: str) -> None:
     expect(area).to_have_value(text)
     expect(page.get_by_text("Relay 0.0.5", exact=True)).to_be_visible(timeout=START_MS)
     expect(page.get_by_text("✓ Well-formed")).to_be_visible()
+
+
+def test_an_uploaded_file_goes_by_its_own_name(page: Page, app_url: str) -> None:
+    page.goto(f"{app_url}/?sample=seeds/print_closure.py")
+    area = page.locator("textarea").first
+    expect(area).to_be_visible(timeout=START_MS)
+    page.get_by_role("button", name="Upload").first.click()
+    file = REPOSITORY / "samples" / "relay" / "references.relay"
+    page.locator("input[type=file]").set_input_files(
+        {"name": "mine.relay", "mimeType": "text/plain", "buffer": file.read_bytes()}
+    )
+    expect(area).to_have_value(file.read_text(encoding="utf-8"), timeout=START_MS)
+    expect(page.get_by_text("mine.relay", exact=True).first).to_be_visible(timeout=START_MS)
+    assert "sample=mine.relay" in page.url

@@ -1,6 +1,6 @@
 """Prim funcs with known semantics and an engine that runs them as Python functions."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -27,7 +27,10 @@ class PythonEngine:
     def __init__(self) -> None:
         self.compiled: list[str] = []
 
-    def kernel(self, prim_func: PrimFunc, name: str, log: RewriteLog | None) -> Callable[..., None]:
+    def kernel(
+        self, prim_func: PrimFunc, name: str, log: RewriteLog | None, functions: Mapping[str, PrimFunc]
+    ) -> Callable[..., None]:
+        assert functions[name] is prim_func
         self.compiled.append(name)
         return _add_one
 
@@ -35,5 +38,5 @@ class PythonEngine:
         pass
 
 
-def _add_one(a: np.ndarray[Any, Any], b: np.ndarray[Any, Any]) -> None:
+def _add_one(a: np.ndarray[Any, Any], b: np.ndarray[Any, Any], *, call_host: object) -> None:
     b[...] = a + 1

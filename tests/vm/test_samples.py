@@ -27,6 +27,10 @@ def mlp(x: Any, w1: Any, b1: Any, w2: Any) -> Any:
     return softmax(np.maximum(x @ w1 + b1, 0) @ w2)
 
 
+def doubled_product(x: Any, w: Any) -> Any:
+    return (2 * (x @ w)).ravel()
+
+
 def symbolic(x: Any, y: Any) -> Values:
     flat = (x @ y).ravel()
     return np.concatenate([flat, flat]), (2 * flat.size,)
@@ -42,14 +46,20 @@ EXPECTED: dict[str, tuple[Values, Callable[..., Any]]] = {
     "closure_local": ((X, N(False)), closure_positions(lambda x: x + x)),
     "closure_printed": ((floats(2, 3),), lambda x: x),
     "closure_returned": ((X, X + 1), lambda x, y: y + (x + y)),
+    "dialect_2022": ((floats(2, 3), floats(3, 4)), doubled_product),
+    "dialect_2023": ((floats(2, 3), floats(3, 4)), doubled_product),
+    "dialect_2026": ((2, floats(3, 4)), lambda n, w: doubled_product(np.ones((n, 3), np.float32), w)),
     "even_odd": ((N(3), floats(2)), lambda n, x: -x),
     "fib": ((N(10),), lambda n: 55),
     "inplace_update": ((floats(2, 3),), lambda x: x + x + 1 + 1),
     "loop": ((N(5), floats(2, 2)), lambda n, x: 6 * x),
+    "metadata_table": ((floats(2, 2),), lambda x: (x + N([[1, 2], [3, 4]])) * np.eye(2)),
     "mlp": ((floats(4, 8), floats(8, 16), floats(16), floats(16, 3)), mlp),
     "packed_tile": ((floats(2, 3),), lambda x: np.tile(x, (1, 2))),
+    "several_modules": ((floats(2, 3),), lambda x: x + x),
     "symbolic_shapes": ((floats(2, 3), floats(3, 5)), symbolic),
     "unreached_packed": ((X, N(False)), lambda x, c: x + x),
+    "virtual_devices": ((floats(2, 3),), np.exp),
     "void_callee": ((X,), lambda x: x + x),
 }
 FAILING: dict[str, Values] = {
@@ -60,6 +70,8 @@ FAILING: dict[str, Values] = {
     "vm_huge_tensor": (),
     "vm_match_cast": (X,),
     "vm_missing_packed": (X,),
+    "vm_packed_kind": (floats(2),),
+    "vm_packed_range": (floats(2, 3),),
     "vm_unbounded_recursion": (N(3),),
     "vm_wrong_dimension": (X, floats(4)),
 }

@@ -23,7 +23,7 @@ class _Target(NamedTuple):
     """A language to print in: what `Script` needs, and the name of the file."""
 
     dialect: Literal["tvmscript", "relay", "ast"]
-    spelling: Literal["2026", "2022"] = "2026"
+    spelling: Literal["2026", "2023", "2022"] = "2026"
     tvm: Literal["", "0.25", "0.27"] = ""
     suffix: str = ".py"
 
@@ -41,6 +41,7 @@ _TARGETS = MappingProxyType(
         "tvmscript": {
             "TVMScript for TVM 0.27": _Target("tvmscript", tvm="0.27"),
             "TVMScript for TVM 0.25": _Target("tvmscript", tvm="0.25"),
+            "TVMScript of 2023": _Target("tvmscript", "2023"),
             "TVMScript of 2022": _Target("tvmscript", "2022"),
         },
         "relay": {"Relay text 0.0.5": _Target("relay", suffix=".relay")},

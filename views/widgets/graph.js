@@ -44,6 +44,7 @@ function createGraph(root, tell) {
   canvas.addEventListener("keydown", onKey);
   new ResizeObserver(() => isFitted && fit()).observe(canvas);
   onSharedSelection(root, (node) => markSelected(node, true));
+  onKeys("graph steps", root, (event) => Boolean(view.steps && view.steps.length && view.step_keys) && stepBy({ j: 1, k: -1 }[event.key]));
   return { setModel, setView };
 
   function setModel(next) {
@@ -98,12 +99,30 @@ function createGraph(root, tell) {
     for (const [id, node] of groups) node.classList.toggle("lit", lit.has(infos.get(id).node) || lit.has(id));
     for (const [id, node] of groups) node.classList.toggle("now", Boolean(view.current) && infos.get(id).node === view.current);
     canvas.classList.toggle("dimmed", lit.size > 0 || found.length > 0);
+    markPath(model, groups, picture, view.path || []);
+    markColours(model, groups, picture, view.colours || {});
     showSide();
     drawHead();
+    drawLegend();
+  }
+
+  function stepBy(by) {
+    if (!by) return false;
+    const ids = view.steps.map(([id]) => id);
+    const next = ids[ids.indexOf(view.step) + by];
+    if (next !== undefined) pickStep(next);
+    return true;
+  }
+
+  function pickStep(id) {
+    view = { ...view, step: id };
+    drawHead();
+    tell({ kind: "step", command: id, node: selected, side });
   }
 
   function drawHead() {
-    const names = view.tabs.length ? tabs(view.tabs, view.tab || view.tabs[0][0], (id) => tell({ kind: "tab", command: id, node: selected, side })) : el("b", {}, view.title || model.title || "Graph");
+    const pickTab = (id) => tell({ kind: "tab", command: id, node: selected, side });
+    const names = view.steps && view.steps.length ? [stepper(view.steps, view.step, pickStep), view.tabs.length > 1 ? choice("Function", view.tabs, view.tab, pickTab) : ""] : view.tabs.length ? tabs(view.tabs, view.tab || view.tabs[0][0], (id) => tell({ kind: "tab", command: id, node: selected, side })) : el("b", {}, view.title || model.title || "Graph");
     const note = model.is_folded ? `${model.node_count.toLocaleString("en")} nodes. Shown folded` : view.note || "";
     const pick = (id) => {
       side = id;
@@ -111,14 +130,19 @@ function createGraph(root, tell) {
       drawHead();
       tell({ kind: "side", side, node: selected });
     };
+    const focused = head.contains(root.getRootNode().activeElement);
     head.replaceChildren(
-      names,
+      ...[names].flat(),
       note ? el("span", { class: "n" }, note) : "",
       el("span", { class: "sp" }),
       ...(model.is_compare ? [segments("Sides", SIDES, side, pick)] : []),
       ...view.actions.map(([id, label]) => button(label, "t", "", () => tell({ kind: "command", command: id, node: selected, side }))),
       ...(model.svg ? [button("Export", "t", "", toggleMenu, { "aria-haspopup": "true" })] : []),
     );
+    const pressed = focused && head.querySelector("[aria-checked=true]");
+    if (pressed) pressed.focus();
+    const current = head.querySelector("[role=radiogroup] [aria-checked=true]");
+    if (current) current.parentNode.scrollLeft = current.offsetLeft + current.offsetWidth - current.parentNode.clientWidth;
     const stem = (model.title || "graph").replace("@", "");
     const entries = [["SVG file", () => download(`${stem}.svg`, "image/svg+xml", exportSvg(exportable()))]];
     if (model.dot) entries.push(["DOT file", () => download(`${stem}.dot`, "text/vnd.graphviz", model.dot)]);
@@ -138,11 +162,12 @@ function createGraph(root, tell) {
   }
 
   function drawLegend() {
-    legend.hidden = !model.legend.length;
-    legend.replaceChildren(...model.legend.map(({ sign, text }) => {
+    const names = (view.colour_names || []).map(([sign, text]) => ({ sign, text }));
+    legend.hidden = !model.legend.length && !names.length;
+    legend.replaceChildren(...[...names, ...model.legend].map(({ sign, text }) => {
       if (MARK_COLOR[sign]) return el("span", { style: { color: `var(--${MARK_COLOR[sign]})` } }, el("b", {}, MARK_SIGN[sign]), " ", text);
-      return el("span", {}, el("i", {}, LINE_SIGN[sign] || symbol(sign) || sign), text);
-    }));
+      return el("span", {}, el("i", {}, LINE_SIGN[sign] || symbol(sign) || portSign(sign) || sign), text);
+    }), ...(view.path && view.path.length ? [el("span", { class: "error-text" }, el("i", {}, "━"), "blocking path")] : []));
   }
 
   function showSide() {

@@ -1,7 +1,8 @@
 """The graph: pan, zoom, search, selection, comparison, export."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Literal
 
 from relax_core.present.models import Graph, Side
@@ -12,14 +13,15 @@ from views.widgets.channel import PANE_HEIGHT, Buttons, channel
 class GraphAction:
     """What the user did."""
 
-    kind: Literal["select", "open", "side", "tab", "command"]
+    kind: Literal["select", "open", "side", "tab", "step", "command"]
     node: str = ""
     """The selected node, empty after Esc."""
     command: str = ""
-    """The id of the tab or button, or the name of the group to open."""
+    """The id of the tab, step or button, or the name of the group to open."""
     side: Side = "both"
 
 
+NO_COLOURS: Mapping[str, str] = MappingProxyType({})
 _GRAPH = channel("graph", GraphAction)
 
 
@@ -35,6 +37,12 @@ def graph(
     note: str = "",
     tabs: Buttons = (),
     tab: str = "",
+    steps: Buttons = (),
+    step: str = "",
+    has_step_keys: bool = True,
+    path: tuple[tuple[str, ...], ...] = (),
+    colours: Mapping[str, str] = NO_COLOURS,
+    colour_names: Buttons = (),
     actions: Buttons = (),
     height: str = PANE_HEIGHT,
     on_action: Callable[[GraphAction], None] | None = None,
@@ -49,6 +57,10 @@ def graph(
         title: head of the pane without tabs; by default the graph's title.
         note: muted text after the head.
         tabs: one per function, for example.
+        steps: states to scrub through, with the keys `j` and `k` if `has_step_keys`; tabs are a list then.
+        path: nodes where a blocking path begins, those on it, and those where it ends; drawn in red.
+        colours: the category of a node (`cat0`, `catNone`); its symbol is drawn at the node's corner.
+        colour_names: category and what it stands for, for the legend.
         actions: buttons at the right of the head, before Export.
     """
     return _GRAPH.show(
@@ -61,6 +73,12 @@ def graph(
             "current": current,
             "tabs": tabs,
             "tab": tab,
+            "steps": steps,
+            "step": step,
+            "step_keys": has_step_keys,
+            "path": path,
+            "colours": dict(colours),
+            "colour_names": colour_names,
             "actions": actions,
             "height": height,
         },

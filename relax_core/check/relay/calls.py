@@ -15,14 +15,18 @@ from relax_core.ops.spec import OpTypeError
 MAX_REASONS = 12
 
 
-def used(context: Context, expr: Expr) -> Type:
-    """Return the type of `expr` where it is used as a value: a polymorphic one gets type arguments for this use."""
+def used(context: Context, expr: Expr, holder: Node) -> Type:
+    """Return the type of `expr` where `holder` uses it as a value.
+
+    A polymorphic function stays one; whatever wants a function of less parameters gives it type arguments.
+    """
     if isinstance(expr, Op):
-        return _operator_value(context, expr)
+        made = context.type_of[expr] = _operator_value(context, expr)
+        return made
     found = context.solver.find(context.type_of[expr])
-    if isinstance(found, FuncType) and found.type_params:
-        made, _ = context.solver.instantiated(found, expr, callee_name(expr))
-        return made.ret if isinstance(expr, Constructor) and not expr.field_types else made
+    if isinstance(expr, Constructor) and not expr.field_types and isinstance(found, FuncType):
+        made, _ = context.solver.instantiated(found, place_of(expr, holder), callee_name(expr))
+        return made.ret
     return found
 
 
@@ -39,11 +43,19 @@ def callee_name(expr: Expr) -> str:
             return "the function"
 
 
+def _meant(context: Context, callee: Expr) -> Expr:
+    """Return the operator that a variable is bound to, which each call applies anew; else the callee itself."""
+    found = callee
+    while isinstance(found, Var) and found in context.value_of:
+        found = context.value_of[found]
+    return found if isinstance(found, Op) else callee
+
+
 def type_of_call(context: Context, call: Call) -> Type:
     """Return the type of a call whose arguments, and callee if it is a value, are typed."""
-    match call.op:
-        case Op():
-            return _operator(context, call, call.op)
+    match _meant(context, call.op):
+        case Op() as op:
+            return _operator(context, call, op)
         case Constructor() as constructor:
             callee: Type = constructor_type(constructor, context.data_of.get(constructor.type_name))
         case _:
@@ -57,7 +69,7 @@ def type_of_call(context: Context, call: Call) -> Type:
             return UNKNOWN
         case TypeVar() if context.solver.open_hole(callee) is not None:
             ret = context.solver.hole(call, f"what {callee_name(call.op)} gives", is_derived=True)
-            wanted = FuncType(tuple(used(context, item) for item in call.args), ret)
+            wanted = FuncType(tuple(used(context, item, call) for item in call.args), ret)
             context.unify(call, callee, wanted, "RY001", callee_name(call.op), call.op)
             return ret
         case _:
@@ -81,7 +93,9 @@ def _function(context: Context, call: Call, callee: FuncType) -> Type:
         expected = context.solver.find(param)
         is_generic = isinstance(expected, FuncType) and bool(expected.type_params)
         given = (
-            context.solver.find(context.type_of[arg]) if is_generic and not isinstance(arg, Op) else used(context, arg)
+            context.solver.find(context.type_of[arg])
+            if is_generic and not isinstance(arg, Op)
+            else used(context, arg, call)
         )
         if is_generic and isinstance(given, FuncType) and not given.type_params:
             shown = f"argument {k + 1} of {name} is {context.show(given)}, expected {context.show(expected)}"
@@ -132,7 +146,7 @@ def _operator(context: Context, call: Call, op: Op) -> Type:
     if missing:
         names = ", ".join(f"`{item}`" for item in missing)
         return context.report(call, "RY010", f"`{spec.name}` needs the attribute {names}")
-    arg_types = tuple(used(context, item) for item in call.args)
+    arg_types = tuple(used(context, item, call) for item in call.args)
     return _apply(context, _Application(call, spec, call, arg_types))
 
 

@@ -138,7 +138,7 @@ class Context:
 
     def limited(self, node: Node, type_: Type) -> Type:
         """Return `type_`, or the unknown type with a note if it is so large that nobody could read it."""
-        depth, size = self._measure(type_)
+        depth, size = self._measure(type_, 0)
         if (depth <= MAX_DEPTH and size <= MAX_SIZE) or (depth <= 2 and size <= 64 * MAX_SIZE):
             return type_
         if self.has_cut_type:
@@ -147,13 +147,16 @@ class Context:
         self.report(node, "RY014", "the type is too large to be followed further", severity="note")
         return UNKNOWN
 
-    def _measure(self, type_: Type) -> tuple[int, int]:
+    def _measure(self, type_: Type, level: int) -> tuple[int, int]:
+        """Return how deep and how large a type is; what lies `MAX_DEPTH` levels down is not looked at."""
+        if level > MAX_DEPTH:
+            return 1, 1
         current = self.solver.find(type_)
         known = self.measures.get(current)
         if known is None:
-            inner = [self._measure(item) for item in parts(current)]
+            inner = [self._measure(item, level + 1) for item in parts(current)]
             known = (1 + max((depth for depth, _ in inner), default=0), 1 + sum(size for _, size in inner))
-            if self.solver.open_hole(current) is None:
+            if self.solver.open_hole(current) is None and known[0] + level <= MAX_DEPTH:
                 self.measures[current] = known
         return known
 

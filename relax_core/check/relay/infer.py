@@ -1,13 +1,13 @@
 """Type inference for Relay: the side table of types of a module, with polymorphism and algebraic data."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import MappingProxyType
 
 from relax_core.check.inference import Inference
 from relax_core.check.order import components
 from relax_core.check.relay.context import UNKNOWN, Context, constructor_type
-from relax_core.check.relay.solver import ClashError, rebuilt
+from relax_core.check.relay.solver import MAX_LEVELS, ClashError, rebuilt
 from relax_core.check.relay.walk import declare_function, type_expressions
 from relax_core.diagnostics import Diagnostic
 from relax_core.ir.expr import Function, GlobalVar
@@ -79,7 +79,10 @@ def _close(context: Context) -> None:
     """Report the types that nothing determines, and take them as unknown from there on."""
     solver = context.solver
     open_holes = [item for item in solver.holes if solver.open_hole(item) is item]
-    told = [item for item in open_holes if not solver.holes[item].is_derived] or open_holes[:1]
+    # Relay allows an open type inside of another one: nothing asks what an empty list that nobody reads is a list of.
+    whole = {solver.open_hole(item) for item in context.type_of.values()} if open_holes else set[TypeVar | None]()
+    open_whole = [item for item in open_holes if item in whole]
+    told = [item for item in open_whole if not solver.holes[item].is_derived] or open_whole[:1]
     if not context.has_errors:
         for hole in told:
             entry = solver.holes[hole]
@@ -100,11 +103,8 @@ class _Final:
     """Puts the types of holes in place; parts that many types share are visited once."""
 
     context: Context
-    memo: dict[Type, Type]
-
-    def __init__(self, context: Context) -> None:
-        self.context = context
-        self.memo = {}
+    memo: dict[Type, Type] = field(default_factory=dict[Type, Type])
+    level: int = 0
 
     def __call__(self, type_: Type) -> Type:
         current = self.context.solver.find(type_)
@@ -114,5 +114,9 @@ class _Final:
             return UNKNOWN if current in self.context.solver.holes else current
         found = self.memo.get(current)
         if found is None:
+            if self.level > MAX_LEVELS:
+                return UNKNOWN
+            self.level += 1
             found = self.memo[current] = rebuilt(current, self)
+            self.level -= 1
         return found

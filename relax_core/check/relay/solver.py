@@ -10,11 +10,24 @@ from typing import TypeAlias
 
 from relax_core.ir.node import Node
 from relax_core.ir.prim import AnyDim, PrimExpr
-from relax_core.ir.types import AdtType, Dims, FuncType, ObjectType, RefType, TensorType, TupleType, Type, TypeVar
+from relax_core.ir.types import (
+    OBJECT,
+    AdtType,
+    Dims,
+    FuncType,
+    ObjectType,
+    RefType,
+    TensorType,
+    TupleType,
+    Type,
+    TypeVar,
+)
 from relax_core.ops.relay.dims import is_same
 from relax_core.ops.relay.show import show_dim, show_dims
 
 MAX_INSTANCE_DEPTH = 8
+MAX_LEVELS = 150
+"""Below so many levels, which only holes inside of holes can reach, a type is unknown."""
 
 Attempt: TypeAlias = Callable[[], "TypeVar | None"]
 """Tries to solve a problem; returns the hole that it waits for, `None` when it is done."""
@@ -92,15 +105,19 @@ class Solver:
         """Return `type_` with type variables replaced; an open hole is replaced when it is known."""
         return self._mapped(type_, values, depth, {})
 
-    def _mapped(self, type_: Type, values: Mapping[TypeVar, Type], depth: int | None, memo: dict[Type, Type]) -> Type:
+    def _mapped(
+        self, type_: Type, values: Mapping[TypeVar, Type], depth: int | None, memo: dict[Type, Type], level: int = 0
+    ) -> Type:
         current = self.find(type_)
+        if level > MAX_LEVELS:
+            return OBJECT
         if isinstance(current, TensorType | ObjectType):
             return current
         if current in memo:
             return memo[current]
 
         def again(item: Type) -> Type:
-            return self._mapped(item, values, depth, memo)
+            return self._mapped(item, values, depth, memo, level + 1)
 
         match current:
             case TypeVar() if current in values:

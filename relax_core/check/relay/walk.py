@@ -117,7 +117,7 @@ def _function(context: Context, function: Function, stage: int, stack: list[tupl
         return
     made = context.type_of[function]
     assert isinstance(made, FuncType), "a function is declared before its body is typed"
-    given = used(context, function.body)
+    given = used(context, function.body, function)
     end = result_of(function.body)
     context.unify(place_of(end, function), made.ret, given, "RY003", "the result of the function", end)
     made = context.limited(function, made)
@@ -137,7 +137,7 @@ def _match(context: Context, match_: Match, stage: int, stack: list[tuple[Expr, 
             stack.append((match_, 1))
             stack.append((match_.value, 0))
         case 1:
-            value = used(context, match_.value)
+            value = used(context, match_.value, match_)
             fits = [bind_clause(context, match_, clause, value) for clause in match_.clauses]
             if all(fits):
                 check_coverage(context, match_)
@@ -146,7 +146,7 @@ def _match(context: Context, match_: Match, stage: int, stack: list[tuple[Expr, 
         case 2:
             result: Type | None = None
             for k, clause in enumerate(match_.clauses):
-                given = used(context, clause.body)
+                given = used(context, clause.body, clause)
                 if result is None:
                     result = given
                 else:
@@ -181,12 +181,14 @@ def _type_of(context: Context, expr: Expr) -> Type:
         case Op():
             return UNKNOWN
         case RefCreate(value=value):
-            return context.limited(expr, RefType(used(context, value)))
+            return context.limited(expr, RefType(used(context, value, expr)))
         case RefRead(ref=ref):
             return _reference(context, expr, ref)
         case RefWrite(ref=ref, value=value):
             inner = _reference(context, expr, ref)
-            context.unify(place_of(value, expr), inner, used(context, value), "RY019", "the value written", value, ref)
+            context.unify(
+                place_of(value, expr), inner, used(context, value, expr), "RY019", "the value written", value, ref
+            )
             return VOID
         case _:
             return context.report(expr, "RY018", f"{type(expr).__name__} is no expression of Relay")
@@ -199,8 +201,8 @@ def _nullary(context: Context, expr: Constructor, made: FuncType) -> Type:
 
 def _if(context: Context, expr: If) -> Type:
     place = place_of(expr.condition, expr)
-    context.unify(place, BOOL, used(context, expr.condition), "RY005", "the condition", expr.condition)
-    yes, no = used(context, expr.true_branch), used(context, expr.false_branch)
+    context.unify(place, BOOL, used(context, expr.condition, expr), "RY005", "the condition", expr.condition)
+    yes, no = used(context, expr.true_branch, expr), used(context, expr.false_branch, expr)
     ends = (result_of(expr.true_branch), result_of(expr.false_branch))
     return context.unify(place_of(ends[1], expr), yes, no, "RY004", "the else branch", *ends)
 

@@ -4,24 +4,27 @@ import json
 from types import MappingProxyType
 from typing import Any, cast
 
-from relax_core.frontend.relay.metadata import Metadata, meta_reference
+from relax_core.frontend.relay.metadata import meta_parts, meta_reference
 from relax_core.frontend.relay.numbers import MalformedNumber, lacks_suffix, read_number
 from relax_core.frontend.relay.operators import ATTRIBUTES_OF, COMMON_ATTRIBUTES
 from relax_core.frontend.relay.report import did_you_mean
 from relax_core.frontend.relay.types import TypeReader
 from relax_core.ir.attrs import Attrs, AttrValue
+from relax_core.ops.relay.show import show_type
 
 # The field by which a value that is an object of a named class is told from a list of pairs.
 CLASS = "__class__"
 # The attributes of a call that are one entry of the metadata section, when that section is missing.
 ALL_ATTRIBUTES = "__attrs__"
+# The attribute of a function that holds, by parameter, what `{virtual_device=...}` behind it says.
+PARAM_DEVICES = "param_virtual_devices"
+# An attribute that stands for a function or a type, kept as its text.
+EXPRESSION = "expression"
 _WORDS = MappingProxyType({"None": None, "nullptr": None, "true": True, "false": False})
 
 
 class AttributeReader(TypeReader):
     """Reads attributes. They are plain data: an attribute that is a program is refused."""
-
-    metadata: Metadata
 
     def at_attribute(self) -> bool:
         """Tell whether `name=` stands at the cursor."""
@@ -60,9 +63,9 @@ class AttributeReader(TypeReader):
 
     def attribute_value(self) -> AttrValue:
         """Read a value."""
-        self.deeper()
+        self.deeper_part()
         value = self._value()
-        self.depth -= 1
+        self.part_depth -= 1
         return value
 
     def _value(self) -> AttrValue:
@@ -85,6 +88,12 @@ class AttributeReader(TypeReader):
                 return self._meta()
             case "ident":
                 return self._word()
+            case "global":
+                self.position += 1
+                return ((CLASS, EXPRESSION), ("text", self.texts[at]))
+            case "local" | "graph" | "fn" | "ref" | "if" | "match" | "let":
+                hint = "an attribute is data: numbers, strings, names of functions, and lists of them"
+                raise self.fail("RL023", at, f"an attribute cannot be an expression such as `{self.texts[at]}`", hint)
             case _:
                 raise self.unexpected("the value of an attribute", "attributes are numbers, strings, and lists of them")
 
@@ -92,6 +101,10 @@ class AttributeReader(TypeReader):
         at = self.position
         text = self.texts[at]
         self.position += 1
+        if self.kinds[self.position] == "[":
+            # A type, such as Tensor[(1, 2), float32]; `show_type` gives it one spelling.
+            self.position = at
+            return ((CLASS, EXPRESSION), ("text", show_type(self.type())))
         if self.accept("("):
             fields = self.attributes(")")
             self.expect(")")
@@ -152,20 +165,6 @@ class AttributeReader(TypeReader):
         self.report_missing(at)
         return meta_reference(name, index)
 
-    def report_missing(self, at: int) -> None:
-        """Say that a reference leads nowhere, once for each table; the program opens all the same."""
-        text = self.texts[at]
-        name, _ = meta_parts(text)
-        if self.metadata.is_there:
-            message, hint = f"`{text}` is not in the metadata section", ""
-        elif name in self.notes.missing_tables:
-            return
-        else:
-            message = f"the text has no #[metadata] section, which `{text}` refers to"
-            hint = "TVM prints it with astext(show_meta_data=True)"
-        self.notes.missing_tables.add(name)
-        self.report.say("warning", "RL010", self.tokens.span(at), message, hint)
-
     def _unquoted(self, at: int) -> str:
         return unquoted(self.texts[at])
 
@@ -185,12 +184,6 @@ class AttributeReader(TypeReader):
         if lacks_suffix(text):
             message = f"`{text}` is read as float32; TVM wants `{text}f`"
             self.report.say("note", "RL015", self.tokens.span(at), message)
-
-
-def meta_parts(text: str) -> tuple[str, int]:
-    """Return the name and the number in `meta[relay.Constant][0]`."""
-    name, index = text[5:-1].split("][")
-    return name, int(index[:18])
 
 
 def unquoted(text: str) -> str:

@@ -2,6 +2,7 @@
 
 from abc import abstractmethod
 
+from relax_core.frontend.relay.attributes import PARAM_DEVICES
 from relax_core.frontend.relay.report import did_you_mean
 from relax_core.frontend.relay.sequences import SequenceReader
 from relax_core.ir.attrs import NO_ATTRS, Attrs, AttrValue
@@ -47,7 +48,7 @@ class CompoundReader(SequenceReader):
                 break
             at = self.position
             name = self.expect("local", ", a parameter")
-            devices.append(self._skip_device())
+            devices.append(self.device())
             annotation = self.type() if self.accept(":") else None
             var = Var(name[1:], annotation, span=self.tokens.span(at))
             if name in names:
@@ -61,7 +62,7 @@ class CompoundReader(SequenceReader):
                 break
         self.expect(")", " behind the parameters")
         if any(device is not None for device in devices):
-            attrs = (*attrs, ("param_virtual_devices", tuple(devices)))
+            attrs = (*attrs, (PARAM_DEVICES, tuple(devices)))
         return tuple(params), attrs
 
     def if_(self) -> Expr:
@@ -113,9 +114,9 @@ class CompoundReader(SequenceReader):
 
     def pattern(self) -> Pattern:
         """Read a pattern."""
-        self.deeper()
+        self.deeper_part()
         made = self._pattern()
-        self.depth -= 1
+        self.part_depth -= 1
         return made
 
     def _pattern(self) -> Pattern:

@@ -1,10 +1,17 @@
 """A place in the tokens, and the words for what is expected there."""
 
+import sys
+from collections.abc import Generator
+from contextlib import contextmanager
+
 from relax_core.frontend.relay.report import Failed, Report
 from relax_core.frontend.relay.tokens import END, Tokens
 from relax_core.source import Span
 
-MAX_DEPTH = 80
+MAX_DEPTH = 3000
+MAX_PART_DEPTH = 80
+_USUAL_DEPTH = 40
+_FRAMES_PER_LEVEL = 14
 _OPENING, _CLOSING = "([{", ")]}"
 _WORDS_OF_KIND = (
     ("local", "a variable"),
@@ -17,12 +24,32 @@ _WORDS_OF_KIND = (
 TOP_LEVEL = frozenset(("def", END))
 
 
+def make_room() -> None:
+    """Let the interpreter recurse as deep as the deepest text needs; `kept_room` takes that back."""
+    needed = MAX_DEPTH * _FRAMES_PER_LEVEL
+    if sys.getrecursionlimit() < needed:
+        sys.setrecursionlimit(needed)
+
+
+@contextmanager
+def kept_room() -> Generator[None, None, None]:
+    """Restore the depth of recursion at the end."""
+    limit = sys.getrecursionlimit()
+    try:
+        yield
+    finally:
+        if sys.getrecursionlimit() != limit:
+            sys.setrecursionlimit(limit)
+
+
 class Cursor:
     """Reads tokens from `position` on. Failing reports the error and raises `Failed`."""
 
     def __init__(self, tokens: Tokens, report: Report) -> None:
         self.report = report
         self.depth: int = 0
+        # Types, patterns and attributes are read and worked on by recursion, so they have a bound of their own.
+        self.part_depth: int = 0
         self.tokens = tokens
         self.kinds = tokens.kinds
         self.texts = tokens.texts
@@ -75,11 +102,20 @@ class Cursor:
         return Failed(message)
 
     def deeper(self) -> None:
-        """Count a level of nesting; too many are an error."""
+        """Count a level of nested expressions; too many are an error."""
         self.depth += 1
-        if self.depth > MAX_DEPTH:
-            hint = "give names to the parts with `let`"
-            raise self.fail("RL003", self.position, "this is nested too deeply", hint)
+        if self.depth > _USUAL_DEPTH:
+            if self.depth > MAX_DEPTH:
+                hint = "give names to the parts with `let`"
+                raise self.fail("RL003", self.position, "this is nested too deeply", hint)
+            if self.depth == _USUAL_DEPTH + 1:
+                make_room()
+
+    def deeper_part(self) -> None:
+        """Count a level of nested types, patterns or attributes; too many are an error."""
+        self.part_depth += 1
+        if self.part_depth > MAX_PART_DEPTH:
+            raise self.fail("RL003", self.position, "this is nested too deeply")
 
     def is_closed(self) -> bool:
         """Tell whether the bracket around the cursor is closed before a block around it is."""

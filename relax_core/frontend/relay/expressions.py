@@ -103,6 +103,10 @@ class ExpressionReader(CompoundReader):
                 index = int(self.texts[self.position][1:][:18])
                 self.position += 1
                 node = TupleGetItem(node, index, span=self.span_from(start))
+            elif kind == "^":
+                # Version 0.0.4 writes `%r^` for `ref_read(%r)`, and `%r := %x` for `ref_write(%r, %x)`.
+                self.position += 1
+                node = RefRead(node, span=self.span_from(start))
             elif kind == "mark":
                 self.notes.marks[node] = self.texts[self.position]
                 self.position += 1
@@ -125,7 +129,8 @@ class ExpressionReader(CompoundReader):
             if kind == "meta" and not self.texts[self.position].startswith("meta[relay.Constant]"):
                 attrs = self.attributes(")")
                 break
-            if kind == "ident" and isinstance(callee, Op) and callee.name in _COMPILER_MARKS:
+            is_last = self.kinds[self.position + 1] == ")"
+            if kind == "ident" and args and is_last and isinstance(callee, Op) and callee.name in _COMPILER_MARKS:
                 attrs = self._bare_compiler()
                 break
             args.append(self._part())
@@ -153,6 +158,8 @@ class ExpressionReader(CompoundReader):
         if kind == "let" or (kind in ("graph", "local") and self.kinds[start + 1] == "="):
             return self._inner_sequence(None, start)
         first = self.item()
+        if self.accept(":="):
+            first = RefWrite(first, self.item(), span=self.span_from(start))
         return self._inner_sequence(first, start) if self.kinds[self.position] == ";" else first
 
     def _inner_sequence(self, first: Expr | None, start: int) -> Expr:

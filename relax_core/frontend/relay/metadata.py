@@ -1,21 +1,16 @@
 """The `#[metadata]` section: a JSON graph of nodes, as TVM writes it, with tensors in base64."""
 
-import base64
-import binascii
 import json
-import struct
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, cast
 
-import numpy as np
 import numpy.typing as npt
 
+from relax_core.frontend.tensors import MalformedTensor, dtype_of_base64, tensor_of_base64
 from relax_core.ir.attrs import Attrs, AttrValue
+from relax_core.ir.prim import AnyDim, IntImm, PrimExpr, PrimVar
 
-MAGIC = 0xDD5E40F096B4A13F
-_HEADER = struct.Struct("<QQiiiBBH")
-_KINDS = ("int", "uint", "float")
 _MAX_DEPTH = 50
 # Fields that say where the node came from, or what inference finds again.
 _SKIPPED = frozenset(("span", "_checked_type_", "virtual_device_", "checked_type"))
@@ -55,13 +50,38 @@ class Metadata:
             if text not in self._read:
                 self._read[text] = tensor_of_base64(text)
             return self._read[text]
-        except (IndexError, ValueError, MalformedMetadata):
+        except (IndexError, ValueError, MalformedTensor):
             return None
+
+    def constant_dtype(self, index: int) -> str:
+        """Return the dtype of a tensor that `constant` gives; it is wider than that of the array for a bfloat16."""
+        node = self._node("relay.Constant", index)
+        return "" if node is None else dtype_of_base64(self.tensors[int(_fields(node).get("data", "0"))])
+
+    def dimension(self, name: str, index: int) -> PrimExpr | None:
+        """Return a size that stands in a type as `meta[tir.SizeVar][0]`, `None` if it is not there."""
+        node = self._node(name, index)
+        if node is None:
+            return None
+        match (name.rsplit(".", 1)[-1], self._decoded(node, 0)):
+            case ("Any", _):
+                return AnyDim()
+            case ("Var" | "SizeVar", _):
+                # A name is a node of its own, or stands here.
+                label = self._at(_fields(node).get("name", ""), 0)
+                return PrimVar(label) if isinstance(label, str) and label else None
+            case (_, int(number)):
+                return IntImm(number)
+            case _:
+                return None
 
     def attribute(self, name: str, index: int) -> AttrValue:
         """Return an entry as plain data, `None` if it is not there."""
         node = self._node(name, index)
-        return None if node is None else self._decoded(node, 0)
+        if node is None:
+            return None
+        tensor = self.constant(index) if name == "relay.Constant" else None
+        return self._decoded(node, 0) if tensor is None else _plain_elements(tensor.tolist())
 
     def _node(self, name: str, index: int) -> dict[str, Any] | None:
         table = self.tables.get(name, ())
@@ -103,6 +123,12 @@ class Metadata:
                 return tuple(found)
             case _:
                 return None
+
+
+def meta_parts(text: str) -> tuple[str, int]:
+    """Return the name and the number in `meta[relay.Constant][0]`."""
+    name, index = text[5:-1].split("][")
+    return name, int(index[:18])
 
 
 def meta_reference(name: str, index: int) -> Attrs:
@@ -148,40 +174,10 @@ def _list(value: Any, key: str) -> list[Any] | None:
     return cast("list[Any]", found) if isinstance(found, list) else None
 
 
-def tensor_of_base64(text: str) -> npt.NDArray[Any]:
-    """Read a tensor in the format in which TVM saves it.
-
-    Raises:
-        MalformedMetadata: it is something else.
-    """
-    try:
-        raw = base64.b64decode(text, validate=True)
-        magic, _, _, _, rank, code, bits, lanes = _HEADER.unpack_from(raw)
-        if magic != MAGIC or not 0 <= rank <= 32 or lanes != 1:
-            raise MalformedMetadata("the tensor has a foreign format")
-        shape = struct.unpack_from(f"<{rank}q", raw, _HEADER.size)
-        (size,) = struct.unpack_from("<q", raw, _HEADER.size + 8 * rank)
-        content = raw[_HEADER.size + 8 * (rank + 1) :]
-    except (binascii.Error, struct.error, ValueError) as error:
-        raise MalformedMetadata(f"the tensor cannot be read: {error}") from None
-    name = "bool" if (code, bits) in ((1, 1), (6, 8)) else f"{_KINDS[code]}{bits}" if code < 3 else ""
-    try:
-        data = np.frombuffer(content, np.dtype(name).newbyteorder("<"), count=size // max(bits // 8, 1)).reshape(shape)
-    except (TypeError, ValueError) as error:
-        raise MalformedMetadata(f"the tensor cannot be read: {error}") from None
-    data = data.astype(data.dtype.newbyteorder("="))
-    data.flags.writeable = False
-    return data
-
-
-def base64_of_tensor(data: npt.NDArray[Any]) -> str:
-    """Write a tensor in the format in which TVM saves it."""
-    code = 1 if data.dtype == np.bool_ else _KINDS.index(data.dtype.name.rstrip("0123456789"))
-    bits = 1 if data.dtype == np.bool_ else data.dtype.itemsize * 8
-    content = np.ascontiguousarray(data).astype(data.dtype.newbyteorder("<")).tobytes()
-    head = _HEADER.pack(MAGIC, 0, 1, 0, data.ndim, code, bits, 1)
-    sizes = struct.pack(f"<{data.ndim + 1}q", *data.shape, len(content))
-    return base64.b64encode(head + sizes + content).decode()
+def _plain_elements(value: Any) -> AttrValue:
+    return (
+        tuple(map(_plain_elements, cast("list[Any]", value))) if isinstance(value, list) else cast("AttrValue", value)
+    )
 
 
 def _fields(node: dict[str, Any]) -> dict[str, Any]:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from relax_core.diagnostics import Diagnostic
 from relax_core.frontend.collector import collector_held
+from relax_core.frontend.relay.cursor import kept_room
 from relax_core.frontend.relay.definitions import DefinitionReader, Item, declared_arity, find_items
 from relax_core.frontend.relay.metadata import MalformedMetadata, Metadata, read_metadata
 from relax_core.frontend.relay.prelude import Found, prelude, shelf_for
@@ -41,7 +42,7 @@ def read_relay(source: Source) -> RelayText:
     """
     reading = _Reading(source)
     try:
-        with collector_held():
+        with collector_held(), kept_room():
             modules = reading.run()
     except TooManyErrors:
         modules = ()
@@ -59,6 +60,7 @@ class _Reading:
         self.type_data: list[TypeData] = []
         self.definitions: list[Definition] = []
         self.metadata = Metadata()
+        self.is_open = False
         self.queue: list[tuple[str, Found]] = []
 
     def run(self) -> tuple[IRModule, ...]:
@@ -153,36 +155,42 @@ class _Reading:
         try:
             data = reader.type_definition(item)
         except Failed:
-            return item.end, item.end
+            return self._broken(tokens, item)
         if reader.is_broken:
-            return item.end, item.end
+            return self._broken(tokens, item)
         self.type_data.append(data)
         return reader.position, item.end
 
     def _definition(self, reader: DefinitionReader, item: Item) -> tuple[int, int]:
         reader.is_broken = False
-        reader.depth = 0
+        reader.depth = reader.part_depth = 0
         scope = reader.enter()
         var = self.names.globals.get(item.name) or GlobalVar(item.name)
         try:
             definition = reader.function_definition(item, var)
         except Failed:
             reader.leave(scope)
-            return item.end, item.end
+            return self._broken(reader.tokens, item)
         except RecursionError:
             reader.leave(scope)
             self.report.error("RL003", reader.tokens.span(item.start), f"@{item.name} is nested too deeply")
-            return item.end, item.end
+            return self._broken(reader.tokens, item)
         if reader.is_broken:
-            return item.end, item.end
+            return self._broken(reader.tokens, item)
         self.definitions.append(definition)
         return reader.position, item.end
+
+    def _broken(self, tokens: Tokens, item: Item) -> tuple[int, int]:
+        """Note whether a definition with errors is left open, so that what stands behind the others may be its rest."""
+        kinds = tokens.kinds[item.start : item.end]
+        self.is_open = self.is_open or kinds.count("{") > kinds.count("}")
+        return item.end, item.end
 
     def _rest(self, tokens: Tokens, first: int, last: int) -> None:
         """Read what stands behind a definition: nothing, `...`, or an expression that uses it."""
         while first < last and tokens.kinds[first] in ("elision", ";"):
             first += 1
-        if first >= last:
+        if first >= last or self.is_open:
             return
         if "main" in self.names.globals or tokens.kinds[first] in ("}", ")", "]"):
             shown = tokens.texts[first]

@@ -23,7 +23,7 @@ def read_number(text: str) -> npt.NDArray[Any]:
     """Return a rank-0 array that is never written.
 
     A number without a suffix is int32, or int64 if it is too large for that; with a point or an exponent it is
-    float32 (TVM wants an `f` behind it; see `lacks_suffix`).
+    float32 (TVM wants an `f` behind it; see `lacks_suffix`). A bfloat16 is given as the float32 that is equal to it.
 
     Raises:
         MalformedNumber: the type is unknown, or cannot hold the number.
@@ -34,11 +34,11 @@ def read_number(text: str) -> npt.NDArray[Any]:
     sign, digits, suffix = match.groups()
     is_float = not digits.isdigit()
     letter, bits = (suffix[0], suffix[1:]) if suffix and suffix != "bf16" else ("f" if is_float else "i", "")
-    if suffix == "bf16":
-        raise MalformedNumber("bfloat16 numbers are not read")
     if bits and bits not in _BITS[letter]:
         raise MalformedNumber(f"there is no type {_KIND[letter]}{bits}")
-    if letter == "f":
+    if suffix == "bf16":
+        data = rounded_to_bfloat16(float(sign + digits))
+    elif letter == "f":
         with np.errstate(over="ignore"):
             data = np.array(float(sign + digits), dtype=f"float{bits or 32}")
     else:
@@ -60,6 +60,20 @@ def _integer(sign: str, digits: str, letter: str, bits: str) -> npt.NDArray[Any]
     return np.array(value, dtype=dtype)
 
 
+def rounded_to_bfloat16(value: float) -> npt.NDArray[Any]:
+    """Return the nearest number that a bfloat16 holds, as float32; of two as near the even one."""
+    with np.errstate(over="ignore"):
+        bits = int(np.array(value, np.float32).view(np.uint32))
+    if bits & 0x7F800000 != 0x7F800000:
+        bits += 0x7FFF + (bits >> 16 & 1)
+    return np.array(bits & 0xFFFF0000, np.uint32).view(np.float32)
+
+
+def is_bfloat16(text: str) -> bool:
+    """Tell whether a number is read as float32 in place of bfloat16, for which NumPy has no dtype."""
+    return text.endswith("bf16")
+
+
 def lacks_suffix(text: str) -> bool:
     """Tell whether a number is a float only by its point or exponent."""
-    return text[-1] not in "f" and not re.search(r"[fiu]\d*$", text) and not text.lstrip("-").isdigit()
+    return not re.search(r"[fiu]\d*$", text) and not text.lstrip("-").isdigit()

@@ -24,6 +24,8 @@ class Report:
 
     diagnostics: list[Diagnostic] = field(default_factory=list[Diagnostic])
     error_count: int = 0
+    # Lines with characters that are no tokens: what is missing behind them follows from that.
+    _torn_lines: set[int] = field(default_factory=set[int])
     _places: set[tuple[str, int]] = field(default_factory=set[tuple[str, int]])
 
     def error(self, code: str, span: Span, message: str, hint: str = "") -> None:
@@ -32,8 +34,10 @@ class Report:
         Raises:
             TooManyErrors: that was one more than is useful.
         """
-        if (code, span.start) in self._places:
+        if (code, span.start) in self._places or (code == "RL001" and span.line in self._torn_lines):
             return
+        if code == "RL002":
+            self._torn_lines.add(span.line)
         self._places.add((code, span.start))
         self.diagnostics.append(Diagnostic(code, message, span, hint))
         self.error_count += 1

@@ -6,10 +6,10 @@ from types import MappingProxyType
 
 import numpy as np
 
-from relax_core.frontend.relay.attributes import AttributeReader, meta_parts
-from relax_core.frontend.relay.metadata import Metadata
-from relax_core.frontend.relay.numbers import MalformedNumber, read_number
-from relax_core.frontend.relay.operators import ATTRIBUTES_OF, is_foreign
+from relax_core.frontend.relay.attributes import AttributeReader
+from relax_core.frontend.relay.metadata import meta_parts
+from relax_core.frontend.relay.numbers import MalformedNumber, is_bfloat16, read_number
+from relax_core.frontend.relay.operators import ATTRIBUTES_OF
 from relax_core.frontend.relay.report import Report, close_name, did_you_mean
 from relax_core.frontend.relay.scope import Library, ModuleNames, Names, Notes
 from relax_core.frontend.relay.tokens import Tokens
@@ -17,6 +17,7 @@ from relax_core.ir.expr import Call, Constant, Expr, GlobalVar, Op, Tuple, Var
 from relax_core.ir.prim import IntImm
 from relax_core.ir.relay import Constructor
 from relax_core.ir.types import TensorType, Type
+from relax_core.ops.relay import is_foreign
 from relax_core.source import Span
 
 # Names that people use in discussions.
@@ -40,14 +41,12 @@ class Resolver(AttributeReader):
 
     def __init__(self, tokens: Tokens, report: Report, names: ModuleNames, library: Library, notes: Notes) -> None:
         AttributeReader.__init__(self, tokens, report, names, library, notes)
-        self.metadata = Metadata()
         self.locals: Names[Var] = Names()
         self.graphs: Names[Expr] = Names()
         # TVM numbers graph variables through a whole function, and may use one behind the block that has it.
         self.ended_graphs: dict[str, Expr] = {}
         self.free_vars: dict[str, Var] | None = None
         self.has_elisions = False
-        self.is_broken = False
 
     def enter(self) -> Scope:
         """Start a scope."""
@@ -74,7 +73,7 @@ class Resolver(AttributeReader):
     def _undefined_local(self, at: int) -> Expr:
         text = self.texts[at]
         known = self.locals.visible
-        if self.free_vars is not None:
+        if self.free_vars is not None and text not in self.locals.ended:
             close = close_name(text, known)
             if close is not None:
                 message = f"{text} is not defined here; it becomes a parameter"
@@ -181,15 +180,15 @@ class Resolver(AttributeReader):
             found = self.names.constructors.get(name)
         return found
 
-    def number(self) -> Constant:
+    def number(self) -> Expr:
         """Read a number."""
         return self._number_from(self.position, "")
 
-    def signed_number(self, first: int, sign: str) -> Constant:
+    def signed_number(self, first: int, sign: str) -> Expr:
         """Read a number whose sign has been read; `first` is the token of the sign."""
         return self._number_from(first, sign)
 
-    def _number_from(self, first: int, sign: str) -> Constant:
+    def _number_from(self, first: int, sign: str) -> Expr:
         at = self.position
         self.position = at + 1
         text = self.texts[at]
@@ -201,7 +200,13 @@ class Resolver(AttributeReader):
             return Constant(np.zeros((), "int32"), span=self.span_from(first))
         if self.kinds[at] == "number" and data.dtype.kind == "f":
             self.note_suffix(at, text)
-        return Constant(data, span=self.span_from(first))
+        return self._narrowed(Constant(data, span=self.span_from(first)), is_narrow=is_bfloat16(text))
+
+    def _narrowed(self, value: Constant, *, is_narrow: bool) -> Expr:
+        """Return `value`, or its cast to bfloat16, for which NumPy has no dtype."""
+        if not is_narrow:
+            return value
+        return Call(Op("cast", span=value.span), (value,), (("dtype", "bfloat16"),), span=value.span)
 
     def truth(self) -> Constant:
         """Read `True` or `False`."""
@@ -222,7 +227,9 @@ class Resolver(AttributeReader):
         if data is None:
             self.report_missing(at)
             data = _zeros(self.type_in_comment())
-        return Constant(data, span=self.tokens.span(at))
+            return Constant(data, span=self.tokens.span(at))
+        is_narrow = self.metadata.constant_dtype(index) == "bfloat16"
+        return self._narrowed(Constant(data, span=self.tokens.span(at)), is_narrow=is_narrow)
 
 
 def _zeros(type_: Type | None) -> "np.ndarray[tuple[int, ...], np.dtype[np.generic]]":

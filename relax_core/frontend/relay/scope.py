@@ -34,10 +34,14 @@ class Notes:
 
 
 class Names(Generic[V]):
-    """Names in nested scopes: entering is free, and leaving costs what was defined inside."""
+    """Names in nested scopes: entering is free, and leaving costs what was defined inside.
+
+    `ended` are the names that were visible in a scope that has been left.
+    """
 
     def __init__(self) -> None:
         self.visible: dict[str, V] = {}
+        self.ended: set[str] = set()
         self._before: list[tuple[str, V | None]] = []
 
     def enter(self) -> int:
@@ -53,6 +57,7 @@ class Names(Generic[V]):
         """Forget what was defined since `mark`."""
         while len(self._before) > mark:
             name, value = self._before.pop()
+            self.ended.add(name)
             if value is None:
                 del self.visible[name]
             else:

@@ -51,7 +51,7 @@ class SequenceReader(Resolver, ABC):
                 if is_last:
                     break
             except Failed:
-                self.depth = depth
+                self.depth, self.part_depth = depth, 0
                 self.leave(scope)
                 self._define_broken(start)
                 last = self.placeholder()
@@ -114,6 +114,8 @@ class SequenceReader(Resolver, ABC):
         kind, text = self.kinds[start], self.texts[start]
         if kind == "let" and self.kinds[start + 1] == "local":
             self.locals.define(self.texts[start + 1], Var("_"))
+        elif kind == "let" and self.kinds[start + 1] == "graph":
+            self.graphs.define(self.texts[start + 1], Tuple(()))
         elif kind == "local" and self.kinds[start + 1] == "=":
             self.locals.define(text, Var("_"))
         elif kind == "graph" and self.kinds[start + 1] == "=":
@@ -133,10 +135,11 @@ class SequenceReader(Resolver, ABC):
         if self.kinds[at] == "graph":
             raise self.fail("RL001", at, "a graph variable is bound without `let`", f"write `{self.texts[at]} = ...;`")
         name = self.expect("local", " behind `let`")
-        self._skip_device()
+        device = self._device_text()
         annotation = self.type() if self.accept(":") else None
         self.expect("=")
         var = Var(name[1:], annotation, span=self.tokens.span(at))
+        self._mark(var, device)
         if self.kinds[self.position] == "fn":
             # A function may call itself.
             self.locals.define(name, var)
@@ -175,9 +178,11 @@ class SequenceReader(Resolver, ABC):
             self.expect("local", " behind `free_var`")
         else:
             self.position += 1
-        self._skip_device()
+        device = self._device_text()
         annotation = self.type() if self.accept(":") else None
-        return self.add_free_var(at, annotation)
+        var = self.add_free_var(at, annotation)
+        self._mark(var, device)
+        return var
 
     def skip_elision(self) -> None:
         """Go over `...`, where a log leaves something out."""
@@ -187,7 +192,21 @@ class SequenceReader(Resolver, ABC):
         self.has_elisions = True
         self.position += 1
 
-    def _skip_device(self) -> AttrValue:
+    def _device_text(self) -> str:
+        """Read `{virtual_device=...}` behind a variable that is no parameter, and return it as a mark."""
+        start = self.position
+        self.device()
+        return self.tokens.source.text[slice(*self._extent(start))] if self.position > start else ""
+
+    def _extent(self, first: int) -> tuple[int, int]:
+        span = self.span_from(first)
+        return span.start, span.end
+
+    def _mark(self, var: Var, device: str) -> None:
+        if device:
+            self.notes.marks[var] = device
+
+    def device(self) -> AttrValue:
         """Read `{virtual_device=...}` behind a variable."""
         if self.kinds[self.position] != "{":
             return None

@@ -21,7 +21,8 @@ _NAME = r"[^\W\d][\w?]*(?:\.[^\W\d][\w?]*)*"
 _DEVICES = "cpu|cuda|gpu|cl|opencl|vulkan|metal|vpi|rocm|ext_dev|hexagon|webgpu|micro_dev|sdaccel|aocl|llvm|remote_cpu"
 # The order is that of how often they occur; the longer of two that start alike stands first.
 _GROUPS = (
-    ("local", rf"%{_NAME}"),
+    # A name may hold slashes, as those of TensorFlow do; `%x/2` and `%x/%y` are divisions.
+    ("local", rf"%{_NAME}(?:/[^\W\d][\w?]*)*"),
     ("inf", r"(?:inf|nan)f(?:16|32|64)?\b"),
     ("meta", r"meta\[[\w.]+\]\[\d+\]"),
     ("ident", _NAME),
@@ -35,7 +36,7 @@ _GROUPS = (
     ("global", rf"@{_NAME}"),
     ("version", r'\#\[[ ]*version[ ]*=[ ]*"[^"\n]*"[ ]*\]'),
     ("metadata", r"\#\[[ ]*metadata[ ]*\]"),
-    ("punctuation", r"->|=>|==|!=|<=|>=|;;|/(?!\*)|[(){}\[\],;:=<>+*|?.-]"),
+    ("punctuation", r"->|=>|==|!=|<=|>=|:=|;;|/(?!\*)|[(){}\[\],;:=<>+*|?.^-]"),
 )
 _TOKEN = re.compile(r"\s*(?:" + "|".join(f"({pattern})" for _, pattern in _GROUPS) + ")")
 _KINDS = ("", *(name for name, _ in _GROUPS))

@@ -4,6 +4,7 @@ import re
 from functools import lru_cache
 
 from relax_core.frontend.relay.cursor import Cursor
+from relax_core.frontend.relay.metadata import Metadata, meta_parts
 from relax_core.frontend.relay.report import Failed, Report, did_you_mean
 from relax_core.frontend.relay.scope import Library, ModuleNames, Names, Notes
 from relax_core.frontend.relay.tokens import END, Tokens, tokenize
@@ -12,6 +13,7 @@ from relax_core.ir.prim import AnyDim, IntImm, PrimExpr, PrimVar
 from relax_core.ir.types import OBJECT, AdtType, FuncType, RefType, TensorType, TupleType, Type, TypeVar
 
 _DTYPE = re.compile(r"(?:u?int|float|bfloat)[1-9]\d*(?:x[1-9]\d*)?|float8_e\w+|bool|handle")
+_PLAIN_TENSOR = re.compile(r"Tensor\[\((?:\d{1,18}, ?)*\d{0,18}\), ?[a-z]+\d*\]")
 _BUILT_IN = ("Tensor", "float32", "float64", "float16", "int8", "int32", "int64", "uint8", "bool")
 
 
@@ -32,15 +34,20 @@ class TypeReader(Cursor):
         self.library = library
         self.notes = notes
         self.type_vars: Names[TypeVar] = Names()
+        self.metadata = Metadata()
         self.dims: dict[str, PrimVar] = {}
+        self.meta_dims: dict[str, PrimExpr] = {}
         self.is_in_comment = False
+        # Whether the definition has an error, so that it is not a part of the module.
+        self.is_broken = False
+        self._tensors: dict[str, tuple[Type, int]] = {}
         self._types_of_comments: dict[str, Type | None] = {}
 
     def type(self) -> Type:
         """Read a type."""
-        self.deeper()
+        self.deeper_part()
         made = self._type()
-        self.depth -= 1
+        self.part_depth -= 1
         return made
 
     def _type(self) -> Type:
@@ -68,7 +75,7 @@ class TypeReader(Cursor):
         name = self.texts[at]
         self.position = at + 1
         if name == "Tensor":
-            return self._tensor()
+            return self._remembered_tensor(at)
         if name == "custom" and self.kinds[self.position] == "[":
             return TensorType((), self._custom_dtype())
         dtype = dtype_of_name(name)
@@ -87,6 +94,7 @@ class TypeReader(Cursor):
         known = (*self.names.types, *self.type_vars.visible, *_BUILT_IN, *self.library.type_names)
         self.report.error("RL008", self.tokens.span(at), f"there is no type `{name}`", did_you_mean(name, known))
         if not self.is_in_comment:
+            self.is_broken = True
             self.names.types[name] = None
 
     def _arguments(self) -> tuple[Type, ...]:
@@ -98,6 +106,19 @@ class TypeReader(Cursor):
                 break
         self.expect("]")
         return tuple(found)
+
+    def _remembered_tensor(self, at: int) -> Type:
+        """Read a tensor type; one of known sizes that stood before in the same spelling is the same object."""
+        found = _PLAIN_TENSOR.match(self.tokens.source.text, self.starts[at])
+        if found is None:
+            return self._tensor()
+        known = self._tensors.get(found[0])
+        if known is not None:
+            self.position = at + known[1]
+            return known[0]
+        made = self._tensor()
+        self._tensors[found[0]] = made, self.position - at
+        return made
 
     def _tensor(self) -> Type:
         if self.kinds[self.position] != "[":
@@ -129,7 +150,7 @@ class TypeReader(Cursor):
                 return AnyDim(span=self.tokens.span(at))
             case "meta":
                 self.position = at + 1
-                return AnyDim(span=self.tokens.span(at))
+                return self._meta_dim(at)
             case "ident":
                 self.position = at + 1
                 if text in ("Any", "any"):
@@ -137,6 +158,35 @@ class TypeReader(Cursor):
                 return self.dims.setdefault(text, PrimVar(text, span=self.tokens.span(at)))
             case _:
                 raise self.unexpected("a dimension: a number or `?`")
+
+    def _meta_dim(self, at: int) -> PrimExpr:
+        """Return what `meta[tir.SizeVar][0]` stands for: a variable, the same one wherever it stands, or a number."""
+        text = self.texts[at]
+        if text not in self.meta_dims:
+            name, index = meta_parts(text)
+            found = self.metadata.dimension(name, index)
+            if found is None:
+                self.report_missing(at)
+                is_symbol = name.rsplit(".", 1)[-1] in ("Var", "SizeVar")
+                found = PrimVar(f"n{index}") if is_symbol else AnyDim(span=self.tokens.span(at))
+            if isinstance(found, PrimVar):
+                found = self.dims.setdefault(found.name, found)
+            self.meta_dims[text] = found
+        return self.meta_dims[text]
+
+    def report_missing(self, at: int) -> None:
+        """Say that a reference leads nowhere, once for each table; the program opens all the same."""
+        text = self.texts[at]
+        name, _ = meta_parts(text)
+        if self.metadata.is_there:
+            message, hint = f"`{text}` is not in the metadata section", ""
+        elif name in self.notes.missing_tables:
+            return
+        else:
+            message = f"the text has no #[metadata] section, which `{text}` refers to"
+            hint = "TVM prints it with astext(show_meta_data=True)"
+        self.notes.missing_tables.add(name)
+        self.report.say("warning", "RL010", self.tokens.span(at), message, hint)
 
     def _dtype(self) -> str:
         at = self.position
@@ -221,7 +271,7 @@ class TypeReader(Cursor):
         return self._types_of_comments[text]
 
     def _type_in(self, place: tuple[int, int]) -> Type | None:
-        outer = (self.tokens, self.position, self.report, self.depth)
+        outer = (self.tokens, self.position, self.report, self.part_depth)
         self.report = Report()
         self.is_in_comment = True
         try:
@@ -234,4 +284,4 @@ class TypeReader(Cursor):
         finally:
             self.is_in_comment = False
             self.move_to(outer[0], outer[1])
-            self.report, self.depth = outer[2], outer[3]
+            self.report, self.part_depth = outer[2], outer[3]

@@ -30,7 +30,8 @@ def to_scalar(value: Value) -> PrimExpr | None:
         case PrimExpr():
             return value
         case Literal(value=bool() | int() | float() as number):
-            return _scalar(number, None, value.span)
+            # As TVM: a host scalar that is written as a float is float64.
+            return _scalar(number, "float64" if isinstance(number, float) else None, value.span)
         case _:
             return None
 
@@ -56,6 +57,8 @@ def to_expr(context: Context, value: Value, place: ast.expr, expected: Type | No
 
 def to_argument(context: Context, value: Value, place: ast.expr, param: Param) -> Expr:
     """Make the argument for `param` of an operator."""
+    if param.kind == "tensor" and isinstance(value, Expr):
+        return value
     match param.kind, value:
         case _, Literal(value=None) if param.kind != "tensor":
             return Null(span=value.span)
@@ -64,9 +67,11 @@ def to_argument(context: Context, value: Value, place: ast.expr, param: Param) -
         case "func", Literal(value=str(name)):
             return ExternFunc(name, span=value.span)
         case "prim" | "ints", Literal(value=bool() | int() | float() as number):
-            return PrimValue(_scalar(number, param.dtype, value.span), span=value.span)
+            return PrimValue(_scalar(number, _dtype_for(number, param), value.span), span=value.span)
         case "index_map", Call(op=Op(name="tir.index_map"), args=(text,)):
             return text
+        case "axes", IntImm() as scalar:
+            return Tuple((PrimValue(scalar, span=value.span),), span=value.span)
         case "axes", Literal(value=int() as number):
             return Tuple((PrimValue(_scalar(number, "int64", value.span), span=value.span),), span=value.span)
         case "axes" | "ints", Items(values=values):
@@ -79,6 +84,19 @@ def to_argument(context: Context, value: Value, place: ast.expr, param: Param) -
             return _field(context, value, place)
         case _:
             return to_expr(context, value, place, TensorType() if param.kind in ("tensor", "tuple") else None)
+
+
+def _dtype_for(number: bool | int | float, param: Param) -> str | None:
+    """A literal takes the dtype of its parameter if that can hold it; else it keeps its own, which is reported."""
+    match param.dtype:
+        case "string":
+            return None
+        case "bool":
+            return "bool" if number in (0, 1) else None
+        case str(dtype) if dtype.startswith(("int", "uint")) and isinstance(number, float):
+            return None
+        case dtype:
+            return dtype
 
 
 def is_tuple(expr: Expr, known: set[Var]) -> bool:
@@ -99,17 +117,14 @@ def is_shape(expr: Expr) -> bool:
     match expr:
         case ShapeExpr() | Var(annotation=ShapeType()):
             return True
-        case Call(op=ExternFunc(name=name)):
-            return name == "vm.builtin.shape_of"
+        case Call(op=ExternFunc(name=name) | Op(name=name)):
+            return name in ("vm.builtin.shape_of", "relax.shape_of")
         case _:
             return False
 
 
 def _scalar(value: bool | int | float, dtype: str | None, span: Span) -> PrimExpr:
-    made = const(value, dtype)
-    if isinstance(made, IntImm):
-        return IntImm(made.value, made.dtype, span=span)
-    return FloatImm(made.value, made.dtype, span=span)
+    return const(value, dtype, span=span)
 
 
 def _literal(context: Context, literal: Literal, place: ast.expr, expected: Type | None) -> Expr:
@@ -147,8 +162,10 @@ def _items(context: Context, items: Items, place: ast.expr, expected: Type | Non
         case _:
             pass
     if values and all(to_scalar(item) is not None for item in values):
-        if any(isinstance(item, PrimExpr) for item in values):
+        if context.is_2022:
             return _shape(context, items, place)
+        if any(isinstance(item, PrimExpr) for item in values):
+            return Tuple(tuple(_field(context, item, place) for item in values), span=items.span)
         text = source_of(place)
         hint = f"write R.shape([{text.strip('()[],')}]) for a shape, or R.tuple(R.prim_value(...), ...) for a tuple"
         context.report(

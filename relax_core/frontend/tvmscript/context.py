@@ -4,14 +4,18 @@ import ast
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import numpy.typing as npt
 
 from relax_core.diagnostics import Diagnostic, Severity
 from relax_core.source import Source, Span
 
+if TYPE_CHECKING:
+    from relax_core.ir.expr import GlobalVar
+
 Place = ast.AST | Span
+_WITH_END = (ast.expr, ast.stmt, ast.arg)
 T = TypeVar("T")
 R = TypeVar("R")
 
@@ -29,7 +33,9 @@ class Context:
     """The state of one reading.
 
     `cut_names` are, by line, the names that statements cut for a syntax error would have defined. `tables` are the
-    metadata tables by name; `noted` is what has been said once and need not be said again.
+    metadata tables by name; `macros` are those that stand around the modules; `noted` is what has been said once and
+    need not be said again. `is_2022` tells the dialect of the module that is read, and
+    `inner_functions` are its prim funcs that stand inside of Relax functions.
     """
 
     source: Source
@@ -40,6 +46,9 @@ class Context:
     fixed_span: Span | None = None
     noted: set[str] = field(default_factory=set[str])
     tables: dict[str, "Table"] = field(default_factory=dict[str, "Table"])
+    macros: dict[str, ast.FunctionDef] = field(default_factory=dict[str, ast.FunctionDef])
+    is_2022: bool = False
+    inner_functions: dict["GlobalVar", ast.FunctionDef] = field(default_factory=dict["GlobalVar", ast.FunctionDef])
     is_ascii: bool = field(init=False)
 
     def __post_init__(self) -> None:
@@ -51,7 +60,7 @@ class Context:
             return place
         if self.fixed_span is not None:
             return self.fixed_span
-        if self.is_ascii and isinstance(place, ast.expr | ast.stmt):
+        if self.is_ascii and isinstance(place, _WITH_END):
             # A column in bytes is one in code points; an end past the last line is clamped by `offset` below.
             starts, end_line = self.source.line_starts, place.end_lineno or place.lineno
             if end_line <= len(starts):

@@ -1,12 +1,15 @@
 """Cut statements that are nested too deeply to be walked."""
 
 import ast
-from typing import cast
+from typing import Any, cast
 
 from relax_core.frontend.tvmscript.context import Context
 
 _MARKS = b"([{.+-*/%@&|^~<>=!,:"
+_GAPS = b" \t\"'"
 _WORDS = ("not", "if", "lambda", "and", "or", "in", "is", "await", "yield", "for")
+_SIMPLE = (ast.Assign, ast.AnnAssign, ast.Expr, ast.Return)
+_LEAVES = (ast.Name, ast.Constant)
 _FLAT_ABOVE = 20
 """Statements nested deeper than this are looked at in full."""
 
@@ -27,14 +30,18 @@ def without_deep_statements(context: Context, tree: ast.Module, limit: int) -> a
 
 def _is_flat(context: Context, statement: ast.stmt, limit: int) -> bool:
     """Tell from its text alone that a statement on one line cannot be deep: each level takes a mark or a word."""
-    if not isinstance(statement, ast.Assign | ast.AnnAssign | ast.Expr | ast.Return):
+    if not isinstance(statement, _SIMPLE):
         return False
     if statement.lineno != statement.end_lineno:
         return False
     line = context.source.line_text(statement.lineno)
     if len(line) <= limit:
         return True
-    marks = len(line) - len(line.encode(errors="replace").translate(None, _MARKS))
+    text = line.encode(errors="replace")
+    marks = len(text) - len(text.translate(None, _MARKS))
+    # A mark or a gap stands behind each of the words, which take longer to count.
+    if 2 * marks + len(text) - len(text.translate(None, _GAPS)) < limit:
+        return True
     return marks + sum(map(line.count, _WORDS)) < limit
 
 
@@ -46,16 +53,25 @@ def _deep_statements(context: Context, tree: ast.Module, limit: int) -> list[ast
         if depth > limit and statement is not None:
             found[statement] = None
             continue
-        for name, value in ast.iter_fields(node):
-            items = cast("list[object]", value) if isinstance(value, list) else [value]
-            for item in items:
-                if isinstance(item, ast.stmt):
-                    if depth + 1 > _FLAT_ABOVE or not _is_flat(context, item, limit - _FLAT_ABOVE):
-                        stack.append((item, depth + 1, item))
-                elif isinstance(item, ast.AST):
-                    is_chain = isinstance(node, ast.BinOp) and name == "left" and isinstance(item, ast.BinOp)
-                    stack.append((item, depth if is_chain else depth + 1, statement))
+        for item in _parts(node):
+            if isinstance(item, ast.stmt):
+                if depth + 1 > _FLAT_ABOVE or not _is_flat(context, item, limit - _FLAT_ABOVE):
+                    stack.append((item, depth + 1, item))
+            elif not isinstance(item, _LEAVES) or depth + 2 > limit:
+                is_chain = isinstance(node, ast.BinOp) and item is node.left and isinstance(item, ast.BinOp)
+                stack.append((item, depth if is_chain else depth + 1, statement))
     return list(found)
+
+
+def _parts(node: ast.AST) -> list[ast.AST]:
+    found: list[ast.AST] = []
+    value: Any
+    for value in vars(node).values():
+        if isinstance(value, ast.AST):
+            found.append(value)
+        elif type(value) is list:
+            found += [item for item in cast("list[object]", value) if isinstance(item, ast.AST)]
+    return found
 
 
 class _Cutter(ast.NodeTransformer):

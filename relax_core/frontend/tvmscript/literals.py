@@ -30,13 +30,22 @@ def read_attribute(context: Context, node: ast.expr) -> AttrValue:
         case ast.Dict():
             return read_attributes(context, node)
         case ast.Call(func=func, args=[inner], keywords=[]) if _is_typed(context, func):
-            return read_attribute(context, inner)
+            return _with_dtype(context, func, read_attribute(context, inner))
         case ast.Call() if (maker := maker_of(context, node)) is not None:
             given = tuple(_part(context, item) for item in node.args)
             named = attrs_of((item.arg, _part(context, item.value)) for item in node.keywords if item.arg)
             return ((MADE + maker, (given, named)),)
         case _:
             raise context.fail("PA016", node, f"an attribute is plain data, got `{source_of(node)}`")
+
+
+def _with_dtype(context: Context, func: ast.expr, value: AttrValue) -> AttrValue:
+    """`T.float32(1.0)` keeps its dtype, as in TVM; an integer in a typed scalar is shown as a plain one there."""
+    name = (qualified(func, context.aliases) or "").removeprefix("tir.")
+    if not name.startswith(("float", "bfloat")):
+        return value
+    number = float(value) if isinstance(value, int) else value
+    return ((f"{MADE}T.{name}", ((number,), ())),)
 
 
 def _part(context: Context, node: ast.expr) -> AttrValue:

@@ -1,24 +1,14 @@
 """Read metadata tables, which TVM prints with show_meta=True: JSON graphs with tensors in base64."""
 
 import ast
-import base64
-import binascii
 import json
-import struct
-from collections.abc import Mapping
-from types import MappingProxyType
 from typing import Any, cast
 
-import numpy as np
 import numpy.typing as npt
 
+from relax_core.frontend.tensors import UnknownDtype, dtype_of_base64, tensor_of_base64
 from relax_core.frontend.tvmscript.context import Context, Table
 from relax_core.frontend.tvmscript.names import dotted
-
-_MAGIC = 0xDD5E40F096B4A13F
-_HEADER = struct.Struct("<QQiiiBBH")
-_KINDS: Mapping[int, str] = MappingProxyType({0: "int", 1: "uint", 2: "float", 6: "bool"})
-"""The codes of DLPack; a bfloat16 or a vector has no NumPy dtype and is no tensor here."""
 
 
 def read_tables(context: Context, statements: list[ast.stmt]) -> None:
@@ -30,7 +20,7 @@ def read_tables(context: Context, statements: list[ast.stmt]) -> None:
             ) if dotted(func) in (("tvm", "ir", "load_json"), ("load_json",), ("tvm", "load_json")):
                 try:
                     context.tables[name] = _table(text)
-                except (ValueError, KeyError, IndexError, TypeError, binascii.Error, struct.error, RecursionError):
+                except (ValueError, KeyError, IndexError, TypeError, RecursionError):
                     context.report("PA016", statement, f"the table `{name}` is no module data that TVM writes")
             case _:
                 pass
@@ -95,22 +85,14 @@ def _tensor_2023(nodes: list[dict[str, Any]], item: dict[str, Any], tensors: lis
 
 
 def tensor_of(text: str) -> npt.NDArray[Any] | None:
-    """Decode a tensor that TVM saved: magic, device, rank, dtype, sizes, and the elements in their order.
+    """Decode a tensor that TVM saved; a bfloat16 or a vector has no NumPy dtype and is no tensor here.
 
     Raises:
         ValueError: the bytes are no such tensor.
     """
-    raw = base64.b64decode(text, validate=True)
-    magic, _, _, _, rank, code, bits, lanes = _HEADER.unpack_from(raw)
-    if magic != _MAGIC or not 0 <= rank <= 32:
-        raise ValueError("not a tensor")
-    shape = struct.unpack_from(f"<{rank}q", raw, _HEADER.size)
-    start = _HEADER.size + 8 * rank + 8
-    kind = _KINDS.get(code)
-    if kind is None or lanes != 1 or bits % 8:
+    if dtype_of_base64(text) == "bfloat16":
         return None
-    dtype = np.dtype("bool" if kind == "bool" or (kind == "uint" and bits == 1) else f"{kind}{bits}")
-    count = int(np.prod(shape, dtype=np.int64))
-    data = np.frombuffer(raw, dtype, count, start).reshape(shape).copy()
-    data.flags.writeable = False
-    return data
+    try:
+        return tensor_of_base64(text)
+    except UnknownDtype:
+        return None

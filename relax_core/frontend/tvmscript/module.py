@@ -2,17 +2,27 @@
 
 import ast
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from relax_core.frontend.tvmscript.context import Context, Failed, source_of
+from relax_core.frontend.tvmscript.file_constants import constants_of, write_out
 from relax_core.frontend.tvmscript.literals import MADE, PYTHON_FUNCTIONS, read_attribute, read_attributes
 from relax_core.frontend.tvmscript.metadata import is_table, read_tables
 from relax_core.frontend.tvmscript.names import import_aliases, qualified, suggestion
+from relax_core.frontend.tvmscript.prim_variables import PrimVariables
+from relax_core.frontend.tvmscript.purity import is_of_2022, with_purity
 from relax_core.frontend.tvmscript.relax_expr import RelaxReader
-from relax_core.frontend.tvmscript.relax_function import Decorator, literal_parameters, read_decorator, read_function
+from relax_core.frontend.tvmscript.relax_function import (
+    Decorator,
+    literal_parameters,
+    literal_result,
+    read_decorator,
+    read_function,
+)
 from relax_core.frontend.tvmscript.scalar_calls import is_dtype
 from relax_core.frontend.tvmscript.scope import ModuleScope, Scope
 from relax_core.frontend.tvmscript.tir_function import read_prim_func
+from relax_core.frontend.tvmscript.tir_macro import is_macro
 from relax_core.ir.attrs import NO_ATTRS, Attrs, AttrValue
 from relax_core.ir.expr import GlobalVar
 from relax_core.ir.module import Definition, IRModule
@@ -33,15 +43,21 @@ class _Marked:
 def read_file(context: Context, tree: ast.Module) -> tuple[IRModule, ...]:
     """Read every module of a file; functions outside of a class make one module together."""
     _scan_head(context, tree.body)
+    constants = constants_of(tree.body)
     modules: list[IRModule] = []
     alone: list[ast.FunctionDef] = []
     skipped: list[ast.stmt] = []
     for statement in tree.body:
         if _stands_for_something(context, statement):
             _note_skipped(context, skipped)
+        write_out(statement, constants)
         match statement:
             case ast.ClassDef():
                 modules.extend(_class_module(context, statement))
+            case ast.FunctionDef() if is_macro(context, statement):
+                pass
+            case ast.Assign(targets=[ast.Name(id=name)]) if name in constants:
+                pass
             case ast.FunctionDef() if statement.decorator_list and _is_ours(context, statement):
                 alone.append(statement)
             case ast.Pass() if context.cut_at(statement) is not None:
@@ -65,6 +81,8 @@ def _scan_head(context: Context, statements: list[ast.stmt]) -> None:
         name = _type_var(statement)
         if name is not None:
             context.type_vars[name] = _type_var_dtype(context, statement)
+        if isinstance(statement, ast.FunctionDef) and is_macro(context, statement):
+            context.macros[statement.name] = statement
 
 
 def _type_var(statement: ast.stmt) -> str | None:
@@ -127,14 +145,17 @@ def _note_skipped(context: Context, statements: list[ast.stmt]) -> None:
 def _class_module(context: Context, node: ast.ClassDef) -> list[IRModule]:
     if not node.decorator_list:
         context.report("PA015", node, f"the class `{node.name}` is no module", "write @I.ir_module above it")
+    is_checked = True
     for item in node.decorator_list:
         try:
             decorator = read_decorator(context, item)
+            is_checked = is_checked and decorator.is_checked
             if decorator.kind not in (MODULE, "ir_module"):
                 context.report("PA016", item, f"`@{source_of(item)}` does not make a module", "write @I.ir_module")
         except Failed:
             continue
-    return [_module(context, node.name, node.body, context.span(node))]
+    module = _module(context, node.name, node.body, context.span(node))
+    return [module if is_checked else replace(module, is_checked=False)]
 
 
 def _module(context: Context, name: str, body: Sequence[ast.stmt], span: Span) -> IRModule:
@@ -148,6 +169,8 @@ def _module(context: Context, name: str, body: Sequence[ast.stmt], span: Span) -
             match statement:
                 case ast.FunctionDef() if _is_python(context, statement):
                     python.append((statement.name, _python_text(context, statement)))
+                case ast.FunctionDef() if is_macro(context, statement):
+                    context.macros[statement.name] = statement
                 case ast.FunctionDef():
                     marked = _marked(context, statement)
                     if statement.name in functions:
@@ -175,11 +198,20 @@ def _module(context: Context, name: str, body: Sequence[ast.stmt], span: Span) -
         {key: item.var for key, item in functions.items()},
         {key: literal_parameters(context, item.node) for key, item in functions.items()},
         frozenset(broken),
+        {key: literal_result(context, item.node) for key, item in functions.items()},
     )
+    context.is_2022 = is_of_2022(span.text)
     definitions = [_definition(context, scope, item) for item in functions.values()]
     if python:
         attrs = (*attrs, (PYTHON_FUNCTIONS, tuple(python)))
-    return IRModule(tuple(item for item in definitions if item is not None), attrs, infos, name, span=span)
+    for var, node in context.inner_functions.items():
+        marked = _Marked(node, read_decorator(context, node.decorator_list[0]), var)
+        definitions.append(_definition(context, scope, marked))
+    context.inner_functions.clear()
+    made = tuple(item for item in definitions if item is not None)
+    is_checked = all(item.decorator.is_checked for item in functions.values())
+    module = IRModule(made, attrs, infos, name, is_checked=is_checked, span=span)
+    return with_purity(module) if context.is_2022 else module
 
 
 def _is_python(context: Context, node: ast.FunctionDef) -> bool:
@@ -215,7 +247,7 @@ def _definition(context: Context, scope: ModuleScope, item: _Marked) -> Definiti
     span = context.span(item.node)
     try:
         if item.decorator.kind == FUNCTION:
-            reader = RelaxReader(context, scope, Scope())
+            reader = RelaxReader(context, scope, Scope(), prims=PrimVariables(scope.results))
             return Definition(item.var, read_function(reader, item.node, item.decorator), span=span)
         return Definition(item.var, read_prim_func(context, item.node, item.decorator), span=span)
     except Failed:

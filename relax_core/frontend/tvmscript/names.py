@@ -22,6 +22,18 @@ _IMPORTED: Mapping[str, str] = MappingProxyType(
 )
 
 
+# Short names of dtypes.
+DTYPES: Mapping[str, str] = MappingProxyType(
+    {
+        **{f"i{bits}": f"int{bits}" for bits in (8, 16, 32, 64)},
+        **{f"u{bits}": f"uint{bits}" for bits in (8, 16, 32, 64)},
+        **{f"f{bits}": f"float{bits}" for bits in (16, 32, 64)},
+        "bf16": "bfloat16",
+        "boolean": "bool",
+    }
+)
+
+
 def dotted(node: ast.AST) -> tuple[str, ...] | None:
     """Return `("R", "nn", "relu")` for `R.nn.relu`, `None` for what is not a dotted name."""
     parts: list[str] = []

@@ -1,8 +1,9 @@
 """Place the arguments of an operator call in the order of its schema; read declared result types."""
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from relax_core.frontend.tvmscript.coerce import is_tuple, to_argument
@@ -10,9 +11,11 @@ from relax_core.frontend.tvmscript.context import every, source_of
 from relax_core.frontend.tvmscript.literals import read_attribute
 from relax_core.frontend.tvmscript.names import suggestion
 from relax_core.frontend.tvmscript.values import Items, Literal
-from relax_core.ir.attrs import Attrs, attrs_of
+from relax_core.ir.attrs import Attrs
 from relax_core.ir.expr import Call, Expr, Op, ShapeExpr, Tuple, Var
 from relax_core.ir.types import TensorType, TupleType, Type
+from relax_core.ops import find
+from relax_core.ops.signature import schema_text
 from relax_core.ops.spec import OpSpec, Param, default_expr
 
 if TYPE_CHECKING:
@@ -22,8 +25,13 @@ OUT_TYPES = ("out_ty", "out_sinfo")
 CALL_TYPES = (*OUT_TYPES, "ty_args", "sinfo_args", "type_args")
 OUT_SHAPES = ("shape", "output_shape")
 OUT_DTYPES = ("dtype", "output_dtype")
+_DISPLAYS = (ast.Tuple, ast.List)
 _CALL_FAMILY = ("args",)
 _IGNORED = ("attrs_type_key",)
+_OLDER_NAMES: Mapping[str, tuple[tuple[str, str | None], ...]] = MappingProxyType(
+    {"relax.unique": (("dim", "axis"),), "relax.nn.conv2d": (("kernel_size", None),)}
+)
+"""Names of 2022 for arguments; `None` for what the weight's shape tells."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +45,10 @@ class _Given:
 def call_operator(reader: "RelaxReader", node: ast.Call, spec: OpSpec) -> Call:
     """Read the call of an operator: all its parameters in schema order, defaults filled in."""
     given = _given(reader, node, CALL_TYPES)
+    for older, name in _OLDER_NAMES.get(spec.name, ()):
+        if older in given.named:
+            value = given.named.pop(older)
+            given.named.update(() if name is None else ((name, value),))
     types = type_arguments(reader, node)
     args = _place(reader, node, spec, given)
     return Call(Op(spec.name, span=reader.context.span(node.func)), args, (), types, span=reader.context.span(node))
@@ -46,28 +58,39 @@ def dps_call(reader: "RelaxReader", node: ast.Call, spec: OpSpec) -> Call:
     """Read `call_tir` and its kin: a callee, its inputs, and the types of its results in any dialect."""
     given = _given(reader, node, ())
     positional = list(given.positional)
+    if spec.name == "relax.call_tir_inplace" and positional[3:] and "inplace_indices" not in given.named:
+        given.named["inplace_indices"] = positional.pop(2)
     out = positional.pop(2) if len(positional) > 2 else None
     if positional[2:] and "dtype" not in given.named and spec.name != "relax.call_tir_inplace":
         given.named["dtype"] = positional.pop(2)
-    types = _out_types(reader, node, out, given.named)
+    if positional[2:] and spec.name == "relax.call_tir":
+        given.named["tir_vars"] = positional.pop(2)
+    types = out_types(reader, node, out, given.named)
+    if reader.context.is_2022 and spec.name == "relax.call_tir" and _is_text(positional):
+        # 2022 calls packed functions so too.
+        spec = find("relax.call_dps_packed") or spec
     attrs: Attrs = ()
-    if spec.name == "relax.call_dps_packed":
-        names = [item.name for item in spec.params]
-        free = {key: given.named.pop(key) for key in list(given.named) if key not in names}
-        attrs = attrs_of({key: read_attribute(reader.context, value) for key, value in free.items()})
+    if (named := given.named.pop("te_grad_kwargs", None)) is not None:
+        attrs = (("te_grad_kwargs", read_attribute(reader.context, named)),)
     args = _place(reader, node, spec, _Given(positional, given.named))
     return Call(Op(spec.name, span=reader.context.span(node.func)), args, attrs, types, span=reader.context.span(node))
+
+
+def _is_text(positional: list[ast.expr]) -> bool:
+    return bool(positional) and isinstance(positional[0], ast.Constant) and isinstance(positional[0].value, str)
 
 
 def type_arguments(reader: "RelaxReader", node: ast.Call) -> tuple[Type, ...]:
     """Read `ty_args=`, `sinfo_args=` or `type_args=`: one type, or a tuple or list of them."""
     found = [item.value for item in node.keywords if item.arg in CALL_TYPES]
+    if not found:
+        return ()
     return tuple(type_ for value in found for type_ in read_types(reader, value))
 
 
 def without_stars(reader: "RelaxReader", nodes: Sequence[ast.expr]) -> list[ast.expr]:
     """Return arguments with `*(a, b)` and `*t`, where `t` is declared as a tuple, written out."""
-    if not any(isinstance(item, ast.Starred) for item in nodes):
+    if not [item for item in nodes if isinstance(item, ast.Starred)]:
         return list(nodes)
     found: list[ast.expr] = []
     for item in nodes:
@@ -106,33 +129,37 @@ def _given(reader: "RelaxReader", node: ast.Call, without: tuple[str, ...]) -> _
 
 def _place(reader: "RelaxReader", node: ast.Call, spec: OpSpec, given: _Given) -> tuple[Expr, ...]:
     named = dict(given.named)
-    rest = list(given.positional)
+    rest = list(reversed(given.positional))
     written: list[tuple[ast.expr, Param] | Expr] = []
     for param in spec.params:
         if param.is_variadic:
-            written.extend((item, param) for item in rest)
+            written.extend((item, param) for item in reversed(rest))
             rest = []
         elif param.name in named:
             written.append((named.pop(param.name), param))
         elif rest and not param.is_keyword:
-            written.append((rest.pop(0), param))
+            written.append((rest.pop(), param))
         elif (default := default_expr(param)) is not None:
             written.append(default)
         elif param.is_required:
             message = f"`{source_of(node.func)}` lacks its argument `{param.name}`"
             raise reader.context.fail("PA006", node, message, _signature(spec))
+    if rest and (twice := next((item for item in spec.params if item.name in given.named), None)) is not None:
+        message = f"`{twice.name}` of `{source_of(node.func)}` is given twice, by position and by name"
+        raise reader.context.fail("PA006", given.named[twice.name], message, _signature(spec))
     if rest:
         raise reader.context.fail(
-            "PA006", rest[0], f"too many arguments for `{source_of(node.func)}`", _signature(spec)
+            "PA006", rest[-1], f"too many arguments for `{source_of(node.func)}`", _signature(spec)
         )
     for name, value in named.items():
-        hint = suggestion(name, [item.name for item in spec.params]) or _signature(spec)
+        near = suggestion(name, [item.name for item in spec.params])
+        hint = f"{near}; {_signature(spec)}" if near else _signature(spec)
         raise reader.context.fail("PA006", value, f"`{source_of(node.func)}` has no argument `{name}`", hint)
     return tuple(every(lambda item: item if isinstance(item, Expr) else _argument(reader, *item), written))
 
 
 def _argument(reader: "RelaxReader", node: ast.expr, param: Param) -> Expr:
-    if param.kind == "shape" and isinstance(node, ast.Tuple | ast.List):
+    if param.kind == "shape" and isinstance(node, _DISPLAYS):
         return ShapeExpr(reader.types().dims(node), span=reader.context.span(node))
     value = reader.read(node)
     made = to_argument(reader.context, value, node, param)
@@ -143,15 +170,14 @@ def _argument(reader: "RelaxReader", node: ast.expr, param: Param) -> Expr:
 
 
 def _signature(spec: OpSpec) -> str:
-    names = [f"*{item.name}" if item.is_variadic else item.name for item in spec.params]
-    return f"it takes ({', '.join(names)})"
+    return f"the schema: {schema_text(spec)}"
 
 
-def _out_types(
+def out_types(
     reader: "RelaxReader", node: ast.Call, out: ast.expr | None, named: dict[str, ast.expr]
 ) -> tuple[Type, ...]:
-    """Read the declared results: types (2023, 2026), or shapes with dtypes (2022)."""
-    by_type = _first(named, (*OUT_TYPES, "ty_args", "sinfo_args"))
+    """Read the declared results: types (2023, 2026), or shapes with dtypes (2022). What it reads leaves `named`."""
+    by_type = _first(named, CALL_TYPES)
     by_shape = _first(named, OUT_SHAPES)
     dtype = _first(named, OUT_DTYPES)
     out = by_type or by_shape or out

@@ -29,7 +29,7 @@ OPERATOR_NAMES = frozenset(
     split sqrt square squeeze stack std stop_lift_params strided_slice subtract sum take tan tanh tensor_to_shape
     tile to_vdevice topk tril triu trunc unique variance vision.all_class_non_max_suppression
     vision.get_valid_counts vision.multibox_transform_loc vision.non_max_suppression vision.roi_align
-    vision.roi_pool vm.alloc_storage vm.alloc_tensor vm.call_tir_dyn vm.kill_object where wrap_param zeros
-    zeros_like
+    vision.roi_pool vm.alloc_storage vm.alloc_tensor vm.call_tir_dyn vm.kill_object vm.load_shape vm.store_shape where
+    wrap_param zeros zeros_like
     """.split()  # noqa: SIM905  # the names read better as words than as a list of strings
 )

@@ -4,12 +4,19 @@ import ast
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from relax_core.frontend.tvmscript import relax_function, relax_if
+from relax_core.frontend.tvmscript import (
+    relax_calls,
+    relax_function,
+    relax_if,
+    relax_local,
+    relax_older,
+    relax_output,
+)
+from relax_core.frontend.tvmscript.bare_types import annotation_of
 from relax_core.frontend.tvmscript.coerce import is_tuple
 from relax_core.frontend.tvmscript.context import Failed, source_of
 from relax_core.frontend.tvmscript.literals import read_attributes
 from relax_core.frontend.tvmscript.names import qualified
-from relax_core.frontend.tvmscript.relax_calls import match_cast
 from relax_core.frontend.tvmscript.relax_expr import OPERATORS, RelaxReader
 from relax_core.frontend.tvmscript.scope import MODULE_NAME, POISONED, Forward, ModuleName, Poisoned, Regional
 from relax_core.ir.attrs import NO_ATTRS, Attrs, attrs_of
@@ -20,7 +27,6 @@ from relax_core.ir.expr import (
     DataflowVar,
     Expr,
     ExternFunc,
-    Function,
     MatchCast,
     Op,
     SeqExpr,
@@ -30,7 +36,8 @@ from relax_core.ir.expr import (
     VarBinding,
 )
 from relax_core.ir.prim import PrimVar
-from relax_core.ir.types import OBJECT, ShapeType, TensorType, TupleType, Type
+from relax_core.ir.types import OBJECT, PrimType, ShapeType, TensorType, TupleType, Type
+from relax_core.ops import find
 from relax_core.source import Span
 
 
@@ -65,9 +72,10 @@ def read_function_body(reader: RelaxReader, node: ast.FunctionDef, ret: Type | N
     span = reader.context.span(node.body[0]).to(reader.context.span(node.body[-1]))
     if body.result is None:
         end = Span(span.source, span.end, span.end)
-        is_void = ret is None or (isinstance(ret, TupleType) and not ret.fields)
+        is_void = isinstance(ret, TupleType) and not ret.fields
         if not body.failed and not is_void:
-            reader.context.report("PA011", node, f"`{node.name}` declares a result and returns none")
+            words = "returns nothing" if ret is None else "declares a result and returns none"
+            reader.context.report("PA011", node, f"`{node.name}` {words}", "end it with `return`")
         body.result = _unknown(ret, end) if body.failed or not is_void else Tuple((), span=end)
     return SeqExpr(tuple(body.blocks), body.result, span=span), body.attrs
 
@@ -75,14 +83,18 @@ def read_function_body(reader: RelaxReader, node: ast.FunctionDef, ret: Type | N
 def read_statements(body: Body, statements: Sequence[ast.stmt]) -> None:
     """Read statements one by one; one that fails is reported, and the names it defines are poisoned."""
     _announce(body.reader, statements)
+    is_told = False
     for index, statement in enumerate(statements):
-        if body.result is not None:
-            body.reader.context.report("PA011", statement, "nothing after `return` is reached")
-            return
+        if body.result is not None and not is_told and not isinstance(statement, ast.Return | ast.Pass):
+            # As in TVM, which moves such statements before the `return`.
+            message = "what stands after `return` is taken as if it stood before it"
+            body.reader.context.report("PA011", statement, message, "move it, or remove it", severity="warning")
+            is_told = True
         count = len(body.reader.bindings)
         try:
             _statement(body, statement, is_last=index == len(statements) - 1)
         except Failed:
+            body.reader.prims.forget(body.reader.bindings[count:])
             del body.reader.bindings[count:]
             body.failed = True
             relax_function.poison(body.reader, assigned_names(statement))
@@ -113,21 +125,27 @@ def _statement(body: Body, statement: ast.stmt, *, is_last: bool) -> None:
             _assign(body, statement, target, value, None)
         case ast.Assign(targets=[ast.Tuple(elts=targets) | ast.List(elts=targets)], value=value):
             _unpack(body, statement, targets, value)
+        case ast.AnnAssign(target=ast.Name(), value=ast.expr()) if relax_older.defines_symbols(body, statement):
+            relax_older.read_matched(body, statement)
         case ast.AnnAssign(target=ast.Name() as target, annotation=annotation, value=ast.expr() as value):
-            _assign(body, statement, target, value, reader.declared(annotation))
+            _assign(body, statement, target, value, annotation_of(reader, annotation, value))
+        case ast.AnnAssign(target=ast.Name() as target, annotation=annotation, value=None):
+            _without_value(body, statement, target, reader.declared(annotation))
         case ast.AugAssign(target=ast.Name() as target, op=op, value=value) if type(op) in OPERATORS:
             left = ast.copy_location(ast.Name(target.id, ast.Load()), target)
             _assign(body, statement, target, ast.copy_location(ast.BinOp(left, op, value), statement), None)
         case ast.Expr(value=value):
             _expression(body, statement, value)
+        case ast.Return() if body.result is not None:
+            raise context.fail("PA011", statement, "a function returns once")
         case ast.Return(value=value):
             body.result = Tuple((), span=context.span(statement)) if value is None else _return(body, value)
         case ast.If():
             relax_if.read_if(body, statement, is_last=is_last)
-        case ast.With(items=[ast.withitem(context_expr=expr, optional_vars=None)]) if _is_form(body, expr, "dataflow"):
+        case ast.With(items=[ast.withitem(context_expr=expr, optional_vars=None)]) if is_form(body, expr, "dataflow"):
             _dataflow(body, statement)
         case ast.FunctionDef():
-            _local_function(body, statement)
+            relax_local.read_local(body, statement)
         case ast.Pass() if (names := context.cut_at(statement)) is not None:
             body.failed = True
             relax_function.poison(reader, names)
@@ -151,13 +169,13 @@ def _unknown(ret: Type | None, span: Span) -> Expr:
     return Call(Op("relax.call_pure_packed"), (callee,), type_args=(OBJECT if ret is None else ret,), span=span)
 
 
-def _is_form(body: Body, node: ast.expr, *names: str) -> bool:
+def is_form(body: Body, node: ast.expr, *names: str) -> bool:
     if not isinstance(node, ast.Call):
         return False
     return qualified(node.func, body.reader.context.aliases) in {f"relax.{name}" for name in names}
 
 
-def _variable(body: Body, name: str, annotation: Type | None, place: ast.AST, statement: ast.stmt) -> Var:
+def variable_of(body: Body, name: str, annotation: Type | None, place: ast.AST, statement: ast.stmt) -> Var:
     """Make the variable of a binding: of the dataflow block only, unless this is the one that it gives out."""
     span = body.reader.context.span(place)
     if body.outputs is None or body.outputs.get(name) is statement:
@@ -170,17 +188,36 @@ def _assign(body: Body, statement: ast.stmt, target: ast.Name, value: ast.expr, 
     if annotation is None and _declares(reader, target, value):
         return
     span = reader.context.span(statement)
-    matched = match_cast(reader, value) if isinstance(value, ast.Call) else None
+    matched = relax_calls.match_cast(reader, value) if isinstance(value, ast.Call) else None
     if matched is not None:
-        var = _variable(body, target.id, annotation, target, statement)
+        var = variable_of(body, target.id, annotation, target, statement)
         reader.bindings.append(MatchCast(var, *matched, span=span))
+        if isinstance(matched[1], PrimType | TupleType):
+            reader.prims.type_of[var] = matched[1]
     else:
         expected = annotation if annotation is not None else _expected(reader, value)
         made = reader.expr(value, expected)
-        var = _variable(body, target.id, annotation, target, statement)
-        reader.bindings.append(VarBinding(var, made, span=span))
+        matched_type = reader.prims.match(target.id, made, annotation, reader.context.span(target))
+        var = variable_of(body, target.id, annotation if matched_type is None else None, target, statement)
+        if matched_type is None:
+            reader.bindings.append(VarBinding(var, made, span=span))
+            reader.prims.note(var, made)
+        else:
+            reader.bindings.append(MatchCast(var, made, matched_type, span=span))
+            reader.prims.type_of[var] = matched_type
         if is_tuple(made, reader.tuples) or isinstance(annotation, TupleType):
             reader.tuples.add(var)
+    reader.scope.define(target.id, var)
+
+
+def _without_value(body: Body, statement: ast.stmt, target: ast.Name, type_: Type) -> None:
+    """Read `x: R.Any`, as TVM prints a variable that only another branch binds: its value is not known."""
+    reader = body.reader
+    span = reader.context.span(statement)
+    message = f"`{target.id}` has no value here; an unknown one stands for it"
+    reader.context.report("PA034", statement, message, "give it a value", severity="warning")
+    var = variable_of(body, target.id, type_, target, statement)
+    reader.bindings.append(VarBinding(var, _unknown(type_, span), span=span))
     reader.scope.define(target.id, var)
 
 
@@ -197,8 +234,8 @@ def _expected(reader: RelaxReader, value: ast.expr) -> Type | None:
 
 
 def _is_shape_display(reader: RelaxReader, value: ast.expr) -> bool:
-    """`s = (n * m,)` is a shape because symbolic dimensions occur in it."""
-    if not isinstance(value, ast.Tuple):
+    """In 2022 `s = (n * m,)` is a shape because symbolic dimensions occur in it; later it is a tuple of scalars."""
+    if not isinstance(value, ast.Tuple) or not reader.context.is_2022:
         return False
     names = [item.id for item in ast.walk(value) if isinstance(item, ast.Name)]
     found = [reader.scope.find(name) for name in names if name not in ("T", "tir")]
@@ -214,10 +251,18 @@ def _declares(reader: RelaxReader, target: ast.Name, value: ast.expr) -> bool:
             if is_module and name not in reader.module.functions:
                 reader.scope.define(target.id, MODULE_NAME)
             return is_module
+        case ast.Attribute() if (operator := relax_calls.operator_named(reader, value)) is not None:
+            reader.scope.define(target.id, operator)
+            return True
+        case ast.Call(func=ast.Name(id="TypeVar")):
+            # 2026 declares so, above a local function, the dimensions of its signature.
+            reader.define_symbol(target.id, target)
+            return True
         case ast.Call() if relax_function.declared_dtype(reader.context, value) is not None:
             dtype = relax_function.declared_dtype(reader.context, value)
             known = reader.scope.find(target.id)
-            if not isinstance(known, PrimVar):
+            is_scalar = isinstance(known, Var) and reader.prims.is_scalar(known)
+            if not isinstance(known, PrimVar) and not is_scalar:
                 reader.dtypes[target.id] = dtype or "int64"
                 reader.define_symbol(target.id, target)
             return True
@@ -237,18 +282,20 @@ def _unpack(body: Body, statement: ast.stmt, targets: list[ast.expr], value: ast
         span = reader.context.span(value)
         var = Var("t", span=span) if body.outputs is None else DataflowVar("t", span=span)
         reader.bindings.append(VarBinding(var, made, span=span))
+        reader.prims.note(var, made)
         made = var
     variables: list[tuple[str, Var]] = []
     for index, target in enumerate(targets):
         if not isinstance(target, ast.Name):
             raise reader.context.unsupported(target, f"the target `{source_of(target)}`")
-        var = _variable(body, target.id, None, target, statement)
+        var = variable_of(body, target.id, None, target, statement)
         item = (
             made.fields[index]
             if isinstance(made, Tuple)
             else TupleGetItem(made, index, span=reader.context.span(target))
         )
         reader.bindings.append(VarBinding(var, item, span=reader.context.span(statement)))
+        reader.prims.note(var, item)
         variables.append((target.id, var))
     for name, var in variables:
         reader.scope.define(name, var)
@@ -271,40 +318,31 @@ def _expression(body: Body, statement: ast.stmt, value: ast.expr) -> None:
     reader, context = body.reader, body.reader.context
     if isinstance(value, ast.Constant) and (isinstance(value.value, str) or value.value is Ellipsis):
         return
-    if _is_form(body, value, "func_attr") and isinstance(value, ast.Call):
+    if is_form(body, value, "func_attr") and isinstance(value, ast.Call):
         if len(value.args) != 1 or body.outputs is not None:
             raise context.fail("PA016", value, "`func_attr` takes one dictionary, at the head of a function")
         body.attrs = attrs_of([*body.attrs, *read_attributes(context, value.args[0])])
         return
-    if _is_form(body, value, "output", "outputs"):
+    if is_form(body, value, "output", "outputs"):
         raise context.fail("PA012", value, "R.output(...) is the last statement of a dataflow block")
-    matched = match_cast(reader, value) if isinstance(value, ast.Call) else None
+    matched = relax_calls.match_cast(reader, value) if isinstance(value, ast.Call) else None
     span = context.span(statement)
+    made = None if matched is not None else reader.expr(value)
+    if isinstance(made, Call) and isinstance(made.op, Op) and _is_value_only(made.op.name):
+        hint = f"write y = {source_of(value)}, or remove it"
+        raise context.fail("PA005", value, f"the value of `{source_of(value)}` is not used", hint)
     var = Var("_", span=context.span(value)) if body.outputs is None else DataflowVar("_", span=context.span(value))
     if matched is not None:
         reader.bindings.append(MatchCast(var, *matched, span=span))
     else:
-        reader.bindings.append(VarBinding(var, reader.expr(value), span=span))
+        assert made is not None
+        reader.bindings.append(VarBinding(var, made, span=span))
 
 
-def _local_function(body: Body, node: ast.FunctionDef) -> None:
-    reader, context = body.reader, body.reader.context
-    if len(node.decorator_list) != 1:
-        hint = f"write @R.function above `def {node.name}`"
-        raise context.fail("PA016", node, f"the local function `{node.name}` has no decorator", hint)
-    decorator = relax_function.read_decorator(context, node.decorator_list[0])
-    if decorator.kind != "relax.function":
-        raise context.unsupported(node.decorator_list[0], f"`@{decorator.kind}` inside a Relax function")
-    known = reader.scope.names.get(node.name)
-    is_output = body.outputs is None or body.outputs.get(node.name) is node
-    var = known.var if isinstance(known, Forward) else Var(node.name, span=context.span(node))
-    if not is_output:
-        var = DataflowVar(node.name, span=context.span(node))
-    reader.parameters[var] = relax_function.literal_parameters(context, node)
-    # The name is known in the function's own body.
-    reader.scope.define(node.name, var)
-    made: Function = relax_function.read_function(reader, node, decorator)
-    reader.bindings.append(VarBinding(var, made, span=context.span(node)))
+def _is_value_only(name: str) -> bool:
+    """Tell whether an operator is called for its value alone, so that a statement of it does nothing."""
+    spec = find(name)
+    return spec is not None and spec.is_pure and not spec.takes_type_args
 
 
 def _dataflow(body: Body, statement: ast.With) -> None:
@@ -313,7 +351,8 @@ def _dataflow(body: Body, statement: ast.With) -> None:
         raise context.fail("PA012", statement, "a dataflow block inside a dataflow block")
     body.flush()
     inner = Body(reader.inner(), outputs={}, ret=body.ret)
-    statements, names = _split_output(body, statement)
+    inner.reader.prims.is_dataflow = True
+    statements, names = relax_output.split_output(body, statement)
     assert inner.outputs is not None
     for name in names:
         inner.outputs[name.id] = next((item for item in reversed(statements) if name.id in assigned_names(item)), None)
@@ -325,46 +364,6 @@ def _dataflow(body: Body, statement: ast.With) -> None:
     _give_out(body, inner, names)
     bindings = tuple(inner.reader.bindings)
     body.blocks.append(DataflowBlock(bindings, span=context.span(statement)))
-
-
-def _split_output(body: Body, statement: ast.With) -> tuple[list[ast.stmt], list[ast.Name]]:
-    """Return the statements before `R.output(a, b)`, and the names that it lists."""
-    context = body.reader.context
-    match statement.body[-1]:
-        case ast.Expr(value=ast.Call(args=args) as call) if _is_form(body, call, "output", "outputs"):
-            pass
-        case _ if (early := _early_end(body, statement)) is not None:
-            message = "R.output(...) is the last statement of a dataflow block"
-            words = "a dataflow block does not return" if isinstance(early, ast.Return) else message
-            context.report("PA012", early, words)
-            body.failed = True
-            names = [item for item in ast.walk(early) if isinstance(item, ast.Name) and item.id not in ("R", "relax")]
-            return [item for item in statement.body if item is not early], names
-        case last if (
-            any(context.cut_at(item) is not None for item in statement.body) or context.cut_at(last) is not None
-        ):
-            return statement.body, []
-        case _:
-            hint = "end it with R.output(...), which lists the variables that are used behind it"
-            context.report("PA012", statement, "the dataflow block has no R.output(...)", hint)
-            return statement.body, []
-    names: list[ast.Name] = []
-    for item in args:
-        for name in item.elts if isinstance(item, ast.Tuple | ast.List) else [item]:
-            if isinstance(name, ast.Name):
-                names.append(name)
-            else:
-                context.report("PA012", name, f"R.output lists names, got `{source_of(name)}`")
-    return statement.body[:-1], names
-
-
-def _early_end(body: Body, statement: ast.With) -> ast.stmt | None:
-    """The R.output(...) that does not stand last, or a `return`, in a dataflow block."""
-    for item in statement.body:
-        is_output = isinstance(item, ast.Expr) and _is_form(body, item.value, "output", "outputs")
-        if is_output or isinstance(item, ast.Return):
-            return item
-    return None
 
 
 def _give_out(body: Body, inner: Body, names: list[ast.Name]) -> None:
@@ -383,6 +382,9 @@ def _give_out(body: Body, inner: Body, names: list[ast.Name]) -> None:
             outer.scope.define(name.id, found)
         elif outer.scope.find(name.id) is None and not inner.failed:
             outer.context.report("RS001", name, f"`{name.id}` is not defined in the dataflow block")
+        elif found is None and not isinstance(outer.scope.find(name.id), Poisoned):
+            hint = "it is visible behind the block without R.output"
+            outer.context.report("PA012", name, f"`{name.id}` is defined outside of the dataflow block", hint)
 
 
 def _covering(bindings: Sequence[VarBinding | MatchCast | object]) -> Span | None:

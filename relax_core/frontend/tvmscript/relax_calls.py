@@ -13,6 +13,9 @@ from relax_core.frontend.tvmscript.literals import maker_of, read_attribute
 from relax_core.frontend.tvmscript.names import dotted, qualified, suggestion
 from relax_core.frontend.tvmscript.op_calls import CALL_TYPES, call_operator, dps_call, type_arguments, without_stars
 from relax_core.frontend.tvmscript.operator_names import OPERATOR_NAMES
+from relax_core.frontend.tvmscript.packed_calls import dps_packed_call, packed_call, pure_packed_call
+from relax_core.frontend.tvmscript.scope import OperatorName
+from relax_core.frontend.tvmscript.special_calls import assertion, read_device, take
 from relax_core.frontend.tvmscript.types import TYPE_NAMES
 from relax_core.frontend.tvmscript.values import Literal, TypeValue, Value
 from relax_core.ir.attrs import attrs_of
@@ -31,9 +34,10 @@ from relax_core.ir.expr import (
     TupleGetItem,
     Var,
 )
-from relax_core.ir.prim import IntImm, PrimExpr, StringImm
+from relax_core.ir.prim import FloatImm, IntImm, PrimExpr, StringImm
 from relax_core.ir.types import Dims, PrimType, ShapeType, TensorType, Type
 from relax_core.ops import ALIASES, OPS, find
+from relax_core.ops.spec import OpSpec
 
 if TYPE_CHECKING:
     from relax_core.frontend.tvmscript.relax_expr import RelaxReader
@@ -54,24 +58,46 @@ def read_call(reader: "RelaxReader", node: ast.Call) -> Value:
     name = qualified(node.func, reader.context.aliases)
     if name is None or _is_bound(reader, node.func):
         return _callee_call(reader, node)
+    if (special := _SPECIAL.get(name)) is not None:
+        return special(reader, node)
+    if (spec := find(RENAMED.get(name, name))) is not None:
+        return call_operator(reader, node, spec)
+    if name == "relax.Tuple" and (fields := _values_of(reader, node)) is not None:
+        return reader.expr(fields)
     if reader.types().is_type(node):
         return TypeValue(reader.types().read(node), reader.context.span(node))
     if name.startswith("relax."):
-        special = _SPECIAL.get(name.removeprefix("relax."))
-        return special(reader, node) if special else _operator_call(reader, node, name)
+        if (device := read_device(reader, node)) is not None:
+            return device
+        return _without_schema(reader, node, name)
     if name == "tir.index_map":
         return index_map(reader, _one(reader, node))
     if name.startswith("ir.") and maker_of(reader.context, node) is not None:
         return _made(reader, node, name)
     if name.startswith("tir."):
         return reader.scalars().read(node)
+    if (device := read_device(reader, node)) is not None:
+        return device
     if "." not in name:
         return _callee_call(reader, node)
     raise reader.context.unsupported(node.func, f"`{source_of(node.func)}`")
 
 
+def _values_of(reader: "RelaxReader", node: ast.Call) -> ast.expr | None:
+    """Return the fields of `relax.Tuple((x, y))`, which is a value and no type."""
+    match node.args:
+        case [(ast.Tuple(elts=[first, *_]) | ast.List(elts=[first, *_])) as fields] if not reader.types().is_type(
+            first
+        ):
+            return fields
+        case _:
+            return None
+
+
 def match_cast(reader: "RelaxReader", node: ast.Call) -> tuple[Expr, Type] | None:
     """Read `R.match_cast(x, T)` or `R.match_shape(x, (n, m))`; `None` for another call."""
+    if not isinstance(node.func, ast.Attribute) or node.func.attr not in ("match_cast", "match_shape"):
+        return None
     name = qualified(node.func, reader.context.aliases)
     if name not in ("relax.match_cast", "relax.match_shape") or _is_bound(reader, node.func):
         return None
@@ -105,7 +131,17 @@ def _is_bound(reader: "RelaxReader", func: ast.expr) -> bool:
     )
 
 
+def operator_named(reader: "RelaxReader", node: ast.Attribute) -> OperatorName | None:
+    """Return the operator that `R.add` without arguments names, `None` if it names none."""
+    name = qualified(node, reader.context.aliases) or ""
+    if _is_bound(reader, node) or (find(name) is None and name.removeprefix("relax.") not in OPERATOR_NAMES):
+        return None
+    return OperatorName(node)
+
+
 def _callee_call(reader: "RelaxReader", node: ast.Call) -> Value:
+    if isinstance(node.func, ast.Name) and isinstance(found := reader.scope.find(node.func.id), OperatorName):
+        return read_call(reader, ast.copy_location(ast.Call(found.node, node.args, node.keywords), node))
     if (
         isinstance(node.func, ast.Attribute)
         and node.func.attr == "astype"
@@ -144,22 +180,20 @@ def _positional(reader: "RelaxReader", node: ast.Call) -> list[ast.expr]:
     return without_stars(reader, node.args)
 
 
-def _operator_call(reader: "RelaxReader", node: ast.Call, name: str) -> Value:
-    spec = find(RENAMED.get(name, name))
-    if spec is None:
-        short = name.removeprefix("relax.")
-        if short in STATEMENT_FORMS:
-            raise reader.context.fail("PA005", node, f"`{source_of(node.func)}` is a statement, not a value")
-        if short in PYTHON_FORMS:
-            raise reader.context.unsupported(node, f"`{source_of(node.func)}`", PYTHON_FORMS[short])
-        if (made := generic_call(reader, node, name)) is not None:
-            return made
-        names = (item.removeprefix("relax.") for item in (*OPS, *ALIASES, *RENAMED))
-        known = (*names, *OPERATOR_NAMES, *_SPECIAL, *TYPE_NAMES)
-        prefix = source_of(node.func).removesuffix(short)
-        message = f"there is no operator `{source_of(node.func)}`"
-        raise reader.context.fail("RS002", node.func, message, suggestion(short, known, prefix))
-    return call_operator(reader, node, spec)
+def _without_schema(reader: "RelaxReader", node: ast.Call, name: str) -> Value:
+    """Read the call of an operator that the table has not, or say what is wrong with its name."""
+    short = name.removeprefix("relax.")
+    if short in STATEMENT_FORMS:
+        raise reader.context.fail("PA005", node, f"`{source_of(node.func)}` is a statement, not a value")
+    if short in PYTHON_FORMS:
+        raise reader.context.unsupported(node, f"`{source_of(node.func)}`", PYTHON_FORMS[short])
+    if (made := generic_call(reader, node, name)) is not None:
+        return made
+    names = (item.removeprefix("relax.") for item in (*OPS, *ALIASES, *RENAMED, *_SPECIAL))
+    known = (*names, *OPERATOR_NAMES, *TYPE_NAMES)
+    prefix = source_of(node.func).removesuffix(short)
+    message = f"there is no operator `{source_of(node.func)}`"
+    raise reader.context.fail("RS002", node.func, message, suggestion(short, known, prefix))
 
 
 def _one(reader: "RelaxReader", node: ast.Call) -> ast.expr:
@@ -218,10 +252,13 @@ def _shape(reader: "RelaxReader", node: ast.Call) -> Value:
 def _prim_value(reader: "RelaxReader", node: ast.Call) -> Value:
     argument = _one(reader, node)
     value = reader.read(argument)
+    if isinstance(value, Literal) and isinstance(value.value, float):
+        # As in TVM, where a Python float is a float64.
+        return PrimValue(FloatImm(value.value, "float64", span=value.span), span=reader.context.span(node))
     if (scalar := to_scalar(value)) is not None:
         return PrimValue(scalar, span=reader.context.span(node))
     made = to_expr(reader.context, value, argument, PrimType("int64"))
-    if isinstance(made, PrimValue):
+    if isinstance(made, PrimValue) or isinstance(reader.prims.type(made), PrimType):
         return made
     raise reader.context.fail("PA006", argument, f"expected a host scalar, got `{source_of(argument)}`")
 
@@ -269,34 +306,10 @@ def _extern_func(reader: "RelaxReader", node: ast.Call) -> Value:
     match node.args:
         case [ast.Constant(value=str(name))]:
             return ExternFunc(name, span=reader.context.span(node))
-        case [ast.Constant(value=str()), *_]:
-            raise reader.context.unsupported(node, "the type of an `ExternFunc`", "give the type at the call: ty_args=")
+        case [ast.Constant(value=str(name)), type_]:
+            return ExternFunc(name, reader.declared(type_), span=reader.context.span(node))
         case _:
             raise reader.context.fail("PA006", node, "`ExternFunc` takes a name")
-
-
-def _call_packed(reader: "RelaxReader", node: ast.Call) -> Value:
-    """`R.call_packed("f", x, ..., key=value)` is a call of `ExternFunc("f")`; further keywords are attributes."""
-    match _positional(reader, node):
-        case [ast.Constant(value=str(name)) as first, *rest]:
-            callee = ExternFunc(name, span=reader.context.span(first))
-        case _:
-            raise reader.context.fail("PA006", node, '`call_packed` takes a name first: R.call_packed("f", x)')
-    attrs = {
-        item.arg: read_attribute(reader.context, item.value)
-        for item in node.keywords
-        if item.arg is not None and item.arg not in CALL_TYPES
-    }
-    # A packed function takes a bare number as a host scalar.
-    args = tuple(every(lambda item: _packed_argument(reader, item), rest))
-    return Call(callee, args, attrs_of(attrs), type_arguments(reader, node), span=reader.context.span(node))
-
-
-def _packed_argument(reader: "RelaxReader", node: ast.expr) -> Expr:
-    value = reader.read(node)
-    if isinstance(value, Literal) and (scalar := to_scalar(value)) is not None:
-        return PrimValue(scalar, span=value.span)
-    return to_expr(reader.context, value, node)
 
 
 def _nested_match(reader: "RelaxReader", node: ast.Call) -> Value:
@@ -308,34 +321,39 @@ def _nested_match(reader: "RelaxReader", node: ast.Call) -> Value:
     return var
 
 
-def _dps(name: str) -> Callable[["RelaxReader", ast.Call], Value]:
-    def read(reader: "RelaxReader", node: ast.Call) -> Value:
-        spec = find(f"relax.{name}")
-        assert spec is not None
-        return dps_call(reader, node, spec)
-
-    return read
+def _by_spec(
+    read: Callable[["RelaxReader", ast.Call, OpSpec], Value], name: str
+) -> Callable[["RelaxReader", ast.Call], Value]:
+    spec = find(f"relax.{name}")
+    assert spec is not None
+    return lambda reader, node: read(reader, node, spec)
 
 
 _SPECIAL: Mapping[str, Callable[["RelaxReader", ast.Call], Value]] = MappingProxyType(
     {
-        "shape": _shape,
-        "ShapeExpr": _shape,
-        "prim_value": _prim_value,
-        "PrimValue": _prim_value,
-        "str": _string,
-        "StringImm": _string,
-        "dtype": _dtype,
-        "const": _constant,
-        "tuple": _tuple,
-        "null_value": _null,
-        "TupleGetItem": _tuple_get_item,
-        "ExternFunc": _extern_func,
-        "call_packed": _call_packed,
-        "match_cast": _nested_match,
-        "match_shape": _nested_match,
-        "call_tir": _dps("call_tir"),
-        "call_tir_inplace": _dps("call_tir_inplace"),
-        "call_dps_packed": _dps("call_dps_packed"),
+        "relax.shape": _shape,
+        "relax.ShapeExpr": _shape,
+        "relax.prim_value": _prim_value,
+        "relax.PrimValue": _prim_value,
+        "relax.str": _string,
+        "relax.StringImm": _string,
+        "relax.dtype": _dtype,
+        "relax.const": _constant,
+        "relax.tuple": _tuple,
+        "relax.null_value": _null,
+        "relax.TupleGetItem": _tuple_get_item,
+        "relax.ExternFunc": _extern_func,
+        "relax.assert_op": _by_spec(assertion, "assert_op"),
+        "relax.take": _by_spec(take, "take"),
+        "relax.dist.call_tir": _by_spec(dps_call, "dist.call_tir"),
+        "relax.dist.call_tir_local_view": _by_spec(dps_call, "dist.call_tir_local_view"),
+        "relax.call_packed": packed_call,
+        "relax.call_pure_packed": _by_spec(pure_packed_call, "call_pure_packed"),
+        "relax.match_cast": _nested_match,
+        "relax.match_shape": _nested_match,
+        "relax.call_tir": _by_spec(dps_call, "call_tir"),
+        "relax.call_tir_inplace": _by_spec(dps_call, "call_tir_inplace"),
+        "relax.call_tir_with_grad": _by_spec(dps_call, "call_tir_with_grad"),
+        "relax.call_dps_packed": _by_spec(dps_packed_call, "call_dps_packed"),
     }
 )

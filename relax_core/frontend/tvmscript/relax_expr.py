@@ -1,15 +1,18 @@
 """Read Relax expressions."""
 
 import ast
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import reduce
 from types import MappingProxyType
 
 from relax_core.frontend.tvmscript import relax_calls
 from relax_core.frontend.tvmscript.coerce import to_expr, to_scalar
 from relax_core.frontend.tvmscript.context import Context, Failed, Place, every, source_of
 from relax_core.frontend.tvmscript.names import PREFIXES, dotted, suggestion
-from relax_core.frontend.tvmscript.scalars import ScalarReader
+from relax_core.frontend.tvmscript.prim_variables import PrimVariables
+from relax_core.frontend.tvmscript.scalars import BINARY, ScalarReader
 from relax_core.frontend.tvmscript.scope import (
     Entity,
     Forward,
@@ -29,12 +32,16 @@ from relax_core.source import Span
 OPERATORS: Mapping[type[ast.AST], str] = MappingProxyType(
     {
         ast.Add: "add", ast.Sub: "subtract", ast.Mult: "multiply", ast.Div: "divide", ast.FloorDiv: "floor_divide",
-        ast.Mod: "floor_mod", ast.Pow: "power", ast.MatMult: "matmul", ast.USub: "negative", ast.Not: "logical_not",
+        ast.Mod: "mod", ast.Pow: "power", ast.MatMult: "matmul", ast.USub: "negative", ast.Not: "logical_not",
         ast.Lt: "less", ast.LtE: "less_equal", ast.Gt: "greater", ast.GtE: "greater_equal", ast.Eq: "equal",
         ast.NotEq: "not_equal", ast.And: "logical_and", ast.Or: "logical_or", ast.BitAnd: "bitwise_and",
         ast.BitOr: "bitwise_or", ast.BitXor: "bitwise_xor", ast.Invert: "bitwise_not",
     }
 )  # fmt: skip
+_VALUES = (Expr, PrimExpr)
+_LITERALS = (bool, int, float, str, type(None))
+_NAMES = re.compile(r"(?<![\w.])[^\W\d]\w*(?![\w=])")
+"""What may be names in the words of a type: neither attributes nor keywords."""
 
 
 @dataclass(slots=True)
@@ -54,17 +61,20 @@ class RelaxReader:
     bindings: list[Binding] = field(default_factory=list[Binding])
     tuples: set[Var] = field(default_factory=set[Var])
     parameters: dict[Var, tuple[Type | None, ...]] = field(default_factory=dict[Var, "tuple[Type | None, ...]"])
+    prims: PrimVariables = field(default_factory=PrimVariables)
     known_types: dict[str, tuple[Type, dict[str, Entity | None]]] = field(
         default_factory=dict[str, "tuple[Type, dict[str, Entity | None]]"]
     )
 
     def inner(self) -> "RelaxReader":
         """Return a reader of a list of statements inside this one."""
-        return replace(self, scope=self.scope.inner(), bindings=[])
+        return replace(self, scope=self.scope.inner(), bindings=[], prims=self.prims.inner())
 
     def types(self, *, defines: bool = False) -> TypeReader:
         """Make the reader of types in this scope."""
-        return TypeReader(self.context, self.scope.find, self.define_symbol, self.undefined, self.lookup, defines)
+        return TypeReader(
+            self.context, self.scope.find, self.define_symbol, self.undefined, self.lookup, defines, self._scalar_of
+        )
 
     def declared(self, node: ast.expr) -> Type:
         """Read a declared type; the same words, whose names stand for the same things, give the same type again."""
@@ -74,13 +84,28 @@ class RelaxReader:
             return known[0]
         made = self.types().read(node)
         if text:
-            names = [item.id for item in ast.walk(node) if isinstance(item, ast.Name)]
-            self.known_types[text] = made, {name: self.scope.find(name) for name in names}
+            self.known_types[text] = made, {name: self.scope.find(name) for name in _NAMES.findall(text)}
         return made
 
     def scalars(self) -> ScalarReader:
         """Make the reader of scalar expressions in this scope."""
         return self.types().scalars()
+
+    def _scalar_of(self, value: Expr, node: ast.expr) -> PrimExpr | None:
+        """Return the scalar expression that stands for a value; `None` if it is not known to be a host scalar."""
+        return self.prims.scalar(value, self.bindings, self.context.span(node))
+
+    def _scalars_of(self, operands: list[tuple[Value, ast.expr]]) -> list[PrimExpr] | None:
+        """Return the scalar expressions that stand for all of `operands`; `None` if one is no scalar."""
+        if not all(
+            to_scalar(value) is not None or (isinstance(value, Expr) and self.prims.is_scalar(value))
+            for value, _ in operands
+        ):
+            return None
+        found = (
+            self._scalar_of(value, node) if isinstance(value, Expr) else to_scalar(value) for value, node in operands
+        )
+        return [item for item in found if item is not None]
 
     def define_symbol(self, name: str, place: Place) -> PrimVar:
         """Define a symbolic dimension; its dtype is int64 unless the body declares another."""
@@ -95,7 +120,7 @@ class RelaxReader:
         match node:
             case ast.Name():
                 found = self.lookup(node)
-                if isinstance(found, Expr | PrimExpr):
+                if isinstance(found, _VALUES):
                     return found
                 raise self.context.fail("RS004", node, f"`{node.id}` is no value")
             case ast.Call():
@@ -107,7 +132,7 @@ class RelaxReader:
         match node:
             case ast.Constant(value=int(value)) if not -(1 << 63) <= value < 1 << 63:
                 raise self.context.fail("PA010", node, "the integer does not fit 64 bits")
-            case ast.Constant(value=value) if value is None or isinstance(value, bool | int | float | str):
+            case ast.Constant(value=value) if isinstance(value, _LITERALS):
                 return Literal(value, span)
             case ast.Tuple(elts=elements) | ast.List(elts=elements):
                 return Items(tuple(every(self.read, elements)), span)
@@ -212,8 +237,9 @@ class RelaxReader:
         return result
 
     def _binary(self, node: ast.BinOp, left: Value, right: Value) -> Value:
-        a, b = to_scalar(left), to_scalar(right)
-        if a is not None and b is not None:
+        scalars = self._scalars_of([(left, node.left), (right, node.right)])
+        if scalars is not None:
+            a, b = scalars
             return self.scalars().operation(node, a, b, isinstance(left, Literal), isinstance(right, Literal))
         return self._call(node, type(node.op), [(left, node.left), (right, node.right)])
 
@@ -223,21 +249,27 @@ class RelaxReader:
                 return Literal(-value, self.context.span(node))
             case ast.UnaryOp(op=op, operand=operand):
                 value = self.read(operand)
-                if to_scalar(value) is not None:
-                    return self.scalars().read(node)
+                scalars = self._scalars_of([(value, operand)])
+                if scalars is not None:
+                    is_bare = isinstance(value, Literal)
+                    return self.scalars().read(node) if is_bare else self.scalars().unary(node, scalars[0])
                 return value if isinstance(op, ast.UAdd) else self._call(node, type(op), [(value, operand)])
             case ast.Compare(left=left, ops=[op], comparators=[right]):
                 x, y = self.read(left), self.read(right)
-                a, b = to_scalar(x), to_scalar(y)
-                if a is not None and b is not None:
+                scalars = self._scalars_of([(x, left), (y, right)])
+                if scalars is not None:
+                    a, b = scalars
                     return self.scalars().comparison(node, a, b, isinstance(x, Literal), isinstance(y, Literal))
                 return self._call(node, type(op), [(x, left), (y, right)])
             case ast.BoolOp(op=op, values=values):
-                result = self.read(values[0])
-                if to_scalar(result) is not None:
-                    return self.scalars().read(node)
-                for item in values[1:]:
-                    result = self._call(node, type(op), [(result, node), (self.read(item), item)])
+                operands = [(self.read(item), item) for item in values]
+                scalars = self._scalars_of(operands)
+                if scalars is not None:
+                    reader = self.scalars()
+                    return reduce(lambda a, b: reader.combine(node, BINARY[type(op)], a, b), scalars)
+                result = operands[0][0]
+                for operand in operands[1:]:
+                    result = self._call(node, type(op), [(result, node), operand])
                 return result
             case _:
                 raise self.context.unsupported(node, f"the chained comparison `{source_of(node)}`")

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 from relax_core.frontend.tvmscript import relax_body
 from relax_core.frontend.tvmscript.context import Context, Failed, source_of
 from relax_core.frontend.tvmscript.names import qualified
+from relax_core.frontend.tvmscript.prim_variables import ComputedNames, with_symbol
+from relax_core.frontend.tvmscript.purity import is_newer
 from relax_core.frontend.tvmscript.relax_expr import RelaxReader
 from relax_core.frontend.tvmscript.scalar_calls import is_dtype
 from relax_core.frontend.tvmscript.scope import POISONED
@@ -26,6 +28,7 @@ class Decorator:
     kind: str
     is_private: bool = False
     is_pure: bool = True
+    is_checked: bool = True
 
 
 def read_decorator(context: Context, node: ast.expr) -> Decorator:
@@ -35,19 +38,25 @@ def read_decorator(context: Context, node: ast.expr) -> Decorator:
         raise context.fail("PA016", node, "a decorator takes flags by name, such as private=True")
     flags: dict[str, bool] = {}
     for item in keywords:
+        if item.arg == "metadata":
+            # 2022 hands the table of constants over; it is found by its name.
+            continue
         if item.arg not in _FLAGS:
             raise context.unsupported(item.value, f"`{item.arg}=` of a decorator")
         if not isinstance(item.value, ast.Constant) or not isinstance(item.value.value, bool):
             raise context.fail("PA016", item.value, f"`{item.arg}` is True or False")
         flags[item.arg] = item.value.value
     name = qualified(func, context.aliases) or source_of(func)
-    return Decorator(name, flags.get("private", False), flags.get("pure", True))
+    is_checked = flags.get("check_well_formed", True)
+    return Decorator(name, flags.get("private", False), flags.get("pure", True), is_checked)
 
 
 def read_function(outer: RelaxReader, node: ast.FunctionDef, decorator: Decorator) -> Function:
     """Read a Relax function in the scope of `outer`: that of the module, or of the function around it."""
     context = outer.context
     reader = outer.inner()
+    reader.prims.is_dataflow = False
+    reader.prims.computed = ComputedNames(context, node)
     reader.level = outer.level + 1
     reader.dtypes = declared_dtypes(context, node.body)
     params = _parameters(reader, node)
@@ -59,9 +68,14 @@ def read_function(outer: RelaxReader, node: ast.FunctionDef, decorator: Decorato
 def _parameters(reader: RelaxReader, node: ast.FunctionDef) -> tuple[Var, ...]:
     context = reader.context
     arguments = node.args
-    if arguments.vararg or arguments.kwarg or arguments.kwonlyargs or arguments.defaults or arguments.posonlyargs:
-        raise context.unsupported(node, f"a parameter of `{node.name}` with a default, a star or by name only")
+    if arguments.vararg or arguments.kwarg or arguments.kwonlyargs or arguments.posonlyargs:
+        raise context.unsupported(node, f"a parameter of `{node.name}` with a star, by position or by name only")
+    for default in arguments.defaults:
+        message = f"`{source_of(default)}` is not used: every call of `{node.name}` gives all arguments"
+        context.report("PA033", default, message, "remove it", severity="warning")
     types = reader.types(defines=True)
+    if reader.level > 1:
+        _own_symbols(reader, arguments)
     params: list[Var] = []
     names: set[str] = set()
     for argument in arguments.args:
@@ -69,15 +83,35 @@ def _parameters(reader: RelaxReader, node: ast.FunctionDef) -> tuple[Var, ...]:
             context.report("PA022", argument, f"the parameter `{argument.arg}` is there twice")
         names.add(argument.arg)
         annotation = _annotation(reader, types, argument)
+        if isinstance(annotation, PrimType) and argument.arg in reader.prims.computed:
+            annotation = with_symbol(annotation, argument.arg, context.span(argument))
         var = Var(argument.arg, annotation, span=context.span(argument))
         params.append(var)
         reader.scope.define(argument.arg, var)
     return tuple(params)
 
 
+def _own_symbols(reader: RelaxReader, arguments: ast.arguments) -> None:
+    """Define what the signature of a local function writes as `("n", 4)`: a dimension of its own, as in TVM.
+
+    A name without quotes is the dimension of the function around it.
+    """
+    for argument in arguments.args:
+        for item in ast.walk(argument.annotation) if argument.annotation is not None else ():
+            for dim in item.elts if isinstance(item, ast.Tuple | ast.List) else ():
+                match dim:
+                    case ast.Constant(value=str(name)) if name.isidentifier() and name not in reader.scope.names:
+                        reader.define_symbol(name, dim)
+                    case _:
+                        pass
+
+
 def _annotation(reader: RelaxReader, types: "TypeReader", argument: ast.arg) -> Type:
     """The declared type; an error in it has been reported and leaves a parameter of any type."""
     if argument.annotation is None:
+        if is_newer(reader.context.source.text):
+            hint = "write R.Any for a value of any kind"
+            reader.context.report("PA007", argument, f"the parameter `{argument.arg}` has no type", hint)
         return OBJECT
     try:
         return types.read(argument.annotation)
@@ -132,20 +166,38 @@ def literal_parameters(context: Context, node: ast.FunctionDef) -> tuple[Type | 
     return tuple(_literal_type(context, argument.annotation) for argument in node.args.args)
 
 
+def literal_result(context: Context, node: ast.FunctionDef) -> Type | None:
+    """Return what the function declares to return if it is a host scalar or a tensor; else unknown."""
+    return _literal_type(context, node.returns)
+
+
 def _literal_type(context: Context, node: ast.expr | None) -> Type | None:
     inner = node.func if isinstance(node, ast.Call) else node.value if isinstance(node, ast.Subscript) else node
     name = (qualified(inner, context.aliases) if inner is not None else None) or ""
-    literals = [item.value for item in ast.walk(node) if isinstance(item, ast.Constant)] if node is not None else []
-    dtype = next((item for item in literals if isinstance(item, str) and is_dtype(item)), None)
     match name.removeprefix("relax."):
         case "Tensor":
-            return TensorType(None, dtype)
+            return TensorType(None, _written_dtype(node))
         case "Prim":
-            return PrimType(dtype or "int64")
+            return PrimType(_written_dtype(node) or "int64")
         case short if short.startswith("tir.") and is_dtype(short.removeprefix("tir.")):
             return PrimType(short.removeprefix("tir."))
         case _:
             return None
+
+
+def _written_dtype(node: ast.expr | None) -> str | None:
+    """Return the dtype among the arguments of a type, by position or by name."""
+    match node:
+        case ast.Call(args=args, keywords=keywords):
+            given = [*args, *(item.value for item in keywords)]
+        case ast.Subscript(slice=ast.Tuple(elts=given)):
+            pass
+        case ast.Subscript(slice=index):
+            given = [index]
+        case _:
+            given = []
+    strings = (item.value for item in given if isinstance(item, ast.Constant) and isinstance(item.value, str))
+    return next((item for item in strings if is_dtype(item)), None)
 
 
 def poison(reader: RelaxReader, names: tuple[str, ...]) -> None:

@@ -5,7 +5,8 @@ import ast
 from relax_core.frontend.tvmscript import relax_body
 from relax_core.frontend.tvmscript.context import Failed
 from relax_core.ir.expr import DataflowVar, If, MatchCast, SeqExpr, Var, VarBinding
-from relax_core.ir.types import Type
+from relax_core.ir.prim import PrimVar
+from relax_core.ir.types import PrimType, Type
 
 
 def read_if(body: "relax_body.Body", statement: ast.If, *, is_last: bool) -> None:
@@ -35,6 +36,7 @@ def read_if(body: "relax_body.Body", statement: ast.If, *, is_last: bool) -> Non
     declared = annotation if annotation is not None else other_annotation
     var = (DataflowVar if is_local else Var)(name, declared, span=span)
     reader.bindings.append(VarBinding(var, made, span=span))
+    reader.prims.note(var, made)
     reader.scope.define(name, var)
 
 
@@ -56,6 +58,13 @@ def _branch(body: "relax_body.Body", statements: list[ast.stmt]) -> tuple[SeqExp
             bindings.pop()
             inner.flush()
             return SeqExpr(tuple(inner.blocks), value, span=span), var.name, var.annotation
+        case MatchCast(var=var, value=value, type=PrimType(value=PrimVar(span=span_of_symbol))) if (
+            span_of_symbol is not None and span_of_symbol == var.span
+        ):
+            # The symbol is of the name that the branch assigns, and nothing in the branch computes with it.
+            bindings.pop()
+            inner.flush()
+            return SeqExpr(tuple(inner.blocks), value, span=span), var.name, None
         case MatchCast(var=var) if var.name != "_":
             inner.flush()
             return SeqExpr(tuple(inner.blocks), var, span=span), var.name, None

@@ -188,7 +188,7 @@ def _bitwise_not(reader: Reader, node: ast.Call) -> PrimExpr:
 
 def _limit(is_upper: bool) -> Callable[[Reader, ast.Call], PrimExpr]:
     def read(reader: Reader, node: ast.Call) -> PrimExpr:
-        dtype = _dtype(reader, _arguments(reader, node, 1)[0] if node.args else node)
+        dtype = _dtype(reader, _arguments(reader, node, 1)[0])
         if dtype.startswith(("int", "uint")) and dtype not in ("int1", "int4", "uint1", "uint4"):
             limits = np.iinfo(dtype)
             value: int | float = int(limits.max if is_upper else limits.min)

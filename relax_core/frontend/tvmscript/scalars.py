@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 from relax_core.frontend.tvmscript.context import Context, source_of
-from relax_core.frontend.tvmscript.names import qualified, suggestion
+from relax_core.frontend.tvmscript.names import DTYPES, qualified, suggestion
 from relax_core.frontend.tvmscript.scalar_calls import KNOWN_CALLS, NotScalarCall, is_dtype, scalar_call
 from relax_core.ir.prim import (
     COMPARISONS,
@@ -166,11 +166,16 @@ class ScalarReader:
         return self.combine(node, op, a, b)
 
     def _unary(self, node: ast.UnaryOp) -> PrimExpr:
-        value = self.read(node.operand)
+        return self.unary(node, self.read(node.operand))
+
+    def unary(self, node: ast.UnaryOp, value: PrimExpr) -> PrimExpr:
+        """Make the operation of `node` from its operand."""
         span = self.context.span(node)
         match node.op:
             case ast.USub() if is_plain(node.operand) and isinstance(value, IntImm | FloatImm):
-                return replace(value, value=-value.value, span=span)
+                # 2147483648 does not fit an int32, and -2147483648 does.
+                is_least = value.dtype == "int64" and value.value == 1 << 31 and self.int_dtype == "int32"
+                return replace(value, value=-value.value, dtype="int32" if is_least else value.dtype, span=span)
             case ast.USub():
                 return Unary("-", value, dtype_of(value), span=span)
             case ast.UAdd():
@@ -213,11 +218,15 @@ class ScalarReader:
                 return found
             raise self.context.fail("PA009", node, f"expected a scalar expression, got `{source_of(node)}`")
         short = name.removeprefix("tir.")
+        short = DTYPES.get(short, short)
         if is_dtype(short):
             return self._typed_literal(node, short)
         try:
             return scalar_call(self, short, node)
         except NotScalarCall:
+            found = self.other(node) if self.other is not None else None
+            if found is not None:
+                return found
             hint = suggestion(short, KNOWN_CALLS, "T.")
             raise self.context.unsupported(node.func, f"`{source_of(node.func)}`", hint) from None
 
@@ -234,6 +243,8 @@ class ScalarReader:
         if len(node.args) != 1 or node.keywords:
             raise self.context.fail("PA006", node, f"expected one value in `{source_of(node)}`")
         argument = node.args[0]
+        if dtype == "handle":
+            raise self.context.unsupported(node, f"`{source_of(node)}` as a value", "give it a name: p = T.handle()")
         if isinstance(argument, ast.Constant) and isinstance(argument.value, str):
             try:
                 return FloatImm(float(argument.value), dtype, span=span)
@@ -249,8 +260,7 @@ class ScalarReader:
 
 def literal_of(value: bool | int | float, dtype: str, span: Span) -> IntImm | FloatImm:
     """Make a literal at its place."""
-    made = const(value, dtype)
-    return type(made)(made.value, dtype, span=span)  # pyright: ignore[reportArgumentType]  # each takes its own kind
+    return const(value, dtype, span=span)
 
 
 def is_plain(node: ast.expr) -> bool:
@@ -265,7 +275,10 @@ def _is_tir(node: ast.expr, context: Context) -> bool:
 
 
 def _loses(value: IntImm | FloatImm, dtype: str) -> bool:
-    return isinstance(value, FloatImm) and dtype.startswith(("int", "uint", "bool"))
+    """Tell whether a literal cannot be of `dtype`: a float as an integer, an integer beyond 32 bits as an int32."""
+    if isinstance(value, FloatImm):
+        return dtype.startswith(("int", "uint", "bool"))
+    return dtype == "int32" and not -(1 << 31) <= value.value < 1 << 31
 
 
 def _unify(a: PrimExpr, b: PrimExpr, a_plain: bool, b_plain: bool) -> tuple[PrimExpr, PrimExpr]:

@@ -1,5 +1,6 @@
 """Scopes of Relax functions and prim funcs: what a name stands for."""
 
+import ast
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
@@ -32,7 +33,30 @@ class Regional:
     """A variable of a dataflow block that has ended without giving it out."""
 
 
-Entity = Var | PrimExpr | Buffer | Expr | Poisoned | ModuleName | Forward | Regional
+@dataclass(frozen=True, slots=True)
+class Macro:
+    """A macro, with the scope in which its free names are looked up; that of the call if it is not hygienic."""
+
+    node: ast.FunctionDef
+    scope: "Scope"
+    is_hygienic: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Several:
+    """A name of several things, such as `i` of `for *i, j in T.grid(2, 3, 4)`."""
+
+    items: "tuple[Entity, ...]"
+
+
+@dataclass(frozen=True, slots=True)
+class OperatorName:
+    """A name for an operator, after `f = R.add`."""
+
+    node: ast.Attribute
+
+
+Entity = Var | PrimExpr | Buffer | Expr | Poisoned | ModuleName | Forward | Regional | Macro | Several | OperatorName
 
 POISONED = Poisoned()
 MODULE_NAME = ModuleName()
@@ -81,11 +105,12 @@ class Scope:
 class ModuleScope:
     """The functions of the module that is read.
 
-    `parameters` are the types that their signatures declare, as far as a bare literal argument needs them; `broken`
-    are names whose definition failed.
+    `parameters` and `results` are the types that their signatures declare, as far as a bare literal argument and
+    scalar arithmetic need them; `broken` are names whose definition failed.
     """
 
     name: str
     functions: Mapping[str, GlobalVar]
     parameters: Mapping[str, tuple[Type | None, ...]] = field(default_factory=dict[str, "tuple[Type | None, ...]"])
     broken: frozenset[str] = frozenset()
+    results: Mapping[str, Type | None] = field(default_factory=dict[str, "Type | None"])

@@ -57,6 +57,9 @@ def _axis(body: TirBody, value: ast.Call, kind: IterKind) -> _Axis:
             start, extent = reader.extent(value, lower, upper)
         case ast.Tuple():
             raise reader.context.fail("PA006", values["dom"], "a domain is an extent, or a start and an end")
+        case domain if isinstance(binding, IntImm):
+            # `T.axis.spatial(1, T.int64(0))`: a constant's dtype says nothing about the axis, as in TVM.
+            extent = reader.read(domain)
         case domain:
             extent = reader.scalars.as_dtype(domain, dtype_of(binding))
     return kind, _nonzero(start), extent, binding

@@ -21,7 +21,7 @@ class Facts:
     `T.alloc_buffer` a statement; before, they are a let and, where there are blocks, a buffer of the block. `is_s_tir`
     tells that the function has blocks or says that it may. `reassigned` are the names that
     several lists of statements assign; `scalars` the buffers that the text calls variables; `threads` the tags of
-    the variables that `T.env_thread` makes.
+    the variables that `T.env_thread` makes; `expanded` counts the statements that calls of macros have made.
     """
 
     is_latest: bool = False
@@ -30,6 +30,7 @@ class Facts:
     reassigned: frozenset[str] = frozenset()
     scalars: set[Buffer] = field(default_factory=set[Buffer])
     threads: dict[PrimVar, str] = field(default_factory=dict[PrimVar, str])
+    expanded: int = 0
 
 
 def facts_of(node: ast.FunctionDef, text: str) -> Facts:

@@ -2,12 +2,10 @@
 
 import ast
 import re
-from collections.abc import Mapping
-from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from relax_core.frontend.tvmscript.context import source_of
 from relax_core.frontend.tvmscript.tir_arguments import given
+from relax_core.frontend.tvmscript.tir_buffer_methods import read_attribute, read_item, read_method
 from relax_core.ir.intrinsics import GLOBAL, NONE, POINTER_TYPE
 from relax_core.ir.prim import (
     CommReducer,
@@ -18,18 +16,12 @@ from relax_core.ir.prim import (
     PrimExpr,
     PrimList,
     StringImm,
-    binary,
-    const,
     dtype_of,
-    lanes_of,
-    vector_of,
 )
-from relax_core.ir.tir import Buffer, BufferLoad, BufferRef
+from relax_core.ir.tir import BufferRef
 
 if TYPE_CHECKING:
     from relax_core.frontend.tvmscript.tir_reader import TirReader
-
-_ACCESS: Mapping[str, int] = MappingProxyType({"r": 1, "w": 2, "rw": 3, "wr": 3})
 
 
 def read_other(reader: "TirReader", node: ast.expr) -> PrimExpr | None:
@@ -44,16 +36,19 @@ def read_other(reader: "TirReader", node: ast.expr) -> PrimExpr | None:
             return _handle_type(reader, call)
         case ast.Attribute(value=ast.Name() as name, attr=attr):
             buffer = reader.known_buffer(name)
-            return None if buffer is None else _attribute(reader, buffer, attr, node)
-        case ast.Subscript(value=ast.Attribute(value=ast.Name() as name, attr="shape" | "strides" as attr)):
+            return None if buffer is None else read_attribute(reader, buffer, attr, node)
+        case ast.Subscript(value=ast.Attribute(value=name) | ast.Call(func=ast.Attribute(value=name))):
             buffer = reader.known_buffer(name)
-            return None if buffer is None else _dimension(reader, buffer, attr, node)
+            return None if buffer is None else read_item(reader, buffer, node)
         case ast.List(elts=items):
             return PrimList(tuple(reader.argument(item) for item in items), span=span)
         case ast.Constant(value=None):
             return Intrinsic(NONE, (), "handle", span=span)
         case ast.Call(func=ast.Attribute(value=ast.Name() as name, attr=method)) if reader.known_buffer(name):
-            return _method(reader, reader.buffer(name), method, node)
+            return read_method(reader, reader.buffer(name), method, node)
+        case ast.Call(func=ast.Name(id="len"), args=[inner], keywords=[]):
+            made = reader.argument(inner)
+            return IntImm(len(made.items), "int32", span=span) if isinstance(made, PrimList) else None
         case ast.Call(func=ast.Name(id="float"), args=[ast.Constant(value=str(text) | float(text) | int(text))]):
             return _float(reader, text, node)
         case ast.Call():
@@ -105,88 +100,13 @@ def _call(reader: "TirReader", node: ast.Call) -> PrimExpr | None:
             return None
 
 
-def _attribute(reader: "TirReader", buffer: Buffer, attr: str, node: ast.Attribute) -> PrimExpr:
-    span = reader.context.span(node)
-    match attr:
-        case "data":
-            return BufferRef(buffer, span=span)
-        case "dtype":
-            return StringImm(buffer.dtype, span=span)
-        case "elem_offset":
-            return buffer.elem_offset or IntImm(0, "int32", span=span)
-        case "shape" | "strides":
-            return PrimList(buffer.shape if attr == "shape" else buffer.strides, span=span)
-        case _:
-            hint = "a buffer has data, shape, strides, elem_offset and dtype"
-            raise reader.context.unsupported(node, f"`{source_of(node)}`", hint)
-
-
-def _dimension(reader: "TirReader", buffer: Buffer, attr: str, node: ast.Subscript) -> PrimExpr:
-    values = buffer.shape if attr == "shape" else buffer.strides
-    match node.slice:
-        case ast.Constant(value=int(index)) if 0 <= index < len(values):
-            return values[index]
-        case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int(index))) if 0 < index <= len(values):
-            return values[-index]
-        case _:
-            raise reader.context.fail("PA009", node, f"`{buffer.name}` has {len(values)} {attr}")
-
-
-def _method(reader: "TirReader", buffer: Buffer, method: str, node: ast.Call) -> PrimExpr:
-    context = reader.context
-    match method:
-        case "access_ptr":
-            return _access_pointer(reader, buffer, node)
-        case "vload":
-            values = given(context, node, "begin dtype predicate", 1)
-            begin = values["begin"]
-            items = begin.elts if isinstance(begin, ast.List | ast.Tuple) else [begin]
-            indices = [reader.read(item) for item in items]
-            lanes = lanes_of(reader.dtype(values["dtype"])) if "dtype" in values else 1
-            if lanes > 1 and indices:
-                dtype = dtype_of(indices[-1])
-                args = (indices[-1], const(1, dtype), const(lanes, "int32"))
-                indices[-1] = Intrinsic("Ramp", args, vector_of(dtype, lanes), span=context.span(node))
-            return BufferLoad(buffer, tuple(indices), span=context.span(node))
-        case _:
-            raise context.unsupported(node, f"`{source_of(node)}`")
-
-
-def _access_pointer(reader: "TirReader", buffer: Buffer, node: ast.Call) -> PrimExpr:
-    """`A.access_ptr("r")` is the call of `T.tvm_access_ptr` that it stands for."""
-    values = given(reader.context, node, "access_mask ptr_type content_lanes offset extent", 1)
-    match values["access_mask"]:
-        case ast.Constant(value=str(text)) if text in _ACCESS:
-            mask: PrimExpr = const(_ACCESS[text], "int32")
-        case other:
-            mask = reader.read(other)
-    offset = reader.read(values["offset"]) if "offset" in values else const(0, "int32")
-    extent = reader.read(values["extent"]) if "extent" in values else _size(buffer)
-    span = reader.context.span(node)
-    type_ = Intrinsic("type_annotation", (StringImm(buffer.dtype),), buffer.dtype, span=span)
-    return Intrinsic("tvm_access_ptr", (type_, BufferRef(buffer, span=span), offset, extent, mask), "handle", span=span)
-
-
-def _size(buffer: Buffer) -> PrimExpr:
-    size: PrimExpr = const(1, "int32")
-    for dim in buffer.shape:
-        match size, dim:
-            case IntImm(value=1), _:
-                size = dim
-            case IntImm(value=a), IntImm(value=b):
-                size = const(a * b, dtype_of(dim))
-            case _:
-                size = binary("*", size, dim)
-    return size
-
-
 def _reducer(reader: "TirReader", node: ast.Call) -> PrimExpr:
     """Read `T.comm_reducer(lambda x, y: x + y, [T.float32(0)])`."""
     values = given(reader.context, node, "combiner identity", 2)
     combiner, items = values["combiner"], values["identity"]
     identity = items.elts if isinstance(items, ast.List | ast.Tuple) else [items]
     if not isinstance(combiner, ast.Lambda) or len(combiner.args.args) != 2 * len(identity):
-        raise reader.context.fail("PA006", node, "a reducer is a lambda with two parameters for each identity")
+        raise reader.context.fail("PA006", node, "`T.comm_reducer` takes a lambda of two parameters for each identity")
     starts = [reader.read(item) for item in identity]
     inner = reader.inner()
     params = [

@@ -7,10 +7,11 @@ from types import MappingProxyType
 
 from relax_core.frontend.tvmscript.context import source_of
 from relax_core.frontend.tvmscript.literals import read_attributes
+from relax_core.frontend.tvmscript.scope import Several
 from relax_core.frontend.tvmscript.tir_arguments import given, text_argument
 from relax_core.frontend.tvmscript.tir_reader import TirReader
 from relax_core.ir.attrs import NO_ATTRS, Attrs
-from relax_core.ir.prim import IntImm, PrimExpr, PrimVar, dtype_of
+from relax_core.ir.prim import Cast, IntImm, PrimExpr, PrimVar, dtype_of
 from relax_core.ir.tir import For, LoopKind, Stmt
 from relax_core.source import Span
 
@@ -42,28 +43,69 @@ def read_head(reader: TirReader, inner: TirReader, target: ast.expr, iterator: a
     name = reader.name_of(iterator)
     if not isinstance(iterator, ast.Call) or name not in ("grid", "range", *LOOPS):
         raise context.unsupported(iterator, f"a loop over `{source_of(iterator)}`", "write range(n) or T.grid(n, m)")
-    targets = list(target.elts) if isinstance(target, ast.Tuple | ast.List) else [target]
-    names = [item for item in targets if isinstance(item, ast.Name)]
     thread, annotations, step = None, NO_ATTRS, None
     if name == "grid":
-        ranges = [_grid_range(reader, item) for item in iterator.args]
-        if iterator.keywords:
-            raise context.unsupported(iterator, f"`{iterator.keywords[0].arg}=` of a loop")
+        ranges = _grid(reader, iterator)
     else:
         values = _options(reader, iterator, name)
         ranges = [_range(reader, iterator, values)]
         thread = text_argument(context, values["thread"], "a thread") if "thread" in values else None
         annotations = read_attributes(context, values["annotations"]) if "annotations" in values else NO_ATTRS
         step = reader.scalars.as_dtype(values["step"], dtype_of(ranges[0][1])) if "step" in values else None
-    if len(names) != len(targets) or len(ranges) != len(names):
-        raise context.fail("PA006", iterator, f"{len(ranges)} ranges for {len(targets)} loop variables")
-    loop_vars: list[PrimVar] = []
-    for item, bounds in zip(names, ranges, strict=True):
-        var = inner.define(item.id, dtype_of(bounds[1]), item)
-        loop_vars.append(var)
-        inner.ranges[var] = bounds
+    loop_vars = _loop_vars(inner, target, iterator, ranges)
     step = None if isinstance(step, IntImm) and step.value == 1 else step
     return LoopHead(tuple(loop_vars), tuple(ranges), _KINDS.get(name, "serial"), thread, annotations, step)
+
+
+def _loop_vars(
+    inner: TirReader, target: ast.expr, iterator: ast.expr, ranges: list[tuple[PrimExpr, PrimExpr]]
+) -> list[PrimVar]:
+    """Define the loop variables: one name for each range, or one with a star for those that are left."""
+    targets = list(target.elts) if isinstance(target, ast.Tuple | ast.List) else [target]
+    if len(targets) == 1 and len(ranges) > 1 and isinstance(target, ast.Name):
+        targets = [ast.copy_location(ast.Starred(target), target)]
+    names = [item for item in targets if isinstance(item, ast.Name)]
+    starred = [place for place, item in enumerate(targets) if isinstance(item, ast.Starred)]
+    left = len(ranges) - len(names)
+    are_named = len(names) + len(starred) == len(targets)
+    if not are_named or len(starred) > 1 or left < 0 or (left and not starred):
+        message = f"{len(ranges)} ranges for {len(targets)} loop variables"
+        raise inner.context.fail("PA006", iterator, message)
+    counts = [left if place in starred else 1 for place in range(len(targets))]
+    bounds = iter(ranges)
+    loop_vars: list[PrimVar] = []
+    for item, count in zip(targets, counts, strict=True):
+        name = item.value if isinstance(item, ast.Starred) else item
+        if not isinstance(name, ast.Name):
+            raise inner.context.fail("PA006", item, f"`{source_of(item)}` is no loop variable")
+        is_one = isinstance(item, ast.Name)
+        words = [name.id] if is_one else [f"{name.id}_{number}" for number in range(count)]
+        made: list[PrimVar] = []
+        for word in words:
+            start, extent = next(bounds)
+            made.append(PrimVar(word, dtype_of(extent), span=inner.context.span(item)))
+            inner.ranges[made[-1]] = (start, extent)
+        inner.scope.define(name.id, made[0] if is_one else Several(tuple(made)))
+        loop_vars += made
+    return loop_vars
+
+
+def _grid(reader: TirReader, node: ast.Call) -> list[tuple[PrimExpr, PrimExpr]]:
+    ranges = [_grid_range(reader, item) for item in node.args]
+    match node.keywords:
+        case []:
+            return ranges
+        case [ast.keyword(arg="dtype", value=value)]:
+            dtype = reader.dtype(value)
+            return [(_as(start, dtype), _as(extent, dtype)) for start, extent in ranges]
+        case others:
+            raise reader.context.unsupported(node, f"`{others[0].arg}=` of a loop")
+
+
+def _as(value: PrimExpr, dtype: str) -> PrimExpr:
+    if dtype_of(value) == dtype:
+        return value
+    return IntImm(value.value, dtype, span=value.span) if isinstance(value, IntImm) else Cast(value, dtype)
 
 
 def _grid_range(reader: TirReader, node: ast.expr) -> tuple[PrimExpr, PrimExpr]:

@@ -4,10 +4,10 @@ import ast
 from dataclasses import dataclass, field, replace
 
 from relax_core.frontend.tvmscript.context import Context, Failed, Place, source_of
-from relax_core.frontend.tvmscript.names import qualified, suggestion
+from relax_core.frontend.tvmscript.names import DTYPES, qualified, suggestion
 from relax_core.frontend.tvmscript.scalar_calls import is_dtype
 from relax_core.frontend.tvmscript.scalars import ScalarReader
-from relax_core.frontend.tvmscript.scope import Poisoned, Scope
+from relax_core.frontend.tvmscript.scope import Entity, Poisoned, Scope, Several
 from relax_core.frontend.tvmscript.tir_dialect import Facts
 from relax_core.frontend.tvmscript.tir_expr import read_other
 from relax_core.ir.prim import Binary, IntImm, Intrinsic, PrimExpr, PrimVar, const, dtype_of, lanes_of, vector_of
@@ -20,7 +20,8 @@ ZERO = IntImm(0, "int32")
 class TirReader:
     """Reads the expressions of a prim func in one scope.
 
-    `ranges` are the starts and extents of the loops around this place; `allocated` takes the buffers of the block.
+    `ranges` are the starts and extents of the loops around this place; `allocated` takes the buffers of the block;
+    `macros` are the names of those that are being read.
     """
 
     context: Context
@@ -30,6 +31,7 @@ class TirReader:
     allocated: list[Buffer] = field(default_factory=list[Buffer])
     facts: Facts = field(default_factory=Facts)
     defines: bool = False
+    macros: tuple[str, ...] = ()
 
     def inner(self) -> "TirReader":
         """Return a reader of a list of statements inside this one."""
@@ -54,7 +56,8 @@ class TirReader:
         name = qualified(func, self.context.aliases) or ""
         if name == "range":
             return name
-        return name.removeprefix("tir.") if name.startswith("tir.") else ""
+        short = name.removeprefix("tir.") if name.startswith("tir.") else ""
+        return DTYPES.get(short, short)
 
     def define(self, name: str, dtype: str, place: Place) -> PrimVar:
         """Define a variable."""
@@ -68,6 +71,9 @@ class TirReader:
                 return found
             case Poisoned():
                 raise Failed(node.id)
+            case Several(items=items):
+                message = f"`{node.id}` stands for {len(items)} things"
+                raise self.context.fail("PA006", node, message, f"write {node.id}[0]")
             case Buffer() as buffer if buffer in self.facts.scalars:
                 return BufferLoad(buffer, (ZERO,), span=self.context.span(node))
             case Buffer():
@@ -90,12 +96,29 @@ class TirReader:
 
     def known_buffer(self, node: ast.expr) -> Buffer | None:
         """Return the buffer that `node` names, if it does."""
-        found = self.scope.find(node.id) if isinstance(node, ast.Name) else None
+        found = self.scope.find(node.id) if isinstance(node, ast.Name) else self.item(node)
         return found if isinstance(found, Buffer) else None
+
+    def item(self, node: ast.expr) -> Entity | None:
+        """Return what `i[0]` stands for if `i` is a name of several things."""
+        match node:
+            case ast.Subscript(value=ast.Name(id=name), slice=index) if isinstance(
+                several := self.scope.find(name), Several
+            ):
+                made = self.read(index)
+                place = made.value if isinstance(made, IntImm) else len(several.items)
+                if not -len(several.items) <= place < len(several.items):
+                    raise self.context.fail("PA006", node, f"`{name}` stands for {len(several.items)} things")
+                return several.items[place]
+            case _:
+                return None
 
     def buffer(self, node: ast.expr) -> Buffer:
         """Return the buffer that a name stands for."""
         if not isinstance(node, ast.Name):
+            found = self.item(node)
+            if isinstance(found, Buffer):
+                return found
             raise self.context.fail("RS004", node, f"expected a buffer, got `{source_of(node)}`")
         match self.scope.find(node.id):
             case Buffer() as found:
@@ -109,7 +132,10 @@ class TirReader:
 
     def load(self, node: ast.Subscript) -> PrimExpr:
         """Read `A[i, j]`, `A[0:4]` as a vector, or `A.shape[0]`."""
-        if isinstance(node.value, ast.Attribute):
+        found = self.item(node)
+        if isinstance(found, PrimExpr):
+            return found
+        if isinstance(node.value, ast.Attribute | ast.Call):
             found = self._other(node)
             if found is not None:
                 return found
@@ -136,7 +162,9 @@ class TirReader:
             case IntImm(value=step), IntImm(value=length) if step > 0 and length > 0:
                 lanes = (length + step - 1) // step
             case _:
-                raise self.context.unsupported(node, f"the slice `{source_of(node)}` of unknown length")
+                message = f"the length of the slice `{source_of(node)}` is not known"
+                hint = "a vector has a fixed number of lanes; write a loop: for i in range(n)"
+                raise self.context.fail("PA009", node, message, hint)
         if lanes == 1:
             return start
         dtype = dtype_of(start)

@@ -9,7 +9,7 @@ import math
 from relax_core.frontend.tvmscript.context import source_of
 from relax_core.frontend.tvmscript.literals import read_attributes
 from relax_core.frontend.tvmscript.scalar_calls import is_dtype
-from relax_core.frontend.tvmscript.tir_arguments import given, text_argument
+from relax_core.frontend.tvmscript.tir_arguments import given, is_none, text_argument
 from relax_core.frontend.tvmscript.tir_body import Scoped
 from relax_core.frontend.tvmscript.tir_buffer import read_buffer
 from relax_core.frontend.tvmscript.tir_reader import TirReader
@@ -222,7 +222,8 @@ def _buffer(reader: TirReader, name: str, call: ast.Call, target: ast.Name) -> S
 
 def read_view(reader: TirReader, target: ast.Name, source: Buffer, call: ast.Call) -> Scoped:
     """Read `B = A.view(48, 2)`, the same memory in another shape, or `B = A.view("int32")`, as another dtype."""
-    if call.keywords or not call.args:
+    is_plain = all(item.arg == "layout" and is_none(item.value) for item in call.keywords)
+    if not is_plain or not call.args:
         raise reader.context.unsupported(call, f"`{source_of(call)}`", "write T.decl_buffer(shape, dtype, data=A.data)")
     dtype, shape = source.dtype, source.shape
     match call.args:

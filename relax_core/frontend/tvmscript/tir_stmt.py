@@ -1,24 +1,25 @@
 """Read the statements of prim funcs."""
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from types import MappingProxyType
 
-from relax_core.frontend.tvmscript import tir_block, tir_scoped, tir_variable
+from relax_core.frontend.tvmscript import tir_block, tir_macro, tir_old_block, tir_scoped, tir_variable
 from relax_core.frontend.tvmscript.context import Failed, source_of
 from relax_core.frontend.tvmscript.literals import read_attributes
 from relax_core.frontend.tvmscript.relax_function import declared_dtype
 from relax_core.frontend.tvmscript.scalars import BINARY
-from relax_core.frontend.tvmscript.scope import POISONED
+from relax_core.frontend.tvmscript.scope import POISONED, Entity, Several
+from relax_core.frontend.tvmscript.tir_assert import read_assertion
 from relax_core.frontend.tvmscript.tir_body import BlockParts, Scoped, TirBody
 from relax_core.frontend.tvmscript.tir_buffer import read_buffer
 from relax_core.frontend.tvmscript.tir_expr import read_other
 from relax_core.frontend.tvmscript.tir_loop import LOOPS, read_head
 from relax_core.frontend.tvmscript.tir_reader import TirReader
 from relax_core.ir.attrs import attrs_of
-from relax_core.ir.prim import Intrinsic, PrimVar, dtype_of, lanes_of, vector_of
+from relax_core.ir.prim import Intrinsic, PrimVar, const, dtype_of, is_dtype, lanes_of, vector_of
 from relax_core.ir.tir import (
-    AssertStmt,
     Block,
     BufferStore,
     Evaluate,
@@ -29,10 +30,15 @@ from relax_core.ir.tir import (
 )
 
 _Made = Stmt | Scoped | None
+_JUMPS: Mapping[str, str] = MappingProxyType({"Break": "break_loop", "Continue": "continue_loop", "Return": "ret"})
 
 
 def read_statements(body: TirBody, statements: Sequence[ast.stmt]) -> Stmt:
     """Read a list of statements; one that fails is reported and left out."""
+    return _nest(_read_each(body, statements))
+
+
+def _read_each(body: TirBody, statements: Sequence[ast.stmt]) -> list[Stmt | Scoped]:
     made: list[Stmt | Scoped] = []
     for statement in statements:
         try:
@@ -45,7 +51,7 @@ def read_statements(body: TirBody, statements: Sequence[ast.stmt]) -> Stmt:
         for result in results if isinstance(results, list) else (results,):
             if result is not None:
                 made.append(result)
-    return _nest(made)
+    return made
 
 
 def _nest(made: list[Stmt | Scoped]) -> Stmt:
@@ -78,6 +84,11 @@ def _statement(body: TirBody, statement: ast.stmt) -> "_Made | list[Stmt | Scope
             return _augmented(body, statement, target)
         case ast.Assign(targets=[ast.Tuple(elts=names)], value=ast.Tuple(elts=values)) if len(names) == len(values):
             return _assign_each(body, statement, names, values)
+        case ast.Assign(targets=[ast.Tuple(elts=names)], value=ast.Call(args=[ast.Tuple(elts=values)]) as call) if (
+            reader.name_of(call) == "meta_var" and len(names) == len(values)
+        ):
+            metas = [ast.copy_location(ast.Call(call.func, [item], []), item) for item in values]
+            return _assign_each(body, statement, names, [*metas])
         case ast.Assign(targets=[target], value=value):
             return _assign(body, statement, target, value)
         case ast.AnnAssign(target=ast.Name() as target, annotation=annotation, value=value):
@@ -86,13 +97,19 @@ def _statement(body: TirBody, statement: ast.stmt) -> "_Made | list[Stmt | Scope
             return _loop(body, statement, (target, iterator), statements)
         case ast.With(items=[item, *others], body=statements):
             return _with(body, statement, item, _without_first(statement, others) or statements)
+        case ast.Expr(value=ast.Call() as call) if (macro := tir_macro.called(reader, call)) is not None:
+            return _read_each(*tir_macro.expand(body, macro, call))
+        case ast.FunctionDef() if tir_macro.is_macro(context, statement):
+            return tir_macro.define(reader, statement)
         case ast.Expr(value=value):
             return _expression(body, statement, value)
         case ast.Pass() if (names := context.cut_at(statement)) is not None:
             for name in names:
                 reader.scope.define(name, POISONED)
             return None
-        case ast.Pass() | ast.Return(value=None):
+        case ast.Pass():
+            return None
+        case ast.Return(value=None) if body.is_function:
             return None
         case _:
             return _control(body, statement)
@@ -109,11 +126,14 @@ def _control(body: TirBody, statement: ast.stmt) -> _Made:
         case ast.While(test=test, body=statements, orelse=[]):
             return While(reader.read(test), _inner(body, statements), span=span)
         case ast.Assert(test=test, msg=message):
-            return _assertion(reader, statement, test, message)
+            return read_assertion(reader, statement, test, message)
         case ast.Break():
             return Evaluate(Intrinsic("break_loop", (), "void", span=span), span=span)
         case ast.Continue():
             return Evaluate(Intrinsic("continue_loop", (), "void", span=span), span=span)
+        case ast.Return(value=None):
+            hint = "return a value, such as T.int32(0), or put what follows under the opposite condition"
+            raise context.unsupported(statement, "`return` without a value before the end of a prim func", hint)
         case ast.Return(value=ast.expr() as value):
             return Evaluate(Intrinsic("ret", (reader.argument(value),), "void", span=span), span=span)
         case _:
@@ -135,6 +155,19 @@ def _store(reader: TirReader, statement: ast.stmt, target: ast.Subscript, value:
     dtype = buffer.dtype if lanes == 1 else vector_of(buffer.dtype, lanes * lanes_of(buffer.dtype))
     made = reader.scalars.as_dtype(value, dtype)
     return BufferStore(buffer, indices, made, span=reader.context.span(statement))
+
+
+def _vstore(reader: TirReader, statement: ast.stmt, target: ast.Subscript, value: ast.expr) -> Stmt:
+    """Read `A.vstore([i, j], v)`, which stores the lanes of `v` from that element on."""
+    buffer, indices = reader.element(ast.copy_location(target, statement))
+    lanes = lanes_of(dtype_of(reader.read(value)))
+    span = reader.context.span(statement)
+    if lanes > 1 and indices and lanes_of(dtype_of(indices[-1])) == 1:
+        dtype = dtype_of(indices[-1])
+        args = (indices[-1], const(1, dtype), const(lanes, "int32"))
+        indices = (*indices[:-1], Intrinsic("Ramp", args, vector_of(dtype, lanes), span=span))
+    dtype = buffer.dtype if lanes == 1 else vector_of(buffer.dtype, lanes * lanes_of(buffer.dtype))
+    return BufferStore(buffer, indices, reader.scalars.as_dtype(value, dtype), span=span)
 
 
 def _augmented(body: TirBody, statement: ast.AugAssign, target: ast.expr) -> "_Made | list[Stmt | Scoped]":
@@ -212,15 +245,22 @@ def _named(reader: TirReader, name: str, target: ast.Name, value: ast.Call) -> N
         case "env_thread", [ast.Constant(value=str(tag)), *_]:
             reader.facts.threads[reader.define(target.id, "int32", target)] = tag
         case "meta_var", [inner]:
-            buffer = reader.known_buffer(inner)
-            reader.scope.define(target.id, reader.argument(inner) if buffer is None else buffer)
+            reader.scope.define(target.id, _meant(reader, inner))
         case _:
             raise reader.context.fail("PA006", value, f"`{source_of(value)}`: one argument is wanted")
 
 
+def _meant(reader: TirReader, node: ast.expr) -> Entity:
+    """Return what a name of an expression stands for: a buffer, several things, a scalar."""
+    if isinstance(node, ast.Tuple | ast.List):
+        return Several(tuple(_meant(reader, item) for item in node.elts))
+    return reader.known_buffer(node) or reader.argument(node)
+
+
 def _declares(reader: TirReader, target: ast.Name, value: ast.Call, name: str) -> bool:
     """Read `n = T.int64()`, `p = T.handle("float32", "global")`; tell whether it is such a declaration."""
-    dtype = declared_dtype(reader.context, value)
+    is_short = is_dtype(name) and not value.args and not value.keywords
+    dtype = name if is_short else declared_dtype(reader.context, value)
     if dtype is None and name not in tir_scoped.POINTERS:
         return False
     if not isinstance(reader.scope.find(target.id), PrimVar):
@@ -244,8 +284,8 @@ def _with(body: TirBody, statement: ast.stmt, item: ast.withitem, statements: Se
     expr, target = item.context_expr, item.optional_vars
     name = reader.name_of(expr) if isinstance(expr, ast.Call) else ""
     match name:
-        case "block" | "sblock" if isinstance(expr, ast.Call) and target is None:
-            return _block(body, statement, expr, statements)
+        case "block" | "sblock" if isinstance(expr, ast.Call):
+            return _block(body, statement, (expr, target), statements)
         case "init":
             if body.block is None:
                 raise reader.context.fail("PA005", expr, "T.init() stands in a block")
@@ -261,50 +301,25 @@ def _with(body: TirBody, statement: ast.stmt, item: ast.withitem, statements: Se
             raise reader.context.unsupported(expr, f"`with {source_of(expr)}`")
 
 
-def _block(body: TirBody, statement: ast.stmt, expr: ast.Call, statements: Sequence[ast.stmt]) -> Stmt:
-    match expr.args:
-        case []:
-            name = ""
-        case [ast.Constant(value=str(name))]:
-            pass
-        case _:
-            raise body.reader.context.unsupported(expr, f"`{source_of(expr)}`", 'write T.sblock("name")')
+def _block(
+    body: TirBody, statement: ast.stmt, head: tuple[ast.Call, ast.expr | None], statements: Sequence[ast.stmt]
+) -> Stmt:
+    expr, target = head
     inner = replace(body.reader.inner(), allocated=[])
     parts = BlockParts()
-    made = read_statements(TirBody(inner, block=parts, is_function=False), statements)
+    content = TirBody(inner, block=parts, is_function=False)
+    match expr.args, target:
+        case [], None:
+            name = ""
+        case [ast.Constant(value=str(name))], None:
+            pass
+        case _:
+            name = tir_old_block.read_head(content, expr, target)
+    made = read_statements(content, statements)
     return Block(
         name, tuple(parts.iter_vars), made, parts.init, tuple(inner.allocated), parts.reads, parts.writes,
         parts.predicate, parts.annotations, tuple(parts.matches), span=body.reader.context.span(statement),
     )  # fmt: skip
-
-
-def _assertion(reader: TirReader, statement: ast.stmt, test: ast.expr, message: ast.expr | None) -> Stmt:
-    """Read an assertion with the message "words", or as in 2026 ("RuntimeError", ["words"])."""
-    span = reader.context.span(statement)
-    condition = reader.read(test)
-    match message:
-        case None:
-            return AssertStmt(condition, "", span=span)
-        case ast.Constant(value=str(text)):
-            return AssertStmt(condition, text, span=span)
-        case ast.Tuple(elts=[ast.Constant(value=str(kind)), ast.List(elts=items) | ast.Tuple(elts=items)]):
-            parts = tuple(_part(reader, item) for item in items)
-            return AssertStmt(condition, "".join(parts), kind, parts if len(parts) != 1 else (), span=span)
-        case _:
-            raise reader.context.fail("PA006", message, "the message of an assertion is a string")
-
-
-def _part(reader: TirReader, node: ast.expr) -> str:
-    """Read a piece of a message; one that stands in metadata, which the text does not hold, stays as written."""
-    match node:
-        case ast.Constant(value=str(text)):
-            return text
-        case ast.Subscript():
-            message = f"`{source_of(node)}` is not in the text"
-            reader.context.report("PA031", node, message, "print it with show_meta=True", "warning")
-            return ast.unparse(node)
-        case _:
-            raise reader.context.fail("PA006", node, "the message of an assertion is made of strings")
 
 
 def _expression(body: TirBody, statement: ast.stmt, value: ast.expr) -> _Made:
@@ -316,8 +331,14 @@ def _expression(body: TirBody, statement: ast.stmt, value: ast.expr) -> _Made:
     match name, value:
         case "evaluate", ast.Call(args=[inner], keywords=[]):
             return Evaluate(reader.argument(inner), span=span)
+        case "Break" | "Continue" | "Return", ast.Call(args=args, keywords=[]) if (name == "Return") == (
+            len(args) == 1
+        ):
+            return Evaluate(Intrinsic(_JUMPS[name], tuple(map(reader.argument, args)), "void", span=span), span=span)
         case "func_attr", ast.Call(args=[inner]) if body.is_function:
             body.attrs = attrs_of([*body.attrs, *read_attributes(context, inner)])
+            return None
+        case "bind", ast.Call(args=args) if tir_old_block.read_binding(body, args):
             return None
         case _, ast.Call() if name in tir_block.PARTS:
             tir_block.read_part(body, name, value)
@@ -335,8 +356,9 @@ def _expression(body: TirBody, statement: ast.stmt, value: ast.expr) -> _Made:
         case _, ast.Call(func=ast.Attribute(value=ast.Name() as name_of_buffer, attr="vstore"), args=[index, item]) if (
             reader.known_buffer(name_of_buffer)
         ):
-            target = ast.copy_location(ast.Subscript(name_of_buffer, index, ast.Store()), value)
-            return _store(reader, statement, target, item)
+            if isinstance(index, ast.List):
+                index = ast.copy_location(ast.Tuple(index.elts, ast.Load()), index)
+            return _vstore(reader, statement, ast.Subscript(name_of_buffer, index, ast.Store()), item)
         case _, ast.Call() if name in tir_scoped.SCOPED:
             return tir_scoped.read_scoped(reader, name, value, None)
         case _ if name and name not in LOOPS:

@@ -34,7 +34,8 @@ class TypeReader:
     """Reads types in the scope that `find` looks into.
 
     While `defines` holds, a free name in a dimension defines a symbolic dimension through `define(name, place)`;
-    otherwise it is undefined, and `undefined(node)` says so.
+    otherwise it is undefined, and `undefined(node)` says so. `scalar(var, node)` gives the expression that stands for
+    a variable which is a host scalar.
     """
 
     context: Context
@@ -43,6 +44,7 @@ class TypeReader:
     undefined: Callable[[ast.Name], Exception]
     variable: Callable[[ast.Name], Entity]
     defines: bool = False
+    scalar: Callable[[Var, ast.Name], PrimExpr | None] | None = None
 
     def is_type(self, node: ast.expr) -> bool:
         """Tell whether `node` is spelled like a type."""
@@ -85,14 +87,18 @@ class TypeReader:
 
     def dim(self, node: ast.expr) -> PrimExpr:
         """Read one dimension; a string holds an expression."""
-        if isinstance(node, ast.Constant) and isinstance(node.value, str):
-            inner = self._parsed(node, node.value)
-            with self.context.inside(self.context.span(node)):
-                return self.dim(inner)
-        value = self.scalars().read(node)
+        value = self._scalar(node)
         if dtype_of(value).startswith(("float", "bool", "string", "handle")):
             raise self.context.fail("PA009", node, f"a dimension is an integer, got `{source_of(node)}`")
         return value
+
+    def _scalar(self, node: ast.expr) -> PrimExpr:
+        """Read a scalar expression; a string holds one."""
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            inner = self._parsed(node, node.value)
+            with self.context.inside(self.context.span(node)):
+                return self._scalar(inner)
+        return self.scalars().read(node)
 
     def scalars(self) -> ScalarReader:
         """Make the reader of scalar expressions in this scope; a bare integer is int64."""
@@ -163,7 +169,9 @@ class TypeReader:
         if len(args) > 3:
             raise self.context.fail("PA007", node, "`Tensor` takes a shape and a dtype")
         shape = None if _is_unknown(given.get("shape")) else self.shape(given["shape"])
-        dtype = None if _is_unknown(given.get("dtype")) else self._dtype(given["dtype"])
+        # TVM prints "void" for a dtype that it has not inferred.
+        is_open = _is_unknown(dtype_node := given.get("dtype")) or _is_void(dtype_node)
+        dtype = None if is_open else self._dtype(given["dtype"])
         ndim = self._ndim(given.get("ndim"))
         if isinstance(shape, tuple) and ndim is not None and ndim != len(shape):
             raise self.context.fail("PA007", node, f"ndim={ndim} disagrees with {len(shape)} dimensions")
@@ -189,7 +197,8 @@ class TypeReader:
     def _callable(self, node: ast.expr, args: list[ast.expr], named: dict[str, ast.expr]) -> Type:
         self._expect(node, named, ("params", "ret", "purity"))
         given = dict(zip(("params", "ret", "purity"), args, strict=False)) | named
-        is_pure = True
+        # As TVM: a function of unknown parameters may have side effects, unless it says otherwise.
+        is_pure = "params" in given
         if purity := given.get("purity"):
             if not isinstance(purity, ast.Constant) or not isinstance(purity.value, bool):
                 raise self.context.fail("PA007", purity, "purity is True or False")
@@ -204,7 +213,7 @@ class TypeReader:
     def _prim(self, node: ast.expr, args: list[ast.expr], named: dict[str, ast.expr]) -> Type:
         self._expect(node, named, ("dtype", "value"))
         if value := named.get("value"):
-            known = self.dim(value) if not _is_number(value) else self.scalars().read(value)
+            known = self._scalar(value)
             return PrimType(dtype_of(known), known)
         dtype = args[0] if args else named.get("dtype")
         if dtype is None:
@@ -270,6 +279,8 @@ class TypeReader:
                 return value
             case Var(annotation=PrimType(value=PrimExpr() as value)):
                 return value
+            case Var() as var if self.scalar is not None and (value := self.scalar(var, node)) is not None:
+                return value
             case _:
                 hint = f'declare its type as R.Prim(value="{node.id}") or take it from a shape'
                 raise self.context.fail("PA009", node, f"`{node.id}` is a value of the run time, not a dimension", hint)
@@ -293,13 +304,13 @@ def _is_dtype_node(node: ast.expr) -> bool:
     return isinstance(node, ast.Constant) and isinstance(node.value, str) and is_dtype(node.value)
 
 
+def _is_void(node: ast.expr | None) -> bool:
+    return isinstance(node, ast.Constant) and node.value == "void"
+
+
 def _is_unknown(node: ast.expr | None) -> bool:
     return (
         node is None
         or (isinstance(node, ast.Constant) and node.value is None)
         or (isinstance(node, ast.Name) and node.id == "_")
     )
-
-
-def _is_number(node: ast.expr) -> bool:
-    return isinstance(node, ast.Constant) and isinstance(node.value, int | float)

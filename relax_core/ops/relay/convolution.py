@@ -6,8 +6,9 @@ from types import MappingProxyType
 from relax_core.ir.prim import PrimExpr
 from relax_core.ir.types import TensorType, Type
 from relax_core.ops.relay.dims import calculate, dims_of, is_same, layout_parts, size, stored_axes, whole_axes
+from relax_core.ops.relay.rare import convolution_weight_gradient, gemm_weight, nnpack_weight, packed_convolution
 from relax_core.ops.relay.show import show_dim, show_dims
-from relax_core.ops.relay.spec import AttrDefault, Expects, RelayCall, op
+from relax_core.ops.relay.spec import TUNED, AttrDefault, Expects, RelayCall, op
 
 SPATIAL = ("W", "HW", "DHW")
 
@@ -179,7 +180,7 @@ def _attrs(count: int, kernel: str) -> dict[str, AttrDefault]:
     return {
         "strides": (1,) * count, "padding": (0,) * count, "dilation": (1,) * count, "groups": 1, "channels": None,
         "kernel_size": None, "data_layout": f"NC{spatial}", "kernel_layout": kernel + spatial, "out_layout": "",
-        "out_dtype": "",
+        "out_dtype": "", **TUNED,
     }  # fmt: skip
 
 
@@ -205,14 +206,15 @@ SPECS = (
       for k in (2, 3)),
     op("nn.contrib_conv2d_gemm_without_weight_transform", "data weight", _without_weight, conv_attrs(2),
        why=_WINOGRAD),
-    op("nn.contrib_conv2d_gemm_weight_transform", "weight", None, {"tile_N": 0, "tile_K": 0}, why=_WINOGRAD),
-    op("nn.contrib_conv2d_winograd_nnpack_weight_transform", "weight", None,
+    op("nn.contrib_conv2d_gemm_weight_transform", "weight", gemm_weight, {"tile_N": 0, "tile_K": 0}, why=_WINOGRAD),
+    op("nn.contrib_conv2d_winograd_nnpack_weight_transform", "weight", nnpack_weight,
        {"convolution_algorithm": 0, "out_dtype": ""}, why=_WINOGRAD),
     op("nn.deformable_conv2d", "data offset weight", _deformable, {**conv_attrs(2), "deformable_groups": 1},
        why="Relax has no convolution with learned offsets"),
-    op("nn.conv2d_backward_weight", "grad data", None,
+    op("nn.conv2d_backward_weight", "grad data", convolution_weight_gradient,
        {**conv_attrs(2), "grad_layout": "NCHW"}, why="a gradient, which Relax makes of other operators"),
-    op("nn.bitserial_conv2d", "data weight", None, {"channels": None, "kernel_size": None, "strides": (1, 1),
-       "padding": (0, 0), "activation_bits": 1, "weight_bits": 1, "data_layout": "NCHW", "kernel_layout": "OIHW",
-       "pack_dtype": "uint32", "out_dtype": "int16", "unipolar": True}, why="arithmetic on packed bits"),
+    op("nn.bitserial_conv2d", "data weight", packed_convolution,
+       {"channels": None, "kernel_size": None, "strides": (1, 1), "padding": (0, 0), "activation_bits": 1,
+        "weight_bits": 1, "data_layout": "NCHW", "kernel_layout": "OIHW", "pack_dtype": "uint32",
+        "out_dtype": "int16", "unipolar": True}, why="arithmetic on packed bits"),
 )  # fmt: skip

@@ -46,8 +46,10 @@ def arithmetic(call: RelayCall) -> Type:
 
 
 def comparison(call: RelayCall) -> Type:
-    """Relation: both arguments broadcast; the result is of truth values."""
-    return broadcast_tensors(call, (call.tensor(0), call.tensor(1)), "bool")
+    """Relation: both arguments broadcast, and their dtypes are equal; the result is of truth values."""
+    tensors = (call.tensor(0), call.tensor(1))
+    common_dtype(call, tensors)
+    return broadcast_tensors(call, tensors, "bool")
 
 
 def predicate(call: RelayCall) -> Type:

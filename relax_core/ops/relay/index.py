@@ -7,6 +7,7 @@ from relax_core.ir.prim import AnyDim, IntImm, PrimExpr
 from relax_core.ir.types import Dims, TensorType, TupleType, Type
 from relax_core.ops.relay.dims import broadcast, dims_of, normal_axis, replaced, size
 from relax_core.ops.relay.elementwise import identity
+from relax_core.ops.relay.rare import filled_rows, sparse_reshape
 from relax_core.ops.relay.show import show_dims, show_type
 from relax_core.ops.relay.spec import RelayCall, op
 from relax_core.ops.spec import REQUIRED
@@ -167,9 +168,9 @@ SPECS = (
     op("unravel_index", "data shape", _unravel_index, why="quotients and remainders of the sizes"),
     op("sparse_to_dense", "sparse_indices sparse_values default_value?", _sparse_to_dense,
        {"output_shape": REQUIRED}, relax="relax.scatter_nd"),
-    op("sparse_fill_empty_rows", "sparse_indices sparse_values dense_shape default_value", None,
+    op("sparse_fill_empty_rows", "sparse_indices sparse_values dense_shape default_value", filled_rows,
        why="Relax has no sparse tensors"),
-    op("sparse_reshape", "sparse_indices prev_shape new_shape", None, why="Relax has no sparse tensors"),
+    op("sparse_reshape", "sparse_indices prev_shape new_shape", sparse_reshape, why="Relax has no sparse tensors"),
     op("meshgrid", "data", _meshgrid, {"indexing": "ij"}, relax="relax.meshgrid"),
     op("nn.fifo_buffer", "data buffer", _fifo, {"axis": 0}, why="a concatenation, then a slice"),
 )  # fmt: skip

@@ -21,6 +21,7 @@ from relax_core.ops.relay.dims import (
     whole_axes,
 )
 from relax_core.ops.relay.elementwise import common_dtype, identity
+from relax_core.ops.relay.rare import mapped_layout, sized_layout
 from relax_core.ops.relay.show import show_dim, show_dims, show_type
 from relax_core.ops.relay.spec import RelayCall, op
 from relax_core.ops.spec import REQUIRED
@@ -44,6 +45,8 @@ def reshaped(call: RelayCall, old: Dims, new: tuple[int, ...], *, allows_zero: b
     """
     result: list[PrimExpr] = []
     source, place, rest = list(old), 0, None
+    # What a -1 divides: the sizes that no special one takes, by those that are given.
+    others, given = list(old), list[PrimExpr]()
     k = 0
     while k < len(new):
         value = new[k]
@@ -54,6 +57,7 @@ def reshaped(call: RelayCall, old: Dims, new: tuple[int, ...], *, allows_zero: b
             if place + used > len(source):
                 raise call.refuse(f"cannot read size {place} of {show_dims(old)} for the {value} in {list(new)}")
             taken = tuple(source[place : place + used])
+            others[place : place + used] = [ONE] * used
         match value:
             case -4:
                 result.extend(_halves(call, product(taken), new[k + 1 : k + 3]))
@@ -69,10 +73,11 @@ def reshaped(call: RelayCall, old: Dims, new: tuple[int, ...], *, allows_zero: b
                 result.append(ONE)
             case _:
                 result.append(IntImm(value))
+                given.append(result[-1])
         place += used
         k += 1
     if rest is not None:
-        result[rest] = _rest(call, old, tuple(result), new)
+        result[rest] = _rest(call, tuple(others), tuple(given), new)
     elif is_same(product(old), product(tuple(result))) is False:
         counts = f"{show_dim(product(old))} is not {show_dim(product(tuple(result)))}"
         raise call.refuse(
@@ -303,8 +308,9 @@ SPECS = (
     op("reverse_sequence", "data seq_lengths", identity, {"seq_axis": 1, "batch_axis": 0},
        relax="relax.reverse_sequence"),
     op("layout_transform", "data", _layout_transform, _LAYOUTS, relax="relax.layout_transform"),
-    op("auto_scheduler_layout_transform", "data", None, _LAYOUTS, why="a layout that the auto scheduler chose"),
-    op("meta_schedule_layout_transform", "data", None, {"index_map": REQUIRED}, relax="relax.layout_transform"),
+    op("auto_scheduler_layout_transform", "data", sized_layout, _LAYOUTS, why="a layout that the auto scheduler chose"),
+    op("meta_schedule_layout_transform", "data", mapped_layout, {"index_map": REQUIRED},
+       relax="relax.layout_transform"),
     op("trilu", "data k", identity, {"upper": True}, relax="relax.tril"),
     op("matrix_set_diag", "input diagonal", identity, {"k1": 0, "k2": 0, "super_diag_right_align": True,
                                                        "sub_diag_right_align": False},

@@ -19,8 +19,9 @@ from relax_core.ops.relay.dims import (
     whole_axes,
 )
 from relax_core.ops.relay.elementwise import identity
+from relax_core.ops.relay.rare import bitpack, correlation, packed_dense, sparse_convolution
 from relax_core.ops.relay.show import show_dim, show_type
-from relax_core.ops.relay.spec import AttrDefault, Expects, RelayCall, op
+from relax_core.ops.relay.spec import TUNED, AttrDefault, Expects, RelayCall, op
 from relax_core.ops.spec import REQUIRED
 
 
@@ -55,7 +56,8 @@ def _dense_weight(call: RelayCall) -> tuple[Type | None, ...]:
     return (None, TensorType((IntImm(call.int_("units")), data.dims[-1]), None))
 
 
-def _dense_pack(call: RelayCall) -> Type:
+def dense_pack(call: RelayCall) -> Type:
+    """Relation: a product with a weight that is stored in tiles of rows."""
     data, weight = call.dims(0), call.dims(1)
     if not data or weight is None or len(weight) != 3:
         return TensorType(None, _product_dtype(call))
@@ -212,17 +214,17 @@ def _pool_attrs(layout: str, *more: str) -> dict[str, AttrDefault]:
 
 
 _LAYOUTS = (("1d", "NCW"), ("2d", "NCHW"), ("3d", "NCDHW"))
-_PRODUCT = MappingProxyType({"units": None, "out_dtype": "", "transpose_a": False, "transpose_b": False})
-_BATCH = MappingProxyType({"out_dtype": "", "transpose_a": False, "transpose_b": True})
+_PRODUCT = MappingProxyType({"units": None, "out_dtype": "", "transpose_a": False, "transpose_b": False, **TUNED})
+_BATCH = MappingProxyType({"out_dtype": "", "transpose_a": False, "transpose_b": True, **TUNED})
 _NORM = MappingProxyType({"epsilon": 1e-05, "center": True, "scale": True})
 _SPARSE = "Relax has no sparse tensors"
 
 SPECS = (
-    op("nn.dense", "data weight", dense, {"units": None, "out_dtype": "", "auto_scheduler_rewritten_layout": ""},
+    op("nn.dense", "data weight", dense, {"units": None, "out_dtype": "", **TUNED},
        relax="relax.linear", expects=_dense_weight),
     op("nn.matmul", "tensor_a tensor_b", matmul, _PRODUCT, relax="relax.matmul"),
     op("nn.batch_matmul", "tensor_a tensor_b", matmul, _BATCH, relax="relax.matmul"),
-    op("nn.contrib_dense_pack", "data weight", _dense_pack,
+    op("nn.contrib_dense_pack", "data weight", dense_pack,
        {"units": None, "out_dtype": "", "weight_layout": "NC"}, relax="relax.matmul"),
     op("nn.bias_add", "data bias", identity, {"axis": 1}, relax="relax.add", expects=_one_per_channel(1)),
     op("nn.prelu", "data alpha", identity, {"axis": 1}, relax="relax.nn.prelu", expects=_one_per_channel(1)),
@@ -276,14 +278,14 @@ SPECS = (
     op("nn.sparse_transpose", "sparse_data sparse_indices sparse_indptr",
        lambda call: TupleType((call.tensor(0), call.tensor(1), call.tensor(2))), why=_SPARSE),
     op("nn.sparse_add", "dense_data sparse_data sparse_indices sparse_indptr", identity, why=_SPARSE),
-    op("nn.sparse_conv2d", "data weight_data weight_indices weight_indptr", None,
+    op("nn.sparse_conv2d", "data weight_data weight_indices weight_indptr", sparse_convolution,
        {"layout": "NHWC", "kernel_size": (1, 1)}, why=_SPARSE),
-    op("nn.bitserial_dense", "data weight", None,
+    op("nn.bitserial_dense", "data weight", packed_dense,
        {"units": None, "data_bits": 1, "weight_bits": 1, "pack_dtype": "uint32", "out_dtype": "int16",
         "unipolar": True}, why="arithmetic on packed bits"),
-    op("nn.bitpack", "data", None, {"bits": 1, "pack_axis": 1, "bit_axis": 2, "pack_type": "uint32",
+    op("nn.bitpack", "data", bitpack, {"bits": 1, "pack_axis": 1, "bit_axis": 2, "pack_type": "uint32",
        "name": "BitPack"}, why="arithmetic on packed bits"),
-    op("nn.correlation", "data1 data2", None,
+    op("nn.correlation", "data1 data2", correlation,
        {"kernel_size": 1, "max_displacement": 1, "stride1": 1, "stride2": 1, "padding": (0, 0),
         "is_multiply": True, "layout": "NCHW"}, why="Relax has no correlation of two images"),
 )  # fmt: skip

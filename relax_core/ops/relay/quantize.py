@@ -7,7 +7,7 @@ from relax_core.ir.types import TensorType, Type
 from relax_core.ops.relay.convolution import conv_attrs, convolve, convolve_transposed
 from relax_core.ops.relay.elementwise import arithmetic, identity
 from relax_core.ops.relay.manipulate import concatenate
-from relax_core.ops.relay.neural import dense, matmul, pool
+from relax_core.ops.relay.neural import dense, dense_pack, matmul, pool
 from relax_core.ops.relay.spec import Relation, RelayCall, op
 from relax_core.ops.spec import REQUIRED
 
@@ -41,7 +41,7 @@ SPECS = (
     op("qnn.simulated_dequantize", "data in_dtype input_scale input_zero_point", identity, {"axis": -1}, why=_WHY),
     *(op(f"qnn.{name}", _TWO, arithmetic, _AXES, why=_WHY) for name in ("add", "subtract", "mul")),
     op("qnn.dense", _PRODUCT, dense, {"units": None, "out_dtype": "int32"}, why=_WHY),
-    op("qnn.contrib_dense_pack", _PRODUCT, None, {"units": None, "out_dtype": "int32", "weight_layout": "NC"},
+    op("qnn.contrib_dense_pack", _PRODUCT, dense_pack, {"units": None, "out_dtype": "int32", "weight_layout": "NC"},
        why=_WHY),
     op("qnn.batch_matmul", "x y x_zero_point y_zero_point x_scale y_scale", matmul,
        {"out_dtype": "int32", "transpose_a": False, "transpose_b": True}, why=_WHY),

@@ -108,7 +108,7 @@ SPECS = (
     op("variance", "data mean?", _reduce(), {**_AXES, "unbiased": False}, relax="relax.variance"),
     *(op(name, "data", _reduce("int32"), {**_AXES, "select_last_index": False}, relax=f"relax.{name}")
       for name in ("argmax", "argmin")),
-    op("sort", "data", identity, {"axis": -1, "is_ascend": True}, relax="relax.sort"),
+    op("sort", "data", identity, {"axis": -1, "is_ascend": True, "dtype": "int32"}, relax="relax.sort"),
     op("argsort", "data", _argsort, {"axis": -1, "is_ascend": True, "dtype": "int32"}, relax="relax.argsort"),
     op("topk", "data", _topk, {"k": 1, "axis": -1, "ret_type": "both", "is_ascend": False, "dtype": "int32"},
        relax="relax.topk"),

@@ -14,6 +14,10 @@ from relax_core.ops.relay.show import show_type
 from relax_core.ops.spec import REQUIRED, Absence, OpTypeError
 
 AttrDefault: TypeAlias = "Absence | AttrValue"
+TUNED: Mapping[str, AttrDefault] = MappingProxyType(
+    {"auto_scheduler_rewritten_layout": "", "meta_schedule_original_shape": None}
+)
+"""What TVM's tuning leaves at an operator that has a weight."""
 
 
 @dataclass(frozen=True, slots=True)

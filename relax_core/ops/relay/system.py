@@ -2,18 +2,21 @@
 
 from types import MappingProxyType
 
+from relax_core.ir.attrs import AttrValue
 from relax_core.ir.prim import AnyDim, IntImm, PrimExpr
 from relax_core.ir.types import VOID, AdtType, FuncType, TensorType, Type
 from relax_core.ops.relay.dims import is_same
 from relax_core.ops.relay.manipulate import new_dims
+from relax_core.ops.relay.rare import fourier, windowed_fourier
 from relax_core.ops.relay.show import show_dim, show_type
 from relax_core.ops.relay.spec import RelayCall, op
 from relax_core.ops.spec import REQUIRED
 
 STORAGE = "Storage"
 _NOTE = "an annotation for passes, which take it away"
+_CALLS_LOWERED = MappingProxyType({"in_out": None})
 _LOWERED = "a step of Relay's own lowering, which Relax does with call_tir"
-_TARGET = "an operator of one accelerator"
+_TARGET = "an operator of one accelerator, whose type follows from that machine's sizes"
 
 
 def first(call: RelayCall) -> Type:
@@ -25,12 +28,16 @@ def _storage(call: RelayCall) -> Type:
     return AdtType(STORAGE, ())
 
 
+def _is_shape(value: AttrValue) -> bool:
+    # A constant of a metadata section that is not there is a reference, and no shape.
+    return isinstance(value, tuple) and not any(isinstance(item, tuple | str) for item in value)
+
+
 def _alloc_tensor(call: RelayCall) -> Type:
     dims = None
-    if call.has("const_shape"):
-        dims = new_dims(call, "const_shape")
-    elif call.has("assert_shape"):
-        dims = new_dims(call, "assert_shape")
+    given = next((name for name in ("const_shape", "assert_shape") if _is_shape(call.attrs.get(name))), "")
+    if given:
+        dims = new_dims(call, given)
     elif call.constant(2) is not None:
         dims = tuple(IntImm(int(item)) for item in call.constant(2) or ())
     return TensorType(dims, call.dtype() or "float32")
@@ -102,21 +109,21 @@ SPECS = (
     op("debug", "data", first, {"func": ""}, why=_NOTE, is_identity=True),
     op("annotation.cast_hint", "data", first, {"dtype": ""}, why=_NOTE, is_identity=True),
     op("memory.alloc_storage", "size shape? alignment?", _storage,
-       {"virtual_device": None, "dtype": "float32", "device_id": 0, "device_type": 1},
+       {"virtual_device": None, "dtype": "float32", "device_id": 0, "device_type": 1, "se_scope": None},
        relax="relax.memory.alloc_storage"),
     op("memory.alloc_tensor", "storage offset shape", _alloc_tensor,
        {"const_shape": None, "assert_shape": None, "dtype": "float32"}, relax="relax.memory.alloc_tensor"),
     op("memory.kill", "tensor", _void, relax="relax.memory.kill_tensor"),
     op("vm.shape_of", "tensor", _vm_shape_of, {"dtype": "int64"}, relax="relax.shape_of"),
     op("vm.shape_func", "func inputs outputs", _void, {"is_input": ()}, why=_LOWERED),
-    op("vm.invoke_tvm_op", "func inputs outputs", _void, why=_LOWERED),
+    op("vm.invoke_tvm_op", "func inputs outputs", _void, _CALLS_LOWERED, why=_LOWERED),
     op("memory.shape_func", "func inputs outputs", _void, {"is_input": ()}, why=_LOWERED),
-    op("memory.invoke_tvm_op", "func inputs outputs", _void, why=_LOWERED),
+    op("memory.invoke_tvm_op", "func inputs outputs", _void, _CALLS_LOWERED, why=_LOWERED),
     op("vm.reshape_tensor", "data shape", _reshape_tensor, {"newshape": None}, relax="relax.reshape"),
     op("call_lowered", "func inputs", _call_lowered, {"metadata": None}, relax="relax.call_tir"),
     op("einsum", "data", _einsum, {"equation": REQUIRED}, relax="relax.einsum"),
-    op("dft", "re_data im_data", None, {"inverse": False}, why="Relax has no Fourier transform"),
-    op("stft", "data window", None,
+    op("dft", "re_data im_data", fourier, {"inverse": False}, why="Relax has no Fourier transform"),
+    op("stft", "data window", windowed_fourier,
        {"n_fft": REQUIRED, "hop_length": REQUIRED, "win_length": REQUIRED, "normalized": False, "onesided": True},
        why="Relax has no Fourier transform"),
     op("test.op", "data?", None, why="an operator of TVM's own tests"),

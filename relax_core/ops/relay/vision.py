@@ -6,6 +6,7 @@ from relax_core.ir.prim import AnyDim, IntImm, PrimExpr
 from relax_core.ir.types import TensorType, TupleType, Type
 from relax_core.ops.relay.convolution import ints_for, padding_of, spatial_of, window_count
 from relax_core.ops.relay.dims import calculate, dims_of, stored_axes, whole_axes
+from relax_core.ops.relay.rare import best_boxes
 from relax_core.ops.relay.spec import AttrDefault, RelayCall, op
 from relax_core.ops.spec import REQUIRED
 
@@ -172,7 +173,7 @@ SPECS = (
     op("vision.all_class_non_max_suppression",
        "boxes scores max_output_boxes_per_class iou_threshold score_threshold", _all_class,
        {"output_format": "onnx"}, relax="relax.vision.all_class_non_max_suppression"),
-    op("vision.regular_non_max_suppression", "boxes scores", None,
+    op("vision.regular_non_max_suppression", "boxes scores", best_boxes,
        {"max_detections_per_class": REQUIRED, "max_detections": REQUIRED, "num_classes": REQUIRED,
         "iou_threshold": REQUIRED, "score_threshold": REQUIRED}, why="Relax suppresses per class or over all boxes"),
     op("vision.roi_align", "data rois", _region, {**_REGION, "sample_ratio": -1, "mode": "avg"},

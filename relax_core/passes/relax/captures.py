@@ -29,6 +29,16 @@ class LocalFunction:
         return self.binding.var
 
     @property
+    def dims(self) -> tuple[PrimVar, ...]:
+        """Those of `symbols` that are integers: they are captured together, as a shape."""
+        return tuple(item for item in self.symbols if item.dtype.startswith(("int", "uint")))
+
+    @property
+    def scalars(self) -> tuple[PrimVar, ...]:
+        """Those of `symbols` that are truth values or floats."""
+        return tuple(item for item in self.symbols if item not in self.dims)
+
+    @property
     def is_closure(self) -> bool:
         """Tell whether anything is captured."""
         return bool(self.captures or self.symbols)

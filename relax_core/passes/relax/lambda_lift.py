@@ -4,17 +4,31 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
+from relax_core.check.purity import is_unchecked
 from relax_core.ir.attrs import attr
 from relax_core.ir.builder import Names, normalize
-from relax_core.ir.expr import BindingBlock, Call, Expr, Function, GlobalVar, Op, ShapeExpr, Tuple, Var, VarBinding
+from relax_core.ir.expr import (
+    BindingBlock,
+    Call,
+    Expr,
+    Function,
+    GlobalVar,
+    Op,
+    PrimValue,
+    ShapeExpr,
+    Tuple,
+    Var,
+    VarBinding,
+)
 from relax_core.ir.module import Definition, IRModule
 from relax_core.ir.node import Node, children, preorder
 from relax_core.ir.prim import PrimExpr, PrimVar
 from relax_core.ir.rewrite import Rule
 from relax_core.ir.substitute import free_symbols
-from relax_core.ir.types import OBJECT, ShapeType, Type
+from relax_core.ir.types import OBJECT, PrimType, ShapeType, Type
 from relax_core.passes.core import Pass, PassContext
 from relax_core.passes.relax.captures import LocalFunction, binding_symbols, local_bindings, local_functions
+from relax_core.passes.relax.effects import has_effect
 from relax_core.passes.relax.functions import change_functions
 from relax_core.passes.relax.result_types import map_symbols, result_type, without_shapes, without_unbound
 
@@ -43,7 +57,25 @@ def run(module: IRModule, options: Options, ctx: PassContext) -> IRModule:
         lifted = change_functions(module, ctx, level.function)
         module = normalize(ctx.derive(lifted.with_definitions(*level.lifted), module), ctx.log)
         count = level.count
+    return _declaring_effects(module, ctx) if options.names == "2022" else module
+
+
+def _declaring_effects(module: IRModule, ctx: PassContext) -> IRModule:
+    """Declare as impure what calls closures, by itself or through others: 2022 did not know pure closures."""
+    after = change_functions(module, ctx, _declaring_own_effects(module, ctx.types(module)))
+    while after is not module:
+        module = after
+        after = change_functions(module, ctx, _declaring_own_effects(module, ctx.types(module)))
     return module
+
+
+def _declaring_own_effects(module: IRModule, type_of: Mapping[Node, Type]) -> Callable[[GlobalVar, Function], Function]:
+    def change(_: GlobalVar, function: Function) -> Function:
+        if not function.is_pure or is_unchecked(function) or not has_effect(function.body, module, type_of):
+            return function
+        return replace(function, is_pure=False)
+
+    return change
 
 
 def _declaring_results(ctx: PassContext, type_of: Mapping[Node, Type]) -> Callable[[GlobalVar, Function], Function]:
@@ -60,7 +92,7 @@ def _declaring_results(ctx: PassContext, type_of: Mapping[Node, Type]) -> Callab
 
 @dataclass(frozen=True, slots=True)
 class _Target:
-    """Where a local function goes, and what it captures: variables, and symbols as one shape."""
+    """Where a local function goes, and what it captures: variables, dimensions as one shape, other scalars."""
 
     global_var: GlobalVar
     local: LocalFunction
@@ -72,8 +104,9 @@ class _Target:
 
     @property
     def symbols(self) -> tuple[Expr, ...]:
-        """The captured dimensions."""
-        return (ShapeExpr(self.local.symbols),) if self.local.symbols else ()
+        """The captured dimensions, and the scalars that are no integers."""
+        dims = (ShapeExpr(self.local.dims),) if self.local.dims else ()
+        return (*dims, *(PrimValue(item) for item in self.local.scalars))
 
 
 @dataclass(slots=True)
@@ -203,7 +236,7 @@ class _Level:
         return {item: PrimVar(item.name, item.dtype) for item in used}
 
     def captured_params(self, local: LocalFunction, symbols: Mapping[PrimVar, PrimExpr]) -> dict[Node, Var]:
-        """Make a parameter for each captured variable, and one shape for the captured dimensions."""
+        """Make a parameter for each captured variable, one shape for the captured dimensions, and the other scalars."""
         inside = (item for item in preorder(local.function) if isinstance(item, Var))
         is_2022 = self.options.names == "2022"
         names = Names(item.name for item in inside if is_2022 or item not in local.captures)
@@ -211,9 +244,12 @@ class _Level:
         for item in local.captures:
             annotation = map_symbols(self.type_of.get(item, OBJECT), symbols)
             params[item] = self.ctx.derive(Var(names.fresh(item.name), annotation), item)
-        if local.symbols:
-            annotation = ShapeType(tuple(symbols[item] for item in local.symbols))
-            params[local.function] = self.ctx.derive(Var(names.fresh("dims"), annotation), *local.symbols)
+        if local.dims:
+            annotation = ShapeType(tuple(symbols[item] for item in local.dims))
+            params[local.function] = self.ctx.derive(Var(names.fresh("dims"), annotation), *local.dims)
+        for item in local.scalars:
+            annotation = PrimType(item.dtype, symbols[item])
+            params[item] = self.ctx.derive(Var(names.fresh(item.name), annotation), item)
         return params
 
     def refer(self, targets: Mapping[Var, _Target], param_of: Mapping[Node, Var]) -> Rule:

@@ -14,7 +14,7 @@ from relax_core.ir.tir import PrimFunc
 from relax_core.ir.types import TensorType, TupleType, Type
 from relax_core.ops import OPS
 from relax_core.ops.show import show_type
-from relax_core.ops.spec import OpSpec
+from relax_core.ops.spec import Legalized, OpSpec, OpTypeError
 from relax_core.passes.core import Pass, PassContext
 from relax_core.passes.relax.call_signature import Signature, call_signature
 from relax_core.passes.relax.functions import rewrite_functions
@@ -101,6 +101,11 @@ class _Legalization:
     def legalize(self, node: Node) -> Node | None:
         """Rule: operator call -> call_tir of its prim func."""
         match node:
+            case Call(op=Op(name="relax.call_tir_with_grad" as name), args=(callee, arguments, *_)) if self.is_chosen(
+                name
+            ):
+                self.ctx.remark(node, "applied", "call_tir_with_grad becomes call_tir; its gradient is not asked for")
+                return Call(Op("relax.call_tir"), (callee, arguments), type_args=node.type_args)
             case Call(op=Op(name=name)) if self.is_chosen(name) and (spec := OPS.get(name)) is not None:
                 how = self.options.how(name)
                 return self.default(node, spec) if how is None else self.custom(node, spec, how)
@@ -117,7 +122,8 @@ class _Legalization:
             return None
         arg_types = tuple(self.type_of[item] for item in call.args if item in self.type_of)
         out = self.type_of.get(call)
-        made = spec.legalize(call, arg_types, out) if out is not None and len(arg_types) == len(call.args) else None
+        is_typed = out is not None and len(arg_types) == len(call.args)
+        made = _legalized(spec, call, arg_types, out) if is_typed else None
         if made is None:
             self.ctx.remark(call, "missed", f"{spec.short_name} stays an operator: {self.reason(call)}", call.args)
             return None
@@ -195,6 +201,16 @@ class _Legalization:
         """The tensors among the arguments; the others are not part of a kernel's signature."""
         flat = (part for item in call.args for part in (item.fields if isinstance(item, Tuple) else (item,)))
         return tuple(item for item in flat if isinstance(self.type_of.get(item), TensorType))
+
+
+def _legalized(spec: OpSpec, call: Call, arg_types: tuple[Type, ...], out: Type | None) -> Legalized | None:
+    """Return the prim func of a call; `None` if it needs an attribute that only the run knows."""
+    assert spec.legalize is not None
+    assert out is not None
+    try:
+        return spec.legalize(call, arg_types, out)
+    except OpTypeError:
+        return None
 
 
 def _is_complete(out: Type | None) -> bool:

@@ -7,7 +7,7 @@ from relax_core.ir.attrs import attrs_of
 from relax_core.ir.canonical import canonical_key, constant_value, replace_symbols
 from relax_core.ir.expr import Expr, Function, MatchCast, PrimValue, ShapeExpr
 from relax_core.ir.node import Node, preorder
-from relax_core.ir.prim import Cast, IntImm, PrimExpr, PrimVar, const, dtype_of
+from relax_core.ir.prim import Binary, Cast, IntImm, Intrinsic, PrimExpr, PrimVar, const, dtype_of, lanes_of
 from relax_core.ir.substitute import type_nodes
 from relax_core.ir.tir import Buffer, BufferLoad, BufferParam, BufferStore, PrimFunc, Stmt, seq
 from relax_core.ir.types import FuncType, TupleType, Type
@@ -85,13 +85,12 @@ class ShapeHeap:
         handle = PrimVar("H", "handle")
         heap = Buffer("H", (const(len(self.exprs)),), "int64")
         loads = {
-            item: _as_dtype(BufferLoad(heap, (const(self.slot(item)),)), item.dtype)
+            item: from_slot(BufferLoad(heap, (const(self.slot(item)),)), item.dtype)
             for index in slots
             for item in _variables(self.exprs[index])
         }
         stores: list[Stmt] = [
-            BufferStore(heap, (const(index),), _as_dtype(replace_symbols(self.exprs[index], loads), "int64"))
-            for index in slots
+            BufferStore(heap, (const(index),), to_slot(replace_symbols(self.exprs[index], loads))) for index in slots
         ]
         attributes = attrs_of({"tirx.is_host_func": True})
         return PrimFunc((handle,), (BufferParam(handle, heap),), seq(stores), attributes, is_private=True)
@@ -130,6 +129,12 @@ def _add_type(heap: ShapeHeap, type_: Type) -> None:
                     heap.add(dim)
 
 
+def is_in_slot(dtype: str) -> bool:
+    """Tell whether a scalar of `dtype` can live in a slot."""
+    is_number = dtype.startswith(("int", "uint", "bool")) or dtype in ("float16", "float32", "float64")
+    return is_number and lanes_of(dtype) == 1
+
+
 def is_symbolic(value: Node) -> bool:
     """Tell whether a variable occurs in `value`."""
     return any(isinstance(part, PrimVar) for part in preorder(value))
@@ -141,6 +146,24 @@ def _variables(expr: PrimExpr) -> tuple[PrimVar, ...]:
 
 def _key(expr: PrimExpr) -> object:
     return canonical_key(expr)
+
+
+def from_slot(slot: PrimExpr, dtype: str) -> PrimExpr:
+    """Return the scalar of `dtype` that a slot holds: a float as the bits of its float64, a truth value as 0 or 1."""
+    match dtype:
+        case "bool":
+            return Binary("!=", slot, const(0), "bool")
+        case name if "float" in name:
+            return _as_dtype(Intrinsic("reinterpret", (slot,), "float64"), dtype)
+        case _:
+            return _as_dtype(slot, dtype)
+
+
+def to_slot(value: PrimExpr) -> PrimExpr:
+    """Return the int64 that holds a scalar in a slot."""
+    if "float" in dtype_of(value):
+        return Intrinsic("reinterpret", (_as_dtype(value, "float64"),), "int64")
+    return _as_dtype(value, "int64")
 
 
 def _as_dtype(expr: PrimExpr, dtype: str) -> PrimExpr:

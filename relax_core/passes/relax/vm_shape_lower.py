@@ -40,7 +40,7 @@ from relax_core.passes.relax.functions import (
     string,
 )
 from relax_core.passes.relax.shape_checks import Demand, Match, is_tensor_proven, needs_check, rank_argument
-from relax_core.passes.relax.shape_heap import SKIP, ShapeHeap, collect, is_symbolic
+from relax_core.passes.relax.shape_heap import SKIP, ShapeHeap, collect, is_in_slot, is_symbolic
 
 CHECK = "declared type -> check when the program runs"
 HEAP = "symbolic dimensions -> shape heap"
@@ -290,12 +290,12 @@ class _Lowering:
         """Return the builtin call that reads a shape or a scalar from the heap."""
         dims = value.values if isinstance(value, ShapeExpr) else (value.value,)
         for dim in dims:
-            if dtype_of(dim).startswith("float"):
+            if not is_in_slot(dtype_of(dim)):
                 self.ctx.fail(
                     "PS005",
-                    f"{show_prim(dim)} is not an integer; the shape heap holds integers",
+                    f"{show_prim(dim)} is {dtype_of(dim)}; a slot of the shape heap holds one number",
                     value,
-                    "pass the dimension itself, and compute the float in the callee",
+                    "compute a scalar of int64, float32, float64 or bool, and convert it in the callee",
                 )
             if self.heap.unknown(dim):
                 self.not_computed(dim, value)
@@ -306,7 +306,9 @@ class _Lowering:
             result: Type = ShapeType(dims)
             return packed_call("vm.builtin.make_shape", self.heap_var, rank, *codes, result=result)
         result = PrimType(dtype_of(value.value), value.value)
-        return packed_call("vm.builtin.make_prim_value", self.heap_var, *codes, result=result)
+        dtype = dtype_of(value.value)
+        typed = () if dtype.startswith(("int", "uint")) else (dtype_argument(dtype),)
+        return packed_call("vm.builtin.make_prim_value", self.heap_var, *codes, *typed, result=result)
 
 
 PASS = Pass(

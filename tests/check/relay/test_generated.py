@@ -1,17 +1,42 @@
 """Generated Relay programs: what is made to be well typed is, with the type it was made to have."""
 
-from hypothesis import given
+from dataclasses import replace
+
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from relax_core.check.check import check
 from relax_core.check.infer import infer
-from relax_core.ir.expr import Call, Expr, Function, If, Op, Tuple, TupleGetItem, Var, constant
+from relax_core.check.relay.noted import check_text
+from relax_core.frontend.parse import parse_text
+from relax_core.ir.equality import structural_equal
+from relax_core.ir.expr import Call, Expr, Function, GlobalVar, If, Op, Tuple, TupleGetItem, Var, constant
+from relax_core.ir.module import Definition, IRModule
 from relax_core.ir.prim import IntImm
-from relax_core.ir.relay import Clause, Let, Match, PatternTuple, PatternVar, RefCreate, RefRead
-from relax_core.ir.types import FuncType, RefType, TensorType, TupleType, Type
+from relax_core.ir.relay import (
+    Clause,
+    Constructor,
+    Let,
+    Match,
+    PatternConstructor,
+    PatternTuple,
+    PatternVar,
+    RefCreate,
+    RefRead,
+    TypeData,
+)
+from relax_core.ir.types import AdtType, FuncType, RefType, TensorType, TupleType, Type, TypeVar
 from relax_core.ops.relay.show import show_type
+from relax_core.printer.relay import print_relay
 from tests.check.relay.programs import by_hand
 
+A = TypeVar("A")
+JUST, NOTHING = Constructor("Just", "Maybe", (A,)), Constructor("Nothing", "Maybe")
+MAYBE = TypeData("Maybe", (A,), (JUST, NOTHING))
+B = TypeVar("B")
+SAME = Var("same", B)
+IDENTITY = GlobalVar("identity")
+GENERIC = Definition(IDENTITY, Function((SAME,), SAME, B, type_params=(B,)))
 SCALARS = tuple(TensorType((), dtype) for dtype in ("float32", "int32", "bool"))
 BASES = (*SCALARS, TensorType((IntImm(2), IntImm(3)), "float32"))
 TYPES = st.recursive(
@@ -20,6 +45,7 @@ TYPES = st.recursive(
         st.lists(inner, max_size=3).map(lambda items: TupleType(tuple(items))),
         st.tuples(inner, inner).map(lambda pair: FuncType((pair[0],), pair[1])),
         inner.map(RefType),
+        inner.map(lambda item: AdtType("Maybe", (item,))),
     ),
     max_leaves=5,
 )
@@ -41,7 +67,7 @@ class Maker:
         if known and self.data.draw(st.booleans()):
             return self.data.draw(st.sampled_from(known))
         how = (
-            self.data.draw(st.sampled_from(("plain", "let", "if", "field", "call", "match", "ref")))
+            self.data.draw(st.sampled_from(("plain", "let", "if", "field", "call", "match", "maybe", "generic", "ref")))
             if depth
             else "plain"
         )
@@ -65,6 +91,13 @@ class Maker:
                 var = self.fresh(type_, is_annotated=False)
                 value = Tuple((self.make(type_, scope, depth - 1),))
                 return Match(value, (Clause(PatternTuple((PatternVar(var),)), var),))
+            case "maybe":
+                var = self.fresh(type_, is_annotated=self.data.draw(st.booleans()))
+                value = self.make(AdtType("Maybe", (type_,)), scope, depth - 1)
+                missing = Clause(PatternConstructor(NOTHING), self.make(type_, scope, depth - 1))
+                return Match(value, (Clause(PatternConstructor(JUST, (PatternVar(var),)), var), missing))
+            case "generic":
+                return Call(IDENTITY, (self.make(type_, scope, depth - 1),))
             case "ref":
                 return RefRead(RefCreate(self.make(type_, scope, depth - 1)))
             case _:
@@ -78,6 +111,8 @@ class Maker:
             case FuncType(params=tuple() as params, ret=ret):
                 bound = tuple((self.fresh(item, is_annotated=True), item) for item in params)
                 return Function(tuple(var for var, _ in bound), self.make(ret, (*scope, *bound), inner))
+            case AdtType(args=(item,)):
+                return Call(JUST, (self.make(item, scope, inner),)) if self.data.draw(st.booleans()) else Call(NOTHING)
             case RefType(value=value):
                 return RefCreate(self.make(value, scope, inner))
             case TensorType(dtype=str() as dtype, dims=tuple() as dims):
@@ -89,12 +124,32 @@ class Maker:
                 raise AssertionError(type_)
 
 
-@given(st.data())
-def test_a_program_has_the_type_that_it_was_made_for(data: st.DataObject) -> None:
-    type_ = data.draw(TYPES)
+@st.composite
+def well_typed(draw: st.DrawFn) -> tuple[IRModule, Type]:
+    """Draw a module, and the type that its `main` gives."""
+    data = draw(st.data())
+    type_ = draw(TYPES)
     x = Var("x", BASES[3])
-    module = by_hand(Maker(data).make(type_, ((x, BASES[3]),), 3), x)
-    assert [item.code for item in check(module)] == []
+    main = Definition(GlobalVar("main"), Function((x,), Maker(data).make(type_, ((x, BASES[3]),), 3), type_))
+    return replace(by_hand(x), definitions=(main, GENERIC), type_data=(MAYBE,)), type_
+
+
+@settings(deadline=None)
+@given(well_typed())
+def test_a_program_has_the_type_that_it_was_made_for(made: tuple[IRModule, Type]) -> None:
+    module, type_ = made
+    assert [item.code for item in check(module) if item.severity == "error"] == []
     found = infer(module).types[module.definitions[0].var]
     assert isinstance(found, FuncType)
     assert show_type(found.ret) == show_type(type_)
+
+
+@settings(deadline=None)
+@given(well_typed())
+def test_a_program_is_read_back_with_the_same_types(made: tuple[IRModule, Type]) -> None:
+    module, _ = made
+    text = print_relay(module, types=infer(module).types).text
+    parsed = parse_text(text, "m.relay")
+    assert parsed.modules, text
+    assert structural_equal(module, parsed.modules[0]), text
+    assert [item.code for item in check_text(parsed) if item.code == "RY033" or item.severity == "error"] == []

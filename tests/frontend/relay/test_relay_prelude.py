@@ -27,7 +27,7 @@ def read(text: str) -> IRModule:
 
 def test_the_prelude_has_its_functions() -> None:
     assert set(prelude().functions) == set(FUNCTIONS.split())
-    assert set(prelude().types) == {"List", "Option", "Tree", "nat"}
+    assert set(prelude().types) == {"List", "Option", "Storage", "Tree", "nat"}
 
 
 @pytest.mark.parametrize("name", FUNCTIONS.split())

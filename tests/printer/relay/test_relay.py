@@ -123,3 +123,18 @@ def test_a_relax_module_is_refused() -> None:
     text = f"@I.ir_module\nclass M:\n{function}"
     with pytest.raises(CompileError, match="RL022"):
         print_relay(parse_text(text, "m.py").modules[0])
+
+
+def test_a_device_of_a_parameter_is_printed_behind_it() -> None:
+    device = "meta[VirtualDevice][0]"
+    text = assert_round_trip(read(f"def @main(%x {{virtual_device={device}}}: int32, %y: int32, a=1) {{ %x }}"))
+    assert f"def @main(%x {{virtual_device={device}}}: int32, %y: int32, a=1) {{" in text
+
+
+@pytest.mark.parametrize(
+    "attribute",
+    ["callee=@main", "dtype=float32", "what=Tensor[(1, 2), float32]", "device=VirtualDevice(device_type=1)"],
+)
+def test_an_attribute_that_is_no_plain_value_survives(attribute: str) -> None:
+    text = assert_round_trip(read(f"def @main(%x: int32, {attribute}) {{ %x }}"))
+    assert attribute.replace("float32", '"float32"' if attribute.startswith("dtype") else "float32") in text

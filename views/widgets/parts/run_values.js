@@ -42,8 +42,16 @@ function registerTable(run, frames, options) {
     body.push(el("tr", { class: "frame" }, el("td", { colspan: 5 }, el("b", {}, info.name), " ", el("span", { class: "muted" }, where))));
     info.registers.forEach((register, index) => body.push(...registerRows(run, frame, depth, register, index, options)));
   }
+  body.push(legendRow(body));
   if (newest >= FRAMES_SHOWN) body.push(el("tr", {}, el("td", { colspan: 5, class: "muted" }, `${newest + 1 - FRAMES_SHOWN} older frames, in the call stack`)));
   return el("table", { class: "registers", "aria-label": "Registers, newest frame first" }, body);
+}
+
+// Names the kinds that the rows have: a prim value and a rank-0 tensor look alike in their numbers.
+function legendRow(rows) {
+  const present = new Set(rows.map((row) => row.dataset.kind).filter((kind) => KIND_LOOK[kind]));
+  const entries = Object.keys(KIND_NAME).filter((kind) => present.has(kind)).map((kind) => el("span", { class: "legend-entry" }, badge(kind, 14), KIND_NAME[kind]));
+  return entries.length ? el("tr", { class: "legend" }, el("td", { colspan: 5 }, el("div", {}, entries))) : "";
 }
 
 function registerRows(run, frame, depth, register, index, options) {

@@ -1,0 +1,144 @@
+"""The constraints that a Relay function puts on the devices of its values, one rule for each kind of expression."""
+
+from collections.abc import Iterator
+
+from relax_core.analysis.device_calls import constrain_call
+from relax_core.analysis.device_domains import Arrow, Domain, Domains, is_primitive_value, result_slot, tail_of
+from relax_core.analysis.devices import as_on_device, declared_devices, is_primitive
+from relax_core.check.infer import infer
+from relax_core.ir.expr import Call, Constant, Expr, Function, If, Tuple, TupleGetItem, Var
+from relax_core.ir.module import IRModule
+from relax_core.ir.node import Node, children
+from relax_core.ir.relay import Let, Match, PatternVar, RefCreate, RefRead, RefWrite
+
+
+def begin(module: IRModule) -> Domains:
+    """Start an analysis of `module`: no constraint is collected yet."""
+    domains = Domains(module, infer(module).types)
+    domains.functions.update((item.var.name, item.function) for item in module.definitions)
+    for item in module.definitions:
+        if isinstance(item.function, Function) and not is_primitive(item.function):
+            domains.global_of[item.var.name] = _signature(domains, item.function)
+            domains.parts[item.var.name] = tuple(parts_of(item.function))
+    return domains
+
+
+def _signature(domains: Domains, function: Function) -> Domain:
+    """Return the domain of a function literal: its parts are the domains of its parameters and of its body."""
+    found = domains.domain_of.get(function)
+    if found is None:
+        params = tuple(domains.own(param) for param in function.params)
+        type_ = domains.types.get(function.body)
+        found = domains.domain_of[function] = Arrow(params, domains.made(type_, function))
+    return found
+
+
+def collect(domains: Domains, name: str) -> None:
+    """Add the constraints of a function and of all that stands in it. Complexity: linear in its size."""
+    for node in domains.parts[name]:
+        match node:
+            case Call():
+                constrain_call(domains, node)
+            case Function():
+                if not is_primitive(node):
+                    _function(domains, node)
+            case Let(var=var, value=value):
+                _let(domains, node, var, value)
+            case If(condition=condition, true_branch=yes, false_branch=no):
+                domains.unify(domains.own(node), domains.of(yes, node), node, "an if gives what its branches give")
+                domains.unify(domains.own(node), domains.of(no, node), node, "an if gives what its branches give")
+                domains.same(node, condition, "an if is on the device of its condition")
+            case Match():
+                _match(domains, node)
+            case Tuple(fields=fields):
+                for item in fields:
+                    domains.same(node, item, "a tuple is on the device of its fields")
+            case TupleGetItem(tuple_value=inner):
+                domains.same(node, inner, "a field is on the device of its tuple")
+            case RefCreate(value=inner):
+                domains.same(node, inner, "a reference is on the device of what it holds")
+            case RefRead(ref=ref):
+                domains.same(node, ref, "what a reference holds is on its device")
+            case RefWrite(ref=ref, value=inner):
+                domains.same(node, ref, "what a reference holds is on its device")
+                domains.same(node, inner, "what a reference holds is on its device")
+            case Var() | Constant():
+                domains.own(node)
+            case _:
+                pass
+
+
+def parts_of(root: Function) -> Iterator[Node]:
+    """Yield what is below `root`, inner nodes first, each once, but a let before its body.
+
+    The inside of a primitive function is left out.
+    """
+    seen: set[Node] = set()
+    stack: list[tuple[Node, bool]] = [(root, False)]
+    while stack:
+        node, is_done = stack.pop()
+        if is_done:
+            yield node
+        elif node not in seen:
+            seen.add(node)
+            if isinstance(node, Let):
+                stack += ((node.body, False), (node, True), (node.value, False), (node.var, False))
+                continue
+            stack.append((node, True))
+            if not is_primitive(node):
+                stack += [(child, False) for child in reversed(children(node))]
+
+
+def _function(domains: Domains, function: Function) -> None:
+    domain = _signature(domains, function)
+    assert isinstance(domain, Arrow), "a function has the domain of one"
+    domains.literals.append(function)
+    domains.unify(domain.result, domains.of(function.body, function), function, "a function gives what its body gives")
+    params, result = declared_devices(function)
+    for param, given in zip(function.params, params, strict=True):
+        if given is not None:
+            slot = domains.collapse(domains.own(param), param, "a device is given for the parameter")
+            domains.proof.fix(slot, given, param, f"%{param.name} is declared on {given}")
+    if result is not None:
+        domains.proof.fix(result_slot(domain), result, function, f"the result is declared on {result}")
+    _fix_result(domains, tail_of(function.body), "the result of a function")
+
+
+def _let(domains: Domains, let: Let, var: Var, value: Expr) -> None:
+    domains.value_of[var] = value
+    domains.lets.append(let)
+    if is_primitive_value(domains, value):
+        return
+    given = domains.of(value, let)
+    if isinstance(value, Function):
+        # The variable is the function itself, so that a recursive one has one domain.
+        known = domains.domain_of.get(var)
+        domains.domain_of[var] = given
+        if known is not None:
+            domains.unify(known, given, let, f"%{var.name} is bound to this function")
+        return
+    domains.unify(domains.own(var), given, let, f"%{var.name} is bound to this value")
+    _fix_result(domains, value, f"%{var.name}")
+
+
+def _fix_result(domains: Domains, expr: Expr, what: str) -> None:
+    """An `on_device` that is a function's result or a let's value holds for the result too."""
+    note = as_on_device(expr)
+    if note is not None and note.device is not None and note.constrains_body:
+        slot = domains.collapse(domains.own(expr), expr, what)
+        domains.proof.fix(slot, note.device, expr, f"{what} is annotated with {note.device}")
+
+
+def _match(domains: Domains, match: Match) -> None:
+    domains.same(match, match.value, "a match is on the device of what it looks at")
+    slot = domains.collapse(domains.own(match), match, "a match has one device")
+    for clause in match.clauses:
+        domains.same(match, clause.body, "a match gives what its clauses give")
+        stack: list[Node] = [clause.pattern]
+        while stack:
+            item = stack.pop()
+            stack.extend(children(item))
+            if isinstance(item, PatternVar):
+                words = f"%{item.var.name} is a part of what the match looks at"
+                inner = domains.collapse(domains.own(item.var), item.var, words)
+                domains.proof.unite(slot, inner, item.var, words)

@@ -1,0 +1,187 @@
+"""Device domains: where each value of a Relay module is, by unification over values, data and functions.
+
+A first-order value has one device; a tuple, a reference and a value of a data type lie on one device with all that they
+hold. A function has a domain: those of its parameters and of its result. An operator takes and gives values on one
+device; where an argument is on another, a copy is needed, and that is no error. Functions have one domain each.
+
+See: tvm/src/relay/transforms/device_domains.cc and device_planner.cc, v0.19
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from relax_core.analysis.device_proof import Proof
+from relax_core.analysis.devices import Device, is_primitive
+from relax_core.ir.expr import Call, Expr, Function, GlobalVar, Op, Var
+from relax_core.ir.module import IRModule
+from relax_core.ir.node import Node
+from relax_core.ir.relay import Constructor, Let
+from relax_core.ir.tir import PrimFunc
+from relax_core.ir.types import FuncType, Type
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Arrow:
+    """The domain of a function: those of its parameters and of its result."""
+
+    params: tuple["Domain", ...]
+    result: "Domain"
+
+
+Domain: TypeAlias = int | Arrow
+"""A slot of the proof for what is no function."""
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """An argument of an operator that may be copied: `slot` is the argument's, `wanted` the operator's."""
+
+    holder: Node
+    index: int
+    slot: int
+    wanted: int
+    words: str
+
+
+@dataclass(slots=True)
+class Domains:
+    """The constraints of a module as they are collected, and then what follows from them."""
+
+    module: IRModule
+    types: Mapping[Node, Type]
+    proof: Proof = field(default_factory=Proof)
+    domain_of: dict[Node, Domain] = field(default_factory=dict[Node, Domain])
+    uses: list[Use] = field(default_factory=list[Use])
+    copies: dict[tuple[Node, int], Use] = field(default_factory=dict["tuple[Node, int]", Use])
+    wanted_of: dict[tuple[Node, int], int] = field(default_factory=dict["tuple[Node, int]", int])
+    parts: dict[str, tuple[Node, ...]] = field(default_factory=dict[str, "tuple[Node, ...]"])
+    literals: list[Function] = field(default_factory=list[Function])
+    lets: list[Let] = field(default_factory=list[Let])
+    value_of: dict[Var, Expr] = field(default_factory=dict[Var, Expr])
+    functions: dict[str, Function | PrimFunc] = field(default_factory=dict["str", "Function | PrimFunc"])
+    global_of: dict[str, Domain] = field(default_factory=dict[str, Domain])
+
+    def device(self, node: Node) -> Device | None:
+        """Return the device of an expression, that of its result for a function; `None` if it has none."""
+        found = self.slot_of(node)
+        return None if found is None else self.proof.device(found)
+
+    def slot_of(self, node: Node) -> int | None:
+        """Return the slot that decides where an expression is; for lets, where their result is."""
+        while isinstance(node, Let):
+            node = node.body
+        found = self.domain_of.get(node)
+        return None if found is None else result_slot(found)
+
+    def made(self, type_: Type | None, node: Node) -> Domain:
+        """Make the open domain of a value of a type."""
+        match type_:
+            case FuncType(params=params, ret=ret) if params is not None:
+                return Arrow(tuple(self.made(item, node) for item in params), self.made(ret, node))
+            case _:
+                return self.proof.slot(node)
+
+    def own(self, node: Node) -> Domain:
+        """Return the domain of a node, made from its type at the first time."""
+        while isinstance(node, Let):
+            node = node.body
+        found = self.domain_of.get(node)
+        if found is None:
+            found = self.domain_of[node] = self.made(self.types.get(node), node)
+        return found
+
+    def of(self, expr: Expr, holder: Node) -> Domain:
+        """Return the domain of `expr` where `holder` uses it; operators and the like have a domain for each use."""
+        match expr:
+            case Op() | Constructor():
+                return self.one_device(self.made(self.types.get(expr), holder), holder)
+            case GlobalVar(name=name):
+                if is_primitive_value(self, expr):
+                    return self.one_device(self.made(self.types.get(expr), holder), holder)
+                if name not in self.global_of:
+                    self.global_of[name] = self.made(self.types.get(expr), expr)
+                return self.global_of[name]
+            case Function() | Var() if is_primitive_value(self, expr):
+                return self.one_device(self.made(self.types.get(expr), holder), holder)
+            case _:
+                return self.own(expr)
+
+    def one_device(self, domain: Domain, node: Node) -> Domain:
+        """Make a function that stands for an operator take and give values on one device."""
+        self.collapse(domain, node, "an operator takes and gives values on one device")
+        return domain
+
+    def collapse(self, domain: Domain, node: Node, words: str) -> int:
+        """Put all parts of a domain on one device; return its slot."""
+        if isinstance(domain, int):
+            return domain
+        slots = list(slots_of(domain))
+        for slot in slots[1:]:
+            self.proof.unite(slots[0], slot, node, words)
+        return slots[0]
+
+    def unify(self, a: Domain, b: Domain, node: Node, words: str) -> None:
+        """Make two domains equal; a function against what is none has one device in all its parts."""
+        stack = [(a, b, words)]
+        while stack:
+            left, right, why = stack.pop()
+            match left, right:
+                case int(), int():
+                    self.proof.unite(left, right, node, why)
+                case Arrow(), Arrow() if len(left.params) == len(right.params):
+                    stack.append((left.result, right.result, f"{why}: their results"))
+                    pairs = zip(left.params, right.params, strict=True)
+                    stack.extend((p, q, f"{why}: their parameter {k}") for k, (p, q) in enumerate(pairs, 1))
+                case _:
+                    one = self.collapse(left, node, f"{why}; a function among data has one device")
+                    other = self.collapse(right, node, f"{why}; a function among data has one device")
+                    self.proof.unite(one, other, node, why)
+
+    def same(self, node: Node, part: Expr, words: str) -> None:
+        """Put `part`, whatever it is, on the one device of `node`."""
+        slot = self.collapse(self.own(node), node, words)
+        self.proof.unite(slot, self.collapse(self.of(part, node), node, words), node, words)
+
+    def use(self, holder: Call, index: int, wanted: int, words: str) -> None:
+        """Note that argument `index` of `holder` is wanted on the device of `wanted`, by a copy if need be."""
+        slot = self.collapse(self.of(holder.args[index], holder), holder, words)
+        self.wanted_of[holder, index] = wanted
+        self.uses.append(Use(holder, index, slot, wanted, words))
+
+
+def result_slot(domain: Domain) -> int:
+    """Return the slot of the value that a domain gives in the end."""
+    while isinstance(domain, Arrow):
+        domain = domain.result
+    return domain
+
+
+def slots_of(domain: Domain) -> Iterator[int]:
+    """Yield the slots of a domain, that of the result first."""
+    stack = [domain]
+    while stack:
+        found = stack.pop()
+        if isinstance(found, int):
+            yield found
+        else:
+            stack.extend((*found.params, found.result))
+
+
+def is_primitive_value(domains: Domains, expr: Expr) -> bool:
+    """Tell whether `expr` is a function that stands for one operator, by name or as a literal."""
+    while isinstance(expr, Var) and expr in domains.value_of:
+        expr = domains.value_of[expr]
+    match expr:
+        case GlobalVar(name=name):
+            found = domains.functions.get(name)
+            return isinstance(found, PrimFunc) or (found is not None and is_primitive(found))
+        case _:
+            return is_primitive(expr)
+
+
+def tail_of(expr: Expr) -> Expr:
+    """Return the expression behind the lets."""
+    while isinstance(expr, Let):
+        expr = expr.body
+    return expr

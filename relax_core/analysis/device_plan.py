@@ -1,0 +1,123 @@
+"""Where every value of a Relay module is: the constraints solved, copies where domains meet, defaults for the rest."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from relax_core.analysis.device_constraints import begin, collect
+from relax_core.analysis.device_domains import Arrow, Domains, Use, slots_of, tail_of
+from relax_core.analysis.device_proof import Proof, Reason
+from relax_core.analysis.devices import Device
+from relax_core.check.order import components
+from relax_core.ir.expr import Call, Expr, GlobalVar, Op
+from relax_core.ir.module import BaseFunc, IRModule
+from relax_core.ir.node import Node
+from relax_core.ir.relay import Constructor, Let
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class DevicePlan:
+    """The devices of a module. `domains` holds the proof; `covered` are the functions that were analysed, by name."""
+
+    module: IRModule
+    default: Device
+    domains: Domains
+    covered: frozenset[str]
+
+    @property
+    def proof(self) -> Proof:
+        """The steps of the analysis, its conflicts, and the reasons of every device."""
+        return self.domains.proof
+
+    def device(self, node: Node) -> Device | None:
+        """Return where an expression is; for a function, where its result is."""
+        return self.domains.device(node)
+
+    def chain(self, node: Node) -> tuple[Reason, ...]:
+        """Return the constraints from an expression to the annotation or default that decides its device, that last."""
+        slot = self.domains.slot_of(node)
+        return () if slot is None else self.proof.chain(slot)
+
+    def decided_by(self, node: Node) -> tuple[Node, ...]:
+        """Return the node whose annotation or default decides where an expression is, none if it is nowhere."""
+        slot = self.domains.slot_of(node)
+        fixed = None if slot is None else self.proof.fixed(slot)
+        return () if fixed is None else (fixed.reason.node,)
+
+    def wanted(self, holder: Node, index: int, arg: Expr) -> Device | None:
+        """Return where `holder` wants its operand; where it is, if `holder` takes it anywhere."""
+        slot = self.domains.wanted_of.get((holder, index))
+        return self.device(arg) if slot is None else self.proof.device(slot)
+
+
+def plan_devices(module: IRModule, default: Device, functions: Iterable[str] | None = None) -> DevicePlan:
+    """Solve the device domains of a module, or of some of its functions only.
+
+    Conflicts are in the proof; what is in conflict keeps the device that it had first. Complexity: n log n.
+    """
+    domains = begin(module)
+    wanted = None if functions is None else frozenset(functions)
+    # Callees first: inside a function its parameters decide, and a copy of its result is made where it is used.
+    names_of: dict[BaseFunc, str] = {item.function: item.var.name for item in module.definitions}
+    order = [
+        var.name for group in components(module, lambda item: _called(domains, names_of.get(item))) for var in group
+    ]
+    planned = [name for name in order if name in domains.parts and (wanted is None or name in wanted)]
+    for name in planned:
+        collect(domains, name)
+    _settle(domains)
+    _default(domains, default)
+    return DevicePlan(module, default, domains, frozenset(planned))
+
+
+def _called(domains: Domains, name: str | None) -> tuple[GlobalVar, ...]:
+    return tuple(node for node in domains.parts.get(name or "", ()) if isinstance(node, GlobalVar))
+
+
+def _settle(domains: Domains) -> None:
+    """Put the operands of operators on their devices, annotations first; where that is impossible, note a copy."""
+    late: list[Use] = []
+    for use in domains.uses:
+        if isinstance(use.holder, Call) and isinstance(use.holder.op, Op) and use.holder.op.name == "on_device":
+            _meet(domains, use)
+        else:
+            late.append(use)
+    for use in late:
+        _meet(domains, use)
+
+
+def _meet(domains: Domains, use: Use) -> None:
+    if domains.proof.agree(use.slot, use.wanted):
+        domains.proof.unite(use.slot, use.wanted, use.holder, use.words)
+        return
+    domains.copies[use.holder, use.index] = use
+    source, target = domains.proof.device(use.slot), domains.proof.device(use.wanted)
+    domains.proof.say(use.holder, f"a copy from {source} to {target}: {use.words}")
+
+
+def _default(domains: Domains, default: Device) -> None:
+    """Decide what no annotation reaches: results, then parameters, then let-bound values, then the rest."""
+    proof = domains.proof
+    for function in domains.literals:
+        arrow = domains.domain_of[function]
+        assert isinstance(arrow, Arrow), "a function has the domain of one"
+        results = tuple(slots_of(arrow.result))
+        for slot in results:
+            if proof.fixed(slot) is None:
+                proof.fix(slot, default, function, f"no annotation decides the result, so the default: {default}")
+        for param, domain in zip(function.params, arrow.params, strict=True):
+            for slot in slots_of(domain):
+                if proof.fixed(slot) is None:
+                    proof.unite(slot, results[0], param, "a parameter that is free is on the device of the result")
+    tails: dict[Let, Expr] = {}
+    for let in reversed(domains.lets):
+        tail = tails[let] = tails[let.body] if isinstance(let.body, Let) and let.body in tails else tail_of(let.body)
+        known = domains.domain_of.get(let.var)
+        target = None if isinstance(tail, (Op, Constructor)) else domains.slot_of(tail)
+        if known is None or target is None:
+            continue
+        for slot in slots_of(known):
+            if proof.fixed(slot) is None:
+                proof.unite(slot, target, let, "a value that is free is on the device of what the lets give")
+    for slot, node in enumerate(proof.node_of):
+        if proof.fixed(slot) is None:
+            proof.fix(slot, default, node, f"no annotation reaches it, so the default: {default}")

@@ -1,0 +1,116 @@
+"""Scopes of Relay expressions: where a node that is shared is computed, once.
+
+Relay's graphs share nodes. A function body, a branch of an `if` and a clause of a `match` open a scope; a node belongs
+to the innermost scope that holds all its uses, and is computed there once per entry of the scope.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from relax_core.ir.expr import Call, Constant, Expr, Function, GlobalVar, If, Op, Tuple, Var
+from relax_core.ir.node import Node, children
+from relax_core.ir.relay import Constructor, Let, Match
+
+ATOMS = (Var, GlobalVar, Constant, Constructor, Op)
+"""Expressions that cost nothing and may stand anywhere: they belong to no scope."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Scope:
+    """A scope; `owner` is the function, `if` or `match` that opens it, as its body, branch or clause number `slot`."""
+
+    owner: Node | None
+    slot: int
+    parent: "Scope | None"
+    depth: int
+
+
+@dataclass(frozen=True, slots=True)
+class Scopes:
+    """The scope of every expression that is no atom, the scopes that an owner opens, the nodes with several uses."""
+
+    root: Scope
+    scope_of: Mapping[Node, Scope]
+    inner: Mapping[Node, tuple[Scope, ...]]
+    shared: frozenset[Node]
+
+
+def operands(expr: Expr) -> tuple[tuple[Expr, int], ...]:
+    """Return the expressions that `expr` is made of in the order of evaluation, with the scope that each stands in.
+
+    It is -1 for the scope of `expr` itself, else the number of the scope that `expr` opens.
+    """
+    match expr:
+        case Function(body=body):
+            return ((body, 0),)
+        case Let(value=value, body=body):
+            return ((value, -1), (body, -1))
+        case If(condition=condition, true_branch=yes, false_branch=no):
+            return ((condition, -1), (yes, 0), (no, 1))
+        case Match(value=value, clauses=clauses):
+            return ((value, -1), *((clause.body, k) for k, clause in enumerate(clauses)))
+        case _:
+            return tuple((item, -1) for item in children(expr) if isinstance(item, Expr))
+
+
+def scopes_of(root: Expr) -> Scopes:
+    """Find the scope of every node below `root`, which is itself in the outermost scope.
+
+    Complexity: linear in the number of edges, times the nesting of scopes.
+    """
+    outermost = Scope(None, 0, None, 0)
+    scope_of: dict[Node, Scope] = {root: outermost}
+    inner: dict[Node, tuple[Scope, ...]] = {}
+    shared: set[Node] = set()
+    for expr in reversed(_postorder(root)):
+        here = scope_of[expr]
+        parts = operands(expr)
+        count = 1 + max((slot for _, slot in parts), default=-1)
+        if count:
+            inner[expr] = tuple(Scope(expr, slot, here, here.depth + 1) for slot in range(count))
+        for item, slot in parts:
+            if isinstance(item, ATOMS):
+                continue
+            used = here if slot < 0 else inner[expr][slot]
+            known = scope_of.get(item)
+            if known is not None:
+                shared.add(item)
+            scope_of[item] = used if known is None else common(known, used)
+    return Scopes(outermost, scope_of, inner, frozenset(shared))
+
+
+def _postorder(root: Expr) -> list[Expr]:
+    """List the expressions that are no atoms, each once, what it is made of before it."""
+    order: list[Expr] = []
+    seen: set[Expr] = set()
+    stack: list[tuple[Expr, bool]] = [(root, False)]
+    while stack:
+        current, is_done = stack.pop()
+        if is_done:
+            order.append(current)
+        elif current not in seen:
+            seen.add(current)
+            stack.append((current, True))
+            stack.extend((item, False) for item, _ in reversed(operands(current)) if not isinstance(item, ATOMS))
+    return order
+
+
+def common(a: Scope, b: Scope) -> Scope:
+    """Return the innermost scope that holds both."""
+    while a is not b:
+        if a.depth >= b.depth:
+            assert a.parent is not None, "the outermost scope holds all"
+            a = a.parent
+        else:
+            assert b.parent is not None, "the outermost scope holds all"
+            b = b.parent
+    return a
+
+
+def is_value(expr: Expr) -> bool:
+    """Tell whether computing `expr` needs no work that could be shared: an atom, or a constructor without fields."""
+    match expr:
+        case Call(op=Constructor(), args=()) | Tuple(fields=()):
+            return True
+        case _:
+            return isinstance(expr, ATOMS)

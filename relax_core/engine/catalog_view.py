@@ -1,0 +1,44 @@
+"""The Operators page: what there is, a sheet about one of it, and a run of an example."""
+
+from relax_core.diagnostics import CompileError, Diagnostic
+from relax_core.engine.protocol import SheetOf
+from relax_core.engine.samples import list_samples
+from relax_core.engine.study import Study
+from relax_core.ops import find
+from relax_core.present.catalog import PACKED, operator_sheet, packed_sheet, shown, shown_results
+from relax_core.present.catalog_models import Sheet, Tried
+from relax_core.present.code import problem_of
+from relax_core.present.packed import packed_function
+from relax_core.vm.trace import Trace
+
+
+def sheet(message: SheetOf) -> Sheet:
+    """Present an operator, or a packed function with a sample that calls it.
+
+    Raises:
+        CompileError: EN005 if there is no such name.
+    """
+    if message.name.startswith(PACKED):
+        item = packed_function(message.name.removeprefix(PACKED))
+        if item is not None:
+            return packed_sheet(item, _sample_that_calls(item.name))
+    elif (spec := find(f"relax.{message.name}")) is not None:
+        return operator_sheet(spec, message.form)
+    raise CompileError((Diagnostic("EN005", f"there is no operator `{message.name}`"),))
+
+
+def _sample_that_calls(name: str) -> tuple[str, str] | None:
+    called = f'"{name}"'
+    found = (item for item in list_samples() if item.area != "errors" and called in item.text)
+    return next(((item.path, item.text) for item in found), None)
+
+
+def tried(study: Study, trace: Trace) -> Tried:
+    """Present what a run was given and what it gave; the inputs are made again, for a run may write into them."""
+    _, function = study.entry()
+    pairs = zip(function.params, study.arguments(function), strict=True)
+    inputs = tuple(shown(param.name, value) for param, value in pairs)
+    output = tuple(item.text for item in trace.output)
+    if trace.error is not None:
+        return Tried(inputs, output=output, problems=(problem_of(trace.error),))
+    return Tried(inputs, shown_results(trace.result), output)

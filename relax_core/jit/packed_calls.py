@@ -1,0 +1,188 @@
+"""Calls of packed functions from kernels: the host is called back with copies of the buffers, which it may change.
+
+A kernel puts the arguments into 64-bit words: a number its bits, floats as doubles; an array its address, its extents
+and its strides in elements.
+"""
+
+import ctypes
+import struct
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, cast
+
+import numpy as np
+import numpy.typing as npt
+
+from relax_core.ir.prim import Intrinsic, PrimExpr, StringImm, dtype_of
+from relax_core.ir.tir import BufferRef
+from relax_core.jit.arithmetic import convert
+from relax_core.jit.checks import unsupported
+from relax_core.jit.scalar import lower_expr
+from relax_core.jit.state import State
+from relax_core.jit.text import text_of
+from relax_core.jit.types import SCALAR_TYPES, ScalarType
+
+# What the function that is compiled returns if a packed function failed.
+FAILED = 3
+WORD_BYTES = 8
+DOUBLE, INTEGER = SCALAR_TYPES["float64"], SCALAR_TYPES["int64"]
+
+CallHost = Callable[[str, tuple[object, ...]], object]
+HOST_TYPE = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p)
+
+
+@dataclass(frozen=True, slots=True)
+class Argument:
+    """An argument: a text that the program says, a number, or an array of `rank` dimensions."""
+
+    kind: Literal["text", "number", "array"]
+    scalar: ScalarType
+    text: str = ""
+    rank: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class PackedCall:
+    """A call of the packed function `name`; `result` is the type of what it returns, if that is used."""
+
+    name: str
+    arguments: tuple[Argument, ...]
+    result: ScalarType | None
+
+
+def call_packed(state: State, expr: Intrinsic) -> str:
+    """Emit a call of a packed function; return the register of its result, 0 if it has none."""
+    match expr.args:
+        case (StringImm(value=name), *args):
+            pass
+        case _:
+            raise unsupported(f"`T.{expr.name}` without a name", expr, state.locate)
+    passed: list[Argument] = []
+    words: list[str] = []
+    for arg in args:
+        argument, values = _pass(state, expr, arg)
+        passed.append(argument)
+        words += values
+    result = SCALAR_TYPES.get(expr.dtype)
+    number = len(state.packed_calls)
+    state.packed_calls.append(PackedCall(name, tuple(passed), result))
+    return _emit(state, number, words, result)
+
+
+def _emit(state: State, number: int, words: list[str], result: ScalarType | None) -> str:
+    code = state.code
+    slots, answer = f"%{code.label('words')}", f"%{code.label('answer')}"
+    code.entry.append(f"{slots} = alloca [{max(len(words), 1)} x i64], align 8")
+    code.entry.append(f"{answer} = alloca i64, align 8")
+    for position, word in enumerate(words):
+        place = code.emit(f"getelementptr i64, ptr {slots}, i64 {position}")
+        code.do(f"store i64 {word}, ptr {place}, align 8")
+    status = code.emit(f"call i32 %host(i64 {number}, ptr {slots}, ptr {answer})")
+    failed, go_on = code.label("failed"), code.label("ok")
+    code.branch(code.emit(f"icmp eq i32 {status}, 0"), go_on, failed, expects_true=True)
+    code.cold(failed, [f"ret i32 {FAILED}"])
+    code.start(go_on)
+    if result is None:
+        return "0"
+    word = code.emit(f"load i64, ptr {answer}, align 8")
+    if result.kind == "float":
+        return convert(state, code.emit(f"bitcast i64 {word} to double"), DOUBLE, result)
+    return convert(state, word, INTEGER, result)
+
+
+def _pass(state: State, call: Intrinsic, arg: PrimExpr) -> tuple[Argument, list[str]]:
+    code = state.code
+    match arg:
+        case StringImm(value=text):
+            return Argument("text", INTEGER, text), []
+        case BufferRef(buffer=buffer, is_pointer=False) if (storage := state.storage_of(buffer)) is not None:
+            address = code.emit(f"ptrtoint ptr {storage.pointer} to i64")
+            rank = len(storage.extents)
+            return Argument("array", storage.scalar, rank=rank), [address, *storage.extents, *storage.strides]
+        case _ if dtype_of(arg) not in SCALAR_TYPES:
+            what = f"The argument `{text_of(arg)}` of `T.{call.name}`"
+            raise unsupported(what, arg, state.locate, "Pass a buffer, a number or a text.")
+        case _:
+            scalar = state.scalar_of(arg)
+            value = lower_expr(state, arg)
+            if scalar.kind != "float":
+                wide = convert(state, value, scalar, INTEGER) if scalar.kind == "bool" else state.widen(value, scalar)
+                return Argument("number", scalar), [wide]
+            double = convert(state, value, scalar, DOUBLE)
+            return Argument("number", scalar), [code.emit(f"bitcast double {double} to i64")]
+
+
+class Trampoline:
+    """What a kernel calls for its packed functions; it keeps the error of the one that failed."""
+
+    def __init__(self, calls: Sequence[PackedCall], host: CallHost) -> None:
+        self.error: BaseException | None = None
+        self.function = HOST_TYPE(self._run)
+        self._calls = calls
+        self._host = host
+
+    @property
+    def address(self) -> int:
+        """The address of the machine code that calls back."""
+        return ctypes.cast(self.function, ctypes.c_void_p).value or 0
+
+    def _run(self, number: int, words: int, answer: int) -> int:
+        try:
+            self._call(self._calls[number], words, answer)
+        except BaseException as error:  # An error cannot pass through machine code; the kernel raises it.
+            self.error = error
+            return 1
+        return 0
+
+    def _call(self, call: PackedCall, words: int, answer: int) -> None:
+        args: list[object] = []
+        changed: list[tuple[npt.NDArray[Any], npt.NDArray[Any]]] = []
+        for argument in call.arguments:
+            match argument.kind:
+                case "text":
+                    args.append(argument.text)
+                case "number":
+                    args.append(_number(_words(words, 1)[0], argument.scalar))
+                    words += WORD_BYTES
+                case "array":
+                    count = 1 + 2 * argument.rank
+                    array = _array(_words(words, count), argument)
+                    words += WORD_BYTES * count
+                    # The memory is the kernel's; what the host keeps of it has to outlive the kernel.
+                    changed.append((array, array.copy()))
+                    args.append(changed[-1][1])
+        value = self._host(call.name, tuple(args))
+        for array, copy in changed:
+            array[...] = copy
+        if call.result is not None:
+            ctypes.c_int64.from_address(answer).value = _word(value, call.result)
+
+
+def _words(address: int, count: int) -> list[int]:
+    return list((ctypes.c_int64 * count).from_address(address))
+
+
+def _number(word: int, scalar: ScalarType) -> bool | int | float:
+    if scalar.kind == "float":
+        return float(struct.unpack("<d", struct.pack("<q", word))[0])
+    return bool(word) if scalar.kind == "bool" else word
+
+
+def _array(words: list[int], argument: Argument) -> npt.NDArray[Any]:
+    dtype = np.dtype(argument.scalar.name)
+    extents, strides = words[1 : 1 + argument.rank], words[1 + argument.rank :]
+    if 0 in extents:
+        return np.empty(extents, dtype)
+    last = sum((extent - 1) * stride for extent, stride in zip(extents, strides, strict=True))
+    memory = (ctypes.c_char * ((last + 1) * dtype.itemsize)).from_address(words[0])
+    return np.ndarray(extents, dtype, cast("Any", memory), strides=[stride * dtype.itemsize for stride in strides])
+
+
+def _word(value: object, scalar: ScalarType) -> int:
+    """Return the bits of what a packed function gave; nothing is 0."""
+    given = np.asarray(0 if value is None else value)
+    if scalar.kind == "float":
+        return int(struct.unpack("<q", struct.pack("<d", float(given)))[0])
+    # What does not fit a word keeps its lowest bits, as a cast in C does.
+    bits = int(given) & ((1 << 64) - 1)
+    return bits - (1 << 64) if bits >> 63 else bits

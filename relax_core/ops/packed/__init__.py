@@ -1,0 +1,1 @@
+"""Packed functions with schemas: how a schema is written, and what the functions of the library declare."""

@@ -1,0 +1,178 @@
+"""Making expressions of Relax from a call of a Relay operator: arguments by the schema of the operator."""
+
+from collections.abc import Callable, Mapping
+from typing import Any, TypeAlias
+from typing import cast as cast_type
+
+import numpy as np
+
+from relax_core.ir.canonical import constant_value
+from relax_core.ir.expr import (
+    Call,
+    Constant,
+    DataTypeImm,
+    Expr,
+    Null,
+    Op,
+    PrimValue,
+    ShapeExpr,
+    Tuple,
+    TupleGetItem,
+    constant,
+)
+from relax_core.ir.prim import AnyDim, IntImm, PrimExpr, StringImm, const
+from relax_core.ir.types import Dims
+from relax_core.ops import OPS
+from relax_core.ops.relay.spec import RelayCall
+from relax_core.ops.spec import Param, default_expr
+
+Rule: TypeAlias = Callable[[RelayCall], Expr]
+Rules: TypeAlias = Mapping[str, Rule]
+Given: TypeAlias = Any
+"""An expression, or a Python value that the schema turns into one: a number, a string, `None`, a tuple of them."""
+
+
+def relax(name: str, *args: Given, **named: Given) -> Call:
+    """Make a call of the operator `relax.<name>`: arguments in order, further ones by name, defaults for the rest."""
+    spec = OPS[f"relax.{name}"]
+    made: list[Expr] = [_argument(param, value) for param, value in zip(spec.params, args, strict=False)]
+    for param in spec.params[len(args) :]:
+        default = default_expr(param)
+        if param.name in named:
+            made.append(_argument(param, named[param.name]))
+        elif default is not None:
+            made.append(default)
+    return Call(Op(spec.name), tuple(made))
+
+
+def _argument(param: Param, value: Given) -> Expr:
+    match value:
+        case Expr():
+            return value
+        case None:
+            return Null()
+        case str() if param.kind == "dtype":
+            return DataTypeImm(value)
+        case tuple():
+            return _list(param, cast_type("tuple[Given, ...]", value))
+        case _ if param.kind == "axes":
+            return Tuple((_prim(value, param),))
+        case _:
+            return _prim(value, param)
+
+
+def _list(param: Param, items: tuple[Given, ...]) -> Expr:
+    match param.kind:
+        case "shape":
+            return ShapeExpr(tuple(item if isinstance(item, PrimExpr) else IntImm(int(item)) for item in items))
+        case "tuple":
+            return Tuple(items)
+        case _:
+            return Tuple(tuple(_prim(item, param) for item in items))
+
+
+def _prim(value: Given, param: Param) -> PrimValue:
+    match value:
+        case str():
+            return PrimValue(StringImm(value))
+        case PrimExpr():
+            return PrimValue(value)
+        case _ if param.dtype is not None and param.dtype.startswith("float"):
+            return PrimValue(const(float(value), param.dtype))
+        case bool():
+            return PrimValue(const(value))
+        case _:
+            return PrimValue(const(value, param.dtype))
+
+
+def untranslated(call: RelayCall, why: str) -> Exception:
+    """Return the error for a call that Relax cannot express."""
+    return call.refuse(f"cannot be expressed in Relax: {why}")
+
+
+def dims(call: RelayCall, index: int = 0) -> Dims:
+    """Return the sizes of an argument, which the translation needs one by one."""
+    found = call.dims(index)
+    if found is None or any(isinstance(item, AnyDim) for item in found):
+        raise untranslated(call, f"the sizes of argument {index + 1} must be known")
+    return found
+
+
+def size(call: RelayCall, axis: int, index: int = 0) -> int:
+    """Return one size of an argument, which must be a number."""
+    found = constant_value(dims(call, index)[axis])
+    if found is None:
+        raise untranslated(call, f"size {axis} of argument {index + 1} must be a number")
+    return found
+
+
+def rank(call: RelayCall, index: int = 0) -> int:
+    """Return the number of dimensions of an argument."""
+    found = call.tensor(index).ndim
+    if found is None:
+        raise untranslated(call, f"the rank of argument {index + 1} must be known")
+    return found
+
+
+def axis_of(call: RelayCall, name: str = "axis", index: int = 0) -> int:
+    """Return the attribute that names an axis, counted from the front."""
+    axis = call.int_(name)
+    return axis + rank(call, index) if axis < 0 else axis
+
+
+def dtype_of(call: RelayCall, index: int = 0) -> str:
+    """Return the dtype of an argument."""
+    found = call.tensor(index).dtype
+    if found is None:
+        raise untranslated(call, f"the dtype of argument {index + 1} must be known")
+    return found
+
+
+def literal(call: RelayCall, index: int) -> tuple[int | float, ...]:
+    """Return the elements of an argument that must be written out in the program."""
+    found = call.constant(index)
+    if found is None:
+        raise untranslated(call, f"argument {index + 1} must be a constant")
+    return found
+
+
+def number(call: RelayCall, index: int) -> int | float:
+    """Return the first element of an argument that must be written out in the program."""
+    for item in literal(call, index):
+        return item
+    raise untranslated(call, f"argument {index + 1} is empty")
+
+
+def scalar(value: float, dtype: str) -> Constant:
+    """Make a rank-0 tensor."""
+    return constant(np.asarray(value, dtype=dtype))
+
+
+def vector(values: list[int] | tuple[int, ...], dtype: str = "int64") -> Constant:
+    """Make a rank-1 tensor."""
+    return constant(np.asarray(values, dtype=dtype))
+
+
+def cast(value: Expr, dtype: str) -> Call:
+    """Convert a tensor."""
+    return relax("astype", value, dtype)
+
+
+def fields(call: RelayCall, index: int = 0) -> tuple[Expr, ...]:
+    """Return the tensors in an argument that is a tuple; their types say how many there are."""
+    value = call.exprs[index]
+    if isinstance(value, Tuple):
+        return value.fields
+    return tuple(TupleGetItem(value, k) for k in range(len(call.tensors(index))))
+
+
+def moved(value: Expr, count: int, source: int, target: int) -> Expr:
+    """Return a tensor of rank `count` with axis `source` put at `target`."""
+    order = [k for k in range(count) if k != source]
+    order.insert(target, source)
+    return value if order == list(range(count)) else relax("permute_dims", value, tuple(order))
+
+
+def inserted(value: Expr, axes: tuple[int, ...]) -> Expr:
+    """Return a tensor with axes of size one put at `axes`."""
+    return relax("expand_dims", value, axes) if axes else value

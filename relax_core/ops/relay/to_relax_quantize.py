@@ -1,0 +1,195 @@
+"""Operators on quantized tensors and on images, in Relax.
+
+Products are computed on the integers; the others take the numbers that the integers stand for, and quantize again.
+"""
+
+from dataclasses import replace
+from types import MappingProxyType
+
+from relax_core.ir.expr import Expr
+from relax_core.ops.relay.spec import RelayCall
+from relax_core.ops.relay.to_relax_make import Rule, Rules, cast, dtype_of, fields, literal, rank, relax, scalar, size
+from relax_core.ops.relay.to_relax_neural import RULES as NEURAL_RULES
+from relax_core.ops.relay.to_relax_neural import transposed
+
+_UNARY = ("tanh", "exp", "sqrt", "rsqrt", "erf", "sigmoid", "log", "abs")
+
+
+def _quantized(value: Expr, scale: Expr, zero: Expr, dtype: str, axis: int = -1) -> Expr:
+    return relax("quantize", value, scale, cast(zero, "int32"), axis, dtype)
+
+
+def _real(value: Expr, scale: Expr, zero: Expr, axis: int = -1) -> Expr:
+    return relax("dequantize", value, scale, cast(zero, "int32"), axis, "float32")
+
+
+def _quantize(call: RelayCall) -> Expr:
+    data, scale, zero = call.exprs
+    return _quantized(data, scale, zero, call.dtype("out_dtype"), call.int_("axis"))
+
+
+def _dequantize(call: RelayCall) -> Expr:
+    data, scale, zero = call.exprs
+    return relax("dequantize", data, scale, cast(zero, "int32"), call.int_("axis"), call.dtype("out_dtype"))
+
+
+def _average_pool(call: RelayCall) -> Expr:
+    data, scale, zero, out_scale, out_zero = call.exprs
+    pooled = NEURAL_RULES["nn.avg_pool2d"](replace(call, exprs=(_real(data, scale, zero),)))
+    return _quantized(pooled, out_scale, out_zero, dtype_of(call))
+
+
+def _requantize(call: RelayCall) -> Expr:
+    data, scale, zero, out_scale, out_zero = call.exprs
+    axis = call.int_("axis")
+    return _quantized(_real(data, scale, zero, axis), out_scale, out_zero, call.dtype("out_dtype"), axis)
+
+
+def _binary(name: str) -> Rule:
+    def rule(call: RelayCall) -> Expr:
+        a, b, a_scale, a_zero, b_scale, b_zero, scale, zero = call.exprs
+        left, right = _real(a, a_scale, a_zero), _real(b, b_scale, b_zero)
+        return _quantized(relax(name, left, right), scale, zero, dtype_of(call))
+
+    return rule
+
+
+def _unary(name: str) -> Rule:
+    def rule(call: RelayCall) -> Expr:
+        data, scale, zero, out_scale, out_zero = call.exprs
+        return _quantized(relax(name, _real(data, scale, zero)), out_scale, out_zero, dtype_of(call))
+
+    return rule
+
+
+def _leaky_relu(call: RelayCall) -> Expr:
+    data, scale, zero, out_scale, out_zero = call.exprs
+    value = relax("nn.leakyrelu", _real(data, scale, zero), call.number("alpha"))
+    return _quantized(value, out_scale, out_zero, dtype_of(call))
+
+
+def _softmax(call: RelayCall) -> Expr:
+    data, scale, zero, out_scale, out_zero = call.exprs
+    value = relax("nn.softmax", _real(data, scale, zero), call.int_("axis"))
+    return _quantized(value, out_scale, out_zero, dtype_of(call))
+
+
+def _hardswish(call: RelayCall) -> Expr:
+    data, scale, zero, out_scale, out_zero = call.exprs
+    x = _real(data, scale, zero)
+    gate = relax("clip", relax("add", x, scalar(3.0, "float32")), 0.0, 6.0)
+    value = relax("divide", relax("multiply", x, gate), scalar(6.0, "float32"))
+    return _quantized(value, out_scale, out_zero, dtype_of(call))
+
+
+def _shifted(value: Expr, zero: Expr) -> Expr:
+    return relax("subtract", cast(value, "int32"), cast(zero, "int32"))
+
+
+def _dense(call: RelayCall) -> Expr:
+    data, weight, zero, weight_zero = call.exprs[:4]
+    return relax("matmul", _shifted(data, zero), transposed(_shifted(weight, weight_zero), 2))
+
+
+def _batch_matmul(call: RelayCall) -> Expr:
+    a, b = (_shifted(call.exprs[k], call.exprs[k + 2]) for k in range(2))
+    a = transposed(a, rank(call)) if call.flag("transpose_a") else a
+    return relax("matmul", a, transposed(b, rank(call, 1)) if call.flag("transpose_b") else b)
+
+
+def _convolution(name: str) -> Rule:
+    def rule(call: RelayCall) -> Expr:
+        data, weight, zero, weight_zero = call.exprs[:4]
+        shifted = (_shifted(data, zero), _shifted(weight, weight_zero))
+        attrs = {**call.attrs, "out_dtype": "int32"}
+        return NEURAL_RULES[name](replace(call, exprs=shifted, attrs=attrs))
+
+    return rule
+
+
+def _concatenate(call: RelayCall) -> Expr:
+    _, _, _, out_scale, out_zero = call.exprs
+    parts = zip(fields(call), fields(call, 1), fields(call, 2), strict=True)
+    joined = relax("concat", tuple(_real(*part) for part in parts), call.int_("axis"))
+    dtype = call.tensors()[0].dtype
+    return _quantized(joined, out_scale, out_zero, dtype or "int8")
+
+
+def _resize(name: str, size_name: str = "size") -> Rule:
+    def rule(call: RelayCall) -> Expr:
+        return _resized(call, name, call.ints(size_name))
+
+    return rule
+
+
+def _resized(call: RelayCall, name: str, sizes: tuple[int, ...]) -> Expr:
+    roi = call.attrs.get("roi")
+    return relax(
+        name,
+        call.exprs[0],
+        sizes,
+        roi=roi if isinstance(roi, tuple) and roi else (0.0,) * (2 * len(sizes)),
+        layout=call.text("layout"),
+        method=call.text("method"),
+        coordinate_transformation_mode=call.text("coordinate_transformation_mode"),
+        rounding_method=call.text("rounding_method"),
+        cubic_alpha=call.number("cubic_alpha"),
+        cubic_exclude=call.int_("cubic_exclude"),
+        extrapolation_value=call.number("extrapolation_value"),
+        out_dtype=call.dtype("out_dtype") or dtype_of(call),
+    )
+
+
+def _dyn_resize2d(call: RelayCall) -> Expr:
+    sizes = tuple(int(item) for item in literal(call, 1))
+    return _resized(replace(call, attrs={**call.attrs, "roi": None}), "image.resize2d", sizes)
+
+
+def _upsampling(call: RelayCall) -> Expr:
+    layout = call.text("layout")
+    scale_of = {"H": call.number("scale_h"), "W": call.number("scale_w")}
+    sizes = tuple(round(size(call, layout.index(letter)) * scale_of[letter]) for letter in "HW")
+    is_nearest = call.text("method") == "nearest_neighbor"
+    where = "align_corners" if call.flag("align_corners") else "asymmetric" if is_nearest else "half_pixel"
+    method = {"nearest_neighbor": "nearest_neighbor", "bilinear": "linear", "bicubic": "cubic"}[call.text("method")]
+    return relax("image.resize2d", call.exprs[0], sizes, layout=layout, method=method,
+                 coordinate_transformation_mode=where, rounding_method="", cubic_alpha=-0.5,
+                 out_dtype=dtype_of(call))  # fmt: skip
+
+
+def _affine_grid(call: RelayCall) -> Expr:
+    return relax("image.affine_grid", call.exprs[0], call.ints("target_shape"))
+
+
+def _grid_sample(call: RelayCall) -> Expr:
+    words = (call.text("method"), call.text("layout"), call.text("padding_mode"))
+    return relax("image.grid_sample", *call.exprs, *words, call.flag("align_corners"))
+
+
+RULES: Rules = MappingProxyType(
+    {
+        "qnn.quantize": _quantize,
+        "qnn.dequantize": _dequantize,
+        "qnn.requantize": _requantize,
+        "qnn.add": _binary("add"),
+        "qnn.subtract": _binary("subtract"),
+        "qnn.mul": _binary("multiply"),
+        **{f"qnn.{name}": _unary(name) for name in _UNARY},
+        "qnn.leaky_relu": _leaky_relu,
+        "qnn.avg_pool2d": _average_pool,
+        "qnn.softmax": _softmax,
+        "qnn.hardswish": _hardswish,
+        "qnn.dense": _dense,
+        "qnn.batch_matmul": _batch_matmul,
+        "qnn.conv2d": _convolution("nn.conv2d"),
+        "qnn.conv2d_transpose": _convolution("nn.conv2d_transpose"),
+        "qnn.concatenate": _concatenate,
+        "image.resize2d": _resize("image.resize2d"),
+        "image.resize": _resize("image.resize2d"),
+        "image.resize3d": _resize("image.resize3d"),
+        "dyn.image.resize2d": _dyn_resize2d,
+        "nn.upsampling": _upsampling,
+        "image.affine_grid": _affine_grid,
+        "image.grid_sample": _grid_sample,
+    }
+)

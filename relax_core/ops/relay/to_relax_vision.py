@@ -1,0 +1,75 @@
+"""Images of other ranks, and operators on boxes, in Relax."""
+
+from types import MappingProxyType
+
+from relax_core.ir.expr import Expr
+from relax_core.ops.relay.spec import RelayCall
+from relax_core.ops.relay.to_relax_make import Rules, dtype_of, number, relax, size, untranslated
+
+_METHODS = MappingProxyType({"nearest_neighbor": "nearest_neighbor", "bilinear": "linear", "trilinear": "linear"})
+
+
+def _upsampling3d(call: RelayCall) -> Expr:
+    layout = call.text("layout")
+    scales = {"D": call.number("scale_d"), "H": call.number("scale_h"), "W": call.number("scale_w")}
+    sizes = tuple(round(size(call, layout.index(letter)) * scales[letter]) for letter in "DHW")
+    mode = call.text("coordinate_transformation_mode")
+    is_nearest = call.text("method") == "nearest_neighbor"
+    return relax("image.resize3d", call.exprs[0], sizes, layout=layout, method=_METHODS[call.text("method")],
+                 coordinate_transformation_mode="asymmetric" if is_nearest else mode, rounding_method="",
+                 cubic_alpha=-0.5, out_dtype=dtype_of(call))  # fmt: skip
+
+
+def _dyn_upsampling(call: RelayCall) -> Expr:
+    layout = call.text("layout")
+    scales = {"H": number(call, 1), "W": number(call, 2)}
+    sizes = tuple(round(size(call, layout.index(letter)) * scales[letter]) for letter in "HW")
+    is_nearest = call.text("method") == "nearest_neighbor"
+    where = "align_corners" if call.flag("align_corners") else "asymmetric" if is_nearest else "half_pixel"
+    return relax("image.resize2d", call.exprs[0], sizes, layout=layout, method=_METHODS[call.text("method")],
+                 coordinate_transformation_mode=where, rounding_method="", cubic_alpha=-0.5,
+                 out_dtype=dtype_of(call))  # fmt: skip
+
+
+def _resize1d(call: RelayCall) -> Expr:
+    """A row of an image of height one."""
+    if call.text("layout") != "NCW":
+        raise untranslated(call, f"the layout is {call.text('layout')}, not NCW")
+    image = relax("expand_dims", call.exprs[0], (2,))
+    wide = relax("image.resize2d", image, (1, *call.ints("size")), method=call.text("method"),
+                 coordinate_transformation_mode=call.text("coordinate_transformation_mode"),
+                 rounding_method=call.text("rounding_method"), cubic_alpha=call.number("cubic_alpha"),
+                 cubic_exclude=call.int_("cubic_exclude"),
+                 out_dtype=call.dtype("out_dtype") or dtype_of(call))  # fmt: skip
+    return relax("squeeze", wide, (2,))
+
+
+def _roi_align(call: RelayCall) -> Expr:
+    size_, scale = call.ints("pooled_size"), call.number("spatial_scale")
+    named = {"layout": call.text("layout"), "mode": call.text("mode"), "sample_ratio": call.int_("sample_ratio")}
+    return relax("vision.roi_align", *call.exprs, size_, scale, **named)
+
+
+def _roi_pool(call: RelayCall) -> Expr:
+    size_, scale = call.ints("pooled_size"), call.number("spatial_scale")
+    return relax("vision.roi_pool", *call.exprs, size_, scale, layout=call.text("layout"))
+
+
+def _suppression(call: RelayCall) -> Expr:
+    data, counts, indices = call.exprs[:3]
+    ints = {name: call.int_(name) for name in ("top_k", "coord_start", "score_index", "id_index")}
+    flags = {name: call.flag(name) for name in ("force_suppress", "return_indices", "invalid_to_bottom")}
+    limits = (int(number(call, 3)), float(number(call, 4)))
+    return relax("vision.non_max_suppression", data, counts, indices, *limits, **ints, **flags)
+
+
+RULES: Rules = MappingProxyType(
+    {
+        "nn.upsampling3d": _upsampling3d,
+        "dyn.nn.upsampling": _dyn_upsampling,
+        "image.resize1d": _resize1d,
+        "vision.roi_align": _roi_align,
+        "vision.roi_pool": _roi_pool,
+        "vision.non_max_suppression": _suppression,
+    }
+)

@@ -1,0 +1,258 @@
+"""AnnotateTarget: each operator gets the first target that supports it, and each of its inputs a begin.
+
+An edge from one operator to another is `compiler_begin(compiler_end(value, its target), target of the user)`; a
+variable or literal gets only the begin. See: tvm/src/relay/transforms/annotate_target.cc, v0.19
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from relax_core.analysis.regions import (
+    DEFAULT,
+    annotated_target,
+    begin,
+    end,
+    find_regions,
+    is_annotation,
+    is_begin,
+    is_closed,
+    open_postorder,
+)
+from relax_core.ir.attrs import attr, with_attr
+from relax_core.ir.expr import Call, Expr, Function, If, Op, Tuple, TupleGetItem, Var
+from relax_core.ir.module import Definition, IRModule
+from relax_core.ir.node import Node, children, map_children
+from relax_core.ir.relay import Clause, Let, Match, RefCreate, RefRead, RefWrite
+from relax_core.passes.core import Pass, PassContext
+from relax_core.passes.relay.to_graph_normal_form import let_values, to_graph_normal_form
+from relax_core.pattern.tables import target_of
+
+Lets = Literal["reported", "values", "definition", "uses", "graph_form"]
+LETS: tuple[Lets, ...] = ("reported", "values", "definition", "uses", "graph_form")
+
+
+@dataclass(frozen=True, slots=True)
+class AnnotateTargetOptions:
+    """`targets` in order of preference, all of the table if there are none.
+
+    Tuples, projections and references are annotated as operators are if `include_non_call_ops`. `lets` says what
+    happens to let-bound values: "values" ends the region at the value, and every use begins another; "definition"
+    begins and ends inside the value, literals included; "uses" ends at each use; "graph_form" removes the lets first;
+    "reported" puts a begin with no end on every value, as TVM does.
+    """
+
+    targets: tuple[str, ...] = ()
+    include_non_call_ops: bool = True
+    lets: Lets = "values"
+
+    def __post_init__(self) -> None:
+        dotted = [item for item in self.targets if "." in item]
+        if dotted:
+            raise ValueError(f"the target {dotted[0]} has a dot; a dot divides a target from the name of a composite")
+        if self.lets not in LETS:
+            raise ValueError(f"lets is one of {', '.join(LETS)}, not {self.lets}")
+
+
+def run(module: IRModule, options: AnnotateTargetOptions, ctx: PassContext) -> IRModule:
+    """Annotate every function that is no external one."""
+    if not (options.targets or ctx.tables.targets):
+        ctx.fail("BY001", "there is no target to annotate for", module, "AnnotateTarget(targets=['dnnl'])")
+    if options.lets == "graph_form":
+        module = to_graph_normal_form(module, ctx)
+    changed: list[Definition] = []
+    for item in module.definitions:
+        if isinstance(item.function, Function) and not is_closed(item.function):
+            plain, hints = _without_annotations(item.function, ctx)
+            after = _Annotator(options, ctx, hints).function(plain)
+            _warn_of_open_regions(after, ctx)
+            if after is not item.function:
+                changed.append(replace(item, function=after))
+    if options.lets == "graph_form":
+        module = replace(module, attrs=with_attr(module.attrs, "lets", options.lets))
+    return module.with_definitions(*changed) if changed else module
+
+
+def _warn_of_open_regions(function: Function, ctx: PassContext) -> None:
+    for region in find_regions(function).all:
+        if region.is_open and region.target != DEFAULT:
+            message = f"the region {region.target} {region.number} begins here and never ends"
+            hint = "AnnotateTarget(lets='values') ends a region at the value of a let"
+            value: Expr = region.begins[0]
+            while is_annotation(value):
+                value = value.args[0]
+            ctx.warn("BY002", message, value, hint)
+
+
+def _without_annotations(function: Function, ctx: PassContext) -> tuple[Function, Mapping[Node, str]]:
+    """Take away the annotations of an earlier run; the targets that it chose come with the nodes."""
+    found: dict[Node, str] = {}
+    plain: dict[Node, Node] = {}
+    for node in open_postorder(function):
+        if is_annotation(node):
+            plain[node] = plain.get(node.args[0], node.args[0])
+            continue
+        target = next((annotated_target(item) for item in _parts(node) if is_begin(item)), DEFAULT)
+        plain[node] = node if is_source(node) else map_children(node, lambda child: plain.get(child, child))
+        ctx.log.rebuilt(node, plain[node])
+        if target != DEFAULT:
+            found[plain[node]] = target
+    result = plain[function]
+    assert isinstance(result, Function), "a function stays a function"
+    return result, found
+
+
+def _parts(node: Node) -> tuple[Expr, ...]:
+    match node:
+        case Call(args=args):
+            return args
+        case Tuple(fields=fields):
+            return fields
+        case TupleGetItem(tuple_value=value):
+            return (value,)
+        case _:
+            return ()
+
+
+def _uses(node: Node) -> tuple[Node, ...]:
+    return (node.value, node.body) if isinstance(node, Let) else children(node)
+
+
+def is_source(node: Node) -> bool:
+    """Tell whether `node` has no parts that are annotated."""
+    return not node.CHILDREN or (isinstance(node, Function) and is_closed(node))
+
+
+class _Annotator:
+    """Annotates one function, inputs first. `target_of[new]` is the target of a value whose region is open."""
+
+    def __init__(self, options: AnnotateTargetOptions, ctx: PassContext, hints: Mapping[Node, str]) -> None:
+        self.options = options
+        self.ctx = ctx
+        self.hints = hints
+        self.targets = options.targets or ctx.tables.targets
+        self.target_of: dict[Node, str] = {}
+        self.new_of: dict[Node, Node] = {}
+        self.value_of: Mapping[Var, Expr] = {}
+        self.used: frozenset[Node] = frozenset()
+
+    def function(self, function: Function) -> Function:
+        """Return the function annotated."""
+        if self.options.lets == "uses":
+            self.value_of = let_values(function)
+            self.used = frozenset(part for node in open_postorder(function) for part in _uses(node))
+        for node in open_postorder(function):
+            # The value of a let comes before its uses, and the let itself behind them.
+            self.new_of[node] = self._visit(node)
+            self.ctx.log.rebuilt(node, self.new_of[node])
+        result = self.new_of[function]
+        assert isinstance(result, Function), "a function stays a function"
+        return result
+
+    def _visit(self, node: Node) -> Node:
+        match node:
+            case Call(op=op, args=args):
+                if not args:
+                    return self._copy(node)
+                target = self._choose(node)
+                new = replace(node, op=self.new_of.get(op, op), args=self._inputs(args, target))
+                return self._note(new, node, target)
+            case Tuple(fields=fields):
+                return self._other(node, fields)
+            case TupleGetItem(tuple_value=value):
+                return self._other(node, (value,))
+            case RefCreate(value=value):
+                return self._other(node, (value,))
+            case RefRead(ref=ref):
+                return self._other(node, (ref,))
+            case RefWrite(ref=ref, value=value):
+                return self._other(node, (ref, value))
+            case Let():
+                return self._let(node)
+            case If() | Match() | Clause():
+                return map_children(node, lambda child: self._end(self.new_of.get(child, child)))
+            case Function() if not is_closed(node):
+                return replace(node, body=self._expr(self._end(self.new_of[node.body])))
+            case _:
+                return node
+
+    def _choose(self, call: Call) -> str:
+        """Return the target of a call: what an earlier run chose, the first that supports it, or "default"."""
+        hint = self.hints.get(call)
+        if hint is not None:
+            return hint
+        match call.op:
+            case Op():
+                return next((item for item in self.targets if self.ctx.tables.supports(item, call)), DEFAULT)
+            case Function(attrs=attrs) if isinstance(name := attr(attrs, "Composite"), str):
+                target = target_of(name)
+                return target if target in self.targets else DEFAULT
+            case _:
+                return DEFAULT
+
+    def _other(self, node: Expr, parts: tuple[Expr, ...]) -> Node:
+        """Annotate what is no call: it goes where all of its parts go."""
+        if not parts:
+            return node
+        if not self.options.include_non_call_ops:
+            return map_children(node, lambda child: self._end(self.new_of.get(child, child)))
+        targets = {self.target_of.get(self.new_of.get(part, part), DEFAULT) for part in parts}
+        target = self.hints.get(node) or (targets.pop() if len(targets) == 1 else DEFAULT)
+        inputs = iter(self._inputs(parts, target))
+        return self._note(map_children(node, lambda _: next(inputs)), node, target)
+
+    def _inputs(self, parts: tuple[Expr, ...], target: str) -> tuple[Expr, ...]:
+        return tuple(begin(self._expr(self._end(self.new_of.get(part, part))), target) for part in parts)
+
+    def _end(self, node: Node) -> Node:
+        """Return a value with the end of its region; one that has no region, such as a variable, as it is."""
+        target = self.target_of.get(node)
+        if isinstance(node, Var) and not isinstance(value := self.value_of.get(node), Function | None):
+            target = self.target_of.get(self.new_of[value], DEFAULT)
+        return node if target is None else end(self._expr(node), target)
+
+    def _let(self, let: Let) -> Let:
+        value = self._expr(self.new_of.get(let.value, let.value))
+        body = self._expr(self._end(self.new_of.get(let.body, let.body)))
+        return replace(let, value=self.bound(let.var, value), body=body)
+
+    def bound(self, var: Var, value: Expr) -> Expr:
+        """Return the annotated value of a let; that of a variable without uses ends in its place in any case."""
+        target = self.target_of.get(value)
+        ended = value if target is None else end(value, target)
+        match self.options.lets:
+            case _ if isinstance(value, Function):
+                return value
+            case "values" | "graph_form":
+                return ended
+            case "reported":
+                return begin(ended, target or DEFAULT)
+            case "definition":
+                return ended if target is not None else end(begin(value, DEFAULT), DEFAULT)
+            case "uses":
+                if var not in self.used:
+                    return ended
+                return value if target is not None else begin(value, DEFAULT)
+
+    def _note(self, new: Node, old: Node, target: str) -> Node:
+        self.target_of[new] = target
+        if target != DEFAULT:
+            self.ctx.remark(old, "applied", f"goes to {target}")
+        return new
+
+    def _copy(self, node: Node) -> Node:
+        return map_children(node, lambda child: self.new_of.get(child, child))
+
+    def _expr(self, node: Node) -> Expr:
+        assert isinstance(node, Expr), "an expression stays an expression"
+        return node
+
+
+PASS = Pass(
+    name="AnnotateTarget",
+    summary="Marks where the regions of each target begin and end.",
+    run=run,
+    options=AnnotateTargetOptions,
+    dialect="relay",
+    see="tvm/src/relay/transforms/annotate_target.cc",
+)

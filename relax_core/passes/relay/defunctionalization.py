@@ -1,0 +1,270 @@
+"""Defunctionalization: functions as values become data, and their calls a match of it.
+
+Reynolds, Definitional interpreters for higher-order programming languages, 1972.
+See: tvm/src/relay/transforms/defunctionalization.cc, v0.19
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Final, TypeVar, cast
+
+from relax_core.analysis.regions import is_closed
+from relax_core.check.infer import infer
+from relax_core.check.relay.solver import rebuilt as with_parts
+from relax_core.diagnostics import has_errors
+from relax_core.ir.attrs import attr
+from relax_core.ir.builder import Names
+from relax_core.ir.equality import same_type
+from relax_core.ir.expr import Call, Expr, Function, GlobalVar, Op, Var
+from relax_core.ir.module import Definition, IRModule
+from relax_core.ir.node import Node, children, map_children, postorder
+from relax_core.ir.relay import Clause, Constructor, Match, PatternConstructor, PatternVar, PatternWildcard, TypeData
+from relax_core.ir.substitute import with_types
+from relax_core.ir.types import AdtType, FuncType, Type
+from relax_core.passes.core import NoOptions, Pass, PassContext
+from relax_core.passes.relay.infer_type import run as infer_type
+from relax_core.passes.relay.lambda_lift import CLOSURE
+from relax_core.passes.relay.lambda_lift import run as lambda_lift
+from relax_core.passes.relay.monomorphize import CODE, monomorphized, with_called_values
+
+N = TypeVar("N", bound=Node)
+
+ENTRY: Final = "main"
+
+
+def run(module: IRModule, options: NoOptions, ctx: PassContext) -> IRModule:
+    """Return what `main` leads to, first-order: no variable, field or result is a function.
+
+    Functions are copied for the types that they are called at, literals are lifted; then each type of functions
+    becomes a data type with a constructor for each function of that type, which holds what the function captures.
+
+    Raises:
+        CompileError: PS014 for a program that is not whole, or whose types cannot be told apart.
+    """
+    main = module.find(ENTRY)
+    if main is None:
+        ctx.fail(CODE, "there is no @main to start from", module, "name the function that is called first @main")
+    types = ctx.types(module)
+    if not is_higher_order(module, types):
+        return module
+    _require_whole(module, types, ctx)
+    whole = infer_type(monomorphized(with_called_values(module, ctx), ENTRY, ctx), NoOptions(), ctx)
+    lifted = lambda_lift(whole, NoOptions(), ctx)
+    result = _FirstOrder(lifted, ctx.types(lifted), ctx).module_()
+    if has_errors(infer(result).diagnostics):
+        words = infer(result).diagnostics[0].message
+        hint = "declare the functions that meet with the same types, sizes included"
+        ctx.fail(CODE, f"functions of different types meet in one place: {words}", main.function, hint)
+    return result
+
+
+def _require_whole(module: IRModule, types: Mapping[Node, Type], ctx: PassContext) -> None:
+    """Stop at a function that the pass cannot make data of."""
+    main = module[ENTRY]
+    for item in module:
+        for node in postorder(item.function):
+            fused = next((part for part in _values(node) if isinstance(part, Function) and is_closed(part)), None)
+            if fused is not None:
+                ctx.fail(CODE, "a function that stands for one operator is a value", fused, "run it before FuseOps")
+    for data in module.type_data:
+        if any(_holds_function(type_) for item in data.constructors for type_ in item.field_types):
+            ctx.fail(CODE, f"a field of the type {data.name} is a function", data, "give the type a parameter for it")
+    signature = types[main]
+    if isinstance(signature, FuncType) and any(map(_holds_function, (*(signature.params or ()), signature.ret))):
+        hint = "let @main take and give data, and choose the function inside"
+        ctx.fail(CODE, "@main takes or gives a function, so the program is not whole", main, hint)
+
+
+def is_higher_order(module: IRModule, types: Mapping[Node, Type]) -> bool:
+    """Tell whether a variable or a value of the program is a function, or holds one."""
+    for item in module:
+        for user in postorder(item.function):
+            for node in _values(user):
+                type_ = types.get(node)
+                if type_ is not None and _holds_function(type_):
+                    return True
+    return False
+
+
+def _values(user: Node) -> tuple[Node, ...]:
+    """Return the parts of a node that are values: not the names of what it calls, nor those of patterns."""
+    match user:
+        case PatternConstructor(patterns=patterns):
+            return patterns
+        case Call(op=Op() | GlobalVar() | Constructor(), args=args):
+            return args
+        case Call(op=Function() as function, args=args) if is_closed(function):
+            return (function.body, *args)
+        case _:
+            return children(user)
+
+
+def _holds_function(type_: Type) -> bool:
+    """Tell whether a part of a type is a function."""
+    found = isinstance(type_, FuncType)
+
+    def visit(item: Type) -> Type:
+        nonlocal found
+        found = found or isinstance(item, FuncType)
+        return item if found else with_parts(item, visit)
+
+    with_parts(type_, visit)
+    return found
+
+
+@dataclass(slots=True)
+class _Data:
+    """The data type that stands for a type of functions, and the function that calls its values."""
+
+    signature: FuncType
+    name: str
+    apply: GlobalVar
+    constructors: list[Constructor] = field(default_factory=list[Constructor])
+    clauses: list[Clause] = field(default_factory=list[Clause])
+    params: tuple[Var, ...] = ()
+
+
+@dataclass(slots=True)
+class _FirstOrder:
+    """Makes a first-order program of one whose function values are globals, or what globals marked Closure give."""
+
+    module: IRModule
+    types: Mapping[Node, Type]
+    ctx: PassContext
+    data: list[_Data] = field(default_factory=list[_Data])
+    constructor_of: dict[str, Constructor] = field(default_factory=dict[str, Constructor])
+
+    def module_(self) -> IRModule:
+        names = Names((*self.module.names, *(item.name for item in self.module.type_data)))
+        definitions: list[Definition] = []
+        for item in self.module.definitions:
+            assert isinstance(item.function, Function), "Relay has functions only"
+            made = self.function(item.var, item.function, names)
+            definitions.append(self.ctx.derive(replace(item, function=made), item))
+        applies: list[Definition] = []
+        for entry in self.data:
+            # The result of a function may be another type of functions, which is then added behind.
+            applies.append(self.ctx.derive(self.apply(entry, names), self.module))
+        added = tuple(TypeData(entry.name, constructors=tuple(entry.constructors)) for entry in self.data)
+        result = replace(self.module, definitions=(*definitions, *applies), type_data=(*self.module.type_data, *added))
+        return self.ctx.derive(result, self.module)
+
+    def data_of(self, signature: FuncType, names: Names) -> _Data:
+        """Return the data type of a type of functions."""
+        for entry in self.data:
+            if same_type(entry.signature, signature):
+                return entry
+        name = names.fresh("Function")
+        entry = _Data(signature, name, GlobalVar(names.fresh(f"apply_{name}")))
+        self.data.append(entry)
+        entry.params = tuple(
+            Var(f"a{k}", self.first_order(type_, names)) for k, type_ in enumerate(signature.params or ())
+        )
+        return entry
+
+    def first_order(self, type_: Type, names: Names) -> Type:
+        """Return a type with data in the place of functions."""
+        if isinstance(type_, FuncType):
+            return AdtType(self.data_of(type_, names).name)
+        return with_parts(type_, lambda item: self.first_order(item, names))
+
+    def function(self, var: GlobalVar, function: Function, names: Names) -> Function:
+        """Return a global function whose values are first-order; one that makes a closure gives its constructor."""
+        if not attr(function.attrs, CLOSURE):
+            return self.changed(function, names, {})
+        code = function.body
+        assert isinstance(code, Function), "what is marked Closure gives a function"
+        constructor = self.closure(var, function, code, names)
+        params = tuple(self.changed(param, names, {}) for param in function.params)
+        signature = self.types[code]
+        attrs = tuple(pair for pair in function.attrs if pair[0] != CLOSURE)
+        made = Function(
+            params, Call(constructor, params), self.first_order(signature, names), attrs, span=function.span
+        )
+        return self.ctx.derive(made, function)
+
+    def closure(self, var: GlobalVar, function: Function, code: Function, names: Names) -> Constructor:
+        """Add the constructor of a function that captures, with the clause that calls it."""
+        signature = self.types[code]
+        assert isinstance(signature, FuncType), "a function has the type of one"
+        entry = self.data_of(signature, names)
+        fields = tuple(self.first_order(self.types[param], names) for param in function.params)
+        constructor = Constructor(f"{entry.name}_{var.name}", entry.name, fields)
+        entry.constructors.append(constructor)
+        taken = tuple(Var(param.name, type_) for param, type_ in zip(function.params, fields, strict=True))
+        inner = dict(zip((*function.params, *code.params), (*taken, *entry.params), strict=True))
+        body = self.changed(code.body, names, inner)
+        pattern = PatternConstructor(constructor, tuple(PatternVar(item) for item in taken))
+        entry.clauses.append(self.ctx.derive(Clause(pattern, body), code))
+        self.ctx.remark(code, "applied", f"the function is {constructor.name} of the type {entry.name}")
+        return constructor
+
+    def named(self, var: GlobalVar, names: Names) -> Expr:
+        """Return the value that stands for a global function, with the clause that calls it."""
+        if var.name not in self.constructor_of:
+            signature = self.types[self.module[var.name]]
+            assert isinstance(signature, FuncType), "a function has the type of one"
+            entry = self.data_of(signature, names)
+            made = self.constructor_of[var.name] = Constructor(f"{entry.name}_{var.name}", entry.name)
+            entry.constructors.append(made)
+            clause = Clause(PatternConstructor(made), Call(var, entry.params))
+            entry.clauses.append(self.ctx.derive(clause, self.module[var.name]))
+            self.ctx.remark(self.module[var.name], "applied", f"@{var.name} as a value is {made.name}")
+        return Call(self.constructor_of[var.name])
+
+    def changed(self, root: N, names: Names, vars: Mapping[Var, Var]) -> N:
+        """Return `root` with first-order types, data for functions as values, and `vars` replaced."""
+        new_of: dict[Node, Node] = {}
+
+        def value(child: Node) -> Node:
+            return self.named(child, names) if isinstance(child, GlobalVar) else new_of[child]
+
+        for node in postorder(root):
+            match node:
+                case Var() if node in vars:
+                    new_of[node] = vars[node]
+                    continue
+                case Call(op=Op() | Constructor() | GlobalVar() as op):
+                    made: Node = map_children(node, lambda child, op=op: child if child is op else value(child))
+                case Call(op=op, args=args) if not isinstance(op, Function):
+                    signature = self.types[op]
+                    assert isinstance(signature, FuncType), "what is called is a function"
+                    given = (_expr(value(op)), *(_expr(value(arg)) for arg in args))
+                    made = Call(self.data_of(signature, names).apply, given, span=node.span)
+                    self.ctx.remark(node, "applied", f"the call matches what the function may be: @{_name(made)}")
+                case _:
+                    made = map_children(node, value)
+            made = with_types(made, lambda type_: self.first_order(type_, names))
+            self.ctx.log.rebuilt(node, made)
+            new_of[node] = made
+        return cast("N", new_of[root])
+
+    def apply(self, entry: _Data, names: Names) -> Definition:
+        """Return the function that calls a value of a data type."""
+        param = Var("f", AdtType(entry.name))
+        clauses = tuple(entry.clauses)
+        if not clauses:
+            # No function has this type: there is no value to call, but the type needs one to be written.
+            entry.constructors.append(Constructor(f"{entry.name}_none", entry.name))
+            clauses = (Clause(PatternWildcard(), Call(entry.apply, (param, *entry.params))),)
+        ret = self.first_order(entry.signature.ret, names)
+        return Definition(entry.apply, Function((param, *entry.params), Match(param, clauses), ret))
+
+
+def _expr(node: Node) -> Expr:
+    assert isinstance(node, Expr), "an expression stays one"
+    return node
+
+
+def _name(call: Node) -> str:
+    assert isinstance(call, Call), "a call was made"
+    return call.op.name if isinstance(call.op, GlobalVar) else ""
+
+
+PASS = Pass(
+    "Defunctionalization",
+    "Makes a first-order program: functions as values become data, and their calls a match of it.",
+    run,
+    dialect="relay",
+    see="tvm/src/relay/transforms/defunctionalization.cc",
+)

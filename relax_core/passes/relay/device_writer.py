@@ -1,0 +1,196 @@
+"""Write a device plan into a Relay module: devices of parameters and results, `on_device` and `device_copy`."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeVar
+
+from relax_core.analysis.device_plan import DevicePlan
+from relax_core.analysis.devices import (
+    PARAM_DEVICES,
+    RESULT_DEVICE,
+    Device,
+    as_device_copy,
+    as_on_device,
+    attribute_of,
+    device_of,
+    is_primitive,
+)
+from relax_core.ir.attrs import Attrs, AttrValue, with_attr
+from relax_core.ir.expr import Call, Constant, Expr, Function, GlobalVar, Op, Var
+from relax_core.ir.node import Node, map_children
+from relax_core.ir.relay import Clause, Constructor, Let, Match
+from relax_core.passes.core import PassContext
+
+N = TypeVar("N", bound=Node)
+
+_NOWHERE = (Op, Constructor, GlobalVar, Function)
+"""What has no device of its own: functions of all kinds."""
+
+
+@dataclass(slots=True)
+class DeviceWriter:
+    """Rebuilds functions, inner expressions first. Every expression stands in the scope of its parent's device."""
+
+    plan: DevicePlan
+    ctx: PassContext
+    spelling: Mapping[Device, AttrValue]
+    new_of: dict[Node, Node] = field(default_factory=dict[Node, Node])
+    scope_of: dict[Node, Device | None] = field(default_factory=dict["Node", "Device | None"])
+
+    def function(self, function: Function, parts: tuple[Node, ...]) -> Function:
+        """Return the function with its devices written out; `parts` are its nodes, inner ones first."""
+        for node in parts:
+            if not isinstance(node, Let):
+                self._keep(node, self._rebuilt(node))
+        result = self._expr(function)
+        assert isinstance(result, Function), "a function stays a function"
+        return result
+
+    def _keep(self, node: Node, new: Node) -> None:
+        if new is not node:
+            self.new_of[node] = new
+            self.ctx.log.rebuilt(node, new)
+
+    def _lets(self, head: Let) -> None:
+        """Rebuild a chain of lets, the last one first."""
+        waiting: list[Let] = []
+        at: Expr = head
+        while isinstance(at, Let) and at not in self.scope_of:
+            waiting.append(at)
+            at = at.body
+        for let in reversed(waiting):
+            scope = self.scope_of[let] = self.device(let.body)
+            placed = self._placed(let.value, scope, self.device(let.value))
+            self._keep(let, self._replaced(let, value=placed, body=self._expr(let.body)))
+
+    def device(self, node: Node) -> Device | None:
+        """Return where an expression is, for lets where their result is."""
+        if not isinstance(node, Let):
+            return self.plan.device(node)
+        if node not in self.scope_of:
+            self._lets(node)
+        return self.scope_of[node]
+
+    def _rebuilt(self, node: Node) -> Node:
+        match node:
+            case Var() | Op() | GlobalVar() | Constant():
+                return node
+            case Function():
+                return node if is_primitive(node) else self._function(node)
+            case Call(op=Op(name="on_device")):
+                target = self.plan.device(node)
+                return self._placed(node.args[0], target, target)
+            case Call(op=Op(name="device_copy")):
+                return self._copy(node)
+            case Call(op=op, args=args):
+                scope = self.device(node)
+                wanted = (self.plan.wanted(node, index, arg) for index, arg in enumerate(args))
+                placed = tuple(self._placed(arg, scope, there) for arg, there in zip(args, wanted, strict=True))
+                return self._replaced(node, op=self._expr(op), args=placed)
+            case Match(value=value, clauses=clauses):
+                scope = self.device(node)
+                made = tuple(
+                    self._replaced(item, body=self._placed(item.body, scope, self.device(item.body)))
+                    for item in clauses
+                )
+                return self._replaced(node, value=self._placed(value, scope, self.device(value)), clauses=made)
+            case Let() | Clause():
+                return node
+            case Expr():
+                scope = self.device(node)
+                return map_children(
+                    node,
+                    lambda child: self._placed(child, scope, self.device(child)) if isinstance(child, Expr) else child,
+                )
+            case _:
+                return node
+
+    def _function(self, function: Function) -> Function:
+        result = self.plan.device(function)
+        attrs = function.attrs
+        if function.params:
+            devices = tuple(self._attribute(self.plan.device(param)) for param in function.params)
+            attrs = with_attr(attrs, PARAM_DEVICES, devices)
+        attrs = with_attr(attrs, RESULT_DEVICE, self._attribute(result))
+        body = self._placed(function.body, result, result)
+        return self._replaced(function, body=body, attrs=attrs)
+
+    def _copy(self, call: Call) -> Expr:
+        """Rebuild a copy that the program asks for; one between equal devices is left out."""
+        body, target = call.args[0], self.plan.device(call)
+        source = self.plan.wanted(call, 0, body)
+        placed = self._placed(body, target, source)
+        if source == target:
+            self.ctx.remark(call, "applied", f"a copy from {source} to itself is left out")
+            return placed
+        said = as_device_copy(call)
+        assert said is not None, "the caller has seen to it"
+        is_said = (said.source, said.target) == (source, target)
+        attrs = call.attrs if is_said else self._copy_attrs(source, target)
+        return self._replaced(call, args=(placed,), attrs=attrs)
+
+    def _placed(self, child: Expr, scope: Device | None, wanted: Device | None) -> Expr:
+        """Return what became of `child` as it stands in a scope: annotated if it is elsewhere, copied if need be."""
+        new = self._expr(child)
+        here = self.device(child)
+        if isinstance(child, _NOWHERE) or here is None:
+            return new
+        if here != scope and not isinstance(new, Var):
+            new = self._annotated(new, here, child)
+        if wanted is None or wanted == here:
+            return new
+        made = Call(Op("device_copy"), (new,), self._copy_attrs(here, wanted), span=child.span)
+        self.ctx.derive(made, child, rule=f"copy from {here} to {wanted}")
+        words = f"copied from {here} to {wanted}"
+        self.ctx.remark(made, "applied", words, self.plan.decided_by(child))
+        return made if wanted == scope else self._annotated(made, wanted, child)
+
+    def _annotated(self, new: Expr, device: Device, origin: Expr) -> Expr:
+        found = as_on_device(new)
+        if found is not None and found.device == device and found.constrains_result:
+            return new
+        attrs: Attrs = (("virtual_device", self._attribute(device)), ("constrain_result", True))
+        return self.ctx.derive(Call(Op("on_device"), (new,), attrs, span=origin.span), origin)
+
+    def _copy_attrs(self, source: Device | None, target: Device | None) -> Attrs:
+        return (
+            ("src_virtual_device", self._attribute(source)),
+            ("dst_virtual_device", self._attribute(target)),
+        )
+
+    def _attribute(self, device: Device | None) -> AttrValue:
+        if device is None:
+            return None
+        return self.spelling.get(device) or attribute_of(device)
+
+    def _expr(self, expr: Expr) -> Expr:
+        if isinstance(expr, Let) and expr not in self.scope_of:
+            self._lets(expr)
+        new = self.new_of.get(expr, expr)
+        assert isinstance(new, Expr), "an expression stays one"
+        return new
+
+    def _replaced(self, node: N, **fields: Any) -> N:
+        return node if all(getattr(node, name) == value for name, value in fields.items()) else replace(node, **fields)
+
+
+def spellings(nodes: Iterable[Node]) -> Mapping[Device, AttrValue]:
+    """Return how a program writes the devices that it names."""
+    found: dict[Device, AttrValue] = {}
+    for node in nodes:
+        if isinstance(node, Call | Function):
+            for _, value in node.attrs:
+                _note(found, value)
+    return found
+
+
+def _note(found: dict[Device, AttrValue], value: AttrValue) -> None:
+    items = value if isinstance(value, tuple) else ()
+    if items and isinstance(items[0], tuple) and items[0][:1] == ("__class__",):
+        device = device_of(value)
+        if device is not None:
+            found.setdefault(device, value)
+        return
+    for item in items:
+        if isinstance(item, tuple):
+            _note(found, item)

@@ -1,0 +1,157 @@
+"""FoldConstant: what only constants decide is computed.
+
+See: tvm/src/relay/transforms/fold_constant.cc, v0.19
+"""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+import numpy as np
+
+from relax_core.analysis.regions import open_postorder
+from relax_core.analysis.relay_effects import effects_of
+from relax_core.ir.expr import Call, Constant, Expr, Function, If, Op, Tuple, TupleGetItem, Var, constant
+from relax_core.ir.module import IRModule
+from relax_core.ir.node import Node
+from relax_core.ir.types import TensorType, TupleType, Type
+from relax_core.ops.relay.evaluate import evaluate_call, is_literal
+from relax_core.ops.spec import OpTypeError
+from relax_core.passes.core import Pass, PassContext
+from relax_core.passes.relay.operator_calls import known_sizes
+from relax_core.passes.relay.rebuild import change_functions, let_vars, rebuild
+
+_KEPT = ("annotation", "memory", "random", "vm", "on_device", "device_copy", "debug")
+"""Operators, or families of them, that do more than compute a value, or compute another one each time."""
+_SHAPES = ("shape_of", "vm.shape_of", "ndarray_size")
+MAX_BYTES: Final = 1 << 26
+"""A larger result is left to the run."""
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """With `fold_qnn` quantized operators are computed as well."""
+
+    fold_qnn: bool = False
+
+
+def run(module: IRModule, options: Options, ctx: PassContext) -> IRModule:
+    """Replace calls of operators on constants by their values, and what follows from them.
+
+    A call without arguments, such as `zeros`, stays: its value is larger than it. So do functions that stand for one
+    operator.
+    """
+    types, effects = ctx.types(module), effects_of(module)
+
+    def change(function: Function) -> Function:
+        return _Folding(options, types, ctx, effects.effectful(open_postorder(function))).function(function)
+
+    return change_functions(module, change, ctx)
+
+
+@dataclass(slots=True)
+class _Folding:
+    options: Options
+    types: Mapping[Node, Type]
+    ctx: PassContext
+    effectful: frozenset[Node]
+    value_of: dict[Node, Node] = field(default_factory=dict[Node, Node])
+
+    def function(self, function: Function) -> Function:
+        vars_of: dict[Node, list[Var]] = {}
+        for var, let in let_vars(function).items():
+            vars_of.setdefault(let.value, []).append(var)
+
+        def change(old: Node, rebuilt: Node) -> Node:
+            after = self.folded(old, rebuilt)
+            if after is not None and after is not rebuilt:
+                self.ctx.log.replace(rebuilt, after, "fold constants")
+                rebuilt = after
+            if isinstance(rebuilt, Constant):
+                self.value_of.update(dict.fromkeys(_names_of(old, vars_of), old))
+            return rebuilt
+
+        return rebuild(function, change, self.ctx, self.value_of)
+
+    def folded(self, old: Node, expr: Node) -> Expr | None:
+        match expr:
+            case Call(op=Op(name=name)) if name in _SHAPES:
+                return self.shape(name, old, expr)
+            case Call(op=Op(name=name), args=args) if args and all(map(is_literal, args)):
+                return self.call(name, old, expr)
+            case TupleGetItem(tuple_value=Tuple(fields=fields), index=index) if not self.has_effect(old):
+                return fields[index]
+            case If(condition=Constant(data=data), true_branch=yes, false_branch=no):
+                self.ctx.remark(old, "applied", f"the condition is {bool(data)}: the other branch goes")
+                return yes if bool(data) else no
+            case _:
+                return None
+
+    def has_effect(self, old: Node) -> bool:
+        """Tell whether `old`, a field of a tuple, is not all that computing the tuple does."""
+        if old in self.effectful:
+            self.ctx.remark(old, "missed", "the tuple stays: a field of it has an effect")
+            return True
+        return False
+
+    def call(self, name: str, old: Node, expr: Call) -> Expr | None:
+        refused = self.refused(name, self.types.get(old))
+        if refused:
+            self.ctx.remark(old, "missed", f"`{name}` is not folded: {refused}")
+            return None
+        try:
+            value = evaluate_call(name, dict(expr.attrs), expr.args)
+        except OpTypeError as error:
+            self.ctx.remark(old, "missed", f"`{name}` is not folded: {error.message}")
+            return None
+        self.ctx.remark(old, "applied", f"`{name}` is computed: its arguments are constants", (*expr.args,))
+        return value
+
+    def refused(self, name: str, type_: Type | None) -> str:
+        if name in _KEPT or name.partition(".")[0] in _KEPT:
+            return "it does more than compute a value"
+        if name.startswith("qnn.") and not self.options.fold_qnn:
+            return "it is quantized; fold_qnn=True folds it"
+        size_bytes = 0 if type_ is None else _size_bytes(type_)
+        return f"the result has {size_bytes:,} bytes" if size_bytes > MAX_BYTES else ""
+
+    def shape(self, name: str, old: Node, expr: Call) -> Expr | None:
+        """Return the shape or the number of elements of an argument whose sizes are numbers."""
+        assert isinstance(old, Call), "a call stays a call"
+        sizes = known_sizes(self.types.get(old.args[0]))
+        if sizes is None:
+            self.ctx.remark(old, "missed", f"`{name}` is not folded: a size is known only when the program runs")
+            return None
+        found = self.types.get(old)
+        dtype = found.dtype if isinstance(found, TensorType) and found.dtype else "int32"
+        self.ctx.remark(old, "applied", f"`{name}` is computed: all sizes are numbers", (old.args[0],))
+        return constant(np.array(math.prod(sizes) if name == "ndarray_size" else sizes, dtype))
+
+
+def _names_of(value: Node, vars_of: Mapping[Node, list[Var]]) -> list[Var]:
+    """Return the variables that lets bind to a value, and those that are bound to these."""
+    found = list(vars_of.get(value, ()))
+    for var in found:
+        found.extend(vars_of.get(var, ()))
+    return found
+
+
+def _size_bytes(type_: Type) -> int:
+    match type_:
+        case TensorType(dtype=str(dtype)):
+            return math.prod(known_sizes(type_) or (0,)) * np.dtype(dtype).itemsize
+        case TupleType(fields=fields):
+            return sum(map(_size_bytes, fields))
+        case _:
+            return 0
+
+
+PASS = Pass(
+    "FoldConstant",
+    "Computes operators whose arguments are constants; a condition that is constant leaves one branch.",
+    run,
+    options=Options,
+    dialect="relay",
+    see="tvm/src/relay/transforms/fold_constant.cc",
+)

@@ -1,0 +1,157 @@
+"""Copies of polymorphic Relay functions, one for each combination of types that a program calls them at."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+from relax_core.analysis.regions import is_closed
+from relax_core.check.infer import infer
+from relax_core.check.inference import Inference
+from relax_core.check.relay.solver import rebuilt as with_parts
+from relax_core.ir.builder import Names
+from relax_core.ir.equality import same_type
+from relax_core.ir.expr import Call, Expr, Function, GlobalVar, Op, Var
+from relax_core.ir.module import Definition, IRModule
+from relax_core.ir.node import Node, map_children
+from relax_core.ir.relay import Constructor, PatternConstructor
+from relax_core.ir.types import VOID, ObjectType, Type, TypeVar
+from relax_core.ops.relay import RELAY_OPS
+from relax_core.passes.core import PassContext
+from relax_core.passes.relay.copying import at_types, copied
+from relax_core.passes.relay.infer_type import is_open
+from relax_core.passes.relay.rebuild import change_functions, rebuild
+
+MAX_COPIES: Final = 500
+MAX_PARTS: Final = 1000
+CODE: Final = "PS014"
+
+
+def with_called_values(module: IRModule, ctx: PassContext) -> IRModule:
+    """Return `module` with a function literal for each operator, constructor and global that is used as a value.
+
+    The literals declare no types: each is used at one.
+    """
+
+    def value(child: Node, user: Node) -> Node:
+        count = _arity(child, module)
+        if count is None:
+            return child
+        assert isinstance(child, Expr), "what can be called is an expression"
+        params = tuple(Var(f"a{k}") for k in range(count))
+        return ctx.derive(Function(params, Call(child, params)), user, rule="make a function of what is called")
+
+    def change(old: Node, rebuilt: Node) -> Node:
+        match rebuilt:
+            case PatternConstructor():
+                return rebuilt
+            case Call(op=op):
+                made = map_children(rebuilt, lambda child: child if child is op else value(child, old))
+            case _:
+                made = map_children(rebuilt, lambda child: value(child, old))
+        ctx.log.rebuilt(rebuilt, made)
+        return made
+
+    return change_functions(module, lambda function: rebuild(function, change, ctx), ctx)
+
+
+def _arity(node: Node, module: IRModule) -> int | None:
+    """Return the number of arguments that `node` takes, `None` for what is no name of something to call."""
+    match node:
+        case Constructor(field_types=fields):
+            return len(fields) or None
+        case GlobalVar(name=name):
+            function = module[name]
+            return len(function.params)
+        case Op(name=name) if name in RELAY_OPS:
+            spec = RELAY_OPS[name]
+            return len(spec.params) - spec.optional_count
+        case _:
+            return None
+
+
+def monomorphized(module: IRModule, entry: str, ctx: PassContext) -> IRModule:
+    """Return what `entry` leads to, without type variables: a function for each combination of types.
+
+    Raises:
+        CompileError: PS014 for a program that needs more than `MAX_COPIES`, or a local function with type variables.
+    """
+    names = Names((entry,))
+    copies = _Copies(module, infer(module), names, ctx)
+    copies.var_of[entry] = [((), GlobalVar(entry))]
+    copies.queue.append((entry, ()))
+    for name, types in copies.queue:
+        copies.make(name, types)
+    return ctx.derive(replace(module, definitions=tuple(copies.made)), module)
+
+
+@dataclass(slots=True)
+class _Copies:
+    module: IRModule
+    facts: Inference
+    names: Names
+    ctx: PassContext
+    var_of: dict[str, list[tuple[tuple[Type, ...], GlobalVar]]] = field(
+        default_factory=dict[str, "list[tuple[tuple[Type, ...], GlobalVar]]"]
+    )
+    queue: list[tuple[str, tuple[Type, ...]]] = field(default_factory=list[tuple[str, "tuple[Type, ...]"]])
+    made: list[Definition] = field(default_factory=list[Definition])
+
+    def make(self, name: str, types: tuple[Type, ...]) -> None:
+        """Add the copy of a function at some types."""
+        function = self.module[name]
+        assert isinstance(function, Function), "Relay has functions only"
+        types_of = dict(zip(function.type_params, types, strict=True))
+
+        def change(old: Node, rebuilt: Node) -> Node:
+            match old, rebuilt:
+                case Function(type_params=(_, *_)), _ if old is not function:
+                    hint = "make it a function of the module"
+                    self.ctx.fail(CODE, "a local function has type variables of its own", old, hint)
+                case _, Call(op=GlobalVar() as var):
+                    given = tuple(self.closed(item, types_of) for item in self.facts.type_args.get(old, ()))
+                    made = replace(rebuilt, op=self.copy(var, given, old), type_args=())
+                    self.ctx.log.rebuilt(rebuilt, made)
+                    return made
+                case _:
+                    return rebuilt
+
+        called = function if is_closed(function) else rebuild(function, change, self.ctx)
+        copy = replace(copied(called, {}, self.ctx, types_of), type_params=())
+        self.ctx.log.rebuilt(function, copy)
+        var = next(var for known, var in self.var_of[name] if all(map(same_type, known, types)))
+        self.made.append(self.ctx.derive(Definition(var, copy), function))
+
+    def closed(self, type_: Type, types_of: Mapping[TypeVar, Type]) -> Type:
+        """Return a type argument inside of a copy; a type that nothing decides may be any."""
+        made = at_types(type_, types_of)
+        return VOID if isinstance(made, ObjectType) or is_open(made) else made
+
+    def copy(self, var: GlobalVar, types: tuple[Type, ...], call: Node) -> GlobalVar:
+        """Return the name of the copy of a function at some types."""
+        known = self.var_of.setdefault(var.name, [])
+        for given, name in known:
+            if len(given) == len(types) and all(map(same_type, given, types)):
+                return name
+        if len(self.queue) >= MAX_COPIES or any(map(_is_large, types)):
+            hint = "a function that calls itself at ever larger types has no end"
+            message = f"the program needs more than {MAX_COPIES} copies of its functions, or copies at large types"
+            self.ctx.fail(CODE, message, call, hint)
+        made = GlobalVar(self.names.fresh(var.name))
+        known.append((types, made))
+        self.queue.append((var.name, types))
+        return made
+
+
+def _is_large(type_: Type) -> bool:
+    """Tell whether a type has more than `MAX_PARTS` parts."""
+    stack = [type_]
+
+    def push(item: Type) -> Type:
+        stack.append(item)
+        return item
+
+    for _ in range(MAX_PARTS):
+        if not stack:
+            return False
+        with_parts(stack.pop(), push)
+    return bool(stack)

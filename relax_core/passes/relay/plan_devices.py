@@ -1,0 +1,216 @@
+"""PlanDevices: decide where every value is, and write it out; a copy stands where two devices meet.
+
+See: tvm/src/relay/transforms/device_planner.cc, v0.19; for `as_in="reported"` tvm/src/relay/analysis/
+context_analysis.cc of August 2020.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from itertools import chain
+from types import MappingProxyType
+from typing import Literal
+
+from relax_core.analysis.device_plan import DevicePlan, plan_devices
+from relax_core.analysis.device_proof import Conflict, Reason
+from relax_core.analysis.device_visits import VISITS, Visited, Visits, callee_words, path_words, visit_functions
+from relax_core.analysis.devices import RESULT_DEVICE, Device, as_on_device, device_named, is_primitive
+from relax_core.diagnostics import CompileError, Diagnostic, has_errors
+from relax_core.frontend.collector import collector_held
+from relax_core.ir.attrs import has_attr
+from relax_core.ir.equality import structural_equal
+from relax_core.ir.expr import Call, Function, TupleGetItem, is_op_call
+from relax_core.ir.module import Definition, IRModule
+from relax_core.ir.node import Node
+from relax_core.ir.rewrite import RewriteLog
+from relax_core.passes.core import Pass, PassContext
+from relax_core.passes.relay.device_clones import clone_apart, merge_clones
+from relax_core.passes.relay.device_writer import DeviceWriter, spellings
+from relax_core.source import Span
+
+MAX_CLONES = 1_000
+MAX_CHAIN = 12
+"""How many constraints of each side a diagnostic of a conflict shows."""
+
+
+@dataclass(frozen=True, slots=True)
+class PlanDevicesOptions:
+    """`default` is the device of what no annotation reaches. With `clone` a function that is used on two devices is
+    cloned for each.
+
+    `as_in="reported"` visits functions as TVM did in 2020, from `main` and with a memo: `visits="memo_body"` counts how
+    often a body was visited, "args_first" counts a function where it is an argument too, and neither visits a function
+    more than `visit_limit` times.
+    """
+
+    default: str = "cpu"
+    clone: bool = False
+    as_in: Literal["fixed", "reported"] = "fixed"
+    visits: Visits = "memo_body"
+    visit_limit: int = 1
+
+    def __post_init__(self) -> None:
+        device_named(self.default)
+        if self.as_in not in ("fixed", "reported"):
+            raise ValueError(f'as_in is "fixed" or "reported", not {self.as_in!r}')
+        if self.visits not in VISITS:
+            raise ValueError(f"visits is one of {', '.join(VISITS)}, not {self.visits!r}")
+        if self.visit_limit < 1:
+            raise ValueError("visit_limit is at least 1")
+
+    @property
+    def device(self) -> Device:
+        """The default device."""
+        return device_named(self.default)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Planned:
+    """A module with the devices of its values, before they are written out.
+
+    `visited` is there as reported only; `origin_of` leads from a clone to what it was made from.
+    """
+
+    module: IRModule
+    plan: DevicePlan
+    visited: Visited | None = None
+    origin_of: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+
+
+def run(module: IRModule, options: PlanDevicesOptions, ctx: PassContext) -> IRModule:
+    """Plan the devices of `module` and write them out.
+
+    Raises:
+        CompileError: DV001, two uses of a function or of data are on two devices.
+    """
+    with collector_held():
+        return _run(module, options, ctx)
+
+
+def _run(module: IRModule, options: PlanDevicesOptions, ctx: PassContext) -> IRModule:
+    planned = planned_module(module, options, ctx)
+    found = diagnostics_of(planned, options, ctx.whole_log())
+    if has_errors(found):
+        raise CompileError(found)
+    ctx.warnings.extend(found)
+    if planned.visited is not None:
+        for name, hit in planned.visited.hidden_by.items():
+            words = f"@{name} is never visited: {hit.words}"
+            ctx.remark(planned.module[name], "missed", words, (hit.call,))
+    return written(planned, ctx)
+
+
+def planned_module(module: IRModule, options: PlanDevicesOptions, ctx: PassContext) -> Planned:
+    """Decide where every value is; with `clone`, functions are cloned until nothing is in conflict."""
+    plan = plan_devices(module, options.device)
+    prepared = module
+    if any(map(_is_projected, chain.from_iterable(plan.domains.parts.values()))):
+        prepared = ctx.rewrite(module, _project_first)
+        plan = plan_devices(prepared, options.device)
+    if options.as_in == "reported":
+        visited = visit_functions(prepared, options.visits, options.visit_limit)
+        return Planned(prepared, plan_devices(prepared, options.device, visited.entered), visited)
+    origin_of: dict[str, str] = {}
+    for _ in range(MAX_CLONES if options.clone else 0):
+        if not plan.proof.conflicts:
+            break
+        apart = clone_apart(plan, origin_of, ctx)
+        if apart is plan.module:
+            break
+        plan = plan_devices(apart, options.device)
+    return Planned(plan.module, plan, None, origin_of)
+
+
+def written(planned: Planned, ctx: PassContext) -> IRModule:
+    """Return the module with its devices written out, the very same if it says them already."""
+    module, plan = planned.module, planned.plan
+    writer = DeviceWriter(plan, ctx, spellings(chain.from_iterable(plan.domains.parts.values())))
+    changed: list[Definition] = []
+    for item in module.definitions:
+        if isinstance(item.function, Function) and item.var.name in plan.covered:
+            after = writer.function(item.function, plan.domains.parts[item.var.name])
+            _explain(item.var.name, item.function, plan, ctx)
+            if after is not item.function and not _says_so(item.function, after):
+                changed.append(replace(item, function=after))
+                ctx.log.rebuilt(item, changed[-1])
+    return merge_clones(module.with_definitions(*changed), planned.origin_of, ctx) if changed else module
+
+
+def _says_so(before: Function, after: Function) -> bool:
+    """Tell whether a function was planned before, with the same result."""
+    return has_attr(before.attrs, RESULT_DEVICE) and structural_equal(after, before)
+
+
+def _is_projected(node: Node) -> bool:
+    return isinstance(node, TupleGetItem) and is_op_call(node.tuple_value, "on_device")
+
+
+def _project_first(node: Node) -> Node | None:
+    """Rule: on_device(tuple).k -> on_device(tuple.k), so that only the field is copied."""
+    if not isinstance(node, TupleGetItem):
+        return None
+    note = as_on_device(node.tuple_value)
+    if note is None or note.constrains_result or not isinstance(node.tuple_value, Call):
+        return None
+    return replace(node.tuple_value, args=(replace(node, tuple_value=note.body),))
+
+
+def _explain(name: str, function: Function, plan: DevicePlan, ctx: PassContext) -> None:
+    """Say where the parameters and the result of a function are, and what decided it."""
+    for node, what in ((function, f"the result of @{name}"), *((p, f"%{p.name} of @{name}") for p in function.params)):
+        slot = plan.domains.slot_of(node)
+        fixed = None if slot is None else plan.proof.fixed(slot)
+        if fixed is not None:
+            words = f"{what} is on {fixed.device}: {fixed.reason.words}"
+            ctx.remark(node, "note", words, (fixed.reason.node,))
+
+
+def diagnostics_of(planned: Planned, options: PlanDevicesOptions, log: RewriteLog) -> tuple[Diagnostic, ...]:
+    """Return an error for every constraint that cannot hold, and a warning for every function that was not visited."""
+    hidden = () if planned.visited is None else _hidden(planned, planned.visited, options, log)
+    return (*(_conflict(item, log) for item in planned.plan.proof.conflicts), *hidden)
+
+
+def _conflict(conflict: Conflict, log: RewriteLog) -> Diagnostic:
+    message = f"{conflict.reason.words}, but one is on {conflict.left} and the other on {conflict.right}"
+    sides = ((conflict.left, conflict.left_chain), (conflict.right, conflict.right_chain))
+    related = tuple(entry for device, links in sides for entry in _related(device, links, log))
+    hint = "copy the value with device_copy or on_device, or use PlanDevices(clone=True) for a function on two devices"
+    return Diagnostic("DV001", message, log.locate(conflict.reason.node), hint, related=related)
+
+
+def _related(device: Device, links: tuple[Reason, ...], log: RewriteLog) -> tuple[tuple[str, Span], ...]:
+    shown = links if len(links) <= MAX_CHAIN else (*links[: MAX_CHAIN - 1], links[-1])
+    places = ((reason.words, log.locate(reason.node)) for reason in shown)
+    return tuple((f"{device}: {words}", span) for words, span in places if span is not None)
+
+
+def _hidden(planned: Planned, visited: Visited, options: PlanDevicesOptions, log: RewriteLog) -> tuple[Diagnostic, ...]:
+    """Return a warning for every function that the analysis never visited, with the memo hit that hid it."""
+    found: list[Diagnostic] = []
+    for var, function in planned.module.relax_functions:
+        if var.name in visited.entered or is_primitive(function):
+            continue
+        hit = visited.hidden_by.get(var.name)
+        if hit is None:
+            message = f"@{var.name} has no devices: never visited, nothing that is visited calls it"
+            found.append(Diagnostic("DV002", message, log.locate(function), severity="warning"))
+            continue
+        place = log.locate(hit.call)
+        at = "" if place is None else f" (line {place.line})"
+        where = f"the call of {callee_words(hit)} in {path_words(hit)}{at}"
+        seen = f"@{hit.function} was visited at step {hit.first}"
+        message = f"@{var.name} has no devices: never visited: memo hit at {where}: {seen}"
+        hint = f'visit_limit={options.visit_limit} is too small here; as_in="fixed" visits every function'
+        related = () if place is None else ((f"step {hit.number}: {hit.words}", place),)
+        found.append(Diagnostic("DV002", message, log.locate(function), hint, "warning", related))
+    return tuple(found)
+
+
+PASS = Pass(
+    "PlanDevices",
+    "Decides on which device every value is, and writes it out: devices of parameters and results, on_device, copies.",
+    run,
+    PlanDevicesOptions,
+    see="tvm/src/relay/transforms/device_planner.cc",
+    dialect="relay",
+)

@@ -1,0 +1,294 @@
+"""One function of Relay, in A-normal form, as a function of Relax."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from relax_core.analysis.devices import HOST, as_device_copy, device_number
+from relax_core.analysis.relay_effects import Effects
+from relax_core.diagnostics import Diagnostic
+from relax_core.ir.attrs import NO_ATTRS
+from relax_core.ir.expr import (
+    Call,
+    Expr,
+    ExternFunc,
+    Function,
+    GlobalVar,
+    If,
+    Op,
+    Tuple,
+    TupleGetItem,
+    Var,
+)
+from relax_core.ir.node import Node, postorder
+from relax_core.ir.relay import Clause, Constructor, Let, Match, RefCreate, RefRead, RefWrite
+from relax_core.ir.trampoline import Steps
+from relax_core.ir.types import OBJECT, VOID, FuncType, TensorType, TupleType, Type
+from relax_core.ops.relay import RELAY_OPS
+from relax_core.ops.relay.spec import RelayCall
+from relax_core.ops.relay.to_relax import to_relax
+from relax_core.ops.spec import OpTypeError
+from relax_core.passes.relay.relay_to_relax_block import Block, Supply, number
+from relax_core.passes.relay.relay_to_relax_match import Matcher
+from relax_core.passes.relay.relay_to_relax_types import CALLABLE, erased, has_unknown_size, opened
+
+GENERIC = FuncType(None, OBJECT)
+
+_HINT = "write it with other operators; `python -m relax_core ops` lists those of Relax"
+
+
+@dataclass(slots=True)
+class FunctionConverter:
+    """What is known while a function is converted: Relay's types, what its variables became, and what went wrong.
+
+    Annotations of calls end here: passes on Relay read them, and the text of Relax has no place for them.
+    """
+
+    type_of: Mapping[Node, Type]
+    tags: Mapping[str, int]
+    effects: Effects
+    supply: Supply
+    globals: Mapping[str, GlobalVar]
+    diagnostics: list[Diagnostic]
+    atom_of: dict[Var, Expr] = field(default_factory=dict[Var, Expr])
+
+    def function(self, function: Function, outer: Block | None = None) -> Steps[Function]:
+        """Return the function, local to `outer`, with erased types; unknown sizes of its parameters get names."""
+        block = Block(self.supply) if outer is None else outer.inner(function, is_function=True)
+        params: list[Var] = []
+        for param in function.params:
+            declared = self.type_of.get(param, OBJECT)
+            type_ = opened(declared, self.supply.names)
+            made = self.supply.ctx.derive(Var(self.supply.names.fresh(param.name), type_, span=param.span), param)
+            self.supply.type_of[made] = type_
+            self.atom_of[param] = made
+            block.opened[made] = (made, type_)
+            params.append(made)
+        if function.type_params:
+            names = ", ".join(item.name for item in function.type_params)
+            self.supply.ctx.remark(function, "note", f"{names}: erased, values of these types are objects")
+        signature = self.signature(function)
+        result = yield self.body(function.body, block)
+        body = block.sequence(block.cast(result, signature.ret, function.body), function.body)
+        is_pure = self.effects.is_pure_function(function)
+        made_function = replace(
+            function, params=tuple(params), body=body, ret_type=signature.ret, is_pure=is_pure, type_params=()
+        )
+        return self.supply.ctx.derive(made_function, function)
+
+    def signature(self, function: Expr) -> FuncType:
+        """Return the erased parameters and result of a function of the module."""
+        found = self.type_of.get(function)
+        if isinstance(found, FuncType) and found.params is not None:
+            return FuncType(tuple(map(erased, found.params)), erased(found.ret))
+        return GENERIC
+
+    def body(self, expr: Expr, block: Block) -> Steps[Expr]:
+        """Convert lets and return the atom of the result."""
+        while isinstance(expr, Let):
+            yield self.let(expr, block)
+            expr = expr.body
+        return (yield self.value(expr, block, "gv"))
+
+    def let(self, let: Let, block: Block) -> Steps[None]:
+        if isinstance(let.value, Function):
+            var = Var(self.supply.names.fresh(let.var.name), span=let.var.span)
+            self.atom_of[let.var] = var
+            self.supply.type_of[var] = self.signature(let.value)
+            made = yield self.function(let.value, block)
+            block.bind(var, made, self.signature(let.value), let)
+            return
+        atom = yield self.value(let.value, block, let.var.name)
+        self.atom_of[let.var] = block.cast(atom, self.relay_type(let.var), let)
+
+    def relay_type(self, expr: Node) -> Type:
+        """Return the erased type of a node."""
+        return erased(self.type_of.get(expr, OBJECT))
+
+    def value(self, expr: Expr, block: Block, hint: str) -> Steps[Expr]:
+        """Convert the value of a let; return its atom."""
+        match expr:
+            case If(condition=condition, true_branch=yes, false_branch=no):
+                wanted = self.relay_type(expr)
+                test = self.atom(condition, block)
+                branches: list[Expr] = []
+                for branch in (yes, no):
+                    inner = block.inner(branch)
+                    result = yield self.body(branch, inner)
+                    branches.append(inner.sequence(inner.cast(result, wanted, branch), branch))
+                return block.emit(If(test, *branches, span=expr.span), wanted, expr, hint)
+            case Match(value=value):
+                given = self.atom(value, block)
+                self.explain_match(expr)
+                return (yield self.clauses(expr, expr.clauses, given, block))
+            case Function():
+                made = yield self.function(expr, block)
+                return block.emit(made, self.signature(expr), expr, hint)
+            case Call():
+                return self.call(expr, block, hint)
+            case _:
+                return self.simple(expr, block, hint)
+
+    def clauses(self, expr: Match, clauses: tuple[Clause, ...], given: Expr, block: Block) -> Steps[Expr]:
+        """Try `clauses` in order; the last of a complete match is taken without a test."""
+        wanted = self.relay_type(expr)
+        if not clauses:
+            return block.packed("vm.builtin.match_failed", (given,), wanted, expr)
+        clause, *rest = clauses
+        matcher = Matcher(self.type_of, self.tags, clause)
+        is_sure = matcher.is_irrefutable(clause.pattern) or (expr.is_complete and not rest)
+        test = None if is_sure else matcher.test(clause.pattern, given, block)
+        inner = block if test is None else block.inner(clause)
+        self.atom_of.update(matcher.take(clause.pattern, given, inner))
+        result = inner.cast((yield self.body(clause.body, inner)), wanted, clause.body)
+        if test is None:
+            return result
+        other = block.inner(clause)
+        rest_result = yield self.clauses(expr, tuple(rest), given, other)
+        no = other.sequence(other.cast(rest_result, wanted, expr), expr)
+        choice = If(test, inner.sequence(result, clause.body), no, span=clause.span)
+        return block.emit(choice, wanted, clause)
+
+    def explain_match(self, expr: Match) -> None:
+        """Say how many tests a match became, and what a value meets that no clause takes."""
+        rest = "the last is taken without a test" if expr.is_complete else "a value that none takes stops the run"
+        count = "one clause" if len(expr.clauses) == 1 else f"{len(expr.clauses)} clauses"
+        self.supply.ctx.remark(expr, "applied", f"{count}, tested in order by the tag of the value; {rest}")
+
+    def simple(self, expr: Expr, block: Block, hint: str) -> Expr:
+        """Convert what is neither a choice, nor a call, nor a function."""
+        match expr:
+            case Tuple(fields=fields):
+                atoms = tuple(self.atom(item, block) for item in fields)
+                type_ = TupleType(tuple(map(self.supply.known, atoms)))
+                return block.emit(replace(expr, fields=atoms), type_, expr, hint)
+            case TupleGetItem(tuple_value=inner, index=index):
+                whole = self.atom(inner, block)
+                whole = block.cast(whole, self.relay_type(inner), expr)
+                known = self.supply.known(whole)
+                field_type = known.fields[index] if isinstance(known, TupleType) else OBJECT
+                return block.emit(TupleGetItem(whole, index, span=expr.span), field_type, expr, hint)
+            case RefCreate(value=inner):
+                return block.effect("vm.builtin.ref_create", (self.atom(inner, block),), OBJECT, expr, hint=hint)
+            case RefRead(ref=ref):
+                target = self.atom(ref, block)
+                return block.effect("vm.builtin.ref_read", (target,), self.relay_type(expr), expr, hint=hint)
+            case RefWrite(ref=ref, value=inner):
+                args = (self.atom(ref, block), self.atom(inner, block))
+                return block.effect("vm.builtin.ref_write", args, VOID, expr, hint=hint)
+            case _:
+                return self.atom(expr, block)
+
+    def atom(self, expr: Expr, block: Block) -> Expr:
+        """Return what an atom became; operators and constructors as values become functions."""
+        match expr:
+            case Var():
+                found = self.atom_of.get(expr)
+                assert found is not None, f"%{expr.name} is bound: the module was checked"
+                return found
+            case Constructor(field_types=()):
+                return block.data(expr, self.tags[expr.name], (), expr)
+            case Op() | Constructor():
+                return self.expanded(expr, block)
+            case GlobalVar(name=name):
+                return self.globals.get(name, expr)
+            case _:
+                return expr
+
+    def expanded(self, expr: Op | Constructor, block: Block) -> Expr:
+        """Return a function that calls the operator or constructor `expr`."""
+        found = self.type_of.get(expr)
+        count = len(expr.field_types) if isinstance(expr, Constructor) else 0
+        types = found.params if isinstance(found, FuncType) and found.params else (OBJECT,) * count
+        inner = block.inner(expr, is_function=True)
+        params: list[Var] = []
+        for type_ in types:
+            name = self.supply.names.fresh("arg")
+            param = Var(name, opened(type_, self.supply.names), span=expr.span)
+            self.supply.type_of[param] = param.annotation or OBJECT
+            inner.opened[param] = (param, param.annotation or OBJECT)
+            params.append(param)
+        if isinstance(expr, Constructor):
+            result: Expr = inner.data(expr, self.tags[expr.name], tuple(params), expr)
+        else:
+            result = self.operator(Call(expr, tuple(params), span=expr.span), (tuple(params), types), inner, "gv")
+        body = inner.sequence(result, expr)
+        ret = self.supply.known(result)
+        made = Function(tuple(params), body, ret, span=expr.span)
+        param_types = tuple(param.annotation or OBJECT for param in params)
+        return block.emit(made, FuncType(param_types, ret), expr, expr.name.rpartition(".")[2].lower())
+
+    def call(self, call: Call, block: Block, hint: str) -> Expr:
+        match call.op:
+            case Op():
+                args = tuple(self.atom(item, block) for item in call.args)
+                types = tuple(self.type_of.get(item, OBJECT) for item in call.args)
+                return self.operator(call, (args, types), block, hint)
+            case Constructor() as constructor:
+                fields = tuple(self.atom(item, block) for item in call.args)
+                return block.data(constructor, self.tags[constructor.name], fields, call)
+            case GlobalVar() as var:
+                callee, signature = self.atom(var, block), self.signature(var)
+            case _:
+                callee = block.cast(self.atom(call.op, block), CALLABLE, call)
+                known = self.supply.known(callee)
+                signature = known if isinstance(known, FuncType) else GENERIC
+        args = tuple(self.atom(item, block) for item in call.args)
+        if signature.params is not None:
+            args = tuple(block.cast(arg, type_, call) for arg, type_ in zip(args, signature.params, strict=True))
+        atom = block.emit(replace(call, op=callee, args=args, attrs=NO_ATTRS, type_args=()), signature.ret, call, hint)
+        return block.cast(atom, self.relay_type(call), call)
+
+    def operator(
+        self, call: Call, operands: tuple[tuple[Expr, ...], tuple[Type, ...]], block: Block, hint: str
+    ) -> Expr:
+        """Convert a call of an operator to what Relax computes it by."""
+        assert isinstance(call.op, Op), "the caller has seen to it"
+        name, (args, types) = call.op.name, operands
+        spec = RELAY_OPS.get(name)
+        if spec is not None and spec.is_identity:
+            return self.identity(call, args[0], block, hint)
+        pairs = [self.sized(arg, type_, call, block) for arg, type_ in zip(args, types, strict=True)]
+        attrs = dict(call.attrs) if spec is None else spec.with_defaults(dict(call.attrs))
+        literals = tuple(item for item, _ in pairs)
+        try:
+            made = to_relax(RelayCall(name, tuple(type_ for _, type_ in pairs), attrs, literals))
+        except OpTypeError as error:
+            span = self.supply.ctx.locate(call)
+            self.diagnostics.append(Diagnostic("PS011", error.message, span, error.hint or _HINT))
+            return Tuple(())
+        if made in literals:
+            return made
+        self.explain(call, made)
+        if made.span is None:
+            made = replace(made, span=call.span)
+        return block.emit(made, self.relay_type(call), call, hint)
+
+    def explain(self, call: Call, made: Expr) -> None:
+        """Say what an operator became, if it is not the one of the same name."""
+        parts = [item.op.name for item in postorder(made) if isinstance(item, Call) and isinstance(item.op, Op)]
+        names = [f"R.{name.removeprefix('relax.')}" for name in parts]
+        if isinstance(call.op, Op) and names != [f"R.{call.op.name}"]:
+            self.supply.ctx.remark(call, "applied", f"{call.op.name} becomes {', '.join(names)}")
+
+    def sized(self, arg: Expr, type_: Type, call: Call, block: Block) -> tuple[Expr, Type]:
+        """Return an operand whose unknown sizes have names, and its type."""
+        if not has_unknown_size(type_):
+            return block.cast(arg, erased(type_), call), type_
+        found = block.find_opened(arg)
+        if found is None or not isinstance(found[1], TensorType) or found[1].dims is None:
+            wanted = opened(type_, self.supply.names)
+            found = (block.cast(arg, wanted, call), wanted)
+            block.opened[arg] = found
+        return found
+
+    def identity(self, call: Call, arg: Expr, block: Block, hint: str) -> Expr:
+        """A copy between devices is a step that the machine shows; other annotations are their argument."""
+        copy = as_device_copy(call)
+        if copy is None:
+            return arg
+        kind, index = device_number(copy.target or HOST)
+        args = (arg, number(kind), number(index))
+        callee = (ExternFunc("vm.builtin.to_device"), *args)
+        type_ = self.relay_type(call)
+        made = Call(Op("relax.call_pure_packed"), callee, NO_ATTRS, (type_,), span=call.span)
+        return block.emit(made, type_, call, hint)

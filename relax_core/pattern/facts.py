@@ -1,0 +1,143 @@
+"""What a pattern asks about an expression: its value, its inputs, its attributes, its type."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+
+from relax_core.analysis.regions import is_annotation
+from relax_core.ir.attrs import AttrValue
+from relax_core.ir.expr import (
+    Call,
+    Constant,
+    DataTypeImm,
+    Expr,
+    Function,
+    GlobalVar,
+    Null,
+    Op,
+    PrimValue,
+    ShapeExpr,
+    Tuple,
+    Var,
+)
+from relax_core.ir.node import Node, children
+from relax_core.ir.prim import FloatImm, IntImm, StringImm
+from relax_core.ir.types import Type
+from relax_core.ops import find
+from relax_core.ops.relay import RELAY_OPS
+from relax_core.ops.relay.kinds import KIND_NUMBERS, pattern_kind
+
+NOTHING: Mapping[Node, Type] = MappingProxyType({})
+NO_VALUES: Mapping[Var, Expr] = MappingProxyType({})
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What is known of the program around an expression.
+
+    `types` are the types of its nodes. `value_of` gives what a variable is bound to: in Relax patterns look through
+    bindings, in Relay they stop at a let. With `is_annotated` they look through compiler_begin and compiler_end.
+    """
+
+    types: Mapping[Node, Type] = field(default_factory=lambda: NOTHING)
+    value_of: Mapping[Var, Expr] = field(default_factory=lambda: NO_VALUES)
+    is_annotated: bool = False
+
+    def value(self, expr: Expr) -> Expr:
+        """Return what stands behind a variable or an annotation."""
+        while True:
+            if isinstance(expr, Var) and expr in self.value_of:
+                expr = self.value_of[expr]
+            elif self.is_annotated and is_annotation(expr):
+                expr = expr.args[0]
+            else:
+                return expr
+
+
+def operator_name(expr: Node) -> str | None:
+    """Return the name of an operator without "relax.", `None` if `expr` is none."""
+    return expr.name.removeprefix("relax.") if isinstance(expr, Op) else None
+
+
+def is_same(a: Node, b: Node) -> bool:
+    """Tell whether two occurrences are one expression; operators and globals are told by their names."""
+    match a, b:
+        case (Op(), Op()) | (GlobalVar(), GlobalVar()):
+            return a.name == b.name
+        case _:
+            return a is b
+
+
+def dataflow_inputs(expr: Node) -> tuple[Expr, ...]:
+    """Return the values that `expr` is computed from; a callee that is a name or a function literal is none."""
+    match expr:
+        case Call(op=Op() | GlobalVar() | Function(), args=args):
+            return args
+        case Var() | Constant() | GlobalVar() | Op() | Function():
+            return ()
+        case _:
+            return tuple(child for child in children(expr) if isinstance(child, Expr))
+
+
+def is_source(expr: Node) -> bool:
+    """Tell whether `expr` is computed from nothing: a variable, a literal, a name."""
+    return isinstance(expr, Var | Constant | GlobalVar | Op | PrimValue | ShapeExpr | DataTypeImm | Null)
+
+
+def split_attributes(call: Call) -> tuple[tuple[Expr, ...], Mapping[str, AttrValue]]:
+    """Return the arguments of a call that are values, and its attributes, defaults of the operator included.
+
+    Relax keeps an operator's attributes as host values among the arguments, Relay beside them.
+    """
+    name = operator_name(call.op)
+    given = dict(call.attrs)
+    relay = None if name is None else RELAY_OPS.get(name)
+    relax = find(call.op.name) if isinstance(call.op, Op) and call.op.name.startswith("relax.") else None
+    if relax is not None:
+        literals = tuple(map(_literal, call.args))
+        named = zip(relax.params, literals, strict=False)
+        attributes = {param.name: item[0] for param, item in named if item is not None}
+        values = tuple(arg for arg, item in zip(call.args, literals, strict=True) if item is None)
+        return values, {**attributes, **given}
+    if relay is not None:
+        return call.args, relay.with_defaults(given)
+    return call.args, given
+
+
+def attributes_of(expr: Node) -> Mapping[str, AttrValue]:
+    """Return the attributes of a call, a function or an operator; those of an operator are TVM's `TOpPattern`."""
+    match expr:
+        case Op():
+            return {"TOpPattern": _kind_number(expr)}
+        case Call():
+            return split_attributes(expr)[1]
+        case Function(attrs=attrs):
+            return dict(attrs)
+        case _:
+            return {}
+
+
+def _kind_number(op: Op) -> int:
+    relax = find(op.name)
+    return KIND_NUMBERS[pattern_kind(op.name) if relax is None else relax.pattern_kind]
+
+
+def _literal(arg: Expr) -> tuple[AttrValue] | None:
+    """Return the value of an argument that is an attribute, in a tuple of one; `None` if it is computed."""
+    match arg:
+        case PrimValue(value=IntImm(value=number, dtype="bool")):
+            return (bool(number),)
+        case PrimValue(value=IntImm(value=value) | FloatImm(value=value) | StringImm(value=value)):
+            return (value,)
+        case DataTypeImm(value=value):
+            return (value,)
+        case Null():
+            return (None,)
+        case ShapeExpr(values=values):
+            sizes = tuple(item.value for item in values if isinstance(item, IntImm))
+            return (sizes,) if len(sizes) == len(values) else None
+        case Tuple(fields=fields) if fields:
+            items = tuple(item for field in fields if (item := _literal(field)) is not None)
+            return (tuple(item[0] for item in items),) if len(items) == len(fields) else None
+        case _:
+            return None

@@ -1,0 +1,306 @@
+"""Matching a pattern against an expression, and the reason when it does not match."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any, assert_never, cast
+
+from relax_core.ir.attrs import AttrValue
+from relax_core.ir.equality import same_type, structural_equal
+from relax_core.ir.expr import Call, Constant, Expr, Function, GlobalVar, If, Op, Tuple, TupleGetItem, Var
+from relax_core.ir.prim import IntImm
+from relax_core.ir.relay import Let
+from relax_core.ir.types import TensorType
+from relax_core.pattern.facts import Facts, attributes_of, is_same, operator_name, split_attributes
+from relax_core.pattern.nodes import (
+    AltPattern,
+    AnyPattern,
+    AttrPattern,
+    CallPattern,
+    ConstantPattern,
+    DataTypePattern,
+    DominatorPattern,
+    ExprPattern,
+    FunctionPattern,
+    IfPattern,
+    LetPattern,
+    Pattern,
+    ShapePattern,
+    TupleGetItemPattern,
+    TuplePattern,
+    TypePattern,
+    VarPattern,
+    WildcardPattern,
+)
+from relax_core.pattern.paths import candidates, nodes_between
+from relax_core.pattern.variants import COMMUTATIVE, regrouped
+
+NO_FACTS = Facts()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Match:
+    """A pattern that fits: `node_of` gives the expression for each part that took part.
+
+    `path_nodes` are the nodes that a dominator pattern found on its paths.
+    """
+
+    pattern: Pattern
+    root: Expr
+    node_of: Mapping[Pattern, Expr]
+    path_nodes: tuple[Expr, ...] = ()
+
+    def __getitem__(self, part: Pattern) -> Expr:
+        return self.node_of[part]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Miss:
+    """Why a pattern does not fit: `part` of it met `node`, after `matched_count` other parts had fitted.
+
+    Of several ways to match, the one that came furthest. `trail` leads from the whole pattern to `part`.
+    """
+
+    part: Pattern
+    node: Expr
+    reason: str
+    matched_count: int
+    trail: tuple[Pattern, ...]
+
+
+def match(pattern: Pattern, expr: Expr, facts: Facts = NO_FACTS) -> Match | None:
+    """Return how `pattern` fits `expr`, `None` if it does not."""
+    found = try_match(pattern, expr, facts)
+    return found if isinstance(found, Match) else None
+
+
+def explain(pattern: Pattern, expr: Expr, facts: Facts = NO_FACTS) -> Miss | None:
+    """Return why `pattern` does not fit `expr`, `None` if it does."""
+    found = try_match(pattern, expr, facts)
+    return found if isinstance(found, Miss) else None
+
+
+def try_match(pattern: Pattern, expr: Expr, facts: Facts = NO_FACTS) -> Match | Miss:
+    """Match `pattern` against `expr`.
+
+    An operator's arguments are those of its schema that are values; `add` and `multiply` match either order, and
+    products and quotients either grouping.
+    """
+    attempt = _Attempt(facts)
+    if attempt.visit(pattern, expr):
+        return Match(pattern, expr, MappingProxyType(attempt.node_of), tuple(attempt.path_nodes))
+    assert attempt.miss is not None, "a failed attempt knows why"
+    return attempt.miss
+
+
+class _Attempt:
+    """One attempt: what has matched so far, in order, and the miss that came furthest.
+
+    The recursion is as deep as the pattern, never as the program.
+    """
+
+    def __init__(self, facts: Facts) -> None:
+        self.facts = facts
+        self.node_of: dict[Pattern, Expr] = {}
+        self.path_nodes: dict[Expr, None] = {}
+        self.miss: Miss | None = None
+        self._trail: list[Pattern] = []
+
+    def visit(self, pattern: Pattern, expr: Expr) -> bool:
+        """Match one part; what it noted is forgotten again if it does not match."""
+        self._trail.append(pattern)
+        known = self.node_of.get(pattern)
+        if known is not None:
+            is_match = is_same(known, expr) or self._fail(pattern, expr, "this part matched another expression before")
+        else:
+            noted, walked = len(self.node_of), len(self.path_nodes)
+            is_match = self._match(cast("AnyPattern", pattern), self._value(pattern, expr))
+            if is_match:
+                self.node_of[pattern] = expr
+            else:
+                _forget(self.node_of, noted)
+                _forget(self.path_nodes, walked)
+        self._trail.pop()
+        return is_match
+
+    def _value(self, pattern: Pattern, expr: Expr) -> Expr:
+        """Return what stands behind a variable, if `pattern` asks for more than a variable."""
+        return expr if isinstance(pattern, WildcardPattern | VarPattern) else self.facts.value(expr)
+
+    def _match(self, pattern: AnyPattern, expr: Expr) -> bool:
+        match pattern:
+            case WildcardPattern():
+                return True
+            case ExprPattern(expr=expected):
+                return _is_equal(expected, expr) or self._fail(pattern, expr, f"is not {_words(expected)}")
+            case CallPattern():
+                return self._call(pattern, expr)
+            case ConstantPattern():
+                return isinstance(expr, Constant) or self._fail(pattern, expr, "is no constant")
+            case VarPattern(name=name):
+                is_match = isinstance(expr, Var) and name in ("", expr.name)
+                return is_match or self._fail(pattern, expr, f"is no variable {name}".rstrip())
+            case AltPattern(options=options):
+                return any(self.visit(option, expr) for option in options)
+            case TuplePattern() | TupleGetItemPattern() | FunctionPattern() | IfPattern() | LetPattern():
+                return self._compound(pattern, expr)
+            case AttrPattern() | TypePattern() | DataTypePattern() | ShapePattern():
+                return self._constraint(pattern, expr)
+            case DominatorPattern():
+                return self._dominated(pattern, expr)
+            case _:
+                assert_never(pattern)
+
+    def _compound(
+        self,
+        pattern: TuplePattern | TupleGetItemPattern | FunctionPattern | IfPattern | LetPattern,
+        expr: Expr,
+    ) -> bool:
+        match pattern, expr:
+            case TuplePattern(fields=None), Tuple():
+                return True
+            case TuplePattern(fields=tuple(expected)), Tuple(fields=fields):
+                return self._all(pattern, expr, expected, fields)
+            case TupleGetItemPattern(tuple_value=part, index=index), TupleGetItem(tuple_value=value):
+                if index not in (None, expr.index):
+                    return self._fail(pattern, expr, f"takes field {expr.index}, not {index}")
+                return self.visit(part, value)
+            case FunctionPattern(params=None, body=part), Function(body=body):
+                return self.visit(part, body)
+            case FunctionPattern(params=tuple(expected), body=part), Function(params=params, body=body):
+                return self._all(pattern, expr, expected, params) and self.visit(part, body)
+            case IfPattern(), If():
+                expected = (pattern.condition, pattern.true_branch, pattern.false_branch)
+                return self._all(pattern, expr, expected, (expr.condition, expr.true_branch, expr.false_branch))
+            case LetPattern(), Let():
+                expected = (pattern.var, pattern.value, pattern.body)
+                return self._all(pattern, expr, expected, (expr.var, expr.value, expr.body))
+            case _:
+                return self._fail(pattern, expr, f"is no {_KINDS[type(pattern)]}")
+
+    def _call(self, pattern: CallPattern, expr: Expr) -> bool:
+        if not isinstance(expr, Call):
+            return self._fail(pattern, expr, "is no call")
+        noted = len(self.node_of)
+        if self.visit(pattern.op, expr.op):
+            args = split_attributes(expr)[0]
+            if pattern.args is None or self._all(pattern, expr, pattern.args, args):
+                return True
+            if operator_name(expr.op) in COMMUTATIVE and self._all(pattern, expr, pattern.args[::-1], args):
+                return True
+        _forget(self.node_of, noted)
+        return any(self.visit(variant, expr) for variant in regrouped(pattern, expr))
+
+    def _all(self, pattern: Pattern, expr: Expr, parts: tuple[Pattern, ...], nodes: tuple[Expr, ...]) -> bool:
+        if len(parts) != len(nodes):
+            return self._fail(pattern, expr, f"has {len(nodes)} parts, not {len(parts)}")
+        noted = len(self.node_of)
+        if all(self.visit(part, node) for part, node in zip(parts, nodes, strict=True)):
+            return True
+        _forget(self.node_of, noted)
+        return False
+
+    def _constraint(self, pattern: AttrPattern | TypePattern | DataTypePattern | ShapePattern, expr: Expr) -> bool:
+        if not self.visit(pattern.pattern, expr):
+            return False
+        if isinstance(pattern, AttrPattern):
+            return self._attributes(pattern, expr)
+        type_ = self.facts.types.get(expr)
+        match pattern:
+            case TypePattern(type=expected):
+                return same_type(type_, expected) or self._fail(pattern, expr, "has another type")
+            case DataTypePattern(dtype=dtype):
+                found = type_.dtype if isinstance(type_, TensorType) else None
+                return found == dtype or self._fail(pattern, expr, f"has dtype {found}, not {dtype}")
+            case ShapePattern(shape=shape):
+                return _has_shape(type_, shape) or self._fail(pattern, expr, f"has not the shape {shape}")
+            case _:
+                assert_never(pattern)
+
+    def _attributes(self, pattern: AttrPattern, expr: Expr) -> bool:
+        found = attributes_of(expr)
+        for key, expected in pattern.attrs:
+            if key not in found:
+                return self._fail(pattern, expr, f"has no attribute {key}")
+            if not _is_value(found[key], expected):
+                return self._fail(pattern, expr, f"has {key} = {found[key]!r}, not {expected!r}")
+        return True
+
+    def _dominated(self, pattern: DominatorPattern, expr: Expr) -> bool:
+        if not self.visit(pattern.child, expr):
+            return False
+        miss = self.miss
+        for parent in candidates(expr, lambda node: self._fits_alone(pattern.path, node)):
+            noted = len(self.node_of)
+            if self.visit(pattern.parent, parent):
+                between = nodes_between(expr, parent, lambda node: self._fits_alone(pattern.path, node))
+                if between is not None:
+                    self.path_nodes.update(dict.fromkeys(between))
+                    return True
+                _forget(self.node_of, noted)
+        # That some node on the way is not the parent says less than that none is.
+        self.miss = miss
+        return self._fail(pattern, expr, "not all of its inputs lead to one parent over nodes that fit the path")
+
+    def _fits_alone(self, pattern: Pattern, expr: Expr) -> bool:
+        """Match a node of a path, which notes nothing: each node of it fits by itself."""
+        return isinstance(try_match(pattern, expr, self.facts), Match)
+
+    def _fail(self, pattern: Pattern, expr: Expr, reason: str) -> bool:
+        """Note a miss if it came further than the one before; always false."""
+        if self.miss is None or len(self.node_of) > self.miss.matched_count:
+            self.miss = Miss(pattern, expr, reason, len(self.node_of), tuple(self._trail))
+        return False
+
+
+_KINDS: Mapping[type[Pattern], str] = MappingProxyType(
+    {
+        TuplePattern: "tuple",
+        TupleGetItemPattern: "projection of a tuple",
+        FunctionPattern: "function",
+        IfPattern: "conditional",
+        LetPattern: "let",
+    }
+)
+
+
+def _forget(noted: dict[Any, Any], count: int) -> None:
+    """Drop what was noted after the first `count` entries."""
+    while len(noted) > count:
+        noted.popitem()
+
+
+def _is_equal(expected: Expr, expr: Expr) -> bool:
+    match expected, expr:
+        case Op(), Op():
+            return operator_name(expected) == operator_name(expr)
+        case _:
+            return type(expected) is type(expr) and (is_same(expected, expr) or structural_equal(expected, expr))
+
+
+def _words(expected: Expr) -> str:
+    match expected:
+        case GlobalVar(name=name):
+            return f"@{name}"
+        case Constant(data=data) if data.ndim == 0:
+            return f"the number {data.item()}"
+        case _:
+            return operator_name(expected) or f"the expected {type(expected).__name__}"
+
+
+def _is_value(found: AttrValue, expected: AttrValue) -> bool:
+    """Compare attributes; a list is given by itself or by its beginning."""
+    if isinstance(found, tuple) and isinstance(expected, tuple):
+        return found[: len(expected)] == expected
+    if isinstance(found, int) and isinstance(expected, int):
+        return int(found) == int(expected)
+    return found == expected and isinstance(found, str) == isinstance(expected, str)
+
+
+def _has_shape(type_: object, shape: tuple[int | None, ...]) -> bool:
+    if not isinstance(type_, TensorType) or type_.dims is None or len(type_.dims) != len(shape):
+        return False
+    sizes = (
+        (dim.value if isinstance(dim, IntImm) else None, size) for dim, size in zip(type_.dims, shape, strict=True)
+    )
+    return all(size is None or found == size for found, size in sizes)

@@ -1,0 +1,323 @@
+"""The dataflow pattern language: what an expression must look like.
+
+    conv = is_op("nn.conv2d")(wildcard(), is_constant())
+    (conv | is_op("nn.relu")(conv)).has_attr({"match_key": "my_library"})
+
+A pattern is compared by identity: the same object, wherever it stands, must match the same expression.
+See: tvm/python/tvm/relay/dataflow_pattern/__init__.py, v0.19
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, TypeAlias, cast
+
+from relax_core.ir.attrs import Attrs, AttrValue, attrs_of
+from relax_core.ir.expr import Expr, GlobalVar, Op, constant
+from relax_core.ir.types import Type
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Pattern:
+    """The base of all patterns. `PARTS` names the fields that hold patterns, in the order of matching."""
+
+    PARTS: ClassVar[tuple[str, ...]] = ()
+
+    def __call__(self, *args: "Pattern") -> "CallPattern":
+        """Match a call of what this matches with exactly these arguments; `any_args` takes any."""
+        return CallPattern(self, args)
+
+    def any_args(self) -> "CallPattern":
+        """Match a call of what this matches, whatever its arguments are."""
+        return CallPattern(self, None)
+
+    def __or__(self, other: "Pattern") -> "AltPattern":
+        return AltPattern((*_options(self), *_options(other)))
+
+    def __add__(self, other: "Pattern") -> "CallPattern":
+        return is_op("add")(self, other)
+
+    def __sub__(self, other: "Pattern") -> "CallPattern":
+        return is_op("subtract")(self, other)
+
+    def __mul__(self, other: "Pattern") -> "CallPattern":
+        return is_op("multiply")(self, other)
+
+    def __truediv__(self, other: "Pattern") -> "CallPattern":
+        return is_op("divide")(self, other)
+
+    def optional(self, wrap: "Callable[[Pattern], Pattern]") -> "AltPattern":
+        """Match this, or what `wrap` makes of it; the wrapped form is the first choice."""
+        return wrap(self) | self
+
+    def has_attr(self, attrs: "Mapping[str, AttrValue | list[Any]]") -> "AttrPattern":
+        """Match this if the operator, call or function has these attributes; lists may be given by their beginning."""
+        return AttrPattern(self, attrs_of({key: _frozen(value) for key, value in attrs.items()}))
+
+    def has_type(self, type_: Type) -> "TypePattern":
+        """Match this if its type is equal to `type_`."""
+        return TypePattern(self, type_)
+
+    def has_dtype(self, dtype: str) -> "DataTypePattern":
+        """Match this if it is a tensor of `dtype`."""
+        return DataTypePattern(self, dtype)
+
+    def has_shape(self, shape: Sequence[int | None]) -> "ShapePattern":
+        """Match this if it is a tensor of `shape`; `None` takes any size."""
+        return ShapePattern(self, tuple(shape))
+
+    def dominates(self, parent: "Pattern", path: "Pattern | None" = None) -> "DominatorPattern":
+        """Match this at the end of paths that all start at one match of `parent`; each node between matches `path`."""
+        return DominatorPattern(parent, WildcardPattern() if path is None else path, self)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class WildcardPattern(Pattern):
+    """Anything."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ExprPattern(Pattern):
+    """An expression that is structurally equal to `expr`; an operator or a global by its name."""
+
+    expr: Expr
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class VarPattern(Pattern):
+    """A variable, called `name` if that is not empty."""
+
+    name: str = ""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ConstantPattern(Pattern):
+    """A tensor literal; a group takes it in, rather than as a parameter."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CallPattern(Pattern):
+    """A call; `args` is `None` if any will do."""
+
+    PARTS: ClassVar[tuple[str, ...]] = ("op", "args")
+    op: Pattern
+    args: tuple[Pattern, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FunctionPattern(Pattern):
+    """A function; `params` is `None` if any will do."""
+
+    PARTS: ClassVar[tuple[str, ...]] = ("params", "body")
+    params: tuple[Pattern, ...] | None
+    body: Pattern
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class IfPattern(Pattern):
+    """A conditional."""
+
+    PARTS: ClassVar[tuple[str, ...]] = ("condition", "true_branch", "false_branch")
+    condition: Pattern
+    true_branch: Pattern
+    false_branch: Pattern
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LetPattern(Pattern):
+    """`let var = value; body`."""
+
+    PARTS: ClassVar[tuple[str, ...]] = ("var", "value", "body")
+    var: Pattern
+    value: Pattern
+    body: Pattern
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TuplePattern(Pattern):
+    """A tuple; `fields` is `None` if any will do."""
+
+    PARTS: ClassVar[tuple[str, ...]] = ("fields",)
+    fields: tuple[Pattern, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TupleGetItemPattern(Pattern):
+    """The field `index` of a tuple, any field if that is `None`."""
+
+    PARTS: ClassVar[tuple[str, ...]] = ("tuple_value",)
+    tuple_value: Pattern
+    index: int | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class AltPattern(Pattern):
+    """The first of `options` that matches."""
+
+    PARTS: ClassVar[tuple[str, ...]] = ("options",)
+    options: tuple[Pattern, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class AttrPattern(Pattern):
+    """`pattern`, with attributes."""
+
+    PARTS: ClassVar[tuple[str, ...]] = ("pattern",)
+    pattern: Pattern
+    attrs: Attrs
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TypePattern(Pattern):
+    """`pattern`, of the type `type`."""
+
+    PARTS: ClassVar[tuple[str, ...]] = ("pattern",)
+    pattern: Pattern
+    type: Type
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class DataTypePattern(Pattern):
+    """`pattern`, a tensor of `dtype`."""
+
+    PARTS: ClassVar[tuple[str, ...]] = ("pattern",)
+    pattern: Pattern
+    dtype: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ShapePattern(Pattern):
+    """`pattern`, a tensor of `shape`; `None` stands for any size."""
+
+    PARTS: ClassVar[tuple[str, ...]] = ("pattern",)
+    pattern: Pattern
+    shape: tuple[int | None, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class DominatorPattern(Pattern):
+    """`child`, all of whose inputs lead to one `parent` over nodes that each match `path`."""
+
+    PARTS: ClassVar[tuple[str, ...]] = ("child", "path", "parent")
+    parent: Pattern
+    path: Pattern
+    child: Pattern
+
+
+AnyPattern: TypeAlias = (
+    WildcardPattern
+    | ExprPattern
+    | VarPattern
+    | ConstantPattern
+    | CallPattern
+    | FunctionPattern
+    | IfPattern
+    | LetPattern
+    | TuplePattern
+    | TupleGetItemPattern
+    | AltPattern
+    | AttrPattern
+    | TypePattern
+    | DataTypePattern
+    | ShapePattern
+    | DominatorPattern
+)
+
+
+def wildcard() -> WildcardPattern:
+    """Match anything."""
+    return WildcardPattern()
+
+
+def is_op(name: str) -> ExprPattern:
+    """Match the operator `name` itself; called, a call of it: `is_op("nn.relu")(wildcard())`."""
+    return ExprPattern(Op(name))
+
+
+def is_expr(expr: Expr) -> ExprPattern:
+    """Match what is structurally equal to `expr`."""
+    return ExprPattern(expr)
+
+
+def is_global(name: str) -> ExprPattern:
+    """Match the global function `name`."""
+    return ExprPattern(GlobalVar(name))
+
+
+def is_number(value: bool | int | float, dtype: str | None = None) -> ExprPattern:
+    """Match the literal of rank 0 that is `value`; a Python int is int32 and a float float32 without `dtype`."""
+    return ExprPattern(constant(value, dtype))
+
+
+def is_var(name: str = "") -> VarPattern:
+    """Match a variable, by its name if one is given."""
+    return VarPattern(name)
+
+
+def is_constant() -> ConstantPattern:
+    """Match a tensor literal."""
+    return ConstantPattern()
+
+
+def is_tuple(fields: tuple[Pattern, ...] | None = None) -> TuplePattern:
+    """Match a tuple."""
+    return TuplePattern(fields if fields is None else tuple(fields))
+
+
+def is_tuple_get_item(tuple_value: Pattern, index: int | None = None) -> TupleGetItemPattern:
+    """Match the field `index` of a tuple; -1 and `None` match any field."""
+    return TupleGetItemPattern(tuple_value, None if index == -1 else index)
+
+
+def is_if(condition: Pattern, true_branch: Pattern, false_branch: Pattern) -> IfPattern:
+    """Match a conditional."""
+    return IfPattern(condition, true_branch, false_branch)
+
+
+def is_let(var: Pattern, value: Pattern, body: Pattern) -> LetPattern:
+    """Match a let."""
+    return LetPattern(var, value, body)
+
+
+def is_function(params: tuple[Pattern, ...] | None, body: Pattern) -> FunctionPattern:
+    """Match a function."""
+    return FunctionPattern(params if params is None else tuple(params), body)
+
+
+def dominates(parent: Pattern, path: Pattern, child: Pattern) -> DominatorPattern:
+    """Match `child`, all of whose inputs lead to one `parent` over nodes that each match `path`."""
+    return DominatorPattern(parent, path, child)
+
+
+def parts(pattern: Pattern) -> tuple[Pattern, ...]:
+    """Return the direct parts of `pattern`, in the order of matching."""
+    found: list[Pattern] = []
+    for name in pattern.PARTS:
+        part: Pattern | tuple[Pattern, ...] | None = getattr(pattern, name)
+        if isinstance(part, Pattern):
+            found.append(part)
+        else:
+            found.extend(part or ())
+    return tuple(found)
+
+
+def subpatterns(pattern: Pattern) -> tuple[Pattern, ...]:
+    """Return all parts of `pattern`, each once, a part before what holds it; `pattern` is the last."""
+    order: dict[Pattern, None] = {}
+    stack: list[tuple[Pattern, bool]] = [(pattern, False)]
+    while stack:
+        current, is_done = stack.pop()
+        if is_done:
+            order[current] = None
+        elif current not in order:
+            stack.append((current, True))
+            stack.extend((part, False) for part in reversed(parts(current)))
+    return tuple(order)
+
+
+def _options(pattern: Pattern) -> tuple[Pattern, ...]:
+    return pattern.options if isinstance(pattern, AltPattern) else (pattern,)
+
+
+def _frozen(value: Any) -> AttrValue:
+    """Return the value of an attribute with tuples for lists, which people write in Python."""
+    return tuple(map(_frozen, cast("list[Any]", value))) if isinstance(value, list | tuple) else value

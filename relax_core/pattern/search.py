@@ -1,0 +1,93 @@
+"""Patterns over whole modules: every match, the nearest miss, and rewriting until nothing changes."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+
+from relax_core.check.infer import infer
+from relax_core.diagnostics import CompileError, Diagnostic
+from relax_core.ir.dialect import dialect_of
+from relax_core.ir.expr import Expr, Function, Var, VarBinding
+from relax_core.ir.module import Definition, IRModule
+from relax_core.ir.node import postorder, preorder
+from relax_core.ir.rewrite import RewriteLog
+from relax_core.pattern.facts import NO_VALUES, NOTHING, Facts
+from relax_core.pattern.groups import group
+from relax_core.pattern.matcher import Match, match
+from relax_core.pattern.nodes import DataTypePattern, Pattern, ShapePattern, TypePattern, subpatterns
+from relax_core.pattern.replace import replace_matches
+
+ROUND_LIMIT = 100
+
+Callback = Callable[[Match], Expr | None]
+
+
+def facts_of(module: IRModule, *patterns: Pattern) -> Facts:
+    """Return what `patterns` may ask about the nodes of `module`; types only if one of them asks for types."""
+    asks = any(
+        isinstance(part, TypePattern | DataTypePattern | ShapePattern) for p in patterns for part in subpatterns(p)
+    )
+    types = infer(module).types if asks else NOTHING
+    if dialect_of(module) == "relay":
+        return Facts(types)
+    bindings = (node for _, function in module.relax_functions for node in preorder(function))
+    values: dict[Var, Expr] = {node.var: node.value for node in bindings if isinstance(node, VarBinding)}
+    return Facts(types, values or NO_VALUES)
+
+
+def find(pattern: Pattern, module: IRModule) -> tuple[Match, ...]:
+    """Return every match of `pattern` in the functions of `module`, inner ones first; they may overlap."""
+    facts = facts_of(module, pattern)
+    found = (match(pattern, node, facts) for node in _expressions(module) if not _stands_for(node, pattern, facts))
+    return tuple(item for item in found if item is not None)
+
+
+def _stands_for(node: Expr, pattern: Pattern, facts: Facts) -> bool:
+    """Tell whether `node` is a variable whose value is a match of its own."""
+    value = facts.value(node) if isinstance(node, Var) else node
+    return value is not node and match(pattern, value, facts) is not None
+
+
+def rewrite_matches(
+    pattern: Pattern, callback: Callback, module: IRModule, log: RewriteLog, *, once: bool = False
+) -> IRModule:
+    """Return `module` with every group of `pattern` replaced by what `callback` makes of it, until none changes.
+
+    `callback` returns `None` to leave a match alone. With `once` a single round is made.
+
+    Raises:
+        CompileError: PT004 if the module still changes after a hundred rounds, or grows in them without end.
+    """
+    budget: int | None = None
+    for _ in range(1 if once else ROUND_LIMIT):
+        after, count = _round(pattern, callback, module, log)
+        if after is module:
+            return module
+        module = after
+        budget = ROUND_LIMIT * max(count, ROUND_LIMIT) if budget is None else budget - count
+        if budget < 0:
+            break
+    if once:
+        return module
+    message = f"the rewrite still changes the module after {ROUND_LIMIT} rounds"
+    raise CompileError((Diagnostic("PT004", message, hint="let the callback return None for what it has made"),))
+
+
+def _round(pattern: Pattern, callback: Callback, module: IRModule, log: RewriteLog) -> tuple[IRModule, int]:
+    """Return the module after one round, and how many groups the pattern had."""
+    facts = facts_of(module, pattern)
+    count = 0
+    changed: list[Definition] = []
+    for item in module.definitions:
+        if isinstance(item.function, Function):
+            groups = group(pattern, item.function, facts).groups
+            count += len(groups)
+            after = replace_matches(item.function, groups, callback, log)
+            if after is not item.function:
+                assert isinstance(after, Function), "a function stays a function"
+                changed.append(replace(item, function=after))
+    return (module.with_definitions(*changed) if changed else module), count
+
+
+def _expressions(module: IRModule) -> Iterator[Expr]:
+    for item in module.definitions:
+        yield from (node for node in postorder(item.function) if isinstance(node, Expr))

@@ -1,0 +1,111 @@
+"""Patterns as text that reads back to the same pattern, shared parts included."""
+
+from collections.abc import Iterator
+from typing import assert_never, cast
+
+from relax_core.ir.expr import Constant, Expr, GlobalVar
+from relax_core.ir.prim import IntImm
+from relax_core.ir.types import TensorType
+from relax_core.pattern.facts import operator_name
+from relax_core.pattern.nodes import (
+    AltPattern,
+    AnyPattern,
+    AttrPattern,
+    CallPattern,
+    ConstantPattern,
+    DataTypePattern,
+    DominatorPattern,
+    ExprPattern,
+    FunctionPattern,
+    IfPattern,
+    LetPattern,
+    Pattern,
+    ShapePattern,
+    TupleGetItemPattern,
+    TuplePattern,
+    TypePattern,
+    VarPattern,
+    WildcardPattern,
+    parts,
+    subpatterns,
+)
+
+
+def show_pattern(pattern: Pattern) -> str:
+    """Return `pattern` as `parse_pattern` reads it; a part that stands in several places gets a name and a line."""
+    order = subpatterns(pattern)
+    uses: dict[Pattern, int] = dict.fromkeys(order, 0)
+    for item in order:
+        for part in parts(item):
+            uses[part] += 1
+    words: dict[Pattern, str] = {}
+    lines: list[str] = []
+    for item in order:
+        text = _words(cast("AnyPattern", item), words)
+        if uses[item] > 1 and not isinstance(item, ExprPattern):
+            lines.append(f"p{len(lines)} = {text}")
+            text = f"p{len(lines) - 1}"
+        words[item] = text
+    return "\n".join((*lines, words[pattern]))
+
+
+def _words(pattern: AnyPattern, words: dict[Pattern, str]) -> str:
+    match pattern:
+        case WildcardPattern():
+            return "wildcard()"
+        case ExprPattern(expr=expr):
+            return _expression(expr)
+        case VarPattern(name=name):
+            return f"is_var({name!r})" if name else "is_var()"
+        case ConstantPattern():
+            return "is_constant()"
+        case CallPattern(op=op, args=None):
+            return f"{words[op]}.any_args()"
+        case CallPattern(op=op, args=args):
+            return f"{words[op]}({', '.join(words[arg] for arg in args or ())})"
+        case FunctionPattern(params=params, body=body):
+            return f"is_function({_list(params, words)}, {words[body]})"
+        case IfPattern() | LetPattern():
+            name = "is_if" if isinstance(pattern, IfPattern) else "is_let"
+            return f"{name}({', '.join(words[part] for part in parts(pattern))})"
+        case TuplePattern(fields=fields):
+            return f"is_tuple({_list(fields, words)})"
+        case TupleGetItemPattern(tuple_value=value, index=index):
+            return f"is_tuple_get_item({words[value]}{'' if index is None else f', {index}'})"
+        case AltPattern(options=options):
+            return f"({' | '.join(words[option] for option in options)})"
+        case AttrPattern(pattern=part, attrs=attrs):
+            return f"{words[part]}.has_attr({dict(attrs)!r})"
+        case TypePattern(pattern=part, type=type_):
+            return f"{words[part]}.has_type({', '.join(_tensor(type_))})"
+        case DataTypePattern(pattern=part, dtype=dtype):
+            return f"{words[part]}.has_dtype({dtype!r})"
+        case ShapePattern(pattern=part, shape=shape):
+            return f"{words[part]}.has_shape({shape!r})"
+        case DominatorPattern(parent=parent, path=path, child=child):
+            return f"dominates({words[parent]}, {words[path]}, {words[child]})"
+        case _:
+            assert_never(pattern)
+
+
+def _list(items: tuple[Pattern, ...] | None, words: dict[Pattern, str]) -> str:
+    return "None" if items is None else f"[{', '.join(words[item] for item in items)}]"
+
+
+def _expression(expr: Expr) -> str:
+    match expr:
+        case GlobalVar(name=name):
+            return f"is_global({name!r})"
+        case Constant(data=data):
+            return f"is_number({data.tolist()!r}, {data.dtype.name!r})"
+        case _:
+            name = operator_name(expr)
+            return f"is_op({name!r})" if name is not None else f"is_expr({type(expr).__name__})"
+
+
+def _tensor(type_: object) -> Iterator[str]:
+    if isinstance(type_, TensorType) and type_.dims is not None:
+        yield str(tuple(dim.value if isinstance(dim, IntImm) else None for dim in type_.dims))
+        yield repr(type_.dtype)
+    else:
+        yield type(type_).__name__

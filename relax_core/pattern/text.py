@@ -1,0 +1,200 @@
+"""Patterns as text: Python's expressions over the words of the pattern language, read and never executed.
+
+    conv = is_op("nn.conv2d")(wildcard(), is_constant())
+    conv.optional(lambda x: is_op("nn.relu")(x))
+
+Names bound in lines above stand for one pattern each; the last line is the pattern.
+"""
+
+import ast
+from collections.abc import Callable, Mapping
+from functools import partial
+from types import MappingProxyType
+from typing import Any, NoReturn, cast
+
+from relax_core.diagnostics import CompileError, Diagnostic
+from relax_core.ir.prim import const
+from relax_core.ir.types import TensorType
+from relax_core.pattern import nodes
+from relax_core.pattern.nodes import Pattern
+from relax_core.source import Source, Span
+
+_DEPTH_LIMIT = 150
+
+
+def _has_type(pattern: Pattern, shape: tuple[int, ...], dtype: str) -> Pattern:
+    return pattern.has_type(TensorType(tuple(const(size) for size in shape), dtype))
+
+
+_WORDS: Mapping[str, Callable[..., Pattern]] = MappingProxyType(
+    {
+        "wildcard": nodes.wildcard,
+        "is_op": nodes.is_op,
+        "is_var": nodes.is_var,
+        "is_constant": nodes.is_constant,
+        "is_tuple": nodes.is_tuple,
+        "is_tuple_get_item": nodes.is_tuple_get_item,
+        "is_if": nodes.is_if,
+        "is_let": nodes.is_let,
+        "is_function": nodes.is_function,
+        "dominates": nodes.dominates,
+        "is_global": nodes.is_global,
+        "is_number": nodes.is_number,
+    }
+)
+_METHODS: Mapping[str, Callable[..., Pattern]] = MappingProxyType(
+    {
+        "has_attr": Pattern.has_attr,
+        "has_dtype": Pattern.has_dtype,
+        "has_shape": Pattern.has_shape,
+        "has_type": _has_type,
+        "dominates": Pattern.dominates,
+        "optional": Pattern.optional,
+        "any_args": Pattern.any_args,
+    }
+)
+_OPERATORS: Mapping[type[ast.operator], Callable[[Pattern, Pattern], Pattern]] = MappingProxyType(
+    {
+        ast.BitOr: lambda a, b: a | b,
+        ast.Add: lambda a, b: a + b,
+        ast.Sub: lambda a, b: a - b,
+        ast.Mult: lambda a, b: a * b,
+        ast.Div: lambda a, b: a / b,
+    }
+)
+
+
+def parse_pattern(text: str, name: str = "pattern") -> Pattern:
+    """Read a pattern.
+
+    Raises:
+        CompileError: PT001 for bad syntax, PT002 for a word that the language does not have, PT003 for wrong arguments.
+    """
+    source = Source(name, text)
+    try:
+        tree = ast.parse(text.strip() and text)
+    except (SyntaxError, ValueError, MemoryError, RecursionError) as error:
+        line, column = (error.lineno or 1, error.offset or 1) if isinstance(error, SyntaxError) else (1, 1)
+        raise _error(source, "PT001", "the pattern is no Python expression", (line, column - 1)) from error
+    return _Reader(source).read(tree)
+
+
+class _Reader:
+    """Reads one text; `names` are the patterns bound so far."""
+
+    def __init__(self, source: Source) -> None:
+        self._source = source
+        self._names: dict[str, Pattern] = {}
+        self._depth = 0
+
+    def read(self, tree: ast.Module) -> Pattern:
+        result: Pattern | None = None
+        for statement in tree.body:
+            match statement:
+                case ast.Assign(targets=[ast.Name(id=name)], value=value):
+                    result = self._names[name] = self.pattern(value)
+                case ast.Expr(value=value):
+                    result = self.pattern(value)
+                case _:
+                    self._fail("PT002", "a pattern is an expression, or `name = expression`", statement)
+        if result is None:
+            raise _error(self._source, "PT001", "there is no pattern", (1, 0))
+        return result
+
+    def pattern(self, tree: ast.expr) -> Pattern:
+        self._depth += 1
+        if self._depth > _DEPTH_LIMIT:
+            self._fail("PT001", f"the pattern is nested deeper than {_DEPTH_LIMIT}; give names to its parts", tree)
+        match tree:
+            case ast.Name(id=name) if name in self._names:
+                result = self._names[name]
+            case ast.BinOp(left=left, op=operator, right=right) if type(operator) in _OPERATORS:
+                result = _OPERATORS[type(operator)](self.pattern(left), self.pattern(right))
+            case ast.Call():
+                result = self._call(tree)
+            case ast.Name(id=name):
+                self._fail("PT002", f"{name} is no pattern", tree, f"the words are {', '.join(_WORDS)}")
+            case _:
+                self._fail("PT002", f"{ast.unparse(tree)} is no pattern", tree)
+        self._depth -= 1
+        return result
+
+    def _call(self, tree: ast.Call) -> Pattern:
+        match tree.func:
+            case ast.Name(id=word) if word in _WORDS and word not in self._names:
+                return self._made(_WORDS[word], tree)
+            case ast.Attribute(value=value, attr=method) if method in _METHODS:
+                return self._made(partial(_METHODS[method], self.pattern(value)), tree)
+            case ast.Attribute(attr=method):
+                return self._fail("PT002", f".{method} is no method", tree, f"the methods are {', '.join(_METHODS)}")
+            case callee:
+                if tree.keywords:
+                    self._fail("PT003", "a call pattern takes patterns without names", tree)
+                match [ast.unparse(item) for item in tree.args]:
+                    case ["None"]:
+                        return self.pattern(callee).any_args()
+                    case _:
+                        return self.pattern(callee)(*(self.pattern(item) for item in tree.args))
+
+    def _made(self, make: Callable[..., Pattern], tree: ast.Call) -> Pattern:
+        args = [self._argument(item) for item in tree.args]
+        named = {item.arg or "": self._argument(item.value) for item in tree.keywords}
+        try:
+            return make(*args, **named)
+        except (TypeError, ValueError, AttributeError) as error:
+            self._fail("PT003", f"{ast.unparse(tree.func)} does not take these arguments", tree, str(error))
+
+    def _argument(self, tree: ast.expr) -> Any:
+        match tree:
+            case ast.Lambda(args=ast.arguments(args=[ast.arg(arg=name)]), body=body):
+                return partial(self._with, name, body)
+            case ast.Tuple(elts=items) | ast.List(elts=items) if any(map(self._is_pattern, items)):
+                return tuple(self.pattern(item) for item in items)
+            case _ if self._is_pattern(tree):
+                return self.pattern(tree)
+            case _:
+                try:
+                    return _frozen(ast.literal_eval(tree))
+                except (ValueError, TypeError, SyntaxError):
+                    return self._fail("PT003", f"{ast.unparse(tree)} is neither a pattern nor a literal", tree)
+
+    def _with(self, name: str, body: ast.expr, inner: Pattern) -> Pattern:
+        """Read the body of a `lambda`, whose parameter stands for `inner`."""
+        outer = self._names
+        self._names = {**outer, name: inner}
+        result = self.pattern(body)
+        self._names = outer
+        return result
+
+    def _is_pattern(self, tree: ast.expr) -> bool:
+        match tree:
+            case ast.Call() | ast.BinOp():
+                return True
+            case ast.Name(id=name):
+                return name in self._names
+            case _:
+                return False
+
+    def _fail(self, code: str, message: str, tree: ast.AST, hint: str = "") -> NoReturn:
+        place = (getattr(tree, "lineno", 1), getattr(tree, "col_offset", 0))
+        raise _error(self._source, code, message, place, hint)
+
+
+def _frozen(value: Any) -> Any:
+    match value:
+        case dict():
+            return {key: _frozen(item) for key, item in cast("dict[Any, Any]", value).items()}
+        case list() | tuple():
+            return tuple(_frozen(item) for item in cast("tuple[Any, ...]", value))
+        case _:
+            return value
+
+
+def _error(source: Source, code: str, message: str, place: tuple[int, int], hint: str = "") -> CompileError:
+    """Make the error at a 1-based line and a column in UTF-8 bytes, as `ast` counts."""
+    line, byte_column = place
+    text = source.line_text(min(line, source.line_count))
+    column = len(text.encode()[: max(byte_column, 0)].decode(errors="ignore"))
+    start = source.offset(line, column + 1)
+    span = Span(source, start, start + max(len(text) - column, 0))
+    return CompileError((Diagnostic(code, message, span, hint),))

@@ -1,0 +1,96 @@
+"""View models of the Operators page: the list, the sheet of what is selected, and a run of its example."""
+
+from typing import Literal
+
+import msgspec
+
+from relax_core.present.models import Code, Kind, Problem
+
+Form = Literal["tir", "llvm"]
+
+
+class Entry(msgspec.Struct, frozen=True):
+    """A line of the list; `id` names it in the address."""
+
+    id: str
+    name: str
+    summary: str
+    relay_name: str = ""
+    realized_by: str = ""
+
+
+class Family(msgspec.Struct, frozen=True):
+    """Entries of one subject."""
+
+    title: str
+    entries: tuple[Entry, ...]
+
+
+class Catalog(msgspec.Struct, frozen=True):
+    """All operators, and all packed functions that have a schema."""
+
+    operators: tuple[Family, ...]
+    packed: tuple[Family, ...]
+
+
+class SchemaRow(msgspec.Struct, frozen=True):
+    """A parameter: its type, its default as text (empty: none), and what else is asked of it."""
+
+    name: str
+    type: str
+    default: str = ""
+    notes: tuple[str, ...] = ()
+
+
+class FactRow(msgspec.Struct, frozen=True):
+    """A label and what is to be said; parts between backticks are code."""
+
+    label: str
+    text: str
+
+
+class Sheet(msgspec.Struct, frozen=True):
+    """All that is known of an operator or a packed function."""
+
+    id: str
+    name: str
+    summary: str
+    call: Code
+    chips: tuple[str, ...] = ()
+    params: tuple[SchemaRow, ...] = ()
+    facts: tuple[FactRow, ...] = ()
+    example: Code | None = None
+    sample: str = ""
+    """Path of the sample that `example` is; empty if it is made for the operator."""
+    has_listing: bool = False
+    listing: Code | None = None
+    """What the example is lowered to; without one, `listing_note` says why."""
+    listing_note: str = ""
+
+
+class Shown(msgspec.Struct, frozen=True):
+    """A value as text."""
+
+    name: str
+    kind: Kind
+    type: str
+    text: str
+
+
+class Tried(msgspec.Struct, frozen=True):
+    """What a run of an example was given, and what it gave."""
+
+    inputs: tuple[Shown, ...] = ()
+    results: tuple[Shown, ...] = ()
+    output: tuple[str, ...] = ()
+    problems: tuple[Problem, ...] = ()
+
+
+class CatalogPage(msgspec.Struct, frozen=True):
+    """The page: the list, the sheet of what is selected, and the last run of its example."""
+
+    catalog: Catalog
+    sheet: Sheet | None = None
+    tried: Tried | None = None
+    unknown: str = ""
+    """What was asked for and is not there."""

@@ -1,0 +1,23 @@
+# title: A kernel's arguments of the other kind
+# shows: a scalar parameter takes no tensor, a buffer no scalar
+# source: RelaxScope
+from tvm.script import ir as I
+from tvm.script import relax as R
+from tvm.script import tirx as T
+
+
+@I.ir_module
+class Module:
+    @T.prim_func(private=True)
+    def scale(x: T.Buffer((T.int64(4),), "float32"), k: T.float32, out: T.Buffer((T.int64(4),), "float32")):
+        for i in range(4):
+            with T.sblock("scale"):
+                v = T.axis.spatial(4, i)
+                out[v] = x[v] * k
+
+    @R.function
+    def main(x: R.Tensor((4,), "float32"), k: R.Tensor((), "float32"), n: R.Prim("float32")):
+        cls = Module
+        y = R.call_tir(cls.scale, (x, k), out_ty=R.Tensor((4,), "float32"))  #! TY029
+        z = R.call_tir(cls.scale, (n, n), out_ty=R.Tensor((4,), "float32"))  #! TY029
+        return (y, z)

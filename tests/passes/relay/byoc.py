@@ -1,0 +1,41 @@
+"""Small Relay programs for partitioning: how they are written, annotated and compared."""
+
+import relax_core as rc
+from relax_core.ir.module import IRModule
+from relax_core.passes.core import Stage
+
+T = "Tensor[(4, 4), float32]"
+
+
+def program(body: str, params: str = f"%x: {T}, %y: {T}, %c: bool", more: str = "") -> IRModule:
+    """Return a module with `main(params) { body }`, and the functions of `more`."""
+    return rc.parse(f'#[version = "0.0.5"]\ndef @main({params}) {{\n{body}\n}}\n{more}\n', "m.relay")
+
+
+def tables(*patterns: tuple[str, str], **supported: str) -> rc.Tables:
+    """Return tables: names of composites with their patterns, and for each target its operators between spaces."""
+    made = tuple((name, rc.pattern(text)) for name, text in patterns)
+    return rc.Tables(made, {target: tuple(names.split()) for target, names in supported.items()})
+
+
+def stages(module: IRModule, passes: str, given: rc.Tables) -> tuple[Stage, ...]:
+    """Run passes, none of which fails."""
+    ran = rc.run_pipeline(module, passes, tables=given)
+    assert not ran[-1].is_failed, [item.render() for item in ran[-1].diagnostics]
+    return ran
+
+
+def after(module: IRModule, passes: str, given: rc.Tables) -> IRModule:
+    """Return what the passes make."""
+    return stages(module, passes, given)[-1].after
+
+
+def begins(text: str) -> str:
+    """Write annotations out: `b:t⟦e⟧` is a begin for the target t, `e:t⟦e⟧` an end."""
+    while (close := text.find("⟧")) >= 0:
+        start = text.rindex("⟦", 0, close)
+        head = max(text.rfind("b:", 0, start), text.rfind("e:", 0, start))
+        kind = "begin" if text[head] == "b" else "end"
+        call = f'annotation.compiler_{kind}({text[start + 1 : close]}, compiler="{text[head + 2 : start]}")'
+        text = text[:head] + call + text[close + 1 :]
+    return text

@@ -1,0 +1,122 @@
+"""Defunctionalization: the result is first-order, and gives the same."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import relax_core as rc
+from relax_core.check.infer import infer
+from relax_core.ir.expr import Function, Var
+from relax_core.ir.module import IRModule
+from relax_core.ir.node import postorder
+from relax_core.ir.types import FuncType, TypeVar
+from relax_core.passes.relay.defunctionalization import is_higher_order
+from tests.passes.relay.after import ONES, last, same_value
+from tests.passes.relay.running import listed, parsed
+
+V = "Tensor[(3), float32]"
+TREE = "type Tree[A] { Rose(A, List[Tree[A]]) }\n"
+THREE = listed([1, 2, 3])
+# name, program, arguments
+CASES: tuple[tuple[str, str, tuple[Any, ...]], ...] = (
+    ("a function as argument",
+     "def @simple[A, B](%f: fn (A) -> B, %xs: A) -> B { %f(%xs) }\n"
+     f"def @main(%x: {V}) -> {V} {{ @simple(fn (%y: {V}) -> {V} {{ exp(%y) }}, %x) }}", (ONES,)),
+    ("a function that captures",
+     "def @simple[A, B](%f: fn (A) -> B, %xs: A) -> B { %f(%xs) }\n"
+     f"def @main(%x: {V}) -> {V} {{ @simple(fn (%y: {V}) -> {V} {{ add(%y, exp(%x)) }}, %x) }}", (ONES,)),
+    ("a global function", "def @main(%l: List[int32]) -> List[int32] { @map(@id, %l) }", (THREE,)),
+    ("an operator", "def @main(%l: List[int32]) -> List[int32] { @map(negative, %l) }", (THREE,)),
+    ("a constructor", "def @main(%l: List[int32]) -> List[Option[int32]] { @map(Some, %l) }", (THREE,)),
+    ("map at two types", "def @main(%l: List[int32]) -> List[bool] "
+     "{ @map(fn (%x: int32) { less(%x, 4) }, @map(fn (%x: int32) { add(%x, %x) }, %l)) }", (THREE,)),
+    ("two folds", "def @main(%l: List[int32]) -> (int32, int32) "
+     "{ (@foldl(add, 0, %l), @foldr(fn (%x: int32, %y: int32) { subtract(%x, %y) }, 0, %l)) }", (THREE,)),
+    ("a fold that reverses", "def @main(%l: List[int32]) -> List[int32] "
+     "{ @foldl(fn (%t: List[int32], %h: int32) { Cons(%h, %t) }, Nil, %l) }", (THREE,)),
+    ("a recursive type",
+     f"{TREE}def @total(%f: fn (int32) -> int32, %t: Tree[int32]) -> int32 {{ match (%t) {{ Rose(%v, %c) => "
+     "@foldl(fn (%a: int32, %b: Tree[int32]) -> int32 { add(%a, @total(%f, %b)) }, %f(%v), %c), } }\n"
+     "def @main(%n: int32) -> int32 { @total(fn (%x: int32) { add(%x, %n) }, "
+     "Rose(1, Cons(Rose(2, Nil), Cons(Rose(3, Nil), Nil)))) }", (np.array(5, "int32"),)),
+    ("a function that is given back",
+     "def @adder(%k: int32) -> fn (int32) -> int32 { fn (%x: int32) { add(%x, %k) } }\n"
+     "def @main(%n: int32) -> int32 { let %f = @adder(%n); %f(%f(1)) }", (np.array(5, "int32"),)),
+    ("a composition", "def @main(%n: int32) -> int32 "
+     "{ @compose(fn (%x: int32) { add(%x, %n) }, fn (%x: int32) { multiply(%x, %x) })(3) }", (np.array(5, "int32"),)),
+    ("functions in a list", "def @main(%n: int32) -> List[int32] { @map(fn (%f: fn (int32) -> int32) { %f(%n) }, "
+     "Cons(negative, Cons(fn (%x: int32) { add(%x, %n) }, Nil))) }", (np.array(5, "int32"),)),
+    ("functions in a tuple", "def @main(%n: int32) -> int32 { let %t = (negative, @id); %t.1(%t.0(%n)) }",
+     (np.array(5, "int32"),)),
+    ("a choice of functions", f"def @main(%x: {V}) -> {V} "
+     "{ let %f = if (less(sum(%x), 0f)) { exp } else { tanh }; %f(%x) }", (ONES,)),
+    ("a recursive literal", "def @main(%n: int32) -> int32 { let %f = fn (%k: int32) -> int32 "
+     "{ if (equal(%k, 0)) { %n } else { add(%k, %f(subtract(%k, 1))) } }; %f(%n) }", (np.array(5, "int32"),)),
+    ("a function in a reference", "def @main(%n: int32) -> int32 { let %r = ref(fn (%x: int32) { add(%x, 1) }); "
+     "let %old = ref_read(%r); let %_ = ref_write(%r, fn (%x: int32) { multiply(%old(%x), %n) }); ref_read(%r)(%n) }",
+     (np.array(5, "int32"),)),
+)  # fmt: skip
+
+
+def _is_first_order(module: IRModule) -> bool:
+    types = infer(module).types
+    variables = [node for item in module for node in postorder(item.function) if isinstance(node, Var)]
+    functions = [item.function for item in module if isinstance(item.function, Function)]
+    literals = [node for root in functions for node in postorder(root.body) if isinstance(node, Function)]
+    return not literals and not any(
+        isinstance(types[var], (FuncType, TypeVar)) for var in variables
+    ) and not any(function.type_params for function in functions)  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "args"), [case[1:] for case in CASES], ids=[case[0] for case in CASES])
+def test_functions_become_data(text: str, args: tuple[Any, ...]) -> None:
+    module = parsed(text)
+    assert is_higher_order(module, infer(module).types)
+    after = same_value(module, "Defunctionalization", *args)
+    assert _is_first_order(after)
+    assert not last(after, "Defunctionalization").is_changed
+
+
+def test_a_first_order_program_runs_in_the_machine() -> None:
+    after = last(parsed(CASES[6][1]), "Defunctionalization").after
+    found = rc.VirtualMachine(rc.build(after))["main"](THREE)
+    assert [int(item) for item in found] == [6, 2]
+
+
+def test_a_first_order_program_stays() -> None:
+    assert not last(parsed(f"def @main(%x: {V}) {{ exp(%x) }}"), "Defunctionalization").is_changed
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("def @f(%x: int32) { %x }", "no @main"),
+        ("def @main() -> fn (int32) -> int32 { fn (%x: int32) { %x } }", "takes or gives a function"),
+        (
+            "type F { F(fn (int32) -> int32) }\ndef @main() -> int32 { match (F(negative)) { F(%f) => %f(1), } }",
+            "a field",
+        ),
+        ("def @main() { let %f = fn [A](%x: A) -> A { %x }; (%f(1), %f(True)) }", "type variables of its own"),
+        (
+            "def @grow[A](%n: int32, %x: A, %f: fn (int32) -> int32) -> int32 "
+            "{ if (equal(%n, 0)) { %f(1) } else { @grow(subtract(%n, 1), (%x, %x), %f) } }\n"
+            "def @main() -> int32 { @grow(3, 1, negative) }",
+            "copies",
+        ),
+    ],
+    ids=["no entry", "a result", "a field", "a polymorphic literal", "ever larger types"],
+)
+def test_what_is_not_whole_is_refused(text: str, words: str) -> None:
+    stage = rc.run_pipeline(parsed(text), "Defunctionalization")[-1]
+    assert [item.code for item in stage.diagnostics] == ["PS014"]
+    assert words in stage.diagnostics[0].message
+
+
+def test_the_sample_is_refused_at_its_mark() -> None:
+    file = Path(__file__).parents[3] / "samples" / "errors" / "ps_not_whole.relay"
+    text = file.read_text(encoding="utf-8")
+    marked = [number for number, line in enumerate(text.splitlines(), 1) if "//! PS014" in line]
+    stage = rc.run_pipeline(rc.parse(text, file.name), "Defunctionalization")[-1]
+    assert [(item.span.line if item.span else 0, item.code) for item in stage.diagnostics] == [(marked[0], "PS014")]

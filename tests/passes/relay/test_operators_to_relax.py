@@ -1,0 +1,56 @@
+"""Each operator of Relay that Relax can express: the interpreter and the machine compute what NumPy does."""
+
+import numpy as np
+import pytest
+
+import relax_core as rc
+from relax_core.check.infer import infer
+from relax_core.diagnostics import RunError
+from relax_core.ir.types import TensorType
+from relax_core.ops.relay import RELAY_OPS
+from relax_core.ops.relay.to_relax import RULES, is_translated
+from tests.ops.relay.cases import CASES as SHAPE_CASES
+from tests.passes.relay.operator_cases import CASES, Case
+from tests.passes.relay.running import agree, both, parsed
+
+
+def program(case: Case) -> str:
+    """Return a module whose `main` is the call."""
+    names = "abcdefgh"
+    params = ", ".join(
+        f"%{name}: Tensor[({', '.join(map(str, np.shape(arg)))}{',' * (np.ndim(arg) == 1)}), {np.asarray(arg).dtype}]"
+        for name, arg in zip(names, case.args, strict=False)
+    )
+    return f"def @main({params}) {{ {case.text} }}"
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_a_call_gives_what_numpy_computes(case: Case) -> None:
+    result = both(program(case), *case.args)
+    agree(result, case.compute(*case.args))
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_the_result_has_the_type_that_relay_says(case: Case) -> None:
+    module = parsed(program(case))
+    result = rc.evaluate(module, "main", *case.args)
+    type_ = infer(module).types[module["main"].body]
+    if isinstance(type_, TensorType):
+        assert type_.dtype == str(result.dtype)
+        assert type_.ndim == result.ndim
+
+
+def test_every_operator_is_translated_or_said_not_to_be() -> None:
+    assert set(RULES) <= set(RELAY_OPS)
+    assert sum(map(is_translated, RELAY_OPS)) >= 240
+    covered = {case.op for case in CASES} | {case.op for case in SHAPE_CASES}
+    assert len(set(RULES) & covered) >= 170
+
+
+def test_a_call_that_relax_cannot_express_is_refused_by_name() -> None:
+    text = "def @main(%a: Tensor[(2, 3, 4, 4), float32]) { vision.yolo_reorg(%a, stride=2) }"
+    stage = rc.run_pipeline(parsed(text), "RelayToRelax")[-1]
+    assert [(item.code, item.span is not None) for item in stage.diagnostics] == [("PS011", True)]
+    assert "`vision.yolo_reorg`" in stage.diagnostics[0].message
+    with pytest.raises(RunError, match=r"vision\.yolo_reorg"):
+        rc.evaluate(parsed(text), "main", np.zeros((2, 3, 4, 4), "float32"))

@@ -1,0 +1,124 @@
+"""Patterns as text: what is read, what is refused and where, and that printing and reading are inverse."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from relax_core.diagnostics import CompileError
+from relax_core.pattern import nodes
+from relax_core.pattern.nodes import Pattern, is_op, is_tuple, is_tuple_get_item, is_var, parts, subpatterns, wildcard
+from relax_core.pattern.show import show_pattern
+from relax_core.pattern.tables import read_tables
+from relax_core.pattern.text import parse_pattern
+
+REFUSED = (
+    ("PT001", "is_op('nn.relu'(wildcard())", 1),
+    ("PT001", "", 1),
+    ("PT001", "wildcard()\nwildcard(", 2),
+    ("PT002", "open('x')", 1),
+    ("PT002", "wildcard().__class__", 1),
+    ("PT002", "wildcard().mro()", 1),
+    ("PT002", "relu", 1),
+    ("PT002", "import os", 1),
+    ("PT002", "a = wildcard()\nb", 2),
+    ("PT002", "wildcard() & wildcard()", 1),
+    ("PT003", "is_op()", 1),
+    ("PT003", "is_op(1, 2, 3)", 1),
+    ("PT003", "is_op('a')(x=wildcard())", 1),
+    ("PT003", "wildcard().has_attr(3)", 1),
+    ("PT003", "is_op(f'{1}')", 1),
+    ("PT001", "is_op('abs')(" * 160 + "wildcard()" + ")" * 160, 1),
+)
+
+
+@pytest.mark.parametrize(("code", "text", "line"), REFUSED, ids=[item[1][:30] or "nothing" for item in REFUSED])
+def test_a_text_that_is_no_pattern_is_refused_at_its_place(code: str, text: str, line: int) -> None:
+    with pytest.raises(CompileError) as caught:
+        parse_pattern(text)
+    (found,) = caught.value.diagnostics
+    assert found.code == code
+    assert found.span is not None
+    assert found.span.line == line
+
+
+def test_a_name_stands_for_one_pattern() -> None:
+    pattern = parse_pattern("p = wildcard()\nis_op('add')(p, p)")
+    first, second = parts(pattern)[1:]
+    assert first is second
+
+
+def test_a_lambda_takes_the_pattern_that_it_is_called_on() -> None:
+    pattern = parse_pattern("is_op('abs')(wildcard()).optional(lambda x: is_op('nn.relu')(x))")
+    assert isinstance(pattern, nodes.AltPattern)
+    wrapped, plain = pattern.options
+    assert parts(wrapped)[1] is plain
+
+
+TABLES = (
+    ("[]", "no object"),
+    ("{", "no JSON"),
+    ('{"pattern": []}', "no key pattern"),
+    ('{"patterns": {}}', "no list"),
+    ('{"patterns": [["a"]]}', "pair of strings"),
+    ('{"supported": {"a.b": ["add"]}}', "has a dot"),
+    ('{"supported": {"a": "add"}}', "list of operators"),
+    ('{"supported": []}', "list of operators"),
+)
+
+
+@pytest.mark.parametrize(("text", "words"), TABLES)
+def test_a_file_that_is_no_table_is_refused(text: str, words: str) -> None:
+    with pytest.raises(CompileError) as caught:
+        read_tables(text)
+    assert caught.value.diagnostics[0].code == "PT005"
+    assert words in caught.value.diagnostics[0].message
+
+
+def test_a_table_is_written_and_read() -> None:
+    text = '{"patterns": [["a.b", "is_op(\'add\')(wildcard(), is_constant())"]], "supported": {"a": ["tanh", "add"]}}'
+    tables = read_tables(text)
+    assert tables.targets == ("a",)
+    assert read_tables(tables.to_json()).to_json() == tables.to_json()
+
+
+ATTRS = st.dictionaries(
+    st.sampled_from(("axis", "layout")), st.one_of(st.integers(-3, 3), st.text(max_size=3), st.tuples(st.integers()))
+)
+LEAVES = st.one_of(
+    st.builds(wildcard),
+    st.builds(is_var, st.sampled_from(("", "x", "it's"))),
+    st.builds(nodes.is_constant),
+    st.builds(is_op, st.sampled_from(("add", "nn.relu"))),
+    st.builds(nodes.is_global, st.sampled_from(("f", "main"))),
+    st.builds(nodes.is_number, st.one_of(st.integers(-5, 5), st.booleans())),
+)
+
+
+def _grown(inner: st.SearchStrategy[Pattern]) -> st.SearchStrategy[Pattern]:
+    several = st.lists(inner, max_size=3).map(tuple)
+    shapes = st.lists(st.one_of(st.none(), st.integers(0, 9)), max_size=3).map(tuple)
+    return st.one_of(
+        st.builds(lambda op, args: op(*args), inner, several),
+        st.builds(lambda p: p.any_args(), inner),
+        st.builds(lambda p: is_op("add")(p, p), inner),
+        st.builds(lambda a, b: a | b, inner, inner),
+        st.builds(is_tuple, st.one_of(st.none(), several)),
+        st.builds(is_tuple_get_item, inner, st.one_of(st.none(), st.integers(0, 3))),
+        st.builds(nodes.is_if, inner, inner, inner),
+        st.builds(nodes.is_let, inner, inner, inner),
+        st.builds(nodes.is_function, st.one_of(st.none(), several), inner),
+        st.builds(nodes.dominates, inner, inner, inner),
+        st.builds(lambda p, attrs: p.has_attr(attrs), inner, ATTRS),
+        st.builds(lambda p: p.has_dtype("float32"), inner),
+        st.builds(lambda p, shape: p.has_shape(shape), inner, shapes),
+    )
+
+
+@settings(deadline=None)
+@given(st.recursive(LEAVES, _grown, max_leaves=8))
+def test_a_pattern_reads_back_as_it_was(pattern: Pattern) -> None:
+    text = show_pattern(pattern)
+    again = parse_pattern(text)
+    assert show_pattern(again) == text
+    kinds = [type(item) for item in subpatterns(again) if not isinstance(item, nodes.ExprPattern)]
+    assert kinds == [type(item) for item in subpatterns(pattern) if not isinstance(item, nodes.ExprPattern)]

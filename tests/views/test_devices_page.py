@@ -1,0 +1,111 @@
+"""The Devices page: colours of the graph, the chain of a value, copies, the visits as reported."""
+
+import json
+from pathlib import Path
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, Page, expect
+from streamlit.testing.v1 import AppTest
+
+from views.state import Selection, to_address
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+PAGE = str(REPOSITORY / "views" / "pages" / "devices.py")
+TWO, MAP = "relay/devices.relay", "relay/map_three_times.relay"
+START_MS = 40_000
+
+
+def sent(selection: Selection) -> dict[str, tuple[dict[str, object], dict[str, object]]]:
+    """Return view and model of each component of the page, by the component's name."""
+    app = AppTest.from_file(PAGE, default_timeout=60)
+    for name, value in to_address(selection).items():
+        app.query_params[name] = value
+    app.run()
+    assert not app.exception, [item.value for item in app.exception]
+    assert not app.error
+    parts = {item.proto.component_name: item.proto.bytes.split(b"\n", 1) for item in app.get("bidi_component")}
+    return {name: (json.loads(head)["view"], json.loads(body)) for name, (head, body) in parts.items()}
+
+
+def test_the_graph_has_the_colours_of_its_devices() -> None:
+    view, _ = sent(Selection(sample=TWO))["relaxscope_graph"]
+    assert view["colour_names"] == [["cat0", "cpu(0)"], ["cat1", "cuda(0)"]]
+    assert set(view["colours"].values()) == {"cat0", "cat1"}  # type: ignore[attr-defined]
+
+
+def test_a_selected_value_has_its_chain() -> None:
+    selection = Selection(sample=TWO)
+    rows = sent(selection)["relaxscope_devices"][1]["report"]["functions"][0]["rows"]  # type: ignore[index]
+    result = next(row for row in rows if row["name"] == "%x")
+    shown = sent(Selection(sample=TWO, node=result["node"]))
+    why = shown["relaxscope_devices"][0]["why"]
+    assert why["device"] == "cpu(0)"  # type: ignore[index]
+    assert "annotated with cpu(0)" in why["why"][-1]["words"]  # type: ignore[index]
+    assert shown["relaxscope_graph"][0]["highlight"] == why["path"]  # type: ignore[index]
+
+
+def test_the_visits_as_reported_leave_a_function_without_devices() -> None:
+    model = sent(Selection(sample=MAP, as_in="reported"))["relaxscope_devices"][1]
+    hidden = [item for item in model["report"]["functions"] if not item["is_visited"]]  # type: ignore[index]
+    assert [item["name"] for item in hidden] == ["tensor_expand_dims_float32_2_4"]
+    assert hidden[0]["hidden_by"].startswith("never visited: memo hit at")
+    assert model["report"]["visits"][hidden[0]["hidden_at"]]["kind"] == "memo hit"  # type: ignore[index]
+    fixed = sent(Selection(sample=MAP))["relaxscope_devices"][1]
+    assert all(item["is_visited"] for item in fixed["report"]["functions"])  # type: ignore[index]
+
+
+@pytest.mark.parametrize(
+    "selection",
+    [
+        Selection(sample=TWO, device="no such", as_in="x", visits="y", visit_limit=3, visit=10**6, node="0/main/999"),
+        Selection(sample=TWO, view="text", visit=-9),
+        Selection(sample=MAP, as_in="reported", visits="args_first", visit_limit=99, function="map"),
+    ],
+    ids=["values that are none", "the text", "the other diagnosis"],
+)
+def test_the_page_opens_for_any_choice(selection: Selection) -> None:
+    assert "relaxscope_devices" in sent(selection)
+
+
+def test_a_relax_module_is_offered_programs_in_relay() -> None:
+    app = AppTest.from_file(PAGE, default_timeout=60)
+    app.query_params["sample"] = "seeds/print_closure.py"
+    app.run()
+    app.button(key=f"devices.open.{TWO}").click().run()
+    assert not app.exception
+    assert app.selectbox(key="bar.sample").value == TWO
+
+
+@pytest.mark.browser
+def test_a_value_is_explained_and_the_visits_replay(page: Page, app_url: str) -> None:
+    page.goto(f"{app_url}/devices?sample={TWO}")
+    graph, tables = page.locator(".root[data-nodes]"), page.locator(".root[data-visit]")
+    expect(graph.locator("g.node.on-cat1")).to_have_count(4, timeout=START_MS)
+    expect(graph.locator("g.edge.to-cat1")).to_have_count(1)
+    tables.locator("tr[data-copy='0']").click()
+    expect(tables.locator("tr[data-link]").last).to_contain_text("cpu(0)")
+    expect(graph.locator("g.node.selected")).to_have_count(1)
+
+    page.goto(f"{app_url}/devices?sample={MAP}&as_in=reported&visit=0")
+    expect(tables).to_have_attribute("data-visit", "0", timeout=START_MS)
+    page.keyboard.press("j")
+    expect(tables).to_have_attribute("data-visit", "1")
+    tables.locator("tr[data-function='tensor_expand_dims_float32_2_4']").click()
+    expect(tables.locator(".steps tr.on")).to_have_attribute("data-kind", "memo hit")
+    expect(graph.locator("g.node.on-catNone").first).to_be_visible()
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("mode", ["light", "dark"])
+def test_the_page_is_accessible_and_does_not_scroll_sideways(chromium: Browser, app_url: str, mode: str) -> None:
+    context = chromium.new_context(viewport={"width": 1280, "height": 800}, color_scheme=mode)  # type: ignore[arg-type]
+    page = context.new_page()
+    page.goto(f"{app_url}/devices?sample={MAP}&as_in=reported&visit=3")
+    expect(page.locator(".root[data-visit]")).to_be_visible(timeout=START_MS)
+    expect(page.get_by_text("✓ Well-formed")).to_be_visible(timeout=START_MS)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 1280
+    found = Axe().run(page).response["violations"]
+    serious = [item for item in found if item["impact"] in ("serious", "critical")]
+    assert [(item["id"], item["nodes"][0]["html"][:120]) for item in serious] == []
+    context.close()

@@ -1,0 +1,103 @@
+"""The Partition page in headless Chromium: scrub, switch lets, show why, try a pattern, export, accessibility."""
+
+import json
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, Locator, Page, expect
+
+SEED = "relay/library_call_two.relay"
+START_MS = 40_000
+
+pytestmark = pytest.mark.browser
+
+
+def graph_of(page: Page) -> Locator:
+    root = page.locator(".root[data-nodes]")
+    expect(root).to_be_visible(timeout=START_MS)
+    return root
+
+
+def tables_of(page: Page) -> Locator:
+    root = page.locator(".root[data-regions]")
+    expect(root).to_be_visible(timeout=START_MS)
+    return root
+
+
+def test_the_walk_through_the_program_of_the_report(page: Page, app_url: str) -> None:
+    page.goto(f"{app_url}/partition?sample={SEED}&step=1")
+    graph, tables = graph_of(page), tables_of(page)
+    steps = graph.get_by_role("radiogroup", name="Steps")
+    expect(graph.locator("g.port")).to_have_count(0)
+    expect(graph.locator("g.composite")).to_have_count(2)
+    page.keyboard.press("j")
+    expect(steps.get_by_role("radio", name="AnnotateTarget")).to_have_attribute("aria-checked", "true")
+    expect(graph.locator("g.port.begin")).to_have_count(7)
+    steps.get_by_role("radio", name="AnnotateTarget").press("ArrowRight")
+    expect(steps.get_by_role("radio", name="MergeCompilerRegions")).to_have_attribute("aria-checked", "true")
+    expect(graph.locator("g.cluster.region")).to_have_count(2)
+    steps.get_by_role("radio", name="PartitionGraph").click()
+    expect(graph.get_by_text("match_key_main_4", exact=True)).to_be_visible()
+
+    tables.locator("tr[data-pair='0']").click()
+    expect(tables).to_have_attribute("data-shown", "0")
+    expect(graph.locator("g.edge.blocking")).to_have_count(4)
+    expect(graph.locator("g.node.blocked").filter(has_text="let %x")).to_have_count(1)
+    assert "pair=0" in page.url
+
+    tables.locator("tr[data-lets='reported']").press("Enter")
+    expect(page.get_by_text("▲ 3 open begins")).to_be_visible(timeout=START_MS)
+    expect(graph.locator("g.port.open")).to_have_count(3)
+    expect(tables.locator("tr[data-lets='reported']")).to_contain_text("match_key_4_i0, match_key_8_i0")
+    page.get_by_role("radio", name="values", exact=True).click()
+    expect(graph.locator("g.port.open")).to_have_count(0)
+
+
+def test_a_pattern_is_broken_tried_and_taken_back(page: Page, app_url: str) -> None:
+    page.goto(f"{app_url}/partition?sample={SEED}")
+    tables = tables_of(page)
+    area = tables.get_by_role("textbox", name="Pattern match_key")
+    whole = area.input_value()
+    area.fill("wildcard()(wildcard(), wildcard()).has_attr({'match_key': 'my_library'}")
+    area.press("Control+Enter")
+    expect(tables.get_by_role("alert")).to_contain_text("line 1", timeout=START_MS)
+    expect(tables).to_have_attribute("data-regions", "2")
+    area.fill("wildcard()(wildcard(), wildcard()).has_attr({'match_key': 'my_library'})")
+    tables.get_by_role("button", name="Try", exact=True).click()
+    expect(tables).to_have_attribute("data-regions", "1", timeout=START_MS)
+    expect(tables.get_by_text("✓ 1 match", exact=True)).to_be_visible()
+    tables.get_by_role("button", name="Back to the sample's table").click()
+    expect(tables).to_have_attribute("data-regions", "2", timeout=START_MS)
+    expect(tables.get_by_role("textbox", name="Pattern match_key")).to_have_value(whole)
+
+
+def test_a_region_is_selected_and_the_report_is_saved(page: Page, app_url: str) -> None:
+    page.goto(f"{app_url}/partition?sample=relay/partition_branches.relay&table=dnnl")
+    graph, tables = graph_of(page), tables_of(page)
+    tables.locator("tr[data-region='1']").click()
+    expect(graph.locator("g.node.selected")).to_have_count(1)
+    expect(page.get_by_text("Life of this node")).to_be_visible()
+    page.get_by_role("button", name="Export report").click()
+    expect(page.get_by_role("button", name="JSON")).to_be_visible()
+    with page.expect_download() as found:
+        page.get_by_role("button", name="JSON").click()
+    report = json.loads(found.value.path().read_text(encoding="utf-8"))
+    assert [row["target"] for row in report["regions"]] == ["dnnl"] * 3
+    assert found.value.suggested_filename == "partition_branches.regions.json"
+
+
+@pytest.mark.parametrize("mode", ["light", "dark"])
+@pytest.mark.parametrize("address", [f"sample={SEED}&pair=0&lets=reported"], ids=["regions that never end"])
+def test_the_page_is_accessible_and_does_not_scroll_sideways(
+    chromium: Browser, app_url: str, address: str, mode: str
+) -> None:
+    context = chromium.new_context(viewport={"width": 1280, "height": 800}, color_scheme=mode)  # type: ignore[arg-type]
+    page = context.new_page()
+    page.goto(f"{app_url}/partition?{address}")
+    graph_of(page)
+    expect(page.get_by_text("✓ Well-formed")).to_be_visible(timeout=START_MS)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 1280
+    found = Axe().run(page).response["violations"]
+    serious = [item for item in found if item["impact"] in ("serious", "critical")]
+    assert [(item["id"], item["nodes"][0]["html"][:120]) for item in serious] == []
+    context.close()

@@ -1,0 +1,219 @@
+"""The Devices page: where every value is and why, copies, and the analysis step by step, as reported too."""
+
+from typing import get_args
+
+import streamlit as st
+
+from relax_core.engine.protocol import DevicesOf, Failure, GraphOf, Open, Program, SourceView, WhyDeviceOf
+from relax_core.present.device_models import DeviceOptions, DevicesView, VisitsName, WhyDevice
+from relax_core.present.models import Graph
+from relax_core.present.target_marks import NONE, category_of
+from views.connection import ask, program_of, samples, show_failure
+from views.frame import bar, page, status_line
+from views.state import open_sample, select, selection
+from views.widgets.channel import Buttons
+from views.widgets.devices import DevicesAction, devices
+from views.widgets.editor import EditorAction, editor
+from views.widgets.graph import GraphAction, graph
+
+_DEFAULTS = ("cpu", "cuda", "vulkan", "metal")
+_LIMITS = (1, 2, 10, 99)
+_AS_IN = ("fixed", "reported")
+_VISITS: tuple[VisitsName, ...] = get_args(VisitsName)
+_VIEWS: Buttons = (("graph", "Graph"), ("text", "Text"))
+_OPENED = "devices.opened"
+_SUGGESTED = ("relay/devices.relay", "relay/map_three_times.relay", "relay/lstm_list.relay")
+
+
+def _on_graph(action: GraphAction) -> None:
+    match action.kind:
+        case "select":
+            select(node=action.node)
+        case "tab":
+            select(function=action.command, node="")
+        case "step":
+            select(view=action.command)
+        case "open":
+            opened: tuple[str, ...] = st.session_state.get(_OPENED, ())
+            st.session_state[_OPENED] = (*opened, action.command)
+        case _:
+            pass
+
+
+def _on_text(action: EditorAction) -> None:
+    if action.kind == "tab":
+        select(view=action.command)
+
+
+def _on_devices(action: DevicesAction) -> None:
+    current = selection()
+    function = action.node.split("/")[1] if action.node.count("/") > 1 else current.function
+    match action.kind:
+        case "select":
+            select(node=action.node, function=function)
+        case "visit":
+            select(visit=action.visit, node=action.node, function=function)
+        case "function":
+            visit = action.visit if action.visit >= 0 else current.visit
+            select(function=action.function, node="", visit=visit)
+
+
+def _options() -> DeviceOptions:
+    current = selection()
+    return DeviceOptions(
+        default=current.device if current.device in _DEFAULTS else _DEFAULTS[0],
+        clone=bool(current.clone),
+        as_in="reported" if current.as_in == "reported" else "fixed",
+        visits=_VISITS[_VISITS.index(current.visits)] if current.visits in _VISITS else _VISITS[0],
+        visit_limit=current.visit_limit if current.visit_limit in _LIMITS else _LIMITS[0],
+    )
+
+
+def _choose_options() -> None:
+    """Offer the options of PlanDevices; those of the visits matter only as reported."""
+    options = _options()
+    st.session_state["devices.default"] = options.default
+    st.session_state["devices.as_in"] = options.as_in
+    st.session_state["devices.clone"] = options.clone
+    st.session_state["devices.visits"] = options.visits
+    st.session_state["devices.limit"] = options.visit_limit
+
+    def changed() -> None:
+        state = st.session_state
+        chosen = {
+            "device": state["devices.default"],
+            "as_in": state["devices.as_in"] or "fixed",
+            "clone": int(state["devices.clone"]),
+            "visits": state.get("devices.visits", options.visits),
+            "visit_limit": state.get("devices.limit", options.visit_limit),
+        }
+        select(**chosen, visit=-1)
+
+    folded = "collapsed"
+    st.selectbox(
+        "Default device",
+        _DEFAULTS,
+        key="devices.default",
+        format_func=lambda name: f"Default: {name}",
+        on_change=changed,
+        label_visibility=folded,
+        width=150,
+    )
+    st.segmented_control("As in", _AS_IN, key="devices.as_in", on_change=changed, label_visibility=folded)
+    st.toggle("Clone", key="devices.clone", on_change=changed, help="Clone a function that is used on two devices")
+    if options.as_in == "reported":
+        st.selectbox("Visits", _VISITS, key="devices.visits", on_change=changed, label_visibility=folded, width=150)
+        st.selectbox(
+            "Limit of visits",
+            _LIMITS,
+            key="devices.limit",
+            format_func=lambda number: f"Visits: {number}",
+            on_change=changed,
+            label_visibility=folded,
+            width=110,
+        )
+
+
+def _export(view: DevicesView, name: str) -> None:
+    stem = name.rpartition(".")[0] or "module"
+    with st.popover("Export report"):
+        text = view.report.to_text()
+        st.code(text, language=None, height=320, wrap_lines=True)
+        with st.container(horizontal=True, gap="xsmall"):
+            st.download_button("Text", text, f"{stem}.devices.txt", key="devices.text", on_click="ignore")
+            json = view.report.to_json()
+            st.download_button("JSON", json, f"{stem}.devices.json", key="devices.json", on_click="ignore")
+
+
+def _function(source: SourceView) -> str:
+    current = selection()
+    return next((name for name in (current.function, "main", *source.functions) if name in source.functions), "")
+
+
+def _show_left(view: DevicesView, source: SourceView, program: Program, why: WhyDevice | None) -> None:
+    current = selection()
+    if current.view == "text":
+        editor(view.code, key="devices.editor", tabs=_VIEWS, tab="text", is_readonly=True, on_action=_on_text)
+        return
+    function = _function(source)
+    opened: tuple[str, ...] = st.session_state.get(_OPENED, ())
+    reply = ask(GraphOf(program, 0, function, opened))
+    if isinstance(reply, Failure):
+        reply = Graph("", empty_title=reply.title, empty_text=reply.message)
+    names = view.report.devices
+    legend = [(category_of(name, names), name) for name in names]
+    if any(not mark.device for mark in view.marks):
+        legend.append((NONE, "no device"))
+    graph(
+        reply,
+        key="devices.graph",
+        selected=current.node,
+        highlight=why.path if why else (),
+        steps=_VIEWS,
+        step="graph",
+        has_step_keys=False,
+        tabs=tuple((name, f"@{name}") for name in source.functions),
+        tab=function,
+        colours={mark.node: category_of(mark.device, names) for mark in view.marks},
+        colour_names=tuple(legend),
+        on_action=_on_graph,
+    )
+
+
+def _show(view: DevicesView, source: SourceView, program: Program) -> None:
+    current = selection()
+    reply = ask(WhyDeviceOf(program, current.node, _options())) if current.node else None
+    why = None if isinstance(reply, Failure) else reply
+    left, right = st.columns([980, 460], gap=None)
+    with left:
+        _show_left(view, source, program, why)
+    with right:
+        devices(
+            view,
+            key="devices.tables",
+            why=why,
+            selected=current.node,
+            visit=current.visit,
+            function=_function(source),
+            on_action=_on_devices,
+        )
+
+
+def _explain(source: SourceView) -> None:
+    """Say that devices are planned for Relay, and offer programs."""
+    text = "Devices are planned for Relay text. Open one of these programs, or paste a Relay module on the Source page."
+    empty = Graph("", empty_title=f"This module is not Relay: {source.dialect or 'no module'}", empty_text=text)
+    graph(empty, key="devices.graph", title="Devices", height="46vh")
+    with st.container(horizontal=True, horizontal_alignment="center", gap="xsmall", key="devices.offer"):
+        known = samples()
+        for path in _SUGGESTED:
+            if path in known:
+                st.button(known[path].title, key=f"devices.open.{path}", on_click=open_sample, args=(path,))
+
+
+def _counted(view: DevicesView) -> str:
+    hidden = sum(not item.is_visited for item in view.report.functions)
+    return f"▲ {hidden} function{'' if hidden == 1 else 's'} never visited" if hidden else ""
+
+
+with page():
+    given = program_of(selection())
+    with bar():
+        _choose_options()
+        exporting = st.container(width="content")
+    source = ask(Open(given))
+    detail = ""
+    if isinstance(source, Failure):
+        show_failure(source)
+    elif source.code.language != "relay":
+        _explain(source)
+    else:
+        view = ask(DevicesOf(given, _options()))
+        if isinstance(view, Failure):
+            show_failure(view)
+        else:
+            detail = _counted(view)
+            with exporting:
+                _export(view, given.name)
+            _show(view, source, given)
+    status_line(None if isinstance(source, Failure) else source.status, detail)

@@ -1,0 +1,98 @@
+"""The Operators page: every operator with its schema, type rule and code, and the packed functions with theirs."""
+
+from typing import get_args
+
+import streamlit as st
+
+from relax_core.engine.protocol import Failure, Open, Operators, Program, SheetOf, Try
+from relax_core.present.catalog_models import Catalog, CatalogPage, Form, Sheet, Tried
+from relax_core.present.models import Problem
+from views import RUN, SOURCE
+from views.connection import ask, program_of, show_failure
+from views.frame import bar, chip, page, status_line
+from views.state import open_sample, open_text, select, selection
+from views.widgets.catalog import CatalogAction, catalog
+
+_FORMS: tuple[Form, ...] = get_args(Form)
+# Whose example was run last: its result stays on the page until something else is selected.
+_RAN = "operators.ran"
+
+
+def _on_action(action: CatalogAction) -> None:
+    match action.kind:
+        case "listing":
+            select(view=action.command)
+        case "run":
+            st.session_state[_RAN] = action.operator
+        case _:
+            pass
+    select(operator=action.operator, search=action.search)
+
+
+def _selected(found: Catalog) -> str:
+    return selection().operator or found.operators[0].entries[0].id
+
+
+def _form() -> Form:
+    view = selection().view
+    return _FORMS[_FORMS.index(view)] if view in _FORMS else "tir"
+
+
+def _tried(sheet: Sheet) -> Tried | None:
+    """Run the example if the user asked for it; what kept it from running is shown in its place."""
+    if st.session_state.get(_RAN) != sheet.id or sheet.example is None:
+        return None
+    reply = ask(Try(Program(sheet.example.text, sheet.example.name)))
+    if isinstance(reply, Failure):
+        return Tried(problems=reply.problems or (Problem("error", "", f"{reply.title}. {reply.message}"),))
+    return reply
+
+
+def _open_example(sheet: Sheet, target: str) -> None:
+    if sheet.sample:
+        open_sample(sheet.sample)
+    elif sheet.example is not None:
+        open_text(sheet.example.text, sample=sheet.example.name)
+    st.switch_page(RUN if target == "run" else SOURCE)
+
+
+def _show(found: Catalog) -> None:
+    name = _selected(found)
+    sheet = ask(SheetOf(name, _form()))
+    if isinstance(sheet, Failure) and sheet.kind != "diagnosed":
+        show_failure(sheet)
+        return
+    known = None if isinstance(sheet, Failure) else sheet
+    if known is not None and known.id != name:
+        # The address had another name of it.
+        name = known.id
+        select(operator=name)
+    action = catalog(
+        CatalogPage(found, known, _tried(known) if known else None, "" if known else name),
+        key="operators.catalog",
+        operator=name,
+        search=selection().search,
+        listing=_form(),
+        on_action=_on_action,
+    )
+    if known is not None and action is not None and action.kind == "open":
+        _open_example(known, action.command)
+
+
+def _count(found: Catalog) -> str:
+    entries = [entry for family in found.operators for entry in family.entries]
+    return f"{sum(entry.realized_by != 'shown' for entry in entries)} of {len(entries)} operators run"
+
+
+with page():
+    with bar():
+        chips = st.container(horizontal=True, vertical_alignment="center", gap="xsmall", width="content")
+    listed = ask(Operators())
+    if isinstance(listed, Failure):
+        show_failure(listed)
+    else:
+        with chips:
+            chip(_count(listed))
+        _show(listed)
+    source = ask(Open(program_of(selection())))
+    status_line(None if isinstance(source, Failure) else source.status)

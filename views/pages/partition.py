@@ -1,0 +1,259 @@
+"""The Partition page: compiler regions as four passes draw, grow and cut them, and why two did not merge."""
+
+import msgspec
+import streamlit as st
+
+from relax_core.engine.protocol import Failure, GraphOf, Inspect, Open, PartitionOf, Program, SourceView
+from relax_core.present.models import Graph, Inspector, Problem
+from relax_core.present.partition_models import LETS, Lets, PartitionView
+from views.connection import ask, program_of, samples, show_failure
+from views.frame import bar, page, status_line
+from views.state import Selection, open_sample, select, selection
+from views.tables import patterns_of, sample_table, table_name, table_names, table_text, targets_of, with_pattern
+from views.widgets.graph import GraphAction, graph
+from views.widgets.inspector import InspectorAction, inspector
+from views.widgets.regions import RegionsAction, regions
+
+# The step that the report and its ids are of.
+_MERGED = 3
+_SOURCE_STEP = "Source"
+_OPENED = "partition.opened"
+_SUGGESTED = ("relay/library_call_two.relay", "relay/partition_branches.relay", "relay/conv_bn_relu.relay")
+
+
+def _on_graph(action: GraphAction) -> None:
+    match action.kind:
+        case "select":
+            select(node=action.node)
+        case "tab":
+            select(function=action.command, node="")
+        case "step":
+            select(step=int(action.command), node="", pair=-1)
+        case "open":
+            opened: tuple[str, ...] = st.session_state.get(_OPENED, ())
+            st.session_state[_OPENED] = (*opened, action.command)
+        case _:
+            pass
+
+
+def _on_regions(action: RegionsAction) -> None:
+    current = selection()
+    match action.kind:
+        case "show":
+            select(pair=action.index, step=_MERGED, node="", function=action.function or current.function)
+        case "lets":
+            select(lets=action.command, pair=-1, node="")
+        case "through":
+            select(through_lets=1, pair=-1, node="")
+        case "select":
+            select(node=action.node, step=_MERGED, pair=-1, function=action.function or current.function)
+        case "match":
+            select(node=action.node, step=0, pair=-1, function=action.node.split("/")[1] if action.node else "")
+        case "pattern":
+            text = program_of(current).text
+            select(table_text=with_pattern(table_text(current, text), action.index, action.text), pair=-1)
+        case "revert":
+            select(table_text="", pair=-1)
+
+
+def _on_inspector(action: InspectorAction) -> None:
+    if action.kind == "select":
+        select(node=action.node)
+
+
+def _lets(current: Selection) -> Lets:
+    return LETS[LETS.index(current.lets)] if current.lets in LETS else "values"
+
+
+def _choose_table(program: str) -> None:
+    current = selection()
+    st.session_state["partition.table"] = table_name(current, program)
+
+    def picked() -> None:
+        select(table=st.session_state["partition.table"], table_text="", targets="", pair=-1, node="")
+
+    st.selectbox(
+        "Table",
+        table_names(),
+        key="partition.table",
+        format_func=lambda name: f"Table: {name}{', edited' if current.table_text else ''}",
+        on_change=picked,
+        label_visibility="collapsed",
+        width=180,
+    )
+
+
+def _choose_lets() -> None:
+    st.session_state["partition.lets"] = _lets(selection())
+
+    def picked() -> None:
+        select(lets=st.session_state["partition.lets"] or "values", pair=-1, node="")
+
+    st.segmented_control("Lets", LETS, key="partition.lets", on_change=picked, label_visibility="collapsed")
+
+
+def _choose_options(program: str) -> None:
+    """Choose targets and whether regions grow through lets, and edit the table as a whole."""
+    current = selection()
+    text = table_text(current, program)
+    known = targets_of(text)
+    chosen = [name for name in current.targets.split(",") if name in known] or list(known)
+    st.session_state["partition.targets"] = chosen
+    st.session_state["partition.through"] = bool(current.through_lets)
+
+    def changed() -> None:
+        names: list[str] = st.session_state["partition.targets"]
+        through = int(st.session_state["partition.through"])
+        select(targets="" if names == list(known) else ",".join(names), through_lets=through, pair=-1, node="")
+
+    with st.popover("Options"):
+        st.multiselect("Targets, the first one preferred", known, key="partition.targets", on_change=changed)
+        st.toggle("Merge through lets that no effect forbids", key="partition.through", on_change=changed)
+        edited = st.text_area("Table", value=text, height=320, key=f"partition.text.{hash(text)}")
+        with st.container(horizontal=True, gap="xsmall"):
+            if st.button("Use this table", type="primary", key="partition.use"):
+                select(table_text="" if edited == sample_table(table_name(current, program)) else edited, pair=-1)
+                st.rerun()
+            if current.table_text and st.button("Back to the sample's table", key="partition.revert"):
+                select(table_text="", pair=-1)
+                st.rerun()
+
+
+def _export(view: PartitionView, name: str) -> None:
+    stem = name.rpartition(".")[0] or "module"
+    with st.popover("Export report"):
+        st.code(view.markdown, language="markdown", height=320, wrap_lines=True)
+        with st.container(horizontal=True, gap="xsmall"):
+            markdown, json = f"{stem}.regions.md", f"{stem}.regions.json"
+            st.download_button("Markdown", view.markdown, markdown, key="partition.markdown", on_click="ignore")
+            st.download_button("JSON", view.json, json, key="partition.json", on_click="ignore")
+
+
+def _partition(program: Program) -> tuple[PartitionView | Failure, Program, tuple[Problem, ...]]:
+    """Partition with the table that is chosen; if the user's edit of it has problems, with the sample's, and say so."""
+    current = selection()
+    text = table_text(current, program.text)
+    targets = tuple(name for name in current.targets.split(",") if name in targets_of(text))
+    with_table = msgspec.structs.replace(program, tables=text)
+    reply = ask(PartitionOf(with_table, targets, _lets(current), through_lets=bool(current.through_lets)))
+    if not isinstance(reply, Failure) or not current.table_text or reply.kind != "diagnosed":
+        return reply, with_table, ()
+    fallback = msgspec.structs.replace(program, tables=sample_table(table_name(current, program.text)))
+    other = ask(PartitionOf(fallback, (), _lets(current), through_lets=bool(current.through_lets)))
+    return (reply, with_table, ()) if isinstance(other, Failure) else (other, fallback, reply.problems)
+
+
+def _functions(view: PartitionView, source: SourceView, step: int) -> tuple[str, ...]:
+    """Return the functions to choose from: those with regions first; those that PartitionGraph made at the end."""
+    marked = [row.function for row in view.report.regions]
+    made = [row.external for row in view.report.regions if row.external and step > _MERGED]
+    first = [*marked, *(name for name in source.functions if name == "main"), *source.functions]
+    return tuple(dict.fromkeys((*(name for name in first if name in source.functions), *made)))
+
+
+def _path(view: PartitionView, step: int) -> tuple[tuple[str, ...], ...]:
+    """Return the nodes of the blocking path that is shown: of its first region, on the way, of its last region."""
+    place = selection().pair
+    if step != _MERGED or not 0 <= place < len(view.report.pairs):
+        return ()
+    pair = view.report.pairs[place]
+    nodes = {row.name: row.nodes for row in view.report.regions if row.function == pair.function}
+    return nodes.get(pair.producer, ()), pair.nodes, nodes.get(pair.user, ())
+
+
+def _show_graph(view: PartitionView, source: SourceView, program: Program, step: int) -> None:
+    current = selection()
+    functions = _functions(view, source, step)
+    function = current.function if current.function in functions else next(iter(functions), "")
+    opened: tuple[str, ...] = st.session_state.get(_OPENED, ())
+    reply = ask(GraphOf(program, step, function, opened))
+    if isinstance(reply, Failure):
+        reply = Graph("", empty_title=reply.title, empty_text=reply.message)
+    names = (_SOURCE_STEP, *(stage.name for stage in view.stages))
+    graph(
+        reply,
+        key="partition.graph",
+        selected=current.node,
+        note=view.stages[step - 1].summary if step else "before the passes",
+        steps=tuple((str(number), name) for number, name in enumerate(names)),
+        step=str(step),
+        path=_path(view, step),
+        tabs=tuple((name, f"@{name}") for name in functions),
+        tab=function,
+        on_action=_on_graph,
+    )
+
+
+def _show_tables(view: PartitionView, program: Program, problems: tuple[Problem, ...]) -> None:
+    current = selection()
+    if current.node:
+        found = ask(Inspect(program, current.node))
+        shown = Inspector(title="") if isinstance(found, Failure) else found
+        inspector(shown, key="partition.inspector", height="calc(38vh - 60px)", on_action=_on_inspector)
+    regions(
+        view,
+        key="partition.regions",
+        shown=current.pair if current.pair < len(view.report.pairs) else -1,
+        selected=current.node,
+        patterns=patterns_of(table_text(current, program.text)),
+        problems=problems,
+        is_edited=bool(current.table_text),
+        height="calc(62vh - 79px)" if current.node else "calc(100vh - 139px)",
+        on_action=_on_regions,
+    )
+
+
+def _show(view: PartitionView, source: SourceView, program: Program, problems: tuple[Problem, ...]) -> None:
+    step = selection().step
+    step = step if 0 <= step <= len(view.stages) else min(_MERGED, len(view.stages))
+    program = msgspec.structs.replace(program, pipeline=view.pipeline)
+    left, right = st.columns([866, 574], gap=None)
+    with left:
+        _show_graph(view, source, program, step)
+    with right, st.container(gap=None):
+        _show_tables(view, program, problems)
+
+
+def _explain(source: SourceView) -> None:
+    """Say that partitioning works on Relay, and offer programs."""
+    text = (
+        "Partitioning works on Relay text. Open one of the programs below, or paste a Relay module on the Source page."
+    )
+    empty = Graph("", empty_title=f"This module is not Relay: {source.dialect or 'no module'}", empty_text=text)
+    graph(empty, key="partition.graph", title="Partition", height="46vh")
+    with st.container(horizontal=True, horizontal_alignment="center", gap="xsmall", key="partition.offer"):
+        known = samples()
+        for path in _SUGGESTED:
+            if path in known:
+                st.button(known[path].title, key=f"partition.open.{path}", on_click=open_sample, args=(path,))
+
+
+def _balance(view: PartitionView) -> str:
+    """Say how many begins have no end."""
+    count = sum(way.open_begin_count for way in view.ways if way.is_current)
+    return f"▲ {count} open begin{'' if count == 1 else 's'}" if count else ""
+
+
+with page():
+    given = program_of(selection())
+    with bar():
+        _choose_table(given.text)
+        _choose_lets()
+        _choose_options(given.text)
+        exporting = st.container(width="content")
+    source = ask(Open(given))
+    detail = ""
+    if isinstance(source, Failure):
+        show_failure(source)
+    elif source.code.language != "relay":
+        _explain(source)
+    else:
+        view, program, problems = _partition(given)
+        if isinstance(view, Failure):
+            show_failure(view)
+        else:
+            detail = _balance(view)
+            with exporting:
+                _export(view, given.name)
+            _show(view, source, program, problems)
+    status_line(None if isinstance(source, Failure) else source.status, detail)

@@ -1,0 +1,75 @@
+"""The table of patterns that the Partition page works with: a sample's, or the user's edit of one."""
+
+import json
+import re
+from typing import Any, cast
+
+from relax_core.engine.samples import list_tables
+from views.state import Selection
+
+_WORDS = re.compile(r'is_op\(\\"([\w.]+)\\"|has_attr\(\{\\"([\w.]+)\\"|^\s+"([\w.]+)",?$', re.MULTILINE)
+
+
+def table_names() -> tuple[str, ...]:
+    """Return the names of the sample tables."""
+    return tuple(name for name, _ in list_tables())
+
+
+def table_name(current: Selection, program: str) -> str:
+    """Return the name of the table that is chosen, or of the sample that names most of what the program has."""
+    names = table_names()
+    if current.table in names:
+        return current.table
+    return max(names, key=lambda name: _fit(sample_table(name), program), default="")
+
+
+def table_text(current: Selection, program: str) -> str:
+    """Return the text of the table: the user's, or the sample's."""
+    return current.table_text or sample_table(table_name(current, program))
+
+
+def sample_table(name: str) -> str:
+    """Return the text of a sample table, empty for an unknown name."""
+    return dict(list_tables()).get(name, "")
+
+
+def _fit(table: str, program: str) -> int:
+    """Count the operators and attributes that a table names and a program has."""
+    words = {found[found.lastindex or 0] for found in _WORDS.finditer(table)}
+    return sum(re.search(rf"(?<![\w.]){re.escape(word)}\s*[(=]", program) is not None for word in words)
+
+
+def patterns_of(table: str) -> tuple[tuple[str, str], ...]:
+    """Return name and text of each pattern; none if the text is no table."""
+    found = _read(table).get("patterns")
+    pairs = cast("list[Any]", found) if isinstance(found, list) else []
+    return tuple((item[0], item[1]) for item in pairs if _is_pair(item))
+
+
+def targets_of(table: str) -> tuple[str, ...]:
+    """Return the targets that a table names, in order of appearance."""
+    supported = _read(table).get("supported")
+    named = tuple(cast("dict[str, Any]", supported)) if isinstance(supported, dict) else ()
+    return tuple(dict.fromkeys((*named, *(name.split(".")[0] for name, _ in patterns_of(table)))))
+
+
+def with_pattern(table: str, place: int, pattern: str) -> str:
+    """Return the table with another text for the pattern at `place`."""
+    data = _read(table)
+    pairs = [list(item) for item in patterns_of(table)]
+    if not 0 <= place < len(pairs):
+        return table
+    pairs[place][1] = pattern
+    return json.dumps({**data, "patterns": pairs}, indent=2)
+
+
+def _read(table: str) -> dict[str, Any]:
+    try:
+        data: Any = json.loads(table)
+    except (ValueError, RecursionError):
+        return {}
+    return cast("dict[str, Any]", data) if isinstance(data, dict) else {}
+
+
+def _is_pair(item: Any) -> bool:
+    return isinstance(item, list) and len(item) == 2 and all(isinstance(part, str) for part in cast("list[Any]", item))  # pyright: ignore[reportUnknownArgumentType]  # JSON

@@ -1,0 +1,42 @@
+"""The catalogue: operators and packed functions with a search, and a sheet about the one that is selected."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+from relax_core.present.catalog_models import CatalogPage, Form
+from views.widgets.channel import PANE_HEIGHT, channel
+
+
+@dataclass(frozen=True, slots=True)
+class CatalogAction:
+    """What the user did, with what is selected and searched for at that moment."""
+
+    kind: Literal["select", "search", "listing", "run", "open"]
+    operator: str
+    search: str
+    command: str = ""
+    """The form of the listing, or the page to open the example in (`source`, `run`)."""
+
+
+_CATALOG = channel("catalog", CatalogAction)
+
+
+def catalog(
+    model: CatalogPage,
+    *,
+    key: str,
+    operator: str,
+    search: str = "",
+    listing: Form = "tir",
+    height: str = PANE_HEIGHT,
+    on_action: Callable[[CatalogAction], None] | None = None,
+) -> CatalogAction | None:
+    """Show the list and the sheet of `operator`; the search works in the browser."""
+    return _CATALOG.show(
+        key,
+        model,
+        view={"listing": listing, "height": height, "start": (operator, search)},
+        commands={"operator": operator, "search": search},
+        on_action=on_action,
+    )

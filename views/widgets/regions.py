@@ -1,0 +1,64 @@
+"""What partitioning says: pairs not merged, regions, coverage, lets five ways, patterns and where they fit."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+from relax_core.present.models import Problem
+from relax_core.present.partition_models import PartitionView
+from views.widgets.channel import PANE_HEIGHT, channel
+
+
+@dataclass(frozen=True, slots=True)
+class RegionsAction:
+    """What the user did."""
+
+    kind: Literal["show", "lets", "select", "match", "through", "pattern", "revert"]
+    index: int = -1
+    """The pair to show, -1 for none; the pattern."""
+    command: str = ""
+    """The way to treat lets."""
+    node: str = ""
+    function: str = ""
+    text: str = ""
+    """The pattern as it is to be."""
+
+
+_REGIONS = channel("regions", RegionsAction)
+
+
+def regions(
+    model: PartitionView,
+    *,
+    key: str,
+    shown: int = -1,
+    selected: str = "",
+    patterns: tuple[tuple[str, str], ...] = (),
+    problems: tuple[Problem, ...] = (),
+    is_edited: bool = False,
+    height: str = PANE_HEIGHT,
+    on_action: Callable[[RegionsAction], None] | None = None,
+) -> RegionsAction | None:
+    """Show the tables beside the graph of a partitioned module.
+
+    Args:
+        shown: the pair whose blocking path the graph shows.
+        selected: node to mark in the tables.
+        patterns: name and text of each pattern of the table, as the user wrote it.
+        problems: of the patterns; while there are some, the tables are those of the table before the edit.
+        is_edited: the table is no sample's any more.
+    """
+    return _REGIONS.show(
+        key,
+        model,
+        view={
+            "shown": shown,
+            "selected": selected,
+            "patterns": patterns,
+            "problems": problems,
+            "edited": is_edited,
+            "height": height,
+        },
+        commands={},
+        on_action=on_action,
+    )
