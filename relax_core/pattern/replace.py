@@ -28,7 +28,7 @@ def partition(
         params = tuple(
             Var(f"FunctionVar_{group.number}_{place}", types.get(arg)) for place, arg in enumerate(group.args)
         )
-        body = inner(group, dict(zip(group.args, params, strict=True)))[group.root]
+        body = _expr(inner(group, dict(zip(group.args, params, strict=True)))[group.root])
         all_attrs = attrs_of({"PartitionedFromPattern": group.name, **attrs})
         function = Function(params, body, types.get(group.root), all_attrs)
         return Call(function, tuple(value_of[arg] for arg in group.args))
@@ -46,19 +46,19 @@ def replace_matches(
 
     def make(group: Group, value_of: Mapping[Expr, Expr]) -> Expr:
         copied = inner(group, value_of)
-        node_of = {part: copied.get(node, node) for part, node in group.match.node_of.items()}
-        after = replace(group.match, root=copied[group.root], node_of=MappingProxyType(node_of))
+        node_of = {part: _expr(copied.get(node, node)) for part, node in group.match.node_of.items()}
+        after = replace(group.match, root=_expr(copied[group.root]), node_of=MappingProxyType(node_of))
         result = callback(after)
         return after.root if result is None else result
 
     return replace_groups(root, groups, make, log, "pattern")
 
 
-def inner(group: Group, value_of: Mapping[Expr, Expr]) -> dict[Expr, Expr]:
+def inner(group: Group, value_of: Mapping[Expr, Expr]) -> dict[Node, Node]:
     """Return what the members of a group become if its inputs are replaced, with the inputs."""
-    copied: dict[Expr, Expr] = {arg: value_of.get(arg, arg) for arg in group.args}
+    copied: dict[Node, Node] = {arg: value_of.get(arg, arg) for arg in group.args}
     for member in group.members:
-        copied[member] = map_children(member, lambda child: copied.get(child, child))  # type: ignore[arg-type]
+        copied[member] = map_children(member, lambda child: copied.get(child, child))
     return copied
 
 

@@ -40,20 +40,7 @@ def convert_places(module: IRModule, ctx: PassContext, convert: Convert) -> IRMo
     """
     counted: dict[str, _Count] = {}
     for _ in range(_MAX_ROUNDS):
-        type_of = ctx.types(module)
-        prim_funcs = {var.name: function for var, function in module.prim_funcs}
-
-        def change(name: GlobalVar, function: Function) -> Function:
-            places = _Places(
-                type_of,  # noqa: B023  # called before the next round begins
-                prim_funcs,  # noqa: B023
-                ctx,
-                convert,
-                counted.setdefault(name.name, _Count()),
-            )
-            return ctx.rewrite(function, places.rule)
-
-        new = change_functions(module, ctx, change)
+        new = _convert_once(module, ctx, convert, counted)
         if new is module:
             break
         module = normalize(new, ctx.log)
@@ -61,6 +48,17 @@ def convert_places(module: IRModule, ctx: PassContext, convert: Convert) -> IRMo
         if var.name in counted and counted[var.name].total:
             ctx.remark(function, "note", counted[var.name].words(var.name))
     return module
+
+
+def _convert_once(module: IRModule, ctx: PassContext, convert: Convert, counted: "dict[str, _Count]") -> IRModule:
+    type_of = ctx.types(module)
+    prim_funcs = {var.name: function for var, function in module.prim_funcs}
+
+    def change(name: GlobalVar, function: Function) -> Function:
+        places = _Places(type_of, prim_funcs, ctx, convert, counted.setdefault(name.name, _Count()))
+        return ctx.rewrite(function, places.rule)
+
+    return change_functions(module, ctx, change)
 
 
 @dataclass(slots=True)
