@@ -9,6 +9,7 @@ from relax_core.ir.rewrite import RewriteLog
 from relax_core.ir.tir import PrimFunc
 from relax_core.jit.kernel import Kernel
 from relax_core.jit.lower import NO_FUNCTIONS
+from relax_core.jit.options import DEFAULT_OPTIONS, KernelOptions
 from relax_core.jit.target import Program, Target
 
 # So far below zero that no payment of a running kernel brings it back, and no sum of payments wraps around.
@@ -31,9 +32,11 @@ class Engine:
         fuel: int = UNLIMITED_FUEL,
         allocation_limit_bytes: int = 1 << 30,
         is_cancelled: Callable[[], bool] = lambda: False,
+        options: KernelOptions = DEFAULT_OPTIONS,
     ) -> None:
         self.target = Target()
         self.fuel = fuel
+        self.options = options
         self.allocation_limit_bytes = allocation_limit_bytes
         self._is_cancelled = is_cancelled
         self._programs: OrderedDict[str, Program] = OrderedDict()

@@ -20,8 +20,10 @@ from relax_core.jit.checks import cancelled, diagnose
 from relax_core.jit.frame import ENTRY
 from relax_core.jit.jumps import ENDED, STOPPED
 from relax_core.jit.lower import Lowered, lower
+from relax_core.jit.options import KernelOptions
 from relax_core.jit.packed_calls import FAILED, CallHost, Trampoline
 from relax_core.jit.ranges import access_report
+from relax_core.jit.remarks import KernelRemark
 from relax_core.jit.target import Program, Target
 from relax_core.jit.text import text_of
 from relax_core.jit.types import ScalarType
@@ -37,6 +39,7 @@ class Host(Protocol):
     """What a kernel needs of its engine."""
 
     target: Target
+    options: KernelOptions
     fuel: int
     allocation_limit_bytes: int
 
@@ -131,6 +134,10 @@ class Kernel:
         latest = self._latest()
         return self._host.target.assembly(latest.text, has_vectors=latest.has_vectors)
 
+    def remarks(self) -> tuple[KernelRemark, ...]:
+        """Return which transformations the latest call's variant was made with, and which were refused."""
+        return self._latest().remarks
+
     def locate(self, node: Node) -> Span | None:
         """Return the place in the user's text of a node of this function, or of what is nearest around it."""
         for item in (*_path(self.function, node), self.function):
@@ -142,7 +149,7 @@ class Kernel:
     def _latest(self) -> Lowered:
         if self._variants:
             return next(reversed(self._variants.values())).lowered
-        return lower(self.function, None, self.locate, self.functions, are_distinct=True)
+        return lower(self.function, None, self.locate, self.functions, self._host.options, are_distinct=True)
 
     def _variant(self, bound: Bound) -> Variant:
         key: VariantKey = (bound.sizes, bound.are_distinct)
@@ -159,7 +166,9 @@ class Kernel:
         sizes, are_distinct = key
         assert self._signature is not None, "arguments are bound before code is made for them"
         values = None if sizes is None else dict(zip(self._signature.symbols, sizes, strict=True))
-        lowered = lower(self.function, values, self.locate, self.functions, are_distinct=are_distinct)
+        lowered = lower(
+            self.function, values, self.locate, self.functions, self._host.options, are_distinct=are_distinct
+        )
         program = self._host.program(lowered.text, ENTRY, has_vectors=lowered.has_vectors)
         word_count = len(self.function.params) + len(self._signature.symbols) + len(lowered.workspace)
         word_count += bool(lowered.packed_calls)

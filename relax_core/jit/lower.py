@@ -1,7 +1,7 @@
 """TIR to LLVM IR as text: one prim func, for given sizes or for any."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import cast
 
@@ -36,13 +36,16 @@ from relax_core.jit.checks import Locate, Site, unsupported
 from relax_core.jit.frame import declare_buffers, enclose
 from relax_core.jit.jumps import lower_jump, result_type
 from relax_core.jit.loops import lower_for, lower_while
+from relax_core.jit.options import DEFAULT_OPTIONS, KernelOptions
 from relax_core.jit.packed_calls import PackedCall, call_packed
 from relax_core.jit.prim_calls import call_prim_func, called_functions
+from relax_core.jit.remarks import KernelRemark
 from relax_core.jit.scalar import lower_expr
 from relax_core.jit.scoped import enter
 from relax_core.jit.state import State
 from relax_core.jit.symbols import shape_symbols
 from relax_core.jit.text import text_of
+from relax_core.jit.transforms.registry import emit_transformed
 from relax_core.jit.types import SCALAR_TYPES, ScalarType
 from relax_core.jit.vectors import bind_vector, lanes_of_value, lower_store
 from relax_core.jit.views import match_region, pointer_of
@@ -59,7 +62,8 @@ class Lowered:
 
     `text` has comments for readers; `sites` are the places where it may stop, by number; `workspace` are the
     buffers that the caller allocates; `checked` are the accesses that are checked at run time; `result` is the type
-    of the value that the prim func returns, if it returns one; `packed_calls` are those of packed functions, by number.
+    of the value that the prim func returns, if it returns one; `packed_calls` are those of packed functions, by number;
+    `remarks` tell which transformations were applied and which were refused.
     """
 
     text: str
@@ -69,6 +73,7 @@ class Lowered:
     result: ScalarType | None = None
     packed_calls: tuple[PackedCall, ...] = ()
     has_vectors: bool = False
+    remarks: tuple[KernelRemark, ...] = ()
 
     @property
     def value_count(self) -> int:
@@ -81,6 +86,7 @@ def lower(
     sizes: Mapping[PrimVar, int] | None,
     locate: Locate,
     functions: Mapping[str, PrimFunc] = NO_FUNCTIONS,
+    options: KernelOptions = DEFAULT_OPTIONS,
     *,
     are_distinct: bool,
 ) -> Lowered:
@@ -96,7 +102,9 @@ def lower(
     for item in (function, *called):
         _check_size(item, locate)
     symbols = shape_symbols(function)
-    state = State(Bounds(sizes or {}), locate, function, functions=functions)
+    # A transformation moves loads across stores, which only buffers that do not overlap allow.
+    options = options if are_distinct else replace(options, is_transformed=False)
+    state = State(Bounds(sizes or {}), locate, function, functions=functions, options=options)
     state.call = _call
     for number, symbol in enumerate(symbols):
         scalar = state.scalar_of(symbol)
@@ -117,7 +125,8 @@ def lower(
     text = enclose(state, function, workspace, are_distinct=are_distinct)
     checked = tuple(dict.fromkeys(state.checked))
     calls = tuple(state.packed_calls)
-    return Lowered(text, tuple(state.sites), workspace, checked, state.result, calls, state.vector_count > 0)
+    has_vectors, remarks = state.vector_count > 0, tuple(state.remarks)
+    return Lowered(text, tuple(state.sites), workspace, checked, state.result, calls, has_vectors, remarks)
 
 
 def _call(state: State, expr: Intrinsic) -> str:
@@ -136,7 +145,8 @@ def lower_stmt(state: State, stmt: Stmt) -> None:
         case BufferStore() as store:
             lower_store(state, store)
         case For() as loop:
-            lower_for(state, loop, lower_stmt)
+            if not emit_transformed(state, loop):
+                lower_for(state, loop, lower_stmt)
         case Block() as block:
             _block(state, block)
         case IfThenElse() as chosen:

@@ -13,6 +13,8 @@ from relax_core.jit.bounds import Bounds
 from relax_core.jit.checks import Locate, Site, unknown_dtype
 from relax_core.jit.code import Code
 from relax_core.jit.lanes import Lanes
+from relax_core.jit.options import DEFAULT_OPTIONS, KernelOptions
+from relax_core.jit.remarks import KernelRemark
 from relax_core.jit.types import SCALAR_TYPES, ScalarType
 
 if TYPE_CHECKING:
@@ -119,6 +121,8 @@ class State:
     packed_calls: "list[PackedCall]" = field(default_factory=list["PackedCall"])
     inlined: list[Inlined] = field(default_factory=list[Inlined])
     call: "Callable[[State, Intrinsic], str] | None" = None
+    options: KernelOptions = DEFAULT_OPTIONS
+    remarks: list[KernelRemark] = field(default_factory=list[KernelRemark])
 
     @property
     def lanes(self) -> Lanes:

@@ -1,0 +1,72 @@
+"""Integer expressions that are sums of variables times constants: what strides are read off."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Self
+
+from relax_core.ir.prim import Binary, Cast, IntImm, PrimExpr, PrimVar, dtype_of
+from relax_core.jit.polynomial import Interval
+
+
+@dataclass(frozen=True, slots=True)
+class Affine:
+    """`constant` and the sum of each variable times its coefficient, none of which is zero."""
+
+    constant: int = 0
+    coefficients: Mapping[PrimVar, int] = field(default_factory=dict[PrimVar, int])
+
+    def of(self, var: PrimVar) -> int:
+        """Return the coefficient of `var`."""
+        return self.coefficients.get(var, 0)
+
+    def plus(self, other: "Affine", factor: int = 1) -> Self:
+        """Return this and `factor` times `other`."""
+        total = dict(self.coefficients)
+        for var, coefficient in other.coefficients.items():
+            value = total.pop(var, 0) + factor * coefficient
+            if value:
+                total[var] = value
+        return type(self)(self.constant + factor * other.constant, total)
+
+    def times(self, factor: int) -> Self:
+        """Return `factor` times this."""
+        if factor == 0:
+            return type(self)()
+        return type(self)(self.constant * factor, {var: value * factor for var, value in self.coefficients.items()})
+
+    def interval(self, intervals: Mapping[PrimVar, Interval]) -> Interval | None:
+        """Return the values that this takes while each variable stays in its interval; `None` if one has none."""
+        low = high = self.constant
+        for var, coefficient in self.coefficients.items():
+            found = intervals.get(var)
+            if found is None:
+                return None
+            ends = (coefficient * found.low, coefficient * found.high)
+            low, high = low + min(ends), high + max(ends)
+        return Interval(low, high)
+
+
+def affine_of(expr: PrimExpr, known: Mapping[PrimVar, Affine]) -> Affine | None:
+    """Read an integer expression; `known` gives variables a value, all others stand for themselves.
+
+    `None` if it is no such sum: a division, a load, a product of variables, a float. Machine integers may wrap
+    around; the caller compares the interval of the result with a buffer's extent.
+    """
+    match expr:
+        case IntImm(value=value):
+            return Affine(int(value))
+        case PrimVar():
+            return known.get(expr, Affine(0, {expr: 1})) if dtype_of(expr).startswith(("int", "uint")) else None
+        case Cast(value=value) if dtype_of(expr).startswith("int"):
+            return affine_of(value, known)
+        case Binary(op="+" | "-" | "*" as op, a=a, b=b):
+            left, right = affine_of(a, known), affine_of(b, known)
+            if left is None or right is None:
+                return None
+            if op != "*":
+                return left.plus(right, 1 if op == "+" else -1)
+            if not left.coefficients:
+                return right.times(left.constant)
+            return left.times(right.constant) if not right.coefficients else None
+        case _:
+            return None

@@ -1,0 +1,162 @@
+"""A perfect nest of loops around one block or store, read into axes and affine accesses."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from relax_core.ir.node import postorder
+from relax_core.ir.prim import PrimVar
+from relax_core.ir.tir import Block, Buffer, BufferLoad, BufferStore, For, Stmt
+from relax_core.jit.polynomial import Interval
+from relax_core.jit.state import State, Storage
+from relax_core.jit.transforms.affine import Affine, affine_of
+
+
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """A loop of the nest: its variable goes from 0 to `extent`, exclusive."""
+
+    loop: For
+    extent: int
+    kind: Literal["spatial", "reduce"]
+
+    @property
+    def var(self) -> PrimVar:
+        """The variable of the loop."""
+        return self.loop.var
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """A load or store: where its element lies, counted in elements from the buffer's first.
+
+    `offset` is a sum over the axes' variables and over variables around the nest. All elements that the nest
+    touches lie in the buffer, each index in its own dimension.
+    """
+
+    node: BufferLoad | BufferStore
+    storage: Storage
+    offset: Affine
+
+    @property
+    def buffer(self) -> Buffer:
+        """The buffer that is read or written."""
+        return self.node.buffer
+
+
+@dataclass(frozen=True, slots=True)
+class Nest:
+    """Loops, outermost first, around `update`, with the store `init` where all reductions start.
+
+    `values` gives the variables of the block as sums over the axes' variables; `accesses` are those of both stores.
+    """
+
+    axes: tuple[Axis, ...]
+    block: Block | None
+    init: BufferStore | None
+    update: BufferStore
+    values: Mapping[PrimVar, Affine]
+    accesses: Mapping[BufferLoad | BufferStore, Access]
+
+    @property
+    def spatial(self) -> tuple[Axis, ...]:
+        """The axes of which each value writes elements of its own."""
+        return tuple(axis for axis in self.axes if axis.kind == "spatial")
+
+    @property
+    def reduce(self) -> tuple[Axis, ...]:
+        """The axes over which the update accumulates."""
+        return tuple(axis for axis in self.axes if axis.kind == "reduce")
+
+    @property
+    def work(self) -> int:
+        """How often the update runs."""
+        count = 1
+        for axis in self.axes:
+            count *= axis.extent
+        return count
+
+
+def read_nest(state: State, loop: For) -> Nest | str:
+    """Read the nest that starts at `loop`, or say in words why it is none with constant extents and proven accesses."""
+    loops, inner = _loops(loop)
+    block = inner if isinstance(inner, Block) else None
+    if block is not None and (block.predicate is not None or block.matches or block.alloc_buffers):
+        return "the block has a predicate or buffers of its own"
+    body = inner if block is None else block.body
+    init = None if block is None else block.init
+    if not isinstance(body, BufferStore) or not isinstance(init, BufferStore | None):
+        return "its body is more than one store"
+    extents = [state.bounds.constant(item.extent) for item in loops]
+    if any(
+        extent is None or state.bounds.constant(item.start) != 0 for item, extent in zip(loops, extents, strict=True)
+    ):
+        return "a loop has no constant extent, or does not start at 0"
+    known = {var: Affine(value) for var, value in state.bounds.values.items()}
+    values: dict[PrimVar, Affine] = {}
+    for item in () if block is None else block.iter_vars:
+        value = affine_of(item.binding, known)
+        if value is None or item.start is not None:
+            return f"the block's variable `{item.var.name}` is no sum of loop variables"
+        values[item.var] = value
+    reduced = _reduced(block, values)
+    axes = tuple(
+        Axis(item, extent or 0, "reduce" if item.var in reduced else "spatial")
+        for item, extent in zip(loops, extents, strict=True)
+    )
+    accesses = _accesses(state, axes, (body,) if init is None else (init, body), known | values)
+    if isinstance(accesses, str):
+        return accesses
+    return Nest(axes, block, init, body, values, accesses)
+
+
+def _loops(loop: For) -> tuple[list[For], Stmt]:
+    loops = [loop]
+    while isinstance(inner := loops[-1].body, For):
+        loops.append(inner)
+    # A step or a thread is no plain count; the nest ends before it, and its body is then no store.
+    plain = [item for item in loops if item.step is None and item.kind != "thread_binding"]
+    return loops, loops[-1].body if len(plain) == len(loops) else loops[-1]
+
+
+def _reduced(block: Block | None, values: Mapping[PrimVar, Affine]) -> frozenset[PrimVar]:
+    """Return the loop variables that a block's reduction variables are made of."""
+    iter_vars = () if block is None else block.iter_vars
+    return frozenset(var for item in iter_vars if item.kind == "reduce" for var in values[item.var].coefficients)
+
+
+def _accesses(
+    state: State, axes: Sequence[Axis], stores: Sequence[BufferStore], known: Mapping[PrimVar, Affine]
+) -> "dict[BufferLoad | BufferStore, Access] | str":
+    intervals = {axis.var: Interval(0, max(axis.extent - 1, 0)) for axis in axes}
+    found: dict[BufferLoad | BufferStore, Access] = {}
+    for store in stores:
+        for node in postorder(store):
+            if isinstance(node, BufferLoad | BufferStore):
+                access = _access(state, node, known, intervals)
+                if isinstance(access, str):
+                    return access
+                found[node] = access
+    return found
+
+
+def _access(
+    state: State, node: BufferLoad | BufferStore, known: Mapping[PrimVar, Affine], intervals: Mapping[PrimVar, Interval]
+) -> Access | str:
+    storage = state.storage.get(node.buffer)
+    name = node.buffer.name
+    if storage is None or len(node.indices) != len(storage.extents):
+        return f"`{name}` is no plain buffer of scalars"
+    offset = Affine()
+    for index, extent, stride in zip(node.indices, storage.extents, storage.strides, strict=True):
+        place = affine_of(index, known)
+        if place is None:
+            return f"an index of `{name}` is no sum of loop variables"
+        if "%" in extent or "%" in stride:
+            return f"the shape of `{name}` is not constant"
+        around = {var: state.bounds.interval(var) for var in place.coefficients if var not in intervals}
+        values = place.interval({**around, **intervals})
+        if values is None or values.low < 0 or values.high >= int(extent):
+            return f"an index of `{name}` is not proven to be in range"
+        offset = offset.plus(place, int(stride))
+    return Access(node, storage, offset)
