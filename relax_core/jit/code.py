@@ -1,10 +1,20 @@
 """The text of one LLVM function while it is written: registers, basic blocks, and cold blocks behind them."""
 
+from relax_core.ir.node import Node
+from relax_core.jit.debug_lines import location_mark
+
 
 class Code:
-    """Collects instructions. A line that starts with `;` behind its indentation is a comment for readers."""
+    """Collects instructions. A line that starts with `;` behind its indentation is a comment for readers.
 
-    def __init__(self) -> None:
+    With `has_places` every instruction is marked with the node that it stems from; `places` are these nodes, and the
+    number of a mark is the position there.
+    """
+
+    def __init__(self, *, has_places: bool = False) -> None:
+        self.has_places = has_places
+        self.places: dict[Node, int] = {}
+        self._mark = ""
         self.entry: list[str] = []
         self.declarations: dict[str, str] = {}
         self.block = "entry"
@@ -16,12 +26,32 @@ class Code:
     def emit(self, instruction: str, hint: str = "t") -> str:
         """Append an instruction and return the register with its result."""
         register = self._fresh(hint)
-        self.lines.append(f"  %{register} = {instruction}")
+        self.lines.append(f"  %{register} = {instruction}{self._mark}")
         return f"%{register}"
 
     def do(self, instruction: str) -> None:
         """Append an instruction without result."""
-        self.lines.append(f"  {instruction}")
+        self.lines.append(f"  {instruction}{self._mark}")
+
+    def reserve(self) -> int:
+        """Leave room for an instruction that `fill` writes, as for a phi whose operands come behind it."""
+        self.lines.append("")
+        return len(self.lines) - 1
+
+    def fill(self, position: int, instruction: str) -> None:
+        """Write the instruction for which room was left at `position`."""
+        self.lines[position] = f"  {instruction}{self._mark}"
+
+    def stand_at(self, node: Node) -> str:
+        """Let what follows stem from `node`; return what `stand_back` takes to end that."""
+        before = self._mark
+        if self.has_places:
+            self._mark = location_mark(self.places.setdefault(node, len(self.places)))
+        return before
+
+    def stand_back(self, before: str) -> None:
+        """Let what follows stem again from what it did before `stand_at`."""
+        self._mark = before
 
     def comment(self, text: str) -> None:
         """Append a comment; it takes no part in what is compiled."""
@@ -53,7 +83,7 @@ class Code:
     def cold(self, label: str, instructions: list[str]) -> None:
         """Add a whole basic block that is rarely entered."""
         self._cold.append(f"{label}:")
-        self._cold += [f"  {line}" for line in instructions]
+        self._cold += [f"  {line}{self._mark}" for line in instructions]
 
     def declare(self, declaration: str) -> None:
         """Declare an external function; the first declaration of a name is kept."""

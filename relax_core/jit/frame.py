@@ -12,6 +12,7 @@ from relax_core.diagnostics import CompileError, Diagnostic
 from relax_core.ir.node import postorder
 from relax_core.ir.prim import PrimVar
 from relax_core.ir.tir import Buffer, PrimFunc
+from relax_core.jit.debug_lines import function_mark, location_metadata
 from relax_core.jit.state import SITE_OFFSET, VALUES_OFFSET, State, Storage
 from relax_core.jit.symbols import shape_symbols
 from relax_core.jit.text import text_of
@@ -92,11 +93,13 @@ def enclose(state: State, function: PrimFunc, workspace: tuple[Buffer, ...], *, 
     if state.packed_calls:
         params.append("ptr %host")
         unpacking += _unpack(state, len(params) - 1, "host", None)
+    mark = function_mark() if code.has_places else ""
+    taken = ", ".join((*params, "ptr noalias align 8 %record"))
     passed = ", ".join(f"{param.split()[0]} {param.split()[-1]}" for param in (*params, "ptr %record"))
     return "\n".join(
         (
             *(" ".join(line.split()) for line in head),
-            f"define internal i32 @body({', '.join((*params, 'ptr noalias align 8 %record'))}) noinline nounwind {{",
+            f"define internal i32 @body({taken}) noinline nounwind{mark} {{",
             code.text(),
             "}",
             f"define i32 @{ENTRY}(ptr %slots, ptr %record) nounwind {{",
@@ -106,6 +109,7 @@ def enclose(state: State, function: PrimFunc, workspace: tuple[Buffer, ...], *, 
             "}",
             *code.declarations.values(),
             *code.metadata(),
+            *(location_metadata(len(code.places)) if code.has_places else ()),
             "",
         )
     )

@@ -121,8 +121,7 @@ def _chunked(state: State, loop: For, extent: str, work: int, run: Callable[[str
     code.jump(head)
     code.start(head)
     base, following = f"%{code.label('base')}", f"%{code.label('next')}"
-    position = len(code.lines)
-    code.do("")
+    position = code.reserve()
     code.branch(code.emit(f"icmp slt i64 {base}, {extent}"), body, leave)
     code.start(body)
     left = code.emit(f"sub nsw i64 {extent}, {base}")
@@ -132,7 +131,7 @@ def _chunked(state: State, loop: For, extent: str, work: int, run: Callable[[str
     run(base, code.emit(f"add nsw i64 {base}, {count}"))
     code.do(f"{following} = call i64 @llvm.sadd.sat.i64(i64 {base}, i64 {size})")
     code.declare("declare i64 @llvm.sadd.sat.i64(i64, i64)")
-    code.lines[position] = f"  {base} = {phi('i64', ('0', before), (following, code.block))}"
+    code.fill(position, f"{base} = {phi('i64', ('0', before), (following, code.block))}")
     code.jump(head)
     code.start(leave)
 
@@ -164,8 +163,7 @@ def _counted(state: State, loop: For, counting: Counting, lower_stmt: LowerStmt)
     code.jump(head)
     code.start(head)
     count, following = f"%{code.label('n')}", f"%{code.label('next')}"
-    position = len(code.lines)
-    code.do("")
+    position = code.reserve()
     code.branch(code.emit(f"icmp slt i64 {count}, {counting.end}"), body, leave)
     code.start(body)
     above = count if counting.step == "1" else code.emit(f"mul i64 {count}, {counting.step}")
@@ -183,7 +181,7 @@ def _counted(state: State, loop: For, counting: Counting, lower_stmt: LowerStmt)
     if latch:
         code.goto(latch)
     code.do(f"{following} = add nsw i64 {count}, 1")
-    code.lines[position] = f"  {count} = {phi('i64', (counting.first, before), (following, code.block))}"
+    code.fill(position, f"{count} = {phi('i64', (counting.first, before), (following, code.block))}")
     if state.vector_count == vector_count:
         code.jump(head)
     else:

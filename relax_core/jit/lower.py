@@ -33,6 +33,7 @@ from relax_core.ir.tir import (
 from relax_core.jit.arithmetic import convert
 from relax_core.jit.bounds import Bounds
 from relax_core.jit.checks import Locate, Site, unsupported
+from relax_core.jit.code import Code
 from relax_core.jit.frame import declare_buffers, enclose
 from relax_core.jit.jumps import lower_jump, result_type
 from relax_core.jit.loops import lower_for, lower_while
@@ -63,7 +64,8 @@ class Lowered:
     `text` has comments for readers; `sites` are the places where it may stop, by number; `workspace` are the
     buffers that the caller allocates; `checked` are the accesses that are checked at run time; `result` is the type
     of the value that the prim func returns, if it returns one; `packed_calls` are those of packed functions, by number;
-    `remarks` tell which transformations were applied and which were refused.
+    `remarks` tell which transformations were applied and which were refused; `places` are the nodes that the marks
+    of `debug_lines` number.
     """
 
     text: str
@@ -74,6 +76,7 @@ class Lowered:
     packed_calls: tuple[PackedCall, ...] = ()
     has_vectors: bool = False
     remarks: tuple[KernelRemark, ...] = ()
+    places: tuple[Node, ...] = ()
 
     @property
     def value_count(self) -> int:
@@ -89,11 +92,13 @@ def lower(
     options: KernelOptions = DEFAULT_OPTIONS,
     *,
     are_distinct: bool,
+    has_places: bool = False,
 ) -> Lowered:
     """Lower `function` for the values `sizes` of its symbols, or for any values if that is `None`.
 
     With `are_distinct` the buffers are taken not to overlap. Symbols are those of `shape_symbols`, in that order.
-    `functions` are the prim funcs that it may call, by name.
+    `functions` are the prim funcs that it may call, by name. With `has_places` the text is marked with the
+    statements that its instructions stem from.
 
     Raises:
         CompileError: JT001, JT002, JT016 or JT017 for what cannot be compiled.
@@ -105,6 +110,8 @@ def lower(
     # A transformation moves loads across stores, which only buffers that do not overlap allow.
     options = options if are_distinct else replace(options, is_transformed=False)
     state = State(Bounds(sizes or {}), locate, function, functions=functions, options=options)
+    state.code = Code(has_places=has_places)
+    state.code.stand_at(function)
     state.call = _call
     for number, symbol in enumerate(symbols):
         scalar = state.scalar_of(symbol)
@@ -121,12 +128,14 @@ def lower(
     workspace = declare_buffers(state, function, called)
     state.result = result_type(state, function)
     lower_stmt(state, function.body)
+    state.code.stand_at(function)
     state.code.do("ret i32 0")
     text = enclose(state, function, workspace, are_distinct=are_distinct)
     checked = tuple(dict.fromkeys(state.checked))
     calls = tuple(state.packed_calls)
     has_vectors, remarks = state.vector_count > 0, tuple(state.remarks)
-    return Lowered(text, tuple(state.sites), workspace, checked, state.result, calls, has_vectors, remarks)
+    places = tuple(state.code.places)
+    return Lowered(text, tuple(state.sites), workspace, checked, state.result, calls, has_vectors, remarks, places)
 
 
 def _call(state: State, expr: Intrinsic) -> str:
@@ -136,6 +145,7 @@ def _call(state: State, expr: Intrinsic) -> str:
 def lower_stmt(state: State, stmt: Stmt) -> None:
     """Emit a statement; what it declares and assumes ends with it."""
     mark = state.bounds.mark()
+    before = state.code.stand_at(stmt)
     match cast("TirStmt", stmt):
         case SeqStmt(stmts=stmts):
             for item in stmts:
@@ -168,6 +178,7 @@ def lower_stmt(state: State, stmt: Stmt) -> None:
             _evaluate(state, value)
         case LaunchThread() | AttrStmt() | Allocate() | DeclBuffer() | BufferRealize() as scoped:
             lower_stmt(state, enter(state, scoped))
+    state.code.stand_back(before)
     state.bounds.leave(mark)
 
 

@@ -187,10 +187,12 @@ class State:
 
     def require(self, condition: str, site: Site, operands: Sequence[str] = ()) -> None:
         """Go on if `condition` holds, else stop the kernel at `site`."""
+        before = self.code.stand_at(site.node)
         stop = self.site(site, operands)
         go_on = self.code.label("ok")
         self.code.branch(condition, go_on, stop, expects_true=True)
         self.code.start(go_on)
+        self.code.stand_back(before)
 
 
 def _is_register(value: str) -> bool:

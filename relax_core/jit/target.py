@@ -1,13 +1,15 @@
 """The host's target machine: optimises LLVM IR, makes machine code and links it. Only this file knows llvmlite."""
 
 import ctypes
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from itertools import count
 from threading import Lock
 from typing import Any
 
 from llvmlite import binding  # pyright: ignore[reportMissingTypeStubs]  # llvmlite has no types
+
+from relax_core.jit.llvm_remarks import captured_remarks
 
 _llvm: Any = binding
 
@@ -40,6 +42,12 @@ class Target:
         self._names = count()
         self._lock = Lock()
 
+    @property
+    def vector_bits(self) -> int:
+        """The width of the processor's vectors."""
+        features: Mapping[str, bool] = _llvm.get_host_cpu_features()
+        return 512 if features.get("avx512f") else 256 if features.get("avx2") else 128
+
     def compile(self, text: str, entry: str, *, has_vectors: bool = False) -> Program:
         """Compile and link a module of LLVM IR; `entry` is the function to run.
 
@@ -56,6 +64,12 @@ class Target:
         """Return the LLVM IR that `text` becomes before machine code is made of it."""
         with self._lock:
             return str(self._optimised(text, has_vectors=has_vectors))
+
+    def explained_ir(self, text: str, *, has_vectors: bool = False) -> tuple[str, tuple[tuple[int, str], ...]]:
+        """Return what `optimized_ir` does, and the vectoriser's remarks with the lines of their debug locations."""
+        with self._lock, captured_remarks(_llvm.set_option) as remarks:
+            optimised = str(self._optimised(text, has_vectors=has_vectors))
+        return optimised, tuple(remarks)
 
     def assembly(self, text: str, *, has_vectors: bool = False) -> str:
         """Return the machine code of `text` in the host's assembly language."""

@@ -1,0 +1,82 @@
+"""A kernel for readers: LLVM IR before and after optimisation and machine code, each line led back to its statement."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from time import perf_counter
+
+from relax_core.ir.node import Node
+from relax_core.ir.prim import PrimVar
+from relax_core.ir.tir import PrimFunc
+from relax_core.jit.checks import Locate
+from relax_core.jit.debug_lines import PlacedLine, placed_assembly, placed_ir
+from relax_core.jit.lower import NO_FUNCTIONS, lower
+from relax_core.jit.options import DEFAULT_OPTIONS, KernelOptions
+from relax_core.jit.ranges import AccessFact, access_report
+from relax_core.jit.remarks import KernelRemark
+from relax_core.jit.target import Target
+
+
+@dataclass(frozen=True, slots=True)
+class VectoriserRemark:
+    """What LLVM's loop vectoriser says of the code that stems from `place`."""
+
+    place: int
+    text: str
+
+    @property
+    def is_applied(self) -> bool:
+        """Tell whether a loop was vectorised."""
+        return self.text.startswith("vectorized loop")
+
+
+@dataclass(frozen=True, slots=True)
+class KernelViews:
+    """A kernel's code in three forms.
+
+    A line's place is an index into `places`, the statements, and accesses for their checks; `checked` are the
+    accesses that are compared at run time with these sizes, `facts` what holds of all accesses for any size.
+    `seconds` is the time to compile, from lowering to machine code.
+    """
+
+    places: tuple[Node, ...]
+    lowered: tuple[PlacedLine, ...]
+    optimised: tuple[PlacedLine, ...]
+    assembly: tuple[PlacedLine, ...]
+    remarks: tuple[KernelRemark, ...]
+    vectoriser: tuple[VectoriserRemark, ...]
+    facts: tuple[AccessFact, ...]
+    checked: frozenset[Node]
+    seconds: float
+
+
+def kernel_views(
+    target: Target,
+    function: PrimFunc,
+    sizes: Mapping[PrimVar, int] | None,
+    locate: Locate,
+    *,
+    options: KernelOptions = DEFAULT_OPTIONS,
+    functions: Mapping[str, PrimFunc] = NO_FUNCTIONS,
+) -> KernelViews:
+    """Compile `function` for reading, for the values `sizes` of its symbols or for any.
+
+    Raises:
+        CompileError: it cannot be compiled.
+    """
+    start = perf_counter()
+    plain = lower(function, sizes, locate, functions, options, are_distinct=True)
+    target.assembly(plain.text, has_vectors=plain.has_vectors)
+    seconds = perf_counter() - start
+    marked = lower(function, sizes, locate, functions, options, are_distinct=True, has_places=True)
+    optimised, said = target.explained_ir(marked.text, has_vectors=marked.has_vectors)
+    return KernelViews(
+        marked.places,
+        placed_ir(marked.text),
+        placed_ir(optimised),
+        placed_assembly(target.assembly(marked.text, has_vectors=marked.has_vectors)),
+        marked.remarks,
+        tuple(dict.fromkeys(VectoriserRemark(line - 1, text) for line, text in said if line > 0)),
+        access_report(function),
+        frozenset(marked.checked),
+        seconds,
+    )

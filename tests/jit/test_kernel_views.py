@@ -1,0 +1,94 @@
+"""A kernel's code for readers: every line leads to its statement, and looking changes nothing."""
+
+import os
+import re
+from collections.abc import Iterator
+
+import pytest
+
+from relax_core.ir.tir import BufferLoad, BufferStore, For, PrimFunc
+from relax_core.jit.debug_lines import PlacedLine, placed_assembly, placed_ir
+from relax_core.jit.kernel_views import KernelViews, kernel_views
+from relax_core.jit.llvm_remarks import captured_remarks
+from relax_core.jit.lower import lower
+from relax_core.jit.options import KernelOptions
+from relax_core.jit.symbols import shape_symbols
+from relax_core.jit.target import Target
+from tests.jit.programs import elementwise, gather, plus, row_sum, tir_matmul
+
+NAIVE = KernelOptions(is_transformed=False)
+FUNCTIONS: dict[str, PrimFunc] = {
+    "matmul as reported": tir_matmul(is_corrected=False),
+    "matmul": tir_matmul(is_corrected=True),
+    "row sum": row_sum(),
+    "gather": gather(),
+    "add": elementwise(plus, 1, ("float32", "float32"), "float32"),
+}
+
+
+@pytest.fixture(scope="module")
+def target() -> Target:
+    return Target()
+
+
+def views_of(target: Target, function: PrimFunc, *, is_specialised: bool = False) -> KernelViews:
+    sizes = dict.fromkeys(shape_symbols(function), 64) if is_specialised else None
+    return kernel_views(target, function, sizes, lambda _: None, options=NAIVE)
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_marks_do_not_change_the_machine_code(target: Target, name: str) -> None:
+    plain, marked = (
+        lower(FUNCTIONS[name], None, lambda _: None, options=NAIVE, are_distinct=True, has_places=has_places)
+        for has_places in (False, True)
+    )
+    assert [line.text for line in placed_ir(marked.text)] == [line.text for line in placed_ir(plain.text)]
+    assert list(instructions(placed_assembly(target.assembly(marked.text)))) == list(
+        instructions(placed_assembly(target.assembly(plain.text)))
+    )
+
+
+def instructions(lines: tuple[PlacedLine, ...]) -> Iterator[str]:
+    """Leave out the numbers of labels, which debug information shifts."""
+    for line in lines:
+        if not line.text.startswith(".L") and not line.text.lstrip().startswith("."):
+            yield re.sub(r"\.L\w+", ".L", line.text).strip()
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+@pytest.mark.parametrize("is_specialised", [False, True])
+def test_every_form_leads_to_the_stores_and_the_loops(target: Target, name: str, is_specialised: bool) -> None:
+    views = views_of(target, FUNCTIONS[name], is_specialised=is_specialised)
+    for lines in (views.lowered, views.optimised, views.assembly):
+        reached = {views.places[line.place] for line in lines if line.place is not None}
+        assert any(isinstance(node, BufferStore) for node in reached), lines
+        assert any(isinstance(node, For) for node in reached)
+        assert not any("!dbg" in line.text or ".loc" in line.text for line in lines)
+
+
+def test_a_check_is_a_place_of_its_own(target: Target) -> None:
+    views = views_of(target, FUNCTIONS["gather"])
+    (checked,) = views.checked
+    assert isinstance(checked, BufferLoad)
+    assert checked.buffer.name == "Table"
+    place = views.places.index(checked)
+    assert any(line.place == place and " br " in f" {line.text}" for line in views.lowered)
+    assert any(line.place == place for line in views.assembly)
+
+
+def test_the_vectoriser_is_heard_at_its_loop(target: Target, capfd: pytest.CaptureFixture[str]) -> None:
+    views = views_of(target, FUNCTIONS["add"])
+    (applied,) = (item for item in views.vectoriser if item.is_applied)
+    assert isinstance(views.places[applied.place], For)
+    missed = views_of(target, FUNCTIONS["row sum"]).vectoriser
+    assert missed
+    assert not any(item.is_applied for item in missed)
+    target.assembly(lower(FUNCTIONS["add"], None, lambda _: None, options=NAIVE, are_distinct=True).text)
+    assert capfd.readouterr().err == ""
+
+
+def test_what_others_write_to_standard_error_is_not_lost(capfd: pytest.CaptureFixture[str]) -> None:
+    with captured_remarks(lambda *_: None) as found:
+        os.write(2, b"a warning\nremark: kernel:3:0: loop not vectorized: a reason\nUnknown data dependence.\n\n")
+    assert found == [(3, "loop not vectorized: a reason. Unknown data dependence.")]
+    assert capfd.readouterr().err == "a warning\n"
