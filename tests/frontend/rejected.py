@@ -50,6 +50,7 @@ REJECTED: Mapping[str, str] = MappingProxyType(
         "no return": f("y = R.exp(x)"),
         "value that is not used": f("R.exp(x)\nreturn x"),
         "parameter without a type": f("y: R.Tensor((2, 3)) = x\nreturn y", "x"),
+        "parameter without a type where nothing has one": f("return x", "x"),
         "output of an unknown name": f("with R.dataflow():\n    a = R.exp(x)\n    R.output(b)\nreturn x"),
         "output outside of a block": f("a = R.exp(x)\nR.output(a)\nreturn a"),
         "output in the middle of a block": f(

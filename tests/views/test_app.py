@@ -134,4 +134,5 @@ def test_a_dropped_file_is_opened(page: Page, app_url: str) -> None:
     )
     area.dispatch_event("drop", {"dataTransfer": dropped})
     expect(area).to_have_value(text)
-    expect(page.get_by_role("button", name="Revert")).to_be_visible()
+    expect(page.get_by_role("tab", name="fib.py")).to_be_visible(timeout=START_MS)
+    expect(page).to_have_url(re.compile(r"[?&]sample=fib\.py(&|$)"))

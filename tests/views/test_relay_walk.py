@@ -91,6 +91,8 @@ def test_a_dropped_relay_file_is_opened(page: Page, app_url: str) -> None:
     expect(area).to_have_value(text)
     expect(page.get_by_text("Relay 0.0.5", exact=True)).to_be_visible(timeout=START_MS)
     expect(page.get_by_text("✓ Well-formed")).to_be_visible()
+    expect(page.get_by_text("a.relay", exact=True).first).to_be_visible()
+    assert "sample=a.relay" in page.url
 
 
 def test_an_uploaded_file_goes_by_its_own_name(page: Page, app_url: str) -> None:

@@ -60,6 +60,8 @@ def _on_edit(action: EditorAction) -> None:
         case "text" | "submit":
             if action.text != program_of(selection()).text:
                 open_text(action.text)
+        case "open":
+            open_text(action.text, sample=action.name)
 
 
 def _on_graph(action: GraphAction) -> None:

@@ -12,11 +12,13 @@ from views.widgets.channel import PANE_HEIGHT, Buttons, channel
 class EditorAction:
     """What the user did; `text` is the whole text at that moment."""
 
-    kind: Literal["text", "submit", "select", "tab", "command"]
+    kind: Literal["text", "submit", "open", "select", "tab", "command"]
     text: str
     node: str = ""
     command: str = ""
     """The id of the tab or button."""
+    name: str = ""
+    """The name of a file that was dropped onto the text."""
 
 
 _EDITOR = channel("editor", EditorAction)

@@ -52,10 +52,13 @@ class DefinitionReader(ExpressionReader):
     """Reads one definition after the other."""
 
     def function_definition(self, item: Item, var: GlobalVar) -> Definition:
-        """Read `def @name(...) { ... }`."""
+        """Read `def @name(...) { ... }`; an analysis may have printed a device behind it."""
         self.position = item.start + 1
         self.expect("global", " behind `def`")
         function = self.function(item.start)
+        if self.kinds[self.position] == "mark":
+            self.notes.marks[function] = self.texts[self.position]
+            self.position += 1
         return Definition(var, function, span=function.span)
 
     def type_definition(self, item: Item) -> TypeData:

@@ -16,6 +16,8 @@ _SCALARS = ("relax.PrimValue", "relax.prim_value", "relax.str", "relax.StringImm
 
 def annotation_of(reader: "RelaxReader", node: ast.expr, value: ast.expr) -> Type | None:
     """Read the annotation of a variable that is bound to `value`; `None` leaves its type to the value."""
+    if isinstance(node, ast.Name) and node.id in reader.context.plain:
+        return reader.declared(node)
     aliases = reader.context.aliases
     is_bare = isinstance(node, ast.Name | ast.Attribute) and qualified(node, aliases) in _BARE
     match value:

@@ -35,7 +35,8 @@ class Context:
     `cut_names` are, by line, the names that statements cut for a syntax error would have defined. `tables` are the
     metadata tables by name; `macros` are those that stand around the modules; `noted` is what has been said once and
     need not be said again. `is_2022` tells the dialect of the module that is read, and
-    `inner_functions` are its prim funcs that stand inside of Relax functions.
+    `inner_functions` are its prim funcs that stand inside of Relax functions. `plain` are the words of types for which
+    names stand in the syntax tree, and `plain_text` is the text with these names.
     """
 
     source: Source
@@ -49,6 +50,8 @@ class Context:
     macros: dict[str, ast.FunctionDef] = field(default_factory=dict[str, ast.FunctionDef])
     is_2022: bool = False
     inner_functions: dict["GlobalVar", ast.FunctionDef] = field(default_factory=dict["GlobalVar", ast.FunctionDef])
+    plain: Mapping[str, str] = field(default_factory=dict[str, str])
+    plain_text: str = ""
     is_ascii: bool = field(init=False)
 
     def __post_init__(self) -> None:
@@ -56,16 +59,18 @@ class Context:
 
     def span(self, place: Place) -> Span:
         """Return where `place` stands; inside a string that is read as a dimension, the place of the string."""
-        if isinstance(place, Span):
-            return place
-        if self.fixed_span is not None:
-            return self.fixed_span
-        if self.is_ascii and isinstance(place, _WITH_END):
+        if isinstance(place, _WITH_END) and self.is_ascii and self.fixed_span is None:
             # A column in bytes is one in code points; an end past the last line is clamped by `offset` below.
             starts, end_line = self.source.line_starts, place.end_lineno or place.lineno
             if end_line <= len(starts):
                 start = starts[place.lineno - 1] + place.col_offset
-                return Span(self.source, start, starts[end_line - 1] + (place.end_col_offset or 0))
+                end = starts[end_line - 1] + (place.end_col_offset or 0)
+                # There are five spans to a line; made so, each takes half the time.
+                return tuple.__new__(Span, (self.source, start, end))  # pyright: ignore[reportUnknownMemberType]  # so typed there
+        if isinstance(place, Span):
+            return place
+        if self.fixed_span is not None:
+            return self.fixed_span
         line, column = getattr(place, "lineno", 1), getattr(place, "col_offset", 0)
         end_line, end_column = getattr(place, "end_lineno", None), getattr(place, "end_col_offset", None)
         start = self.offset(line, column)

@@ -1,6 +1,7 @@
 """Cut statements that are nested too deeply to be walked."""
 
 import ast
+import re
 from typing import Any, cast
 
 from relax_core.frontend.tvmscript.context import Context
@@ -9,9 +10,14 @@ _MARKS = b"([{.+-*/%@&|^~<>=!,:"
 _GAPS = b" \t\"'"
 _WORDS = ("not", "if", "lambda", "and", "or", "in", "is", "await", "yield", "for")
 _SIMPLE = (ast.Assign, ast.AnnAssign, ast.Expr, ast.Return)
+_COMPOUND = (ast.For, ast.With, ast.If, ast.FunctionDef)
 _LEAVES = (ast.Name, ast.Constant)
 _FLAT_ABOVE = 20
 """Statements nested deeper than this are looked at in full."""
+_HEADER_LEVELS = 3
+"""Levels of a header without a mark of their own, such as the list of parameters."""
+_MANY = re.compile(rf"(?:[^{re.escape((_MARKS + _GAPS).decode())}\n]*+.){{28}}")
+"""So many marks and gaps on a line that their number does not tell that it is flat."""
 
 
 def without_deep_statements(context: Context, tree: ast.Module, limit: int) -> ast.Module:
@@ -29,14 +35,25 @@ def without_deep_statements(context: Context, tree: ast.Module, limit: int) -> a
 
 
 def _is_flat(context: Context, statement: ast.stmt, limit: int) -> bool:
-    """Tell from its text alone that a statement on one line cannot be deep: each level takes a mark or a word."""
-    if not isinstance(statement, _SIMPLE):
+    """Tell from its text alone that what stands on one line cannot be deep: each level takes a mark or a word.
+
+    That is a whole statement, or the header of one whose body begins on the next line.
+    """
+    if isinstance(statement, _SIMPLE):
+        is_on_one_line = statement.lineno == statement.end_lineno
+    else:
+        limit -= _HEADER_LEVELS
+        is_on_one_line = isinstance(statement, _COMPOUND) and statement.body[0].lineno == statement.lineno + 1
+    if not is_on_one_line:
         return False
-    if statement.lineno != statement.end_lineno:
-        return False
-    line = context.source.line_text(statement.lineno)
-    if len(line) <= limit:
-        return True
+    starts = context.source.line_starts
+    start = starts[statement.lineno - 1] + (statement.col_offset if context.is_ascii else 0)
+    end = starts[statement.lineno] if statement.lineno < len(starts) else len(context.source.text)
+    script = context.plain_text or context.source.text
+    return _MANY.match(script, start, end) is None or _has_few_levels(script[start:end], limit)
+
+
+def _has_few_levels(line: str, limit: int) -> bool:
     text = line.encode(errors="replace")
     marks = len(text) - len(text.translate(None, _MARKS))
     # A mark or a gap stands behind each of the words, which take longer to count.
@@ -47,20 +64,34 @@ def _is_flat(context: Context, statement: ast.stmt, limit: int) -> bool:
 
 def _deep_statements(context: Context, tree: ast.Module, limit: int) -> list[ast.stmt]:
     found: dict[ast.stmt, None] = {}
-    stack: list[tuple[ast.AST, int, ast.stmt | None]] = [(tree, 0, None)]
+    stack: list[tuple[ast.AST, int, ast.stmt | None, bool]] = [(tree, 0, None, False)]
     while stack:
-        node, depth, statement = stack.pop()
+        node, depth, statement, is_header_flat = stack.pop()
         if depth > limit and statement is not None:
             found[statement] = None
             continue
-        for item in _parts(node):
+        for item in _blocks(node) if is_header_flat else _parts(node):
             if isinstance(item, ast.stmt):
-                if depth + 1 > _FLAT_ABOVE or not _is_flat(context, item, limit - _FLAT_ABOVE):
-                    stack.append((item, depth + 1, item))
+                is_flat = depth + 1 <= _FLAT_ABOVE and _is_flat(context, item, limit - _FLAT_ABOVE)
+                if not is_flat or isinstance(item, _COMPOUND):
+                    stack.append((item, depth + 1, item, is_flat))
             elif not isinstance(item, _LEAVES) or depth + 2 > limit:
                 is_chain = isinstance(node, ast.BinOp) and item is node.left and isinstance(item, ast.BinOp)
-                stack.append((item, depth if is_chain else depth + 1, statement))
+                stack.append((item, depth if is_chain else depth + 1, statement, False))
     return list(found)
+
+
+def _blocks(statement: ast.AST) -> list[ast.AST]:
+    """Return what is still to be looked at in a statement whose header is flat."""
+    match statement:
+        case ast.FunctionDef(decorator_list=decorators, body=body):
+            return [*decorators, *body]
+        case ast.For(body=body, orelse=other) | ast.If(body=body, orelse=other):
+            return [*body, *other]
+        case ast.With(body=body):
+            return [*body]
+        case _:
+            return []
 
 
 def _parts(node: ast.AST) -> list[ast.AST]:

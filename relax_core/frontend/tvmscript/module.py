@@ -9,6 +9,7 @@ from relax_core.frontend.tvmscript.file_constants import constants_of, write_out
 from relax_core.frontend.tvmscript.literals import MADE, PYTHON_FUNCTIONS, read_attribute, read_attributes
 from relax_core.frontend.tvmscript.metadata import is_table, read_tables
 from relax_core.frontend.tvmscript.names import import_aliases, qualified, suggestion
+from relax_core.frontend.tvmscript.plain_types import write_out_others
 from relax_core.frontend.tvmscript.prim_variables import PrimVariables
 from relax_core.frontend.tvmscript.purity import is_of_2022, with_purity
 from relax_core.frontend.tvmscript.relax_expr import RelaxReader
@@ -44,6 +45,7 @@ def read_file(context: Context, tree: ast.Module) -> tuple[IRModule, ...]:
     """Read every module of a file; functions outside of a class make one module together."""
     _scan_head(context, tree.body)
     constants = constants_of(tree.body)
+    write_out_others(context, tree.body, is_all=bool(constants) or context.aliases.get("R", "relax") != "relax")
     modules: list[IRModule] = []
     alone: list[ast.FunctionDef] = []
     skipped: list[ast.stmt] = []

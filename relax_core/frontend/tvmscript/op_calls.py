@@ -3,6 +3,7 @@
 import ast
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
@@ -29,7 +30,11 @@ _DISPLAYS = (ast.Tuple, ast.List)
 _CALL_FAMILY = ("args",)
 _IGNORED = ("attrs_type_key",)
 _OLDER_NAMES: Mapping[str, tuple[tuple[str, str | None], ...]] = MappingProxyType(
-    {"relax.unique": (("dim", "axis"),), "relax.nn.conv2d": (("kernel_size", None),)}
+    {
+        "relax.unique": (("dim", "axis"),),
+        "relax.nn.conv2d": (("kernel_size", None),),
+        "relax.vm.alloc_storage": (("device_id", "runtime_device_index"),),
+    }
 )
 """Names of 2022 for arguments; `None` for what the weight's shape tells."""
 
@@ -155,11 +160,19 @@ def _place(reader: "RelaxReader", node: ast.Call, spec: OpSpec, given: _Given) -
         near = suggestion(name, [item.name for item in spec.params])
         hint = f"{near}; {_signature(spec)}" if near else _signature(spec)
         raise reader.context.fail("PA006", value, f"`{source_of(node.func)}` has no argument `{name}`", hint)
-    return tuple(every(lambda item: item if isinstance(item, Expr) else _argument(reader, *item), written))
+    return tuple(every(partial(_argument, reader), written))
 
 
-def _argument(reader: "RelaxReader", node: ast.expr, param: Param) -> Expr:
-    if param.kind == "shape" and isinstance(node, _DISPLAYS):
+def _argument(reader: "RelaxReader", written: tuple[ast.expr, Param] | Expr) -> Expr:
+    """Read an argument for a parameter; a default stands for itself."""
+    if isinstance(written, Expr):
+        return written
+    node, param = written
+    if isinstance(node, ast.Name):
+        known = reader.scope.find(node.id)
+        if param.kind == "tensor" and isinstance(known, Var):
+            return known
+    elif param.kind == "shape" and isinstance(node, _DISPLAYS):
         return ShapeExpr(reader.types().dims(node), span=reader.context.span(node))
     value = reader.read(node)
     made = to_argument(reader.context, value, node, param)

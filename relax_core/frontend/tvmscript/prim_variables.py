@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 
 from relax_core.frontend.tvmscript.context import Context
 from relax_core.frontend.tvmscript.names import qualified
+from relax_core.frontend.tvmscript.plain_types import names_in
 from relax_core.ir.expr import (
     Binding,
     Call,
@@ -161,7 +162,7 @@ def computed_names(context: Context, node: ast.FunctionDef) -> frozenset[str]:
     found: set[str] = set()
     types = [item.annotation for item in node.args.args] + [node.returns]
     for type_ in types:
-        found.update(_names_of_type(type_))
+        found.update(_names_of_type(context, type_))
     stack: list[tuple[ast.AST, bool]] = [(item, False) for item in node.body]
     while stack:
         current, is_scalar = stack.pop()
@@ -175,7 +176,7 @@ def computed_names(context: Context, node: ast.FunctionDef) -> frozenset[str]:
                 is_of_scalars = name.startswith("tir.") or name in _SCALAR_CALLS
                 stack.extend((item, is_of_scalars) for item in (*args, *(keyword.value for keyword in keywords)))
             case ast.AnnAssign(annotation=annotation, value=value):
-                found.update(_names_of_type(annotation))
+                found.update(_names_of_type(context, annotation))
                 stack.extend(() if value is None else ((value, False),))
             case ast.Tuple() | ast.List():
                 stack.extend((item, is_scalar) for item in current.elts)
@@ -184,9 +185,11 @@ def computed_names(context: Context, node: ast.FunctionDef) -> frozenset[str]:
     return frozenset(found)
 
 
-def _names_of_type(node: ast.expr | None) -> set[str]:
+def _names_of_type(context: Context, node: ast.expr | None) -> set[str]:
     """The names in a type, whose dimensions may stand in quotes."""
     found: set[str] = set()
+    if isinstance(node, ast.Name) and (words := context.plain.get(node.id)) is not None:
+        return names_in(words)
     for item in ast.walk(node) if node is not None else ():
         match item:
             case ast.Name(id=name):

@@ -6,6 +6,7 @@ import warnings
 from dataclasses import dataclass
 
 from relax_core.frontend.tvmscript.context import Context
+from relax_core.frontend.tvmscript.plain_types import abbreviate
 from relax_core.source import Span
 
 MAX_SYNTAX_ERRORS = 50
@@ -31,6 +32,9 @@ def parse_with_recovery(context: Context) -> ast.Module | None:
     Returns `None` if nothing is left to read. A cut statement becomes `pass`, and `context.cut_names`
     tells by its line which names it would have defined.
     """
+    short = _abbreviated(context)
+    if short is not None:
+        return short
     lines = context.source.text.split("\n")
     for _ in range(MAX_SYNTAX_ERRORS):
         try:
@@ -46,6 +50,19 @@ def parse_with_recovery(context: Context) -> ast.Module | None:
             return None
     context.report("PA014", Span(context.source, 0, 0), f"more than {MAX_SYNTAX_ERRORS} syntax errors")
     return None
+
+
+def _abbreviated(context: Context) -> ast.Module | None:
+    """Parse the text with names in place of plain types; `None` if that saves nothing, or if there are errors."""
+    short = abbreviate(context.source.text)
+    if not short.words:
+        return None
+    try:
+        tree = _parse(short.text)
+    except (SyntaxError, MemoryError, RecursionError, ValueError):
+        return None
+    context.plain, context.plain_text = short.words, short.text
+    return tree
 
 
 def _parse(text: str) -> ast.Module:

@@ -42,7 +42,16 @@ from relax_core.ops.spec import OpSpec
 if TYPE_CHECKING:
     from relax_core.frontend.tvmscript.relax_expr import RelaxReader
 
-RENAMED: Mapping[str, str] = MappingProxyType({"relax.dot": "relax.matmul"})
+RENAMED: Mapping[str, str] = MappingProxyType(
+    {
+        "relax.dot": "relax.matmul",
+        **{
+            f"relax.vm.builtin.{name}": f"relax.vm.{name}"
+            for name in ("alloc_storage", "alloc_tensor", "load_shape", "store_shape")
+        },
+    }
+)
+"""Names of 2022 for operators."""
 STATEMENT_FORMS = ("output", "outputs", "func_attr", "dataflow", "function")
 PYTHON_FORMS: Mapping[str, str] = MappingProxyType(
     {
@@ -60,7 +69,8 @@ def read_call(reader: "RelaxReader", node: ast.Call) -> Value:
         return _callee_call(reader, node)
     if (special := _SPECIAL.get(name)) is not None:
         return special(reader, node)
-    if (spec := find(RENAMED.get(name, name))) is not None:
+    name = RENAMED.get(name, name)
+    if (spec := find(name)) is not None:
         return call_operator(reader, node, spec)
     if name == "relax.Tuple" and (fields := _values_of(reader, node)) is not None:
         return reader.expr(fields)

@@ -6,11 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import reduce
 from types import MappingProxyType
+from typing import TypeAlias
 
 from relax_core.frontend.tvmscript import relax_calls
 from relax_core.frontend.tvmscript.coerce import to_expr, to_scalar
 from relax_core.frontend.tvmscript.context import Context, Failed, Place, every, source_of
 from relax_core.frontend.tvmscript.names import PREFIXES, dotted, suggestion
+from relax_core.frontend.tvmscript.plain_types import plain_dims
 from relax_core.frontend.tvmscript.prim_variables import PrimVariables
 from relax_core.frontend.tvmscript.scalars import BINARY, ScalarReader
 from relax_core.frontend.tvmscript.scope import (
@@ -38,6 +40,8 @@ OPERATORS: Mapping[type[ast.AST], str] = MappingProxyType(
         ast.BitOr: "bitwise_or", ast.BitXor: "bitwise_xor", ast.Invert: "bitwise_not",
     }
 )  # fmt: skip
+_KnownType: TypeAlias = tuple[Type, tuple[tuple[str, Entity | None], ...]]
+"""A type that has been read, and what the names in its words stood for."""
 _VALUES = (Expr, PrimExpr)
 _LITERALS = (bool, int, float, str, type(None))
 _NAMES = re.compile(r"(?<![\w.])[^\W\d]\w*(?![\w=])")
@@ -62,9 +66,7 @@ class RelaxReader:
     tuples: set[Var] = field(default_factory=set[Var])
     parameters: dict[Var, tuple[Type | None, ...]] = field(default_factory=dict[Var, "tuple[Type | None, ...]"])
     prims: PrimVariables = field(default_factory=PrimVariables)
-    known_types: dict[str, tuple[Type, dict[str, Entity | None]]] = field(
-        default_factory=dict[str, "tuple[Type, dict[str, Entity | None]]"]
-    )
+    known_types: dict[str, "_KnownType"] = field(default_factory=dict[str, "_KnownType"])
 
     def inner(self) -> "RelaxReader":
         """Return a reader of a list of statements inside this one."""
@@ -80,11 +82,14 @@ class RelaxReader:
         """Read a declared type; the same words, whose names stand for the same things, give the same type again."""
         text = self.context.words(node)
         known = self.known_types.get(text) if text else None
-        if known is not None and all(self.scope.find(name) is entity for name, entity in known[1].items()):
+        find = self.scope.find
+        if known is not None and (not known[1] or all(find(name) is entity for name, entity in known[1])):
             return known[0]
         made = self.types().read(node)
         if text:
-            self.known_types[text] = made, {name: self.scope.find(name) for name in _NAMES.findall(text)}
+            is_plain = isinstance(node, ast.Name) and node.id in self.context.plain
+            names = plain_dims(text) if is_plain else _NAMES.findall(text)
+            self.known_types[text] = made, tuple((name, find(name)) for name in names)
         return made
 
     def scalars(self) -> ScalarReader:

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 from relax_core.frontend.tvmscript import relax_body
 from relax_core.frontend.tvmscript.context import Context, Failed, source_of
 from relax_core.frontend.tvmscript.names import qualified
+from relax_core.frontend.tvmscript.plain_types import is_plain_tensor, plain_dtype
 from relax_core.frontend.tvmscript.prim_variables import ComputedNames, with_symbol
-from relax_core.frontend.tvmscript.purity import is_newer
+from relax_core.frontend.tvmscript.purity import is_typed
 from relax_core.frontend.tvmscript.relax_expr import RelaxReader
 from relax_core.frontend.tvmscript.scalar_calls import is_dtype
 from relax_core.frontend.tvmscript.scope import POISONED
@@ -109,7 +110,7 @@ def _own_symbols(reader: RelaxReader, arguments: ast.arguments) -> None:
 def _annotation(reader: RelaxReader, types: "TypeReader", argument: ast.arg) -> Type:
     """The declared type; an error in it has been reported and leaves a parameter of any type."""
     if argument.annotation is None:
-        if is_newer(reader.context.source.text):
+        if is_typed(reader.context.source.text):
             hint = "write R.Any for a value of any kind"
             reader.context.report("PA007", argument, f"the parameter `{argument.arg}` has no type", hint)
         return OBJECT
@@ -172,6 +173,8 @@ def literal_result(context: Context, node: ast.FunctionDef) -> Type | None:
 
 
 def _literal_type(context: Context, node: ast.expr | None) -> Type | None:
+    if isinstance(node, ast.Name) and (words := context.plain.get(node.id)) is not None:
+        return TensorType(None, plain_dtype(words)) if is_plain_tensor(words) else None
     inner = node.func if isinstance(node, ast.Call) else node.value if isinstance(node, ast.Subscript) else node
     name = (qualified(inner, context.aliases) if inner is not None else None) or ""
     match name.removeprefix("relax."):

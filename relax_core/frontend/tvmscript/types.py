@@ -7,6 +7,7 @@ from types import MappingProxyType
 
 from relax_core.frontend.tvmscript.context import Context, source_of
 from relax_core.frontend.tvmscript.names import qualified, suggestion
+from relax_core.frontend.tvmscript.plain_types import plain_type, written_out
 from relax_core.frontend.tvmscript.scalar_calls import is_dtype
 from relax_core.frontend.tvmscript.scalars import ScalarReader
 from relax_core.frontend.tvmscript.scope import Entity
@@ -69,6 +70,9 @@ class TypeReader:
                 return self._applied(node, self._name(value), self._subscript_arguments(index), {})
             case ast.Name(id="_"):
                 return OBJECT
+            case ast.Name(id=name) if (words := self.context.plain.get(name)) is not None:
+                made = plain_type(self.context, self.find, words, self.context.span(node).start)
+                return self.read(written_out(self.context, node)) if made is None else made
             case _:
                 return self._applied(node, self._name(node), [], {})
 

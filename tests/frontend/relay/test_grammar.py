@@ -275,7 +275,7 @@ def test_devices_of_variables_are_kept() -> None:
 def test_type_comments_and_device_marks_are_kept() -> None:
     result = parsed(
         "def @main[A](%x: A) {\n  %0 = @id(%x)<cpu(0)> /* ty=A */;\n"
-        "  (%0, 1 /* ty=int32 span=from_string:1:1 */) /* just words */ /* ty=no type */\n}"
+        "  (%0, 1 /* ty=int32 span=from_string:1:1 */) /* just words */ /* ty=no type */\n}<gpu(1)>"
     )
     (call,) = (item for item in postorder(*result.modules) if isinstance(item, Call) and item in result.noted_types)
     (constant,) = (item for item in result.noted_types if isinstance(item, Constant))
@@ -283,7 +283,7 @@ def test_type_comments_and_device_marks_are_kept() -> None:
     assert isinstance(function, Function)
     assert result.noted_types[call] is function.type_params[0]
     assert isinstance(result.noted_types[constant], TensorType)
-    assert list(result.marks.items()) == [(call, "<cpu(0)>")]
+    assert list(result.marks.items()) == [(call, "<cpu(0)>"), (function, "<gpu(1)>")]
     assert len(result.noted_types) == 2
 
 

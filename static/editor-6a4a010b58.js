@@ -504,7 +504,8 @@ function createEditor(root, tell) {
       box.setRangeText(text);
       box.dispatchEvent(new Event("input"));
     }
-    report({ kind: "submit" });
+    reportText.cancel();
+    report({ kind: "open", name: file.name });
   }
 
   function setView(next, take) {
