@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 
+from benchmarks.bench_partition import network
 from benchmarks.table import Table
 from benchmarks.timing import measure
 from relax_core.analysis.device_plan import plan_devices
@@ -26,14 +27,21 @@ def text_of(count: int) -> str:
 
 
 def run() -> Table:
-    """Plan programs of five sizes, and parse one of them: ratios to the smallest, in one run."""
+    """Plan programs of five sizes, and parse two of one size: one with lets and copies, and one on one device."""
     cases: dict[str, Callable[[], object]] = {}
     for count in SIZES:
         module = parse_text(text_of(count), "bench.relay").modules[0]
         cases[f"domains of {count} operators"] = lambda module=module: plan_devices(module, HOST)
-    text = text_of(COMPARED)
-    module = parse_text(text, "bench.relay").modules[0]
-    cases[f"the whole pass, {COMPARED}"] = lambda: run_pass(module, PlanDevicesOptions(), PassContext())
-    cases[f"parsing, {COMPARED}"] = lambda: parse_text(text, "bench.relay")
-    note = "twice the operators: twice the time; the domains cost what parsing costs, writing them out as much again"
-    return Table("Device planning", measure(cases, sample_count=5), note)
+    for name, text in (("lets", text_of(COMPARED)), ("network", network(COMPARED))):
+        module = parse_text(text, "bench.relay").modules[0]
+        cases[f"the whole pass, {name}"] = lambda module=module: run_pass(module, PlanDevicesOptions(), PassContext())
+        cases[f"parsing, {name}"] = lambda text=text: parse_text(text, "bench.relay")
+    rows = measure(cases, sample_count=5)
+    seconds = {row.name: row.median_seconds for row in rows}
+    notes: list[str] = []
+    for name in ("lets", "network"):
+        ratio = seconds[f"the whole pass, {name}"] / seconds[f"parsing, {name}"]
+        notes.append(f"{name} of {COMPARED} operators: {ratio:.1f} times parsing")
+    growth = seconds[f"domains of {SIZES[-1]} operators"] / seconds[f"domains of {SIZES[0]} operators"]
+    notes.append(f"{SIZES[-1] // SIZES[0]} times the operators: {growth:.1f} times the time")
+    return Table("Device planning", rows, "\n".join(notes))

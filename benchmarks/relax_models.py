@@ -73,12 +73,12 @@ class DecoderLayer(nn.Module):
 class Decoder(nn.Module):
     """A transformer decoder over token numbers, of symbolic batch and sequence length, without a key-value cache."""
 
-    def __init__(self, layers: int) -> None:
+    def __init__(self, layers: int, width: int = 16, heads: int = 2, vocabulary: int = 32) -> None:
         super().__init__()
-        self.embedding = nn.Embedding(32, 16)
-        self.layers = nn.ModuleList([DecoderLayer(16, 2) for _ in range(layers)])
-        self.norm = nn.RMSNorm(16, -1, 1e-5, bias=False)
-        self.head = nn.Linear(16, 32, bias=False)
+        self.embedding = nn.Embedding(vocabulary, width)
+        self.layers = nn.ModuleList([DecoderLayer(width, heads) for _ in range(layers)])
+        self.norm = nn.RMSNorm(width, -1, 1e-5, bias=False)
+        self.head = nn.Linear(width, vocabulary, bias=False)
 
     def forward(self, tokens):
         _, length = tokens.shape
@@ -101,3 +101,10 @@ def models(layer_counts: tuple[int, ...]) -> Iterator[tuple[str, object]]:
         ):
             module, _ = model.export_tvm(spec={"forward": inputs})
             yield f"{name} of {layers}", module
+
+
+def transformer(layers: int, width: int, heads: int, vocabulary: int) -> object:
+    """Give a decoder whose batch is 1 and whose sequence length is symbolic."""
+    tokens = nn.spec.Tensor((1, "length"), "int32")
+    module, _ = Decoder(layers, width, heads, vocabulary).export_tvm(spec={"forward": {"tokens": tokens}})
+    return module

@@ -3,9 +3,10 @@
     python -m relax_core check  FILE... [--prims everywhere|packed_only]
     python -m relax_core script FILE [--dialect tvmscript|relay|ast] [--spelling 2026|2025|2023|2022]
                                        [--tvm 0.25|0.27] [--passes P]
-    python -m relax_core opt    FILE --passes P [--print-after-all] [--json]
+    python -m relax_core opt    FILE --passes P [--table T] [--print-after-all] [--json]
     python -m relax_core run    FILE [--entry main] [--inputs in.npz | --seed 0] [--outputs out.npz] [--passes P]
-    python -m relax_core asm    FILE [--kernel NAME --as bytecode|llvm|asm]
+                                       [--mode exact|bitwise|fast] [--find-uninitialised]
+    python -m relax_core asm    FILE [--kernel NAME --as bytecode|llvm|asm|remarks]
     python -m relax_core devices FILE [--default cpu] [--clone] [--json | --debug-print]
                                        [--as-in reported --visits memo_body|args_first --visit-limit N]
     python -m relax_core ops    [NAME] [--json | --markdown] [--packed]
@@ -19,7 +20,7 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Protocol, TypeVar
+from typing import Protocol, TypeVar, get_args
 
 import msgspec
 
@@ -38,6 +39,7 @@ from relax_core.engine.protocol import (
 )
 from relax_core.engine.replies import StageText
 from relax_core.engine.session import Session
+from relax_core.jit.options import Mode
 from relax_core.present import operator_docs, ops, packed
 from relax_core.present.device_models import DeviceOptions
 from relax_core.present.partition_models import LETS
@@ -46,6 +48,7 @@ from relax_core.present.region_models import RegionReport, compare_reports, read
 R = TypeVar("R")
 
 DIAGNOSED, BAD_USAGE, LIMIT = 1, 2, 3
+_TABLE_HELP = "a JSON file of patterns and supported operators, for the passes that partition"
 _STANDARD_INPUT = "-"
 
 
@@ -109,7 +112,7 @@ def _script(engine: Engine, options: argparse.Namespace) -> int:
 
 
 def _opt(engine: Engine, options: argparse.Namespace) -> int:
-    reply = engine.request(Opt(_program(options.file, pipeline=options.passes)))
+    reply = engine.request(Opt(_program(options.file, pipeline=options.passes, table=options.table)))
     if isinstance(reply, Failure):
         return _failed(reply)
     last = reply.stages[-1]
@@ -135,7 +138,10 @@ def _heading(stage: StageText) -> str:
 
 
 def _run(engine: Engine, options: argparse.Namespace) -> int:
-    program = _program(options.file, pipeline=options.passes, entry=options.entry, seed=options.seed)
+    program = _program(options.file, pipeline=options.passes, entry=options.entry, table=options.table)
+    program = msgspec.structs.replace(
+        program, seed=options.seed, mode=options.mode, finds_uninitialised=options.find_uninitialised
+    )
     archive = _read_bytes(options.inputs) if options.inputs else b""
     ran = engine.request(Execute(program, archive))
     if isinstance(ran, Failure):
@@ -168,8 +174,7 @@ def _asm(engine: Engine, options: argparse.Namespace) -> int:
 
 
 def _partition(engine: Engine, options: argparse.Namespace) -> int:
-    table = _text(options.table) if options.table else ""
-    program = msgspec.structs.replace(_program(options.file), tables=table)
+    program = _program(options.file, table=options.table)
     targets = tuple(item.strip() for item in options.targets.split(",") if item.strip())
     reply = engine.request(RegionReportOf(program, targets, options.lets, options.through_lets))
     if isinstance(reply, Failure):
@@ -239,9 +244,9 @@ def _packed_ops(options: argparse.Namespace) -> int:
     return 0
 
 
-def _program(file: str, *, pipeline: str | None = None, entry: str = "", seed: int = 0) -> Program:
+def _program(file: str, *, pipeline: str | None = None, entry: str = "", table: str | None = None) -> Program:
     name = "<stdin>" if file == _STANDARD_INPUT else file
-    return Program(_text(file), name, pipeline=pipeline, entry=entry, seed=seed)
+    return Program(_text(file), name, pipeline=pipeline, entry=entry, tables=_text(table) if table else "")
 
 
 def _text(file: str) -> str:
@@ -316,6 +321,7 @@ def _parser() -> argparse.ArgumentParser:
     opt = command("opt", "Run passes and print what they make.", _opt)
     opt.add_argument("file", metavar="FILE", help=file_help)
     opt.add_argument("--passes", metavar="P", required=True, help=passes_help)
+    opt.add_argument("--table", metavar="T", help=_TABLE_HELP)
     opt.add_argument("--print-after-all", action="store_true", help="print the module after each pass")
     opt.add_argument("--json", action="store_true", help="print one object per stage and line")
 
@@ -327,11 +333,15 @@ def _parser() -> argparse.ArgumentParser:
     given.add_argument("--seed", type=int, default=0, help="of the made-up arguments")
     run.add_argument("--outputs", metavar="NPZ", help="where to write the result: out, or out_0, ...")
     run.add_argument("--passes", metavar="P", help=f"{passes_help}; default: the whole pipeline")
+    run.add_argument("--table", metavar="T", help=_TABLE_HELP)
+    modes = "how kernels round: in order and to less than one unit in the last place, as apache-tvm, or in any order"
+    run.add_argument("--mode", choices=get_args(Mode), default="exact", help=modes)
+    run.add_argument("--find-uninitialised", action="store_true", help="stop where a kernel reads what nothing wrote")
 
     asm = command("asm", "Print the bytecode, or a kernel's code.", _asm)
     asm.add_argument("file", metavar="FILE", help=file_help)
     asm.add_argument("--kernel", default="", metavar="NAME")
-    asm.add_argument("--as", dest="form", choices=("bytecode", "llvm", "asm"))
+    asm.add_argument("--as", dest="form", choices=("bytecode", "llvm", "asm", "remarks"))
 
     _partition_command(command)
     _devices_command(command)
@@ -349,7 +359,7 @@ def _parser() -> argparse.ArgumentParser:
 def _partition_command(command: Callable[..., argparse.ArgumentParser]) -> None:
     made = command("partition", "Partition a Relay module and report its compiler regions.", _partition)
     made.add_argument("file", metavar="FILE", help="a Relay file; - reads standard input")
-    made.add_argument("--table", metavar="T", help="a JSON file of patterns and supported operators")
+    made.add_argument("--table", metavar="T", help=_TABLE_HELP)
     made.add_argument("--targets", default="", metavar="A,B", help="in order of preference; default: all of the table")
     made.add_argument("--lets", choices=LETS, default="values", help="how let-bound values are annotated")
     made.add_argument("--through-lets", action="store_true", help="merge regions through lets without effects")

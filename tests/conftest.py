@@ -1,11 +1,14 @@
 """Fixtures that every test may use: expected texts, the running app, headless Chromium."""
 
+import os
 import shutil
 from collections.abc import Iterator
 
 import pytest
+from hypothesis import settings
 from playwright.sync_api import Browser, Page, sync_playwright
 
+from relax_core.jit.cache import VARIABLE
 from tests.app_server import serve
 from tests.golden_text import Golden
 
@@ -22,6 +25,13 @@ CHROMIUM_ARGUMENTS = (
     "--disable-sync",
 )
 VIEWPORT_WIDTH, VIEWPORT_HEIGHT = 1440, 900
+
+# The same examples in every run; `HYPOTHESIS_PROFILE=default` looks for others.
+settings.register_profile("repeatable", derandomize=True, database=None)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "repeatable"))
+
+# No test reads what another run left in the user's cache of compiled kernels, nor leaves anything there.
+os.environ[VARIABLE] = "off"
 
 
 def chromium_path() -> str | None:

@@ -31,6 +31,7 @@ COMPONENTS: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "catalog": (),
         "regions": ("parts/tables",),
         "devices": ("parts/tables",),
+        "kernels": ("parts/tables",),
     }
 )
 

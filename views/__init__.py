@@ -5,6 +5,7 @@ PASSES = "views/pages/passes.py"
 PARTITION = "views/pages/partition.py"
 DEVICES = "views/pages/devices.py"
 RUN = "views/pages/run.py"
+KERNELS = "views/pages/kernels.py"
 OPERATORS = "views/pages/operators.py"
 
 PAGES = (
@@ -13,5 +14,6 @@ PAGES = (
     (PARTITION, "Partition"),
     (DEVICES, "Devices"),
     (RUN, "Run"),
+    (KERNELS, "Kernels"),
     (OPERATORS, "Operators"),
 )

@@ -10,6 +10,7 @@ import streamlit as st
 
 from relax_core.engine.client import Client
 from relax_core.engine.protocol import Failure, Program, Progress, Request, Sample, Samples
+from relax_core.jit.options import DEFAULT_OPTIONS, MODES, Mode
 from relax_core.present.models import Problem
 from views import SOURCE
 from views.state import Selection
@@ -131,6 +132,11 @@ def text_of(current: Selection) -> str:
     return sample.text if sample else ""
 
 
+def mode_of(current: Selection) -> Mode:
+    """Return the numerical mode that is chosen, the default one if it is none."""
+    return MODES[MODES.index(current.mode)] if current.mode in MODES else DEFAULT_OPTIONS.mode
+
+
 def program_of(current: Selection) -> Program:
     """Return what the engine needs to know of the selection."""
     text = text_of(current)
@@ -142,4 +148,6 @@ def program_of(current: Selection) -> Program:
         entry=current.entry,
         seed=current.seed,
         tables=table_text(current, text) if _TABLE_PASSES.search(current.pipeline) else "",
+        mode=mode_of(current),
+        finds_uninitialised=bool(current.unwritten),
     )

@@ -24,6 +24,7 @@ _KEYS = """
 | `d` `u` | text, graph or both; hide unchanged passes |
 | `/` | search the graph, or the operators |
 | `r` | run the example of an operator |
+| `j` `k` `l` | next and previous part of a kernel, its other form of LLVM IR |
 | `Space` `+` `-` | fit, zoom |
 | arrows, `Enter`, `Esc` | move in the graph, open a group, clear |
 | `Ctrl+Enter` | check the text at once |

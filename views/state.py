@@ -24,6 +24,8 @@ class Selection:
     `table` to `pair` are those of the Partition page: the sample of a table or its edited text, targets separated by
     commas (empty: all), which of the passes is shown, and the pair of regions whose blocking path is. `device` to
     `visit` are those of the Devices page: the options of PlanDevices, and the step of the analysis that is shown.
+    `kernel` to `part` are those of the Kernels page: sizes as `n=64,m=8`, and the selected part.
+    `mode` is how kernels round, and with `unwritten` they stop at an element that nothing wrote.
     """
 
     sample: str = FIRST_SAMPLE
@@ -53,6 +55,11 @@ class Selection:
     visits: str = ""
     visit_limit: int = 1
     visit: int = -1
+    kernel: str = ""
+    sizes: str = ""
+    part: int = 0
+    mode: str = ""
+    unwritten: int = 0
 
 
 _PACKED: Mapping[str, str] = MappingProxyType({"text": "z", "table_text": "tz"})

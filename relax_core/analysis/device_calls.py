@@ -78,10 +78,11 @@ def _operator(domains: Domains, call: Call, name: str) -> None:
         if given is not None:
             domains.proof.fix(result, given, call, f"the storage is declared on {given}")
     places = _PLACES.get(name, ())
+    words = f"{shown} takes and gives values on one device"
     for index in range(len(call.args)):
         match places[index] if index < len(places) else "result":
             case "result":
-                domains.use(call, index, result, f"{shown} takes and gives values on one device")
+                domains.use(call, index, result, words)
             case "host":
                 host = domains.proof.slot(call)
                 domains.proof.fix(host, HOST, call, f"argument {index + 1} of {shown} is wanted on the host")

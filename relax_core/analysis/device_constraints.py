@@ -1,6 +1,7 @@
 """The constraints that a Relay function puts on the devices of its values, one rule for each kind of expression."""
 
 from collections.abc import Iterator
+from typing import cast
 
 from relax_core.analysis.device_calls import constrain_call
 from relax_core.analysis.device_domains import Arrow, Domain, Domains, is_primitive_value, result_slot, tail_of
@@ -74,19 +75,23 @@ def parts_of(root: Function) -> Iterator[Node]:
     The inside of a primitive function is left out.
     """
     seen: set[Node] = set()
-    stack: list[tuple[Node, bool]] = [(root, False)]
+    # `None` says that what is under it on the stack has had what comes before it.
+    stack: list[Node | None] = [root]
     while stack:
-        node, is_done = stack.pop()
-        if is_done:
-            yield node
+        node = stack.pop()
+        if node is None:
+            yield cast("Node", stack.pop())
         elif node not in seen:
             seen.add(node)
             if isinstance(node, Let):
-                stack += ((node.body, False), (node, True), (node.value, False), (node.var, False))
+                stack += (node.body, node, None, node.value, node.var)
                 continue
-            stack.append((node, True))
-            if not is_primitive(node):
-                stack += [(child, False) for child in reversed(children(node))]
+            parts = () if isinstance(node, Function) and is_primitive(node) else children(node)
+            if parts:
+                stack += (node, None)
+                stack += parts[::-1]
+            else:
+                yield node
 
 
 def _function(domains: Domains, function: Function) -> None:

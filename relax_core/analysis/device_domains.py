@@ -76,11 +76,9 @@ class Domains:
 
     def made(self, type_: Type | None, node: Node) -> Domain:
         """Make the open domain of a value of a type."""
-        match type_:
-            case FuncType(params=params, ret=ret) if params is not None:
-                return Arrow(tuple(self.made(item, node) for item in params), self.made(ret, node))
-            case _:
-                return self.proof.slot(node)
+        if isinstance(type_, FuncType) and type_.params is not None:
+            return Arrow(tuple(self.made(item, node) for item in type_.params), self.made(type_.ret, node))
+        return self.proof.slot(node)
 
     def own(self, node: Node) -> Domain:
         """Return the domain of a node, made from its type at the first time."""
@@ -94,6 +92,8 @@ class Domains:
     def of(self, expr: Expr, holder: Node) -> Domain:
         """Return the domain of `expr` where `holder` uses it; operators and the like have a domain for each use."""
         match expr:
+            case Call():
+                return self.own(expr)
             case Op() | Constructor():
                 return self.one_device(self.made(self.types.get(expr), holder), holder)
             case GlobalVar(name=name):
@@ -123,6 +123,9 @@ class Domains:
 
     def unify(self, a: Domain, b: Domain, node: Node, words: str) -> None:
         """Make two domains equal; a function against what is none has one device in all its parts."""
+        if isinstance(a, int) and isinstance(b, int):
+            self.proof.unite(a, b, node, words)
+            return
         stack = [(a, b, words)]
         while stack:
             left, right, why = stack.pop()

@@ -86,8 +86,7 @@ def _settle(domains: Domains) -> None:
 
 
 def _meet(domains: Domains, use: Use) -> None:
-    if domains.proof.agree(use.slot, use.wanted):
-        domains.proof.unite(use.slot, use.wanted, use.holder, use.words)
+    if domains.proof.unite_if_possible(use.slot, use.wanted, use.holder, use.words):
         return
     domains.copies[use.holder, use.index] = use
     source, target = domains.proof.device(use.slot), domains.proof.device(use.wanted)

@@ -5,13 +5,13 @@ is the chain of constraints that makes them equal. See: Nieuwenhuis and Oliveras
 """
 
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from relax_core.analysis.devices import Device
 from relax_core.ir.node import Node
 
 
-@dataclass(frozen=True, slots=True)
-class Reason:
+class Reason(NamedTuple):
     """One step of the analysis, numbered from 0: what it said about which node."""
 
     number: int
@@ -54,6 +54,8 @@ class Proof:
     _parent: list[int] = field(default_factory=list[int])
     _size: list[int] = field(default_factory=list[int])
     _edge: list[tuple[int, Reason] | None] = field(default_factory=list["tuple[int, Reason] | None"])
+    _devices: dict[Device, Device] = field(default_factory=dict[Device, Device])
+    """The devices that are decided, one object each, so that most comparisons are of one with itself."""
     _fixed: dict[int, Fixed] = field(default_factory=dict[int, Fixed])
 
     def slot(self, node: Node) -> int:
@@ -81,40 +83,49 @@ class Proof:
 
     def fixed(self, slot: int) -> Fixed | None:
         """Return what decides the device of a slot, `None` if nothing does so far."""
-        return self._fixed.get(self.find(slot))
+        root = self._parent[slot]
+        return self._fixed.get(root if self._parent[root] == root else self.find(slot))
 
     def device(self, slot: int) -> Device | None:
         """Return the device of a slot, `None` if it is open."""
         found = self.fixed(slot)
         return None if found is None else found.device
 
-    def agree(self, a: int, b: int) -> bool:
-        """Tell whether two slots may be equal: one is open, or they are on one device."""
-        first, second = self.device(a), self.device(b)
-        return first is None or second is None or first is second or first == second
-
     def unite(self, a: int, b: int, node: Node, words: str) -> bool:
         """Make two slots equal; if they are on two devices, note the conflict and tell that they are not."""
         first, second = self.find(a), self.find(b)
-        if first == second:
+        left, right = self._fixed.get(first), self._fixed.get(second)
+        if left is None or right is None or left.device == right.device:
+            self._join(a, b, node, words)
             return True
         reason = self.say(node, words)
-        left, right = self._fixed.get(first), self._fixed.get(second)
-        if left is not None and right is not None and left is not right and left.device != right.device:
-            chains = (*self.path(a, left.slot), left.reason), (*self.path(b, right.slot), right.reason)
-            self.conflicts.append(Conflict(reason, left.device, right.device, *chains))
-            return False
+        chains = (*self.path(a, left.slot), left.reason), (*self.path(b, right.slot), right.reason)
+        self.conflicts.append(Conflict(reason, left.device, right.device, *chains))
+        return False
+
+    def unite_if_possible(self, a: int, b: int, node: Node, words: str) -> bool:
+        """Make two slots equal; if they are on two devices, leave them and tell that they are not."""
+        left, right = self.fixed(a), self.fixed(b)
+        if left is None or right is None or left.device is right.device or left.device == right.device:
+            self._join(a, b, node, words)
+            return True
+        return False
+
+    def _join(self, a: int, b: int, node: Node, words: str) -> None:
+        first, second = self.find(a), self.find(b)
+        if first == second:
+            return
+        reason = self.say(node, words)
+        decided = self._fixed.get(first) or self._fixed.get(second)
         if self._size[first] < self._size[second]:
             a, b, first, second = b, a, second, first
         self._turn(b)
         self._edge[b] = (a, reason)
         self._parent[second] = first
         self._size[first] += self._size[second]
-        decided = left or right
         if decided is not None:
             self._fixed.pop(second, None)
             self._fixed[first] = decided
-        return True
 
     def fix(self, slot: int, device: Device, node: Node, words: str) -> bool:
         """Put a slot on a device; if it is on another, note the conflict and tell that it is not."""
@@ -123,7 +134,7 @@ class Proof:
             return True
         reason = self.say(node, words)
         if known is None:
-            self._fixed[self.find(slot)] = Fixed(device, slot, reason)
+            self._fixed[self.find(slot)] = Fixed(self._devices.setdefault(device, device), slot, reason)
             return True
         chain = (*self.path(slot, known.slot), known.reason)
         self.conflicts.append(Conflict(reason, known.device, device, chain, (reason,)))

@@ -7,10 +7,11 @@ other path leads from one to the other; such a path would leave the merged regio
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from relax_core.analysis.regions import Regions, is_closed, open_postorder
+from relax_core.analysis.regions import Region, Regions, is_closed, open_values
 from relax_core.ir.expr import Constant, Expr, Function, GlobalVar, Op, Var
-from relax_core.ir.node import Node, children
+from relax_core.ir.node import Node
 from relax_core.ir.relay import Constructor, Let
+from relax_core.ir.values import value_parts
 
 
 @dataclass(slots=True)
@@ -104,35 +105,45 @@ def _trace(start: int, end: int, came_from: dict[int, int]) -> Iterator[int]:
 def region_graph(function: Function, regions: Regions, nodes: Sequence[Node] = ()) -> RegionGraph:
     """Build the graph of a function; a variable that a let binds leads to its value. Complexity: linear.
 
-    `nodes` are the function's `open_postorder` if that is known.
+    Without lets there are no places: nothing is computed before a let, or needs one.
+    `nodes` are the function's `open_values` if they are known.
     """
-    nodes = nodes or tuple(open_postorder(function))
+    nodes = nodes or open_values(function)
     graph = RegionGraph()
-    first_of: dict[object, int] = {}
     order = [node for node in nodes if is_vertex(node)]
-    bound = {node.var: node.value for node in nodes if isinstance(node, Let)}
+    bound = {node.var: node.value for node in order if isinstance(node, Let)}
+    _add_vertices(graph, order, regions)
+    vertex_of = graph.vertex_of
     for node in order:
-        region = regions.of.get(node)
-        if region is None:
-            graph.vertex_of[node] = graph.add(node)
-        elif region in first_of:
-            graph.vertex_of[node] = first_of[region]
-            graph.last[first_of[region]] = max(graph.last[first_of[region]], len(graph.node_of) - 1)
-        else:
-            graph.vertex_of[node] = first_of[region] = graph.add(node)
-    for node in order:
-        own = graph.vertex_of[node]
-        for child in children(node):
-            source = value_behind(child, bound)
-            number = graph.vertex_of.get(source)
+        own = vertex_of[node]
+        for part in value_parts(node):
+            number = vertex_of.get(value_behind(part, bound) if bound else part)
             if number is not None and number != own:
                 graph.producers[own].add(number)
-    places = let_places(nodes)
+    if bound:
+        _place(graph, order, let_places(nodes))
+    return graph
+
+
+def _add_vertices(graph: RegionGraph, order: Sequence[Node], regions: Regions) -> None:
+    first_of: dict[Region, int] = {}
+    for node in order:
+        region = regions.of.get(node)
+        number = None if region is None else first_of.get(region)
+        if number is None:
+            number = graph.add(node)
+            if region is not None:
+                first_of[region] = number
+        else:
+            graph.last[number] = len(graph.node_of) - 1
+        graph.vertex_of[node] = number
+
+
+def _place(graph: RegionGraph, order: Sequence[Node], places: "LetPlaces") -> None:
     for node in reversed(order):
         own = graph.vertex_of[node]
         graph.start[own] = places.start_of[node]
         graph.needs[own] = max(graph.needs[own], places.needs_of.get(node, NOWHERE))
-    return graph
 
 
 NOWHERE = -1
@@ -153,7 +164,7 @@ class LetPlaces:
 
 
 def let_places(nodes: Sequence[Node]) -> LetPlaces:
-    """Find the places of the nodes of a function, which come in the order of `open_postorder`. Complexity: linear."""
+    """Find the places of the nodes of a function, which come in the order of `open_values`. Complexity: linear."""
     start_of = {node: place for place, node in enumerate(nodes)}
     lets = [node for node in nodes if isinstance(node, Let)]
     # A value that was computed before is bound where its variable stands.
@@ -162,10 +173,10 @@ def let_places(nodes: Sequence[Node]) -> LetPlaces:
     used_at: dict[Node, int] = {let.value: start_of[let.var] for let in reversed(lets) if isinstance(let.value, Var)}
     for node in nodes:
         if not isinstance(node, Let):
-            for part in children(node):
+            for part in value_parts(node):
                 if isinstance(part, Var):
                     used_at.setdefault(part, start_of[node])
-        parts = (node.body,) if isinstance(node, Let) else children(node)
+        parts = (node.body,) if isinstance(node, Let) else value_parts(node)
         needs = max((needs_of.get(part, NOWHERE) for part in parts), default=NOWHERE)
         needs_of[node] = max(needs, bound_at.get(node, NOWHERE))
     return LetPlaces(start_of, needs_of, bound_at, used_at)
@@ -178,8 +189,11 @@ def value_behind(node: Node, bound: dict[Var, Expr]) -> Node:
     return node
 
 
+_ATOMS = (Op, GlobalVar, Var, Constant, Constructor)
+
+
 def is_vertex(node: Node) -> bool:
     """Tell whether `node` computes something."""
     if isinstance(node, Function):
         return not is_closed(node)
-    return isinstance(node, Expr) and not isinstance(node, Op | GlobalVar | Var | Constant | Constructor)
+    return isinstance(node, Expr) and not isinstance(node, _ATOMS)

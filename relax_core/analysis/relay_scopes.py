@@ -15,6 +15,10 @@ ATOMS = (Var, GlobalVar, Constant, Constructor, Op)
 """Expressions that cost nothing and may stand anywhere: they belong to no scope."""
 
 
+OPENERS = (Function, If, Match)
+"""Expressions that open scopes."""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Scope:
     """A scope; `owner` is the function, `if` or `match` that opens it, as its body, branch or clause number `slot`."""

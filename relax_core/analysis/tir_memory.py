@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from relax_core.ir.node import postorder
 from relax_core.ir.prim import IntImm, Intrinsic, PrimExpr, PrimVar, dtype_of, lanes_of, scalar_of
@@ -71,8 +72,9 @@ class Memory:
         return None
 
 
+@lru_cache(256)
 def memory_of(*functions: PrimFunc) -> Memory:
-    """Collect what `functions` say about memory."""
+    """Collect what `functions` say about memory; it is kept for who asks again, and not to be changed."""
     memory = Memory(frozenset(item.buffer for function in functions for item in function.buffers))
     for item in postorder(*(function.body for function in functions)):
         match item:
@@ -95,6 +97,7 @@ def memory_of(*functions: PrimFunc) -> Memory:
     return memory
 
 
+@lru_cache(256)
 def written_buffers(function: PrimFunc) -> frozenset[Buffer]:
     """Return the buffers that `function` stores to, by their own names or through a view.
 
@@ -102,10 +105,10 @@ def written_buffers(function: PrimFunc) -> frozenset[Buffer]:
     """
     memory = memory_of(function)
     stored = {item.buffer for item in postorder(function.body) if isinstance(item, BufferStore)}
-    return frozenset(memory.owner(item) or item for item in stored | _passed_buffers(memory, function)) | stored
+    return frozenset(memory.owner(item) or item for item in stored | passed_buffers(memory, function)) | stored
 
 
-def _passed_buffers(memory: Memory, function: PrimFunc) -> frozenset[Buffer]:
+def passed_buffers(memory: Memory, function: PrimFunc) -> frozenset[Buffer]:
     """Return the buffers whose pointers are arguments of calls other than those that only derive a pointer."""
     calls = [item for item in postorder(function.body) if isinstance(item, Intrinsic) and item.name not in DERIVED]
     pointers = [arg for call in calls for arg in call.args if dtype_of(arg) == "handle"]

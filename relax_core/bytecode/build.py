@@ -65,8 +65,7 @@ def finishing_stages(module: IRModule, stages: tuple[Stage, ...]) -> tuple[Stage
     for required in REQUIRED:
         current = final_module(module, (*stages, *made))
         for name in missing_passes(current, (required,)):
-            history = tuple(item.log for item in (*stages, *made))
             step = parse_pipeline(name, dialect_of(current))[0]
-            made.append(run_step(step, current, len(stages) + len(made), history))
+            made.append(run_step(step, current, (*stages, *made)))
     final_module(module, (*stages, *made))
     return tuple(made)

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import TypeAlias
 
+from relax_core.check.carried_devices import on_device_of
 from relax_core.check.packed import check_call_packed, check_dps_packed, check_pure_packed
 from relax_core.check.prim_purity import is_pure_prim_func
 from relax_core.check.prims import (
@@ -109,7 +110,7 @@ def _operator(scope: Scope, call: Call, name: str, arg_types: tuple[Type, ...]) 
 def _inferred(scope: Scope, call: Call, spec: OpSpec, arg_types: tuple[Type, ...]) -> Type:
     """Return the type that the operator's rule gives; where it needs an attribute that is computed, what is certain."""
     try:
-        return scope.resolve(spec.infer(call, arg_types))
+        return scope.resolve(on_device_of(spec.infer(call, arg_types), arg_types))
     except OpTypeError as problem:
         error = problem
     if error.result is not None:

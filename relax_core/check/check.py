@@ -1,6 +1,7 @@
 """Checking a module: types and well-formedness."""
 
 from dataclasses import replace
+from weakref import WeakKeyDictionary
 
 from relax_core.check.infer import infer
 from relax_core.check.prim_policy import Prims, prims_outside_packed
@@ -23,6 +24,26 @@ def check(module: IRModule, *, prims: Prims = "everywhere") -> tuple[Diagnostic,
     `check_well_formed=False` are warnings. With `prims="packed_only"` host scalars outside of the arguments of packed
     functions are warned of.
     """
+    return _CHECKER.check(module, prims)
+
+
+class _Checker:
+    """Checks modules, and remembers what is wrong with each while it lives: a module never changes."""
+
+    def __init__(self) -> None:
+        self._found: WeakKeyDictionary[IRModule, dict[Prims, tuple[Diagnostic, ...]]] = WeakKeyDictionary()
+
+    def check(self, module: IRModule, prims: Prims) -> tuple[Diagnostic, ...]:
+        known = self._found.setdefault(module, {})
+        if prims not in known:
+            known[prims] = _check(module, prims)
+        return known[prims]
+
+
+_CHECKER = _Checker()
+
+
+def _check(module: IRModule, prims: Prims) -> tuple[Diagnostic, ...]:
     if dialect_of(module) == "relax":
         foreign = next(relay_parts(module), None)
         if foreign is not None:

@@ -20,6 +20,7 @@ from typing import TypeAlias, TypeVar, cast
 
 import msgspec
 
+from relax_core.engine.compile_service import CompileService
 from relax_core.engine.frames import FrameTooLargeError, read_frame, write_frame
 from relax_core.engine.limits import MEGABYTE, REQUEST_BYTES, Limits
 from relax_core.engine.protocol import (
@@ -41,13 +42,14 @@ from relax_core.engine.protocol import (
     StopOf,
     reply_type,
 )
+from relax_core.jit.cache import HOME_VARIABLE, VARIABLE
 
 R = TypeVar("R")
 
 _GRACE_SECONDS = 1.0
 _START_SECONDS = 60.0
 _ROOT = Path(__file__).resolve().parents[2]
-_KEPT_ENVIRONMENT = ("PATH", "HOME", "LANG", "LC_ALL", "TZ", "LD_LIBRARY_PATH", "VIRTUAL_ENV")
+_KEPT_ENVIRONMENT = ("PATH", "HOME", "LANG", "LC_ALL", "TZ", "LD_LIBRARY_PATH", "VIRTUAL_ENV", VARIABLE, HOME_VARIABLE)
 _KEPT_TEXT = "Your text and selection are as they were."
 
 
@@ -67,6 +69,11 @@ _CLOSED = Failure("cancelled", "Closed", "The session was closed.")
 _Item: TypeAlias = "Answer | Failure"
 
 
+def _environment() -> dict[str, str]:
+    kept = {name: os.environ[name] for name in _KEPT_ENVIRONMENT if name in os.environ}
+    return kept | {"PYTHONPATH": str(_ROOT), "OPENBLAS_NUM_THREADS": "1"}
+
+
 class _Worker:
     """One process and the thread that starts it and reads from it.
 
@@ -79,9 +86,11 @@ class _Worker:
         self.process: subprocess.Popen[bytes] | None = None
         self.kill_reason: Failure | None = None
         self._ours, self._theirs = socket.socketpair()
+        self._compile_service = CompileService(_environment())
         self._pending: dict[int, queue.SimpleQueue[_Item]] = {}
         self._lock = threading.Lock()
         self._is_ready = threading.Event()
+        self._is_ending = False
         self._is_dead = False
         self._cause = Failure("crash", "Worker stopped", _KEPT_TEXT, is_restarted=True)
         self._thread = threading.Thread(target=self._run, name="worker", daemon=True)
@@ -89,8 +98,8 @@ class _Worker:
 
     @property
     def is_dead(self) -> bool:
-        """Tell whether the process has ended, even if the reading thread has not seen it yet."""
-        return self._is_dead or (self.process is not None and self.process.poll() is not None)
+        """Tell whether the process has ended or closed its socket, even if the reading thread has not seen it yet."""
+        return self._is_dead or self._is_ending or (self.process is not None and self.process.poll() is not None)
 
     def wait_ready(self) -> None:
         """Wait until the worker has said what confines it, or has died."""
@@ -142,10 +151,13 @@ class _Worker:
             self.process = self._start()
         finally:
             self._theirs.close()
+            self._compile_service.detach()
         try:
             self._read_all()
         except FrameTooLargeError as error:
             self.kill_reason = Failure("limit", "Too large to show", f"The worker sent {error}.", is_restarted=True)
+        # While this thread reaps the process, `poll` cannot tell that it has ended.
+        self._is_ending = True
         try:
             # At its end a process closes the socket before its status is known.
             status = self.process.wait(_GRACE_SECONDS)
@@ -162,9 +174,7 @@ class _Worker:
         self._is_ready.set()
 
     def _start(self) -> subprocess.Popen[bytes]:
-        descriptor = self._theirs.fileno()
-        environment = {name: os.environ[name] for name in _KEPT_ENVIRONMENT if name in os.environ}
-        environment |= {"PYTHONPATH": str(_ROOT), "OPENBLAS_NUM_THREADS": "1"}
+        descriptor, compile_descriptor = self._theirs.fileno(), self._compile_service.descriptor
         return subprocess.Popen(
             (
                 sys.executable,
@@ -173,9 +183,10 @@ class _Worker:
                 "relax_core.engine.worker",
                 str(descriptor),
                 msgspec.json.encode(self.limits).decode(),
+                str(compile_descriptor),
             ),
-            pass_fds=(descriptor,),
-            env=environment,
+            pass_fds=(descriptor, compile_descriptor),
+            env=_environment(),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,

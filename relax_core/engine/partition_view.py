@@ -9,6 +9,8 @@ from relax_core.check.check import check
 from relax_core.diagnostics import CompileError, Diagnostic
 from relax_core.engine.protocol import PartitionOf, Program, Progress, RegionReportOf
 from relax_core.engine.study import Report, Study
+from relax_core.ir.attrs import attr
+from relax_core.ir.expr import Call
 from relax_core.ir.node import postorder
 from relax_core.ir.relay import Let
 from relax_core.passes.core import Stage
@@ -25,7 +27,7 @@ from relax_core.present.partition import (
     targets_of,
 )
 from relax_core.present.partition_models import LETS, Lets, LetsWay, PartitionView
-from relax_core.present.region_models import RegionReport, RegionRow
+from relax_core.present.region_models import RegionReport
 from relax_core.present.region_report import region_report
 from relax_core.present.words import plural
 
@@ -41,6 +43,8 @@ _DETAILS: Mapping[Lets, tuple[Tone, str]] = MappingProxyType(
         "graph_form": ("warning", "the order of lets is chosen anew"),
     }
 )
+
+_NO_LETS = "the program has no let: all ways are one"
 
 
 def partition_pipeline(message: PartitionOf | RegionReportOf, lets: Lets | None = None) -> str:
@@ -81,7 +85,9 @@ def partition_view(
             report(Progress(f"Trying lets: {lets}", len(ways), len(LETS)))
             text = partition_pipeline(message, lets)
             tried = run_pipeline(study.module, text, tables=study.tables, is_cancelled=is_cancelled)
-        ways.append(_way(lets, tried, is_current=lets == message.lets))
+        found = _way(lets, tried, is_current=lets == message.lets)
+        is_plain = not has_lets and not found.free_variables and found.tone != "error"
+        ways.append(msgspec.structs.replace(found, detail=_NO_LETS, tone="ok") if is_plain else found)
     return PartitionView(
         study.pipeline,
         targets_of(shown),
@@ -107,23 +113,22 @@ def _report(study: Study, stages: tuple[Stage, ...]) -> RegionReport:
     made = region_report(study.module_at(number), study.tables, study.index(number).id_of)
     if len(stages) < PARTITIONED:
         return made
-    names = external_functions(stages[-1].after)
-    external = dict(_paired(made.regions, names))
-    regions = (msgspec.structs.replace(row, external=external.get(row, "")) for row in made.regions)
+    of_node = dict(_function_of_nodes(study, stages[-1]))
+    regions = (
+        msgspec.structs.replace(row, external=next((of_node[node] for node in row.nodes if node in of_node), ""))
+        for row in made.regions
+    )
     return msgspec.structs.replace(made, regions=tuple(regions))
 
 
-def _paired(regions: tuple[RegionRow, ...], names: tuple[str, ...]) -> Iterator[tuple[RegionRow, str]]:
-    """Yield each region with the function it became: both are numbered in one order, target by target."""
-    ended: dict[str, list[RegionRow]] = {}
-    for row in regions:
-        if not row.is_open:
-            ended.setdefault(f"_{row.target}_{row.function}_", []).append(row)
-    for stem, rows in ended.items():
-        numbers = {name.rpartition("_")[2]: name for name in names if f"{name.rpartition('_')[0]}_".endswith(stem)}
-        made = [numbers[key] for key in sorted((key for key in numbers if key.isdecimal()), key=int)]
-        if len(made) == len(rows):
-            yield from zip(rows, made, strict=True)
+def _function_of_nodes(study: Study, stage: Stage) -> Iterator[tuple[str, str]]:
+    """Yield the nodes before PartitionGraph that an external function was made from, each with the function's name."""
+    before = study.index(MERGED)
+    for var, function in stage.after.relax_functions:
+        if attr(function.attrs, "Compiler"):
+            calls = (node for node in postorder(function.body) if isinstance(node, Call))
+            origins = (item for call in calls for item in stage.log.ancestry(call) if item in before.place_of)
+            yield from ((before.id_of(item), var.name) for item in origins)
 
 
 def _way(lets: Lets, stages: tuple[Stage, ...], *, is_current: bool) -> LetsWay:

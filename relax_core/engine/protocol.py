@@ -8,9 +8,11 @@ from typing import Generic, Literal, TypeAlias, TypeVar, cast, get_args
 
 import msgspec
 
+from relax_core.engine.program import Program
 from relax_core.engine.replies import Executed, Found, Listing, Restored, Stages, Stop, Text
 from relax_core.present.catalog_models import Catalog, Form, Sheet, Tried
 from relax_core.present.device_models import DeviceOptions, DevicesView, WhyDevice
+from relax_core.present.kernel_models import KernelView
 from relax_core.present.models import Code, Diff, Graph, Inspector, Pipeline, Problem, StageDetail, Status
 from relax_core.present.partition_models import Lets, PartitionView
 from relax_core.present.region_models import RegionReport
@@ -19,30 +21,6 @@ from relax_core.present.run_models import Breakpoint, Run, Tensor
 VERSION = 1
 
 R = TypeVar("R", covariant=True)  # R is the field's word for a result here
-
-
-class Program(msgspec.Struct, frozen=True):
-    """All that a screen is made from: text, module, pipeline, entry and inputs.
-
-    Node ids and event numbers are reproduced from these values alone.
-    """
-
-    text: str
-    name: str = "module.py"
-    """File name, for messages."""
-    module: str = ""
-    """Which module of the text; empty: the first one."""
-    pipeline: str | None = None
-    """Such as `LambdaLift, FuseOps(max_depth=4)`; None is the default pipeline."""
-    entry: str = ""
-    """Function that runs; empty: `main`, or else the first one that can be entered."""
-    seed: int = 0
-    """Of the generated inputs."""
-    sizes: tuple[tuple[str, int], ...] = ()
-    """Sizes of symbolic dimensions by name; the others are chosen small."""
-    as_in: Literal["fixed", "reported"] = "fixed"
-    tables: str = ""
-    """The text of a table file (`rc.read_tables`): patterns of composites and what targets support."""
 
 
 class Request(msgspec.Struct, Generic[R], frozen=True, tag=True):
@@ -115,13 +93,15 @@ class Open(Request[SourceView], frozen=True):
 class GraphOf(Request[Graph], frozen=True):
     """The graph of a function at a stage (0: the source), or of the whole module if `function` is empty.
 
-    `opened` are the `group` names of folded nodes that are shown open.
+    `opened` are the `group` names of folded nodes that are shown open, `shown` nodes whose groups are open in the graph
+    of a function.
     """
 
     program: Program
     stage: int = 0
     function: str = ""
     opened: tuple[str, ...] = ()
+    shown: tuple[str, ...] = ()
 
 
 class PipelineOf(Request[Pipeline], frozen=True):
@@ -187,11 +167,22 @@ class ValueOf(Request[TensorPage], frozen=True):
 
 
 class Asm(Request[Listing], frozen=True):
-    """The bytecode of the program, or the LLVM IR or assembly of one of its kernels."""
+    """The bytecode of the program, or the LLVM IR or assembly of one of its kernels, or what the compiler did to it."""
 
     program: Program
-    form: Literal["bytecode", "llvm", "asm"] = "bytecode"
+    form: Literal["bytecode", "llvm", "asm", "remarks"] = "bytecode"
     kernel: str = ""
+
+
+class KernelOf(Request[KernelView], frozen=True):
+    """A kernel of the program in TIR, LLVM IR and machine code, linked line by line; empty: the first one.
+
+    It is compiled for `sizes` of its symbols, or for any while one of them is missing.
+    """
+
+    program: Program
+    kernel: str = ""
+    sizes: tuple[tuple[str, int], ...] = ()
 
 
 class Ast(Request[Code], frozen=True):
@@ -313,6 +304,7 @@ AnyRequest: TypeAlias = (
     | StopOf
     | ValueOf
     | Asm
+    | KernelOf
     | Ast
     | Script
     | Check

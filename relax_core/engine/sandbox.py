@@ -66,12 +66,12 @@ def die_with_parent() -> bool:
     return _libc().prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0) == 0
 
 
-def filter_calls() -> bool:
-    """Refuse system calls that start programs, open sockets, reach other processes or change files."""
+def filter_calls(*, may_write: bool = False) -> bool:
+    """Refuse system calls that start programs, open sockets, reach other processes or, by default, change files."""
     if platform.machine() != "x86_64":
         return False
     libc = _libc()
-    code = b"".join(struct.pack("HBBI", *line) for line in _filter(os.getpid()))
+    code = b"".join(struct.pack("HBBI", *line) for line in _filter(os.getpid(), may_write=may_write))
     buffer = ctypes.create_string_buffer(code, len(code))
     program = _Program(len(code) // 8, ctypes.addressof(buffer))
     if libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0:
@@ -83,7 +83,7 @@ def _libc() -> ctypes.CDLL:
     return ctypes.CDLL(None, use_errno=True)
 
 
-def _filter(pid: int) -> list[_Code]:
+def _filter(pid: int, *, may_write: bool) -> list[_Code]:
     """Assemble the filter; each rule ends in a return, so it can be read alone."""
     refuse, absent, allow = _ERRNO | errno.EPERM, _ERRNO | errno.ENOSYS, _ALLOW
     code: list[_Code] = [
@@ -94,12 +94,14 @@ def _filter(pid: int) -> list[_Code]:
         (_JUMP_SET, 0, 1, _X32_BIT),
         (_RETURN, 0, 0, refuse),
     ]
-    for number in (number for group in _DENIED.values() for number in group):
+    denied = [name for name in _DENIED if not (may_write and name == "files")]
+    for number in (number for name in denied for number in _DENIED[name]):
         code += [(_JUMP_EQUAL, 0, 1, number), (_RETURN, 0, 0, refuse)]
     for number in _ABSENT:
         code += [(_JUMP_EQUAL, 0, 1, number), (_RETURN, 0, 0, absent)]
-    code += _argument_rule(_OPEN, 1, _JUMP_SET, _WRITING, refuse, allow)
-    code += _argument_rule(_OPENAT, 2, _JUMP_SET, _WRITING, refuse, allow)
+    if not may_write:
+        code += _argument_rule(_OPEN, 1, _JUMP_SET, _WRITING, refuse, allow)
+        code += _argument_rule(_OPENAT, 2, _JUMP_SET, _WRITING, refuse, allow)
     code += _argument_rule(_CLONE, 0, _JUMP_SET, _CLONE_THREAD, allow, refuse)
     code += _argument_rule(_TGKILL, 0, _JUMP_EQUAL, pid, allow, refuse)
     code += _argument_rule(_PRLIMIT, 0, _JUMP_EQUAL, 0, allow, refuse)

@@ -9,7 +9,7 @@ from typing import Any, TypeVar, assert_never, cast
 import numpy as np
 
 from relax_core.diagnostics import CompileError, DiagnosedError, Diagnostic
-from relax_core.engine import catalog_view, devices_view, partition_view, source_view, text_views
+from relax_core.engine import catalog_view, devices_view, kernel_view, partition_view, source_view, text_views
 from relax_core.engine.protocol import (
     AnyRequest,
     Asm,
@@ -22,6 +22,7 @@ from relax_core.engine.protocol import (
     Failure,
     GraphOf,
     Inspect,
+    KernelOf,
     Open,
     Operators,
     Opt,
@@ -52,13 +53,17 @@ from relax_core.engine.spelling import fitting_name
 from relax_core.engine.study import Report, Study
 from relax_core.frontend.layout import restore_layout
 from relax_core.frontend.parse import Parsed, parse_text
+from relax_core.jit.compiler import Compiler, local_compiler
 from relax_core.jit.engine import Engine
+from relax_core.jit.options import KernelOptions
 from relax_core.present.catalog import catalog
 from relax_core.present.catalog_models import Tried
 from relax_core.present.code import plain_code, printed_code, problems_of, without_header
 from relax_core.present.diff import Page, diff_pages
 from relax_core.present.graph import compare_graph, function_graph, module_graph
 from relax_core.present.inspector import inspect
+from relax_core.present.kernel_models import KernelView
+from relax_core.present.kernels import remarks_text
 from relax_core.present.models import Graph, Inspector, Pipeline
 from relax_core.present.node_id import NodeId
 from relax_core.present.pipeline import present_detail, present_pipeline
@@ -81,10 +86,11 @@ _PAGE_SIDE = 64
 class Session:
     """Answers requests one after the other; `cancel` may be called from another thread."""
 
-    def __init__(self, limits: RunLimits = RUN_LIMITS) -> None:
+    def __init__(self, limits: RunLimits = RUN_LIMITS, compiler: Compiler | None = None) -> None:
         self._limits = limits
         self._is_cancelled = threading.Event()
-        self._engine = Engine(is_cancelled=self._is_cancelled.is_set)
+        self._compiler = compiler or local_compiler()
+        self._engines: dict[KernelOptions, Engine] = {}
         self._parsed: OrderedDict[tuple[str, str], Parsed] = OrderedDict()
         self._studies: OrderedDict[Program, Study] = OrderedDict()
         self._running: Study | None = None
@@ -96,7 +102,8 @@ class Session:
         machine = study.machine if study is not None else None
         if machine is not None:
             machine.cancel()
-        self._engine.cancel()
+        for engine in tuple(self._engines.values()):
+            engine.cancel()
 
     def reset_cancel(self) -> None:
         """Forget a cancellation that came too late."""
@@ -124,6 +131,14 @@ class Session:
         except Exception as error:  # the request boundary: our mistake must not end the session
             words = f"{type(error).__name__}: {error}"
             return Failure("internal", "Mistake in RelaxScope", words, rendered=traceback.format_exc(limit=-12))
+
+    def _engine_of(self, study: Study) -> Engine:
+        program = study.program
+        options = KernelOptions(mode=program.mode, finds_uninitialised=program.finds_uninitialised)
+        if options not in self._engines:
+            stop = self._is_cancelled.is_set
+            self._engines[options] = Engine(is_cancelled=stop, options=options, compiler=self._compiler)
+        return self._engines[options]
 
     def _failure(self, error: DiagnosedError) -> Failure:
         if self._is_cancelled.is_set():
@@ -165,6 +180,8 @@ class Session:
                 return self._value(message, self._study(program), report)
             case Asm(program=program):
                 return self._asm(message, self._study(program), report)
+            case KernelOf(program=program):
+                return self._kernel(message, self._study(program), report)
             case Ast(program=program, stage=stage):
                 study = self._study(program)
                 self._reach(study, stage, report)
@@ -211,7 +228,7 @@ class Session:
         facts = study.facts(message.stage)
         if not message.function:
             return module_graph(facts, message.opened)
-        return function_graph(message.function, facts, message.opened)
+        return function_graph(message.function, facts, message.opened, shown=frozenset(message.shown))
 
     def _pipeline(self, study: Study, report: Report) -> Pipeline:
         stages = study.stages(report, self._is_cancelled.is_set)
@@ -263,11 +280,11 @@ class Session:
             return
 
     def _run(self, study: Study, event: int, report: Report) -> Run:
-        trace = study.run(report, self._is_cancelled.is_set, self._limits, self._engine)
+        trace = study.run(report, self._is_cancelled.is_set, self._limits, self._engine_of(study))
         return present_run(study.recording(trace), event)
 
     def _stop(self, message: StopOf, study: Study, report: Report) -> Stop:
-        trace = study.run(report, self._is_cancelled.is_set, self._limits, self._engine)
+        trace = study.run(report, self._is_cancelled.is_set, self._limits, self._engine_of(study))
         points = tuple(
             LineBreakpoint(point.line) if point.line else PcBreakpoint(point.pc)
             for point in message.breakpoints
@@ -277,7 +294,7 @@ class Session:
         return Stop(run(trace, min(max(message.time, 0), len(trace)), points))
 
     def _value(self, message: ValueOf, study: Study, report: Report) -> TensorPage:
-        trace = study.run(report, self._is_cancelled.is_set, self._limits, self._engine)
+        trace = study.run(report, self._is_cancelled.is_set, self._limits, self._engine_of(study))
         frames = trace.frames_at(message.time)
         if not 0 <= message.depth < len(frames):
             raise CompileError((Diagnostic("EN005", f"there is no frame {message.depth} at time {message.time}"),))
@@ -286,6 +303,10 @@ class Session:
         if not isinstance(value, np.ndarray):
             raise CompileError((Diagnostic("EN005", f"register %{message.register} holds no tensor then"),))
         return _page(cast("np.ndarray[Any, Any]", value), message)
+
+    def _kernel(self, message: KernelOf, study: Study, report: Report) -> KernelView:
+        engine = self._engine_of(study)
+        return kernel_view.kernel_view(message, study, report, self._is_cancelled.is_set, engine)
 
     def _asm(self, message: Asm, study: Study, report: Report) -> Listing:
         executable = study.executable(report, self._is_cancelled.is_set)
@@ -296,18 +317,24 @@ class Session:
         if name not in executable.kernels:
             hint = f"kernels: {', '.join(kernels)}" if kernels else "this program has no kernels"
             raise CompileError((Diagnostic("EN005", f"there is no kernel `{name}`", hint=hint),))
-        kernel = self._engine.kernel(executable.kernels[name], name, executable.log, executable.kernels)
+        prim_func = executable.kernels[name]
+        kernel = self._engine_of(study).kernel(prim_func, name, executable.log, executable.kernels)
+        if message.form == "remarks":
+            view = self._kernel(KernelOf(message.program, name), study, report)
+            return Listing(plain_code(remarks_text(view), f"{name}, remarks"), kernels)
         if message.form == "llvm":
             return Listing(plain_code(kernel.optimized_ir(), f"{name}, LLVM IR", "llvm"), kernels)
-        return Listing(plain_code(kernel.assembly(), f"{name}, assembly"), kernels)
+        return Listing(plain_code(kernel.assembly(), f"{name}, assembly", "asm"), kernels)
 
     def _try(self, study: Study, report: Report) -> Tried:
         stop = self._is_cancelled.is_set
-        return catalog_view.tried(study, study.run(report, stop, self._limits, self._engine, records=False))
+        engine = self._engine_of(study)
+        return catalog_view.tried(study, study.run(report, stop, self._limits, engine, records=False))
 
     def _execute(self, message: Execute, study: Study, report: Report) -> Executed:
         stop = self._is_cancelled.is_set
-        trace = study.run(report, stop, self._limits, self._engine, archive=message.archive, records=False)
+        engine = self._engine_of(study)
+        trace = study.run(report, stop, self._limits, engine, archive=message.archive, records=False)
         return text_views.executed(trace)
 
 

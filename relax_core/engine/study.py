@@ -215,7 +215,7 @@ class Study:
         name, function = self.entry()
         args = read_archive(archive, function) if archive else self.arguments(function)
         report(Progress(f"Running `{name}`"))
-        self.machine = Machine(executable, limits=limits, record=records, engine=engine)
+        self.machine = Machine(executable, limits=limits, record=records, engine=engine, options=engine.options)
         if is_cancelled():
             self.machine.cancel()
         try:

@@ -1,4 +1,4 @@
-"""The worker process: `python -m relax_core.engine.worker FD LIMITS` answers requests on socket FD.
+"""The worker process: `python -m relax_core.engine.worker FD LIMITS COMPILER_FD` answers requests on socket FD.
 
 The main thread reads frames, so that a `Cancel` and the end of the client are seen at once; requests run one
 after the other in a second thread.
@@ -28,6 +28,7 @@ from relax_core.engine.protocol import (
 )
 from relax_core.engine.sandbox import die_with_parent, filter_calls, leave_network
 from relax_core.engine.session import Session
+from relax_core.jit.compiler import Compiler, served_compiler
 from relax_core.vm import torch_operators
 
 EXIT_MEMORY = 71
@@ -38,10 +39,10 @@ _STACK_BYTES = 64 * MEGABYTE
 class Worker:
     """Answers the requests of one client in order."""
 
-    def __init__(self, channel: socket.socket, limits: Limits) -> None:
+    def __init__(self, channel: socket.socket, limits: Limits, compiler: Compiler) -> None:
         self._channel = channel
         self._limits = limits
-        self._session = Session()
+        self._session = Session(compiler=compiler)
         self._waiting: queue.SimpleQueue[Envelope] = queue.SimpleQueue()
         self._sending = threading.Lock()
         self._state = threading.Lock()
@@ -151,7 +152,7 @@ def main(arguments: list[str]) -> None:
     channel = socket.socket(fileno=int(arguments[0]))
     limits = msgspec.json.decode(arguments[1], type=Limits)
     die_with_parent()
-    worker = Worker(channel, limits)
+    worker = Worker(channel, limits, served_compiler(int(arguments[2])))
     torch_operators.enable()
     # From here on no file can be written; what is imported later must not try.
     sys.dont_write_bytecode = True

@@ -16,7 +16,10 @@ def attrs_of(items: Mapping[str, AttrValue] | Iterable[tuple[str, AttrValue]]) -
 
 def attr(attrs: Attrs, key: str, default: AttrValue = None) -> AttrValue:
     """Return the value at `key`, or `default`."""
-    return next((value for name, value in attrs if name == key), default)
+    for name, value in attrs:
+        if name == key:
+            return value
+    return default
 
 
 def has_attr(attrs: Attrs, key: str) -> bool:

@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import TypeAlias, TypeVar, cast
+from typing import Any, TypeAlias, TypeVar, cast
 
 from relax_core.ir.node import Node, children, map_children
 from relax_core.source import Span
@@ -25,29 +25,61 @@ class Replacement:
 
 
 class RewriteLog:
-    """What a pass replaced, and from which nodes each node it made stems."""
+    """What a pass replaced, and from which nodes each node it made stems.
+
+    A pass only notes what it does; what stems from what is worked out in the order of the notes when the log is read.
+    """
 
     def __init__(self) -> None:
-        self.replacements: list[Replacement] = []
+        self._noted: list[tuple[Any, ...]] = []
+        """What is not worked out yet: one of the methods for that, with its arguments."""
+        self._replacements: list[Replacement] = []
         self._origins: dict[Node, tuple[Node, ...]] = {}
 
     def replace(self, before: Node, after: Rewritten, rule: str, known: Iterable[Node] = ()) -> None:
         """Record that `rule` put `after` in the place of `before`; nodes in `known` are not new."""
+        self._noted.append((RewriteLog._work_out_replacement, before, after, rule, tuple(known)))
+
+    def derive(self, new: Node, from_: tuple[Node, ...], rule: str = "") -> None:
+        """Record that `new`, with every node below it that has no place yet, was built from the nodes `from_`."""
+        self._noted.append((RewriteLog._work_out_derivation, new, from_, rule))
+
+    def rebuilt(self, old: Node, new: Node) -> None:
+        """Record that `new` is `old` with other children."""
+        if new is not old:
+            self._noted.append((RewriteLog._work_out_copy, old, new))
+
+    @property
+    def replacements(self) -> list[Replacement]:
+        """The applications of rules, in order."""
+        self._work_out()
+        return self._replacements
+
+    def _work_out(self) -> dict[Node, tuple[Node, ...]]:
+        """Return the origins with what was noted since they were last asked for."""
+        noted, self._noted = self._noted, []
+        for note, *arguments in noted:
+            note(self, *arguments)
+        return self._origins
+
+    def _work_out_replacement(self, before: Node, after: Rewritten, rule: str, known: tuple[Node, ...]) -> None:
         result = after if isinstance(after, tuple) else (after,)
         made = _made(result, before, set(known), self._origins)
         for new in made:
             self._origins.setdefault(new, (before,))
         self._same_place(result, (before,))
-        self.replacements.append(Replacement(before, result, made, rule))
+        self._replacements.append(Replacement(before, result, made, rule))
 
-    def derive(self, new: Node, from_: tuple[Node, ...], rule: str = "") -> None:
-        """Record that `new`, with every node below it that has no place yet, was built from the nodes `from_`."""
+    def _work_out_derivation(self, new: Node, from_: tuple[Node, ...], rule: str) -> None:
         made = _made((new,), None, set(from_), self._origins)
         for item in made:
             self._origins.setdefault(item, from_)
         self._same_place((new,), from_)
         if rule:
-            self.replacements.append(Replacement(from_[0], (new,), made, rule))
+            self._replacements.append(Replacement(from_[0], (new,), made, rule))
+
+    def _work_out_copy(self, old: Node, new: Node) -> None:
+        self._origins.setdefault(new, (old,))
 
     def _same_place(self, made: tuple[Node, ...], from_: tuple[Node, ...]) -> None:
         """Record that a node with the very span of an old one, as `dataclasses.replace` makes it, stems from it."""
@@ -55,21 +87,17 @@ class RewriteLog:
             if new.span is not None and new not in from_ and any(new.span is old.span for old in from_):
                 self._origins.setdefault(new, from_)
 
-    def rebuilt(self, old: Node, new: Node) -> None:
-        """Record that `new` is `old` with other children."""
-        if new is not old:
-            self._origins.setdefault(new, (old,))
-
     def origins_of(self, node: Node) -> tuple[Node, ...]:
         """Return the nodes that `node` directly stems from, empty for a node of the input."""
-        return self._origins.get(node, ())
+        return self._work_out().get(node, ())
 
     def ancestry(self, node: Node) -> tuple[Node, ...]:
         """Return `node` and all that it stems from, nearest first."""
         found: dict[Node, None] = {node: None}
+        origins = self._work_out()
         queue = [node]
         for current in queue:
-            for origin in self._origins.get(current, ()):
+            for origin in origins.get(current, ()):
                 if origin not in found:
                     found[origin] = None
                     queue.append(origin)
@@ -78,7 +106,7 @@ class RewriteLog:
     def descendants(self, nodes: Iterable[Node]) -> frozenset[Node]:
         """Return `nodes` and all that was made from them; linear in the size of the log."""
         made_from: defaultdict[Node, list[Node]] = defaultdict(list)
-        for new, old in self._origins.items():
+        for new, old in self._work_out().items():
             for origin in old:
                 made_from[origin].append(new)
         found = set(nodes)
@@ -92,11 +120,12 @@ class RewriteLog:
 
     def locate(self, node: Node) -> Span | None:
         """Return the nearest place in the user's text that `node` stems from."""
+        origins = self._work_out()
         queue, seen = [node], {node}
         for current in queue:
             if current.span is not None:
                 return current.span
-            fresh = [origin for origin in self._origins.get(current, ()) if origin not in seen]
+            fresh = [origin for origin in origins.get(current, ()) if origin not in seen]
             queue += fresh
             seen.update(fresh)
         return None
@@ -106,8 +135,8 @@ class RewriteLog:
         """Return one log that leads through all of `logs`."""
         result = RewriteLog()
         for log in logs:
-            result.replacements.extend(log.replacements)
-            for new, old in log._origins.items():
+            result._replacements.extend(log.replacements)
+            for new, old in log._work_out().items():
                 result._origins.setdefault(new, old)
         return result
 

@@ -46,7 +46,7 @@ class _Origin:
 
 
 class Signature:
-    """What a prim func takes."""
+    """What a prim func takes: `params` with their buffers, the positions `written`, and the arrays' `dtypes`."""
 
     def __init__(self, function: PrimFunc, name: str, locate: Locate) -> None:
         self.function = function
@@ -61,9 +61,10 @@ class Signature:
         for buffer in buffers:
             if buffer is not None and buffer.dtype not in SCALAR_TYPES:
                 raise unknown_dtype(buffer.dtype, buffer, locate)
-        self._params = tuple(zip(function.params, buffers, strict=True))
-        self._written = frozenset(position for position, buffer in enumerate(buffers) if buffer in written)
-        self._dtypes = tuple(np.dtype(buffer.dtype) if buffer is not None else None for buffer in buffers)
+        self.params = tuple(zip(function.params, buffers, strict=True))
+        self.written = frozenset(position for position, buffer in enumerate(buffers) if buffer in written)
+        self.has_strides = any(buffer is not None and buffer.strides for buffer in buffers)
+        self.dtypes = tuple(np.dtype(buffer.dtype) if buffer is not None else None for buffer in buffers)
 
     def bind(self, args: Sequence[object]) -> Bound:
         """Check `args` and pack them.
@@ -71,13 +72,13 @@ class Signature:
         Raises:
             RunError: JT003 to JT008 for an argument that does not fit, JT018 for one that is not writeable.
         """
-        if len(args) != len(self._params):
-            message = f"`{self.name}` takes {len(self._params)} arguments, got {len(args)}"
+        if len(args) != len(self.params):
+            message = f"`{self.name}` takes {len(self.params)} arguments, got {len(args)}"
             self._fail("JT003", message, self.function, f"Its parameters are {self._names()}.")
         words: list[int] = []
         ranges: list[tuple[int, int]] = []
         shapes: list[tuple[int, ...] | int] = []
-        for position, ((param, buffer), arg) in enumerate(zip(self._params, args, strict=True)):
+        for position, ((param, buffer), arg) in enumerate(zip(self.params, args, strict=True)):
             if buffer is None:
                 words.append(self._scalar(param, arg))
                 ranges.append((0, 0))
@@ -104,7 +105,7 @@ class Signature:
             found = type(arg).__name__
             self._fail("JT003", f"`{buffer.name}` of `{self.name}` expects an array, got {found}", buffer)
         array = cast("Array", arg)
-        if array.dtype != self._dtypes[position]:
+        if array.dtype != self.dtypes[position]:
             message = f"`{buffer.name}` expects dtype {buffer.dtype}, got {array.dtype}"
             self._fail("JT004", message, buffer, f"Convert it with .astype({buffer.dtype!r}).")
         if array.ndim != len(buffer.shape):
@@ -116,7 +117,7 @@ class Signature:
         elif not (flags.c_contiguous and flags.aligned):
             message = f"`{buffer.name}` expects a C-contiguous, aligned array"
             self._fail("JT008", message, buffer, "Pass numpy.ascontiguousarray(...) of it.")
-        if position in self._written and not flags.writeable:
+        if position in self.written and not flags.writeable:
             message = f"`{buffer.name}` is written by `{self.name}`, but the array is read-only"
             self._fail("JT018", message, buffer, "Pass a copy.")
         return array
@@ -130,7 +131,7 @@ class Signature:
     def _bind_symbols(self, args: Sequence[object]) -> tuple[int, ...]:
         """Return the values of the symbols, after all shapes were compared with each other."""
         origins: dict[PrimVar, _Origin] = {}
-        for (param, buffer), arg in zip(self._params, args, strict=True):
+        for (param, buffer), arg in zip(self.params, args, strict=True):
             if buffer is not None:
                 self._bind_dims(buffer, cast("Array", arg), origins)
             elif param in self._scalar_symbols:
@@ -210,7 +211,7 @@ class Signature:
             found = bounds.constant(dim)
             return int(evaluate(dim, values)) if found is None else found
 
-        for (_, buffer), arg in zip(self._params, args, strict=True):
+        for (_, buffer), arg in zip(self.params, args, strict=True):
             if buffer is not None:
                 shape = cast("Array", arg).shape
                 for position, (dim, value) in enumerate(zip(buffer.shape, shape, strict=True)):
@@ -240,13 +241,13 @@ class Signature:
         """Tell whether no array that is written overlaps another."""
         return not any(
             ranges[position][0] < end and start < ranges[position][1]
-            for position in self._written
+            for position in self.written
             for other, (start, end) in enumerate(ranges)
             if other != position
         )
 
     def _names(self) -> str:
-        names = [buffer.name if buffer is not None else param.name for param, buffer in self._params]
+        names = [buffer.name if buffer is not None else param.name for param, buffer in self.params]
         return ", ".join(f"`{name}`" for name in names) or "none"
 
     def _fail(self, code: str, message: str, node: Node, hint: str = "") -> NoReturn:

@@ -1,5 +1,6 @@
 """Binary operations, comparisons and conversions of scalars."""
 
+import struct
 from collections.abc import Mapping
 from types import MappingProxyType
 
@@ -35,11 +36,15 @@ def compare(state: State, op: BinaryKind, a: str, b: str, scalar: ScalarType) ->
 
 
 def float_binary(state: State, expr: Binary, a: str, b: str) -> str:
-    """Emit an operation of floats, in the order of the text and without any fast-math flag."""
+    """Emit an operation of floats, in the order of the text.
+
+    No fast-math flag is set, except that the "fast" mode lets a product and a sum become one operation.
+    """
     scalar = state.scalar_of(expr)
     code, llvm = state.code, scalar.register
     if expr.op in _FLOAT_NAMES:
-        return code.emit(f"{_FLOAT_NAMES[expr.op]} {llvm} {a}, {b}")
+        flag = "contract " if state.options.mode == "fast" and expr.op in ("+", "-", "*") else ""
+        return code.emit(f"{_FLOAT_NAMES[expr.op]} {flag}{llvm} {a}, {b}")
     match expr.op:
         case "min" | "max":
             return _choose(state, expr.op, a, b, scalar)
@@ -112,10 +117,7 @@ def convert(state: State, value: str, source: ScalarType, target: ScalarType) ->
         case "float", "bool":
             return code.emit(f"fcmp une {source.register} {value}, 0.0")
         case "float", _:
-            name = "si" if target.kind == "int" else "ui"
-            function = f"@llvm.fpto{name}.sat.{target.register}.f{source.bits}"
-            code.declare(f"declare {target.register} {function}({source.register})")
-            return code.emit(f"call {target.register} {function}({source.register} {value})")
+            return _saturated(state, value, source, target)
         case _, "float":
             name = "sitofp" if source.kind == "int" else "uitofp"
             return code.emit(f"{name} {source.register} {value} to {target.register}")
@@ -126,6 +128,26 @@ def convert(state: State, value: str, source: ScalarType, target: ScalarType) ->
         case _:
             name = "sext" if source.kind == "int" else "zext"
             return code.emit(f"{name} {source.register} {value} to {target.register}")
+
+
+def _saturated(state: State, value: str, source: ScalarType, target: ScalarType) -> str:
+    """Emit the conversion of a float to an integer from comparisons, which are vectorised, unlike LLVM's `sat`."""
+    if source.bits == 16:
+        # The limits of wide integers are no numbers in half precision.
+        value, source = convert(state, value, source, _FLOAT), _FLOAT
+    code, llvm, kind = state.code, source.register, target.register
+    low, high = (f"0x{struct.pack('>d', float(limit)).hex().upper()}" for limit in (target.low, target.high + 1))
+    is_above, is_below = (code.emit(f"fcmp {test} {llvm} {value}, {at}") for test, at in (("oge", high), ("olt", low)))
+    is_low_enough, is_high_enough = (
+        code.emit(f"fcmp {test} {llvm} {value}, {at}") for test, at in (("olt", high), ("oge", low))
+    )
+    is_inside = code.emit(f"and i1 {is_low_enough}, {is_high_enough}")
+    inside = code.emit(f"select i1 {is_inside}, {llvm} {value}, {llvm} 0.0")
+    name = "fptosi" if target.kind == "int" else "fptoui"
+    made = code.emit(f"{name} {llvm} {inside} to {kind}")
+    most = -1 if target.kind == "uint" else target.high
+    made = code.emit(f"select i1 {is_above}, {kind} {most}, {kind} {made}")
+    return code.emit(f"select i1 {is_below}, {kind} {target.low}, {kind} {made}")
 
 
 def rounded(state: State, value: str) -> str:

@@ -12,7 +12,7 @@ from relax_core.jit.text import text_of
 from relax_core.jit.types import SCALAR_TYPES
 from relax_core.source import Span
 
-SiteKind = Literal["range", "zero", "shift", "assert", "fuel", "view"]
+SiteKind = Literal["range", "zero", "shift", "assert", "fuel", "view", "unwritten"]
 Locate = Callable[[Node], Span | None]
 
 SINGULAR = 1
@@ -22,9 +22,10 @@ SINGULAR = 1
 class Site:
     """A place where a kernel may stop.
 
-    `recorded` names the integers that it writes into the error record: first the operands of the check (for
-    "range" the index and the extent, for "view" the needed bytes and the room, or what a region needs and has), then
-    the loop and block variables that are visible. `dimension` is -1 for a view of another size than declared.
+    `recorded` names the integers that it writes into the error record: first the operands of the check (for "range" the
+    index and the extent, for "unwritten" the indices, for "view" the needed bytes and the room, or what a region needs
+    and has), then the loop and block variables that are visible. `dimension` is -1 for a view of another size than
+    declared.
     """
 
     kind: SiteKind
@@ -63,6 +64,11 @@ def diagnose(site: Site, values: Sequence[int], locate: Locate) -> Diagnostic:
             return Diagnostic("JT013", f"Assertion failed: {site.hint}{where}", span)
         case "view":
             return Diagnostic("JT019", f"{_outside(site, values)}{where}", span)
+        case "unwritten":
+            assert isinstance(site.node, BufferLoad), "only loads are checked so"
+            element = f"{site.node.buffer.name}[{', '.join(map(str, values[: len(site.node.indices)]))}]"
+            hint = f"Store to `{site.node.buffer.name}` before, such as in a block's T.init()."
+            return Diagnostic("JT020", f"`{element}` is read before anything is written there{where}", span, hint)
         case "fuel":
             return Diagnostic("JT015", f"The limit of work in loops was reached in {site.hint}{where}", span)
 

@@ -1,19 +1,21 @@
 """The text of one LLVM function while it is written: registers, basic blocks, and cold blocks behind them."""
 
+from collections.abc import Callable
+
 from relax_core.ir.node import Node
-from relax_core.jit.debug_lines import location_mark
+from relax_core.jit.debug_lines import Origin, location_mark
 
 
 class Code:
     """Collects instructions. A line that starts with `;` behind its indentation is a comment for readers.
 
-    With `has_places` every instruction is marked with the node that it stems from; `places` are these nodes, and the
-    number of a mark is the position there.
+    With `has_places` every instruction is marked with what it stems from; `places` are these origins, and the number
+    of a mark is the position there.
     """
 
     def __init__(self, *, has_places: bool = False) -> None:
         self.has_places = has_places
-        self.places: dict[Node, int] = {}
+        self.places: dict[Origin, int] = {}
         self._mark = ""
         self.entry: list[str] = []
         self.declarations: dict[str, str] = {}
@@ -21,7 +23,7 @@ class Code:
         self.lines: list[str] = []
         self._cold: list[str] = []
         self._count = 0
-        self._loop_count = 0
+        self._loops: list[str] = []
 
     def emit(self, instruction: str, hint: str = "t") -> str:
         """Append an instruction and return the register with its result."""
@@ -42,11 +44,11 @@ class Code:
         """Write the instruction for which room was left at `position`."""
         self.lines[position] = f"  {instruction}{self._mark}"
 
-    def stand_at(self, node: Node) -> str:
-        """Let what follows stem from `node`; return what `stand_back` takes to end that."""
+    def stand_at(self, node: Node, *, is_check: bool = False) -> str:
+        """Let what follows stem from `node`, or from its check; return what `stand_back` takes to end that."""
         before = self._mark
         if self.has_places:
-            self._mark = location_mark(self.places.setdefault(node, len(self.places)))
+            self._mark = location_mark(self.places.setdefault(Origin(node, is_check), len(self.places)))
         return before
 
     def stand_back(self, before: str) -> None:
@@ -92,15 +94,31 @@ class Code:
 
     def scalar_loop(self) -> str:
         """Return the mark of a loop that is not to be vectorised."""
-        self._loop_count += 1
-        return f"!{self._loop_count + 1}"
+        return self._loop("!1")
+
+    def written_loop(self) -> str:
+        """Return the mark of a loop that is neither vectorised nor unrolled: its body is written as it is to be."""
+        return self._loop('!1, !{!"llvm.loop.unroll.disable"}')
+
+    def _loop(self, properties: str) -> str:
+        self._loops.append(properties)
+        return f"!{len(self._loops) + 1}"
 
     def metadata(self) -> list[str]:
         """Return what the marks stand for: `!0` of a branch that is likely, and those of loops."""
         likely = '!0 = !{!"branch_weights", i32 1048576, i32 1}'
-        scalar = ['!1 = !{!"llvm.loop.vectorize.enable", i1 false}'] if self._loop_count else []
-        loops = [f"!{number} = distinct !{{!{number}, !1}}" for number in range(2, self._loop_count + 2)]
+        scalar = ['!1 = !{!"llvm.loop.vectorize.enable", i1 false}'] if self._loops else []
+        loops = [f"!{number} = distinct !{{!{number}, {item}}}" for number, item in enumerate(self._loops, 2)]
         return [likely, *scalar, *loops]
+
+    def apart(self, build: Callable[[], None]) -> str:
+        """Return the body of another function, which `build` writes; marks and declarations are shared."""
+        kept = self.entry, self.lines, self._cold, self.block
+        self.entry, self.lines, self._cold, self.block = [], [], [], "entry"
+        build()
+        text = self.text()
+        self.entry, self.lines, self._cold, self.block = kept
+        return text
 
     def text(self) -> str:
         """Return the body of the function."""

@@ -8,15 +8,29 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from relax_core.ir.node import Node
+
 FIRST_LOCATION = 1000
+# How far the numbers of one function's locations are from those of the function before it.
+FUNCTION_STEP = 1_000_000
 _SUBPROGRAM = FIRST_LOCATION - 1
 _UNIT, _FLAG, _FILE, _TYPE, _NOTHING = range(FIRST_LOCATION - 6, _SUBPROGRAM)
 
 _REFERENCE = re.compile(r",? !dbg !(\d+)")
+_MARK = re.compile(r"!dbg !(\d+)")
 _LOCATION = re.compile(r"^!(\d+) = (?:distinct )?!DILocation\(line: (\d+)")
 _ASSEMBLY_LOCATION = re.compile(r"^\s*\.loc\s+\d+\s+(\d+)")
 _ASSEMBLY_METADATA = re.compile(r"^\s*\.(?:loc|file|cfi_\w+|section\s+\.debug\w*)\b|^\.L(?:tmp|func_|debug_)")
+_HEADER = re.compile(r"^(?:; ModuleID|source_filename|target )")
 _LABEL = re.compile(r"^[\w.$]+:")
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """What instructions stem from: a statement, or the check of an access."""
+
+    node: Node
+    is_check: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,13 +46,18 @@ def location_mark(place: int) -> str:
     return f", !dbg !{FIRST_LOCATION + place}"
 
 
-def function_mark() -> str:
-    """Return what marks a function that has marked instructions."""
-    return f" !dbg !{_SUBPROGRAM}"
+def function_mark(number: int = 0) -> str:
+    """Return what marks the function of this number as one that has marked instructions."""
+    return f" !dbg !{_SUBPROGRAM + number * FUNCTION_STEP}"
 
 
-def location_metadata(place_count: int) -> list[str]:
-    """Return what the marks stand for."""
+def moved_marks(text: str, number: int) -> str:
+    """Return instructions with their marks as those of the function of this number, which were made for 0."""
+    return _MARK.sub(lambda match: f"!dbg !{int(match[1]) + number * FUNCTION_STEP}", text)
+
+
+def location_metadata(place_count: int, function_count: int = 1) -> list[str]:
+    """Return what the marks in so many functions stand for."""
     unit = f"language: DW_LANG_C, file: !{_FILE}, isOptimized: true, runtimeVersion: 0, emissionKind: LineTablesOnly"
     subprogram = f'name: "body", file: !{_FILE}, line: 1, type: !{_TYPE}, unit: !{_UNIT}, spFlags: DISPFlagDefinition'
     return [
@@ -49,22 +68,26 @@ def location_metadata(place_count: int) -> list[str]:
         f'!{_FILE} = !DIFile(filename: "kernel", directory: "")',
         f"!{_TYPE} = !DISubroutineType(types: !{_NOTHING})",
         f"!{_NOTHING} = !{{}}",
-        f"!{_SUBPROGRAM} = distinct !DISubprogram({subprogram})",
         *(
-            f"!{FIRST_LOCATION + place} = !DILocation(line: {place + 1}, scope: !{_SUBPROGRAM})"
+            f"!{_SUBPROGRAM + number * FUNCTION_STEP} = distinct !DISubprogram({subprogram})"
+            for number in range(function_count)
+        ),
+        *(
+            f"!{FIRST_LOCATION + step + place} = !DILocation(line: {place + 1}, scope: !{_SUBPROGRAM + step})"
+            for step in range(0, function_count * FUNCTION_STEP, FUNCTION_STEP)
             for place in range(place_count)
         ),
     ]
 
 
 def placed_ir(text: str) -> tuple[PlacedLine, ...]:
-    """Read the places off LLVM IR; the marks, and all that stands behind the last function, are left out."""
+    """Read the places off LLVM IR; the marks, the module's header and what follows the last function are left out."""
     lines = text.splitlines()
     place_of = {
         int(match[1]): int(match[2]) - 1 for match in map(_LOCATION.match, lines) if match is not None and int(match[2])
     }
     end = max((number for number, line in enumerate(lines) if line.startswith("}")), default=len(lines) - 1)
-    return tuple(_placed(line, place_of) for line in lines[: end + 1])
+    return tuple(_placed(line, place_of) for line in lines[: end + 1] if not _HEADER.match(line))
 
 
 def _placed(line: str, place_of: Mapping[int, int]) -> PlacedLine:

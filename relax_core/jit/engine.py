@@ -3,20 +3,26 @@
 import ctypes
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
-from hashlib import blake2b
+from dataclasses import replace
+from functools import partial
+from weakref import ref
 
 from relax_core.ir.rewrite import RewriteLog
 from relax_core.ir.tir import PrimFunc
-from relax_core.jit.kernel import Kernel
+from relax_core.jit.builtin import RECORD_COUNT, Builtins, Records, builtin_program
+from relax_core.jit.compiler import Compiler
+from relax_core.jit.kernel import CANCELLED_FUEL, Kernel
+from relax_core.jit.llvm_source import Source
 from relax_core.jit.lower import NO_FUNCTIONS
+from relax_core.jit.memory import keep_freed_memory
 from relax_core.jit.options import DEFAULT_OPTIONS, KernelOptions
-from relax_core.jit.target import Program, Target
+from relax_core.jit.target import NO_SYMBOLS, Program, Target
+from relax_core.jit.threads import thread_count, thread_symbols
 
-# So far below zero that no payment of a running kernel brings it back, and no sum of payments wraps around.
-CANCELLED_FUEL = -(1 << 62)
 UNLIMITED_FUEL = 1 << 62
-PROGRAM_COUNT = 512
 KERNEL_COUNT = 512
+# A module of fewer kernels is compiled here before other processes would have started.
+AHEAD_COUNT = 16
 
 
 class Engine:
@@ -33,21 +39,30 @@ class Engine:
         allocation_limit_bytes: int = 1 << 30,
         is_cancelled: Callable[[], bool] = lambda: False,
         options: KernelOptions = DEFAULT_OPTIONS,
+        compiler: Compiler | None = None,
     ) -> None:
-        self.target = Target()
+        keep_freed_memory()
+        self._compiler = compiler or Compiler(Target())
+        self.target = self._compiler.target
         self.fuel = fuel
-        self.options = options
+        self.options = replace(
+            options,
+            vector_bits=options.vector_bits or self.target.vector_bits,
+            threads=thread_count(options.threads),
+        )
         self.allocation_limit_bytes = allocation_limit_bytes
         self._is_cancelled = is_cancelled
-        self._programs: OrderedDict[str, Program] = OrderedDict()
+        self._builtins: Builtins | None = None
+        self._has_builtins = True
         self._kernels: OrderedDict[tuple[PrimFunc, str, RewriteLog | None, int], Kernel] = OrderedDict()
+        self._prepared: set[int] = set()
         self._running: dict[int, ctypes.Array[ctypes.c_int64]] = {}
         self._cancelled: set[int] = set()
 
     @property
     def program_count(self) -> int:
         """Number of programs that are compiled and kept."""
-        return len(self._programs)
+        return self._compiler.program_count
 
     def kernel(
         self,
@@ -69,28 +84,43 @@ class Engine:
                 self._kernels.popitem(last=False)
         return found
 
+    def compile_ahead(self, kernel: Kernel) -> None:
+        """Let other processes compile the kernels of the module of `kernel`, if these are many, but not `kernel`."""
+        pool = self._compiler.pool
+        if pool is None:
+            return
+        number, count = id(kernel.functions), len(kernel.functions)
+        if number not in self._prepared and AHEAD_COUNT <= count <= KERNEL_COUNT // 2:
+            self._prepared.add(number)
+            for name, function in kernel.functions.items():
+                other = self.kernel(function, name, kernel.log, kernel.functions)
+                if other is not kernel:
+                    # What waits does not keep an engine that is done with.
+                    pool.submit(id(other), partial(_source_ahead, ref(other)))
+        pool.claim(id(kernel))
+
+    @property
+    def builtins(self) -> Builtins | None:
+        """What builtins that run kernels share, made when it is first asked for; `None` if they cannot be made."""
+        if self._builtins is None and self._has_builtins:
+            program = builtin_program(self._compiler)
+            self._has_builtins = program is not None
+            if program is not None:
+                self._builtins = Builtins(program, Records(self.fuel, (1 << RECORD_COUNT) - 1), self._is_cancelled)
+        return self._builtins
+
     def cancel(self) -> None:
         """Stop the kernels that run, from another thread; each ends with JT014 within milliseconds."""
+        if self._builtins is not None:
+            self._builtins.records.empty(CANCELLED_FUEL)
         for number, record in list(self._running.items()):
             self._cancelled.add(number)
             record[0] = CANCELLED_FUEL
 
-    def program(self, text: str, entry: str, *, has_vectors: bool) -> Program:
-        """Compile LLVM IR, for `has_vectors` as the target says.
-
-        The same instructions, whatever the comments, are compiled once.
-        """
-        # Structurally equal prim funcs lower to the same instructions, as these hold no names of the text.
-        lines = (line for line in text.splitlines() if not line.lstrip().startswith(";"))
-        key = blake2b("\n".join(lines).encode(), digest_size=16).hexdigest()
-        found = self._programs.get(key)
-        if found is None:
-            found = self._programs[key] = self.target.compile(text, entry, has_vectors=has_vectors)
-            if len(self._programs) > PROGRAM_COUNT:
-                self._programs.popitem(last=False)
-        else:
-            self._programs.move_to_end(key)
-        return found
+    def program(self, source: Source) -> Program:
+        """Compile LLVM IR, or find it compiled."""
+        symbols = thread_symbols(self.options.threads, self._compiler) if source.has_chunks else NO_SYMBOLS
+        return self._compiler.program(source, symbols)
 
     def start(self, record: "ctypes.Array[ctypes.c_int64]") -> None:
         """Declare that a kernel runs with this error record."""
@@ -105,3 +135,8 @@ class Engine:
         was_cancelled = number in self._cancelled
         self._cancelled.discard(number)
         return was_cancelled
+
+
+def _source_ahead(kernel: "ref[Kernel]") -> Source | None:
+    found = kernel()
+    return None if found is None else found.source_ahead()

@@ -13,11 +13,13 @@ from relax_core.ir.node import postorder
 from relax_core.ir.prim import PrimVar
 from relax_core.ir.tir import Buffer, PrimFunc
 from relax_core.jit.debug_lines import function_mark, location_metadata
+from relax_core.jit.parts import enclose_parts
 from relax_core.jit.state import SITE_OFFSET, VALUES_OFFSET, State, Storage
 from relax_core.jit.symbols import shape_symbols
 from relax_core.jit.text import text_of
 from relax_core.jit.types import ScalarType
 from relax_core.jit.views import layout_of
+from relax_core.jit.written import bytes_beside, declare_bytes
 
 ENTRY = "kernel"
 # A buffer of no more bytes lies on the stack, where LLVM may turn it into registers.
@@ -54,6 +56,10 @@ def declare_buffers(state: State, function: PrimFunc, called: Sequence[PrimFunc]
             register = f"%w{len(workspace)}"
             workspace.append(buffer)
         state.storage[buffer] = _storage(state, buffer, register, ALIGNMENT)
+    if state.options.finds_uninitialised:
+        for buffer, written in bytes_beside(state, function).items():
+            declare_bytes(state, buffer, f"%w{len(workspace)}", layout_of(state, written))
+            workspace.append(written)
     return tuple(workspace)
 
 
@@ -93,13 +99,16 @@ def enclose(state: State, function: PrimFunc, workspace: tuple[Buffer, ...], *, 
     if state.packed_calls:
         params.append("ptr %host")
         unpacking += _unpack(state, len(params) - 1, "host", None)
+    parts = enclose_parts(state, params, unpacking)
     mark = function_mark() if code.has_places else ""
     taken = ", ".join((*params, "ptr noalias align 8 %record"))
     passed = ", ".join(f"{param.split()[0]} {param.split()[-1]}" for param in (*params, "ptr %record"))
     return "\n".join(
         (
             *(" ".join(line.split()) for line in head),
-            f"define internal i32 @body({taken}) noinline nounwind{mark} {{",
+            *parts,
+            # Arrays on the stack are larger than the page that guards it: each page is touched when it is taken.
+            f'define internal i32 @body({taken}) noinline nounwind "probe-stack"="inline-asm"{mark} {{',
             code.text(),
             "}",
             f"define i32 @{ENTRY}(ptr %slots, ptr %record) nounwind {{",
@@ -109,7 +118,7 @@ def enclose(state: State, function: PrimFunc, workspace: tuple[Buffer, ...], *, 
             "}",
             *code.declarations.values(),
             *code.metadata(),
-            *(location_metadata(len(code.places)) if code.has_places else ()),
+            *(location_metadata(len(code.places), 1 + len(state.parts)) if code.has_places else ()),
             "",
         )
     )

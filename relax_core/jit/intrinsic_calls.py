@@ -18,18 +18,24 @@ from relax_core.ir.prim import (
 )
 from relax_core.jit.arithmetic import convert
 from relax_core.jit.checks import unsupported
+from relax_core.jit.functions.real import Scalar
+from relax_core.jit.functions.table import ELEMENTARY, ELEMENTARY_DOUBLE, define_function
 from relax_core.jit.intrinsics import (
     C_FUNCTIONS,
     EXTERN_CALLS,
     FUNCTIONS,
     LLVM_FUNCTIONS,
     ON_INTEGERS,
+    REWRITTEN,
     arity_of,
     symbol_of,
 )
+from relax_core.jit.remarks import KernelRemark
 from relax_core.jit.state import State
 from relax_core.jit.types import SCALAR_TYPES, ScalarType
 
+# Processors with vectors of so many bits multiply by powers of two in one instruction.
+SCALING_BITS = 512
 _INFINITIES = "0xH7C00", "0x7FF0000000000000", "0x7FF0000000000000"
 
 
@@ -46,6 +52,13 @@ def lower_intrinsic(state: State, expr: Intrinsic, lower_args: Callable[[], tupl
     if source.kind != "float" and expr.name not in ON_INTEGERS and result.kind != "bool":
         raise unsupported(f"`T.{expr.name}` of {source.name}", expr, state.locate, "Cast the argument to a float.")
     args = lower_args()
+    if state.options.mode != "bitwise" and expr.name in ELEMENTARY and source.kind == "float":
+        if source.bits < 64 or expr.name in ELEMENTARY_DOUBLE:
+            return _elementary(state, expr, args, source)
+        reason = f"`T.{expr.name}` of {source.name} is computed by the C library, one value at a time"
+        state.remarks.append(KernelRemark("refused", "elementary functions", expr, reason))
+    if state.options.mode == "bitwise" and expr.name in REWRITTEN and source.kind == "float":
+        return convert(state, _as_in_tvm(state, expr.name, args[0], source), source, result)
     if expr.name in FUNCTIONS and source.kind == "float":
         return _call(state, expr, args, source)
     return _composed(state, expr, args, source)
@@ -114,15 +127,32 @@ def _multiply_shift(expr: Intrinsic, args: tuple[PrimExpr, PrimExpr, PrimExpr, P
 
 
 def _call(state: State, expr: Intrinsic, args: tuple[str, ...], scalar: ScalarType) -> str:
-    function = FUNCTIONS[expr.name]
     # libm has no functions of half precision, and LLVM's come out as calls of those of single precision.
     inner = scalar if scalar.bits == 64 else SCALAR_TYPES["float32"]
-    values = [
-        convert(state, convert(state, arg, state.scalar_of(source), scalar), scalar, inner)
+    values = _converted(state, expr, args, (scalar, inner))
+    result = _call_symbol(state, symbol_of(FUNCTIONS[expr.name], inner), values, inner)
+    return convert(state, result, inner, state.scalar_of(expr))
+
+
+def _elementary(state: State, expr: Intrinsic, args: tuple[str, ...], scalar: ScalarType) -> str:
+    """Emit a call of a function of this module's own, which LLVM inlines and can compute for many values at once."""
+    inner = SCALAR_TYPES["float64" if scalar.bits == 64 else "float32"]
+    values = _converted(state, expr, args, (scalar, inner))
+    kind: Scalar = "double" if scalar.bits == 64 else "float"
+    symbol = define_function(state.code, expr.name, scalar=kind, has_scaling=state.options.vector_bits >= SCALING_BITS)
+    result = state.code.emit(f"call {kind} {symbol}({', '.join(f'{kind} {value}' for value in values)})")
+    return convert(state, result, inner, state.scalar_of(expr))
+
+
+def _converted(
+    state: State, expr: Intrinsic, args: tuple[str, ...], scalars: tuple[ScalarType, ScalarType]
+) -> list[str]:
+    """Emit the conversions of the arguments to the type of the first one, and from there to that of the function."""
+    common, inner = scalars
+    return [
+        convert(state, convert(state, arg, state.scalar_of(source), common), common, inner)
         for arg, source in zip(args, expr.args, strict=True)
     ]
-    result = _call_symbol(state, symbol_of(function, inner), values, inner)
-    return convert(state, result, inner, state.scalar_of(expr))
 
 
 def _call_symbol(state: State, symbol: str, values: list[str], scalar: ScalarType) -> str:
@@ -159,6 +189,35 @@ def _composed(state: State, expr: Intrinsic, args: tuple[str, ...], scalar: Scal
             return _reinterpret(state, expr, args[0], scalar)
         case _:
             raise unsupported(f"`T.{expr.name}` of {scalar.name}", expr, state.locate)
+
+
+def _as_in_tvm(state: State, name: str, x: str, scalar: ScalarType) -> str:
+    """Emit a function from the parts that TVM makes it of, in the same order."""
+    code, llvm = state.code, scalar.register
+    match name:
+        case "tan":
+            sine, cosine = (_through_single(state, f"llvm.{part}", x, scalar) for part in ("sin", "cos"))
+            return code.emit(f"fdiv {llvm} {sine}, {cosine}")
+        case "atanh":
+            above, below = code.emit(f"fadd {llvm} 1.0, {x}"), code.emit(f"fsub {llvm} 1.0, {x}")
+            logarithms = [_through_single(state, "llvm.log", part, scalar) for part in (above, below)]
+            difference = code.emit(f"fsub {llvm} {', '.join(logarithms)}")
+            return code.emit(f"fmul {llvm} {difference}, 0.5")
+        case _:
+            assert name == "tanh", "the table of rewritten functions has no other"
+            return _tanh_as_in_tvm(state, x, scalar)
+
+
+def _tanh_as_in_tvm(state: State, x: str, scalar: ScalarType) -> str:
+    code, llvm = state.code, scalar.register
+    double = code.emit(f"fmul {llvm} {x}, 2.0")
+    falling = _through_single(state, "llvm.exp", code.emit(f"fmul {llvm} {x}, -2.0"), scalar)
+    rising = _through_single(state, "llvm.exp", double, scalar)
+    above = code.emit(f"fsub {llvm} 1.0, {falling}"), code.emit(f"fadd {llvm} 1.0, {falling}")
+    below = code.emit(f"fsub {llvm} {rising}, 1.0"), code.emit(f"fadd {llvm} {rising}, 1.0")
+    sides = [code.emit(f"fdiv {llvm} {', '.join(parts)}") for parts in (above, below)]
+    is_positive = code.emit(f"fcmp oge {llvm} {x}, 0.0")
+    return code.emit(f"select i1 {is_positive}, {llvm} {sides[0]}, {llvm} {sides[1]}")
 
 
 def _through_single(state: State, symbol: str, value: str, scalar: ScalarType) -> str:

@@ -27,7 +27,7 @@ def _table(how: Literal["llvm", "libm"], arity: int, names: str) -> dict[str, Fu
 FUNCTIONS: Mapping[str, Function] = MappingProxyType(
     {
         **_table("llvm", 1, "exp exp2 exp10 log log2 log10 sqrt sin cos tan asin acos atan sinh cosh tanh"),
-        **_table("llvm", 1, "fabs floor ceil trunc round nearbyint"),
+        **_table("llvm", 1, "fabs floor ceil trunc nearbyint"),
         **_table("llvm", 2, "pow atan2 copysign"),
         **_table("llvm", 3, "fma"),
         **_table("libm", 1, "erf erfc expm1 log1p cbrt asinh acosh atanh lgamma tgamma"),
@@ -35,6 +35,9 @@ FUNCTIONS: Mapping[str, Function] = MappingProxyType(
         "abs": Function("llvm", "fabs"),
         "rint": Function("llvm", "nearbyint"),
         "power": Function("llvm", "pow", 2),
+        # TVM rounds halves to even where C's function of that name goes away from zero.
+        "round": Function("llvm", "roundeven"),
+        "round_half_away": Function("llvm", "round"),
     }
 )
 
@@ -53,6 +56,9 @@ COMPOSED: Mapping[str, int] = MappingProxyType(
         "infinity": 0,
     }
 )
+
+# What TVM's `llvm` target makes of other functions, with other results than C's library in the last places.
+REWRITTEN = frozenset(("tan", "tanh", "atanh"))
 
 # Calls of what may do anything: of another prim func, or of a packed function.
 PACKED_CALLS = frozenset(("call_packed", "tvm_call_packed", "call_cpacked", "tvm_call_cpacked"))

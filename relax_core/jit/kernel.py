@@ -2,23 +2,27 @@
 
 import ctypes
 from collections import OrderedDict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from math import prod
-from typing import Any, NoReturn, Protocol
+from typing import NoReturn, Protocol
 
 import numpy as np
-import numpy.typing as npt
 
-from relax_core.diagnostics import Diagnostic, RunError
+from relax_core.diagnostics import CompileError, Diagnostic, RunError
 from relax_core.ir.node import Node, children
+from relax_core.ir.prim import PrimVar
 from relax_core.ir.rewrite import RewriteLog
 from relax_core.ir.tir import BufferLoad, BufferStore, PrimFunc
 from relax_core.jit.arguments import Bound, Signature, address_of
 from relax_core.jit.bounds import Bounds
+from relax_core.jit.builtin import Builtins
+from relax_core.jit.callers import Caller
 from relax_core.jit.checks import cancelled, diagnose
 from relax_core.jit.frame import ENTRY
 from relax_core.jit.jumps import ENDED, STOPPED
+from relax_core.jit.llvm_source import Source
 from relax_core.jit.lower import Lowered, lower
 from relax_core.jit.options import KernelOptions
 from relax_core.jit.packed_calls import FAILED, CallHost, Trampoline
@@ -32,7 +36,12 @@ from relax_core.source import Span
 # A kernel that is called with more different sizes than this gets code that works for any.
 SPECIALISED_VARIANTS = 8
 
+# So far below zero that no payment of a running kernel brings it back, and no sum of payments wraps around.
+CANCELLED_FUEL = -(1 << 62)
+
 VariantKey = tuple[tuple[int, ...] | None, bool]
+# The code of a kernel whose arguments all have constant shapes.
+_ONLY_KEY: VariantKey = ((), True)
 
 
 class Host(Protocol):
@@ -43,8 +52,17 @@ class Host(Protocol):
     fuel: int
     allocation_limit_bytes: int
 
-    def program(self, text: str, entry: str, *, has_vectors: bool) -> Program:
+    @property
+    def builtins(self) -> Builtins | None:
+        """What builtins that run kernels share, `None` if they cannot be made here."""
+        ...
+
+    def program(self, source: Source) -> Program:
         """Compile LLVM IR, or find it compiled."""
+        ...
+
+    def compile_ahead(self, kernel: "Kernel") -> None:
+        """Let the other kernels of its module be compiled meanwhile."""
         ...
 
     def start(self, record: "ctypes.Array[ctypes.c_int64]") -> None:
@@ -58,9 +76,10 @@ class Host(Protocol):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Variant:
-    """A kernel's code for certain sizes, or for any."""
+    """A kernel's code for certain sizes, or for any if it is not specialised."""
 
     lowered: Lowered
+    is_specialised: bool
     program: Program
     slots_type: "type[ctypes.Array[ctypes.c_uint64]]"
     record_type: "type[ctypes.Array[ctypes.c_int64]]"
@@ -75,9 +94,13 @@ class Kernel:
         self.function = function
         self.functions = functions
         self.name = name
-        self._host = host
-        self._log = log
+        self.host = host
+        self.log = log
+        self.outputs: frozenset[int] | None = None
+        """Positions of the arguments without values before a call; `None` for all that the prim func writes."""
         self._signature: Signature | None = None
+        self._caller: Caller | None = None
+        self._lowered_ahead: Lowered | None = None
         self.specialised_variants = SPECIALISED_VARIANTS
         self._variants: OrderedDict[VariantKey, Variant] = OrderedDict()
 
@@ -88,31 +111,69 @@ class Kernel:
             RunError: an argument does not fit, or the kernel stopped: out of range, division by zero, cancelled.
             CompileError: the prim func cannot be compiled.
         """
+        bound, variant = self.bind(args)
+        return self.run(bound, variant, call_host)
+
+    def caller(self, call_host: CallHost | None = None) -> Callable[..., object]:
+        """Return a callable that does what this kernel does, faster for the sizes that it was called with before."""
+        if call_host is not None:
+            return Caller(self, call_host, None).callable
+        if self._caller is None:
+            self._caller = Caller(self, None, None)
+        return self._caller.callable
+
+    def allocating_caller(self, shape: tuple[int, ...], dtype: str) -> Callable[..., object]:
+        """Return a callable that takes all arguments but the last, an output of this shape, and returns that."""
+        return Caller(self, None, (shape, np.dtype(dtype))).callable
+
+    @property
+    def signature(self) -> Signature:
+        """What the kernel takes."""
         if self._signature is None:
             self._signature = Signature(self.function, self.name, self.locate)
-        bound = self._signature.bind(args)
-        variant = self._variant(bound)
-        workspace = self._allocate(variant.lowered, bound)
+        return self._signature
+
+    def bind(self, args: Sequence[object]) -> tuple[Bound, Variant]:
+        """Check arguments, and find or compile the code for them."""
+        bound = self.signature.bind(args)
+        return bound, self._variant(bound)
+
+    def run(self, bound: Bound, variant: Variant, call_host: CallHost | None) -> bool | int | float | None:
+        """Run what `bind` returned."""
+        workspace = [np.zeros(max(size, 1), np.uint8) for size in self.workspace_bytes(variant.lowered, bound)]
         words = [*bound.words, *bound.sizes, *(address_of(buffer) for buffer in workspace)]
         trampoline: Trampoline | None = None
         if variant.lowered.packed_calls:
             trampoline = Trampoline(variant.lowered.packed_calls, call_host or self._refuse)
             words.append(trampoline.address)
         slots = variant.slots_type(*words)
-        record = variant.record_type(self._host.fuel)
-        self._host.start(record)
+        record = variant.record_type(self.host.fuel)
+        self.host.start(record)
         try:
             code = variant.program.run(ctypes.addressof(slots), ctypes.addressof(record))
         finally:
-            was_cancelled = self._host.finish(record)
+            was_cancelled = self.host.finish(record)
         if code == FAILED:
             error = trampoline.error if trampoline is not None else None
             assert error is not None, "a kernel ends so only behind the error of a packed function"
             raise error
         if code == STOPPED:
-            raise RunError((self._diagnose(variant, record[:], was_cancelled=was_cancelled),))
+            raise RunError((self.why_stopped(variant, record[:], was_cancelled=was_cancelled),))
         result = variant.lowered.result
         return None if code == ENDED or result is None else _number(record[1], result)
+
+    def why_stopped(self, variant: Variant, record: list[int], *, was_cancelled: bool = False) -> Diagnostic:
+        """Say what the record of a kernel that stopped tells."""
+        site = variant.lowered.sites[record[1]]
+        values = record[2 : 2 + len(site.recorded)]
+        if site.kind == "fuel" and (was_cancelled or record[0] < CANCELLED_FUEL // 2):
+            return cancelled(site, values, self.locate)
+        found = diagnose(site, values, self.locate)
+        if site.kind != "range":
+            return found
+        condition = next((fact.condition for fact in access_report(self.function) if fact.node is site.node), "")
+        hint = f"It is in range only if `{condition}`." if condition else ""
+        return replace(found, hint=hint, related=self._declaration(site.node))
 
     def _refuse(self, name: str, args: tuple[object, ...]) -> NoReturn:
         del args
@@ -127,12 +188,12 @@ class Kernel:
     def optimized_ir(self) -> str:
         """Return that LLVM IR after LLVM's optimisations."""
         latest = self._latest()
-        return self._host.target.optimized_ir(latest.text, has_vectors=latest.has_vectors)
+        return self.host.target.optimized_ir(latest.text, has_vectors=latest.has_vectors)
 
     def assembly(self) -> str:
         """Return that machine code as text."""
         latest = self._latest()
-        return self._host.target.assembly(latest.text, has_vectors=latest.has_vectors)
+        return self.host.target.assembly(latest.text, has_vectors=latest.has_vectors)
 
     def remarks(self) -> tuple[KernelRemark, ...]:
         """Return which transformations the latest call's variant was made with, and which were refused."""
@@ -141,7 +202,7 @@ class Kernel:
     def locate(self, node: Node) -> Span | None:
         """Return the place in the user's text of a node of this function, or of what is nearest around it."""
         for item in (*_path(self.function, node), self.function):
-            span = self._log.locate(item) if self._log is not None else item.span
+            span = self.log.locate(item) if self.log is not None else item.span
             if span is not None:
                 return span
         return None
@@ -149,7 +210,27 @@ class Kernel:
     def _latest(self) -> Lowered:
         if self._variants:
             return next(reversed(self._variants.values())).lowered
-        return lower(self.function, None, self.locate, self.functions, self._host.options, are_distinct=True)
+        return self._lower(None, are_distinct=True)
+
+    def _lower(self, values: Mapping[PrimVar, int] | None, *, are_distinct: bool) -> Lowered:
+        options = self.host.options
+        return lower(
+            self.function,
+            values,
+            self.locate,
+            self.functions,
+            options,
+            are_distinct=are_distinct,
+            outputs=self.outputs,
+        )
+
+    def source_ahead(self) -> Source | None:
+        """Return the LLVM IR that this kernel will be compiled from, `None` if it depends on the arguments."""
+        with suppress(CompileError):
+            if not self.signature.symbols and not self._variants:
+                lowered = self._lowered_ahead = self._lower({}, are_distinct=True)
+                return _source(lowered)
+        return None
 
     def _variant(self, bound: Bound) -> Variant:
         key: VariantKey = (bound.sizes, bound.are_distinct)
@@ -163,56 +244,44 @@ class Kernel:
         return found
 
     def _compile(self, key: VariantKey) -> Variant:
+        self.host.compile_ahead(self)
         sizes, are_distinct = key
-        assert self._signature is not None, "arguments are bound before code is made for them"
-        values = None if sizes is None else dict(zip(self._signature.symbols, sizes, strict=True))
-        lowered = lower(
-            self.function, values, self.locate, self.functions, self._host.options, are_distinct=are_distinct
-        )
-        program = self._host.program(lowered.text, ENTRY, has_vectors=lowered.has_vectors)
-        word_count = len(self.function.params) + len(self._signature.symbols) + len(lowered.workspace)
+        values = None if sizes is None else dict(zip(self.signature.symbols, sizes, strict=True))
+        lowered = self._lowered_ahead if key == _ONLY_KEY else None
+        lowered = lowered or self._lower(values, are_distinct=are_distinct)
+        program = self.host.program(_source(lowered))
+        word_count = len(self.function.params) + len(self.signature.symbols) + len(lowered.workspace)
         word_count += bool(lowered.packed_calls)
-        return Variant(lowered, program, ctypes.c_uint64 * word_count, ctypes.c_int64 * (2 + lowered.value_count))
+        record_type = ctypes.c_int64 * (2 + lowered.value_count)
+        return Variant(lowered, sizes is not None, program, ctypes.c_uint64 * word_count, record_type)
 
-    def _allocate(self, lowered: Lowered, bound: Bound) -> Sequence[npt.NDArray[Any]]:
-        if not lowered.workspace:
-            return ()
-        assert self._signature is not None, "arguments are bound before anything is allocated"
-        bounds = Bounds(dict(zip(self._signature.symbols, bound.sizes, strict=True)))
-        arrays: list[npt.NDArray[Any]] = []
-        total = 0
+    def workspace_bytes(self, lowered: Lowered, bound: Bound) -> tuple[int, ...]:
+        """Return the sizes of the buffers that the kernel is given besides its arguments."""
+        bounds = Bounds(dict(zip(self.signature.symbols, bound.sizes, strict=True)))
+        sizes: list[int] = []
         for buffer in lowered.workspace:
             extents = [bounds.constant(dim) for dim in buffer.shape]
             known = [extent for extent in extents if extent is not None and extent >= 0]
             size = prod(known) * np.dtype(buffer.dtype).itemsize
-            total += size
-            if len(known) != len(extents) or total > self._host.allocation_limit_bytes:
+            sizes.append(size)
+            if len(known) != len(extents) or sum(sizes) > self.host.allocation_limit_bytes:
                 shape = ", ".join(str(extent) for extent in extents)
                 message = f"Allocating `{buffer.name}` with shape ({shape}) takes {size} bytes"
-                hint = f"A kernel may allocate {self._host.allocation_limit_bytes} bytes."
+                hint = f"A kernel may allocate {self.host.allocation_limit_bytes} bytes."
                 raise RunError((Diagnostic("JT017", message, self.locate(buffer), hint),))
-            arrays.append(np.zeros(max(size, 1), np.uint8))
-        return arrays
-
-    def _diagnose(self, variant: Variant, record: list[int], *, was_cancelled: bool) -> Diagnostic:
-        site = variant.lowered.sites[record[1]]
-        values = record[2 : 2 + len(site.recorded)]
-        if site.kind == "fuel" and was_cancelled:
-            return cancelled(site, values, self.locate)
-        found = diagnose(site, values, self.locate)
-        if site.kind != "range":
-            return found
-        condition = next((fact.condition for fact in access_report(self.function) if fact.node is site.node), "")
-        hint = f"It is in range only if `{condition}`." if condition else ""
-        return replace(found, hint=hint, related=self._declaration(site.node))
+        return tuple(sizes)
 
     def _declaration(self, access: Node) -> tuple[tuple[str, Span], ...]:
         """Say where the buffer of an access is declared, and with which shape."""
         assert isinstance(access, BufferLoad | BufferStore)
         buffer = access.buffer
-        span = buffer.span if self._log is None else self._log.locate(buffer)
+        span = buffer.span if self.log is None else self.log.locate(buffer)
         shape = ", ".join(text_of(dim) for dim in buffer.shape) + ("," if len(buffer.shape) == 1 else "")
         return () if span is None else ((f"`{buffer.name}` has shape ({shape})", span),)
+
+
+def _source(lowered: Lowered) -> Source:
+    return Source(lowered.text, ENTRY, has_vectors=lowered.has_vectors, has_chunks=lowered.has_chunks)
 
 
 def _number(word: int, scalar: ScalarType) -> bool | int | float:

@@ -1,6 +1,7 @@
 """A kernel for readers: LLVM IR before and after optimisation and machine code, each line led back to its statement."""
 
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from time import perf_counter
 
@@ -8,12 +9,15 @@ from relax_core.ir.node import Node
 from relax_core.ir.prim import PrimVar
 from relax_core.ir.tir import PrimFunc
 from relax_core.jit.checks import Locate
-from relax_core.jit.debug_lines import PlacedLine, placed_assembly, placed_ir
+from relax_core.jit.debug_lines import Origin, PlacedLine, placed_assembly, placed_ir
 from relax_core.jit.lower import NO_FUNCTIONS, lower
 from relax_core.jit.options import DEFAULT_OPTIONS, KernelOptions
 from relax_core.jit.ranges import AccessFact, access_report
 from relax_core.jit.remarks import KernelRemark
 from relax_core.jit.target import Target
+
+_VERDICT = "loop not vectorized"
+_ADVICE = re.compile(r"\. Use #pragma [^.]*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,12 +37,12 @@ class VectoriserRemark:
 class KernelViews:
     """A kernel's code in three forms.
 
-    A line's place is an index into `places`, the statements, and accesses for their checks; `checked` are the
+    A line's place is an index into `places`; `checked` are the
     accesses that are compared at run time with these sizes, `facts` what holds of all accesses for any size.
     `seconds` is the time to compile, from lowering to machine code.
     """
 
-    places: tuple[Node, ...]
+    places: tuple[Origin, ...]
     lowered: tuple[PlacedLine, ...]
     optimised: tuple[PlacedLine, ...]
     assembly: tuple[PlacedLine, ...]
@@ -75,8 +79,15 @@ def kernel_views(
         placed_ir(optimised),
         placed_assembly(target.assembly(marked.text, has_vectors=marked.has_vectors)),
         marked.remarks,
-        tuple(dict.fromkeys(VectoriserRemark(line - 1, text) for line, text in said if line > 0)),
+        _vectoriser_remarks(said),
         access_report(function),
         frozenset(marked.checked),
         seconds,
     )
+
+
+def _vectoriser_remarks(said: Sequence[tuple[int, str]]) -> tuple[VectoriserRemark, ...]:
+    """Leave out advice to writers of C, and a bare verdict where a reason was given."""
+    found = [VectoriserRemark(line - 1, _ADVICE.sub("", text)) for line, text in said if line > 0]
+    has_reason = any(item.text.startswith(f"{_VERDICT}:") for item in found)
+    return tuple(dict.fromkeys(item for item in found if not (has_reason and item.text == _VERDICT)))

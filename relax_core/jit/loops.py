@@ -32,8 +32,9 @@ def lower_for(state: State, loop: For, lower_stmt: LowerStmt) -> None:
         step = _step(state, loop, loop.step)
         extent = _trip_count(state, extent, step)
     state.code.comment(f"for {loop.var.name}")
-    work = static_work(state, loop)
-    is_covered = always_pays(state, loop.body)
+    work, inner = static_work(state, loop), static_work(state, loop.body)
+    # Loops inside that are short pay together, so that paying does not cost more than what they do.
+    is_covered = always_pays(state, loop.body) and (inner is None or inner > PREPAID)
     was_prepaid = state.is_prepaid
     leave = state.code.label("left") if has_jump(loop.body, "break_loop") else ""
 
@@ -44,13 +45,12 @@ def lower_for(state: State, loop: For, lower_stmt: LowerStmt) -> None:
         run("0", extent)
     elif work is not None and work <= PREPAID:
         if work:
-            _pay(state, loop, str(work))
+            pay(state, loop, str(work))
         state.is_prepaid = True
         run("0", extent)
     elif is_covered:
         run("0", extent)
     else:
-        inner = static_work(state, loop.body)
         state.is_prepaid = inner is not None and inner <= CHUNK
         _chunked(state, loop, extent, max(inner, 1) if inner is not None and inner <= CHUNK else 1, run)
     if leave:
@@ -87,7 +87,7 @@ def lower_while(state: State, loop: While, lower_stmt: LowerStmt) -> None:
     head, body, leave = code.label("while"), code.label("do"), code.label("done")
     code.comment("while")
     code.goto(head)
-    _pay(state, loop, "1")
+    pay(state, loop, "1")
     condition = lower_expr(state, loop.condition)
     scalar = state.scalar_of(loop.condition)
     test = condition if scalar.kind == "bool" else code.emit(f"icmp ne {scalar.register} {condition}, 0")
@@ -103,7 +103,7 @@ def lower_while(state: State, loop: While, lower_stmt: LowerStmt) -> None:
     code.start(leave)
 
 
-def _pay(state: State, loop: For | While, amount: str) -> None:
+def pay(state: State, loop: For | While, amount: str) -> None:
     """Emit the payment of `amount` of fuel; another thread may empty the cell at any time."""
     code = state.code
     before = code.emit(f"atomicrmw sub ptr %record, i64 {amount} monotonic, align 8", "fuel")
@@ -127,7 +127,7 @@ def _chunked(state: State, loop: For, extent: str, work: int, run: Callable[[str
     left = code.emit(f"sub nsw i64 {extent}, {base}")
     count = _least(state, left, str(size))
     amount = count if work == 1 else code.emit(f"mul nuw nsw i64 {count}, {work}")
-    _pay(state, loop, amount)
+    pay(state, loop, amount)
     run(base, code.emit(f"add nsw i64 {base}, {count}"))
     code.do(f"{following} = call i64 @llvm.sadd.sat.i64(i64 {base}, i64 {size})")
     code.declare("declare i64 @llvm.sadd.sat.i64(i64, i64)")

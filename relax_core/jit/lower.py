@@ -34,6 +34,7 @@ from relax_core.jit.arithmetic import convert
 from relax_core.jit.bounds import Bounds
 from relax_core.jit.checks import Locate, Site, unsupported
 from relax_core.jit.code import Code
+from relax_core.jit.debug_lines import Origin
 from relax_core.jit.frame import declare_buffers, enclose
 from relax_core.jit.jumps import lower_jump, result_type
 from relax_core.jit.loops import lower_for, lower_while
@@ -50,6 +51,7 @@ from relax_core.jit.transforms.registry import emit_transformed
 from relax_core.jit.types import SCALAR_TYPES, ScalarType
 from relax_core.jit.vectors import bind_vector, lanes_of_value, lower_store
 from relax_core.jit.views import match_region, pointer_of
+from relax_core.jit.work import static_work
 
 DEPTH_LIMIT = 200
 SIZE_LIMIT = 200_000
@@ -64,8 +66,9 @@ class Lowered:
     `text` has comments for readers; `sites` are the places where it may stop, by number; `workspace` are the
     buffers that the caller allocates; `checked` are the accesses that are checked at run time; `result` is the type
     of the value that the prim func returns, if it returns one; `packed_calls` are those of packed functions, by number;
-    `remarks` tell which transformations were applied and which were refused; `places` are the nodes that the marks
-    of `debug_lines` number.
+    `remarks` tell which transformations were applied and which were refused; `places` are the origins that the marks
+    of `debug_lines` number; `work` estimates for how many nanoseconds it runs, `None` if that depends on values;
+    with `has_chunks` there are loops whose chunks several threads may run.
     """
 
     text: str
@@ -76,7 +79,9 @@ class Lowered:
     packed_calls: tuple[PackedCall, ...] = ()
     has_vectors: bool = False
     remarks: tuple[KernelRemark, ...] = ()
-    places: tuple[Node, ...] = ()
+    places: tuple[Origin, ...] = ()
+    work: int | None = None
+    has_chunks: bool = False
 
     @property
     def value_count(self) -> int:
@@ -93,11 +98,13 @@ def lower(
     *,
     are_distinct: bool,
     has_places: bool = False,
+    outputs: frozenset[int] | None = None,
 ) -> Lowered:
     """Lower `function` for the values `sizes` of its symbols, or for any values if that is `None`.
 
     With `are_distinct` the buffers are taken not to overlap. Symbols are those of `shape_symbols`, in that order.
-    `functions` are the prim funcs that it may call, by name. With `has_places` the text is marked with the
+    `functions` are the prim funcs that it may call, by name; `outputs` are the positions of the arguments that hold no
+    values at the start, all that are written if that is `None`. With `has_places` the text is marked with the
     statements that its instructions stem from.
 
     Raises:
@@ -108,11 +115,14 @@ def lower(
         _check_size(item, locate)
     symbols = shape_symbols(function)
     # A transformation moves loads across stores, which only buffers that do not overlap allow.
-    options = options if are_distinct else replace(options, is_transformed=False)
+    if not are_distinct or options.finds_uninitialised:
+        options = replace(options, is_transformed=False)
     state = State(Bounds(sizes or {}), locate, function, functions=functions, options=options)
     state.code = Code(has_places=has_places)
     state.code.stand_at(function)
+    state.outputs = outputs
     state.call = _call
+    state.lower_stmt = lower_stmt
     for number, symbol in enumerate(symbols):
         scalar = state.scalar_of(symbol)
         if sizes is None:
@@ -135,7 +145,10 @@ def lower(
     calls = tuple(state.packed_calls)
     has_vectors, remarks = state.vector_count > 0, tuple(state.remarks)
     places = tuple(state.code.places)
-    return Lowered(text, tuple(state.sites), workspace, checked, state.result, calls, has_vectors, remarks, places)
+    sites, work = tuple(state.sites), static_work(state, function.body)
+    return Lowered(
+        text, sites, workspace, checked, state.result, calls, has_vectors, remarks, places, work, bool(state.parts)
+    )
 
 
 def _call(state: State, expr: Intrinsic) -> str:

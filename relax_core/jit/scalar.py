@@ -34,6 +34,7 @@ from relax_core.jit.lanes import VECTOR_INTRINSICS
 from relax_core.jit.state import Place, State, Storage
 from relax_core.jit.text import text_of
 from relax_core.jit.types import ScalarType
+from relax_core.jit.written import require_written
 
 Side = Callable[[], str]
 
@@ -129,7 +130,7 @@ def element_pointer(state: State, access: BufferLoad | BufferStore) -> str:
         steps = zip(constants, known.constants, storage.strides, strict=True)
         distance = sum((here - there) * int(stride) for here, there, stride in steps)
         return state.code.emit(f"getelementptr inbounds {storage.scalar.memory}, ptr {known.pointer}, i64 {distance}")
-    indices = tuple(_checked_index(state, access, position) for position in range(len(access.indices)))
+    indices = checked_indices(state, access)
     offset = "0"
     for index, stride in zip(indices, storage.strides, strict=True):
         term = index if stride == "1" else state.code.emit(f"mul nuw nsw i64 {index}, {stride}")
@@ -159,12 +160,13 @@ def _is_beside(state: State, access: BufferLoad | BufferStore, storage: Storage,
     )
 
 
-def _checked_index(state: State, access: BufferLoad | BufferStore, position: int) -> str:
+def checked_index(state: State, access: BufferLoad | BufferStore, position: int) -> str:
+    """Emit an index of an access as a 64-bit integer, and the check that it is in range where that is not proven."""
     index = access.indices[position]
     scalar = state.scalar_of(index)
     if scalar.kind not in ("int", "uint"):
         raise unsupported(f"An index of dtype {scalar.name}", index, state.locate)
-    is_proven = state.bounds.is_in_range(access.buffer, position, index)
+    is_proven = not state.options.is_checked or state.bounds.is_in_range(access.buffer, position, index)
     register = state.widen(lower_expr(state, index), scalar)
     if not is_proven:
         state.checked.append(access)
@@ -174,8 +176,15 @@ def _checked_index(state: State, access: BufferLoad | BufferStore, position: int
     return register
 
 
+def checked_indices(state: State, access: BufferLoad | BufferStore) -> tuple[str, ...]:
+    """Emit the indices of an access with their checks."""
+    return tuple(checked_index(state, access, position) for position in range(len(access.indices)))
+
+
 def _load(state: State, load: BufferLoad) -> str:
     pointer = element_pointer(state, load)
+    if load.buffer in state.written:
+        require_written(state, load, checked_indices(state, load))
     scalar = state.storage[load.buffer].scalar
     alignment = state.storage[load.buffer].alignment
     value = state.code.emit(f"load {scalar.memory}, ptr {pointer}, align {alignment}", "v")
@@ -277,7 +286,7 @@ def is_safe(state: State, expr: PrimExpr) -> bool:
 def _is_safe_node(state: State, node: object) -> bool:
     match node:
         case BufferLoad(buffer=buffer, indices=indices):
-            if len(indices) != len(buffer.shape) or buffer not in state.storage:
+            if len(indices) != len(buffer.shape) or buffer not in state.storage or buffer in state.written:
                 return False
             return all(state.bounds.is_in_range(buffer, at, index) for at, index in enumerate(indices))
         case Binary():

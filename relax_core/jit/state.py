@@ -8,7 +8,7 @@ from relax_core.analysis.tir_memory import Memory
 from relax_core.diagnostics import CompileError, Diagnostic
 from relax_core.ir.node import Node
 from relax_core.ir.prim import Intrinsic, PrimExpr, PrimVar, dtype_of
-from relax_core.ir.tir import Buffer, PrimFunc
+from relax_core.ir.tir import Buffer, For, PrimFunc, Stmt
 from relax_core.jit.bounds import Bounds
 from relax_core.jit.checks import Locate, Site, unknown_dtype
 from relax_core.jit.code import Code
@@ -19,6 +19,7 @@ from relax_core.jit.types import SCALAR_TYPES, ScalarType
 
 if TYPE_CHECKING:
     from relax_core.jit.packed_calls import PackedCall
+    from relax_core.jit.transforms.nest import Nest
 
 # The record that every kernel gets: fuel, the number of the site that stopped it or the bits of the value that it
 # returns, and the values that the site records.
@@ -93,7 +94,13 @@ class State:
 
     `loops` are those around the place, the innermost last; `result` is the type of what the prim func returns.
     `functions` are those that may be called, by name; `inlined` are the calls around the place, the innermost last.
-    `call` emits a call of a prim func or of a packed function; the latter are `packed_calls`.
+    `call` emits a call of a prim func or of a packed function; the latter are `packed_calls`. `lower_stmt` emits a
+    statement, for transformations that make statements.
+    `outputs` are the positions of the parameters that hold no values at the start, `None` for all that are written.
+    `written` are the bytes that tell which elements of a buffer were written, where that is asked for.
+    `stack_bytes` is how much of the stack transformations took for copies of operands.
+    `parts` are the bodies of functions that run chunks of a loop.
+    `nests` are those that were read for the loop at this place, by it and by how it may start.
     `places` are the elements that the lanes of a vector statement accessed so far, `None` outside of one.
     """
 
@@ -116,13 +123,19 @@ class State:
     matched: set[PrimVar] = field(default_factory=set[PrimVar])
     pointers: dict[PrimVar, Pointer] = field(default_factory=dict[PrimVar, Pointer])
     functions: Mapping[str, PrimFunc] = field(default_factory=dict[str, PrimFunc])
+    outputs: frozenset[int] | None = None
+    written: dict[Buffer, Storage] = field(default_factory=dict[Buffer, Storage])
     places: dict[object, Place] | None = None
     vector_count: int = 0
     packed_calls: "list[PackedCall]" = field(default_factory=list["PackedCall"])
     inlined: list[Inlined] = field(default_factory=list[Inlined])
     call: "Callable[[State, Intrinsic], str] | None" = None
+    lower_stmt: "Callable[[State, Stmt], None] | None" = None
     options: KernelOptions = DEFAULT_OPTIONS
     remarks: list[KernelRemark] = field(default_factory=list[KernelRemark])
+    stack_bytes: int = 0
+    parts: list[str] = field(default_factory=list[str])
+    nests: "dict[tuple[For, bool], Nest | str]" = field(default_factory=dict[tuple[For, bool], "Nest | str"])
 
     @property
     def lanes(self) -> Lanes:
@@ -187,7 +200,7 @@ class State:
 
     def require(self, condition: str, site: Site, operands: Sequence[str] = ()) -> None:
         """Go on if `condition` holds, else stop the kernel at `site`."""
-        before = self.code.stand_at(site.node)
+        before = self.code.stand_at(site.node, is_check=site.kind != "fuel")
         stop = self.site(site, operands)
         go_on = self.code.label("ok")
         self.code.branch(condition, go_on, stop, expects_true=True)

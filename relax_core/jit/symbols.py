@@ -1,11 +1,14 @@
 """The symbolic dimensions of a prim func."""
 
+from functools import lru_cache
+
 from relax_core.analysis.tir_memory import memory_of
 from relax_core.ir.node import postorder
 from relax_core.ir.prim import PrimVar
 from relax_core.ir.tir import PrimFunc
 
 
+@lru_cache(256)
 def shape_symbols(function: PrimFunc) -> tuple[PrimVar, ...]:
     """Return the variables in shapes, strides and offsets of the parameters' buffers, in order of first use.
 

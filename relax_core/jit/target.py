@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from itertools import count
 from threading import Lock
+from types import MappingProxyType
 from typing import Any
 
 from llvmlite import binding  # pyright: ignore[reportMissingTypeStubs]  # llvmlite has no types
@@ -15,14 +16,19 @@ _llvm: Any = binding
 
 _ENTRY_TYPE = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p)
 
+NO_SYMBOLS: Mapping[str, int] = MappingProxyType({})
+
+# To be raised when objects are made in another way from the same LLVM IR, so that no cached one is taken.
+OBJECT_VERSION = 1
 OPTIMISATION_LEVEL = 1
 CODE_GENERATION_LEVEL = 2
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Program:
-    """Linked machine code. `run(slots, record)` takes addresses; the code lives as long as this object."""
+    """Linked machine code at `address`. `run(slots, record)` takes addresses; the code lives as long as this object."""
 
+    address: int
     run: Callable[[int, int], int]
     library: object
 
@@ -38,9 +44,16 @@ class Target:
             features=_llvm.get_host_cpu_features().flatten(),
             opt=CODE_GENERATION_LEVEL,
         )
+        self.description = self._describe()
         self._linker: Any = _llvm.create_lljit_compiler(self._machine)
         self._names = count()
         self._lock = Lock()
+
+    def _describe(self) -> str:
+        """Say what an object depends on besides its LLVM IR."""
+        machine, levels = self._machine, (OPTIMISATION_LEVEL, CODE_GENERATION_LEVEL, OBJECT_VERSION)
+        processor = (_llvm.get_host_cpu_name(), _llvm.get_host_cpu_features().flatten())
+        return repr((machine.triple, str(machine.target_data), processor, _llvm.llvm_version_info, levels))
 
     @property
     def vector_bits(self) -> int:
@@ -48,17 +61,33 @@ class Target:
         features: Mapping[str, bool] = _llvm.get_host_cpu_features()
         return 512 if features.get("avx512f") else 256 if features.get("avx2") else 128
 
-    def compile(self, text: str, entry: str, *, has_vectors: bool = False) -> Program:
-        """Compile and link a module of LLVM IR; `entry` is the function to run.
+    def compile(self, text: str, *, has_vectors: bool = False) -> bytes:
+        """Compile a module of LLVM IR to an object.
 
         With `has_vectors` the lanes of a vector, which are scalars there, are joined again.
         """
         with self._lock:
-            image = self._machine.emit_object(self._optimised(text, has_vectors=has_vectors))
+            return bytes(self._machine.emit_object(self._optimised(text, has_vectors=has_vectors)))
+
+    def compile_plainly(self, text: str) -> bytes:
+        """Compile a module of LLVM IR whose instructions are taken as they stand."""
+        with self._lock:
+            return bytes(self._machine.emit_object(self._parsed(text)))
+
+    def link(self, image: bytes, entry: str, symbols: Mapping[str, int] = NO_SYMBOLS) -> Program:
+        """Link an object; `entry` is the function to run, `symbols` are the addresses of what this process names."""
+        with self._lock:
             builder = _llvm.JITLibraryBuilder().add_object_img(image).add_current_process().export_symbol(entry)
+            for name, address in symbols.items():
+                builder.import_symbol(name, address)
             library = builder.link(self._linker, f"kernel{next(self._names)}")
             address = int(library[entry])
-        return Program(_ENTRY_TYPE(address), library)
+        return Program(address, _ENTRY_TYPE(address), library)
+
+    @property
+    def processor(self) -> str:
+        """LLVM's name of the processor that code is made for, such as `znver5`."""
+        return str(_llvm.get_host_cpu_name())
 
     def optimized_ir(self, text: str, *, has_vectors: bool = False) -> str:
         """Return the LLVM IR that `text` becomes before machine code is made of it."""
@@ -76,13 +105,17 @@ class Target:
         with self._lock:
             return str(self._machine.emit_assembly(self._optimised(text, has_vectors=has_vectors)))
 
-    def _optimised(self, text: str, *, has_vectors: bool) -> Any:
+    def _parsed(self, text: str) -> Any:
         # A context of its own for every module: LLVM's are not made for several threads.
         module = _llvm.parse_assembly(text, _llvm.create_context())
         module.verify()
         # The vectoriser needs the target's description before it starts.
         module.triple = self._machine.triple
         module.data_layout = str(self._machine.target_data)
+        return module
+
+    def _optimised(self, text: str, *, has_vectors: bool) -> Any:
+        module = self._parsed(text)
         options = _llvm.create_pipeline_tuning_options(OPTIMISATION_LEVEL)
         options.loop_vectorization = True
         options.slp_vectorization = has_vectors

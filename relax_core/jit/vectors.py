@@ -8,9 +8,10 @@ from relax_core.jit.arithmetic import convert, rounded
 from relax_core.jit.checks import unsupported
 from relax_core.jit.intrinsics import CALLS
 from relax_core.jit.lanes import scalars_of
-from relax_core.jit.scalar import element_pointer, lower_expr
+from relax_core.jit.scalar import checked_indices, element_pointer, lower_expr
 from relax_core.jit.state import State
 from relax_core.jit.text import text_of
+from relax_core.jit.written import note_store
 
 # A vector statement with more scalar operations, all lanes together, is not written out.
 SIZE_LIMIT = 100_000
@@ -23,7 +24,7 @@ def lower_store(state: State, store: BufferStore) -> None:
     width = state.lanes.width(store)
     if width == 1:
         pointer = element_pointer(state, store)
-        _put(state, store, pointer, lower_expr(state, store.value))
+        store_value(state, store, pointer, lower_expr(state, store.value))
         return
     state.vector_count += 1
     state.places = {}
@@ -40,7 +41,7 @@ def _store_lanes(state: State, store: BufferStore, width: int) -> None:
     pointers = [element_pointer(state, item) for item in known]
     registers = [lower_expr(state, value) for value in values]
     for item, pointer, value, register in zip(known, pointers, values, registers, strict=True):
-        _put(state, item, pointer, register, value)
+        store_value(state, item, pointer, register, value)
 
 
 def lanes_of_value(state: State, value: PrimExpr, width: int) -> tuple[PrimExpr, ...]:
@@ -76,8 +77,10 @@ def _check_pure(state: State, value: PrimExpr, width: int) -> None:
         raise CompileError((Diagnostic("JT016", message, state.locate(where), "Write a loop."),))
 
 
-def _put(state: State, store: BufferStore, pointer: str, value: str, of: PrimExpr | None = None) -> None:
+def store_value(state: State, store: BufferStore, pointer: str, value: str, of: PrimExpr | None = None) -> None:
     """Emit the store of a register; `of` is the expression that it holds, if that is not the value of `store`."""
+    if store.buffer in state.written:
+        note_store(state, store, checked_indices(state, store))
     storage = state.storage[store.buffer]
     scalar = storage.scalar
     value = convert(state, value, state.scalar_of(store.value if of is None else of), scalar)

@@ -129,16 +129,22 @@ class _Groups:
         return size(floordiv(shape[self.channel], self.count))
 
     def over(self, shape: Sequence[PrimExpr]) -> list[tuple[str, PrimExpr]]:
-        found = [(f"k{axis}", shape[axis]) for axis in self.axes]
-        return found if self.channel is None else [*found, ("kc", self.width(shape))]
+        """Return what a part is reduced over, in the order in which its elements lie."""
+        extents = {axis: (f"k{axis}", shape[axis]) for axis in self.axes}
+        if self.channel is not None:
+            extents[self.channel] = ("kc", self.width(shape))
+        return [extents[axis] for axis in sorted(extents)]
 
     def source(
         self, shape: Sequence[PrimExpr], part: Sequence[PrimExpr], reduced: Sequence[PrimExpr]
     ) -> tuple[PrimExpr, ...]:
         rest, inner = iter(part), iter(reduced)
-        indices = [next(inner) if k in self.axes else next(rest) for k in range(len(shape))]
-        if self.channel is not None:
-            indices[self.channel] = add(mul(indices[self.channel], self.width(shape)), next(inner))
+        indices: list[PrimExpr] = []
+        for axis in range(len(shape)):
+            if axis == self.channel:
+                indices.append(add(mul(next(rest), self.width(shape)), next(inner)))
+            else:
+                indices.append(next(inner) if axis in self.axes else next(rest))
         return tuple(indices)
 
 

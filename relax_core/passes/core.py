@@ -1,7 +1,8 @@
 """What a pass is, what it may do while it runs, and what is kept of a run."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any, Literal, NoReturn, TypeVar
 
 from relax_core.check.infer import infer
@@ -13,13 +14,16 @@ from relax_core.ir.prim import PrimExpr, PrimVar
 from relax_core.ir.rewrite import RewriteLog, Rule, rewrite
 from relax_core.ir.substitute import substitute
 from relax_core.ir.types import Type
+from relax_core.passes.remarks import Finder, Remark, RemarkKind, Remarks, Said
 from relax_core.pattern.tables import NO_TABLES, Tables
 from relax_core.source import Span
 
 N = TypeVar("N", bound=Node)
 
 Dialect = Literal["relax", "relay", "tir", "any"]
-RemarkKind = Literal["applied", "missed", "note"]
+
+
+NO_TYPES: Mapping[Node, Type] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,30 +31,20 @@ class NoOptions:
     """The options of a pass that has none."""
 
 
-@dataclass(frozen=True, slots=True)
-class Remark:
-    """What a pass says about `node`: done, not done and why, or worth knowing. `number` counts from 0 in a run."""
-
-    number: int
-    node: Node
-    kind: RemarkKind
-    message: str
-    because: tuple[Node, ...] = ()
-
-
 class PassContext:
     """What a pass uses to change a module: every change is recorded in `log`.
 
-    `history` are the logs of the passes that ran before; they lead a node back to the user's text. `tables` are
+    `before` are the stages of the passes that ran before; their logs lead a node back to the user's text. `tables` are
     the patterns of composites and what targets support.
     """
 
-    def __init__(self, history: tuple[RewriteLog, ...] = (), tables: Tables = NO_TABLES) -> None:
+    def __init__(self, before: "tuple[Stage, ...]" = (), tables: Tables = NO_TABLES) -> None:
         self.log = RewriteLog()
         self.tables = tables
-        self.remarks: list[Remark] = []
+        self.remarks = Remarks()
         self.warnings: list[Diagnostic] = []
-        self._history = history
+        self.kept_types: Mapping[Node, Type] = NO_TYPES
+        self._before = before
 
     def rewrite(self, root: N, *rules: Rule) -> N:
         """Apply `rules` bottom-up to every node below `root`."""
@@ -80,15 +74,30 @@ class PassContext:
 
     def remark(self, node: Node, kind: RemarkKind, message: str, because: tuple[Node, ...] = ()) -> None:
         """Say something about `node`; `because` are the nodes that are the reason."""
-        self.remarks.append(Remark(len(self.remarks), node, kind, message, because))
+        self.remarks.add(Said(node, kind, message, because))
+
+    def remark_on_reading(self, find: Finder) -> None:
+        """Say what `find` gives, which is asked when the remarks are first read: reasons that cost an analysis."""
+        self.remarks.add(find)
 
     def types(self, module: IRModule) -> Mapping[Node, Type]:
         """Return the type of every expression of `module`."""
         return infer(module).types
 
+    def types_of_values(self, module: IRModule) -> dict[Node, Type]:
+        """Return the types of the values of `module`, as the pass before kept them or else as they are inferred.
+
+        What a pass keeps it knows without inference: a node that takes the place of another of the same value has its
+        type. Annotations may be left out, since they have the type of what they enclose, and the
+        literals of composite functions, which flow nowhere.
+        """
+        last = self._before[-1] if self._before else None
+        is_known = last is not None and last.after is module and last.kept_types
+        return dict(last.kept_types if last is not None and is_known else infer(module).types)
+
     def whole_log(self) -> RewriteLog:
         """Return one log that leads through this pass and those before it."""
-        return RewriteLog.merged((*self._history, self.log))
+        return RewriteLog.merged((*(stage.log for stage in self._before), self.log))
 
     def locate(self, node: Node) -> Span | None:
         """Return the place in the user's text that `node` stems from."""
@@ -105,6 +114,13 @@ class PassContext:
             CompileError: always.
         """
         raise CompileError((Diagnostic(code, message, self.locate(node), hint),))
+
+
+def keep_type(types: dict[Node, Type], old: Node, new: Node) -> None:
+    """Note that `new`, which takes the place of `old`, has its type."""
+    type_ = types.get(old)
+    if type_ is not None:
+        types[new] = type_
 
 
 Run = Callable[[IRModule, Any, PassContext], IRModule]
@@ -135,7 +151,10 @@ class Pass:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Stage:
-    """One pass of a pipeline that ran. If it failed, `after` is `before` and `diagnostics` say why."""
+    """One pass of a pipeline that ran. If it failed, `after` is `before` and `diagnostics` say why.
+
+    `kept_types` are types of values of `after`, if the pass kept them.
+    """
 
     index: int
     pass_name: str
@@ -143,9 +162,10 @@ class Stage:
     before: IRModule
     after: IRModule
     log: RewriteLog
-    remarks: tuple[Remark, ...] = ()
+    remarks: Sequence[Remark] = ()
     seconds: float = 0.0
     diagnostics: tuple[Diagnostic, ...] = field(default=())
+    kept_types: Mapping[Node, Type] = field(default_factory=lambda: NO_TYPES)
 
     @property
     def is_changed(self) -> bool:

@@ -11,11 +11,11 @@ from typing import Any, NoReturn, TypeAlias, cast
 
 from relax_core.check.check import check
 from relax_core.diagnostics import CompileError, Diagnostic
+from relax_core.frontend.collector import collector_held
 from relax_core.ir.builder import normalize
 from relax_core.ir.dialect import dialect_of
 from relax_core.ir.expr import Function
 from relax_core.ir.module import IRModule
-from relax_core.ir.rewrite import RewriteLog
 from relax_core.passes import PASSES
 from relax_core.passes.core import Dialect, Pass, PassContext, Stage
 from relax_core.passes.properties import PROPERTIES, culprit
@@ -64,19 +64,21 @@ def run_pipeline(
     start = time.perf_counter()
     stages: list[Stage] = []
     repairs: tuple[str, ...] | None = None
-    for index, step in enumerate(steps):
-        if repairs != ():
-            _require_sound(module, step.pass_.repairs)
-        repairs = step.pass_.repairs
-        if is_cancelled():
-            raise CompileError((Diagnostic("PS009", f"the pipeline was cancelled before {step.pass_.name}"),))
-        if progress is not None:
-            progress(index, len(steps), step.pass_.name, time.perf_counter() - start)
-        stage = run_step(step, module, index, tuple(item.log for item in stages), tables)
-        stages.append(stage)
-        if stage.is_failed:
-            break
-        module = stage.after
+    # Between passes, too: what one pass has made the next one reads.
+    with collector_held():
+        for index, step in enumerate(steps):
+            if repairs != ():
+                _require_sound(module, step.pass_.repairs)
+            repairs = step.pass_.repairs
+            if is_cancelled():
+                raise CompileError((Diagnostic("PS009", f"the pipeline was cancelled before {step.pass_.name}"),))
+            if progress is not None:
+                progress(index, len(steps), step.pass_.name, time.perf_counter() - start)
+            stage = run_step(step, module, tuple(stages), tables)
+            stages.append(stage)
+            if stage.is_failed:
+                break
+            module = stage.after
     if repairs != ():
         _require_sound(module, ())
     return tuple(stages)
@@ -94,7 +96,8 @@ def repaired_codes(text: str | None, dialect: Dialect) -> tuple[str, ...]:
 
 def _require_sound(module: IRModule, repairs: tuple[str, ...]) -> None:
     """Raise the errors of `module` unless the next pass repairs errors of their kinds."""
-    diagnostics = check(module)
+    with collector_held():
+        diagnostics = check(module)
     if any(item.severity == "error" and item.code not in repairs for item in diagnostics):
         raise CompileError(diagnostics)
 
@@ -104,24 +107,25 @@ def default_pipeline(module: IRModule) -> str:
     return RELAY_PIPELINE if dialect_of(module) == "relay" else DEFAULT_PIPELINE
 
 
-def run_step(
-    step: Step, module: IRModule, index: int = 0, history: tuple[RewriteLog, ...] = (), tables: Tables = NO_TABLES
-) -> Stage:
-    """Run one pass on `module`; `history` are the logs of the passes before it."""
-    context = PassContext(history, tables)
+def run_step(step: Step, module: IRModule, before: tuple[Stage, ...] = (), tables: Tables = NO_TABLES) -> Stage:
+    """Run one pass on `module`, after the stages `before`."""
+    context = PassContext(before, tables)
     start = time.perf_counter()
     diagnostics: tuple[Diagnostic, ...] = ()
     after = module
     try:
         start_module = _normalized(module, context) if NORMAL_FORM in step.pass_.needs else module
         _require(step.pass_, start_module, context)
-        after = step.pass_.run(start_module, step.options, context)
+        with collector_held():
+            after = step.pass_.run(start_module, step.options, context)
     except CompileError as error:
         diagnostics = error.diagnostics
     seconds = time.perf_counter() - start
-    remarks = tuple(context.remarks)
     said = (*diagnostics, *context.warnings)
-    return Stage(index, step.pass_.name, step.options, module, after, context.log, remarks, seconds, said)
+    return Stage(
+        len(before), step.pass_.name, step.options, module, after,
+        context.log, context.remarks, seconds, said, context.kept_types,
+    )  # fmt: skip
 
 
 def final_module(module: IRModule, stages: tuple[Stage, ...]) -> IRModule:

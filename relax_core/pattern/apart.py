@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from relax_core.analysis.regions import is_annotation
 from relax_core.analysis.relay_effects import Effects, effects_of
 from relax_core.ir.attrs import attr
 from relax_core.ir.expr import Call, Expr, Function, GlobalVar, If, Op
@@ -51,7 +52,8 @@ Reason = tuple[ReasonKind, str]
 class Apart:
     """Two units of `target` that stayed apart, and why.
 
-    `between` are the units on all paths from one to the other, `lets` those on the way; `because` are their nodes.
+    `between` are the units on all paths from one to the other, `lets` those on the way. What is in the way are those of
+    `obstacles`, and the lets.
     """
 
     function: str
@@ -64,9 +66,14 @@ class Apart:
     lets: tuple[Let, ...]
 
     @property
+    def obstacles(self) -> tuple[Unit, ...]:
+        """The units between them that do not go to their target."""
+        return _obstacles(self.target, self.between, self.lets)
+
+    @property
     def because(self) -> tuple[Node, ...]:
         """The nodes that stand between the two."""
-        return (*(node for unit in self.between for node in unit.nodes), *self.lets)
+        return (*(node for unit in self.obstacles for node in unit.nodes), *self.lets)
 
     @property
     def path(self) -> tuple[str, ...]:
@@ -124,16 +131,20 @@ class _Judge:
     def _reason(self, producer: Unit, user: Unit, between: tuple[Unit, ...], lets: tuple[Let, ...]) -> Reason:
         if producer.scope is not user.scope:
             return "branch", "one of the two is computed only in a branch or a function of its own"
-        if user.lets_to.get(producer) is None:
-            reasons = dict.fromkeys(self._obstacle(user.target or "", unit) for unit in between)
+        obstacles = _obstacles(user.target or "", between, lets)
+        if user.lets_to.get(producer) is None and obstacles:
+            reasons = dict.fromkeys(self._obstacle(user.target or "", unit) for unit in obstacles)
             return next(iter(reasons))[0], "; ".join(message for _, message in reasons)
-        if between:
+        if obstacles:
             inner = " -> ".join(f"{unit_name(unit)} ({unit.target or 'default'})" for unit in between)
             return "blocking path", f"{producer.name} -> {inner} -> {user.name}: a value leaves and comes back"
         if any(not self.effects.is_pure(let.value) for let in lets):
             return "effect", self._let_words(lets)
         if lets:
             return "let", self._let_words(lets)
+        open_ = next((unit for unit in (user, producer) if all(map(is_annotation, unit.nodes))), None)
+        if open_ is not None:
+            return "let", f"{unit_name(open_)} is a begin around the value of a let, and nothing ends it"
         return "not merged yet", "nothing stands between them: MergeCompilerRegions merges them"
 
     def _let_words(self, lets: tuple[Let, ...]) -> str:
@@ -179,6 +190,12 @@ class _Judge:
         if self.tables.names(target, call) and not self.tables.supports(target, call):
             return "predicate", f"{target} knows {name}, and its predicate refuses this call"
         return "unsupported operator", f"{target} does not support {name}"
+
+
+def _obstacles(target: str, between: tuple[Unit, ...], lets: tuple[Let, ...]) -> tuple[Unit, ...]:
+    """Return the units that are in the way; those of the target itself are so only if neither others nor lets are."""
+    others = tuple(unit for unit in between if unit.target != target)
+    return others if others or lets else between
 
 
 def lets_between(producer: Unit, user: Unit, between: tuple[Unit, ...]) -> tuple[Let, ...]:

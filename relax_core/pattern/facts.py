@@ -84,6 +84,12 @@ def is_source(expr: Node) -> bool:
     return isinstance(expr, Var | Constant | GlobalVar | Op | PrimValue | ShapeExpr | DataTypeImm | Null)
 
 
+def value_arguments(call: Call) -> tuple[Expr, ...]:
+    """Return the arguments of a call that are values: all of them but in Relax."""
+    is_relax = isinstance(call.op, Op) and call.op.name.startswith("relax.")
+    return split_attributes(call)[0] if is_relax else call.args
+
+
 def split_attributes(call: Call) -> tuple[tuple[Expr, ...], Mapping[str, AttrValue]]:
     """Return the arguments of a call that are values, and its attributes, defaults of the operator included.
 

@@ -1,13 +1,16 @@
 """Groups: the matches of a pattern in a function that can be cut out, each with its inputs and members."""
 
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Literal
+from itertools import chain
+from typing import Literal, cast
 
+from relax_core.analysis.regions import open_values
 from relax_core.ir.expr import Call, Constant, Expr, Function, GlobalVar, Op, Tuple, TupleGetItem, Var
 from relax_core.ir.node import Node, children, postorder
 from relax_core.ir.relay import Let
-from relax_core.pattern.facts import Facts
+from relax_core.pattern.facts import Facts, operator_name
 from relax_core.pattern.matcher import Match, match
 from relax_core.pattern.nodes import (
     AltPattern,
@@ -25,6 +28,7 @@ from relax_core.pattern.nodes import (
     WildcardPattern,
     subpatterns,
 )
+from relax_core.pattern.variants import root_operators
 
 Check = Callable[[Match], bool]
 Obstacle = Literal["overlap", "inner use", "predicate"]
@@ -76,57 +80,66 @@ def accept(_: Match) -> bool:
     return True
 
 
-def group(
-    pattern: Pattern,
-    root: Expr,
-    facts: Facts,
-    check: Check = accept,
-    is_closed: Callable[[Function], bool] | None = None,
-) -> Grouping:
+def group(pattern: Pattern, root: Expr, facts: Facts, check: Check = accept, *, skips_closed: bool = False) -> Grouping:
     """Group the matches of `pattern` below `root`, from the result backwards; they do not overlap.
 
     A match is refused if it shares a node with a group, if a node inside it is used outside, or if `check` says so.
-    Functions that are `is_closed` are not looked into. Complexity: linear in the nodes, times the size of the pattern.
+    With `skips_closed` composite and external functions are not looked into. Complexity: linear in the nodes, times the
+    size of the pattern.
     """
-    order = list(_expressions(root, is_closed))
-    users_of = _users(order)
+    nodes = open_values(root) if skips_closed else postorder(root)
+    order = [node for node in nodes if isinstance(node, Expr) and not isinstance(node, Op)]
+    uses = _Uses(order)
+    leaves = tuple(filter(_takes_inputs, subpatterns(pattern)))
     taken: set[Expr] = set()
     groups: list[Group] = []
     refusals: list[Refusal] = []
-    for node in reversed(order):
-        is_passed = node in taken or isinstance(node, Op) or node in facts.value_of
-        found = None if is_passed else match(pattern, node, facts)
+    for node in _candidates(order, root_operators(pattern)):
+        if node in taken or node in facts.value_of:
+            continue
+        found = match(pattern, node, facts)
         if found is None:
             continue
-        members = _members(found)
-        refusal = _refusal(found, members, taken, users_of)
+        extent = _extent(found)
+        refusal = _refusal(found, extent, taken, uses)
         if refusal is None and not check(found):
             refusal = Refusal(found, "predicate", node)
         if refusal is not None:
             refusals.append(refusal)
             continue
-        groups.append(Group(len(groups), found, _inputs(found, members), members))
-        taken.update(members)
+        groups.append(Group(len(groups), found, _inputs(found, leaves, extent), extent.members))
+        taken |= extent.inside
     return Grouping(tuple(groups), tuple(refusals))
 
 
-def _expressions(root: Expr, is_closed: Callable[[Function], bool] | None) -> Iterator[Expr]:
-    """Yield the expressions below `root` once each, parts first, without those of closed functions."""
-    if is_closed is None:
-        yield from (node for node in postorder(root) if isinstance(node, Expr))
-        return
-    seen: set[Node] = set()
-    stack: list[tuple[Node, bool]] = [(root, False)]
-    while stack:
-        node, is_done = stack.pop()
-        if is_done:
-            if isinstance(node, Expr):
-                yield node
-        elif node not in seen:
-            seen.add(node)
-            stack.append((node, True))
-            if not (isinstance(node, Function) and node is not root and is_closed(node)):
-                stack.extend((child, False) for child in reversed(children(node)))
+def _candidates(order: list[Expr], roots: frozenset[str] | None) -> Iterator[Expr]:
+    """Yield from the result backwards the nodes that a pattern whose operators are `roots` may match.
+
+    What is no call of an operator the pattern sees itself.
+    """
+    for node in reversed(order):
+        name = operator_name(node.op) if roots is not None and isinstance(node, Call) else None
+        if roots is None or name is None or name in roots:
+            yield node
+
+
+class _Uses:
+    """How often the nodes of a function are used, and by which; each is found when it is first asked for."""
+
+    def __init__(self, order: list[Expr]) -> None:
+        self._order = order
+        self._counts: Counter[Node] | None = None
+        self._users: dict[Node, list[Expr]] | None = None
+
+    def outside(self, node: Expr, extent: "_Extent") -> tuple[Expr, ...]:
+        """Return the users of a member that are no members."""
+        if self._counts is None:
+            self._counts = Counter(chain.from_iterable(map(children, self._order)))
+        if self._counts[node] == extent.parts.count(node):
+            return ()
+        if self._users is None:
+            self._users = _users(self._order)
+        return tuple(user for user in self._users.get(node, ()) if user not in extent.inside)
 
 
 def _users(order: list[Expr]) -> dict[Node, list[Expr]]:
@@ -138,71 +151,86 @@ def _users(order: list[Expr]) -> dict[Node, list[Expr]]:
 
 
 _PLACES = (WildcardPattern, VarPattern, ConstantPattern, ExprPattern)
+_NAMED = (Op, Function)
+_SHARED = (Function, Constant, GlobalVar, Var)
+_FIXED = (ConstantPattern, ExprPattern)
 _CONSTRAINTS = (AltPattern, AttrPattern, TypePattern, DataTypePattern, ShapePattern, DominatorPattern)
+_OUTSIDE = frozenset((*_PLACES, *_CONSTRAINTS))
 
 
-def _members(found: Match) -> tuple[Expr, ...]:
-    """Return the nodes that a match takes in, parts first: what a part of it describes from the inside."""
-    described = {
-        node
-        for part, node in found.node_of.items()
-        if not isinstance(part, _PLACES) and not isinstance(part, _CONSTRAINTS)
-    }
-    inside = {*described, *found.path_nodes}
-    return tuple(node for node in _within(found.root, inside))
+@dataclass(frozen=True, slots=True, eq=False)
+class _Extent:
+    """The nodes that a match takes in, parts first, and the children of all of them as often as they occur."""
+
+    members: tuple[Expr, ...]
+    inside: set[Expr]
+    parts: tuple[Node, ...]
+
+
+def _extent(found: Match) -> _Extent:
+    """Return what a match takes in: what a part of it describes from the inside."""
+    described = {node for part, node in found.node_of.items() if type(part) not in _OUTSIDE}
+    described.update(found.path_nodes)
+    members = tuple(_within(found.root, described))
+    return _Extent(members, set(members), tuple(chain.from_iterable(map(children, members))))
 
 
 def _within(root: Expr, inside: set[Expr]) -> Iterator[Expr]:
     """Yield the nodes of `inside` that are reached from `root` over nodes of it, parts first."""
     seen: set[Node] = set()
-    stack: list[tuple[Expr, bool]] = [(root, False)]
+    # `None` says that what is under it on the stack has had its parts.
+    stack: list[Node | None] = [root] if root in inside else []
     while stack:
-        node, is_done = stack.pop()
-        if is_done:
-            yield node
-        elif node in inside and node not in seen:
+        node = stack.pop()
+        if node is None:
+            yield cast("Expr", stack.pop())
+        elif node not in seen:
             seen.add(node)
-            stack.append((node, True))
-            stack.extend((child, False) for child in reversed(children(node)) if isinstance(child, Expr))
+            stack += (node, None)
+            stack += [child for child in reversed(children(node)) if child in inside]
 
 
-def _inputs(found: Match, members: tuple[Expr, ...]) -> tuple[Expr, ...]:
-    """Return what flows into a match, once each: what its leaves matched, in the pattern's order, then the rest."""
-    inside = set(members)
-    kept = {node for part, node in found.node_of.items() if isinstance(part, ConstantPattern | ExprPattern)}
-    bound = {member.var for member in members if isinstance(member, Let)}
+def _takes_inputs(part: Pattern) -> bool:
+    """Tell whether what flows into a match is what `part` matched, or the parts of that."""
+    match part:
+        case WildcardPattern() | VarPattern() | CallPattern(args=None) | TuplePattern(fields=None):
+            return True
+        case _:
+            return False
+
+
+def _inputs(found: Match, leaves: tuple[Pattern, ...], extent: _Extent) -> tuple[Expr, ...]:
+    """Return what flows into a match, once each: what its leaves matched, in the pattern's order, then the rest.
+
+    `leaves` are the sub-patterns of its pattern that take inputs.
+    """
+    kept = {node for part, node in found.node_of.items() if isinstance(part, _FIXED)}
+    kept |= extent.inside
+    kept.update(member.var for member in extent.members if isinstance(member, Let))
     inputs: dict[Expr, None] = {}
-    for node in (*_leaves(found), *(child for member in members for child in children(member))):
-        is_fixed = isinstance(node, Op | Function) or node in kept or node in bound
-        if isinstance(node, Expr) and node not in inside and not is_fixed:
+    for node in (*_leaves(found, leaves), *extent.parts):
+        if node not in kept and isinstance(node, Expr) and not isinstance(node, _NAMED):
             inputs[node] = None
     return tuple(inputs)
 
 
-def _leaves(found: Match) -> Iterator[Node]:
-    for part in subpatterns(found.pattern):
+def _leaves(found: Match, leaves: tuple[Pattern, ...]) -> Iterator[Node]:
+    for part in leaves:
         node = found.node_of.get(part)
-        match part, node:
-            case ((WildcardPattern() | VarPattern()), Expr()):
-                yield node
-            case CallPattern(args=None), Call(args=args):
-                yield from args
-            case TuplePattern(fields=None), Tuple(fields=fields):
-                yield from fields
-            case _:
-                pass
+        if isinstance(part, _PLACES):
+            yield from () if node is None else (node,)
+        elif isinstance(node, Call):
+            yield from node.args
+        elif isinstance(node, Tuple):
+            yield from node.fields
 
 
-def _refusal(
-    found: Match, members: tuple[Expr, ...], taken: set[Expr], users_of: dict[Node, list[Expr]]
-) -> Refusal | None:
-    inside = set(members)
-    shared = next((node for node in members if node in taken), None)
-    if shared is not None:
-        return Refusal(found, "overlap", shared)
-    for node in members:
-        if node is not found.root and not isinstance(node, Function | Constant | GlobalVar | Var):
-            outside = tuple(user for user in users_of.get(node, ()) if user not in inside)
+def _refusal(found: Match, extent: _Extent, taken: set[Expr], uses: _Uses) -> Refusal | None:
+    if not taken.isdisjoint(extent.inside):
+        return Refusal(found, "overlap", next(node for node in extent.members if node in taken))
+    for node in extent.members:
+        if node is not found.root and not isinstance(node, _SHARED):
+            outside = uses.outside(node, extent)
             if outside:
                 return Refusal(found, "inner use", node, outside)
     return None

@@ -11,7 +11,7 @@ from relax_core.ir.expr import Call, Constant, Expr, Function, GlobalVar, If, Op
 from relax_core.ir.prim import IntImm
 from relax_core.ir.relay import Let
 from relax_core.ir.types import TensorType
-from relax_core.pattern.facts import Facts, attributes_of, is_same, operator_name, split_attributes
+from relax_core.pattern.facts import Facts, attributes_of, is_same, operator_name, value_arguments
 from relax_core.pattern.nodes import (
     AltPattern,
     AnyPattern,
@@ -105,16 +105,21 @@ class _Attempt:
         self.path_nodes: dict[Expr, None] = {}
         self.miss: Miss | None = None
         self._trail: list[Pattern] = []
+        self._looks_through = bool(facts.value_of) or facts.is_annotated
 
     def visit(self, pattern: Pattern, expr: Expr) -> bool:
         """Match one part; what it noted is forgotten again if it does not match."""
-        self._trail.append(pattern)
         known = self.node_of.get(pattern)
+        if known is None and isinstance(pattern, WildcardPattern):
+            self.node_of[pattern] = expr
+            return True
+        self._trail.append(pattern)
         if known is not None:
             is_match = is_same(known, expr) or self._fail(pattern, expr, "this part matched another expression before")
         else:
             noted, walked = len(self.node_of), len(self.path_nodes)
-            is_match = self._match(cast("AnyPattern", pattern), self._value(pattern, expr))
+            value = self._value(pattern, expr) if self._looks_through else expr
+            is_match = self._match(cast("AnyPattern", pattern), value)
             if is_match:
                 self.node_of[pattern] = expr
             else:
@@ -129,12 +134,12 @@ class _Attempt:
 
     def _match(self, pattern: AnyPattern, expr: Expr) -> bool:
         match pattern:
-            case WildcardPattern():
-                return True
-            case ExprPattern(expr=expected):
-                return _is_equal(expected, expr) or self._fail(pattern, expr, f"is not {_words(expected)}")
             case CallPattern():
                 return self._call(pattern, expr)
+            case ExprPattern(expr=expected):
+                return _is_equal(expected, expr) or self._fail(pattern, expr, f"is not {_words(expected)}")
+            case WildcardPattern():
+                return True
             case ConstantPattern():
                 return isinstance(expr, Constant) or self._fail(pattern, expr, "is no constant")
             case VarPattern(name=name):
@@ -183,7 +188,7 @@ class _Attempt:
             return self._fail(pattern, expr, "is no call")
         noted = len(self.node_of)
         if self.visit(pattern.op, expr.op):
-            args = split_attributes(expr)[0]
+            args = value_arguments(expr)
             if pattern.args is None or self._all(pattern, expr, pattern.args, args):
                 return True
             if operator_name(expr.op) in COMMUTATIVE and self._all(pattern, expr, pattern.args[::-1], args):
@@ -195,10 +200,11 @@ class _Attempt:
         if len(parts) != len(nodes):
             return self._fail(pattern, expr, f"has {len(nodes)} parts, not {len(parts)}")
         noted = len(self.node_of)
-        if all(self.visit(part, node) for part, node in zip(parts, nodes, strict=True)):
-            return True
-        _forget(self.node_of, noted)
-        return False
+        for part, node in zip(parts, nodes, strict=True):
+            if not self.visit(part, node):
+                _forget(self.node_of, noted)
+                return False
+        return True
 
     def _constraint(self, pattern: AttrPattern | TypePattern | DataTypePattern | ShapePattern, expr: Expr) -> bool:
         if not self.visit(pattern.pattern, expr):
@@ -271,11 +277,9 @@ def _forget(noted: dict[Any, Any], count: int) -> None:
 
 
 def _is_equal(expected: Expr, expr: Expr) -> bool:
-    match expected, expr:
-        case Op(), Op():
-            return operator_name(expected) == operator_name(expr)
-        case _:
-            return type(expected) is type(expr) and (is_same(expected, expr) or structural_equal(expected, expr))
+    if isinstance(expected, Op) and isinstance(expr, Op):
+        return expected.name == expr.name or operator_name(expected) == operator_name(expr)
+    return type(expected) is type(expr) and (is_same(expected, expr) or structural_equal(expected, expr))
 
 
 def _words(expected: Expr) -> str:

@@ -6,9 +6,10 @@ from types import MappingProxyType
 
 from relax_core.ir.attrs import AttrValue, attrs_of
 from relax_core.ir.expr import Call, Expr, Function, Var
-from relax_core.ir.node import Node, children, map_children
+from relax_core.ir.node import Node
 from relax_core.ir.rewrite import RewriteLog
 from relax_core.ir.types import Type
+from relax_core.ir.values import value_parts, with_values
 from relax_core.pattern.groups import Group
 from relax_core.pattern.matcher import Match
 
@@ -17,23 +18,26 @@ Make = Callable[[Group, Mapping[Expr, Expr]], Expr]
 
 def partition(
     root: Expr, groups: tuple[Group, ...], attrs: Mapping[str, AttrValue], types: Mapping[Node, Type], log: RewriteLog
-) -> Expr:
-    """Return `root` with each group replaced by a call of a function that holds it.
+) -> tuple[Expr, Mapping[Node, Type]]:
+    """Return `root` with each group replaced by a call of a function that holds it, and the types of the nodes made.
 
-    The parameters are `FunctionVar_<group>_<k>`; the function has `PartitionedFromPattern` and `attrs`.
+    The parameters are `FunctionVar_<group>_<k>`; the function has `PartitionedFromPattern` and `attrs`. What takes the
+    place of a node has the node's type; nodes inside of the functions are not among the types.
     See: tvm/src/relay/ir/dataflow_matcher.cc, PatternPartitioner, v0.19
     """
 
     def make(group: Group, value_of: Mapping[Expr, Expr]) -> Expr:
-        params = tuple(
-            Var(f"FunctionVar_{group.number}_{place}", types.get(arg)) for place, arg in enumerate(group.args)
-        )
-        body = _expr(inner(group, dict(zip(group.args, params, strict=True)))[group.root])
+        param_of: dict[Expr, Var] = {}
+        for place, arg in enumerate(group.args):
+            param_of[arg] = Var(f"FunctionVar_{group.number}_{place}", types.get(arg))
+        body = _expr(inner(group, param_of)[group.root])
         all_attrs = attrs_of({"PartitionedFromPattern": group.name, **attrs})
-        function = Function(params, body, types.get(group.root), all_attrs)
-        return Call(function, tuple(value_of[arg] for arg in group.args))
+        function = Function(tuple(param_of.values()), body, types.get(group.root), all_attrs)
+        return Call(function, tuple(value_of.values()))
 
-    return replace_groups(root, groups, make, log, "PartitionedFromPattern")
+    new_of = replace_groups(root, groups, make, log, "PartitionedFromPattern")
+    made = {new: types[old] for old, new in new_of.items() if new is not old and old in types}
+    return _expr(new_of[root]), made
 
 
 def replace_matches(
@@ -51,43 +55,50 @@ def replace_matches(
         result = callback(after)
         return after.root if result is None else result
 
-    return replace_groups(root, groups, make, log, "pattern")
+    return _expr(replace_groups(root, groups, make, log, "pattern")[root])
 
 
 def inner(group: Group, value_of: Mapping[Expr, Expr]) -> dict[Node, Node]:
-    """Return what the members of a group become if its inputs are replaced, with the inputs."""
-    copied: dict[Node, Node] = {arg: value_of.get(arg, arg) for arg in group.args}
+    """Return what the members of a group become if its inputs are replaced by `value_of`, with the inputs."""
+    copied: dict[Node, Node] = {**value_of}
     for member in group.members:
-        copied[member] = map_children(member, lambda child: copied.get(child, child))
+        copied[member] = with_values(member, copied)
     return copied
 
 
-def replace_groups(root: Expr, groups: tuple[Group, ...], make: Make, log: RewriteLog, rule: str) -> Expr:
-    """Return `root` with `make(group, value_of)` in the place of each group; `value_of` are the inputs as they become.
+def replace_groups(
+    root: Expr, groups: tuple[Group, ...], make: Make, log: RewriteLog, rule: str
+) -> Mapping[Node, Node]:
+    """Return what becomes of `root` and the nodes below it: `make(group, value_of)` in the place of each group.
 
-    Iterative, each node once.
+    `value_of` are the inputs of the group as they become. Iterative, each node once.
     """
-    group_of = {item.root: item for item in groups}
+    group_of: Mapping[Node, Group] = {item.root: item for item in groups}
     new_of: dict[Node, Node] = {}
-    stack: list[tuple[Node, bool]] = [(root, False)]
+    # `None` says that what is under it on the stack has had its parts replaced.
+    stack: list[Node | None] = [root]
     while stack:
-        node, is_ready = stack.pop()
-        if node in new_of:
-            continue
-        group = group_of.get(node) if isinstance(node, Expr) else None
-        parts = children(node) if group is None else group.args
-        if not is_ready and parts:
-            stack.append((node, True))
-            stack.extend((part, False) for part in reversed(parts) if part not in new_of)
-        elif group is None:
-            new_of[node] = map_children(node, new_of.__getitem__)
-            log.rebuilt(node, new_of[node])
-        else:
-            after = make(group, {arg: _expr(new_of[arg]) for arg in group.args})
-            new_of[node] = after
-            if after is not node:
-                log.replace(node, after, rule, known=[new_of[arg] for arg in group.args])
-    return _expr(new_of[root])
+        node = stack.pop()
+        if node is None:
+            node = stack.pop()
+            assert node is not None, "there is a node under the mark"
+            group = group_of.get(node)
+            if group is None:
+                new_of[node] = new = with_values(node, new_of)
+                log.rebuilt(node, new)
+            else:
+                value_of = {arg: _expr(new_of[arg]) for arg in group.args}
+                new_of[node] = new = make(group, value_of)
+                if new is not node:
+                    log.replace(node, new, rule, known=value_of.values())
+        elif node not in new_of:
+            parts = group_of[node].args if node in group_of else value_parts(node)
+            if parts or node in group_of:
+                stack += (node, None)
+                stack += parts[::-1]
+            else:
+                new_of[node] = node
+    return new_of
 
 
 def _expr(node: Node) -> Expr:

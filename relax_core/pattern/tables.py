@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import Any, NoReturn, TypeAlias, cast
 
 from relax_core.diagnostics import CompileError, Diagnostic
-from relax_core.ir.expr import Call
+from relax_core.ir.expr import Call, Expr
 from relax_core.pattern.facts import operator_name
 from relax_core.pattern.matcher import Match
 from relax_core.pattern.nodes import Pattern
@@ -17,6 +17,8 @@ from relax_core.pattern.text import parse_pattern
 Check: TypeAlias = Callable[[Match], bool]
 Predicate: TypeAlias = Callable[[Call], bool]
 Support: TypeAlias = "tuple[str, ...] | Mapping[str, Predicate | None] | Predicate"
+Taker: TypeAlias = "tuple[str, Predicate | None]"
+"""A target with what it says of a call, `None` if it takes all calls of the operator."""
 PatternEntry: TypeAlias = "tuple[str, Pattern] | tuple[str, Pattern, Check]"
 
 _NO_SUPPORT: Mapping[str, Support] = MappingProxyType({})
@@ -41,14 +43,21 @@ class Tables:
 
     def supports(self, target: str, call: Call) -> bool:
         """Tell whether `target` takes a call of an operator."""
-        name = operator_name(call.op)
-        entry = self.supported.get(target, ())
+        return any(accepts is None or accepts(call) for _, accepts in self.takers(call.op, (target,)))
+
+    def takers(self, op: Expr, targets: tuple[str, ...]) -> tuple[Taker, ...]:
+        """Return those of `targets` that may take calls of an operator, in order, each with its predicate if any."""
+        name = operator_name(op)
+        found: list[Taker] = []
         if name is None:
-            return False
-        if callable(entry):
-            return entry(call)
-        predicate = entry.get(name) if isinstance(entry, Mapping) else None
-        return name in entry and (predicate is None or predicate(call))
+            return ()
+        for target in targets:
+            entry = self.supported.get(target, ())
+            if callable(entry):
+                found.append((target, entry))
+            elif name in entry:
+                found.append((target, entry[name] if isinstance(entry, Mapping) else None))
+        return tuple(found)
 
     def names(self, target: str, call: Call) -> bool:
         """Tell whether `target` lists the operator of `call`, whatever its predicate says of this call."""

@@ -1,10 +1,21 @@
 """Other forms of a pattern that compute the same: products and quotients grouped the other way."""
 
 from collections.abc import Iterator
+from types import MappingProxyType
 
-from relax_core.ir.expr import Call, Expr
+from relax_core.ir.expr import Call, Expr, Op
 from relax_core.pattern.facts import operator_name
-from relax_core.pattern.nodes import CallPattern, ExprPattern, Pattern
+from relax_core.pattern.nodes import (
+    AltPattern,
+    AttrPattern,
+    CallPattern,
+    DataTypePattern,
+    DominatorPattern,
+    ExprPattern,
+    Pattern,
+    ShapePattern,
+    TypePattern,
+)
 
 COMMUTATIVE = frozenset(("add", "multiply"))
 
@@ -30,6 +41,26 @@ def regrouped(pattern: CallPattern, expr: Expr) -> Iterator[CallPattern]:
                     yield CallPattern(quotient.op, (CallPattern(pattern.op, (x, other)), z))
         case _:
             pass
+
+
+_REGROUPED_AS = MappingProxyType({"divide": "multiply", "multiply": "divide"})
+
+
+def root_operators(pattern: Pattern) -> frozenset[str] | None:
+    """Return the operators whose calls `pattern` may match, other forms included; `None` if it may match any."""
+    match pattern:
+        case CallPattern(op=ExprPattern(expr=Op() as op)):
+            name = operator_name(op) or ""
+            return frozenset((name, _REGROUPED_AS.get(name, name)))
+        case AltPattern(options=options):
+            found = [root_operators(option) for option in options]
+            return None if None in found else frozenset[str]().union(*(item for item in found if item is not None))
+        case AttrPattern() | TypePattern() | DataTypePattern() | ShapePattern():
+            return root_operators(pattern.pattern)
+        case DominatorPattern(child=child):
+            return root_operators(child)
+        case _:
+            return None
 
 
 def pattern_operator(pattern: Pattern) -> str | None:

@@ -1,11 +1,12 @@
 """Texts with tokens, node ranges and problems."""
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import lru_cache
+from types import MappingProxyType
 from typing import Literal
 
-from pygments.lexers.asm import LlvmLexer  # pyright: ignore[reportMissingTypeStubs]  # pygments has no types
+from pygments.lexers.asm import GasLexer, LlvmLexer  # pyright: ignore[reportMissingTypeStubs]  # pygments has no types
 from pygments.lexers.python import PythonLexer  # pyright: ignore[reportMissingTypeStubs]  # pygments has no types
 from pygments.token import Comment, Keyword, Name, Number, Operator, String
 from pygments.token import _TokenType as Kind  # pyright: ignore[reportPrivateUsage]  # the class has no other name
@@ -23,7 +24,7 @@ from relax_core.printer.printed import NodeRange as PrintedRange
 from relax_core.printer.printed import Printed
 from relax_core.source import Source, Span
 
-Language = Literal["tvmscript", "relay", "plain", "llvm"]
+Language = Literal["tvmscript", "relay", "plain", "llvm", "asm"]
 
 _WORDS_AS_TYPES = frozenset(
     ("R", "T", "I", "relax", "tir", "Tensor", "Tuple", "Object", "Shape", "Prim", "Callable", "Buffer")
@@ -58,6 +59,9 @@ _RELAY_KEYWORDS = frozenset((
 _RELAY_TYPE = re.compile(r"(?:Tensor|(?:bfloat|float|uint|int)\d+(?:x\d+)?|bool|[A-Z]\w*)$")
 _SKIPPED = "PA020"
 """Code of the note about statements around a module, which are not run."""
+_LEXERS: Mapping[Language, type[PythonLexer] | type[LlvmLexer] | type[GasLexer]] = MappingProxyType(
+    {"llvm": LlvmLexer, "asm": GasLexer}
+)
 _LONG_TEXT = 400_000
 """A longer text is shown without colours: tokens would outweigh it many times over."""
 
@@ -195,7 +199,7 @@ def _pieces(text: str, language: Language) -> Iterable[tuple[Syntax, str]]:
         return (("", text),)
     if language == "relay":
         return _relay_pieces(text)
-    lexer = LlvmLexer() if language == "llvm" else PythonLexer()
+    lexer = _LEXERS.get(language, PythonLexer)()
     return ((_syntax_of(kind, piece), piece) for _, kind, piece in lexer.get_tokens_unprocessed(text))
 
 

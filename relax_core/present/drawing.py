@@ -96,10 +96,16 @@ VISIBLE_LIMIT = 1000
 """A graph of more nodes starts folded."""
 
 
-def fold(drawing: Drawing, opened: tuple[str, ...] = (), limit: int = VISIBLE_LIMIT) -> Drawing:
-    """Replace each group of nodes that is not in `opened` by one node, if there are more than `limit` nodes."""
+def fold(
+    drawing: Drawing, opened: tuple[str, ...] = (), limit: int = VISIBLE_LIMIT, shown: frozenset[str] = frozenset()
+) -> Drawing:
+    """Replace each group of nodes that is not in `opened` by one node, if there are more than `limit` nodes.
+
+    A group that holds a node of `shown`, ids, is open too.
+    """
     if len(drawing.nodes) <= limit:
         return drawing
+    opened = (*opened, *dict.fromkeys(item.group for item in drawing.nodes if item.node in shown))
     sizes = Counter(item.group for item in drawing.nodes)
     folded = {name for name, size in sizes.items() if name and size > 1 and name not in opened}
     around = {item.key: item.parent for item in drawing.clusters if item.kind == "region"}

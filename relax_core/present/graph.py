@@ -26,14 +26,23 @@ _LEGEND_OF_KIND = (
 _MARKS = ("added", "removed", "changed", "moved")
 
 
-def function_graph(name: str, facts: Facts, opened: tuple[str, ...] = (), limit: int = VISIBLE_LIMIT) -> Graph:
-    """Present one function of a module; an unknown name gives an empty graph that says so."""
+def function_graph(
+    name: str,
+    facts: Facts,
+    opened: tuple[str, ...] = (),
+    limit: int = VISIBLE_LIMIT,
+    shown: frozenset[str] = frozenset(),
+) -> Graph:
+    """Present one function of a module; an unknown name gives an empty graph that says so.
+
+    In a large graph groups are folded but for those that are `opened`, and those that hold nodes to be `shown`.
+    """
     definition = facts.module.find(name)
     match definition.function if definition is not None else None:
         case Function() as function:
-            return present(fold(draw_function(name, function, facts, _flow_of(facts)), opened, limit))
+            return present(fold(draw_function(name, function, facts, _flow_of(facts)), opened, limit, shown))
         case PrimFunc() as prim_func:
-            return present(fold(draw_prim_func(name, prim_func, facts), opened, limit))
+            return present(fold(draw_prim_func(name, prim_func, facts), opened, limit, shown))
         case None:
             return Graph("", title=f"@{name}", empty_text=f"This module has no function `{name}`.")
 

@@ -1,5 +1,6 @@
 """The sentence after `Now:`: what the program is about to do."""
 
+from relax_core.analysis.virtual_devices import numbered_device
 from relax_core.bytecode.executable import Executable, FunctionEntry
 from relax_core.bytecode.isa import (
     Argument,
@@ -8,11 +9,13 @@ from relax_core.bytecode.isa import (
     FunctionRef,
     GotoInstruction,
     IfInstruction,
+    Immediate,
     Register,
     ReturnInstruction,
 )
 from relax_core.present.boundary import boundary_of
 from relax_core.present.listing import argument_text
+from relax_core.vm.copies import COPY
 
 _SHOWN_ARGUMENTS = 4
 _PREFIXES = ("vm.builtin.", "relax.run.", "relax.")
@@ -58,6 +61,8 @@ def _call(
     words = ", ".join(shown[:_SHOWN_ARGUMENTS]) + (f" and {more} more" if more > 0 else "")
     target = _destination(entry, dst)
     parts = [f"`{entry.name}` {verb} `{short_name(callee.name)}`"]
+    if callee.name == COPY:
+        parts, words = [f"`{entry.name}` copies {words} to {_target_of(args)}"], ""
     if words:
         parts.append(f"with {words}")
     if target:
@@ -66,6 +71,12 @@ def _call(
     if boundary is not None:
         parts.append(boundary.words)
     return " ".join(parts) + (f", line {line}." if line else ".")
+
+
+def _target_of(args: tuple[Argument, ...]) -> str:
+    """Return the device that a copy goes to."""
+    kind, index = (item.value if isinstance(item, Immediate) else 0 for item in args[1:3])
+    return f"`{numbered_device(kind, index, '')}`"
 
 
 def _destination(entry: FunctionEntry, dst: Destination) -> str:

@@ -133,7 +133,7 @@ class _Finder:
         facts = facts_of(self.module, pattern)
         places: list[PatternMatch] = []
         for _, function in open_functions(self.module):
-            found = group(pattern, function, facts, check[0] if check else accept, is_closed)
+            found = group(pattern, function, facts, check[0] if check else accept, skips_closed=True)
             places += (self._fit(item.match, item.members) for item in reversed(found.groups))
             places += (self._refused(item) for item in reversed(found.refusals))
         count = sum(item.is_match for item in places)

@@ -22,8 +22,9 @@ from relax_core.present.run_models import (
 )
 from relax_core.present.steps import jumps
 from relax_core.present.values import Values
-from relax_core.present.words import type_text
+from relax_core.present.words import bytes_text, type_text
 from relax_core.source import Source
+from relax_core.vm.copies import copies_of
 from relax_core.vm.trace import Trace
 from relax_core.vm.values import describe
 
@@ -136,4 +137,11 @@ def _ending(trace: Trace) -> str:
     if not trace.frames:
         return "Nothing ran."
     entry = trace.executable.functions[trace.frames[0].function]
-    return f"`{entry.name}` returned {describe(trace.result)}."
+    return f"`{entry.name}` returned {describe(trace.result)}{_copied(trace)}."
+
+
+def _copied(trace: Trace) -> str:
+    """Say how much was copied between devices, such as `; 2 copies between devices, 48 B`."""
+    copies = copies_of(trace)
+    size = bytes_text(sum(copy.size_bytes for copy in copies))
+    return f"; {len(copies)} {'copy' if len(copies) == 1 else 'copies'} between devices, {size}" if copies else ""

@@ -7,10 +7,14 @@ from typing import Any, cast
 
 import numpy as np
 
+from relax_core.analysis.devices import HOST
+from relax_core.analysis.virtual_devices import device_table
 from relax_core.present.models import Kind
 from relax_core.present.run_models import Capture, Closure, Field, Value
+from relax_core.present.target_marks import category_of
 from relax_core.present.tensor import number, short_text, tensor_model
 from relax_core.present.words import bytes_text, cut, dtype_text, plural
+from relax_core.vm.copies import device_of_value
 from relax_core.vm.trace import Trace
 from relax_core.vm.values import (
     NOT_KEPT,
@@ -30,7 +34,6 @@ from relax_core.vm.values import Closure as ClosureValue
 _LONG_LIMIT = 4_000
 _FIELD_LIMIT = 200
 _DEPTH_LIMIT = 20
-_DEVICE, _CATEGORY = "cpu(0)", "cat0"
 
 Where = Callable[[Any], str]
 """Names the register that holds an object at the time of interest, such as `main %0`; empty if none does."""
@@ -46,6 +49,7 @@ class Values:
         self._place: dict[Any, int] = {}
         self._equal: dict[Value, int] = {}
         self._kept: list[Any] = []
+        self._devices = [str(device) for device in device_table(trace.executable.module)] or [str(HOST)]
         self._birth_of: dict[int, tuple[int, tuple[str, ...]]] = {}
         changes: dict[int, list[int]] = defaultdict(list)
         for event, roots in trace.memory_changes().items():
@@ -89,7 +93,7 @@ class Values:
         value = raw if isinstance(raw, AdtValue) else self._trace.as_it_was(raw, time)
         match value:
             case np.ndarray():
-                return _tensor(value)
+                return self._tensor(value, raw)
             case ClosureValue():
                 assert isinstance(raw, ClosureValue)
                 return self._closure(raw, time, depth)
@@ -110,7 +114,7 @@ class Values:
                 return Value("dtype", "DataType", name, long=name)
             case Uninitialised(shape=shape, dtype=dtype):
                 words = f"{shape_text(shape)} {dtype_text(dtype)}"
-                return Value("unwritten", words, "uninitialised", _DEVICE, _CATEGORY, "nothing was written to it yet")
+                return Value("unwritten", words, "uninitialised", *self._place_of(raw), "nothing was written to it yet")
             case bool() | int() | float() | np.generic():
                 return Value("prim", dtype_text(dtype_name(value)), number(value), long=str(value))
             case None:
@@ -163,18 +167,24 @@ class Values:
         short = f"{raw.name} + {count}" if raw.captures else raw.name
         return Value("closure", "Object", cut(short, 40), summary=f"closure, {count}", closure=model)
 
+    def _tensor(self, array: "np.ndarray[Any, Any]", raw: Any) -> Value:
+        words = f"{shape_text(array.shape)} {dtype_text(str(array.dtype))}"
+        table = tensor_model(array)
+        parts = [str(array.dtype)]
+        if table.minimum:
+            parts += [f"min {table.minimum}", f"max {table.maximum}"]
+        if array.dtype.kind == "f":
+            parts.append(f"{table.nan_count} NaN")
+        parts.append(bytes_text(array.nbytes))
+        kind: Kind = "tensor" if array.ndim else "tensor0"
+        return Value(kind, words, short_text(array), *self._place_of(raw), ", ".join(parts), tensor=table)
 
-def _tensor(array: "np.ndarray[Any, Any]") -> Value:
-    words = f"{shape_text(array.shape)} {dtype_text(str(array.dtype))}"
-    table = tensor_model(array)
-    parts = [str(array.dtype)]
-    if table.minimum:
-        parts += [f"min {table.minimum}", f"max {table.maximum}"]
-    if array.dtype.kind == "f":
-        parts.append(f"{table.nan_count} NaN")
-    parts.append(bytes_text(array.nbytes))
-    kind: Kind = "tensor" if array.ndim else "tensor0"
-    return Value(kind, words, short_text(array), _DEVICE, _CATEGORY, ", ".join(parts), tensor=table)
+    def _place_of(self, raw: Any) -> tuple[str, str]:
+        """Return the device of a tensor and its category: the devices of the module's table come first."""
+        device = str(device_of_value(self._trace.executable, raw))
+        if device not in self._devices:
+            self._devices.append(device)
+        return device, category_of(device, tuple(self._devices))
 
 
 def _long(text: str) -> str:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from relax_core.analysis.virtual_devices import device_table, numbered_device
 from relax_core.vm.checks import (
     check_func_info,
     check_prim_value_info,
@@ -16,8 +17,10 @@ from relax_core.vm.checks import (
 )
 from relax_core.vm.context import Context, fail
 from relax_core.vm.data_builtins import DATA_BUILTINS
+from relax_core.vm.devices import put
 from relax_core.vm.format import fill
 from relax_core.vm.heap import alloc_shape_heap, make_prim_value, make_shape, match_prim_value, match_shape
+from relax_core.vm.placed import plain
 from relax_core.vm.values import (
     Array,
     Closure,
@@ -39,10 +42,11 @@ BuiltinFunction = Callable[..., Any]
 def alloc_storage(
     context: Context, machine: Sentinel, shape: ShapeValue, device_index: int, dtype: DTypeValue, scope: str = "global"
 ) -> StorageValue:
-    """`alloc_storage(%vm, shape, device_index, dtype, scope)`: room for the product of `shape` elements."""
+    """`alloc_storage(%vm, shape, device_index, dtype, scope)`: room for the product of `shape` elements on a device."""
     size_bytes = math.prod(shape) * item_bytes(dtype.name)
     context.reserve(size_bytes, "storage for a tensor")
-    return StorageValue(size_bytes)
+    table = device_table(context.executable.module) if device_index else ()
+    return StorageValue(size_bytes, table[device_index] if device_index < len(table) else None)
 
 
 def alloc_tensor(context: Context, storage: StorageValue, offset: int, shape: ShapeValue, dtype: DTypeValue) -> Array:
@@ -54,7 +58,8 @@ def alloc_tensor(context: Context, storage: StorageValue, offset: int, shape: Sh
             f"a tensor {shape_text(shape)} {dtype.name} at byte {offset} needs {needed:,} bytes of storage, "
             f"but there are {storage.size_bytes:,}",
         )
-    return context.allocate(shape, dtype.name)
+    made = context.allocate(shape, dtype.name)
+    return made if storage.device is None else put(context, made, storage.device)
 
 
 def null_value(context: Context) -> None:
@@ -150,9 +155,9 @@ def tensor_to_shape(context: Context, tensor: Array) -> ShapeValue:
 
 
 def to_device(context: Context, tensor: Array, device_type: int, device_index: int, scope: str = "global") -> Array:
-    """`to_device(tensor, device_type, device_index, scope)`: a copy."""
+    """`to_device(tensor, device_type, device_index, scope)`: a copy on another device."""
     context.reserve(tensor.nbytes, "a copy", tensor.shape, str(tensor.dtype))
-    return tensor.copy()
+    return put(context, plain(tensor).copy(), numbered_device(device_type, device_index, scope))
 
 
 def run_print(context: Context, format_text: str, *values: Value) -> None:

@@ -1,19 +1,23 @@
 """Calls that leave the bytecode: kernels, packed functions, and operators that were not lowered."""
 
-import threading
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from relax_core.diagnostics import DiagnosedError
+from relax_core.jit.options import KernelOptions
 from relax_core.ops import find
 from relax_core.vm.builtins import BUILTINS
 from relax_core.vm.context import fail
 from relax_core.vm.convert import to_host, to_value
+from relax_core.vm.devices import common_device, is_placed, put, same_device
+from relax_core.vm.guard import Guard
 from relax_core.vm.kernels import Kernel, KernelEngine, written_params
 from relax_core.vm.operators import run_operator
+from relax_core.vm.outputs import fresh_arguments
 from relax_core.vm.packed import Packed
 from relax_core.vm.packed_arguments import by_schema, refuse, reserve_result, shown
 from relax_core.vm.packed_library.arrays import ArgumentError, Given
@@ -24,27 +28,39 @@ from relax_core.vm.values import Array, Value, arrays_in, root_of
 if TYPE_CHECKING:
     from relax_core.vm.machine import Machine
 
-_CANCELLED: Final = "JT014"
-_LOOK_SECONDS: Final = 0.02
+CANCELLED: Final = "JT014"
+"""The code of a kernel that was cancelled: by the host, or by the clock."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """A kernel, what calls it with this machine as its host, and the positions of the arguments that it writes."""
+
+    kernel: Kernel
+    caller: Callable[..., object]
+    writes: tuple[int, ...]
 
 
 class Calls:
     """The calls of one machine. Compiled kernels are kept."""
 
-    def __init__(self, machine: "Machine", engine: KernelEngine | None) -> None:
+    def __init__(self, machine: "Machine", engine: KernelEngine | None, options: KernelOptions) -> None:
         self._machine = machine
         self._given_engine = engine
-        self._kernels: dict[int, tuple[Kernel, tuple[int, ...]]] = {}
+        self._options = options
+        self._kernels: dict[int, _Found] = {}
         self._watched: list[list[tuple[Array, Before]]] = []
-        self._run_ended: threading.Event | None = None
+        self._guard = Guard(machine.is_over, self.cancel)
 
     @property
     def engine(self) -> KernelEngine:
         """The kernel compiler, made when it is first needed."""
         if self._given_engine is None:
+            from relax_core.jit.compiler import local_compiler
             from relax_core.jit.engine import Engine
 
-            self._given_engine = Engine(is_cancelled=self._machine.is_over)
+            stop, compiler = self._machine.is_over, local_compiler()
+            self._given_engine = Engine(is_cancelled=stop, options=self._options, compiler=compiler)
         return self._given_engine
 
     def cancel(self) -> None:
@@ -52,27 +68,15 @@ class Calls:
         if self._given_engine is not None:
             self._given_engine.cancel()
 
-    @contextmanager
-    def guarded(self) -> Generator[None]:
-        """Run the body so that a kernel in it is stopped when the machine's run is over: cancelled, or out of time."""
+    def watch(self) -> None:
+        """Stop a kernel when the machine's run is over, cancelled or out of time, until `rest` is called."""
         self._watched.clear()
-        try:
-            yield
-        finally:
-            if self._run_ended is not None:
-                self._run_ended.set()
-                self._run_ended = None
+        if self._kernels:
+            self._guard.watch()
 
-    def _guard(self) -> None:
-        """Start to look whether the run is over; repeated, as a cancellation between two kernels would be lost."""
-        ended = self._run_ended = threading.Event()
-
-        def look() -> None:
-            while not ended.wait(_LOOK_SECONDS):
-                if self._machine.is_over():
-                    self.engine.cancel()
-
-        threading.Thread(target=look, name="kernel guard", daemon=True).start()
+    def rest(self) -> None:
+        """Stop no kernel any more: the run has ended."""
+        self._guard.rest()
 
     def call(self, function: int, args: tuple[Value, ...]) -> Value:
         """Call a kernel, a builtin, an operator or a packed function of the function table."""
@@ -83,36 +87,58 @@ class Calls:
             return BUILTINS[entry.name](self._machine, *args)
         spec = find(entry.name)
         if spec is not None:
-            return run_operator(self._machine, spec, args)
-        return self._packed(entry.name, args)
+            device = same_device(self._machine, spec.short_name, args) if is_placed(args) else None
+            return put(self._machine, run_operator(self._machine, spec, args), device)
+        return put(self._machine, self._packed(entry.name, args), common_device(args))
 
-    def kernel(self, function: int, args: tuple[Value, ...]) -> None:
-        """Call a prim func; it is compiled at its first call."""
+    def caller(self, function: int) -> Callable[..., object]:
+        """Return what calls a prim func that calls no packed function; it is compiled at its first call."""
+        return self._found(function).kernel.caller()
+
+    def maker(self, function: int, shape: tuple[int, ...], dtype: str) -> Callable[..., object]:
+        """Return what calls such a prim func and returns its last argument, an output that is made for it."""
+        return self._found(function).kernel.allocating_caller(shape, dtype)
+
+    def _found(self, function: int) -> _Found:
         found = self._kernels.get(function)
         if found is None:
             executable = self._machine.executable
             name = executable.functions[function].name
             prim_func = executable.kernels[name]
             kernel = self.engine.kernel(prim_func, name, executable.log, executable.kernels)
-            found = self._kernels[function] = (kernel, written_params(prim_func))
-        kernel, writes = found
-        if self._run_ended is None:
-            self._guard()
+            if self._options.finds_uninitialised:
+                self._tell_outputs(kernel, function)
+            caller = kernel.caller(self._packed_of_kernel)
+            found = self._kernels[function] = _Found(kernel, caller, written_params(prim_func))
+            self._guard.watch()
+        return found
+
+    def _tell_outputs(self, kernel: Kernel, function: int) -> None:
+        from relax_core.jit.kernel import Kernel as CompiledKernel
+
+        if isinstance(kernel, CompiledKernel):
+            kernel.outputs = fresh_arguments(self._machine.executable, function)
+
+    def kernel(self, function: int, args: tuple[Value, ...]) -> None:
+        """Call a prim func; it is compiled at its first call."""
+        found = self._found(function)
+        if is_placed(args):
+            same_device(self._machine, self._machine.executable.functions[function].name, args)
         recorder = self._machine.recorder
         if recorder is not None:
-            for index in writes:
+            for index in found.writes:
                 written = args[index] if index < len(args) else None
                 if isinstance(written, np.ndarray):
                     recorder.before_write(written)
         try:
-            kernel(*args, call_host=self._packed_of_kernel)
+            found.caller(*args)
         except DiagnosedError as error:
             self._raise_limit(error)
             raise
 
     def _raise_limit(self, error: DiagnosedError) -> None:
         """Say why a kernel was cancelled: by the host, or by the clock."""
-        if error.diagnostics[0].code == _CANCELLED:
+        if error.diagnostics[0].code == CANCELLED:
             self._machine.check_time(error.diagnostics[0].span)
 
     def _packed_of_kernel(self, name: str, args: tuple[Any, ...]) -> Value:

@@ -1,12 +1,15 @@
 """What builtins and packed functions may ask of the machine that runs them."""
 
-from collections.abc import Mapping
-from typing import NoReturn, Protocol
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, NoReturn, Protocol
 
 from relax_core.bytecode.executable import Executable
 from relax_core.diagnostics import Diagnostic, RunError
 from relax_core.source import Span
 from relax_core.vm.values import Array, Closure, Value
+
+if TYPE_CHECKING:
+    from relax_core.vm.stack import Frame
 
 
 class Context(Protocol):
@@ -15,6 +18,11 @@ class Context(Protocol):
     @property
     def executable(self) -> Executable:
         """The program."""
+        ...
+
+    @property
+    def frames(self) -> "Sequence[Frame]":
+        """The calls that have not returned, the oldest first."""
         ...
 
     @property

@@ -7,6 +7,7 @@ import numpy as np
 
 from relax_core.ir.types import PrimType, ShapeType, TensorType, TupleType, Type
 from relax_core.vm.context import fail
+from relax_core.vm.placed import plain
 from relax_core.vm.values import (
     AdtValue,
     Closure,
@@ -94,6 +95,8 @@ def _sequence(given: tuple[Any, ...], declared: Type | None) -> Value:
 
 def to_host(value: Value, call: Call) -> Any:
     """Return what the host gets for a value: plain tuples for shapes, names for dtypes, callables for closures."""
+    if type(value) is np.ndarray:
+        return value
     return map_leaves(value, lambda leaf: _leaf_to_host(leaf, call), into_captures=False)
 
 
@@ -108,7 +111,7 @@ def _leaf_to_host(value: Value, call: Call) -> Any:
         case ObjectValue(content=content):
             return content
         case _:
-            return value
+            return plain(value)
 
 
 def own_copies(values: tuple[Value, ...]) -> tuple[Value, ...]:

@@ -13,6 +13,14 @@ class Kernel(Protocol):
 
     def __call__(self, *args: Any, call_host: Callable[[str, tuple[Any, ...]], object] | None = None) -> object: ...
 
+    def caller(self, call_host: Callable[[str, tuple[Any, ...]], object] | None = None) -> Callable[..., object]:
+        """Return a callable that does the same for arguments in order."""
+        ...
+
+    def allocating_caller(self, shape: tuple[int, ...], dtype: str) -> Callable[..., object]:
+        """Return a callable that takes all arguments but the last, which it makes, fills and returns."""
+        ...
+
 
 class KernelEngine(Protocol):
     """Compiles prim funcs; `cancel` stops the running kernel from another thread."""

@@ -1,40 +1,47 @@
-"""The machine: frames on a stack of its own, a loop over decoded instructions, limits, and a log for the debugger."""
+"""The machine: what a run may use, what builtins may ask of it, and which tier runs a function."""
 
 import math
 import time
-from collections.abc import Callable
-from typing import Final
+from collections.abc import Callable, Iterator
+from inspect import currentframe
+from typing import Final, Literal, NoReturn
 
 import numpy as np
 
 from relax_core.bytecode.executable import Executable
 from relax_core.diagnostics import DiagnosedError, Diagnostic, RunError
+from relax_core.jit.options import DEFAULT_OPTIONS, KernelOptions
 from relax_core.source import Span
-from relax_core.vm.builtins import callable_value
-from relax_core.vm.calls import Calls
+from relax_core.vm.calls import CANCELLED, Calls
 from relax_core.vm.context import fail
 from relax_core.vm.convert import own_copies
-from relax_core.vm.decode import BUILTIN, FUNCTION, IF, KERNEL, PACKED, RETURN, Code, decode
+from relax_core.vm.interpreter import Interpreter
 from relax_core.vm.kernels import KernelEngine
 from relax_core.vm.limits import Limits
-from relax_core.vm.locate import located, too_deep, wrong_count
+from relax_core.vm.liveness import live_registers
+from relax_core.vm.locate import located, wrong_count
+from relax_core.vm.meter import Meter
 from relax_core.vm.packed import HOST, Registry
-from relax_core.vm.recorder import NO_WRITE, FrameRecord, Recorder
-from relax_core.vm.stack import Frame
+from relax_core.vm.recorder import NO_WRITE, Recorder
+from relax_core.vm.stack import FROM_HOST, Frame, Opened
+from relax_core.vm.tiers.tier import Tier
 from relax_core.vm.trace import Outcome, OutputLine, Trace
-from relax_core.vm.values import Array, Closure, Value, arrays_in, item_bytes, root_of, shape_text
+from relax_core.vm.values import Array, Closure, Value, arrays_in, item_bytes, no_memory, root_of, shape_text
 
-_CHUNK: Final = 1024
-_HEAVY: Final = (np.ndarray, tuple, Closure)
 _LIMIT_CODES: Final = ("VM003", "VM004", "VM005", "VM006", "VM007", "VM008", "VM019")
+_RECORDED_BYTES: Final = 64 << 20
+"""A recorded run counts what it retains after so many bytes."""
+
+TierName = Literal["generated", "explicit"]
 
 
 class Machine:
     """Runs functions of one executable.
 
-    With `record` the run's trace holds every event; without it only result, output and error. Kernels stay compiled
-    between runs. `on_output` is called with every line as it is printed. Not to be used by two threads at once, but for
-    `cancel`.
+    With `record` the run's trace holds every event; without it only result, output and error. Code is generated for
+    a function when it is first called, and kernels are compiled; both are kept between runs. The explicit tier
+    interprets instead, with the same events. `options` are those of the kernels if no `engine` is given. `on_output`
+    is called with every line as it is printed. Not to be used by two threads at once, but for `cancel`.
     """
 
     def __init__(
@@ -46,29 +53,46 @@ class Machine:
         registry: Registry = HOST,
         engine: KernelEngine | None = None,
         on_output: Callable[[str], None] | None = None,
+        tier: TierName = "generated",
+        options: KernelOptions = DEFAULT_OPTIONS,
     ) -> None:
         self.executable = executable
         self.limits = limits or Limits()
         self.registry = registry
-        self.frames: list[Frame] = []
         self.recorder: Recorder | None = None
+        self.meter = Meter(self.limits)
+        self.interpreter = Interpreter(self)
+        self.generated_depth = 0
+        self.origins: dict[int, str] = {}
         self._is_recording = record
-        self._codes: dict[int, Code] = {}
+        self._is_explicit = tier == "explicit"
         self._on_output = on_output
-        self.calls = Calls(self, engine)
+        self.calls = Calls(self, engine, options)
         self._is_cancelled = False
+        self._tiers: dict[bool, Tier] = {}
         self._reset()
 
+    @property
+    def tier(self) -> Tier:
+        """The generated code for runs of this kind."""
+        found = self._tiers.get(self._is_recording)
+        if found is None:
+            found = self._tiers[self._is_recording] = Tier(self, is_recording=self._is_recording)
+        return found
+
     def _reset(self) -> None:
-        self.frames.clear()
+        self.interpreter.frames.clear()
         self.recorder = Recorder(self.limits.retained_bytes) if self._is_recording else None
+        self.meter.reset()
+        if self._is_recording:
+            self.meter.room = min(self.meter.room, _RECORDED_BYTES)
+        self.generated_depth = 0
+        self.tier.reset()
         self._output: list[OutputLine] = []
         self._output_bytes = 0
-        self._allocated_bytes = 0
-        self._granted_events = 0
         self._nested_count = 0
         self._deadline = time.monotonic() + self.limits.seconds
-        self._failure: tuple[DiagnosedError, tuple[int, int], Diagnostic] | None = None
+        self._failure: tuple[Exception, tuple[int, int], Diagnostic] | None = None
 
     def run(self, entry: str, args: tuple[Value, ...] = ()) -> Trace:
         """Run the function `entry` on machine values; a failure is the trace's `error`, never an exception.
@@ -83,12 +107,9 @@ class Machine:
         if self._is_recording:
             args = own_copies(args)
         try:
-            with self.calls.guarded():
-                result = self._start(self._entry(entry), args)
+            result = self._run(entry, args)
         except DiagnosedError as failure:
-            stop, error = self._stopped(failure)
-        finally:
-            self._is_cancelled = False
+            stop, error = self.note(failure)
         is_limit = error is not None and error.code in _LIMIT_CODES
         outcome: Outcome = "limit" if is_limit else "error" if error else "returned"
         return Trace(
@@ -102,6 +123,26 @@ class Machine:
             seconds=time.perf_counter() - start,
         )
 
+    def call(self, entry: str, args: tuple[Value, ...] = ()) -> Value:
+        """Run the function `entry` and return its result, without a trace.
+
+        Raises:
+            RunError: the program failed.
+        """
+        self._reset()
+        try:
+            return self._run(entry, args)
+        except DiagnosedError as failure:
+            raise RunError((self.note(failure)[1],)) from failure
+
+    def _run(self, entry: str, args: tuple[Value, ...]) -> Value:
+        try:
+            self.calls.watch()
+            return self._start(self._entry(entry), args, FROM_HOST)
+        finally:
+            self.calls.rest()
+            self._is_cancelled = False
+
     def cancel(self) -> None:
         """Stop the run soon, or the next one if none is running; may be called from another thread."""
         self._is_cancelled = True
@@ -112,17 +153,31 @@ class Machine:
         was_recording, self._is_recording = self._is_recording, False
         self._reset()
         try:
-            with self.calls.guarded():
-                return self.invoke(closure, args)
+            self.calls.watch()
+            return self.invoke(closure, args)
         except DiagnosedError as failure:
-            raise RunError((self._stopped(failure)[1],)) from failure
+            raise RunError((self.note(failure)[1],)) from failure
         finally:
+            self.calls.rest()
             self._is_recording = was_recording
+
+    @property
+    def frames(self) -> list[Frame]:
+        """The calls that have not returned, the oldest first."""
+        return [*self.tier.standing(currentframe()), *self.interpreter.frames]
+
+    @property
+    def here(self) -> Frame | None:
+        """The call that is running, `None` if none is."""
+        if self.interpreter.frames:
+            return self.interpreter.frames[-1]
+        return self.tier.innermost(currentframe())
 
     @property
     def slot_origins(self) -> dict[int, str]:
         """For each set slot of the running function's shape heap, the words for what set it."""
-        return self.frames[-1].slot_origins
+        frames = self.interpreter.frames
+        return frames[-1].slot_origins if frames else self.origins
 
     @property
     def moment(self) -> int | None:
@@ -138,28 +193,43 @@ class Machine:
         try:
             array = np.zeros(shape, dtype)
         except MemoryError:
-            fail("VM006", f"there is no memory for a tensor {shape_text(shape)} {dtype}")
+            fail("VM006", no_memory(shape, dtype))
         if self.recorder is not None:
             self.recorder.mark_fresh(array)
         return array
 
     def reserve(self, size_bytes: int, what: str, shape: tuple[int, ...] | None = None, dtype: str = "") -> None:
         """Count memory that is about to be taken; VM006 if it is too much."""
-        self._allocated_bytes += size_bytes
-        if self._allocated_bytes <= self.limits.memory_bytes:
+        self.meter.room -= size_bytes
+        if self.meter.room >= 0:
             return
         live_bytes = self._live_bytes()
-        if live_bytes + size_bytes > self.limits.memory_bytes:
-            limit = f"the limit of a run is {self.limits.memory_bytes:,}"
-            alive = f"; {live_bytes:,} bytes are in use" if live_bytes else ""
-            words = f"{what} {shape_text(shape)} {dtype}" if shape is not None else what
-            fail("VM006", f"{words} needs {size_bytes:,} bytes, {limit}{alive}", "make the tensors smaller")
-        self._allocated_bytes = live_bytes + size_bytes
+        if live_bytes + size_bytes <= self.limits.memory_bytes:
+            self._set_room(live_bytes + size_bytes)
+            return
+        limit = f"the limit of a run is {self.limits.memory_bytes:,}"
+        alive = f"; {live_bytes:,} bytes are in use" if live_bytes else ""
+        words = f"{what} {shape_text(shape)} {dtype}" if shape is not None else what
+        fail("VM006", f"{words} needs {size_bytes:,} bytes, {limit}{alive}", "make the tensors smaller")
+
+    def recount(self, size_bytes: int) -> bool:
+        """Count the memory in use; tell whether `size_bytes` more, and what the fuel may take, are there for sure."""
+        return self._set_room(self._live_bytes() + size_bytes)
+
+    def _set_room(self, used_bytes: int) -> bool:
+        room = self.limits.memory_bytes - used_bytes - self.tier.outstanding_bytes(currentframe())
+        return self.meter.set_room(min(room, _RECORDED_BYTES) if self.recorder is not None else room)
 
     def _live_bytes(self) -> int:
-        roots = (root_of(array) for frame in self.frames for array in arrays_in(tuple(frame.registers)))
+        self.tier.settle()
+        roots = (root_of(array) for frame in self.frames for array in arrays_in(*self._live_values(frame)))
         live = sum({id(root): root.nbytes for root in roots}.values())
         return max(live, self.recorder.retained_bytes) if self.recorder is not None else live
+
+    def _live_values(self, frame: Frame) -> Iterator[Value]:
+        entry = self.executable.functions[frame.function]
+        live = live_registers(self.executable.instructions[entry.start : entry.end], frame.pc)
+        return (frame.registers[index] for index in sorted(live))
 
     def will_write(self, array: Array) -> None:
         """Remember what `array` holds: the running instruction is about to change it."""
@@ -177,13 +247,19 @@ class Machine:
         if time.monotonic() >= self._deadline:
             fail("VM005", f"the program ran longer than {self.limits.seconds:g} seconds", span=span)
 
+    def refuel(self) -> None:
+        """Check the limits before an instruction of the explicit tier."""
+        self.check_time(None)
+        if not self.meter.refuel(1):
+            fail("VM004", f"the program retired more than {self.limits.events:,} instructions")
+
     def write_output(self, text: str) -> None:
         """Print a line; VM007 if the output is too long."""
         self._output_bytes += len(text.encode("utf-8", "replace")) + 1
         if self._output_bytes > self.limits.output_bytes:
             fail("VM007", f"the program printed more than {self.limits.output_bytes:,} bytes")
-        event = len(self.recorder.pcs) if self.recorder is not None else 0
-        self._output.append(OutputLine(event, text, self.frames[-1].absolute_pc))
+        here = self.here
+        self._output.append(OutputLine(self.moment or 0, text, here.absolute_pc if here is not None else -1))
         if self._on_output is not None:
             self._on_output(text)
 
@@ -195,131 +271,32 @@ class Machine:
         if self._nested_count >= self.limits.nested_runs:
             fail("VM019", f"packed functions and closures call each other {self._nested_count} deep")
         self._nested_count += 1
-        floor = len(self.frames)
         try:
             with self.calls.interrupted():
-                return self._start(closure.function, args)
-        except DiagnosedError as failure:
-            self._stopped(failure)
-            del self.frames[floor:]
-            raise
+                return self._start(closure.function, args, self._opened_here())
         finally:
             self._nested_count -= 1
 
-    def _start(self, function: int, args: tuple[Value, ...]) -> Value:
-        enter = -1
-        if self.recorder is not None and self.frames:
-            # The running packed call is an event of its own each time that it calls back.
-            enter = len(self.recorder.pcs)
-            self._record(self.frames[-1], NO_WRITE)
-        self._push(function, args, dst=-1, enter=enter)
-        return self._loop(len(self.frames))
+    def _opened_here(self) -> Opened:
+        """Return the call that comes back from the running instruction.
 
-    def _loop(self, floor: int) -> Value:
-        """Run the top frame, and those that it makes, until it returns."""
-        frame = self.frames[-1]
-        steps, registers, pc = frame.steps, frame.registers, 0
-        record = self._record if self.recorder is not None else None
-        call_kernel = self.calls.kernel
-        fuel = self._refuel()
-        while True:
-            value: Value
-            what, target, fetch, dst = steps[pc]
-            frame.pc = pc
-            if not fuel:
-                fuel = self._refuel()
-            fuel -= 1
-            if what == BUILTIN:
-                value = target(self, *fetch(registers))
-            elif what == KERNEL:
-                value = call_kernel(target, fetch(registers))
-            elif what == RETURN:
-                value = registers[dst]
-                self._pop(value)
-                if len(self.frames) < floor:
-                    return value
-                frame = self.frames[-1]
-                steps, registers, pc = frame.steps, frame.registers, frame.pc + 1
-                continue
-            elif what >= IF:
-                if record is not None:
-                    record(frame, NO_WRITE)
-                pc = pc + 1 if what == IF and registers[dst] else target
-                continue
-            elif what == PACKED:
-                value = self.calls.call(target, fetch(registers))
-            else:
-                function, args = self._callee(what, target, fetch(registers))
-                if self.executable.functions[function].kind == "vm":
-                    frame = self._enter(function, args, dst)
-                    steps, registers, pc = frame.steps, frame.registers, 0
-                    continue
-                value = self.calls.call(function, args)
-            if dst >= 0:
-                registers[dst] = value
-            if record is not None:
-                record(frame, value if dst >= 0 else NO_WRITE)
-            pc += 1
+        That is an event of its own each time that it calls back.
+        """
+        depth = self.interpreter.depth if self.interpreter.frames else self.generated_depth
+        here = self.here if self.recorder is not None else None
+        if self.recorder is None or here is None:
+            return Opened(depth)
+        event = len(self.recorder.pcs)
+        self.recorder.record(here.absolute_pc, here.number, NO_WRITE)
+        return Opened(depth, here.number, event)
 
-    def _callee(self, what: int, function: int, args: tuple[Value, ...]) -> tuple[int, tuple[Value, ...]]:
-        if what == FUNCTION:
-            return function, args
-        closure = callable_value(args[1])
-        return closure.function, (*args[2:], *closure.captures)
-
-    def _enter(self, function: int, args: tuple[Value, ...], dst: int) -> Frame:
-        caller = self.frames[-1]
-        if len(self.frames) >= self.limits.depth:
-            fail("VM003", too_deep(self.executable, self.frames, function), "give the recursion an end")
-        event = len(self.recorder.pcs) if self.recorder is not None else -1
-        self._push(function, args, dst=dst, enter=event)
-        if self.recorder is not None:
-            self._record(caller, NO_WRITE)
-        return self.frames[-1]
-
-    def _push(self, function: int, args: tuple[Value, ...], *, dst: int, enter: int) -> None:
+    def _start(self, function: int, args: tuple[Value, ...], opened: Opened) -> Value:
+        if self._is_explicit or self.interpreter.frames:
+            return self.interpreter.start(function, args, opened)
         entry = self.executable.functions[function]
         if len(args) != entry.param_count:
             fail("VM010", wrong_count(entry, args))
-        code = self._codes.get(function)
-        if code is None:
-            code = self._codes[function] = decode(self.executable, entry)
-        registers = list(code.template)
-        registers[: len(args)] = args
-        number = -1
-        if self.recorder is not None:
-            parent = self.frames[-1].number if self.frames else -1
-            number = self.recorder.add_frame(FrameRecord(function, parent, len(self.frames), enter, args))
-        self.frames.append(Frame(function, code.steps, registers, entry.start, dst, number))
-
-    def _pop(self, value: Value) -> None:
-        frame = self.frames[-1]
-        if self.recorder is not None:
-            self.recorder.frames[frame.number].leave = len(self.recorder.pcs)
-            self._record(frame, value if frame.dst >= 0 else NO_WRITE)
-        self.frames.pop()
-        if frame.dst >= 0:
-            self.frames[-1].registers[frame.dst] = value
-
-    def _record(self, frame: Frame, value: Value) -> None:
-        """Log that the instruction at which `frame` stands has retired."""
-        recorder = self.recorder
-        assert recorder is not None
-        recorder.pcs.append(frame.start + frame.pc)
-        recorder.frame_ids.append(frame.number)
-        recorder.values.append(value)
-        if type(value) in _HEAVY:
-            recorder.keep(value)
-
-    def _refuel(self) -> int:
-        """Check the limits and return the number of instructions until the next check."""
-        self.check_time(None)
-        left = self.limits.events - self._granted_events
-        if left <= 0:
-            fail("VM004", f"the program retired more than {self.limits.events:,} instructions")
-        granted = min(left, _CHUNK)
-        self._granted_events += granted
-        return granted
+        return self.tier.start(function, args, opened)
 
     def _entry(self, name: str) -> int:
         index = self.executable.index_of.get(name)
@@ -328,9 +305,24 @@ class Machine:
             fail("VM009", f"there is no function `{name}` to run", f"functions that can run: {', '.join(names)}")
         return index
 
-    def _stopped(self, failure: DiagnosedError) -> tuple[tuple[int, int], Diagnostic]:
-        """Return where the program stood when `failure` was raised, and the diagnostic with its place."""
+    def give_up(self, failure: DiagnosedError, latest: list[Frame]) -> NoReturn:
+        """Raise `failure` of generated code, whose frames `latest` have ended; one that was cancelled says why."""
+        try:
+            if failure.diagnostics[0].code == CANCELLED:
+                self.check_time(failure.diagnostics[0].span)
+        except DiagnosedError as reason:
+            self.note(reason, latest)
+            raise
+        self.note(failure, latest)
+        raise failure
+
+    def note(self, failure: DiagnosedError, latest: list[Frame] | None = None) -> tuple[tuple[int, int], Diagnostic]:
+        """Return where the program stood when `failure` was raised, and the diagnostic with its place.
+
+        The first who notes it knows: later the frames are gone. `latest` are frames of generated code that ended.
+        """
         if self._failure is None or self._failure[0] is not failure:
-            stop = (self.frames[-1].number, self.frames[-1].absolute_pc) if self.frames else (-1, -1)
-            self._failure = (failure, stop, located(self.executable, self.frames, failure.diagnostics[0]))
+            frames = [*self.tier.standing(currentframe()), *(latest or ()), *self.interpreter.frames]
+            stop = (frames[-1].number, frames[-1].absolute_pc) if frames else (-1, -1)
+            self._failure = (failure, stop, located(self.executable, frames, failure.diagnostics[0]))
         return self._failure[1], self._failure[2]

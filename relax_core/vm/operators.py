@@ -10,6 +10,7 @@ from relax_core.ir.prim import IntImm, PrimExpr, StringImm, const
 from relax_core.ir.types import OBJECT, VOID, PrimType, ShapeType, TensorType, TupleType, Type
 from relax_core.ops.spec import OpSpec, OpTypeError
 from relax_core.vm.context import fail
+from relax_core.vm.placed import plain
 from relax_core.vm.values import DTypeValue, ShapeValue, Value, describe, root_of
 
 
@@ -48,7 +49,7 @@ def _plain(value: Value) -> Any:
         case tuple():
             return tuple(map(_plain, value))
         case _:
-            return value
+            return plain(value)
 
 
 def _value(result: Any, args: tuple[Value, ...]) -> Value:

@@ -3,14 +3,17 @@
 from array import array as packed_array
 from bisect import bisect_left
 from collections import deque
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Final, TypeAlias
 
 import numpy as np
 
-from relax_core.vm.values import NOT_KEPT, Array, Sentinel, Value, arrays_in, root_of
+from relax_core.vm.placed import PlacedArray
+from relax_core.vm.values import NOT_KEPT, Array, Closure, Sentinel, Value, arrays_in, root_of
 
 NO_WRITE: Final = Sentinel("no write")
+_HEAVY: Final = (np.ndarray, PlacedArray, tuple, Closure)
 
 Before: TypeAlias = "np.ndarray[Any, Any] | Sentinel | None"
 """Bytes, `NOT_KEPT`, or `None` if nothing had been written yet."""
@@ -92,6 +95,10 @@ def extent(array: Array, root: Array) -> tuple[int, int]:
     return start, start + array.nbytes
 
 
+def _nothing() -> None:
+    pass
+
+
 def _contiguous_bytes(array: Array) -> np.ndarray[Any, Any]:
     return np.frombuffer(array.tobytes(), np.uint8).copy()
 
@@ -100,9 +107,20 @@ class Recorder:
     """What happened, in parallel lists: the event `e` was instruction `pcs[e]` in frame `frame_ids[e]`.
 
     `values[e]` is what it wrote to its destination, or `NO_WRITE`. A return writes to its caller's frame.
+    `settle` completes the lists, which generated code fills late.
     """
 
-    __slots__ = ("_order", "_retained_limit", "frame_ids", "frames", "memories", "pcs", "retained_bytes", "values")
+    __slots__ = (
+        "_order",
+        "_retained_limit",
+        "frame_ids",
+        "frames",
+        "memories",
+        "pcs",
+        "retained_bytes",
+        "settle",
+        "values",
+    )
 
     def __init__(self, retained_limit: int) -> None:
         self.pcs = packed_array("I")
@@ -111,6 +129,7 @@ class Recorder:
         self.frames: list[FrameRecord] = []
         self.memories: dict[int, Memory] = {}
         self.retained_bytes = 0
+        self.settle: Callable[[], None] = _nothing
         self._retained_limit = retained_limit
         self._order: deque[tuple[str, int, Undo | None]] = deque()
 
@@ -123,6 +142,14 @@ class Recorder:
             if self.retained_bytes > self._retained_limit:
                 self._shrink()
         return number
+
+    def record(self, pc: int, frame: int, value: Value) -> None:
+        """Record that the instruction `pc` of a frame has retired, and what it wrote."""
+        self.pcs.append(pc)
+        self.frame_ids.append(frame)
+        self.values.append(value)
+        if type(value) in _HEAVY:
+            self.keep(value)
 
     def keep(self, value: Value) -> None:
         """Count the tensors in the value that the last event wrote."""

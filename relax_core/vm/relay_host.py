@@ -2,14 +2,12 @@
 
 from typing import Any
 
-import numpy as np
-
 from relax_core.ir.expr import Function
 from relax_core.ir.module import IRModule
 from relax_core.vm.convert import to_value
 from relax_core.vm.limits import Limits
+from relax_core.vm.placed import plain
 from relax_core.vm.relay_interpreter import Lambda, RelayInterpreter
-from relax_core.vm.relay_memory import Placed
 from relax_core.vm.values import ObjectValue, Value, map_leaves
 
 
@@ -61,9 +59,7 @@ def _to_host(value: Value, interpreter: RelayInterpreter) -> Any:
                 return HostFunction(interpreter, function)
             case ObjectValue(content=content):
                 return content
-            case Placed():
-                return np.asarray(item)
             case _:
-                return item
+                return plain(item)
 
     return map_leaves(value, leaf, into_captures=False)

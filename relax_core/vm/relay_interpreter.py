@@ -35,7 +35,8 @@ from relax_core.ir.trampoline import Steps, run
 from relax_core.vm.context import fail
 from relax_core.vm.data_builtins import no_clause
 from relax_core.vm.limits import Limits
-from relax_core.vm.relay_memory import MEMORY_OPERATORS, Copied, check_devices, placed
+from relax_core.vm.placed import placed
+from relax_core.vm.relay_memory import MEMORY_OPERATORS, Copied, check_devices
 from relax_core.vm.relay_operators import run_relay_operator
 from relax_core.vm.values import AdtValue, ObjectValue, RefValue, Value, describe
 
@@ -272,8 +273,8 @@ class RelayInterpreter:
             case Op(name=name) if name in MEMORY_OPERATORS and callee is call.op:
                 return MEMORY_OPERATORS[name](self, call, args)
             case Op(name=name):
-                check_devices(name, args)
-                return run_relay_operator(self, name, call.attrs if callee is call.op else (), args)
+                device = check_devices(name, args)
+                return placed(run_relay_operator(self, name, call.attrs if callee is call.op else (), args), device)
             case Constructor(name=name):
                 return AdtValue(name, self._tags[name], args)
             case AdtValue() if not args:

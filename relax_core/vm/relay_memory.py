@@ -7,7 +7,7 @@ are on two devices stops the run. What has no device, such as a literal, may be 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 
@@ -15,18 +15,10 @@ from relax_core.analysis.devices import HOST, Device, as_device_copy, as_on_devi
 from relax_core.ir.expr import Call, Op, Var
 from relax_core.ir.types import TensorType
 from relax_core.vm.context import fail
+from relax_core.vm.placed import PlacedArray, placed
 from relax_core.vm.values import ObjectValue, Value
 
 _ANYWHERE = ("on_device", "device_copy", "shape_of")
-
-
-class Placed(np.ndarray[Any, Any]):
-    """A tensor that knows its device; what is computed from it is there too."""
-
-    place: Device | None
-
-    def __array_finalize__(self, obj: object) -> None:
-        self.place = getattr(obj, "place", None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,32 +56,20 @@ class Host(Protocol):
         ...
 
 
-def placed(value: Value, device: Device | None) -> Value:
-    """Return a tensor, or a tuple of them, with its device."""
-    match value:
-        case np.ndarray() if device is not None:
-            found = value.view(Placed)
-            found.place = device
-            return found
-        case tuple():
-            return tuple(placed(item, device) for item in value)
-        case _:
-            return value
-
-
-def check_devices(name: str, args: tuple[Value, ...]) -> None:
-    """Stop if the operands of an operator are on two devices; DV005."""
+def check_devices(name: str, args: tuple[Value, ...]) -> Device | None:
+    """Return the device of an operator's operands, `None` if nothing says it; DV005 if they are on two."""
     if name in _ANYWHERE:
-        return
+        return None
     known = [item for arg in args for item in _tensors(arg) if item.place is not None]
     other = next((item for item in known if item.place != known[0].place), None)
     if other is not None:
         message = f"`{name}` takes operands on one device, got one on {known[0].place} and one on {other.place}"
         fail("DV005", message, "PlanDevices puts a device_copy where devices meet")
+    return known[0].place if known else None
 
 
-def _tensors(value: Value) -> Iterator[Placed]:
-    if isinstance(value, Placed):
+def _tensors(value: Value) -> Iterator[PlacedArray]:
+    if isinstance(value, PlacedArray):
         yield value
     elif isinstance(value, tuple):
         for item in value:
@@ -166,7 +146,7 @@ def _copy(host: Host, call: Call, args: tuple[Value, ...]) -> Value:
     assert said is not None, "the operator's name says so"
     for item in args[0] if isinstance(args[0], tuple) else args[:1]:
         if isinstance(item, np.ndarray):
-            source = item.place if isinstance(item, Placed) else None
+            source = item.place if isinstance(item, PlacedArray) else None
             if source is not None and said.source is not None and source != said.source:
                 fail("DV005", f"`device_copy` copies from {said.source}, but the value is on {source}")
             host.copies.append(Copied(source or said.source, said.target, item.nbytes))

@@ -1,4 +1,6 @@
-"""A frame of the running machine."""
+"""A frame of the running machine, and what is known of a call before it has one."""
+
+from dataclasses import dataclass
 
 from relax_core.vm.decode import Step
 from relax_core.vm.values import Value
@@ -25,3 +27,19 @@ class Frame:
     def absolute_pc(self) -> int:
         """The instruction that it stands at, counted over the whole executable."""
         return self.start + self.pc
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """A call that is about to be made: on how many calls it stands, the number of the frame that makes it (-1 for the
+    host), the event that enters it, and the register for its result; -1 for none.
+    """
+
+    depth: int = 0
+    parent: int = -1
+    event: int = -1
+    dst: int = -1
+
+
+FROM_HOST = Opened()
+"""A call that the host makes, on no other call."""

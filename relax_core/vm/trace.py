@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
@@ -85,17 +86,48 @@ class Trace:
         self.outcome: Outcome = outcome
         self.output = output
         self.seconds = seconds
-        self.lines = LineTable.of(executable)
-        self.pcs: Ints = np.asarray(recorder.pcs, dtype=np.int64)
-        self.frame_ids: Ints = np.asarray(recorder.frame_ids, dtype=np.int64)
-        self.frames: tuple[FrameRecord, ...] = tuple(recorder.frames)
-        self.frame_depths: Ints = np.fromiter((frame.depth for frame in self.frames), np.int64, len(self.frames))
-        self.depths: Ints = self.frame_depths[self.frame_ids]
-        """The depth of each event's frame, 0 being the entry function's."""
-        self._values = recorder.values
-        self._memories = recorder.memories
+        self._recorder = recorder
         self._stop_frame, self._stop_pc = stop
-        self._index: tuple[Ints, Ints] | None = None
+
+    @cached_property
+    def _settled(self) -> Recorder:
+        """The recorder with complete lists: a log is decoded when somebody looks at it."""
+        self._recorder.settle()
+        return self._recorder
+
+    @cached_property
+    def lines(self) -> LineTable:
+        """The lines of the instructions."""
+        return LineTable.of(self.executable)
+
+    @cached_property
+    def pcs(self) -> Ints:
+        """The instruction of each event."""
+        return np.asarray(self._settled.pcs, dtype=np.int64)
+
+    @cached_property
+    def frame_ids(self) -> Ints:
+        """The number of each event's frame."""
+        return np.asarray(self._settled.frame_ids, dtype=np.int64)
+
+    @cached_property
+    def frames(self) -> tuple[FrameRecord, ...]:
+        """All calls, in the order of entry."""
+        return tuple(self._settled.frames)
+
+    @cached_property
+    def frame_depths(self) -> Ints:
+        """The depth of each frame, 0 being the entry function's."""
+        return np.fromiter((frame.depth for frame in self.frames), np.int64, len(self.frames))
+
+    @cached_property
+    def depths(self) -> Ints:
+        """The depth of each event's frame."""
+        return self.frame_depths[self.frame_ids]
+
+    @property
+    def _values(self) -> list[Value]:
+        return self._settled.values
 
     def __len__(self) -> int:
         return len(self.pcs)
@@ -181,7 +213,7 @@ class Trace:
                 return value
 
     def _tensor_at(self, value: npt.NDArray[Any], at: int) -> Value:
-        memory = self._memories.get(id(root_of(value)))
+        memory = self._settled.memories.get(id(root_of(value)))
         if memory is None:
             return value
         past = memory.past(value, at)
@@ -220,7 +252,7 @@ class Trace:
         For a reference that was written it is the identity of the reference itself.
         """
         found: dict[int, frozenset[int]] = {}
-        for identity, memory in self._memories.items():
+        for identity, memory in self._settled.memories.items():
             for undo in memory.undos:
                 found[undo.event] = found.get(undo.event, frozenset()) | {identity}
         for value in self._values:
@@ -231,23 +263,21 @@ class Trace:
 
     def writes_of(self, frame: int) -> Iterator[int]:
         """Yield the events that may write registers of `frame`, in order."""
-        order, starts = self._write_index()
+        order, starts = self._write_index
         for event in order[starts[frame] : starts[frame + 1]]:
             yield int(event)
 
+    @cached_property
     def _write_index(self) -> tuple[Ints, Ints]:
-        if self._index is None:
-            is_return = np.fromiter(
-                (isinstance(item, ReturnInstruction) for item in self.executable.instructions), np.bool_
-            )
-            parents = np.fromiter((frame.parent for frame in self.frames), np.int64, len(self.frames))
-            targets = self.frame_ids.copy()
-            returned = is_return[self.pcs] if len(self.pcs) else np.zeros(0, np.bool_)
-            targets[returned] = parents[self.frame_ids[returned]]
-            order = np.argsort(targets, kind="stable")
-            starts = np.searchsorted(targets[order], np.arange(len(self.frames) + 1))
-            self._index = (order, starts)
-        return self._index
+        is_return = np.fromiter(
+            (isinstance(item, ReturnInstruction) for item in self.executable.instructions), np.bool_
+        )
+        parents = np.fromiter((frame.parent for frame in self.frames), np.int64, len(self.frames))
+        targets = self.frame_ids.copy()
+        returned = is_return[self.pcs] if len(self.pcs) else np.zeros(0, np.bool_)
+        targets[returned] = parents[self.frame_ids[returned]]
+        order = np.argsort(targets, kind="stable")
+        return order, np.searchsorted(targets[order], np.arange(len(self.frames) + 1))
 
     def call_spans(self) -> tuple[CallSpan, ...]:
         """Return every call in the order of entry."""

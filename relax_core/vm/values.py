@@ -13,6 +13,8 @@ from typing import Any, Final, Literal, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from relax_core.analysis.devices import Device
+
 Array: TypeAlias = npt.NDArray[Any]
 Number: TypeAlias = "bool | int | float | np.generic[Any]"
 
@@ -106,9 +108,13 @@ class RefValue:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class StorageValue:
-    """Room for tensors. Each tensor in it has memory of its own, so that the past of one is not lost to another."""
+    """Room for tensors on a device, the default one if it names none.
+
+    Each tensor in it has memory of its own, so that the past of one is not lost to another.
+    """
 
     size_bytes: int
+    device: Device | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -298,6 +304,11 @@ def _show_leaf(value: Value) -> str:
 def shape_text(shape: tuple[int, ...]) -> str:
     """Print dimensions as a Python tuple."""
     return f"({', '.join(map(str, shape))}{',' if len(shape) == 1 else ''})"
+
+
+def no_memory(shape: tuple[int, ...], dtype: str) -> str:
+    """Say that the host has no memory for a tensor."""
+    return f"there is no memory for a tensor {shape_text(shape)} {dtype}"
 
 
 def arrays_in(*values: Value, into_data: bool = True) -> Iterator[Array]:

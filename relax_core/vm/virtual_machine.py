@@ -4,11 +4,13 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
+from relax_core.analysis.virtual_devices import declared_device
 from relax_core.bytecode.executable import Executable
-from relax_core.diagnostics import RunError
 from relax_core.ir.expr import Function
+from relax_core.jit.options import KernelOptions, Mode
 from relax_core.vm.context import fail
 from relax_core.vm.convert import to_host, to_value
+from relax_core.vm.devices import given
 from relax_core.vm.limits import Limits
 from relax_core.vm.locate import wrong_count
 from relax_core.vm.machine import Machine
@@ -19,7 +21,9 @@ from relax_core.vm.values import Value
 class VirtualMachine:
     """Runs the functions of an executable: `vm["main"](array, 3, "text")`.
 
-    What the program prints goes to `on_output`, line by line; the default prints it.
+    What the program prints goes to `on_output`, line by line; the default prints it. `mode` is how kernels round:
+    "exact" in the order of the text and to less than one unit in the last place, "bitwise" as apache-tvm does, "fast"
+    with sums in another order. With `finds_uninitialised` a kernel stops that reads what nothing wrote.
     """
 
     def __init__(
@@ -29,21 +33,27 @@ class VirtualMachine:
         limits: Limits | None = None,
         registry: Registry = HOST,
         on_output: Callable[[str], None] | None = None,
+        mode: Mode = "exact",
+        finds_uninitialised: bool = False,
     ) -> None:
         self.executable = executable
         self._machine = Machine(
-            executable, limits=limits, record=False, registry=registry, on_output=on_output or _print_line
+            executable,
+            limits=limits,
+            record=False,
+            registry=registry,
+            on_output=on_output or _print_line,
+            options=KernelOptions(mode=mode, finds_uninitialised=finds_uninitialised),
         )
 
     def __getitem__(self, name: str) -> Callable[..., Any]:
         """Return the function `name`; calling it raises `RunError` if the program fails."""
-        return lambda *args: self._call(name, args)
+        machine, read = self._machine, argument_reader(self.executable, name)
 
-    def _call(self, name: str, args: tuple[Any, ...]) -> Any:
-        trace = self._machine.run(name, entry_arguments(self.executable, name, args))
-        if trace.error is not None:
-            raise RunError((trace.error,))
-        return to_host(trace.result, self._machine.call_closure)
+        def call(*args: Any) -> Any:
+            return to_host(machine.call(name, read(args)), machine.call_closure)
+
+        return call
 
     def cancel(self) -> None:
         """Stop the running call; for another thread."""
@@ -56,16 +66,30 @@ def entry_arguments(executable: Executable, name: str, args: tuple[Any, ...]) ->
     Raises:
         RunError: VM010 for a wrong number, VM016 for a value that the machine has no counterpart of.
     """
+    return argument_reader(executable, name)(args)
+
+
+def argument_reader(executable: Executable, name: str) -> Callable[[tuple[Any, ...]], tuple[Value, ...]]:
+    """Return what converts the arguments of calls of the function `name`, as `entry_arguments` does those of one."""
     index = executable.index_of.get(name)
     entry = executable.functions[index] if index is not None else None
     if entry is None or not entry.is_entry:
-        return tuple(to_value(arg) for arg in args)
-    node = entry.node
-    if len(args) != entry.param_count:
-        fail("VM010", wrong_count(entry, tuple(to_value(arg) for arg in args)), span=node.span if node else None)
-    params = node.params if isinstance(node, Function) else ()
-    declared = [param.annotation for param in params] or [None] * len(args)
-    return tuple(to_value(arg, kind) for arg, kind in zip(args, declared, strict=True))
+        return lambda args: tuple(map(to_value, args))
+    params = entry.node.params if isinstance(entry.node, Function) else ()
+    declared = [param.annotation for param in params] or [None] * entry.param_count
+    module, count = executable.module, entry.param_count
+    has_devices = any(declared_device(type_) is not None for type_ in declared)
+
+    def read(args: tuple[Any, ...]) -> tuple[Value, ...]:
+        if len(args) != count:
+            words = wrong_count(entry, tuple(map(to_value, args)))
+            fail("VM010", words, span=entry.node.span if entry.node else None)
+        values = tuple(map(to_value, args, declared))
+        if not has_devices:
+            return values
+        return tuple(given(module, value, type_) for value, type_ in zip(values, declared, strict=True))
+
+    return read
 
 
 def _print_line(text: str) -> None:

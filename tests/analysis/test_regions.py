@@ -3,8 +3,8 @@
 import pytest
 
 from relax_core.analysis.region_graph import let_places, region_graph
-from relax_core.analysis.regions import find_regions, is_begin, is_end, open_postorder
-from relax_core.ir.expr import Function
+from relax_core.analysis.regions import find_regions, is_begin, is_end, open_postorder, open_values
+from relax_core.ir.expr import Function, Op
 from relax_core.ir.relay import Let
 from tests.passes.relay.byoc import begins, program
 
@@ -35,6 +35,12 @@ def test_regions(text: str, found: list[tuple[str, int, int, int, int]]) -> None
     shown = [(r.target, r.number, len(r.begins), len(r.ends), len(r.operators)) for r in regions]
     assert shown == found
     assert [r.is_open for r in regions] == [item[3] == 0 for item in found]
+
+
+@pytest.mark.parametrize("text", [case[1] for case in REGIONS], ids=[case[0] for case in REGIONS])
+def test_values_are_all_nodes_but_the_operators_that_calls_name(text: str) -> None:
+    main = function(text)
+    assert open_values(main) == tuple(node for node in open_postorder(main) if not isinstance(node, Op))
 
 
 def test_an_annotation_is_told_by_its_operator() -> None:

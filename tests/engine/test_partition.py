@@ -77,6 +77,17 @@ def test_lets_five_ways() -> None:
     assert [name for name, item in ways.items() if item.is_current] == ["uses"]
 
 
+def test_a_region_is_named_after_its_function_in_every_way() -> None:
+    text = (SAMPLES / "relay" / "partition_lets.relay").read_text(encoding="utf-8")
+    rows = view(text, table("dnnl"), lets="reported").report.regions
+    assert [(row.name, row.external) for row in rows if row.external] == [("dnnl 12", "tvmgen_default_dnnl_main_7")]
+
+
+def test_without_lets_all_ways_are_one() -> None:
+    page = view(BRANCHES.read_text(encoding="utf-8"), table("acl"))
+    assert {(way.tone, way.detail) for way in page.ways} == {("ok", "the program has no let: all ways are one")}
+
+
 def test_the_reported_way_shows_both_free_variables() -> None:
     page = view(TWO, table("my_library"), lets="reported")
     messages = [item.message for item in page.problems]
@@ -222,3 +233,32 @@ def test_the_command_prints_a_difference(capsys: pytest.CaptureFixture[str], tmp
 def test_without_a_table_the_command_says_so(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["partition", str(BRANCHES), "--in-process"]) == 1
     assert "BY001" in capsys.readouterr().err
+
+
+def passes(lets: str, *more: str) -> str:
+    annotate = f"AnnotateTarget(targets=['match_key'], lets={lets!r})"
+    return ", ".join(("MergeComposite", annotate, "MergeCompilerRegions", "PartitionGraph", *more))
+
+
+def with_table(command_name: str, pipeline: str) -> int:
+    sample, known = SAMPLES / "relay" / "library_call_two.relay", SAMPLES / "patterns" / "my_library.json"
+    return main([command_name, str(sample), "--passes", pipeline, "--table", str(known), "--in-process"])
+
+
+@pytest.mark.parametrize("lets", ["values", "definition", "uses", "graph_form"])
+def test_a_partitioned_program_runs_from_the_command_line(lets: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert with_table("opt", passes(lets)) == 0
+    printed = capsys.readouterr().out
+    assert printed.count("def @tvmgen_default_match_key_main_") == (1 if lets == "graph_form" else 2)
+    assert with_table("run", passes(lets)) == 0
+    assert capsys.readouterr().out == "0\n"
+
+
+def test_the_reported_program_is_refused_when_it_becomes_relax(capsys: pytest.CaptureFixture[str]) -> None:
+    assert with_table("opt", passes("reported")) == 0
+    assert "let %x = %match_key_4_i0" in capsys.readouterr().out
+    assert with_table("run", passes("reported")) == 1
+    complained = capsys.readouterr().err
+    assert complained.count("error[RY030]") == 2
+    assert "%match_key_4_i0" in complained
+    assert "%match_key_8_i0" in complained

@@ -2,9 +2,11 @@
 
 import dataclasses
 import weakref
+from pathlib import Path
 
 import pytest
 
+import relax_core as rc
 from relax_core.ir.expr import BindingBlock, Call, Op, Tuple, Var, VarBinding
 from relax_core.ir.node import Node, children, map_children, postorder, preorder
 
@@ -68,3 +70,26 @@ def test_every_field_that_holds_nodes_is_a_child_field() -> None:
 def _all_subclasses(cls: type) -> set[type]:
     direct = set(cls.__subclasses__())
     return direct.union(*(_all_subclasses(item) for item in direct)) if direct else direct
+
+
+SAMPLES = Path(__file__).parents[2] / "samples"
+FIELDS = [path for folder in ("relax", "relay", "tir") for path in sorted((SAMPLES / folder).iterdir())]
+
+
+def fields_of(node: Node) -> list[Node]:
+    """Return the nodes that the fields of a node hold, one by one."""
+    values = [getattr(node, name) for name in node.CHILDREN]
+    return [item for value in values for item in (value if isinstance(value, tuple) else (value,)) if item is not None]
+
+
+@pytest.mark.parametrize("path", FIELDS, ids=lambda path: path.name)
+def test_the_tables_of_a_class_say_what_its_fields_hold(path: Path) -> None:
+    for module in rc.parse_all(path.read_text(), path.name).values():
+        for node in postorder(module):
+            assert list(children(node)) == fields_of(node)
+            copies = {child: dataclasses.replace(child) for child in children(node)}
+            made = map_children(node, copies.__getitem__)
+            assert (made is node) == (not copies)
+            assert fields_of(made) == [copies[child] for child in fields_of(node)]
+            others = {item.name for item in dataclasses.fields(node)} - set(node.CHILDREN)
+            assert all(getattr(made, name) is getattr(node, name) for name in others)

@@ -51,6 +51,25 @@ def test_a_replaced_node_leads_back_to_its_line() -> None:
     assert span.line == 1
 
 
+def test_a_log_says_the_same_whether_it_is_read_at_once_or_at_the_end() -> None:
+    program, x = _program()
+    read_often, read_late = RewriteLog(), RewriteLog()
+    call = Call(Op("relax.exp"), (x,))
+    around = Call(Op("relax.log"), (call,))
+    both = Tuple((around, call))
+    for log in (read_often, read_late):
+        log.replace(program, call, "first", known=iter((x,)))
+        assert log is read_late or log.origins_of(call) == (program,)
+        log.rebuilt(x, around)
+        assert log is read_late or log.origins_of(around) == (x,)
+        log.derive(both, (call,), "second")
+    assert read_late.replacements == read_often.replacements
+    assert [item.made for item in read_late.replacements] == [(call, call.op), (both,)]
+    for node in (call, call.op, around, both):
+        assert read_late.ancestry(node) == read_often.ancestry(node)
+    assert read_late.origins_of(around) == (x,)
+
+
 def test_a_rule_that_makes_no_node_is_recorded() -> None:
     program, _ = _program()
     log = RewriteLog()

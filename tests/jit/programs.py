@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 
+from relax_core.frontend.parse import parse_text
 from relax_core.ir.prim import Binary, FloatImm, IntImm, PrimExpr, PrimVar, binary, const
 from relax_core.ir.tir import (
     Block,
@@ -112,3 +113,14 @@ def compared(op: str, a: PrimExpr, b: PrimExpr) -> Binary:
     made = binary(op, a, b)  # type: ignore[arg-type]
     assert isinstance(made, Binary)
     return made
+
+
+def parsed(text: str) -> PrimFunc:
+    """Read one prim func from `def ...`."""
+    ((_, function),) = parse_text(f"@T.prim_func\n{text}", "test").modules[0].prim_funcs
+    return function
+
+
+def added(dtype: str = "float32", rank: int = 1) -> PrimFunc:
+    """Make `Out[i...] = In0[i...] + In1[i...]`."""
+    return elementwise(lambda x, y: binary("+", x, y), rank, (dtype, dtype), dtype)

@@ -9,10 +9,12 @@ import pytest
 from relax_core.ir.prim import Intrinsic, binary
 from relax_core.ir.tir import PrimFunc
 from relax_core.jit.engine import Engine
+from relax_core.jit.options import KernelOptions
 from tests.jit.programs import elementwise, row_sum, tir_matmul
 
 pytestmark = pytest.mark.tvm
 
+BITWISE = Engine(options=KernelOptions(mode="bitwise"))
 RANDOM = np.random.default_rng(0)
 
 
@@ -55,14 +57,14 @@ EXP = elementwise(lambda x, y: Intrinsic("exp", (binary("-", x, y),), "float32")
 def test_matmul(size: tuple[int, int, int]) -> None:
     m, n, k = size
     x, y, got = random(m, n), random(n, k), np.zeros((m, k), "float32")
-    Engine().kernel(tir_matmul(is_corrected=True), "matmul")(x, y, got)
+    BITWISE.kernel(tir_matmul(is_corrected=True), "matmul")(x, y, got)
     assert np.array_equal(got, run_in_tvm(lambda te: matmul_in_tvm(te, m, n, k), [x, y], (m, k)))
 
 
 @pytest.mark.parametrize("size", [(1, 1), (3, 1000), (17, 129)], ids=str)
 def test_sum(size: tuple[int, int]) -> None:
     x, got = random(*size), np.zeros(size[0], "float32")
-    Engine().kernel(row_sum(), "sum")(x, got)
+    BITWISE.kernel(row_sum(), "sum")(x, got)
     assert np.array_equal(got, run_in_tvm(lambda te: row_sum_in_tvm(te, *size), [x], size[:1]))
 
 
@@ -80,6 +82,6 @@ def test_elementwise(function: PrimFunc, compute: Callable[[Any], Callable[[Any,
     x[:4] = np.nan, np.inf, -np.inf, -0.0
     y[2:5] = np.nan, 0.0, np.nan
     got = np.zeros(1003, "float32")
-    Engine().kernel(function, "elementwise")(x, y, got)
+    BITWISE.kernel(function, "elementwise")(x, y, got)
     expected = run_in_tvm(lambda te: binary_in_tvm(te, 1003, compute(te)), [x, y], (1003,))
     assert np.array_equal(got, expected, equal_nan=True)

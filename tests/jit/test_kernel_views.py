@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from relax_core.ir.tir import BufferLoad, BufferStore, For, PrimFunc
-from relax_core.jit.debug_lines import PlacedLine, placed_assembly, placed_ir
+from relax_core.jit.debug_lines import Origin, PlacedLine, placed_assembly, placed_ir
 from relax_core.jit.kernel_views import KernelViews, kernel_views
 from relax_core.jit.llvm_remarks import captured_remarks
 from relax_core.jit.lower import lower
@@ -60,7 +60,7 @@ def instructions(lines: tuple[PlacedLine, ...]) -> Iterator[str]:
 def test_every_form_leads_to_the_stores_and_the_loops(target: Target, name: str, is_specialised: bool) -> None:
     views = views_of(target, FUNCTIONS[name], is_specialised=is_specialised)
     for lines in (views.lowered, views.optimised, views.assembly):
-        reached = {views.places[line.place] for line in lines if line.place is not None}
+        reached = {views.places[line.place].node for line in lines if line.place is not None}
         assert any(isinstance(node, BufferStore) for node in reached), lines
         assert any(isinstance(node, For) for node in reached)
         assert not any("!dbg" in line.text or ".loc" in line.text for line in lines)
@@ -71,7 +71,7 @@ def test_a_check_is_a_place_of_its_own(target: Target) -> None:
     (checked,) = views.checked
     assert isinstance(checked, BufferLoad)
     assert checked.buffer.name == "Table"
-    place = views.places.index(checked)
+    place = views.places.index(Origin(checked, is_check=True))
     assert any(line.place == place and " br " in f" {line.text}" for line in views.lowered)
     assert any(line.place == place for line in views.assembly)
 
@@ -79,7 +79,7 @@ def test_a_check_is_a_place_of_its_own(target: Target) -> None:
 def test_the_vectoriser_is_heard_at_its_loop(target: Target, capfd: pytest.CaptureFixture[str]) -> None:
     views = views_of(target, FUNCTIONS["add"])
     (applied,) = (item for item in views.vectoriser if item.is_applied)
-    assert isinstance(views.places[applied.place], For)
+    assert isinstance(views.places[applied.place].node, For)
     missed = views_of(target, FUNCTIONS["row sum"]).vectoriser
     assert missed
     assert not any(item.is_applied for item in missed)

@@ -11,6 +11,7 @@ from relax_core.diagnostics import DiagnosedError, has_errors
 from relax_core.frontend.parse import parse_text
 from relax_core.ir.tir import PrimFunc
 from relax_core.jit.engine import Engine
+from relax_core.jit.options import KernelOptions
 from relax_core.jit.ranges import access_report
 
 SAMPLES = Path(__file__).resolve().parents[2] / "samples"
@@ -80,12 +81,15 @@ def test_an_index_that_is_data_is_checked() -> None:
     assert [fact.condition for fact in facts if not fact.proven] == ["0 <= Index[i] < m"]
 
 
+FINDING = KernelOptions(finds_uninitialised=True)
+
+
 @pytest.mark.parametrize("path", sorted((SAMPLES / "errors").glob("jt_*.py")), ids=lambda path: path.stem)
 def test_a_broken_sample_stops_at_its_mark(path: Path) -> None:
     name, function = sample(f"errors/{path.name}")
     dtype = function.buffers[0].buffer.dtype
     with pytest.raises(DiagnosedError) as caught:
-        Engine(fuel=100_000).kernel(function, name)(np.ones(4, dtype), np.ones(4, dtype))
+        Engine(fuel=100_000, options=FINDING).kernel(function, name)(np.ones(4, dtype), np.ones(4, dtype))
     marked = [
         (number, line.split("#!")[1].strip())
         for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1)

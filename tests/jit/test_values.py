@@ -133,6 +133,22 @@ def test_a_double_becomes_a_half_with_one_rounding(engine: Engine) -> None:
         assert np.array_equal(got, a.astype("float16"), equal_nan=True)
 
 
+@pytest.mark.parametrize("source", FLOATS)
+@pytest.mark.parametrize("target", ["int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"])
+def test_floats_become_the_nearest_integer_towards_zero(engine: Engine, source: str, target: str) -> None:
+    low, high = int(np.iinfo(target).min), int(np.iinfo(target).max)
+    with np.errstate(over="ignore"):
+        limits = np.array([item for limit in (low, high, high + 1) for item in (limit, -limit)], "float64")
+        near = np.concatenate([limits.astype(source), np.nextafter(limits.astype(source), np.array(0, source))])
+        a = np.concatenate([near, np.array([0.0, -0.0, 0.9, -0.9, -1.5, 1e30, -1e30, np.nan, np.inf, -np.inf], source)])
+    got = call(engine, elementwise(lambda x: Cast(x, target), 1, (source,), target), a, result=target)
+    expected = [
+        0 if math.isnan(x) else (high if x > 0 else low) if math.isinf(x) else min(max(math.trunc(x), low), high)
+        for x in a.tolist()
+    ]
+    assert got.tolist() == expected
+
+
 def test_a_float_that_fits_no_integer_becomes_the_nearest_one(engine: Engine) -> None:
     a = np.array([1e30, -1e30, np.nan, np.inf, 2.9, -2.9], "float32")
     got = call(engine, elementwise(lambda x: Cast(x, "int32"), 1, ("float32",), "int32"), a, result="int32")
@@ -145,7 +161,8 @@ NUMPY_NAMES = {
 }  # fmt: skip
 BY_HAND = {
     "exp10": lambda x: 10.0**x,
-    "round": lambda x: np.trunc(x + np.copysign(0.5, x)),
+    "round": np.rint,
+    "round_half_away": lambda x: np.trunc(x + np.copysign(0.5, x)),
     "fma": lambda x, y, z: x * y + z,
     "erf": np.vectorize(math.erf),
     "erfc": np.vectorize(math.erfc),

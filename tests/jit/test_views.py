@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from relax_core.analysis.tir_memory import written_buffers
@@ -129,6 +129,7 @@ def test_memory_that_is_allocated_in_a_loop() -> None:
     assert np.array_equal(found[:, :4], LINE.reshape(8, 8)[:, 1::2])
 
 
+@settings(deadline=None)
 @given(
     extents=st.lists(st.integers(0, 5), min_size=1, max_size=3),
     strides=st.lists(st.integers(0, 20), min_size=3, max_size=3),
@@ -232,6 +233,7 @@ def main(a: T.handle, b: T.handle):
 """
 
 
+@settings(deadline=None)
 @given(rows=st.integers(1, 6), columns=st.integers(1, 6), by=st.tuples(st.integers(1, 3), st.integers(1, 3)))
 def test_a_buffer_with_strides_takes_an_array_with_strides(rows: int, columns: int, by: tuple[int, int]) -> None:
     whole = np.arange(18 * 18, dtype="float32").reshape(18, 18)

@@ -28,7 +28,7 @@ def grouped(pattern: str, mod: IRModule) -> Grouping:
 
 
 def partitioned(pattern: str, mod: IRModule) -> Function:
-    after = partition(main(mod), grouped(pattern, mod).groups, {"Composite": "a.b"}, infer(mod).types, RewriteLog())
+    after, _ = partition(main(mod), grouped(pattern, mod).groups, {"Composite": "a.b"}, infer(mod).types, RewriteLog())
     assert isinstance(after, Function)
     return after
 

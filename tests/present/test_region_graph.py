@@ -178,6 +178,11 @@ def test_a_large_annotated_module_is_folded() -> None:
     folded = fold(drawing)
     assert len(folded.nodes) < 40
     assert not [item for item in folded.clusters if item.kind == "region"]
+    wanted = drawing.nodes[250].node
+    assert wanted not in {item.node for item in folded.nodes}
+    opened = fold(drawing, shown=frozenset((wanted,)))
+    assert wanted in {item.node for item in opened.nodes}
+    assert len(folded.nodes) < len(opened.nodes) < drawing.node_count
 
 
 def test_a_hostile_target_stays_text() -> None:

@@ -86,6 +86,35 @@ def test_a_region_is_selected_and_the_report_is_saved(page: Page, app_url: str) 
     assert found.value.suggested_filename == "partition_branches.regions.json"
 
 
+def test_the_picture_that_is_saved_has_the_path_in_red(page: Page, app_url: str) -> None:
+    page.goto(f"{app_url}/partition?sample=relay/partition_branches.relay&pair=0")
+    graph = graph_of(page)
+    shown = graph.locator("g.edge.blocking")
+    expect(shown.first).to_be_attached()
+    graph.get_by_role("button", name="Export", exact=True).click()
+    with page.expect_download() as found:
+        graph.get_by_role("button", name="SVG file").click()
+    text = found.value.path().read_text(encoding="utf-8")
+    assert text.count('stroke-width="2.6"') == shown.count()
+    assert "var(" not in text
+
+
+@pytest.mark.parametrize("address", [f"partition?sample={SEED}&lets=reported", "devices?sample=relay/devices.relay"])
+def test_tables_do_not_scroll_sideways_in_a_narrow_window(chromium: Browser, app_url: str, address: str) -> None:
+    context = chromium.new_context(viewport={"width": 1000, "height": 800})
+    page = context.new_page()
+    page.goto(f"{app_url}/{address}")
+    graph_of(page)
+    tables = page.locator(".scroll:has(table)")
+    expect(tables).to_be_visible(timeout=START_MS)
+    width, shown = tables.evaluate("item => [item.scrollWidth, item.clientWidth]")
+    assert width <= shown
+    # The pane ends above the status line, under a bar of one row or of two.
+    bottom = page.locator(".root[data-nodes]").evaluate("item => item.getBoundingClientRect().bottom")
+    assert bottom <= page.get_by_test_id("stBottom").evaluate("item => item.getBoundingClientRect().top") + 1
+    context.close()
+
+
 @pytest.mark.parametrize("mode", ["light", "dark"])
 @pytest.mark.parametrize("address", [f"sample={SEED}&pair=0&lets=reported"], ids=["regions that never end"])
 def test_the_page_is_accessible_and_does_not_scroll_sideways(

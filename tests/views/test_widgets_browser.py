@@ -271,6 +271,10 @@ def test_a_diff_folds_and_its_gutter_selects(page: Page, harness_url: str) -> No
 
 def test_a_compare_graph_hides_marks_and_stays_put(page: Page, harness_url: str) -> None:
     root = show(page, harness_url, "passes", ".canvas")
+    root.get_by_role("button", name="Before").click()
+    expect(root.locator("g.node[data-id=g3]")).to_be_hidden()
+    root.get_by_role("button", name="Both").click()
+    expect(root.locator("g.node[data-id=g3]")).to_be_visible()
     place = root.locator("g.node[data-id=g1]").bounding_box()
     root.get_by_role("button", name="Before").click()
     expect(root.locator("g.node[data-id=g3]")).to_be_hidden()

@@ -29,14 +29,29 @@ class PythonEngine:
 
     def kernel(
         self, prim_func: PrimFunc, name: str, log: RewriteLog | None, functions: Mapping[str, PrimFunc]
-    ) -> Callable[..., None]:
+    ) -> "PythonKernel":
         assert functions[name] is prim_func
         self.compiled.append(name)
-        return _add_one
+        return PythonKernel()
 
     def cancel(self) -> None:
         pass
 
 
-def _add_one(a: np.ndarray[Any, Any], b: np.ndarray[Any, Any], *, call_host: object) -> None:
-    b[...] = a + 1
+class PythonKernel:
+    """`add_one` as a Python function."""
+
+    def __call__(self, *args: Any, call_host: object = None) -> None:
+        a, b = args
+        b[...] = a + 1
+
+    def caller(self, call_host: object = None) -> Callable[..., object]:
+        return self
+
+    def allocating_caller(self, shape: tuple[int, ...], dtype: str) -> Callable[..., object]:
+        def make(a: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+            b = np.zeros(shape, dtype)
+            self(a, b)
+            return b
+
+        return make

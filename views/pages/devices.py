@@ -10,6 +10,7 @@ from relax_core.present.models import Graph
 from relax_core.present.target_marks import NONE, category_of
 from views.connection import ask, program_of, samples, show_failure
 from views.frame import bar, page, status_line
+from views.heights import pane_height
 from views.state import open_sample, select, selection
 from views.widgets.channel import Buttons
 from views.widgets.devices import DevicesAction, devices
@@ -156,8 +157,13 @@ def _show_left(view: DevicesView, source: SourceView, program: Program, why: Why
         tab=function,
         colours={mark.node: category_of(mark.device, names) for mark in view.marks},
         colour_names=tuple(legend),
+        height=_height(),
         on_action=_on_graph,
     )
+
+
+def _height() -> str:
+    return pane_height(1245 if selection().as_in == "reported" else 975)
 
 
 def _show(view: DevicesView, source: SourceView, program: Program) -> None:
@@ -175,6 +181,7 @@ def _show(view: DevicesView, source: SourceView, program: Program) -> None:
             selected=current.node,
             visit=current.visit,
             function=_function(source),
+            height=_height(),
             on_action=_on_devices,
         )
 

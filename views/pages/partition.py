@@ -8,6 +8,7 @@ from relax_core.present.models import Graph, Inspector, Problem
 from relax_core.present.partition_models import LETS, Lets, PartitionView
 from views.connection import ask, program_of, samples, show_failure
 from views.frame import bar, page, status_line
+from views.heights import pane_height
 from views.state import Selection, open_sample, select, selection
 from views.tables import patterns_of, sample_table, table_name, table_names, table_text, targets_of, with_pattern
 from views.widgets.graph import GraphAction, graph
@@ -17,6 +18,7 @@ from views.widgets.regions import RegionsAction, regions
 # The step that the report and its ids are of.
 _MERGED = 3
 _SOURCE_STEP = "Source"
+_BAR_WIDTH = 1245
 _OPENED = "partition.opened"
 _SUGGESTED = ("relay/library_call_two.relay", "relay/partition_branches.relay", "relay/conv_bn_relu.relay")
 
@@ -166,7 +168,8 @@ def _show_graph(view: PartitionView, source: SourceView, program: Program, step:
     functions = _functions(view, source, step)
     function = current.function if current.function in functions else next(iter(functions), "")
     opened: tuple[str, ...] = st.session_state.get(_OPENED, ())
-    reply = ask(GraphOf(program, step, function, opened))
+    path = _path(view, step)
+    reply = ask(GraphOf(program, step, function, opened, tuple(node for nodes in path for node in nodes)))
     if isinstance(reply, Failure):
         reply = Graph("", empty_title=reply.title, empty_text=reply.message)
     names = (_SOURCE_STEP, *(stage.name for stage in view.stages))
@@ -177,7 +180,8 @@ def _show_graph(view: PartitionView, source: SourceView, program: Program, step:
         note=view.stages[step - 1].summary if step else "before the passes",
         steps=tuple((str(number), name) for number, name in enumerate(names)),
         step=str(step),
-        path=_path(view, step),
+        path=path,
+        height=pane_height(_BAR_WIDTH),
         tabs=tuple((name, f"@{name}") for name in functions),
         tab=function,
         on_action=_on_graph,
@@ -198,7 +202,7 @@ def _show_tables(view: PartitionView, program: Program, problems: tuple[Problem,
         patterns=patterns_of(table_text(current, program.text)),
         problems=problems,
         is_edited=bool(current.table_text),
-        height="calc(62vh - 79px)" if current.node else "calc(100vh - 139px)",
+        height=pane_height(_BAR_WIDTH, 62, 79) if current.node else pane_height(_BAR_WIDTH),
         on_action=_on_regions,
     )
 

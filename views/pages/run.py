@@ -3,8 +3,9 @@
 import streamlit as st
 
 from relax_core.engine.protocol import Failure, Open, RunOf, SourceView, StopOf
+from relax_core.jit.options import MODES
 from relax_core.present.run_models import Breakpoint, Run
-from views.connection import ask, program_of, run_again, show_failure
+from views.connection import ask, mode_of, program_of, run_again, show_failure
 from views.frame import bar, chip, page, status_line
 from views.state import select, selection
 from views.widgets.stepper import StepperAction, stepper
@@ -61,6 +62,17 @@ def _inputs_form(source: SourceView) -> None:
                 st.rerun()
 
 
+def _options_form() -> None:
+    current = selection()
+    mode = mode_of(current)
+    with st.popover(f"Arithmetic: {mode}"):
+        chosen = st.segmented_control("How kernels round", MODES, default=mode, key="run.mode") or mode
+        finds = st.toggle("Stop at an element that nothing wrote", value=bool(current.unwritten), key="run.unwritten")
+    if chosen != mode or finds != bool(current.unwritten):
+        select(mode=chosen, unwritten=int(finds), time=-1)
+        st.rerun()
+
+
 def _continue() -> None:
     """Go to the breakpoint that the user continued to, if it lies outside of the window."""
     command = st.session_state.pop(_CONTINUES, "")
@@ -109,6 +121,7 @@ with page():
     if not isinstance(source, Failure):
         with form:
             _inputs_form(source)
+            _options_form()
             if isinstance(run, Run):
                 chip(f"compiled, {len(run.functions)} function{'' if len(run.functions) == 1 else 's'}")
     if isinstance(run, Failure):

@@ -153,6 +153,7 @@ function createGraph(root, tell) {
   function exportable() {
     const copy = picture.cloneNode(true);
     copy.setAttribute("viewBox", box.join(" "));
+    writeStyles(copy);
     return copy;
   }
 

@@ -89,11 +89,12 @@ function createRegions(root, tell) {
   function regionTable() {
     const found = model.report.regions;
     if (!found.length) return [headOf("Regions", "0"), el("p", { class: "none" }, model.problems.length ? "" : "No operator of this module is in the table. Choose another table, or edit this one.")];
+    const isCut = model.stages.some((stage) => stage.name === "PartitionGraph" && !stage.problems.some((item) => item.severity === "error"));
     const several = new Set(found.map((item) => item.function)).size > 1;
     const row = (item, index) => pickable(el("tr", { class: item.nodes.includes(view.selected) ? "on" : "", data: { focus: `region${index}`, region: index }, title: item.operators.join("\n") },
       el("td", { class: "nw" }, short(item.name, item.target), several ? el("span", { class: "muted" }, ` @${item.function}`) : ""), el("td", {}, targetOf(item.target)), el("td", { class: "r" }, item.operator_count),
       el("td", { class: "r nw", title: titleOf(item.inputs, item.constants) }, flows(item.inputs), item.constants.length ? el("div", { class: "muted" }, count(item.constants.length, "literal")) : ""), el("td", { class: "r nw", title: titleOf(item.outputs, []) }, size(item.outputs)),
-      el("td", { class: "m" }, item.is_open ? chip("never ends", "error") : item.external ? nameOf(item.external) : el("span", { class: "muted" }, "not partitioned"))),
+      el("td", { class: "m" }, item.is_open ? chip("never ends", "error") : item.external ? nameOf(item.external) : el("span", { class: "muted" }, isCut ? "no function: it stays in place" : "not partitioned"))),
     () => tell({ kind: "select", node: item.nodes[0] || "", function: item.function }));
     return [headOf("Regions", found.length), table("Regions", [["Region"], ["Target"], ["Ops", "r"], ["In", "r"], ["Out", "r"], ["After PartitionGraph"]], found, row)];
   }

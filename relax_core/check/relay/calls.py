@@ -53,7 +53,7 @@ def _meant(context: Context, callee: Expr) -> Expr:
 
 def type_of_call(context: Context, call: Call) -> Type:
     """Return the type of a call whose arguments, and callee if it is a value, are typed."""
-    match _meant(context, call.op):
+    match call.op if isinstance(call.op, Op) else _meant(context, call.op):
         case Op() as op:
             return _operator(context, call, op)
         case Constructor() as constructor:
@@ -132,9 +132,25 @@ class _Application:
 
 
 def _operator(context: Context, call: Call, op: Op) -> Type:
+    """Return the type of a call of an operator; calls that have all in common that it depends on have one answer."""
     spec = _spec_of(context, call, op)
+    arg_types = tuple([used(context, item, call) for item in call.args])
     if spec is None:
         return UNKNOWN
+    key = None if spec.is_identity else context.applied.key(call, op, arg_types)
+    if key is None:
+        return _applied_operator(context, call, spec, arg_types)
+    known = context.applied.type_of.get(key)
+    if known is not None:
+        return known
+    before = len(context.diagnostics)
+    found = _applied_operator(context, call, spec, arg_types)
+    if isinstance(found, TensorType) and len(context.diagnostics) == before:
+        context.applied.type_of[key] = found
+    return found
+
+
+def _applied_operator(context: Context, call: Call, spec: RelayOp, arg_types: tuple[Type, ...]) -> Type:
     least = len(spec.params) - spec.optional_count
     if not least <= len(call.args) <= len(spec.params):
         count = str(least) if least == len(spec.params) else f"{least} to {len(spec.params)}"
@@ -146,8 +162,7 @@ def _operator(context: Context, call: Call, op: Op) -> Type:
     if missing:
         names = ", ".join(f"`{item}`" for item in missing)
         return context.report(call, "RY010", f"`{spec.name}` needs the attribute {names}")
-    arg_types = tuple(used(context, item, call) for item in call.args)
-    return _apply(context, _Application(call, spec, call, arg_types))
+    return arg_types[0] if spec.is_identity else _apply(context, _Application(call, spec, call, arg_types))
 
 
 def _operator_value(context: Context, op: Op) -> Type:

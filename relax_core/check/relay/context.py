@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from relax_core.check.relay.application import Applications
 from relax_core.check.relay.solver import ClashError, Solver, parts, rebuilt
 from relax_core.diagnostics import Diagnostic, Severity
 from relax_core.ir.expr import Call, Constant, Expr, Function, GlobalVar, Op, TupleGetItem, Var
@@ -39,6 +40,7 @@ class Context:
     has_errors: bool = False
     has_cut_type: bool = False
     unruled: set[str] = field(default_factory=set[str])
+    applied: Applications = field(default_factory=Applications)
     measures: dict[Type, tuple[int, int]] = field(default_factory=dict[Type, "tuple[int, int]"])
 
     def report(

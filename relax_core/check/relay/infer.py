@@ -6,6 +6,7 @@ from types import MappingProxyType
 
 from relax_core.check.inference import Inference
 from relax_core.check.order import components
+from relax_core.check.relay.application import Applications
 from relax_core.check.relay.context import UNKNOWN, Context, constructor_type
 from relax_core.check.relay.solver import MAX_LEVELS, ClashError, rebuilt
 from relax_core.check.relay.walk import declare_function, type_expressions
@@ -31,13 +32,15 @@ def infer_relay(module: IRModule) -> Inference:
     type_args: dict[Node, tuple[Type, ...]] = {}
     found: dict[GlobalVar, tuple[Diagnostic, ...]] = {}
     unruled: set[str] = set()
+    applied = Applications()
     functions = {item.var: item.function for item in module}
     for group in components(module):
         members = {var: function for var in group if isinstance(function := functions[var], Function)}
-        context = Context(signature_of, data_of, unruled=unruled)
+        context = Context(signature_of, data_of, unruled=unruled, applied=applied)
         found.update(_type_group(context, members))
         final = _Final(context)
-        types.update({node: final(type_) for node, type_ in context.type_of.items()})
+        for node, type_ in context.type_of.items():
+            types[node] = type_ if isinstance(type_, TensorType) else final(type_)
         type_args.update({node: tuple(map(final, items)) for node, items in context.type_args.items()})
         for var in members:
             signature_of[var.name] = types[var] = types[functions[var]]

@@ -1,10 +1,12 @@
 """The types of Relay expressions, found bottom up without recursion: let chains are long and graphs are deep."""
 
+from collections.abc import Mapping
+
 from relax_core.check.relay.calls import type_of_call, used
 from relax_core.check.relay.context import UNKNOWN, Context, constructor_type, place_of
 from relax_core.check.relay.matching import bind_clause, check_coverage
 from relax_core.ir.expr import Call, Constant, Expr, Function, GlobalVar, If, Op, Tuple, TupleGetItem, Var
-from relax_core.ir.node import children
+from relax_core.ir.node import Node, children
 from relax_core.ir.prim import IntImm
 from relax_core.ir.relay import Constructor, Let, Match, RefCreate, RefRead, RefWrite
 from relax_core.ir.types import (
@@ -56,20 +58,28 @@ def type_expressions(context: Context, root: Expr) -> None:
     while stack:
         expr, stage = stack.pop()
         match expr:
+            case Call():
+                if expr not in type_of and (stage == 1 or not _wait_for_parts(type_of, expr, stack)):
+                    type_of[expr] = type_of_call(context, expr)
             case Let():
                 _let(context, expr, stage, stack)
             case Function():
                 _function(context, expr, stage, stack)
             case Match():
                 _match(context, expr, stage, stack)
-            case _ if expr in type_of:
-                pass
-            case _ if stage == 0 and expr.CHILDREN:
-                stack.append((expr, 1))
-                parts = expr.args if isinstance(expr, Call) and isinstance(expr.op, Op) else children(expr)
-                stack.extend((item, 0) for item in reversed(parts) if isinstance(item, Expr) and item not in type_of)
             case _:
-                type_of[expr] = _type_of(context, expr)
+                if expr not in type_of and (stage == 1 or not _wait_for_parts(type_of, expr, stack)):
+                    type_of[expr] = _type_of(context, expr)
+
+
+def _wait_for_parts(type_of: Mapping[Node, Type], expr: Expr, stack: list[tuple[Expr, int]]) -> bool:
+    """Put what must be typed before `expr` on the stack, above `expr` itself; tell whether there is any."""
+    parts = expr.args if isinstance(expr, Call) and isinstance(expr.op, Op) else children(expr)
+    waiting = [(item, 0) for item in reversed(parts) if item not in type_of and isinstance(item, Expr)]
+    if waiting:
+        stack.append((expr, 1))
+        stack += waiting
+    return bool(waiting)
 
 
 def _let(context: Context, let: Let, stage: int, stack: list[tuple[Expr, int]]) -> None:
@@ -160,9 +170,8 @@ def _match(context: Context, match_: Match, stage: int, stack: list[tuple[Expr, 
 
 
 def _type_of(context: Context, expr: Expr) -> Type:
+    """Return the type of an expression that is no call, let, function or match, and whose parts are typed."""
     match expr:
-        case Call():
-            return type_of_call(context, expr)
         case Var():
             return UNKNOWN if expr.annotation is None else declare(context, expr, f"the type of %{expr.name}")
         case Constant(data=data):

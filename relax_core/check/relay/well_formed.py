@@ -6,7 +6,7 @@ from difflib import get_close_matches
 from typing import TypeAlias
 
 from relax_core.diagnostics import Diagnostic, Severity
-from relax_core.ir.expr import Call, Expr, Function, GlobalVar, Var
+from relax_core.ir.expr import Call, Expr, Function, GlobalVar, Op, Var
 from relax_core.ir.module import IRModule
 from relax_core.ir.node import Node, children
 from relax_core.ir.relay import (
@@ -28,11 +28,6 @@ _BUILT_IN = (STORAGE,)
 
 
 @dataclass(frozen=True, slots=True)
-class _Enter:
-    node: Node
-
-
-@dataclass(frozen=True, slots=True)
 class _Bind:
     variables: tuple[Var, ...]
     type_params: tuple[TypeVar, ...] = ()
@@ -44,7 +39,8 @@ class _Leave:
     type_params: tuple[TypeVar, ...] = ()
 
 
-_Step: TypeAlias = _Enter | _Bind | _Leave
+_Step: TypeAlias = Node | _Bind | _Leave
+"""A node to look at, or what comes into scope or leaves it."""
 
 
 def well_formed_relay(module: IRModule) -> tuple[Diagnostic, ...]:
@@ -147,10 +143,10 @@ class _Walk:
     stack: list[_Step] = field(default_factory=list[_Step])
 
     def run(self) -> None:
-        self.stack.append(_Enter(self.root))
+        self.stack.append(self.root)
         while self.stack:
             match self.stack.pop():
-                case _Enter(node=node):
+                case Node() as node:
                     self._enter(node)
                 case _Bind(variables=variables, type_params=type_params):
                     self.visible.update(variables)
@@ -163,7 +159,7 @@ class _Walk:
         if isinstance(node, Var):
             self._use(node)
             return
-        if node in self.seen:
+        if node in self.seen or isinstance(node, Op):
             return
         self.seen.add(node)
         match node:
@@ -174,7 +170,7 @@ class _Walk:
             case Clause():
                 self._clause(node)
             case Match(value=value, clauses=clauses):
-                self._push(_Enter(value), *map(_Enter, clauses))
+                self._push(value, *clauses)
             case GlobalVar(name=name):
                 if name not in self.names.globals:
                     close = get_close_matches(name, self.names.globals, n=1)
@@ -187,9 +183,9 @@ class _Walk:
                 self._constructor(node, node)
             case Call(type_args=type_args):
                 self._types(node, *type_args)
-                self._push(*map(_Enter, children(node)))
+                self._push(*children(node))
             case Expr():
-                self._push(*map(_Enter, children(node)))
+                self._push(*children(node))
             case _:
                 pass
 
@@ -219,9 +215,9 @@ class _Walk:
         self._binder(let.var, let)
         bind, own = _Bind((let.var,)), (let.var,)
         if isinstance(let.value, Function):
-            self._push(bind, _Enter(let.value), _Enter(let.body), _Leave(own))
+            self._push(bind, let.value, let.body, _Leave(own))
         else:
-            self._push(_Enter(let.value), bind, _Enter(let.body), _Leave(own))
+            self._push(let.value, bind, let.body, _Leave(own))
 
     def _function(self, function: Function) -> None:
         new_params = tuple(item for item in function.type_params if item not in self.type_params)
@@ -231,7 +227,7 @@ class _Walk:
         if len(set(function.params)) < len(function.params):
             self._say("RY031", "a parameter is named twice", function)
         self._types(function, function.ret_type)
-        self._push(_Bind(function.params), _Enter(function.body), _Leave(function.params, new_params))
+        self._push(_Bind(function.params), function.body, _Leave(function.params, new_params))
 
     def _clause(self, clause: Clause) -> None:
         variables: list[Var] = []
@@ -251,7 +247,7 @@ class _Walk:
                 case _:
                     pass
         own = tuple(variables)
-        self._push(_Bind(own), _Enter(clause.body), _Leave(own))
+        self._push(_Bind(own), clause.body, _Leave(own))
 
     def _constructor(self, constructor: Constructor, place: Node) -> None:
         if constructor.type_name not in self.names.data_of and constructor not in self.told:

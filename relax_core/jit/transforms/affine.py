@@ -2,7 +2,8 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Self
+from types import MappingProxyType
+from typing import Literal, Self
 
 from relax_core.ir.prim import Binary, Cast, IntImm, PrimExpr, PrimVar, dtype_of
 from relax_core.jit.polynomial import Interval
@@ -34,6 +35,19 @@ class Affine:
             return type(self)()
         return type(self)(self.constant * factor, {var: value * factor for var, value in self.coefficients.items()})
 
+    def divided(self, op: Literal["//", "%"], divisor: int, intervals: Mapping[PrimVar, Interval]) -> Self | None:
+        """Return the quotient or the remainder, rounded down, if the terms tell them apart."""
+        whole = {var: value for var, value in self.coefficients.items() if value % divisor == 0}
+        rest = type(self)(
+            self.constant % divisor, {var: value for var, value in self.coefficients.items() if var not in whole}
+        )
+        found = rest.interval(intervals)
+        if found is None or found.low < 0 or found.high >= divisor:
+            return None
+        if op == "%":
+            return rest
+        return type(self)(self.constant // divisor, {var: value // divisor for var, value in whole.items()})
+
     def interval(self, intervals: Mapping[PrimVar, Interval]) -> Interval | None:
         """Return the values that this takes while each variable stays in its interval; `None` if one has none."""
         low = high = self.constant
@@ -46,11 +60,17 @@ class Affine:
         return Interval(low, high)
 
 
-def affine_of(expr: PrimExpr, known: Mapping[PrimVar, Affine]) -> Affine | None:
+NO_INTERVALS: Mapping[PrimVar, Interval] = MappingProxyType({})
+
+
+def affine_of(
+    expr: PrimExpr, known: Mapping[PrimVar, Affine], intervals: Mapping[PrimVar, Interval] = NO_INTERVALS
+) -> Affine | None:
     """Read an integer expression; `known` gives variables a value, all others stand for themselves.
 
-    `None` if it is no such sum: a division, a load, a product of variables, a float. Machine integers may wrap
-    around; the caller compares the interval of the result with a buffer's extent.
+    `None` if it is no such sum: a load, a product of variables, a float, a division which is not exact for the
+    `intervals` of the variables. Machine integers may wrap around; the caller compares the interval of the result with
+    a buffer's extent.
     """
     match expr:
         case IntImm(value=value):
@@ -58,9 +78,12 @@ def affine_of(expr: PrimExpr, known: Mapping[PrimVar, Affine]) -> Affine | None:
         case PrimVar():
             return known.get(expr, Affine(0, {expr: 1})) if dtype_of(expr).startswith(("int", "uint")) else None
         case Cast(value=value) if dtype_of(expr).startswith("int"):
-            return affine_of(value, known)
+            return affine_of(value, known, intervals)
+        case Binary(op="//" | "%" as op, a=a, b=IntImm(value=divisor)) if divisor > 0:
+            whole = affine_of(a, known, intervals)
+            return None if whole is None else whole.divided(op, divisor, intervals)
         case Binary(op="+" | "-" | "*" as op, a=a, b=b):
-            left, right = affine_of(a, known), affine_of(b, known)
+            left, right = affine_of(a, known, intervals), affine_of(b, known, intervals)
             if left is None or right is None:
                 return None
             if op != "*":

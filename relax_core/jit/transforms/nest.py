@@ -1,15 +1,16 @@
 """A perfect nest of loops around one block or store, read into axes and affine accesses."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from relax_core.ir.node import postorder
-from relax_core.ir.prim import PrimVar
+from relax_core.ir.prim import PrimExpr, PrimVar, dtype_of
 from relax_core.ir.tir import Block, Buffer, BufferLoad, BufferStore, For, Stmt
 from relax_core.jit.polynomial import Interval
 from relax_core.jit.state import State, Storage
 from relax_core.jit.transforms.affine import Affine, affine_of
+from relax_core.jit.transforms.digits import Digit, digits_of, interval_of, sum_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,8 +78,18 @@ class Nest:
         return count
 
 
-def read_nest(state: State, loop: For) -> Nest | str:
-    """Read the nest that starts at `loop`, or say in words why it is none with constant extents and proven accesses."""
+def read_nest(state: State, loop: For, *, may_start_later: bool = False) -> Nest | str:
+    """Read the nest that starts at `loop`, or say in words why it is none with constant extents and proven accesses.
+
+    Where a loop may start later than at 0, the offsets are those for a variable that counts from 0 all the same.
+    """
+    found = state.nests.get((loop, may_start_later))
+    if found is None:
+        found = state.nests[loop, may_start_later] = _read(state, loop, may_start_later=may_start_later)
+    return found
+
+
+def _read(state: State, loop: For, *, may_start_later: bool) -> Nest | str:
     loops, inner = _loops(loop)
     block = inner if isinstance(inner, Block) else None
     if block is not None and (block.predicate is not None or block.matches or block.alloc_buffers):
@@ -88,11 +99,11 @@ def read_nest(state: State, loop: For) -> Nest | str:
     if not isinstance(body, BufferStore) or not isinstance(init, BufferStore | None):
         return "its body is more than one store"
     extents = [state.bounds.constant(item.extent) for item in loops]
-    if any(
-        extent is None or state.bounds.constant(item.start) != 0 for item, extent in zip(loops, extents, strict=True)
-    ):
+    starts = {item.var: state.bounds.constant(item.start) for item in loops}
+    if None in extents or any(start is None or (start and not may_start_later) for start in starts.values()):
         return "a loop has no constant extent, or does not start at 0"
     known = {var: Affine(value) for var, value in state.bounds.values.items()}
+    known |= {var: Affine(start, {var: 1}) for var, start in starts.items() if start}
     values: dict[PrimVar, Affine] = {}
     for item in () if block is None else block.iter_vars:
         value = affine_of(item.binding, known)
@@ -101,7 +112,7 @@ def read_nest(state: State, loop: For) -> Nest | str:
         values[item.var] = value
     reduced = _reduced(block, values)
     axes = tuple(
-        Axis(item, extent or 0, "reduce" if item.var in reduced else "spatial")
+        Axis(item, max(extent or 0, 0), "reduce" if item.var in reduced else "spatial")
         for item, extent in zip(loops, extents, strict=True)
     )
     accesses = _accesses(state, axes, (body,) if init is None else (init, body), known | values)
@@ -147,16 +158,30 @@ def _access(
     name = node.buffer.name
     if storage is None or len(node.indices) != len(storage.extents):
         return f"`{name}` is no plain buffer of scalars"
-    offset = Affine()
+    digits: list[Digit] = []
+    limits = dict(intervals)
     for index, extent, stride in zip(node.indices, storage.extents, storage.strides, strict=True):
-        place = affine_of(index, known)
-        if place is None:
-            return f"an index of `{name}` is no sum of loop variables"
         if "%" in extent or "%" in stride:
             return f"the shape of `{name}` is not constant"
-        around = {var: state.bounds.interval(var) for var in place.coefficients if var not in intervals}
-        values = place.interval({**around, **intervals})
+        around = {var: state.bounds.interval(var) for var in _variables(index, known) if var not in limits}
+        limits.update(around)
+        place = digits_of(index, known, limits)
+        if place is None:
+            return f"an index of `{name}` is no sum of loop variables"
+        values = interval_of(place, limits)
         if values is None or values.low < 0 or values.high >= int(extent):
             return f"an index of `{name}` is not proven to be in range"
-        offset = offset.plus(place, int(stride))
-    return Access(node, storage, offset)
+        digits += [replace(digit, factor=digit.factor * int(stride)) for digit in place]
+    offset = sum_of(digits, limits)
+    return (
+        f"the elements of `{name}` lie at no sum of loop variables" if offset is None else Access(node, storage, offset)
+    )
+
+
+def _variables(index: PrimExpr, known: Mapping[PrimVar, Affine]) -> set[PrimVar]:
+    """Return the integer variables of an index, with those that the known ones stand for."""
+    found: set[PrimVar] = set()
+    for item in postorder(index):
+        if isinstance(item, PrimVar) and dtype_of(item).startswith(("int", "uint")):
+            found |= known[item].coefficients.keys() if item in known else {item}
+    return found

@@ -1,50 +1,29 @@
 """The transformations in the order in which they are tried at every loop, and how a loop is handed to them."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
-
 from relax_core.ir.tir import For
-from relax_core.jit.options import Mode
 from relax_core.jit.remarks import KernelRemark
 from relax_core.jit.state import State
+from relax_core.jit.transforms.collapse import COLLAPSE
+from relax_core.jit.transforms.copy_hoist import HOIST
+from relax_core.jit.transforms.copy_runs import COPY
+from relax_core.jit.transforms.copy_split import SPLIT
+from relax_core.jit.transforms.parallel import PARALLEL
+from relax_core.jit.transforms.reduction_columns import COLUMNS
+from relax_core.jit.transforms.reduction_lanes import LANES
+from relax_core.jit.transforms.rows import ROWS
+from relax_core.jit.transforms.tile import TILE
+from relax_core.jit.transforms.transform import Plan, Refusal, Transform
+from relax_core.jit.transforms.transpose import TRANSPOSE
 
-
-@dataclass(frozen=True, slots=True)
-class Plan:
-    """How a loop is going to be emitted: `reason` is what the remark says, `emit` writes the code."""
-
-    reason: str
-    emit: Callable[[], None]
-
-
-@dataclass(frozen=True, slots=True)
-class Refusal:
-    """Why a loop that looks like the transformation's is left to the naive lowering."""
-
-    reason: str
-
-
-@dataclass(frozen=True, slots=True)
-class Transform:
-    """A transformation of a nest of loops.
-
-    `plan` looks at a loop and emits nothing: `None` if the loop is not of its kind at all. Its code computes the
-    same values, bit for bit, as the naive lowering in each of `modes`; in "fast" it may differ by rounding.
-    """
-
-    name: str
-    summary: str
-    modes: frozenset[Mode]
-    plan: Callable[[State, For], Plan | Refusal | None]
-
-
-TRANSFORMS: tuple[Transform, ...] = ()
+TRANSFORMS: tuple[Transform, ...] = (SPLIT, HOIST, PARALLEL, TILE, COLUMNS, LANES, ROWS, TRANSPOSE, COPY, COLLAPSE)
 
 
 def emit_transformed(state: State, loop: For) -> bool:
     """Emit `loop` by the first transformation that takes it; tell whether there is one."""
     if not state.options.is_transformed:
         return False
+    # What was read of a nest holds at this place only: before its code, each transformation asks for the same.
+    state.nests.clear()
     for transform in TRANSFORMS:
         if state.options.mode not in transform.modes:
             continue
@@ -52,6 +31,7 @@ def emit_transformed(state: State, loop: For) -> bool:
             case Plan(reason=reason, emit=emit):
                 state.remarks.append(KernelRemark("applied", transform.name, loop, reason))
                 state.code.comment(f"{transform.name}: {reason}")
+                state.nests.clear()
                 emit()
                 return True
             case Refusal(reason=reason):

@@ -210,7 +210,7 @@ SPECS = (
     op("nn.contrib_conv2d_winograd_nnpack_weight_transform", "weight", nnpack_weight,
        {"convolution_algorithm": 0, "out_dtype": ""}, why=_WINOGRAD),
     op("nn.deformable_conv2d", "data offset weight", _deformable, {**conv_attrs(2), "deformable_groups": 1},
-       why="Relax has no convolution with learned offsets"),
+       why="pixels at computed places times the weight"),
     op("nn.conv2d_backward_weight", "grad data", convolution_weight_gradient,
        {**conv_attrs(2), "grad_layout": "NCHW"}, why="a gradient, which Relax makes of other operators"),
     op("nn.bitserial_conv2d", "data weight", packed_convolution,

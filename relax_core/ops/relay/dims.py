@@ -2,7 +2,8 @@
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
 
 from relax_core.ir.canonical import constant_value, prove_different, prove_equal, simplify
 from relax_core.ir.prim import AnyDim, BinaryKind, IntImm, PrimExpr, binary
@@ -11,6 +12,9 @@ from relax_core.ops.relay.show import show_dim, show_dims
 from relax_core.ops.relay.spec import RelayCall
 
 ONE = IntImm(1)
+_EXACT: Mapping[BinaryKind, Callable[[int, int], int]] = MappingProxyType(
+    {"+": lambda a, b: a + b, "-": lambda a, b: a - b, "*": lambda a, b: a * b, "//": lambda a, b: a // b}
+)
 _LAYOUT_PART = re.compile(r"(\d*)([A-Za-z])")
 
 
@@ -33,6 +37,11 @@ def size(dim: PrimExpr) -> int | None:
 def calculate(kind: BinaryKind, a: PrimExpr, b: PrimExpr | int) -> PrimExpr:
     """Return `a kind b`, unknown if one of them is."""
     other = IntImm(b) if isinstance(b, int) else b
+    if isinstance(a, IntImm) and isinstance(other, IntImm) and a.dtype == other.dtype == "int64" and kind in _EXACT:
+        number = _EXACT[kind](a.value, other.value) if kind != "//" or other.value else -1
+        # What is below zero is written as a difference.
+        if number >= 0:
+            return IntImm(number)
     if isinstance(a, AnyDim) or isinstance(other, AnyDim) or (kind == "//" and size(other) == 0):
         return AnyDim()
     return simplify(binary(kind, a, other))

@@ -314,5 +314,5 @@ SPECS = (
     op("trilu", "data k", identity, {"upper": True}, relax="relax.tril"),
     op("matrix_set_diag", "input diagonal", identity, {"k1": 0, "k2": 0, "super_diag_right_align": True,
                                                        "sub_diag_right_align": False},
-       why="Relax writes a diagonal with scatter_nd"),
+       why="a choice between the matrix and the diagonals, element by element"),
 )  # fmt: skip

@@ -143,8 +143,9 @@ class RelayOp:
 
     `relation` gives the type of a call whose argument types are known; `None` if no rule is known. With
     `is_identity` the result is the first argument, of whatever type. `expects` gives the types that the first
-    argument implies for the others. Of the parameters the last `optional_count` may be left out. `relax` is the
-    operator of Relax that it becomes; without one `why` says what becomes of it.
+    argument implies for the others. A call must give the attributes that are `required`. Of the parameters the last
+    `optional_count` may be left out. `relax` is the operator of Relax that it becomes; without one `why` says what
+    becomes of it.
     """
 
     name: str
@@ -156,6 +157,7 @@ class RelayOp:
     expects: Expects | None = None
     optional_count: int = 0
     is_identity: bool = False
+    required: tuple[str, ...] = ()
 
     def with_defaults(self, given: Mapping[str, AttrValue]) -> Mapping[str, AttrValue]:
         """Return the attributes of a call: those given, and the defaults of the others."""
@@ -166,7 +168,7 @@ class RelayOp:
 
     def missing(self, given: Mapping[str, AttrValue]) -> tuple[str, ...]:
         """Return the attributes that a call must give and does not."""
-        return tuple(item.name for item in self.attrs if item.default is REQUIRED and item.name not in given)
+        return tuple([name for name in self.required if name not in given])
 
 
 def op(
@@ -188,6 +190,7 @@ def op(
         expects=cast("Expects | None", more.get("expects")),
         optional_count=sum(item.endswith("?") for item in names),
         is_identity=bool(more.get("is_identity")),
+        required=tuple(key for key, value in attrs.items() if value is REQUIRED),
     )
     assert bool(entry.relax) != bool(entry.why), f"{name} has either an operator of Relax or a reason"
     return entry

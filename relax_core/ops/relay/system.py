@@ -122,10 +122,10 @@ SPECS = (
     op("vm.reshape_tensor", "data shape", _reshape_tensor, {"newshape": None}, relax="relax.reshape"),
     op("call_lowered", "func inputs", _call_lowered, {"metadata": None}, relax="relax.call_tir"),
     op("einsum", "data", _einsum, {"equation": REQUIRED}, relax="relax.einsum"),
-    op("dft", "re_data im_data", fourier, {"inverse": False}, why="Relax has no Fourier transform"),
+    op("dft", "re_data im_data", fourier, {"inverse": False}, why="products with matrices of cosines and sines"),
     op("stft", "data window", windowed_fourier,
        {"n_fft": REQUIRED, "hop_length": REQUIRED, "win_length": REQUIRED, "normalized": False, "onesided": True},
-       why="Relax has no Fourier transform"),
+       why="windows times matrices of cosines and sines"),
     op("test.op", "data?", None, why="an operator of TVM's own tests"),
     *(op(f"contrib.ethosu.{name}", "ifm ifm2? lut? weight? scale_bias?", None, why=_TARGET) for name in _ETHOSU),
 )  # fmt: skip

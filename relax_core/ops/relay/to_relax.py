@@ -6,6 +6,8 @@ from types import MappingProxyType
 from relax_core.ir.expr import Expr
 from relax_core.ops.relay import (
     RELAY_OPS,
+    to_relax_composed,
+    to_relax_deformable,
     to_relax_elementwise,
     to_relax_index,
     to_relax_neural,
@@ -25,6 +27,8 @@ _FAMILIES = (
     to_relax_reduce,
     to_relax_quantize,
     to_relax_vision,
+    to_relax_composed,
+    to_relax_deformable,
 )
 
 RULES: Mapping[str, Rule] = MappingProxyType(

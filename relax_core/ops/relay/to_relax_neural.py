@@ -226,6 +226,8 @@ def _nll_loss(call: RelayCall) -> Expr:
 
 RULES: Rules = MappingProxyType(
     {
+    "nn.contrib_conv2d_NCHWc": _convolution("nn.conv2d"),
+    "nn.contrib_depthwise_conv2d_NCHWc": _convolution("nn.conv2d"),
     "nn.dense": _dense,
     "nn.matmul": _matmul,
     "nn.batch_matmul": _matmul,

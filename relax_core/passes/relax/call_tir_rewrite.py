@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from relax_core.analysis.virtual_devices import device_index
 from relax_core.ir.builder import Names, names_in
 from relax_core.ir.expr import (
     Binding,
@@ -46,7 +47,7 @@ def run(module: IRModule, _options: NoOptions, ctx: PassContext) -> IRModule:
             """Rule: x = call_tir(f, (a,), out) -> y = alloc_tensor(out); f(a, y); x = y."""
             match node:
                 case VarBinding(value=Call(op=Op(name=name)) as call) if name in DESTINATION_CALLS:
-                    return _Destination(call, names, ctx).bindings(node)
+                    return _Destination(call, names, module, ctx).bindings(node)
                 case _:
                     return None
 
@@ -61,6 +62,7 @@ class _Destination:
 
     call: Call
     names: Names
+    module: IRModule
     ctx: PassContext
     made: list[Binding] = field(default_factory=list[Binding])
     outputs: list[Expr] = field(default_factory=list[Expr])
@@ -100,10 +102,10 @@ class _Destination:
         match type_:
             case TupleType(fields=fields):
                 return Tuple(tuple(self.output(item, reused) for item in fields))
-            case TensorType(shape=dims, dtype=str() as dtype) if dims is not None:
+            case TensorType(shape=dims, dtype=str()) if dims is not None:
                 position = len(self.outputs)
                 old = reused[position] if position < len(reused) else None
-                self.outputs.append(old or self.allocate(dims if isinstance(dims, Var) else shape(dims), dtype))
+                self.outputs.append(old or self.allocate(type_, dims if isinstance(dims, Var) else shape(dims)))
                 return self.outputs[-1]
             case _:
                 self.ctx.fail(
@@ -113,9 +115,11 @@ class _Destination:
                     'declare it: out_ty=R.Tensor((n, 4), "float32")',
                 )
 
-    def allocate(self, dims: Expr, dtype: str) -> Var:
+    def allocate(self, type_: TensorType, dims: Expr) -> Var:
+        """Allocate a tensor on the device that its type names."""
         var = Var(self.names.fresh("alloc"))
-        value = operator_call("relax.builtin.alloc_tensor", dims, dtype_argument(dtype), integer(0), string("global"))
+        dtype, device = dtype_argument(type_.dtype or ""), integer(device_index(self.module, type_))
+        value = operator_call("relax.builtin.alloc_tensor", dims, dtype, device, string("global"))
         self.made.append(VarBinding(var, value))
         return var
 

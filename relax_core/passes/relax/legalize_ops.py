@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
+from relax_core.check.carried_devices import on_device_of
 from relax_core.ir.builder import Names
 from relax_core.ir.equality import structural_equal, structural_hash
 from relax_core.ir.expr import Call, Expr, ExternFunc, Function, GlobalVar, Op, ShapeExpr, Tuple
@@ -133,7 +134,8 @@ class _Legalization:
             arguments = (*arguments, ShapeExpr(made.tir_vars))
         how = "a prim func of its own" if is_new else "a prim func that is there already"
         self.ctx.remark(call, "applied", f"{spec.short_name} calls @{callee.name}, {how}")
-        return Call(Op("relax.call_tir"), arguments, type_args=made.out)
+        places = () if out is None else (out,)
+        return Call(Op("relax.call_tir"), arguments, type_args=tuple(on_device_of(item, places) for item in made.out))
 
     def reason(self, call: Call) -> str:
         """Say which type is not known well enough."""

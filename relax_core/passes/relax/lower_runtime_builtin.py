@@ -4,12 +4,14 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import TypeAlias
 
-from relax_core.ir.expr import Call, Expr, Op, ShapeExpr, Tuple, Var
+from relax_core.analysis.virtual_devices import copy_arguments
+from relax_core.ir.expr import Call, Expr, Op, PrimValue, ShapeExpr, Tuple, Var
 from relax_core.ir.module import IRModule
 from relax_core.ir.node import Node
+from relax_core.ir.prim import StringImm
 from relax_core.ir.types import OBJECT, VOID, ShapeType, Type
 from relax_core.passes.core import NoOptions, Pass, PassContext
-from relax_core.passes.relax.functions import context_call, operator_call, packed_call
+from relax_core.passes.relax.functions import context_call, integer, operator_call, packed_call, string
 
 Lower: TypeAlias = Callable[[Call, Mapping[Node, Type]], Expr | None]
 
@@ -66,6 +68,16 @@ def _invoke_closure(call: Call, type_of: Mapping[Node, Type]) -> Expr:
     return context_call("vm.builtin.invoke_closure", closure, *_fields(arguments), result=result)
 
 
+def _to_vdevice(call: Call, type_of: Mapping[Node, Type]) -> Expr | None:
+    match call.args:
+        case (source, PrimValue(value=StringImm(value=str(device)))):
+            kind, index, scope = copy_arguments(device)
+            args = (source, integer(kind), integer(index), string(scope))
+            return packed_call("vm.builtin.to_device", *args, result=_result(call, type_of))
+        case _:
+            return None
+
+
 def _fields(value: Expr) -> tuple[Expr, ...]:
     return value.fields if isinstance(value, Tuple) else (value,)
 
@@ -88,6 +100,7 @@ LOWER: Mapping[str, Lower] = MappingProxyType(
         "relax.tensor_to_shape": _packed("vm.builtin.tensor_to_shape"),
         "relax.print": _effect("relax.run.print"),
         "relax.assert_op": _effect("relax.run.assert_op"),
+        "relax.to_vdevice": _to_vdevice,
         "relax.make_closure": _make_closure,
         "relax.invoke_closure": _invoke_closure,
         "relax.invoke_pure_closure": _invoke_closure,

@@ -4,8 +4,9 @@ An edge from one operator to another is `compiler_begin(compiler_end(value, its 
 variable or literal gets only the begin. See: tvm/src/relay/transforms/annotate_target.cc, v0.19
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Literal
 
 from relax_core.analysis.regions import (
@@ -17,16 +18,19 @@ from relax_core.analysis.regions import (
     is_annotation,
     is_begin,
     is_closed,
-    open_postorder,
+    open_values,
 )
 from relax_core.ir.attrs import attr, with_attr
 from relax_core.ir.expr import Call, Expr, Function, If, Op, Tuple, TupleGetItem, Var
 from relax_core.ir.module import Definition, IRModule
-from relax_core.ir.node import Node, children, map_children
+from relax_core.ir.node import Node, map_children
 from relax_core.ir.relay import Clause, Let, Match, RefCreate, RefRead, RefWrite
-from relax_core.passes.core import Pass, PassContext
+from relax_core.ir.types import Type
+from relax_core.ir.values import value_parts, with_values
+from relax_core.passes.core import Pass, PassContext, keep_type
 from relax_core.passes.relay.to_graph_normal_form import let_values, to_graph_normal_form
-from relax_core.pattern.tables import target_of
+from relax_core.passes.remarks import Said
+from relax_core.pattern.tables import Taker, target_of
 
 Lets = Literal["reported", "values", "definition", "uses", "graph_form"]
 LETS: tuple[Lets, ...] = ("reported", "values", "definition", "uses", "graph_form")
@@ -60,20 +64,25 @@ def run(module: IRModule, options: AnnotateTargetOptions, ctx: PassContext) -> I
         ctx.fail("BY001", "there is no target to annotate for", module, "AnnotateTarget(targets=['dnnl'])")
     if options.lets == "graph_form":
         module = to_graph_normal_form(module, ctx)
+    types = ctx.types_of_values(module)
     changed: list[Definition] = []
     for item in module.definitions:
         if isinstance(item.function, Function) and not is_closed(item.function):
-            plain, hints = _without_annotations(item.function, ctx)
-            after = _Annotator(options, ctx, hints).function(plain)
-            _warn_of_open_regions(after, ctx)
+            plain, order, hints = _without_annotations(item.function, types, ctx)
+            annotator = _Annotator(options, ctx, hints, types)
+            after = annotator.function(plain, order)
+            if annotator.has_lets:
+                _warn_of_open_regions(after, ctx)
             if after is not item.function:
                 changed.append(replace(item, function=after))
+    ctx.kept_types = types
     if options.lets == "graph_form":
         module = replace(module, attrs=with_attr(module.attrs, "lets", options.lets))
     return module.with_definitions(*changed) if changed else module
 
 
 def _warn_of_open_regions(function: Function, ctx: PassContext) -> None:
+    """Warn of regions that do not end; where there are no lets every value is ended at its uses."""
     for region in find_regions(function).all:
         if region.is_open and region.target != DEFAULT:
             message = f"the region {region.target} {region.number} begins here and never ends"
@@ -84,22 +93,31 @@ def _warn_of_open_regions(function: Function, ctx: PassContext) -> None:
             ctx.warn("BY002", message, value, hint)
 
 
-def _without_annotations(function: Function, ctx: PassContext) -> tuple[Function, Mapping[Node, str]]:
-    """Take away the annotations of an earlier run; the targets that it chose come with the nodes."""
+def _without_annotations(
+    function: Function, types: dict[Node, Type], ctx: PassContext
+) -> tuple[Function, tuple[Node, ...], Mapping[Node, str]]:
+    """Take away the annotations of an earlier run, and return the function with its `open_values`.
+
+    The targets that the earlier run chose come with the nodes.
+    """
     found: dict[Node, str] = {}
     plain: dict[Node, Node] = {}
-    for node in open_postorder(function):
+    order = open_values(function)
+    if not any(map(is_annotation, order)):
+        return function, order, found
+    for node in order:
         if is_annotation(node):
             plain[node] = plain.get(node.args[0], node.args[0])
             continue
         target = next((annotated_target(item) for item in _parts(node) if is_begin(item)), DEFAULT)
-        plain[node] = node if is_source(node) else map_children(node, lambda child: plain.get(child, child))
+        plain[node] = node if is_source(node) else with_values(node, plain)
+        keep_type(types, node, plain[node])
         ctx.log.rebuilt(node, plain[node])
         if target != DEFAULT:
             found[plain[node]] = target
     result = plain[function]
     assert isinstance(result, Function), "a function stays a function"
-    return result, found
+    return result, open_values(result), found
 
 
 def _parts(node: Node) -> tuple[Expr, ...]:
@@ -115,7 +133,7 @@ def _parts(node: Node) -> tuple[Expr, ...]:
 
 
 def _uses(node: Node) -> tuple[Node, ...]:
-    return (node.value, node.body) if isinstance(node, Let) else children(node)
+    return (node.value, node.body) if isinstance(node, Let) else value_parts(node)
 
 
 def is_source(node: Node) -> bool:
@@ -126,7 +144,10 @@ def is_source(node: Node) -> bool:
 class _Annotator:
     """Annotates one function, inputs first. `target_of[new]` is the target of a value whose region is open."""
 
-    def __init__(self, options: AnnotateTargetOptions, ctx: PassContext, hints: Mapping[Node, str]) -> None:
+    def __init__(
+        self, options: AnnotateTargetOptions, ctx: PassContext, hints: Mapping[Node, str], types: dict[Node, Type]
+    ) -> None:
+        self.types = types
         self.options = options
         self.ctx = ctx
         self.hints = hints
@@ -135,16 +156,22 @@ class _Annotator:
         self.new_of: dict[Node, Node] = {}
         self.value_of: Mapping[Var, Expr] = {}
         self.used: frozenset[Node] = frozenset()
+        self.has_lets = False
+        self.placed: list[tuple[Node, str]] = []
+        self.takers: dict[str, tuple[Taker, ...]] = {}
 
-    def function(self, function: Function) -> Function:
-        """Return the function annotated."""
+    def function(self, function: Function, order: tuple[Node, ...]) -> Function:
+        """Return the function annotated; `order` is its `open_values`."""
         if self.options.lets == "uses":
             self.value_of = let_values(function)
-            self.used = frozenset(part for node in open_postorder(function) for part in _uses(node))
-        for node in open_postorder(function):
+            self.used = frozenset(part for node in order for part in _uses(node))
+        self.ctx.remark_on_reading(partial(_places, self.placed))
+        for node in order:
             # The value of a let comes before its uses, and the let itself behind them.
-            self.new_of[node] = self._visit(node)
-            self.ctx.log.rebuilt(node, self.new_of[node])
+            self.new_of[node] = new = self._visit(node) if node.CHILDREN else node
+            if new is not node:
+                keep_type(self.types, node, new)
+                self.ctx.log.rebuilt(node, new)
         result = self.new_of[function]
         assert isinstance(result, Function), "a function stays a function"
         return result
@@ -155,7 +182,8 @@ class _Annotator:
                 if not args:
                     return self._copy(node)
                 target = self._choose(node)
-                new = replace(node, op=self.new_of.get(op, op), args=self._inputs(args, target))
+                callee = self._expr(self.new_of.get(op, op))
+                new = Call(callee, self._inputs(args, target), node.attrs, node.type_args, span=node.span)
                 return self._note(new, node, target)
             case Tuple(fields=fields):
                 return self._other(node, fields)
@@ -168,6 +196,7 @@ class _Annotator:
             case RefWrite(ref=ref, value=value):
                 return self._other(node, (ref, value))
             case Let():
+                self.has_lets = True
                 return self._let(node)
             case If() | Match() | Clause():
                 return map_children(node, lambda child: self._end(self.new_of.get(child, child)))
@@ -182,8 +211,11 @@ class _Annotator:
         if hint is not None:
             return hint
         match call.op:
-            case Op():
-                return next((item for item in self.targets if self.ctx.tables.supports(item, call)), DEFAULT)
+            case Op(name=name):
+                takers = self.takers.get(name)
+                if takers is None:
+                    takers = self.takers[name] = self.ctx.tables.takers(call.op, self.targets)
+                return next((target for target, accepts in takers if accepts is None or accepts(call)), DEFAULT)
             case Function(attrs=attrs) if isinstance(name := attr(attrs, "Composite"), str):
                 target = target_of(name)
                 return target if target in self.targets else DEFAULT
@@ -202,19 +234,22 @@ class _Annotator:
         return self._note(map_children(node, lambda _: next(inputs)), node, target)
 
     def _inputs(self, parts: tuple[Expr, ...], target: str) -> tuple[Expr, ...]:
-        return tuple(begin(self._expr(self._end(self.new_of.get(part, part))), target) for part in parts)
+        ended = [self._end(self.new_of.get(part, part)) for part in parts]
+        return tuple([begin(self._expr(part), target) for part in ended])
 
     def _end(self, node: Node) -> Node:
         """Return a value with the end of its region; one that has no region, such as a variable, as it is."""
         target = self.target_of.get(node)
-        if isinstance(node, Var) and not isinstance(value := self.value_of.get(node), Function | None):
-            target = self.target_of.get(self.new_of[value], DEFAULT)
+        if target is None and isinstance(node, Var) and self.value_of:
+            value = self.value_of.get(node)
+            if value is not None and not isinstance(value, Function):
+                target = self.target_of.get(self.new_of[value], DEFAULT)
         return node if target is None else end(self._expr(node), target)
 
     def _let(self, let: Let) -> Let:
         value = self._expr(self.new_of.get(let.value, let.value))
         body = self._expr(self._end(self.new_of.get(let.body, let.body)))
-        return replace(let, value=self.bound(let.var, value), body=body)
+        return Let(let.var, self.bound(let.var, value), body, span=let.span)
 
     def bound(self, var: Var, value: Expr) -> Expr:
         """Return the annotated value of a let; that of a variable without uses ends in its place in any case."""
@@ -237,7 +272,7 @@ class _Annotator:
     def _note(self, new: Node, old: Node, target: str) -> Node:
         self.target_of[new] = target
         if target != DEFAULT:
-            self.ctx.remark(old, "applied", f"goes to {target}")
+            self.placed.append((old, target))
         return new
 
     def _copy(self, node: Node) -> Node:
@@ -246,6 +281,12 @@ class _Annotator:
     def _expr(self, node: Node) -> Expr:
         assert isinstance(node, Expr), "an expression stays an expression"
         return node
+
+
+def _places(placed: list[tuple[Node, str]]) -> Iterator[Said]:
+    """Say of each node that a target takes which one it is."""
+    for node, target in placed:
+        yield Said(node, "applied", f"goes to {target}")
 
 
 PASS = Pass(

@@ -6,7 +6,7 @@ See: tvm/src/relay/transforms/defunctionalization.cc, v0.19
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Final, TypeVar, cast
+from typing import TypeVar, cast
 
 from relax_core.analysis.regions import is_closed
 from relax_core.check.infer import infer
@@ -23,17 +23,22 @@ from relax_core.ir.substitute import with_types
 from relax_core.ir.types import AdtType, FuncType, Type
 from relax_core.passes.core import NoOptions, Pass, PassContext
 from relax_core.passes.relay.infer_type import run as infer_type
-from relax_core.passes.relay.lambda_lift import CLOSURE
+from relax_core.passes.relay.lambda_lift import CLOSURE, with_polymorphic_functions
 from relax_core.passes.relay.lambda_lift import run as lambda_lift
 from relax_core.passes.relay.monomorphize import CODE, monomorphized, with_called_values
 
 N = TypeVar("N", bound=Node)
 
-ENTRY: Final = "main"
+
+@dataclass(frozen=True, slots=True)
+class DefunctionalizationOptions:
+    """`entry` is the function that the program starts at."""
+
+    entry: str = "main"
 
 
-def run(module: IRModule, options: NoOptions, ctx: PassContext) -> IRModule:
-    """Return what `main` leads to, first-order: no variable, field or result is a function.
+def run(module: IRModule, options: DefunctionalizationOptions, ctx: PassContext) -> IRModule:
+    """Return what the entry leads to, first-order: no variable, field or result is a function.
 
     Functions are copied for the types that they are called at, literals are lifted; then each type of functions
     becomes a data type with a constructor for each function of that type, which holds what the function captures.
@@ -41,14 +46,17 @@ def run(module: IRModule, options: NoOptions, ctx: PassContext) -> IRModule:
     Raises:
         CompileError: PS014 for a program that is not whole, or whose types cannot be told apart.
     """
-    main = module.find(ENTRY)
+    entry = options.entry
+    main = module.find(entry)
     if main is None:
-        ctx.fail(CODE, "there is no @main to start from", module, "name the function that is called first @main")
+        hint = f"say which function is called first: Defunctionalization(entry={next(iter(module.names), 'f')!r})"
+        ctx.fail(CODE, f"there is no @{entry} to start from", module, hint)
     types = ctx.types(module)
     if not is_higher_order(module, types):
         return module
-    _require_whole(module, types, ctx)
-    whole = infer_type(monomorphized(with_called_values(module, ctx), ENTRY, ctx), NoOptions(), ctx)
+    _require_whole(module, entry, types, ctx)
+    named = with_called_values(with_polymorphic_functions(module, ctx), ctx)
+    whole = infer_type(monomorphized(named, entry, ctx), NoOptions(), ctx)
     lifted = lambda_lift(whole, NoOptions(), ctx)
     result = _FirstOrder(lifted, ctx.types(lifted), ctx).module_()
     if has_errors(infer(result).diagnostics):
@@ -58,21 +66,17 @@ def run(module: IRModule, options: NoOptions, ctx: PassContext) -> IRModule:
     return result
 
 
-def _require_whole(module: IRModule, types: Mapping[Node, Type], ctx: PassContext) -> None:
+def _require_whole(module: IRModule, entry: str, types: Mapping[Node, Type], ctx: PassContext) -> None:
     """Stop at a function that the pass cannot make data of."""
-    main = module[ENTRY]
-    for item in module:
-        for node in postorder(item.function):
-            fused = next((part for part in _values(node) if isinstance(part, Function) and is_closed(part)), None)
-            if fused is not None:
-                ctx.fail(CODE, "a function that stands for one operator is a value", fused, "run it before FuseOps")
+    main = module[entry]
     for data in module.type_data:
-        if any(_holds_function(type_) for item in data.constructors for type_ in item.field_types):
-            ctx.fail(CODE, f"a field of the type {data.name} is a function", data, "give the type a parameter for it")
+        if data.type_params and any(_holds_function(type_) for item in data.constructors for type_ in item.field_types):
+            words = f"a field of the type {data.name} is a function, and the type has parameters"
+            ctx.fail(CODE, words, data, "give the type a parameter for the function, or none at all")
     signature = types[main]
     if isinstance(signature, FuncType) and any(map(_holds_function, (*(signature.params or ()), signature.ret))):
-        hint = "let @main take and give data, and choose the function inside"
-        ctx.fail(CODE, "@main takes or gives a function, so the program is not whole", main, hint)
+        hint = f"let @{entry} take and give data, and choose the function inside"
+        ctx.fail(CODE, f"@{entry} takes or gives a function, so the program is not whole", main, hint)
 
 
 def is_higher_order(module: IRModule, types: Mapping[Node, Type]) -> bool:
@@ -133,10 +137,14 @@ class _FirstOrder:
     ctx: PassContext
     data: list[_Data] = field(default_factory=list[_Data])
     constructor_of: dict[str, Constructor] = field(default_factory=dict[str, Constructor])
+    """The constructors that stand for global functions, by name."""
+    declared: dict[Node, Constructor] = field(default_factory=dict[Node, Constructor])
+    """The constructors of the program whose fields are functions, with data in their place."""
 
     def module_(self) -> IRModule:
         names = Names((*self.module.names, *(item.name for item in self.module.type_data)))
         definitions: list[Definition] = []
+        types = tuple(self.type_data(item, names) for item in self.module.type_data)
         for item in self.module.definitions:
             assert isinstance(item.function, Function), "Relay has functions only"
             made = self.function(item.var, item.function, names)
@@ -146,8 +154,18 @@ class _FirstOrder:
             # The result of a function may be another type of functions, which is then added behind.
             applies.append(self.ctx.derive(self.apply(entry, names), self.module))
         added = tuple(TypeData(entry.name, constructors=tuple(entry.constructors)) for entry in self.data)
-        result = replace(self.module, definitions=(*definitions, *applies), type_data=(*self.module.type_data, *added))
+        result = replace(self.module, definitions=(*definitions, *applies), type_data=(*types, *added))
         return self.ctx.derive(result, self.module)
+
+    def type_data(self, data: TypeData, names: Names) -> TypeData:
+        """Return a data type of the program whose fields are first-order."""
+        for item in data.constructors:
+            if any(map(_holds_function, item.field_types)):
+                fields = tuple(self.first_order(type_, names) for type_ in item.field_types)
+                self.declared[item] = self.ctx.derive(replace(item, field_types=fields), item)
+        made = tuple(self.declared.get(item, item) for item in data.constructors)
+        is_same = all(new is old for new, old in zip(made, data.constructors, strict=True))
+        return data if is_same else self.ctx.derive(replace(data, constructors=made), data)
 
     def data_of(self, signature: FuncType, names: Names) -> _Data:
         """Return the data type of a type of functions."""
@@ -224,8 +242,11 @@ class _FirstOrder:
                 case Var() if node in vars:
                     new_of[node] = vars[node]
                     continue
+                case Constructor():
+                    new_of[node] = self.declared.get(node, node)
+                    continue
                 case Call(op=Op() | Constructor() | GlobalVar() as op):
-                    made: Node = map_children(node, lambda child, op=op: child if child is op else value(child))
+                    made: Node = map_children(node, lambda child, op=op: new_of[op] if child is op else value(child))
                 case Call(op=op, args=args) if not isinstance(op, Function):
                     signature = self.types[op]
                     assert isinstance(signature, FuncType), "what is called is a function"
@@ -265,6 +286,7 @@ PASS = Pass(
     "Defunctionalization",
     "Makes a first-order program: functions as values become data, and their calls a match of it.",
     run,
+    DefunctionalizationOptions,
     dialect="relay",
     see="tvm/src/relay/transforms/defunctionalization.cc",
 )

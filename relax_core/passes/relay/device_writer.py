@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from relax_core.analysis.device_plan import DevicePlan
 from relax_core.analysis.devices import (
@@ -16,15 +16,24 @@ from relax_core.analysis.devices import (
     is_primitive,
 )
 from relax_core.ir.attrs import Attrs, AttrValue, with_attr
-from relax_core.ir.expr import Call, Constant, Expr, Function, GlobalVar, Op, Var
+from relax_core.ir.expr import Call, Expr, Function, GlobalVar, Op, Var
 from relax_core.ir.node import Node, map_children
 from relax_core.ir.relay import Clause, Constructor, Let, Match
 from relax_core.passes.core import PassContext
 
 N = TypeVar("N", bound=Node)
 
+_DEVICE_COPY, _ON_DEVICE = Op("device_copy"), Op("on_device")
 _NOWHERE = (Op, Constructor, GlobalVar, Function)
 """What has no device of its own: functions of all kinds."""
+
+
+class _Copying(NamedTuple):
+    """What all copies from one device to another have in common: attributes, the rule in the log, a remark's words."""
+
+    attrs: Attrs
+    rule: str
+    words: str
 
 
 @dataclass(slots=True)
@@ -34,13 +43,19 @@ class DeviceWriter:
     plan: DevicePlan
     ctx: PassContext
     spelling: Mapping[Device, AttrValue]
+    device_of: dict[Node, Device | None] = field(default_factory=dict["Node", "Device | None"])
     new_of: dict[Node, Node] = field(default_factory=dict[Node, Node])
+    copyings: dict[tuple[Device | None, Device | None], _Copying] = field(
+        default_factory=dict["tuple[Device | None, Device | None]", _Copying]
+    )
     scope_of: dict[Node, Device | None] = field(default_factory=dict["Node", "Device | None"])
 
     def function(self, function: Function, parts: tuple[Node, ...]) -> Function:
         """Return the function with its devices written out; `parts` are its nodes, inner ones first."""
-        for node in parts:
-            if not isinstance(node, Let):
+        inner = [node for node in parts if not isinstance(node, Let)]
+        self.device_of.update((node, self.plan.device(node)) for node in inner)
+        for node in inner:
+            if node.CHILDREN:
                 self._keep(node, self._rebuilt(node))
         result = self._expr(function)
         assert isinstance(result, Function), "a function stays a function"
@@ -61,32 +76,24 @@ class DeviceWriter:
         for let in reversed(waiting):
             scope = self.scope_of[let] = self.device(let.body)
             placed = self._placed(let.value, scope, self.device(let.value))
-            self._keep(let, self._replaced(let, value=placed, body=self._expr(let.body)))
+            body = self._expr(let.body)
+            if placed is not let.value or body is not let.body:
+                self._keep(let, Let(let.var, placed, body, span=let.span))
 
     def device(self, node: Node) -> Device | None:
         """Return where an expression is, for lets where their result is."""
-        if not isinstance(node, Let):
-            return self.plan.device(node)
-        if node not in self.scope_of:
-            self._lets(node)
-        return self.scope_of[node]
+        if isinstance(node, Let):
+            if node not in self.scope_of:
+                self._lets(node)
+            return self.scope_of[node]
+        return self.device_of[node]
 
     def _rebuilt(self, node: Node) -> Node:
         match node:
-            case Var() | Op() | GlobalVar() | Constant():
-                return node
+            case Call(op=op):
+                return self._call(node, op.name if isinstance(op, Op) else "")
             case Function():
                 return node if is_primitive(node) else self._function(node)
-            case Call(op=Op(name="on_device")):
-                target = self.plan.device(node)
-                return self._placed(node.args[0], target, target)
-            case Call(op=Op(name="device_copy")):
-                return self._copy(node)
-            case Call(op=op, args=args):
-                scope = self.device(node)
-                wanted = (self.plan.wanted(node, index, arg) for index, arg in enumerate(args))
-                placed = tuple(self._placed(arg, scope, there) for arg, there in zip(args, wanted, strict=True))
-                return self._replaced(node, op=self._expr(op), args=placed)
             case Match(value=value, clauses=clauses):
                 scope = self.device(node)
                 made = tuple(
@@ -104,6 +111,20 @@ class DeviceWriter:
                 )
             case _:
                 return node
+
+    def _call(self, call: Call, operator: str) -> Node:
+        scope = self.device_of[call]
+        if operator == "on_device":
+            return self._placed(call.args[0], scope, scope)
+        if operator == "device_copy":
+            return self._copy(call)
+        wanted = self.plan.wanted
+        placed = tuple([self._placed(arg, scope, wanted(call, k, arg)) for k, arg in enumerate(call.args)])
+        callee = call.op if operator else self._expr(call.op)
+        # Nodes compare by identity.
+        if placed == call.args and callee is call.op:
+            return call
+        return Call(callee, placed, call.attrs, call.type_args, span=call.span)
 
     def _function(self, function: Function) -> Function:
         result = self.plan.device(function)
@@ -126,37 +147,43 @@ class DeviceWriter:
         said = as_device_copy(call)
         assert said is not None, "the caller has seen to it"
         is_said = (said.source, said.target) == (source, target)
-        attrs = call.attrs if is_said else self._copy_attrs(source, target)
+        attrs = call.attrs if is_said else self._copying(source, target).attrs
         return self._replaced(call, args=(placed,), attrs=attrs)
 
     def _placed(self, child: Expr, scope: Device | None, wanted: Device | None) -> Expr:
         """Return what became of `child` as it stands in a scope: annotated if it is elsewhere, copied if need be."""
         new = self._expr(child)
         here = self.device(child)
-        if isinstance(child, _NOWHERE) or here is None:
+        if here is None or (here is scope and here is wanted) or isinstance(child, _NOWHERE):
             return new
         if here != scope and not isinstance(new, Var):
             new = self._annotated(new, here, child)
         if wanted is None or wanted == here:
             return new
-        made = Call(Op("device_copy"), (new,), self._copy_attrs(here, wanted), span=child.span)
-        self.ctx.derive(made, child, rule=f"copy from {here} to {wanted}")
-        words = f"copied from {here} to {wanted}"
-        self.ctx.remark(made, "applied", words, self.plan.decided_by(child))
-        return made if wanted == scope else self._annotated(made, wanted, child)
+        copy = self._copying(here, wanted)
+        made = Call(_DEVICE_COPY, (new,), copy.attrs, span=child.span)
+        self.ctx.derive(made, child, rule=copy.rule)
+        self.ctx.remark(made, "applied", copy.words, self.plan.decided_by(child))
+        return made if wanted is scope or wanted == scope else self._annotated(made, wanted, child)
 
     def _annotated(self, new: Expr, device: Device, origin: Expr) -> Expr:
         found = as_on_device(new)
         if found is not None and found.device == device and found.constrains_result:
             return new
         attrs: Attrs = (("virtual_device", self._attribute(device)), ("constrain_result", True))
-        return self.ctx.derive(Call(Op("on_device"), (new,), attrs, span=origin.span), origin)
+        return self.ctx.derive(Call(_ON_DEVICE, (new,), attrs, span=origin.span), origin)
 
-    def _copy_attrs(self, source: Device | None, target: Device | None) -> Attrs:
-        return (
-            ("src_virtual_device", self._attribute(source)),
-            ("dst_virtual_device", self._attribute(target)),
-        )
+    def _copying(self, source: Device | None, target: Device | None) -> _Copying:
+        """Return how a copy between two devices is written and told."""
+        found = self.copyings.get((source, target))
+        if found is None:
+            attrs: Attrs = (
+                ("src_virtual_device", self._attribute(source)),
+                ("dst_virtual_device", self._attribute(target)),
+            )
+            ways = f"from {source} to {target}"
+            found = self.copyings[source, target] = _Copying(attrs, f"copy {ways}", f"copied {ways}")
+        return found
 
     def _attribute(self, device: Device | None) -> AttrValue:
         if device is None:
@@ -164,9 +191,11 @@ class DeviceWriter:
         return self.spelling.get(device) or attribute_of(device)
 
     def _expr(self, expr: Expr) -> Expr:
-        if isinstance(expr, Let) and expr not in self.scope_of:
-            self._lets(expr)
-        new = self.new_of.get(expr, expr)
+        new = self.new_of.get(expr)
+        if new is None:
+            if isinstance(expr, Let) and expr not in self.scope_of:
+                self._lets(expr)
+            new = self.new_of.get(expr, expr)
         assert isinstance(new, Expr), "an expression stays one"
         return new
 

@@ -14,6 +14,7 @@ from relax_core.ir.equality import structural_equal, structural_hash
 from relax_core.ir.expr import Call, Expr, Function, GlobalVar, Var
 from relax_core.ir.module import Definition, IRModule
 from relax_core.ir.node import Node
+from relax_core.ir.relay import Let
 from relax_core.ir.substitute import free_vars
 from relax_core.ir.types import FuncType, Type, TypeVar
 from relax_core.ops.relay.show import show_type
@@ -41,6 +42,14 @@ def run(module: IRModule, options: NoOptions, ctx: PassContext) -> IRModule:
     return changed.with_definitions(*lifting.lifted.values())
 
 
+def with_polymorphic_functions(module: IRModule, ctx: PassContext) -> IRModule:
+    """Lift each literal with type variables of its own that captures nothing; its name is put where a let gave one."""
+    named = to_basic_block_normal_form(module, ctx)
+    lifting = _Lifting(ctx, ctx.types(named), Names(named.names))
+    changed = change_functions(named, lifting.polymorphic, ctx)
+    return changed.with_definitions(*lifting.lifted.values()) if lifting.lifted else module
+
+
 @dataclass(slots=True)
 class _Lifting:
     ctx: PassContext
@@ -57,6 +66,25 @@ class _Lifting:
             if old is function or not isinstance(rebuilt, Function) or is_closed(rebuilt):
                 return rebuilt
             return self.lift(old, rebuilt, recursive.get(old) if isinstance(old, Function) else None)
+
+        return rebuild(function, change, self.ctx)
+
+    def polymorphic(self, function: Function) -> Function:
+        """Return a function without the literals in it that have type variables and capture nothing."""
+        recursive = {let.value: var for var, let in let_vars(function).items() if isinstance(let.value, Function)}
+
+        def change(old: Node, rebuilt: Node) -> Node:
+            match old, rebuilt:
+                case Let(value=Function(type_params=(_, *_))), Let(var=var, value=GlobalVar() as name, body=body):
+                    made = copied(body, {var: name}, self.ctx)
+                    self.ctx.log.replace(rebuilt, made, "call a function by its name", known=(name,))
+                    return made
+                case Function(type_params=(_, *_)), Function() if old is not function and not is_closed(rebuilt):
+                    own = recursive.get(old)
+                    is_whole = all(var is own for var in free_vars(rebuilt))
+                    return self.lift(old, rebuilt, own) if is_whole else rebuilt
+                case _:
+                    return rebuilt
 
         return rebuild(function, change, self.ctx)
 

@@ -3,7 +3,7 @@
 See: tvm/src/relay/transforms/merge_compiler_regions.cc, v0.19
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from relax_core.analysis.region_graph import RegionGraph, region_graph
@@ -15,16 +15,20 @@ from relax_core.analysis.regions import (
     is_begin,
     is_closed,
     is_end,
-    open_postorder,
+    open_values,
 )
 from relax_core.analysis.relay_effects import Effects, effects_of
-from relax_core.analysis.relay_scopes import Scopes, scopes_of
+from relax_core.analysis.relay_scopes import OPENERS, Scope, scopes_of
 from relax_core.ir.expr import Call, Expr, Function, Var
 from relax_core.ir.module import Definition, IRModule
-from relax_core.ir.node import Node, children, map_children
+from relax_core.ir.node import Node, map_children
 from relax_core.ir.relay import Let
-from relax_core.passes.core import Pass, PassContext
+from relax_core.ir.types import Type
+from relax_core.ir.values import value_parts, with_values
+from relax_core.passes.core import Pass, PassContext, keep_type
+from relax_core.passes.remarks import Said
 from relax_core.pattern.apart import apart
+from relax_core.pattern.tables import Tables
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,37 +41,52 @@ class MergeCompilerRegionsOptions:
 
 def run(module: IRModule, options: MergeCompilerRegionsOptions, ctx: PassContext) -> IRModule:
     """Merge the regions of every function, those of targets before those of none."""
-    effects = effects_of(module)
+    effects = effects_of(module) if options.through_lets else None
+    types = ctx.types_of_values(module)
     changed: list[Definition] = []
     for item in module.definitions:
         if isinstance(item.function, Function) and not is_closed(item.function):
             function = item.function
-            if options.through_lets:
-                function = _without_lets(function, options.names, effects, ctx)
-            after = _merged(function, ctx)
+            if effects is not None:
+                function = _without_lets(function, options.names, effects, types, ctx)
+            after = _merged(function, types, ctx)
             if after is not item.function:
                 changed.append(replace(item, function=after))
+    ctx.kept_types = types
     result = module.with_definitions(*changed) if changed else module
-    for pair in apart(result, ctx.tables):
+    ctx.remark_on_reading(lambda: _pairs_apart(result, ctx.tables))
+    return result
+
+
+def _pairs_apart(module: IRModule, tables: Tables) -> Iterator[Said]:
+    """Say of each pair of neighbouring regions that stayed apart why it did."""
+    for pair in apart(module, tables):
         words = f"{pair.path[0]} and {pair.path[-1]} are not merged: {pair.message}"
         # A region that never ends may hold no operator.
         nodes = (*pair.user.nodes, *pair.producer.nodes, *pair.because)
         if nodes:
-            ctx.remark(nodes[0], "missed", words, pair.because)
-    return result
+            yield Said(nodes[0], "missed", words, pair.because)
 
 
-def _merged(function: Function, ctx: PassContext) -> Function:
-    order = tuple(open_postorder(function))
+def _merged(function: Function, types: dict[Node, Type], ctx: PassContext) -> Function:
+    order = open_values(function)
     regions = find_regions(function, order)
     graph = region_graph(function, regions, order)
-    scopes = scopes_of(function)
+    is_flat = not any(isinstance(node, OPENERS) and _opens_scope(node) for node in order[:-1])
+    scopes: Mapping[Node, Scope] = {} if is_flat else scopes_of(function).scope_of
     edges = tuple(_edges(order, regions))
+    is_merged = False
     for is_default in (False, True):
         for begin, end in edges:
-            if (regions.of[begin].target == DEFAULT) == is_default:
-                _try(begin, end, regions, graph, scopes, ctx)
-    return _joined(function, order, graph, ctx)
+            # The end stands where the begin does; the value that it closes may be computed outside.
+            if (regions.of[begin].target == DEFAULT) == is_default and scopes.get(begin) is scopes.get(end.args[0]):
+                is_merged = _try(begin, end, regions, graph, ctx) or is_merged
+    gone = {begin for region in regions.all for begin in region.begins if _is_inside(begin, graph)}
+    return _joined(order, gone, types, ctx) if is_merged else function
+
+
+def _opens_scope(node: Node) -> bool:
+    return not (isinstance(node, Function) and is_closed(node))
 
 
 def _edges(order: tuple[Node, ...], regions: Regions) -> Iterator[tuple[Call, Call]]:
@@ -75,50 +94,66 @@ def _edges(order: tuple[Node, ...], regions: Regions) -> Iterator[tuple[Call, Ca
 
     They come in the order of evaluation. The end of a variable is that of a let, which no region crosses.
     """
+    ended = {begin for region in regions.all if not region.is_open for begin in region.begins}
     for node in order:
-        for begin in children(node):
-            if not is_begin(begin) or regions.of[begin].is_open:
-                continue
-            end = begin.args[0]
-            if is_end(end) and not isinstance(end.args[0], Var) and regions.of[end].target == regions.of[begin].target:
-                yield begin, end
+        for begin in value_parts(node):
+            if begin in ended and isinstance(begin, Call):
+                end = begin.args[0]
+                if (
+                    is_end(end)
+                    and not isinstance(end.args[0], Var)
+                    and regions.of[end].target == regions.of[begin].target
+                ):
+                    yield begin, end
 
 
-def _try(begin: Call, end: Call, regions: Regions, graph: RegionGraph, scopes: Scopes, ctx: PassContext) -> None:
-    """Merge the region that a begin takes its value from into the begin's own."""
+def _try(begin: Call, end: Call, regions: Regions, graph: RegionGraph, ctx: PassContext) -> bool:
+    """Merge the region that a begin takes its value from into the begin's own, if nothing stands against it."""
     user, producer = graph.find(graph.vertex_of[begin]), graph.find(graph.vertex_of[end])
-    # The end stands where the begin does; the value that it closes may be computed outside.
-    if user == producer or scopes.scope_of.get(begin) is not scopes.scope_of.get(end.args[0]):
-        return
-    if not graph.crosses_let(producer, user) and not graph.blocking_path(producer, user):
-        graph.merge(producer, user)
-        if regions.of[begin].target != DEFAULT:
-            ctx.remark(begin, "applied", f"two regions of {regions.of[begin].target} become one", (end,))
+    if user == producer or graph.crosses_let(producer, user) or graph.blocking_path(producer, user):
+        return False
+    graph.merge(producer, user)
+    if regions.of[begin].target != DEFAULT:
+        ctx.remark(begin, "applied", f"two regions of {regions.of[begin].target} become one", (end,))
+    return True
 
 
-def _joined(function: Function, order: tuple[Node, ...], graph: RegionGraph, ctx: PassContext) -> Function:
-    """Take away each begin of an end that its own region has come to hold."""
+def _is_inside(begin: Call, graph: RegionGraph) -> bool:
+    """Tell whether a begin takes the value of an end that its own region has come to hold."""
+    end = begin.args[0]
+    return is_end(end) and graph.find(graph.vertex_of[begin]) == graph.find(graph.vertex_of[end])
+
+
+def _joined(order: tuple[Node, ...], gone: set[Call], types: dict[Node, Type], ctx: PassContext) -> Function:
+    """Take away the begins in `gone` with the ends that they enclose; the function is the last of `order`."""
     new_of: dict[Node, Node] = {}
     for node in order:
-        inner = node.args[0] if is_begin(node) else None
-        if is_begin(node) and is_end(inner) and graph.find(graph.vertex_of[node]) == graph.find(graph.vertex_of[inner]):
-            new_of[node] = new_of[inner.args[0]]
+        if not node.CHILDREN:
+            new_of[node] = node
+            continue
+        if isinstance(node, Call) and node in gone:
+            end = node.args[0]
+            assert isinstance(end, Call), "a begin goes with an end"
+            new_of[node] = new_of[end.args[0]]
             ctx.log.replace(node, new_of[node], "inside one region", known=(new_of[node],))
             continue
         is_whole = isinstance(node, Function) and is_closed(node)
-        new_of[node] = node if is_whole else map_children(node, new_of.__getitem__)
-        if new_of[node] is not node:
-            ctx.log.rebuilt(node, new_of[node])
-    result = new_of[function]
+        new_of[node] = new = node if is_whole else with_values(node, new_of)
+        if new is not node:
+            keep_type(types, node, new)
+            ctx.log.rebuilt(node, new)
+    result = new_of[order[-1]]
     assert isinstance(result, Function), "a function stays a function"
     return result
 
 
-def _without_lets(function: Function, names: tuple[str, ...], effects: Effects, ctx: PassContext) -> Function:
+def _without_lets(
+    function: Function, names: tuple[str, ...], effects: Effects, types: dict[Node, Type], ctx: PassContext
+) -> Function:
     """Put the value of a let in the place of its variable, where the value or a use belongs to a region of a target."""
-    nodes = tuple(open_postorder(function))
+    nodes = open_values(function)
     taken = {node.args[0] for node in nodes if is_begin(node) and annotated_target(node) != DEFAULT}
-    used = {part for node in nodes if not isinstance(node, Let) for part in children(node)}
+    used = {part for node in nodes if not isinstance(node, Let) for part in value_parts(node)}
     gone: dict[Var, Expr] = {}
     for node in nodes:
         if isinstance(node, Let) and is_end(node.value) and (not names or node.var.name in names):
@@ -133,7 +168,7 @@ def _without_lets(function: Function, names: tuple[str, ...], effects: Effects, 
     new_of: dict[Node, Node] = {}
 
     def new(child: Node) -> Node:
-        return new_of[gone[child]] if isinstance(child, Var) and child in gone else new_of[child]
+        return new_of[gone[child]] if isinstance(child, Var) and child in gone else new_of.get(child, child)
 
     for node in nodes:
         if isinstance(node, Let) and node.var in gone:
@@ -142,6 +177,7 @@ def _without_lets(function: Function, names: tuple[str, ...], effects: Effects, 
             continue
         is_whole = isinstance(node, Function) and is_closed(node)
         new_of[node] = node if is_whole else map_children(node, new)
+        keep_type(types, node, new_of[node])
         ctx.log.rebuilt(node, new_of[node])
     result = new_of[function]
     assert isinstance(result, Function), "a function stays a function"

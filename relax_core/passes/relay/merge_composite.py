@@ -3,15 +3,18 @@
 See: tvm/src/relay/transforms/merge_composite.cc, v0.19
 """
 
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
 from types import MappingProxyType
 
 from relax_core.analysis.regions import is_closed, open_postorder
-from relax_core.check.infer import infer
 from relax_core.ir.expr import Expr, Function
 from relax_core.ir.module import Definition, IRModule
+from relax_core.ir.node import Node
+from relax_core.ir.types import Type
 from relax_core.passes.core import NoOptions, Pass, PassContext
+from relax_core.passes.remarks import Said
 from relax_core.pattern.facts import Facts
 from relax_core.pattern.groups import Grouping, Obstacle, Refusal, accept, group
 from relax_core.pattern.matcher import explain
@@ -33,40 +36,56 @@ def run(module: IRModule, options: NoOptions, ctx: PassContext) -> IRModule:
     """Apply the patterns of the table in order, each to all functions."""
     if not ctx.tables.patterns:
         ctx.remark(module, "note", "the table has no patterns")
+    types = ctx.types_of_values(module)
     for name, pattern, *rest in ctx.tables.patterns:
-        module = _merge(module, name, pattern, rest[0] if rest else accept, ctx)
+        module = _Composite(name, pattern, rest[0] if rest else accept, types).merged(module, ctx)
+    ctx.kept_types = types
     return module
 
 
-def _merge(module: IRModule, name: str, pattern: Pattern, check: Check, ctx: PassContext) -> IRModule:
-    facts = Facts(infer(module).types)
-    changed: list[Definition] = []
-    for item in module.definitions:
-        if not isinstance(item.function, Function) or is_closed(item.function):
-            continue
-        found = group(pattern, item.function, facts, check, is_closed)
-        _say(name, found, ctx)
-        if not found.groups:
-            _explain(name, pattern, item.function, facts, ctx)
-            continue
-        after = partition(item.function, found.groups, {"Composite": name}, facts.types, ctx.log)
-        assert isinstance(after, Function), "a function stays a function"
-        changed.append(replace(item, function=after))
-    return module.with_definitions(*changed) if changed else module
+@dataclass(frozen=True, slots=True)
+class _Composite:
+    """A pattern of the table; `types` are those of the nodes so far, and grow with the nodes that are made."""
+
+    name: str
+    pattern: Pattern
+    check: Check
+    types: dict[Node, Type]
+
+    def merged(self, module: IRModule, ctx: PassContext) -> IRModule:
+        """Return `module` with what the pattern matches in functions of its own."""
+        facts = Facts(self.types)
+        changed: list[Definition] = []
+        for item in module.definitions:
+            if not isinstance(item.function, Function) or is_closed(item.function):
+                continue
+            found = group(self.pattern, item.function, facts, self.check, skips_closed=True)
+            ctx.remark_on_reading(partial(_outcomes, self.name, found))
+            if not found.groups:
+                # The types of later patterns' nodes are of no use to this function.
+                ctx.remark_on_reading(partial(_nearest, self.name, self.pattern, item.function, facts))
+                continue
+            attrs = {"Composite": self.name}
+            after, types = partition(item.function, found.groups, attrs, self.types, ctx.log)
+            assert isinstance(after, Function), "a function stays a function"
+            self.types.update(types)
+            changed.append(replace(item, function=after))
+        return module.with_definitions(*changed) if changed else module
 
 
-def _say(name: str, found: Grouping, ctx: PassContext) -> None:
+def _outcomes(name: str, found: Grouping) -> Iterator[Said]:
+    """Say of each match of a pattern that it was put into a composite, or why not."""
     for item in found.groups:
-        ctx.remark(item.root, "applied", f"{name}: {item.name.rstrip('_')}", item.members)
+        yield Said(item.root, "applied", f"{name}: {item.name.rstrip('_')}", item.members)
     for refusal in found.refusals:
-        ctx.remark(refusal.match.root, "missed", f"{name}: {_reason(refusal)}", (refusal.node, *refusal.because))
+        yield Said(refusal.match.root, "missed", f"{name}: {_reason(refusal)}", (refusal.node, *refusal.because))
 
 
 def _reason(refusal: Refusal) -> str:
     return _REASONS[refusal.obstacle]
 
 
-def _explain(name: str, pattern: Pattern, function: Function, facts: Facts, ctx: PassContext) -> None:
+def _nearest(name: str, pattern: Pattern, function: Function, facts: Facts) -> Iterator[Said]:
     """Say of the node where a pattern that fits nowhere came furthest, and what stopped it there."""
     misses = [
         (miss.matched_count, node, miss)
@@ -77,7 +96,7 @@ def _explain(name: str, pattern: Pattern, function: Function, facts: Facts, ctx:
     if best is not None and best[0] > 0:
         _, node, miss = best
         part = show_pattern(miss.part).splitlines()[-1]
-        ctx.remark(node, "missed", f"{name}: {part} did not match: {miss.reason}", (miss.node,))
+        yield Said(node, "missed", f"{name}: {part} did not match: {miss.reason}", (miss.node,))
 
 
 PASS = Pass(

@@ -29,6 +29,8 @@ CODE: Final = "PS014"
 def with_called_values(module: IRModule, ctx: PassContext) -> IRModule:
     """Return `module` with a function literal for each operator, constructor and global that is used as a value.
 
+    So it is with a function that stands for one operator.
+
     The literals declare no types: each is used at one.
     """
 
@@ -62,6 +64,8 @@ def _arity(node: Node, module: IRModule) -> int | None:
         case GlobalVar(name=name):
             function = module[name]
             return len(function.params)
+        case Function(params=params) if is_closed(node):
+            return len(params)
         case Op(name=name) if name in RELAY_OPS:
             spec = RELAY_OPS[name]
             return len(spec.params) - spec.optional_count
@@ -105,8 +109,8 @@ class _Copies:
         def change(old: Node, rebuilt: Node) -> Node:
             match old, rebuilt:
                 case Function(type_params=(_, *_)), _ if old is not function:
-                    hint = "make it a function of the module"
-                    self.ctx.fail(CODE, "a local function has type variables of its own", old, hint)
+                    hint = "make it a function of the module, which takes what it captures"
+                    self.ctx.fail(CODE, "a local function has type variables of its own, and captures", old, hint)
                 case _, Call(op=GlobalVar() as var):
                     given = tuple(self.closed(item, types_of) for item in self.facts.type_args.get(old, ()))
                     made = replace(rebuilt, op=self.copy(var, given, old), type_args=())

@@ -3,12 +3,13 @@
 See: tvm/src/relay/transforms/partition_graph.cc, v0.19
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from relax_core.analysis.regions import (
     DEFAULT,
     Region,
+    Regions,
     annotated_target,
     end,
     find_regions,
@@ -16,19 +17,19 @@ from relax_core.analysis.regions import (
     is_begin,
     is_closed,
     is_end,
-    open_postorder,
+    open_values,
 )
-from relax_core.check.infer import infer
-from relax_core.ir.attrs import attr, attrs_of
+from relax_core.ir.attrs import attr
 from relax_core.ir.builder import Names
 from relax_core.ir.expr import Call, Constant, Expr, Function, GlobalVar, Tuple, TupleGetItem, Var
 from relax_core.ir.module import Definition, IRModule
-from relax_core.ir.node import Node, children, map_children
-from relax_core.ir.relay import Constructor
+from relax_core.ir.node import Node
+from relax_core.ir.relay import Constructor, Let
 from relax_core.ir.types import TupleType, Type
-from relax_core.passes.core import Pass, PassContext
+from relax_core.ir.values import value_parts, with_values
+from relax_core.passes.core import Pass, PassContext, keep_type
 from relax_core.passes.relay.to_a_normal_form import to_a_normal_form
-from relax_core.passes.relay.to_graph_normal_form import let_values
+from relax_core.passes.remarks import Said
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,16 +45,17 @@ class PartitionGraphOptions:
 
 def run(module: IRModule, options: PartitionGraphOptions, ctx: PassContext) -> IRModule:
     """Partition every function that is no external one."""
-    types = infer(module).types
+    types = ctx.types_of_values(module)
     definitions: list[Definition] = []
     made: list[Definition] = []
     names = Names(module.names)
     for item in module.definitions:
         if isinstance(item.function, Function) and not is_closed(item.function):
-            prepared = _Preparation(ctx, dict(types)).run(item.function)
-            cut = _Partition(item.var.name, options, ctx, prepared.types, names)
-            after = cut.run(prepared.function)
+            prepared = _Preparation(ctx, types).run(item.function)
+            cut = _Partition(item.var.name, options, ctx, types, names)
+            after = cut.run(prepared)
             made += cut.made
+            ctx.remark_on_reading(cut.said)
             item = item if after is item.function else replace(item, function=after)
         definitions.append(item)
     if not made and all(new is old for new, old in zip(definitions, module.definitions, strict=True)):
@@ -65,48 +67,57 @@ def run(module: IRModule, options: PartitionGraphOptions, ctx: PassContext) -> I
     return to_a_normal_form(result, ctx.log) if is_graph else result
 
 
-@dataclass(frozen=True, slots=True)
-class _Prepared:
-    function: Function
-    types: dict[Node, Type]
-
-
 class _Preparation:
-    """Takes the default annotations away, and puts the end of a tuple around its fields; keeps the types of nodes."""
+    """Takes the default annotations away, and puts the end of a tuple around its fields; adds types of made nodes."""
 
     def __init__(self, ctx: PassContext, types: dict[Node, Type]) -> None:
         self.ctx = ctx
         self.types = types
+        self.has_split_tuple = False
 
-    def run(self, function: Function) -> _Prepared:
+    def run(self, function: Function) -> tuple[Node, ...]:
+        """Return the nodes of the prepared function, in the order of `open_values`; the function is the last."""
         new_of: dict[Node, Node] = {}
-        for node in open_postorder(function):
-            new = self._new(node, new_of)
-            if new is not node and node in self.types:
-                self.types.setdefault(new, self.types[node])
+        for node in open_values(function):
+            if is_annotation(node):
+                new = self._annotation(node, new_of)
+            elif node.CHILDREN and not (isinstance(node, Function) and is_closed(node)):
+                new = with_values(node, new_of)
+                if new is not node:
+                    keep_type(self.types, node, new)
+            else:
+                new = node
             self.ctx.log.rebuilt(node, new)
             new_of[node] = new
-        result = new_of[function]
-        assert isinstance(result, Function), "a function stays a function"
-        return _Prepared(result, self.types)
+        # An annotation stands right behind its value, so without it the others keep their order.
+        return open_values(new_of[function]) if self.has_split_tuple else tuple(dict.fromkeys(new_of.values()))
 
-    def _new(self, node: Node, new_of: dict[Node, Node]) -> Node:
-        if isinstance(node, Function) and is_closed(node):
-            return node
-        if is_annotation(node) and annotated_target(node) == DEFAULT:
+    def _annotation(self, node: Call, new_of: dict[Node, Node]) -> Node:
+        if annotated_target(node) == DEFAULT:
             return new_of[node.args[0]]
-        if is_end(node) and isinstance(inner := new_of[node.args[0]], Tuple) and inner.fields:
-            return Tuple(tuple(self._field(item, annotated_target(node)) for item in inner.fields), span=node.span)
-        return map_children(node, new_of.__getitem__)
+        inner = new_of[node.args[0]]
+        if isinstance(inner, Tuple) and inner.fields and is_end(node):
+            self.has_split_tuple = True
+            new = Tuple(tuple(self._field(item, annotated_target(node)) for item in inner.fields), span=node.span)
+            keep_type(self.types, _enclosed(node, self.types), new)
+            return new
+        return with_values(node, new_of)
 
     def _field(self, item: Expr, target: str) -> Expr:
         """Return the end of a field of a tuple; a value that only passes through is the value itself."""
         if is_begin(item):
             return item.args[0]
-        ended = end(item, target)
-        if item in self.types:
-            self.types[ended] = self.types[item]
-        return ended
+        return end(item, target)
+
+
+@dataclass(slots=True, eq=False)
+class _Cut:
+    """What becomes of a region: the parameters by what flows in, what flows out, and the call when it is made."""
+
+    region: Region
+    inputs: dict[Expr, Var]
+    outputs: tuple[Expr, ...]
+    call: Call | None = None
 
 
 @dataclass(slots=True)
@@ -119,126 +130,137 @@ class _Partition:
     types: dict[Node, Type]
     names: Names
     made: list[Definition] = field(default_factory=list[Definition])
-    bound: Mapping[Var, Expr] = field(default_factory=dict[Var, Expr])
-    result_of: dict[Expr, tuple[Region, int, int]] = field(default_factory=dict[Expr, tuple[Region, int, int]])
-    call_of: dict[Region, Call] = field(default_factory=dict[Region, Call])
+    called: list[tuple[Call, GlobalVar, Region]] = field(default_factory=list["tuple[Call, GlobalVar, Region]"])
+    new_of: dict[Node, Node] = field(default_factory=dict[Node, Node])
+    result_of: dict[Node, tuple[_Cut, int]] = field(default_factory=dict[Node, "tuple[_Cut, int]"])
+    """The region that gives a value, and the number of the value among what it gives."""
+    region_of: Mapping[Node, Region] = field(default_factory=dict[Node, Region])
 
-    def run(self, function: Function) -> Function:
-        """Return the function with a call for each region. Iterative, each node once."""
-        regions = find_regions(function)
-        self.bound = let_values(function)
-        inputs = {item: self._inputs(item) for item in regions.all}
-        for region in regions.all:
-            outputs = self._outputs(region)
-            for item in region.ends:
-                value = self._value(item.args[0])
-                self.result_of[item if value is item.args[0] else value] = (region, outputs.index(value), len(outputs))
-        new_of: dict[Node, Node] = {}
-        stack: list[tuple[Node, bool]] = [(function, False)]
+    def run(self, order: tuple[Node, ...]) -> Function:
+        """Return the function whose nodes are `order`, with a call for each region. Iterative, each node once."""
+        function = order[-1]
+        assert isinstance(function, Function), "a function comes behind all that is in it"
+        self._plan(find_regions(function, order), {node.var: node.value for node in order if isinstance(node, Let)})
+        # `None` says that what is under it on the stack has had its parts cut.
+        stack: list[Node | None] = [function]
         while stack:
-            node, is_ready = stack.pop()
-            if node in new_of:
-                continue
-            parts = self._parts(node, inputs)
-            if not is_ready and parts:
-                stack.append((node, True))
-                stack.extend((part, False) for part in reversed(parts) if part not in new_of)
-                continue
-            new_of[node] = self._new(node, new_of, inputs, regions.of.get(node))
-        result = new_of[function]
+            node = stack.pop()
+            if node is None:
+                node = stack.pop()
+                assert node is not None, "there is a node under the mark"
+                self.new_of[node] = self._new(node)
+            elif node not in self.new_of:
+                stack += (node, None)
+                stack += self._parts(node)[::-1]
+        result = self.new_of[function]
         assert isinstance(result, Function), "a function stays a function"
         return result
 
-    def _outputs(self, region: Region) -> tuple[Expr, ...]:
-        """Return what a region computes for others; the end of a variable stands for the value of its let."""
-        return tuple(dict.fromkeys(self._value(item.args[0]) for item in region.ends))
+    def _plan(self, regions: Regions, bound: Mapping[Node, Expr]) -> None:
+        """Decide what flows in and out of each region; the end of a variable stands for the value of its let."""
+        self.region_of = regions.of
+        for region in regions.all:
+            values = {item: bound.get(item.args[0], item.args[0]) for item in region.ends}
+            outputs = tuple(dict.fromkeys(values.values()))
+            cut = _Cut(region, self._inputs(region), outputs)
+            place_of = {value: place for place, value in enumerate(outputs)}
+            for item, value in values.items():
+                self.result_of[item if value is item.args[0] else value] = (cut, place_of[value])
 
-    def _value(self, expr: Expr) -> Expr:
-        return self.bound.get(expr, expr) if isinstance(expr, Var) else expr
-
-    def _parts(self, node: Node, inputs: dict[Region, dict[Expr, Var]]) -> tuple[Node, ...]:
+    def _parts(self, node: Node) -> tuple[Node, ...]:
         """Return what must be cut before `node`: for an end, the inputs of its whole region."""
-        found = self.result_of.get(node) if isinstance(node, Expr) else None
+        found = self.result_of.get(node)
         if found is not None:
-            return tuple(inputs[found[0]])
-        if is_begin(node) or (isinstance(node, Function) and is_closed(node)):
-            return ()
-        return children(node)
+            return tuple(found[0].inputs)
+        return () if self._is_whole(node) else value_parts(node)
 
-    def _new(
-        self, node: Node, new_of: dict[Node, Node], inputs: dict[Region, dict[Expr, Var]], region: Region | None
-    ) -> Node:
-        found = self.result_of.get(node) if isinstance(node, Expr) else None
-        if found is not None:
-            call = self._call(found[0], inputs[found[0]], new_of)
-            new: Node = call if found[2] == 1 else TupleGetItem(call, found[1], span=node.span)
+    def _is_whole(self, node: Node) -> bool:
+        """Tell whether nothing below `node` is cut with it."""
+        return not node.CHILDREN or is_begin(node) or (isinstance(node, Function) and is_closed(node))
+
+    def _new(self, node: Node) -> Node:
+        found = self.result_of.get(node)
+        if found is not None and node.CHILDREN:
+            cut, place = found
+            call = self._call(cut)
+            new: Node = call if len(cut.outputs) == 1 else TupleGetItem(call, place, span=node.span)
             self.ctx.log.replace(node, new, "call the external function", known=(call,))
             return new
-        if is_begin(node) and region is not None:
+        if is_begin(node) and node in self.region_of:
             # A begin that no end leads to: only the reported way to annotate lets leaves one.
-            return self._var(region, 0, node)
-        if isinstance(node, Function) and is_closed(node):
+            return self._var(self.region_of[node], 0, node)
+        if self._is_whole(node):
             return node
         if is_end(node):
-            return new_of[node.args[0]]
-        new = map_children(node, new_of.__getitem__)
+            return self.new_of[node.args[0]]
+        new = with_values(node, self.new_of)
         self.ctx.log.rebuilt(node, new)
         return new
 
     def _inputs(self, region: Region) -> dict[Expr, Var]:
         """Return the parameters of a region's function by what flows in: one each, but for literals and names."""
         found: dict[Expr, Var] = {}
+        fixed = (GlobalVar, Constructor, Constant) if self.options.bind_constants else (GlobalVar, Constructor)
         for begin in region.begins:
             value = begin.args[0]
-            is_bound = isinstance(value, GlobalVar | Constructor) or (
-                isinstance(value, Constant) and self.options.bind_constants
-            )
-            if not is_bound and value not in found:
+            if value not in found and not isinstance(value, fixed):
                 found[value] = self._var(region, len(found), begin)
         return found
 
     def _var(self, region: Region, place: int, begin: Call) -> Var:
-        type_ = self.types.get(begin) or self.types.get(begin.args[0])
-        return Var(f"{region.target}_{region.number}_i{place}", type_, span=begin.span)
+        return Var(
+            f"{region.target}_{region.number}_i{place}", self.types.get(_enclosed(begin, self.types)), span=begin.span
+        )
 
-    def _call(self, region: Region, inputs: dict[Expr, Var], new_of: dict[Node, Node]) -> Call:
-        if region in self.call_of:
-            return self.call_of[region]
+    def _call(self, cut: _Cut) -> Call:
+        if cut.call is not None:
+            return cut.call
+        region = cut.region
         name = f"tvmgen_{self.options.mod_name}_{region.target}_{self.function_name}_{region.number}"
         var = GlobalVar(self.names.fresh(name))
-        outputs = self._outputs(region)
-        inner = self._inside(region, inputs)
-        bodies = tuple(_expr(inner[item]) for item in outputs)
+        inner = self._inside(cut)
+        bodies = tuple(_expr(inner[item]) for item in cut.outputs)
         body = bodies[0] if len(bodies) == 1 else Tuple(bodies)
-        attrs = attrs_of({"Primitive": 1, "Inline": 1, "Compiler": region.target, "global_symbol": var.name})
-        function = Function(tuple(inputs.values()), body, self._type(outputs), attrs)
+        attrs = (("Primitive", 1), ("Inline", 1), ("Compiler", region.target), ("global_symbol", var.name))
+        function = Function(tuple(cut.inputs.values()), body, self._type(cut.outputs), attrs)
         self.ctx.log.derive(function, region.nodes)
         self.made.append(Definition(var, function))
-        call = Call(var, tuple(_expr(new_of[item]) for item in inputs))
-        self.ctx.log.derive(call, region.nodes, "partition")
-        self.ctx.remark(call, "applied", f"@{var.name}: {len(region.operators)} operators", region.operators)
-        self.call_of[region] = call
-        return call
+        cut.call = Call(var, tuple(_expr(self.new_of[item]) for item in cut.inputs))
+        self.ctx.log.derive(cut.call, region.nodes, "partition")
+        self.called.append((cut.call, var, region))
+        return cut.call
+
+    def said(self) -> Iterator[Said]:
+        """Say of each call which function it calls, and what is in it."""
+        for call, var, region in self.called:
+            operators = region.operators
+            yield Said(call, "applied", f"@{var.name}: {len(operators)} operators", operators)
 
     def _type(self, outputs: tuple[Expr, ...]) -> Type | None:
-        types = tuple(type_ for item in outputs if (type_ := self.types.get(item)) is not None)
+        found = (self.types.get(_enclosed(item, self.types)) for item in outputs)
+        types = tuple(type_ for type_ in found if type_ is not None)
         if len(types) != len(outputs):
             return None
         return types[0] if len(types) == 1 else TupleType(types)
 
-    def _inside(self, region: Region, inputs: dict[Expr, Var]) -> dict[Node, Node]:
+    def _inside(self, cut: _Cut) -> dict[Node, Node]:
         """Return what the nodes of a region become in its function."""
         inner: dict[Node, Node] = {}
-        for node in region.nodes:
-            if is_begin(node):
-                value = node.args[0]
-                inner[node] = inputs.get(value, value)
-            elif is_end(node):
-                continue
-            else:
-                inner[node] = map_children(node, lambda child: inner.get(child, child))
-            self.ctx.log.rebuilt(node, inner[node])
+        for begin in cut.region.begins:
+            value = begin.args[0]
+            inner[begin] = cut.inputs.get(value, value)
+        for node in cut.region.operators:
+            inner[node] = with_values(node, inner)
+        for node, new in inner.items():
+            self.ctx.log.rebuilt(node, new)
         return inner
+
+
+def _enclosed(node: Node, types: Mapping[Node, Type]) -> Node:
+    """Return the value that has the type of `node`: itself, or behind annotations whose types are not known."""
+    while node not in types and is_annotation(node):
+        node = node.args[0]
+    return node
 
 
 def _expr(node: Node) -> Expr:

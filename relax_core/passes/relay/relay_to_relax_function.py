@@ -178,13 +178,19 @@ class FunctionConverter:
             case _:
                 return self.atom(expr, block)
 
+    def unbound(self, var: Var) -> Expr:
+        """Report a variable that nothing binds, once."""
+        hint = "bind it with let, or make it a parameter"
+        self.diagnostics.append(Diagnostic("RY030", f"nothing binds %{var.name}", self.supply.ctx.locate(var), hint))
+        self.atom_of[var] = Tuple(())
+        return self.atom_of[var]
+
     def atom(self, expr: Expr, block: Block) -> Expr:
         """Return what an atom became; operators and constructors as values become functions."""
         match expr:
             case Var():
-                found = self.atom_of.get(expr)
-                assert found is not None, f"%{expr.name} is bound: the module was checked"
-                return found
+                # PartitionGraph on lets as reported leaves variables that nothing binds.
+                return self.atom_of.get(expr) or self.unbound(expr)
             case Constructor(field_types=()):
                 return block.data(expr, self.tags[expr.name], (), expr)
             case Op() | Constructor():

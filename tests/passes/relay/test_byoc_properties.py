@@ -1,9 +1,11 @@
 """Partitioning of generated programs: the value stays, regions have no cycle, and every reason is the right one."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from hypothesis import given, settings
+import pytest
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import relax_core as rc
@@ -15,6 +17,7 @@ from relax_core.ir.node import Node
 from relax_core.ir.rewrite import RewriteLog
 from relax_core.passes.core import Stage
 from relax_core.pattern.apart import Apart, apart
+from relax_core.pattern.offload import Unit
 from tests.passes.relay.byoc import T
 
 UNARY = ("nn.relu", "tanh", "negative", "sigmoid")
@@ -127,33 +130,146 @@ def region_with(line: int, stages: tuple[Stage, ...]) -> int:
     raise AssertionError(f"line {line} is in no region")
 
 
-@given(programs(lets=False))
-@settings(max_examples=40, deadline=None)
-def test_without_what_a_reason_names_the_two_merge(drawn: Drawn) -> None:
-    assert_counterfactuals(drawn)
+# Without the tanh and the sigmoid both ends merge with others first, and those form a path of their own.
+OTHERS_FIRST = Drawn(
+    f"""#[version = "0.0.5"]
+def @main(%x: {T}, %y: {T}) {{
+  %0 = add(%x, %x);
+  %1 = nn.relu(%x);
+  %2 = tanh(%0);
+  %3 = add(%y, %y);
+  %4 = nn.relu(%0);
+  %5 = sigmoid(add(%1, %2));
+  %6 = add(%2, %4);
+  (%5, %6)
+}}
+""",
+    {3: "b", 4: "b", 5: "a", 6: "a", 7: "a", 8: "a", 9: "b"},
+)
 
 
-@given(programs(lets=True))
-@settings(max_examples=40, deadline=None)
-def test_without_the_lets_that_a_reason_names_the_two_merge(drawn: Drawn) -> None:
-    # Where lets and a path stand between two, other merges may come first once both are gone.
-    assert_counterfactuals(drawn, is_direct=True)
+@given(st.booleans().flatmap(lambda lets: programs(lets=lets)))
+@example(OTHERS_FIRST)
+@settings(max_examples=120, deadline=None)
+def test_without_what_the_reasons_name_the_two_merge(drawn: Drawn) -> None:
+    """Take away what the reason of a pair names: the two are one, or the next reason names another obstacle.
+
+    A path is named before lets, so that these are the next reason where both stand between two. Also, what the target
+    takes besides may merge with one of the two before they meet: then another path is in the way, and is named. Without
+    all that was named the two are one.
+    """
+    for pair, stages in pairs_of(drawn):
+        gone = obstacle((pair,), stages)
+        for _ in range(ROUNDS):
+            again = without(drawn, pair, gone)
+            if are_one(pair, stages, again):
+                break
+            links = chain(pair, stages, again)
+            assert links, f"nothing says why they are apart without {gone}\n{explained(pair, drawn)}"
+            named = obstacle(links, again)
+            assert not named <= gone, f"{named} is gone\n{explained(pair, drawn)}"
+            gone = gone | named
+        else:
+            raise AssertionError(f"apart without {gone}\n{explained(pair, drawn)}")
 
 
-def assert_counterfactuals(drawn: Drawn, *, is_direct: bool = False) -> None:
-    """Take away what the reason of each pair names, and see that the two are one region."""
+LET_AND_PATH = f"""#[version = "0.0.5"]
+def @main(%x: {T}, %y: {T}) {{
+  %0 = nn.relu(%x);
+  let %v = tanh(%0);
+  %1 = negative(%v);
+  add(%0, %1)
+}}
+"""
+
+
+@pytest.mark.parametrize(("between", "kind"), [("", "blocking path"), ("b", "blocking path"), ("a", "let")])
+def test_a_path_is_named_before_the_lets(between: str, kind: str) -> None:
+    """Without the path the let is the reason; where the let alone stands between two, it is so at once."""
+    drawn = Drawn(LET_AND_PATH, {3: "a", 4: between, 5: between, 6: "a"})
+    found = [(pair, stages) for pair, stages in pairs_of(drawn) if 3 in lines_of(tuple(pair.producer.nodes), stages)]
+    pair, stages = next(item for item in found if 6 in lines_of(tuple(item[0].user.nodes), item[1]))
+    assert pair.kind == kind
+    if between != "a":
+        first = Gone(lines_of(tuple(node for unit in pair.obstacles for node in unit.nodes), stages))
+        (link,) = chain(pair, stages, again := without(drawn, pair, first))
+        assert (link.kind, obstacle((link,), again)) == ("let", Gone(lets=frozenset(("v",))))
+        assert are_one(pair, stages, without(drawn, pair, first | obstacle((link,), again)))
+    else:
+        assert are_one(pair, stages, without(drawn, pair, obstacle((pair,), stages)))
+
+
+ROUNDS = 6
+
+
+@dataclass(frozen=True, slots=True)
+class Gone:
+    """What was taken away: operators, by their lines, that go to the target of the two; lets that give way, by name."""
+
+    lines: frozenset[int] = frozenset()
+    lets: frozenset[str] = frozenset()
+
+    def __or__(self, other: "Gone") -> "Gone":
+        return Gone(self.lines | other.lines, self.lets | other.lets)
+
+    def __le__(self, other: "Gone") -> bool:
+        return self.lines <= other.lines and self.lets <= other.lets
+
+
+def pairs_of(drawn: Drawn) -> Iterator[tuple[Apart, tuple[Stage, ...]]]:
+    """Yield the pairs that stayed apart, each with one reason, and the stages."""
     stages = ran(drawn, drawn.tables())[:2]
     pairs = apart(stages[1].after)
     assert len({(pair.producer, pair.user) for pair in pairs}) == len(pairs), "one reason for each pair"
     for pair in pairs:
         assert pair.kind != "not merged yet", explained(pair, drawn)
-        if is_direct and pair.between:
-            continue
-        named = {pair.target: lines_of(pair.because, stages)}
-        ends = lines_of(tuple(pair.producer.nodes), stages), lines_of(tuple(pair.user.nodes), stages)
-        lets = tuple(let.var.name for let in pair.lets)
-        again = ran(drawn, drawn.tables(**named), through=bool(lets), names=lets)[:2]
-        assert region_with(min(ends[0]), again) == region_with(max(ends[1]), again), explained(pair, drawn)
+        yield pair, stages
+
+
+def obstacle(links: tuple[Apart, ...], stages: tuple[Stage, ...]) -> Gone:
+    """Return what the reasons name: what stands between if there is a path, else the lets."""
+    found = Gone()
+    for link in links:
+        lets = frozenset() if link.obstacles else frozenset(let.var.name for let in link.lets)
+        found = found | Gone(lines_of(link.because, stages) if link.obstacles else frozenset(), lets)
+    return found
+
+
+def without(drawn: Drawn, pair: Apart, gone: Gone) -> tuple[Stage, ...]:
+    tables = drawn.tables(**{pair.target: gone.lines})
+    return ran(drawn, tables, through=bool(gone.lets), names=tuple(sorted(gone.lets)))[:2]
+
+
+def ends_of(pair: Apart, stages: tuple[Stage, ...]) -> tuple[int, int]:
+    """Return a line of each of the two."""
+    return min(lines_of(tuple(pair.producer.nodes), stages)), max(lines_of(tuple(pair.user.nodes), stages))
+
+
+def are_one(pair: Apart, stages: tuple[Stage, ...], again: tuple[Stage, ...]) -> bool:
+    producer, user = ends_of(pair, stages)
+    return region_with(producer, again) == region_with(user, again)
+
+
+def chain(pair: Apart, stages: tuple[Stage, ...], again: tuple[Stage, ...]) -> tuple[Apart, ...]:
+    """Return the pairs of `again` that connect what holds the one end of `pair` with what holds the other.
+
+    That is one pair, or several over units that the target takes besides; such a unit may be a producer or a user of
+    both.
+    """
+    producer, user = ends_of(pair, stages)
+    pairs = apart(again[1].after)
+    waiting: list[tuple[Unit | None, tuple[Apart, ...]]] = [(None, ())]
+    seen: set[Unit] = set()
+    for unit, links in waiting:
+        for link in pairs:
+            for here, there in ((link.producer, link.user), (link.user, link.producer)):
+                is_next = here is unit if links else producer in lines_of(tuple(here.nodes), again)
+                if is_next and user in lines_of(tuple(there.nodes), again):
+                    return (*links, link)
+                if is_next and there not in seen:
+                    seen.add(there)
+                    waiting.append((there, (*links, link)))
+    return ()
 
 
 def explained(pair: Apart, drawn: Drawn) -> str:

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import relax_core as rc
+from relax_core.analysis.regions import is_closed
 from relax_core.check.infer import infer
 from relax_core.ir.expr import Function, Var
 from relax_core.ir.module import IRModule
@@ -57,6 +58,25 @@ CASES: tuple[tuple[str, str, tuple[Any, ...]], ...] = (
     ("a function in a reference", "def @main(%n: int32) -> int32 { let %r = ref(fn (%x: int32) { add(%x, 1) }); "
      "let %old = ref_read(%r); let %_ = ref_write(%r, fn (%x: int32) { multiply(%old(%x), %n) }); ref_read(%r)(%n) }",
      (np.array(5, "int32"),)),
+    ("a polymorphic literal", "def @main(%l: List[int32]) -> (List[int32], bool) "
+     "{ let %f = fn [A](%x: A) -> A { %x }; (@map(%f, %l), %f(True)) }", (THREE,)),
+    ("a polymorphic literal that calls itself", "def @main(%l: List[int32]) -> (int32, int32) "
+     "{ let %n = fn [A](%x: List[A], %f: fn (A) -> int32) -> int32 { match (%x) { Nil => 0, "
+     "Cons(%h, %t) => add(%f(%h), %n(%t, %f)), } }; (%n(%l, negative), %n(Cons(True, Nil), fn (%b: bool) "
+     '{ cast(%b, dtype="int32") })) }', (THREE,)),
+    ("a field of a data type", "type F { F(fn (int32) -> int32, int32) }\n"
+     "def @call(%f: F) -> int32 { match (%f) { F(%g, %k) => %g(%k), } }\n"
+     "def @main(%n: int32) -> int32 { add(@call(F(negative, %n)), @call(F(fn (%x: int32) { add(%x, %n) }, 2))) }",
+     (np.array(5, "int32"),)),
+    ("a constructor with such a field as a value", "type F { F(fn (int32) -> int32) }\n"
+     "def @make(%c: fn (fn (int32) -> int32) -> F) -> F { %c(negative) }\n"
+     "def @main(%n: int32) -> int32 { match (@make(F)) { F(%g) => %g(%n), } }", (np.array(5, "int32"),)),
+    ("a type of functions on itself", "type F { F(fn (F, int32) -> int32) }\n"
+     "def @self(%f: F, %k: int32) -> int32 { match (%f) { F(%g) => %g(%f, %k), } }\n"
+     "def @main(%n: int32) -> int32 { @self(F(fn (%f: F, %k: int32) -> int32 { if (equal(%k, 0)) { %n } else "
+     "{ add(%k, @self(%f, subtract(%k, 1))) } }), 3) }", (np.array(5, "int32"),)),
+    ("a function that stands for one operator", "def @main(%l: List[int32]) -> List[int32] "
+     "{ @map(fn (%x: int32, Primitive=1) -> int32 { add(%x, negative(%x)) }, %l) }", (THREE,)),
 )  # fmt: skip
 
 
@@ -64,7 +84,8 @@ def _is_first_order(module: IRModule) -> bool:
     types = infer(module).types
     variables = [node for item in module for node in postorder(item.function) if isinstance(node, Var)]
     functions = [item.function for item in module if isinstance(item.function, Function)]
-    literals = [node for root in functions for node in postorder(root.body) if isinstance(node, Function)]
+    nodes = [node for root in functions for node in postorder(root.body)]
+    literals = [node for node in nodes if isinstance(node, Function) and not is_closed(node)]
     return not literals and not any(
         isinstance(types[var], (FuncType, TypeVar)) for var in variables
     ) and not any(function.type_params for function in functions)  # fmt: skip
@@ -85,6 +106,13 @@ def test_a_first_order_program_runs_in_the_machine() -> None:
     assert [int(item) for item in found] == [6, 2]
 
 
+def test_another_function_may_be_the_entry() -> None:
+    module = parsed("def @first(%l: List[int32]) -> List[int32] { @map(negative, %l) }")
+    after = last(module, "Defunctionalization(entry='first')").after
+    assert _is_first_order(after)
+    assert [int(item.fields[0]) for item in (rc.evaluate(after, "first", THREE),)] == [-1]
+
+
 def test_a_first_order_program_stays() -> None:
     assert not last(parsed(f"def @main(%x: {V}) {{ exp(%x) }}"), "Defunctionalization").is_changed
 
@@ -95,10 +123,13 @@ def test_a_first_order_program_stays() -> None:
         ("def @f(%x: int32) { %x }", "no @main"),
         ("def @main() -> fn (int32) -> int32 { fn (%x: int32) { %x } }", "takes or gives a function"),
         (
-            "type F { F(fn (int32) -> int32) }\ndef @main() -> int32 { match (F(negative)) { F(%f) => %f(1), } }",
+            "type F[A] { F(fn (A) -> A) }\ndef @main() -> int32 { match (F(negative)) { F(%f) => %f(1), } }",
             "a field",
         ),
-        ("def @main() { let %f = fn [A](%x: A) -> A { %x }; (%f(1), %f(True)) }", "type variables of its own"),
+        (
+            "def @main(%n: int32) { let %f = fn [A](%x: A) -> (A, int32) { (%x, %n) }; (%f(1), %f(True)) }",
+            "type variables of its own, and captures",
+        ),
         (
             "def @grow[A](%n: int32, %x: A, %f: fn (int32) -> int32) -> int32 "
             "{ if (equal(%n, 0)) { %f(1) } else { @grow(subtract(%n, 1), (%x, %x), %f) } }\n"
@@ -106,7 +137,7 @@ def test_a_first_order_program_stays() -> None:
             "copies",
         ),
     ],
-    ids=["no entry", "a result", "a field", "a polymorphic literal", "ever larger types"],
+    ids=["no entry", "a result", "a field", "a polymorphic literal that captures", "ever larger types"],
 )
 def test_what_is_not_whole_is_refused(text: str, words: str) -> None:
     stage = rc.run_pipeline(parsed(text), "Defunctionalization")[-1]

@@ -19,7 +19,7 @@ from relax_core.vm.relay_memory import Copied
 
 SAMPLES = Path(__file__).resolve().parents[3] / "samples"
 RUN_TIME = SAMPLES / "errors" / "dv_run_time.relay"
-ERRORS = sorted(path for path in (SAMPLES / "errors").glob("dv_*") if path != RUN_TIME)
+ERRORS = sorted(path for path in (SAMPLES / "errors").glob("dv_*") if path.stem != RUN_TIME.stem)
 PROGRAMS = (
     "tensor_array", "map_three_times", "map_twelve_times", "lstm_list", "even_odd", "conditional", "closures",
     "references", "conv_bn_relu", "devices",

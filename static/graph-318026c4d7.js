@@ -437,6 +437,30 @@ function markPath(model, groups, picture, path) {
   for (const id of over) if (!isPort(id)) groups.get(id).classList.add("blocked");
 }
 
+// What classes say in a style sheet, as attributes: a file has no style sheet.
+const BLOCKING = { stroke: "var(--error)", "stroke-width": "2.6" };
+const SHAPES = ["rect", "polygon", "path", "ellipse"];
+const WRITTEN = [
+  [".edge.blocking>path", BLOCKING],
+  [".edge.blocking>polygon", { stroke: "var(--error)", fill: "var(--error)" }],
+  [shapesOf(".node.blocked"), { stroke: "var(--error)", "stroke-width": "2", fill: "var(--errorBg)" }],
+  ...Object.keys(CATEGORY_SYMBOL).flatMap((name) => [
+    [shapesOf(`.node.on-${name}`), { fill: `var(--${name}Bg)`, stroke: `var(--${name})` }],
+    [`.node .mark.on-${name}`, { fill: `var(--${name})`, "font-size": "9", "font-family": "var(--mono)" }],
+    [`.edge.to-${name}>path`, { stroke: `var(--${name})`, "stroke-width": "1.8" }],
+    [`.edge.to-${name}>polygon`, { stroke: `var(--${name})`, fill: `var(--${name})` }],
+  ]),
+];
+
+function shapesOf(selector) {
+  return SHAPES.map((name) => `${selector}>${name}`).join();
+}
+
+function writeStyles(picture) {
+  for (const [selector, attributes] of WRITTEN)
+    for (const item of picture.querySelectorAll(selector)) for (const [name, value] of Object.entries(attributes)) item.setAttribute(name, value);
+}
+
 // Fills nodes in the colour of their category with its symbol at the corner; edges between two categories have the second one's.
 function markColours(model, groups, picture, colours) {
   if (!picture) return;
@@ -617,6 +641,7 @@ function createGraph(root, tell) {
   function exportable() {
     const copy = picture.cloneNode(true);
     copy.setAttribute("viewBox", box.join(" "));
+    writeStyles(copy);
     return copy;
   }
 

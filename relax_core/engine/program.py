@@ -1,0 +1,35 @@
+"""What a screen is made from."""
+
+from typing import Literal
+
+import msgspec
+
+from relax_core.jit.options import Mode
+
+
+class Program(msgspec.Struct, frozen=True):
+    """All that a screen is made from: text, module, pipeline, entry and inputs.
+
+    Node ids and event numbers are reproduced from these values alone.
+    """
+
+    text: str
+    name: str = "module.py"
+    """File name, for messages."""
+    module: str = ""
+    """Which module of the text; empty: the first one."""
+    pipeline: str | None = None
+    """Such as `LambdaLift, FuseOps(max_depth=4)`; None is the default pipeline."""
+    entry: str = ""
+    """Function that runs; empty: `main`, or else the first one that can be entered."""
+    seed: int = 0
+    """Of the generated inputs."""
+    sizes: tuple[tuple[str, int], ...] = ()
+    """Sizes of symbolic dimensions by name; the others are chosen small."""
+    as_in: Literal["fixed", "reported"] = "fixed"
+    tables: str = ""
+    """The text of a table file (`rc.read_tables`): patterns of composites and what targets support."""
+    mode: Mode = "exact"
+    """How kernels round."""
+    finds_uninitialised: bool = False
+    """Kernels stop that read an element to which nothing was written."""

@@ -1,0 +1,87 @@
+"""The elementary functions that kernels compute without calls, and their definitions in LLVM's language."""
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+
+from relax_core.jit.code import Code
+from relax_core.jit.functions import double, single
+from relax_core.jit.functions.circular import acos, asin, atan, cos, sin, tan
+from relax_core.jit.functions.error import erf
+from relax_core.jit.functions.exponential import cosh, exp, exp2, exp10, expm1, sigmoid, sinh, tanh
+from relax_core.jit.functions.logarithm import ln, log1p, log2_of, log10, power
+from relax_core.jit.functions.real import Body, Real, Scalar
+from relax_core.jit.functions.root import rsqrt
+
+Define = Callable[..., Real]
+
+ELEMENTARY: Mapping[str, Define] = MappingProxyType(
+    {
+        "exp": exp,
+        "exp2": exp2,
+        "exp10": exp10,
+        "expm1": expm1,
+        "sigmoid": sigmoid,
+        "tanh": tanh,
+        "sinh": sinh,
+        "cosh": cosh,
+        "log": ln,
+        "log2": log2_of,
+        "log10": log10,
+        "log1p": log1p,
+        "pow": power,
+        "power": power,
+        "erf": erf,
+        "sin": sin,
+        "cos": cos,
+        "tan": tan,
+        "atan": atan,
+        "asin": asin,
+        "acos": acos,
+        "rsqrt": rsqrt,
+    }
+)
+# Those whose definition is on float32 itself; the others take doubles, and their results are rounded.
+_SINGLE: Mapping[str, Define] = MappingProxyType({"exp": single.exp})
+# Those that have a definition of their own on float64.
+ELEMENTARY_DOUBLE: Mapping[str, Define] = MappingProxyType({"exp": double.exp, "log": double.ln})
+_ARITY: Mapping[str, int] = MappingProxyType({"pow": 2, "power": 2})
+
+
+def define_function(
+    code: Code, name: str, lanes: int = 1, scalar: Scalar = "float", *, has_scaling: bool = False
+) -> str:
+    """Define the function `name` of `ELEMENTARY` in the module of `code` and return its symbol.
+
+    It takes and returns a `float`, or `<lanes x float>`, has no side effects and is inlined where it is called; for
+    `scalar` "double" it is one of `ELEMENTARY_DOUBLE`, on doubles. Lane by lane the results are the same bits for every
+    number of lanes. They differ from the exact value by less than one unit in the last place; infinities, NaN, the sign
+    of zero and subnormal numbers are those of C's function. `has_scaling` says that the processor multiplies by powers
+    of two in one instruction, as with AVX-512; the results are the same without.
+    """
+    symbol = f"@{name}.{'' if lanes == 1 else f'v{lanes}'}{'f32' if scalar == 'float' else 'f64'}"
+    if symbol in code.declarations:
+        return symbol
+    body = Body(lanes, has_scaling=has_scaling)
+    args = [f"%x{position}" for position in range(_ARITY.get(name, 1))]
+    define, inner = _definition(name, scalar)
+    result = define(*(Real(body, arg, scalar).to(inner) for arg in args)).to(scalar)
+    kind = body.typed(scalar)
+    for declaration in body.declarations:
+        code.declare(declaration)
+    code.declarations.update(body.tables)
+    code.declarations[symbol] = "\n".join(
+        (
+            f"define internal {kind} {symbol}({', '.join(f'{kind} {arg}' for arg in args)}) alwaysinline nounwind {{",
+            *body.lines,
+            f"  ret {kind} {result.register}",
+            "}",
+        )
+    )
+    return symbol
+
+
+def _definition(name: str, scalar: Scalar) -> tuple[Define, Scalar]:
+    """Return the definition of a function, and the type in which it computes."""
+    if scalar == "double":
+        return ELEMENTARY_DOUBLE[name], "double"
+    return (_SINGLE[name], "float") if name in _SINGLE else (ELEMENTARY[name], "double")

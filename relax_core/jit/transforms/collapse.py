@@ -1,0 +1,103 @@
+"""Elementwise nests with as few loops as their accesses allow: neighbouring axes that step alike become one."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import prod
+
+from relax_core.ir.node import postorder
+from relax_core.ir.prim import Intrinsic, PrimVar
+from relax_core.ir.tir import For
+from relax_core.jit.intrinsics import CALLS
+from relax_core.jit.loops import CHUNK
+from relax_core.jit.options import Mode
+from relax_core.jit.state import State
+from relax_core.jit.transforms.nest import Axis, Nest, read_nest
+from relax_core.jit.transforms.nest_values import Value, element_at, emit_value, offset_at, value_of
+from relax_core.jit.transforms.repeat import repeat, repeat_paid
+from relax_core.jit.transforms.transform import Plan, Refusal, Transform
+from relax_core.jit.vectors import store_value
+from relax_core.jit.work import static_work
+
+MODES: frozenset[Mode] = frozenset(("bitwise", "exact", "fast"))
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Axes that are one loop of `extent` rounds; the last of them steps with it."""
+
+    axes: tuple[Axis, ...]
+
+    @property
+    def extent(self) -> int:
+        """The number of rounds."""
+        return prod(axis.extent for axis in self.axes)
+
+    def places(self, round_number: str) -> dict[PrimVar, str]:
+        """Return the place of each axis in a round; those before the last are counted by its steps."""
+        return {axis.var: round_number if axis is self.axes[-1] else "0" for axis in self.axes}
+
+
+def plan_collapse(state: State, loop: For) -> Plan | Refusal | None:
+    """Plan a nest of at least two loops without reduction."""
+    if not isinstance(loop.body, For):
+        return None
+    nest = read_nest(state, loop)
+    if isinstance(nest, str) or nest.reduce or nest.init is not None or nest.work == 0:
+        return None
+    if any(isinstance(item, Intrinsic) and item.name in CALLS for item in postorder(nest.update)):
+        return None
+    value = value_of(nest.update.value)
+    groups = tuple(Group((axis,)) for axis in nest.axes) if value.uses_axes else grouped(nest)
+    count = len(nest.axes)
+    reason = f"{count} loops become {len(groups)}, which pay for their work together"
+    return Plan(reason, lambda: _emit(state, nest, value, groups))
+
+
+def grouped(nest: Nest) -> tuple[Group, ...]:
+    """Join each axis to the one around it if, in every access, a step of that one is all steps of this one.
+
+    Axes of one round are in no group.
+    """
+    groups: list[Group] = []
+    for axis in nest.axes:
+        if axis.extent == 1:
+            continue
+        if groups and all(
+            access.offset.of(groups[-1].axes[-1].var) == access.offset.of(axis.var) * axis.extent
+            for access in nest.accesses.values()
+        ):
+            groups[-1] = Group((*groups[-1].axes, axis))
+        else:
+            groups.append(Group((axis,)))
+    return tuple(groups)
+
+
+def _emit(state: State, nest: Nest, value: Value, groups: Sequence[Group]) -> None:
+    loop = nest.axes[0].loop
+    cost = max(static_work(state, nest.update) or 1, 1)
+    access = nest.accesses[nest.update]
+
+    def level(depth: int, places: dict[PrimVar, str]) -> None:
+        if depth == len(groups):
+            register = emit_value(state, nest, value, places)
+            offset = offset_at(state, access.offset, places)
+            store_value(state, nest.update, element_at(state, access.storage, offset), register)
+            return
+        group = groups[depth]
+        work = cost * prod(item.extent for item in groups[depth + 1 :])
+        pays = not state.is_prepaid and (work <= CHUNK or depth + 1 == len(groups))
+
+        def body(round_number: str) -> None:
+            was_prepaid, state.is_prepaid = state.is_prepaid, state.is_prepaid or pays
+            level(depth + 1, places | group.places(round_number))
+            state.is_prepaid = was_prepaid
+
+        if pays:
+            repeat_paid(state, loop, group.extent, work, body)
+        else:
+            repeat(state, group.extent, body)
+
+    level(0, {axis.var: "0" for axis in nest.axes})
+
+
+COLLAPSE = Transform("collapse", "Joins loops over elements that lie side by side.", MODES, plan_collapse)

@@ -1,0 +1,132 @@
+"""The indices of loads, and the conditions under which a guarded load, as of a padded convolution, is done."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from relax_core.ir.prim import Binary, IntImm, Intrinsic, PrimExpr, PrimVar
+from relax_core.jit.polynomial import EVERYTHING, Interval
+from relax_core.jit.state import State
+from relax_core.jit.transforms.affine import Affine, affine_of
+from relax_core.jit.transforms.contraction import Dim, Place
+
+# Indices of 32 bits do not wrap around where all of them stay below this.
+LARGEST_INDEX = 1 << 31
+
+
+@dataclass(slots=True)
+class Reading:
+    """What is known while a nest is read: variables as sums over the axes, and the values that the axes take."""
+
+    state: State
+    dims: list[Dim]
+    known: dict[PrimVar, Affine]
+    intervals: dict[PrimVar, Interval]
+
+    def affine(self, expr: PrimExpr) -> Affine | None:
+        """Read an index."""
+        return affine_of(expr, self.known, self.intervals)
+
+    def place(self, expr: PrimExpr) -> Place | None:
+        """Read an index that may be a quotient."""
+        whole = self.affine(expr)
+        if whole is not None:
+            return Place(whole)
+        match expr:
+            case Binary(op="//", a=a, b=IntImm(value=divisor)) if divisor > 0:
+                inner = self.affine(a)
+                return None if inner is None else Place(inner, divisor)
+            case _:
+                return None
+
+    def interval(self, value: Affine) -> Interval | None:
+        """Return the values of a sum over the axes and over variables around the nest."""
+        around = {var: self.state.bounds.interval(var) for var in value.coefficients if var not in self.intervals}
+        return value.interval({**around, **self.intervals})
+
+    def is_small(self, value: Affine) -> bool:
+        """Tell whether a sum surely fits an index of 32 bits."""
+        found = self.interval(value)
+        return found is not None and found.is_within(Interval(-LARGEST_INDEX, LARGEST_INDEX - 1))
+
+
+@dataclass(frozen=True, slots=True)
+class Conditions:
+    """Sums that are not negative, and sums that are multiples of a number."""
+
+    naturals: tuple[Affine, ...] = ()
+    multiples: tuple[Place, ...] = ()
+
+    @property
+    def are_trivial(self) -> bool:
+        """Tell whether they always hold."""
+        return not self.naturals and not self.multiples
+
+
+def read_conditions(reading: Reading, condition: PrimExpr) -> Conditions | str:
+    """Read a conjunction of comparisons, or say what it is instead."""
+    naturals: list[Affine] = []
+    multiples: list[Place] = []
+    stack = [condition]
+    while stack:
+        match stack.pop():
+            case Binary(op="and", a=a, b=b):
+                stack += (a, b)
+            case Intrinsic(name="likely", args=(inner,)):
+                stack.append(inner)
+            case Binary(op="==", a=Binary(op="%", a=a, b=IntImm(value=divisor)), b=IntImm(value=0)) if divisor > 0:
+                whole = reading.affine(a)
+                if whole is None or not reading.is_small(whole):
+                    return "a remainder in a condition is of no sum of loop variables"
+                multiples.append(Place(whole, divisor))
+            case Binary(op="<" | "<=" | ">" | ">=" as op, a=a, b=b):
+                sides = (a, b) if op in ("<", "<=") else (b, a)
+                difference = _difference(reading, sides, is_strict=op in ("<", ">"))
+                if difference is None:
+                    return "a condition compares no sums of loop variables"
+                naturals.append(difference)
+            case _:
+                return "a condition is no comparison of indices"
+    return Conditions(tuple(item for item in naturals if not _always(reading, item)), tuple(multiples))
+
+
+def valid_places(places: Sequence[Place], conditions: Conditions) -> tuple[Interval, ...] | None:
+    """Return the values that the conditions allow for each place; `None` if one of them is about anything else."""
+    valid = [EVERYTHING for _ in places]
+    for condition in conditions.naturals:
+        for at, place in enumerate(places):
+            below, above = place.whole.plus(condition), condition.plus(place.whole, -1)
+            if place.whole.coefficients and not below.coefficients:
+                valid[at] = Interval(valid[at].low, min(valid[at].high, below.constant))
+                break
+            if place.whole.coefficients and not above.coefficients:
+                valid[at] = Interval(max(valid[at].low, -above.constant), valid[at].high)
+                break
+        else:
+            return None
+    divided = [place for place in places if place.divisor > 1]
+    are_matched = all(place in conditions.multiples for place in divided) and all(
+        place in divided for place in conditions.multiples
+    )
+    return tuple(valid) if are_matched else None
+
+
+def _difference(reading: Reading, sides: tuple[PrimExpr, PrimExpr], *, is_strict: bool) -> Affine | None:
+    """Return a sum that is not negative where the first side is less than the second, or equal unless `is_strict`."""
+    left, right = (reading.place(side) for side in sides)
+    if left is None or right is None or not (reading.is_small(left.whole) and reading.is_small(right.whole)):
+        return None
+    strict = Affine(-1 if is_strict else 0)
+    if left.divisor == right.divisor == 1:
+        return right.whole.plus(left.whole, -1).plus(strict)
+    # A quotient is at least a constant where the dividend is at least so many times the divisor.
+    if right.divisor > 1 and not left.whole.coefficients and left.divisor == 1:
+        return right.whole.plus(left.whole.plus(strict, -1), -right.divisor)
+    if left.divisor > 1 and not right.whole.coefficients and right.divisor == 1:
+        highest = right.whole.plus(strict).times(left.divisor).plus(Affine(left.divisor - 1))
+        return highest.plus(left.whole, -1)
+    return None
+
+
+def _always(reading: Reading, value: Affine) -> bool:
+    found = reading.interval(value)
+    return found is not None and found.low >= 0

@@ -1,0 +1,240 @@
+"""Reading a nest of loops as a contraction, with loads that a condition guards."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from relax_core.ir.node import Node, children, postorder
+from relax_core.ir.prim import (
+    Binary,
+    BinaryKind,
+    FloatImm,
+    IntImm,
+    PrimExpr,
+    PrimVar,
+    Select,
+)
+from relax_core.ir.tir import Block, BufferLoad, BufferStore, For, Stmt
+from relax_core.jit.polynomial import Interval
+from relax_core.jit.state import State
+from relax_core.jit.transforms.affine import Affine
+from relax_core.jit.transforms.contraction import Contraction, Dim, Guard, Operand, Place
+from relax_core.jit.transforms.contraction_guard import Conditions, Reading, read_conditions, valid_places
+
+NO_CONDITIONS = Conditions()
+
+
+@dataclass(frozen=True, slots=True)
+class Accumulation:
+    """A store that combines `term` with what its element, the load `own`, holds, in the order of the text."""
+
+    update: BufferStore
+    own: BufferLoad
+    op: BinaryKind
+    term: PrimExpr
+    is_term_first: bool
+
+
+def accumulation(store: BufferStore) -> Accumulation | None:
+    """Read a store as an accumulation, or return `None`."""
+    match store.value:
+        case Binary(op="+" | "*" | "max" | "min" as op, a=BufferLoad() as own, b=term) if own.buffer is store.buffer:
+            return Accumulation(store, own, op, term, is_term_first=False)
+        case Binary(op="+" | "*" | "max" | "min" as op, a=term, b=BufferLoad() as own) if own.buffer is store.buffer:
+            return Accumulation(store, own, op, term, is_term_first=True)
+        case _:
+            return None
+
+
+def read_contraction(state: State, loop: For) -> Contraction | str | None:
+    """Read the nest that starts at `loop`, or say in words why it cannot be taken.
+
+    `None` if it accumulates nothing, or nothing that is read for several elements and no guarded load.
+    """
+    loops = [loop]
+    while isinstance(inner := loops[-1].body, For):
+        loops.append(inner)
+    block = inner if isinstance(inner, Block) else None
+    store = inner if block is None else block.body
+    found = accumulation(store) if isinstance(store, BufferStore) else None
+    if found is None:
+        return None
+    reading = _axes(state, loops)
+    if isinstance(reading, str):
+        return reading
+    if reading is None:
+        return None
+    reduced = _bind_block(reading, block)
+    if isinstance(reduced, str):
+        return reduced
+    return _operands(reading, loop, found, (None if block is None else block.init, reduced))
+
+
+def _axes(state: State, loops: Sequence[For]) -> Reading | str | None:
+    """Read the loops; `None` if one of them never runs."""
+    known = {var: Affine(value) for var, value in state.bounds.values.items()}
+    reading = Reading(state, [], known, {})
+    for item in loops:
+        extent = state.bounds.constant(item.extent)
+        if extent is None or state.bounds.constant(item.start) != 0 or item.step is not None:
+            return "a loop has no constant extent, a step, or does not start at 0"
+        if item.kind == "thread_binding":
+            return "a loop is bound to a thread"
+        if extent <= 0:
+            return None
+        if extent == 1:
+            known[item.var] = Affine(0)
+        else:
+            reading.dims.append(Dim(item.var, extent))
+            reading.intervals[item.var] = Interval(0, extent - 1)
+    return reading
+
+
+def _bind_block(reading: Reading, block: Block | None) -> frozenset[PrimVar] | str | None:
+    """Bind the variables of a block; return the loop variables of its reductions, `None` without a block."""
+    if block is None:
+        return None
+    if block.predicate is not None or block.matches or block.alloc_buffers:
+        return "the block has a predicate or buffers of its own"
+    _split(reading, block)
+    reduced: set[PrimVar] = set()
+    for item in block.iter_vars:
+        value = reading.affine(item.binding)
+        if value is None or (item.start is not None and reading.state.bounds.constant(item.start) != 0):
+            return f"the block's variable `{item.var.name}` is no sum of loop variables from 0"
+        reading.known[item.var] = value
+        if item.kind == "reduce":
+            if value.constant or any(factor < 0 for factor in value.coefficients.values()):
+                return f"the reduction over `{item.var.name}` does not start where its loops do"
+            reduced.update(value.coefficients)
+    return frozenset(reduced)
+
+
+def _split(reading: Reading, block: Block) -> None:
+    """Read an axis that is divided by a number as two: of the groups of a convolution, and inside of one."""
+    loop_of = {item.var: item.binding for item in block.iter_vars}
+    for node in postorder(block.body):
+        match node:
+            case Binary(op="//" | "%", a=PrimVar() as var, b=IntImm(value=divisor)) if divisor > 1:
+                whole = loop_of.get(var, var)
+                at = next((at for at, dim in enumerate(reading.dims) if dim.var is whole), None)
+                if at is not None and reading.dims[at].extent % divisor == 0 and reading.dims[at].extent > divisor:
+                    _split_dim(reading, at, divisor)
+            case _:
+                pass
+
+
+def _split_dim(reading: Reading, at: int, divisor: int) -> None:
+    dim = reading.dims[at]
+    outer = Dim(PrimVar(f"{dim.var.name}_group", dim.var.dtype), dim.extent // divisor)
+    inner = Dim(PrimVar(f"{dim.var.name}_inner", dim.var.dtype), divisor)
+    reading.dims[at : at + 1] = [outer, inner]
+    reading.known[dim.var] = Affine(0, {outer.var: divisor, inner.var: 1})
+    for part in (outer, inner):
+        reading.intervals[part.var] = Interval(0, part.extent - 1)
+
+
+def _operands(
+    reading: Reading,
+    loop: For,
+    found: Accumulation,
+    starting: tuple[Stmt | None, frozenset[PrimVar] | None],
+) -> Contraction | str | None:
+    init, reduced = starting
+    out = _operand(reading, found.update)
+    read_back = _operand(reading, found.own)
+    if isinstance(out, str):
+        return out
+    if isinstance(read_back, str) or read_back.offset != out.offset:
+        return "it reads another element than it writes"
+    value: PrimExpr | None = None
+    if init is not None:
+        started = _operand(reading, init) if isinstance(init, BufferStore) else "its initialisation is no store"
+        if isinstance(started, str) or started.storage != out.storage or started.offset != out.offset:
+            return "the initialisation writes another element"
+        assert isinstance(init, BufferStore)
+        value = init.value
+    operands = _leaves(reading, (found.term,) if value is None else (found.term, value))
+    if isinstance(operands, str):
+        return operands
+    spatial = tuple(dim for dim in reading.dims if out.stride(dim))
+    reduce = tuple(dim for dim in reading.dims if not out.stride(dim))
+    made = Contraction(loop, spatial, reduce, out, found.op, found.term, value, operands, found.is_term_first)
+    refused = _legality(made, reduced)
+    if refused:
+        return refused
+    uses = {frozenset(dim for dim in spatial if item.stride(dim)) for item in made.leaves(found.term)}
+    is_guarded = any(item.guard is not None for item in operands.values())
+    return made if reduce and (is_guarded or len(uses) > 1) else None
+
+
+def _legality(made: Contraction, reduced: frozenset[PrimVar] | None) -> str:
+    """Say why the order of the spatial axes matters, or return an empty string."""
+    buffers = {made.out.access.buffer, *(item.access.buffer for item in made.operands.values())}
+    if any(item.access.buffer is made.out.access.buffer for item in made.operands.values()):
+        return "an operand is read from what is written"
+    if len(buffers) > 1 and any(item.storage.memory for item in (made.out, *made.operands.values())):
+        return "a buffer is a view, which may overlap another"
+    is_mixed = any((dim.var in reduced) == (dim in made.spatial) for dim in made.dims) if reduced is not None else False
+    if is_mixed and made.init is not None:
+        return "an axis is neither wholly spatial nor a reduction"
+    reach = 0
+    for dim in sorted(made.spatial, key=lambda item: abs(made.out.stride(item))):
+        if abs(made.out.stride(dim)) <= reach:
+            return "several values of the spatial axes write the same element"
+        reach += abs(made.out.stride(dim)) * (dim.extent - 1)
+    return ""
+
+
+def _leaves(reading: Reading, exprs: Sequence[PrimExpr]) -> dict[PrimExpr, Operand] | str:
+    """Read the loads, and the guarded loads, of expressions."""
+    found: dict[PrimExpr, Operand] = {}
+    stack: list[Node] = [*exprs]
+    while stack:
+        node = stack.pop()
+        match node:
+            case BufferLoad():
+                operand = _operand(reading, node)
+            case Select(condition=condition, true_value=BufferLoad() as load, false_value=FloatImm() | IntImm()):
+                conditions = read_conditions(reading, condition)
+                operand = conditions if isinstance(conditions, str) else _operand(reading, load, conditions)
+                if not isinstance(operand, str) and operand.guard is not None:
+                    operand = replace(operand, guard=replace(operand.guard, default=node.false_value))
+            case _:
+                stack += children(node)
+                continue
+        if isinstance(operand, str):
+            return operand
+        found[node] = operand
+    return found
+
+
+def _operand(
+    reading: Reading, access: BufferLoad | BufferStore, conditions: Conditions = NO_CONDITIONS
+) -> Operand | str:
+    """Read an access that is proven to be in range where the conditions hold."""
+    name = access.buffer.name
+    storage = reading.state.storage.get(access.buffer)
+    if storage is None or len(access.indices) != len(storage.extents):
+        return f"`{name}` is no plain buffer of scalars"
+    offset = Affine()
+    places: list[Place] = []
+    for index, stride in zip(access.indices, storage.strides, strict=True):
+        place = reading.place(index)
+        if place is None:
+            return f"an index of `{name}` is no sum of loop variables"
+        if "%" in stride:
+            return f"the shape of `{name}` is not constant"
+        places.append(place)
+        offset = offset.plus(place.whole, int(stride))
+    valid = valid_places(places, conditions)
+    if valid is None:
+        return f"the condition of the load of `{name}` is not one of its indices"
+    for place, limits, extent in zip(places, valid, storage.extents, strict=True):
+        values = reading.interval(place.whole)
+        if values is None or "%" in extent or not reading.is_small(place.whole):
+            return f"the indices of `{name}` are not known well enough"
+        low, high = max(values.low, limits.low), min(values.high, limits.high)
+        if low // place.divisor < 0 or high // place.divisor >= int(extent):
+            return f"an index of `{name}` is not proven to be in range"
+    guard = None if conditions.are_trivial else Guard(tuple(places), valid, IntImm(0))
+    return Operand(access, storage, offset, guard)

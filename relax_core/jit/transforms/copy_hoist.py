@@ -1,0 +1,125 @@
+"""Indices that are read from memory once for a row, as in `take`: they are checked before the row, not in it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+
+from relax_core.ir.node import Node, postorder
+from relax_core.ir.prim import IntImm, PrimExpr, PrimVar, Select
+from relax_core.ir.rewrite import RewriteLog, rewrite
+from relax_core.ir.tir import Block, BufferLoad, BufferStore, For
+from relax_core.jit.options import Mode
+from relax_core.jit.scalar import checked_index
+from relax_core.jit.state import State
+from relax_core.jit.transforms.nest_values import enter_block
+from relax_core.jit.transforms.reduction import may_stop
+from relax_core.jit.transforms.transform import Plan, Transform
+
+MODES: frozenset[Mode] = frozenset(("bitwise", "exact", "fast"))
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """Loops around one store, and the indices that stay the same in them: a load, and which of its indices."""
+
+    loops: tuple[For, ...]
+    block: Block | None
+    store: BufferStore
+    indices: tuple[tuple[BufferLoad, int], ...]
+
+
+def plan_hoist(state: State, loop: For) -> Plan | None:
+    """Plan loops with a load at an index that is itself loaded, the same in all rounds."""
+    row = _read(state, loop)
+    if row is None:
+        return None
+    names = ", ".join(dict.fromkeys(f"`{load.buffer.name}`" for load, _ in row.indices))
+    return Plan(f"an index of {names} is read and checked once for all rounds", partial(_emit, state, row))
+
+
+HOIST = Transform(
+    "hoist", "An index that is loaded is read and checked before the loops in which it stays", MODES, plan_hoist
+)
+
+
+def _read(state: State, loop: For) -> Row | None:
+    loops = [loop]
+    while isinstance(inner := loops[-1].body, For):
+        loops.append(inner)
+    block = inner if isinstance(inner, Block) else None
+    store = inner if block is None else block.body
+    if not isinstance(store, BufferStore) or any(isinstance(item, Select) for item in postorder(store)):
+        return None
+    if block is not None and (block.init or block.predicate or block.matches or block.alloc_buffers):
+        return None
+    if any(_never_runs(state, item) for item in loops) or may_stop(store.value):
+        return None
+    varying = {item.var for item in loops}
+    for item in () if block is None else block.iter_vars:
+        if item.start is not None:
+            return None
+        if varying.intersection(postorder(item.binding)):
+            varying.add(item.var)
+    loads = [item for item in postorder(store.value) if isinstance(item, BufferLoad)]
+    indices = tuple(
+        (load, position)
+        for load in loads
+        for position, index in enumerate(load.indices)
+        if _is_fixed(state, index, varying, store)
+    )
+    return Row(tuple(loops), block, store, indices) if indices else None
+
+
+def _never_runs(state: State, loop: For) -> bool:
+    """Tell whether a loop may have no rounds, in which nothing would be checked, or is no plain count."""
+    extent = state.bounds.constant(loop.extent)
+    is_plain = loop.step is None and loop.kind != "thread_binding" and state.bounds.constant(loop.start) is not None
+    return extent is None or extent < 1 or not is_plain
+
+
+def _is_fixed(state: State, index: PrimExpr, varying: set[PrimVar], store: BufferStore) -> bool:
+    """Tell whether an index is loaded from memory that the store does not change, and does not depend on the loops."""
+    nodes = [*postorder(index)]
+    loads = [item for item in nodes if isinstance(item, BufferLoad)]
+    target = state.storage.get(store.buffer)
+    if not loads or target is None or target.memory is not None or varying.intersection(nodes):
+        return False
+    sources = [state.storage.get(item.buffer) for item in loads]
+    return all(item is not None and item.memory is None and item.pointer != target.pointer for item in sources)
+
+
+def _emit(state: State, row: Row) -> None:
+    """Emit the indices as in the first round, then the loops with variables in their place."""
+    assert state.lower_stmt is not None, "the lowering of statements is known before one is lowered"
+    mark = state.bounds.mark()
+    for loop in row.loops:
+        state.bounds.enter_loop(loop)
+        state.define(loop.var, str(state.bounds.constant(loop.start)))
+    count = len(row.loops) + (0 if row.block is None else enter_block(state, row.block))
+    registers = [checked_index(state, load, position) for load, position in row.indices]
+    state.forget(count)
+    state.bounds.leave(mark)
+    variables = [PrimVar("row", "int64") for _ in row.indices]
+    for (load, position), variable, register in zip(row.indices, variables, registers, strict=True):
+        # The variable of a loop over the extent takes just the values that passed the check.
+        state.bounds.enter_loop(For(variable, IntImm(0, "int64"), load.buffer.shape[position], row.store))
+        state.registers[variable] = register
+    state.lower_stmt(state, _rebuilt(row, variables))
+    state.bounds.leave(mark)
+
+
+def _rebuilt(row: Row, variables: Sequence[PrimVar]) -> For | Block | BufferStore:
+    at = dict(zip(row.indices, variables, strict=True))
+
+    def moved(item: Node) -> Node | None:
+        """Rule: loaded index -> variable."""
+        if not isinstance(item, BufferLoad):
+            return None
+        indices = tuple(at.get((item, position), index) for position, index in enumerate(item.indices))
+        return replace(item, indices=indices) if indices != item.indices else None
+
+    store = replace(row.store, value=rewrite(row.store.value, moved, log=RewriteLog()))
+    body: For | Block | BufferStore = store if row.block is None else replace(row.block, body=store)
+    for loop in reversed(row.loops):
+        body = replace(loop, body=body)
+    return body

@@ -1,0 +1,82 @@
+"""Nests that copy elements, read into as few axes as possible."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from relax_core.ir.tir import BufferLoad, For
+from relax_core.jit.state import State
+from relax_core.jit.transforms.nest import Access, Nest, read_nest
+from relax_core.jit.transforms.nest_values import element_at, offset_at
+from relax_core.jit.transforms.reduction import is_injective, may_share
+from relax_core.jit.transforms.transform import Refusal
+from relax_core.jit.work import static_work
+
+
+@dataclass(frozen=True, slots=True)
+class Dim:
+    """An axis of a copy: how far apart its elements are read, and how far apart they are written."""
+
+    extent: int
+    read: int
+    written: int
+
+
+@dataclass(frozen=True, slots=True)
+class Copy:
+    """A nest that copies elements. `dims` are its axes, as few as possible, by how far apart they write; `work` is the
+    fuel of one element.
+    """
+
+    nest: Nest
+    source: Access
+    target: Access
+    dims: tuple[Dim, ...]
+    work: int
+
+    def bases(self, state: State) -> tuple[str, str]:
+        """Emit the addresses that are read and written in the first round of all axes."""
+        zeros = {axis.var: "0" for axis in self.nest.axes}
+        source, target = (
+            element_at(state, access.storage, offset_at(state, access.offset, zeros))
+            for access in (self.source, self.target)
+        )
+        return source, target
+
+    def behind(self, state: State, pointer: str, place: str, stride: int) -> str:
+        """Emit the address `place` steps of `stride` elements behind another."""
+        if place == "0" or stride == 0:
+            return pointer
+        distance = state.code.emit(f"mul nsw i64 {place}, {stride}")
+        return state.code.emit(
+            f"getelementptr inbounds {self.source.storage.scalar.memory}, ptr {pointer}, i64 {distance}"
+        )
+
+
+def read_copy(state: State, loop: For) -> Copy | Refusal | None:
+    """Read the nest that starts at `loop` as a copy between buffers that share no memory."""
+    nest = read_nest(state, loop, may_start_later=True)
+    if isinstance(nest, str) or nest.init is not None or nest.reduce or not isinstance(nest.update.value, BufferLoad):
+        return None
+    source, target = nest.accesses[nest.update.value], nest.accesses[nest.update]
+    scalar = target.storage.scalar
+    # A kernel reads any byte but 0 as true, and writes 1 for it.
+    if nest.work == 0 or source.storage.scalar != scalar or scalar.kind == "bool":
+        return None
+    if target.storage.memory is not None or may_share(nest, source.node) or not is_injective(nest):
+        return Refusal("the elements that it reads and writes may be the same")
+    dims = [Dim(axis.extent, source.offset.of(axis.var), target.offset.of(axis.var)) for axis in nest.axes]
+    work = max(static_work(state, nest.block or nest.update) or 1, 1)
+    return Copy(nest, source, target, joined(dims), work)
+
+
+def joined(dims: Sequence[Dim]) -> tuple[Dim, ...]:
+    """Return the axes of a copy with those that together are one axis taken as one, the farthest written first."""
+    found: list[Dim] = []
+    for dim in sorted((dim for dim in dims if dim.extent > 1), key=lambda dim: -dim.written):
+        above = found[-1] if found else None
+        is_one = above is not None and above.read == dim.read * dim.extent and above.written == dim.written * dim.extent
+        if above is not None and is_one:
+            found[-1] = Dim(above.extent * dim.extent, dim.read, dim.written)
+        else:
+            found.append(dim)
+    return tuple(found)

@@ -1,0 +1,217 @@
+"""Choices by position, as in padding and concatenation: the loops are split where a choice changes."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+
+from relax_core.ir.node import Node, postorder
+from relax_core.ir.prim import Binary, BinaryKind, IntImm, PrimExpr, PrimVar, Select, Unary, dtype_of
+from relax_core.ir.rewrite import RewriteLog, rewrite
+from relax_core.ir.tir import Block, BufferLoad, BufferStore, For, SeqStmt, Stmt
+from relax_core.jit.options import Mode
+from relax_core.jit.polynomial import Interval
+from relax_core.jit.state import State
+from relax_core.jit.transforms.affine import Affine, affine_of
+from relax_core.jit.transforms.transform import Plan, Refusal, Transform
+
+MODES: frozenset[Mode] = frozenset(("bitwise", "exact", "fast"))
+PIECE_LIMIT = 24
+_FITTING = Interval(-(1 << 31), (1 << 31) - 1)
+
+Ranges = Mapping[PrimVar, Interval]
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """Loops around one store, outermost first, whose value chooses; `values` are the variables of the block."""
+
+    loops: tuple[For, ...]
+    block: Block | None
+    store: BufferStore
+    values: Mapping[PrimVar, Affine]
+    ranges: Ranges
+
+
+def plan_split(state: State, loop: For) -> Plan | Refusal | None:
+    """Plan loops around a store whose value chooses by the position along single axes."""
+    choice = _read(state, loop)
+    if choice is None:
+        return None
+    pieces = _split(choice, 0, choice.ranges, choice.store.value)
+    stores = [item for piece in pieces for item in postorder(piece) if isinstance(item, BufferStore)]
+    if len(stores) > PIECE_LIMIT:
+        return Refusal(f"there are more than {PIECE_LIMIT} pieces")
+    if len(stores) == 1 and stores[0].value is choice.store.value:
+        return None
+    if not _is_free(state, choice):
+        return Refusal("the order of its stores may matter")
+    return Plan(f"{len(stores)} pieces, in each of which the choice is made", partial(_emit, state, pieces))
+
+
+SPLIT = Transform("split", "Loops are split where a choice by position changes", MODES, plan_split)
+
+
+def _read(state: State, loop: For) -> Choice | None:
+    loops = [loop]
+    while isinstance(inner := loops[-1].body, For):
+        loops.append(inner)
+    block = inner if isinstance(inner, Block) else None
+    store = inner if block is None else block.body
+    if not isinstance(store, BufferStore) or not any(isinstance(item, Select) for item in postorder(store.value)):
+        return None
+    if block is not None and (block.init or block.predicate or block.matches or block.alloc_buffers):
+        return None
+    ranges: dict[PrimVar, Interval] = {}
+    for item in loops:
+        start, extent = state.bounds.constant(item.start), state.bounds.constant(item.extent)
+        if start is None or extent is None or extent < 1 or item.step is not None or item.kind == "thread_binding":
+            return None
+        ranges[item.var] = Interval(start, start + extent - 1)
+    known = {var: Affine(value) for var, value in state.bounds.values.items()}
+    values = dict(known)
+    for item in () if block is None else block.iter_vars:
+        value = affine_of(item.binding, known)
+        if value is None or item.start is not None:
+            return None
+        values[item.var] = value
+    return Choice(tuple(loops), block, store, values, ranges)
+
+
+def _split(choice: Choice, depth: int, ranges: Ranges, value: PrimExpr) -> tuple[Stmt, ...]:
+    """Return the loops from `depth` on, each cut where a comparison along it changes, with what is chosen there."""
+    value = _resolved(choice, ranges, value)
+    if depth == len(choice.loops):
+        store = replace(choice.store, value=value)
+        return (store if choice.block is None else replace(choice.block, body=store),)
+    loop = choice.loops[depth]
+    whole = ranges[loop.var]
+    # Behind the limit, the loops are not split at all.
+    starts = [whole.low, *_cuts(choice, ranges, value, loop.var)][: PIECE_LIMIT + 1]
+    made: list[Stmt] = []
+    for low, following in zip(starts, [*starts[1:], whole.high + 1], strict=True):
+        body = _split(choice, depth + 1, {**ranges, loop.var: Interval(low, following - 1)}, value)
+        start = IntImm(low, loop.var.dtype, span=loop.start.span)
+        extent = IntImm(following - low, loop.var.dtype, span=loop.extent.span)
+        made.append(replace(loop, start=start, extent=extent, body=body[0] if len(body) == 1 else SeqStmt(body)))
+    return tuple(made)
+
+
+def _resolved(choice: Choice, ranges: Ranges, value: PrimExpr) -> PrimExpr:
+    """Return the value with the choices that are made in these ranges."""
+
+    def made(item: Node) -> Node | None:
+        """Rule: choice by position -> what is chosen."""
+        if not isinstance(item, Select):
+            return None
+        truth = _truth(choice, ranges, item.condition)
+        return None if truth is None else item.true_value if truth else item.false_value
+
+    return rewrite(value, made, log=RewriteLog())
+
+
+def _truth(choice: Choice, ranges: Ranges, condition: PrimExpr) -> bool | None:
+    match condition:
+        case Unary(op="not", a=a):
+            inner = _truth(choice, ranges, a)
+            return None if inner is None else not inner
+        case Binary(op="and" | "or" as op, a=a, b=b):
+            sides = _truth(choice, ranges, a), _truth(choice, ranges, b)
+            ends_it = op == "or"
+            if ends_it in sides:
+                return ends_it
+            return None if None in sides else not ends_it
+        case Binary(op=op, a=a, b=b):
+            distance = _distance(choice, a, b)
+            found = None if distance is None else distance.interval(ranges)
+            return None if found is None else _compared(op, found)
+        case _:
+            return None
+
+
+def _compared(op: BinaryKind, distance: Interval) -> bool | None:
+    """Tell whether `distance op 0` holds for all values, or for none; `None` for some, or if it is no comparison."""
+    low, high = distance.low, distance.high
+    always, never = {
+        "<": (high < 0, low >= 0),
+        "<=": (high <= 0, low > 0),
+        ">": (low > 0, high <= 0),
+        ">=": (low >= 0, high < 0),
+        "==": (low == high == 0, low > 0 or high < 0),
+        "!=": (low > 0 or high < 0, low == high == 0),
+    }.get(op, (False, False))
+    return True if always else False if never else None
+
+
+def _cuts(choice: Choice, ranges: Ranges, value: PrimExpr, var: PrimVar) -> list[int]:
+    """Return the values of `var` from which on a comparison has another result, in order."""
+    found: set[int] = set()
+    for condition in (item.condition for item in postorder(value) if isinstance(item, Select)):
+        for item in _comparisons(condition):
+            distance = _distance(choice, item.a, item.b)
+            if distance is not None and {*distance.coefficients} == {var}:
+                found |= {*_changes(distance.constant, distance.of(var), ranges[var])}
+    return sorted(found)
+
+
+def _changes(constant: int, factor: int, values: Interval) -> Iterator[int]:
+    """Yield where `constant + factor * v` passes 0: the first `v` at 0 or behind, and the first behind 0."""
+    if factor < 0:
+        constant, factor = -constant, -factor
+    for at in (-(constant // factor), -constant // factor + 1):
+        if values.low < at <= values.high:
+            yield at
+
+
+def _comparisons(condition: PrimExpr) -> Iterator[Binary]:
+    """Yield the comparisons that a condition is made of."""
+    match condition:
+        case Unary(op="not", a=a):
+            yield from _comparisons(a)
+        case Binary(op="and" | "or", a=a, b=b):
+            yield from _comparisons(a)
+            yield from _comparisons(b)
+        case Binary():
+            yield condition
+        case _:
+            pass
+
+
+def _distance(choice: Choice, a: PrimExpr, b: PrimExpr) -> Affine | None:
+    """Return `a - b`, of integers that have a sign and do not wrap around where they are compared."""
+    parts = [item for side in (a, b) for item in postorder(side) if isinstance(item, PrimExpr)]
+    if any(dtype_of(item) not in ("int32", "int64") for item in parts):
+        return None
+    left, right = affine_of(a, choice.values), affine_of(b, choice.values)
+    if left is None or right is None:
+        return None
+    intervals = (left.interval(choice.ranges), right.interval(choice.ranges))
+    return left.plus(right, -1) if all(item is not None and item.is_within(_FITTING) for item in intervals) else None
+
+
+def _is_free(state: State, choice: Choice) -> bool:
+    """Tell whether the stores may come in any order: each element is stored once, and none is read."""
+    storage = state.storage.get(choice.store.buffer)
+    if storage is None or storage.memory is not None:
+        return False
+    offset = Affine()
+    for index, stride in zip(choice.store.indices, storage.strides, strict=False):
+        place = affine_of(index, choice.values)
+        if place is None or "%" in stride:
+            return False
+        offset = offset.plus(place, int(stride))
+    reach = 0
+    for var in sorted((item.var for item in choice.loops), key=lambda var: abs(offset.of(var))):
+        count = choice.ranges[var].high - choice.ranges[var].low
+        if count and abs(offset.of(var)) <= reach:
+            return False
+        reach += abs(offset.of(var)) * count
+    loads = (item.buffer for item in postorder(choice.store) if isinstance(item, BufferLoad))
+    others = [state.storage.get(buffer) for buffer in loads]
+    return all(item is not None and item.memory is None and item.pointer != storage.pointer for item in others)
+
+
+def _emit(state: State, pieces: tuple[Stmt, ...]) -> None:
+    """Lower each piece as loops of its own."""
+    assert state.lower_stmt is not None, "the lowering of statements is known before one is lowered"
+    for piece in pieces:
+        state.lower_stmt(state, piece)

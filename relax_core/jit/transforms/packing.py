@@ -1,0 +1,159 @@
+"""Copies of an operand for a tile of columns and a block of terms: a panel whose rows are the tile's columns."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+
+from relax_core.ir.prim import PrimExpr, PrimVar
+from relax_core.jit.state import State
+from relax_core.jit.transforms.affine import Affine
+from relax_core.jit.transforms.contraction import Dim
+from relax_core.jit.transforms.repeat import repeat
+from relax_core.jit.transforms.tile_kernel import Place
+from relax_core.jit.transforms.tile_plan import Tiling
+from relax_core.jit.transforms.tile_values import Part, Source
+from relax_core.jit.transforms.transpose_tile import QUARTER_BITS, transposed
+from relax_core.jit.transforms.vector_code import at_distance, load_apart, load_vector, stack_array, store_vector
+
+
+@dataclass(frozen=True, slots=True)
+class Panel:
+    """Memory for a panel: `strides` are those of the reduce axes, counted from the first term of a block."""
+
+    pointer: str
+    strides: Mapping[PrimVar, int]
+
+    @classmethod
+    def made(cls, state: State, tiling: Tiling, node: PrimExpr) -> "Panel":
+        """Give a panel memory on the stack."""
+        scalar = tiling.contraction.operands[node].storage.scalar
+        step = tiling.width
+        strides: dict[PrimVar, int] = {}
+        for dim in reversed(tiling.contraction.reduce):
+            strides[dim.var] = step
+            step *= dim.extent
+        return cls(stack_array(state, "panel", scalar, tiling.panel_size), strides)
+
+
+@dataclass(frozen=True, slots=True)
+class _Copy:
+    """A copy of an operand's columns; `start` and `target` are the first column where it is read and in the panel."""
+
+    place: Place
+    part: Part
+    source: Source
+    panel: Panel
+    start: str
+    target: str
+
+    @property
+    def memory(self) -> str:
+        """The LLVM type of an element."""
+        return self.source.storage.scalar.memory
+
+    @property
+    def stride(self) -> int:
+        """How far the columns lie apart."""
+        return self.source.offset.of(self.place.tiling.columns.var)
+
+    def active(self, vector: int) -> int:
+        """Return how many lanes of a vector are loaded."""
+        lanes = self.place.tiling.lanes
+        return lanes if self.source.is_whole else self.part.active(vector, lanes)
+
+    def moved(self, dim: Dim, number: str) -> "_Copy":
+        """Return the copy at a value of a reduce axis."""
+        code = self.place.state.code
+
+        def at(pointer: str, step: int) -> str:
+            return at_distance(code, pointer, self.memory, code.emit(f"mul nsw i64 {number}, {step}"))
+
+        start = at(self.start, self.source.offset.of(dim.var))
+        return replace(self, start=start, target=at(self.target, self.panel.strides[dim.var]))
+
+
+def pack(place: Place, part: Part, node: PrimExpr, panel: Panel) -> Source:
+    """Emit the copy of an operand's columns for the terms of a block; return where it is then read."""
+    tiling, code = place.tiling, place.state.code
+    source = place.sources[node]
+    memory = source.storage.scalar.memory
+    columns, reduce = tiling.columns, tiling.contraction.reduce
+    first = code.emit(f"mul nsw i64 {place.block.first}, {-panel.strides[reduce[0].var]}")
+    pointer = at_distance(code, panel.pointer, memory, first)
+    along = _transposed_dim(place, source)
+    loops = [dim for dim in reduce if dim is not along]
+
+    def walk(position: int, copy: _Copy) -> None:
+        if position < len(loops):
+            dim = loops[position]
+            _over(place, dim, lambda number: walk(position + 1, copy.moved(dim, number)))
+        elif along is None:
+            _copy_term(copy)
+        else:
+            _transpose(copy, along)
+
+    walk(0, _Copy(place, part, source, panel, place.address(source), pointer))
+    back = at_distance(code, pointer, memory, code.emit(f"sub nsw i64 0, {place.index[columns.var]}"))
+    return Source(replace(source.storage, pointer=back), Affine(0, {columns.var: 1, **panel.strides}), is_whole=True)
+
+
+def _over(place: Place, dim: Dim, body: Callable[[str], None]) -> None:
+    """Emit the loop over a reduce axis, of the first one over what is in the block."""
+    if dim is place.tiling.contraction.reduce[0]:
+        repeat(place.state, place.block.end, body, place.block.first)
+    else:
+        repeat(place.state, dim.extent, body)
+
+
+def _transposed_dim(place: Place, source: Source) -> Dim | None:
+    """Return the reduce axis along which the elements lie beside each other, where the columns do not."""
+    tiling, offset = place.tiling, source.offset
+    bits = 8 * source.storage.scalar.size_bytes
+    if offset.of(tiling.columns.var) == 1 or tiling.lanes * bits < QUARTER_BITS:
+        return None
+    beside = [dim for dim in tiling.contraction.reduce if offset.of(dim.var) == 1]
+    return next((dim for dim in beside if dim.extent >= tiling.lanes), None)
+
+
+def _copy_term(copy: _Copy) -> None:
+    """Emit the copy of the columns of one term."""
+    code, lanes, scalar = copy.place.state.code, copy.place.tiling.lanes, copy.source.storage.scalar
+    for vector in range(copy.part.vectors):
+        first = at_distance(code, copy.start, copy.memory, vector * lanes * copy.stride)
+        value = load_apart(code, first, scalar, (lanes, copy.active(vector)), copy.stride)
+        store_vector(code, value, at_distance(code, copy.target, copy.memory, vector * lanes), scalar, (lanes, lanes))
+
+
+def _transpose(copy: _Copy, along: Dim) -> None:
+    """Emit the copy of the columns of all terms along an axis, in square tiles; what is left, term by term."""
+    place = copy.place
+    state, code, lanes = place.state, place.state.code, place.tiling.lanes
+    first, end = "0", str(along.extent)
+    if along is place.tiling.contraction.reduce[0]:
+        first, end = place.block.first, place.block.end
+    count = code.emit(f"sub nuw nsw i64 {end}, {first}")
+    whole = code.emit(f"udiv i64 {count}, {lanes}")
+
+    def square(number: str) -> None:
+        inside = code.emit(f"mul nuw nsw i64 {number}, {lanes}")
+        _square(copy.moved(along, code.emit(f"add nuw nsw i64 {first}, {inside}")), copy.panel.strides[along.var])
+
+    repeat(state, whole, square)
+    if along.extent % lanes:
+        done = code.emit(f"mul nuw nsw i64 {whole}, {lanes}")
+        rest = code.emit(f"add nuw nsw i64 {first}, {done}")
+        repeat(state, end, lambda number: _copy_term(copy.moved(along, number)), rest)
+
+
+def _square(copy: _Copy, step: int) -> None:
+    """Emit the copy of as many terms as a vector has lanes, which are `step` apart in the panel."""
+    code, lanes, scalar = copy.place.state.code, copy.place.tiling.lanes, copy.source.storage.scalar
+    for vector in range(copy.part.vectors):
+        active = copy.active(vector)
+        starts = [
+            at_distance(code, copy.start, copy.memory, (vector * lanes + lane) * copy.stride) for lane in range(active)
+        ]
+        rows = [load_vector(code, start, scalar, lanes, lanes) for start in starts]
+        rows += ["zeroinitializer"] * (lanes - active)
+        for term, value in enumerate(transposed(code, rows, copy.memory, scalar.size_bytes * 8)):
+            cell = at_distance(code, copy.target, copy.memory, term * step + vector * lanes)
+            store_vector(code, value, cell, scalar, (lanes, lanes))

@@ -1,0 +1,87 @@
+"""Loops that transformed code is made of: they count from 0 with constant or computed ends, and pay fuel in bulk."""
+
+from collections.abc import Callable, Sequence
+from math import prod
+
+from relax_core.ir.tir import For
+from relax_core.jit.code import phi
+from relax_core.jit.loops import CHUNK, pay
+from relax_core.jit.state import State
+
+Body = Callable[[str], None]
+
+
+def repeat(state: State, count: str | int, body: Body, first: str = "0") -> None:
+    """Emit a loop in which `body` gets a 64-bit register that goes from `first` to `count`, exclusive."""
+    if str(count) == "1" and first == "0":
+        body("0")
+        return
+    code = state.code
+    head, inside, leave = (code.label(hint) for hint in ("again", "once", "over"))
+    before = code.block
+    code.goto(head)
+    number, following = f"%{code.label('i')}", f"%{code.label('next')}"
+    position = code.reserve()
+    code.branch(code.emit(f"icmp slt i64 {number}, {count}"), inside, leave)
+    code.start(inside)
+    body(number)
+    code.do(f"{following} = add nuw nsw i64 {number}, 1")
+    code.fill(position, f"{number} = {phi('i64', (first, before), (following, code.block))}")
+    code.jump(head)
+    code.start(leave)
+
+
+def repeat_paid(state: State, loop: For, count: int, work: int, body: Body) -> None:
+    """Emit a loop of `count` rounds that each cost `work` units of fuel, paid for `loop` many rounds at once.
+
+    Nothing is paid where a loop around has done so.
+    """
+    size = max(CHUNK // max(work, 1), 1)
+    if state.is_prepaid or count <= 0:
+        repeat(state, count, body)
+        return
+    if count <= size:
+        pay(state, loop, str(count * work))
+        repeat(state, count, body)
+        return
+
+    def piece(number: str) -> None:
+        base = state.code.emit(f"mul nuw nsw i64 {number}, {size}")
+        end = least(state, state.code.emit(f"add nuw nsw i64 {base}, {size}"), str(count))
+        rounds = state.code.emit(f"sub nuw nsw i64 {end}, {base}")
+        pay(state, loop, state.code.emit(f"mul nuw nsw i64 {rounds}, {work}"))
+        repeat(state, end, body, base)
+
+    repeat(state, -(-count // size), piece)
+
+
+def repeat_nested(state: State, loop: For, counts: Sequence[int], work: int, body: Callable[[list[str]], None]) -> None:
+    """Emit loops of `counts` rounds, the first outermost, whose innermost rounds cost `work` units of fuel each.
+
+    They are paid in the outermost loop of which one round is no more than a payment is for; what `body` emits is paid.
+    """
+
+    def level(depth: int, numbers: list[str]) -> None:
+        if depth == len(counts):
+            body(numbers)
+            return
+        inner = work * prod(counts[depth + 1 :])
+        pays = inner <= CHUNK or depth + 1 == len(counts)
+
+        def rounds(number: str) -> None:
+            was_prepaid, state.is_prepaid = state.is_prepaid, state.is_prepaid or pays
+            level(depth + 1, [*numbers, number])
+            state.is_prepaid = was_prepaid
+
+        if pays:
+            repeat_paid(state, loop, counts[depth], inner, rounds)
+        else:
+            repeat(state, counts[depth], rounds)
+
+    level(0, [])
+
+
+def least(state: State, a: str, b: str) -> str:
+    """Emit the smaller of two 64-bit integers."""
+    state.code.declare("declare i64 @llvm.smin.i64(i64, i64)")
+    return state.code.emit(f"call i64 @llvm.smin.i64(i64 {a}, i64 {b})")

@@ -1,0 +1,158 @@
+"""Instructions on explicit vectors: loads and stores of all or of the first lanes, splats, conversions."""
+
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+
+from relax_core.jit.code import Code
+from relax_core.jit.state import State
+from relax_core.jit.types import ScalarType
+
+_SHORT: Mapping[str, str] = MappingProxyType({"half": "f16", "float": "f32", "double": "f64"})
+
+
+def vector_type(llvm: str, lanes: int) -> str:
+    """Return the type of `lanes` values, of one value that value's own."""
+    return llvm if lanes == 1 else f"<{lanes} x {llvm}>"
+
+
+def stack_array(state: State, hint: str, scalar: ScalarType, count: int) -> str:
+    """Take memory for `count` elements on the stack, which is counted."""
+    register = f"%{state.code.label(hint)}"
+    state.code.entry.append(f"{register} = alloca [{count} x {scalar.memory}], align 64")
+    state.stack_bytes += count * scalar.size_bytes
+    return register
+
+
+def at_distance(code: Code, pointer: str, llvm: str, distance: int | str) -> str:
+    """Emit the address of the element `distance` elements behind one."""
+    if str(distance) == "0":
+        return pointer
+    return code.emit(f"getelementptr {llvm}, ptr {pointer}, i64 {distance}")
+
+
+def splat(code: Code, llvm: str, lanes: int, value: str) -> str:
+    """Emit a vector whose lanes all are `value`, a register or a literal."""
+    if lanes == 1:
+        return value
+    if not value.startswith("%"):
+        return f"splat ({llvm} {value})"
+    vector = vector_type(llvm, lanes)
+    first = code.emit(f"insertelement {vector} poison, {llvm} {value}, i64 0")
+    return code.emit(f"shufflevector {vector} {first}, {vector} poison, <{lanes} x i32> zeroinitializer")
+
+
+def first_lanes(lanes: int, active: int) -> str:
+    """Return the mask of the first `active` lanes."""
+    return f"<{', '.join('i1 true' if lane < active else 'i1 false' for lane in range(lanes))}>"
+
+
+def load_vector(code: Code, pointer: str, scalar: ScalarType, lanes: int, active: int) -> str:
+    """Emit the load of the first `active` of `lanes` elements as they lie in memory; the others are 0, not touched."""
+    vector = vector_type(scalar.memory, lanes)
+    if active >= lanes:
+        return code.emit(f"load {vector}, ptr {pointer}, align {scalar.size_bytes}")
+    return load_masked(code, pointer, scalar, lanes, (first_lanes(lanes, active), "zeroinitializer"))
+
+
+def load_masked(code: Code, pointer: str, scalar: ScalarType, lanes: int, chosen: tuple[str, str]) -> str:
+    """Emit the load of the lanes of a mask; the second of `chosen` gives the others."""
+    mask, other = chosen
+    vector = vector_type(scalar.memory, lanes)
+    name = f"@llvm.masked.load.v{lanes}{_short(scalar.memory)}.p0"
+    code.declare(f"declare {vector} {name}(ptr, i32, <{lanes} x i1>, {vector})")
+    arguments = f"ptr {pointer}, i32 {scalar.size_bytes}, <{lanes} x i1> {mask}, {vector} {other}"
+    return code.emit(f"call {vector} {name}({arguments})")
+
+
+def store_vector(code: Code, value: str, pointer: str, scalar: ScalarType, shape: tuple[int, int]) -> None:
+    """Emit the store of the first lanes of a vector; `shape` is how many it has, and how many of them are stored."""
+    lanes, active = shape
+    vector = vector_type(scalar.memory, lanes)
+    if active >= lanes:
+        code.do(f"store {vector} {value}, ptr {pointer}, align {scalar.size_bytes}")
+        return
+    name = f"@llvm.masked.store.v{lanes}{_short(scalar.memory)}.p0"
+    code.declare(f"declare void {name}({vector}, ptr, i32, <{lanes} x i1>)")
+    mask = first_lanes(lanes, active)
+    code.do(f"call void {name}({vector} {value}, ptr {pointer}, i32 {scalar.size_bytes}, <{lanes} x i1> {mask})")
+
+
+def load_apart(code: Code, pointer: str, scalar: ScalarType, shape: tuple[int, int], stride: int) -> str:
+    """Emit the load of elements that are `stride` apart; `shape` is how many lanes there are, and are loaded."""
+    lanes, active = shape
+    reach = (active - 1) * stride + 1
+    if stride == 1:
+        return load_vector(code, pointer, scalar, lanes, active)
+    if stride != 2 or reach <= lanes:
+        places = [at_distance(code, pointer, scalar.memory, lane * stride) for lane in range(active)]
+        return gather(code, places, scalar, lanes)
+    halves = [
+        load_vector(code, at_distance(code, pointer, scalar.memory, half * lanes), scalar, lanes, reach - half * lanes)
+        for half in range(2)
+    ]
+    vector = vector_type(scalar.memory, lanes)
+    places = ", ".join(f"i32 {2 * lane}" for lane in range(lanes))
+    return code.emit(f"shufflevector {vector} {halves[0]}, {vector} {halves[1]}, <{lanes} x i32> <{places}>")
+
+
+def gather(code: Code, pointers: Sequence[str], scalar: ScalarType, lanes: int) -> str:
+    """Emit a vector of elements that lie apart; lanes without a pointer are 0."""
+    vector = vector_type(scalar.memory, lanes)
+    found = "zeroinitializer" if lanes > 1 else "0"
+    for lane, pointer in enumerate(pointers):
+        value = code.emit(f"load {scalar.memory}, ptr {pointer}, align {scalar.size_bytes}")
+        if lanes == 1:
+            return value
+        found = code.emit(f"insertelement {vector} {found}, {scalar.memory} {value}, i64 {lane}")
+    return found
+
+
+def widened(code: Code, value: str, scalar: ScalarType, lanes: int) -> str:
+    """Emit what registers hold of elements as they lie in memory."""
+    if not scalar.is_narrowed:
+        return value
+    short, word, wide = (vector_type(llvm, lanes) for llvm in ("i16", "i32", "float"))
+    bits = code.emit(f"zext {short} {value} to {word}")
+    shifted = code.emit(f"shl {word} {bits}, {splat(code, 'i32', lanes, '16')}")
+    return code.emit(f"bitcast {word} {shifted} to {wide}")
+
+
+def can_convert(source: ScalarType, target: ScalarType) -> bool:
+    """Tell whether `converted` knows the conversion: those that need no rounding of their own."""
+    if "bool" in (source.kind, target.kind) or (target.kind != "float" and source.kind == "float"):
+        return False
+    if target.is_narrowed or (target.kind == "float" and target.bits == 16):
+        return source == target
+    return source.kind != "float" or source.bits <= target.bits
+
+
+def converted(code: Code, value: str, scalars: tuple[ScalarType, ScalarType], lanes: int) -> str:
+    """Emit a conversion from the first dtype to the second, in each lane."""
+    source, target = scalars
+    of, to = vector_type(source.register, lanes), vector_type(target.register, lanes)
+    match source.kind, target.kind:
+        case _ if of == to:
+            return value
+        case "float", "float":
+            return code.emit(f"fpext {of} {value} to {to}")
+        case _, "float":
+            return code.emit(f"{'sitofp' if source.kind == 'int' else 'uitofp'} {of} {value} to {to}")
+        case _ if source.bits > target.bits:
+            return code.emit(f"trunc {of} {value} to {to}")
+        case _:
+            return code.emit(f"{'sext' if source.kind == 'int' else 'zext'} {of} {value} to {to}")
+
+
+def product_sum(code: Code, factors: tuple[str, str], total: str, scalar: ScalarType, lanes: int) -> str:
+    """Emit `a * b + total` with one rounding where the processor has an instruction for it."""
+    vector = vector_type(scalar.register, lanes)
+    suffix = f"{'' if lanes == 1 else f'v{lanes}'}{_short(scalar.register)}"
+    code.declare(f"declare {vector} @llvm.fmuladd.{suffix}({vector}, {vector}, {vector})")
+    return code.emit(
+        f"call {vector} @llvm.fmuladd.{suffix}({vector} {factors[0]}, {vector} {factors[1]}, {vector} {total})"
+    )
+
+
+def _short(llvm: str) -> str:
+    """Return a type's name as the names of LLVM's intrinsics spell it."""
+    return _SHORT.get(llvm, llvm)

@@ -1,0 +1,80 @@
+"""View models of the Kernels page: a prim func's TIR, LLVM IR and machine code, linked part by part."""
+
+from typing import Literal
+
+import msgspec
+
+from relax_core.present.models import Token, Tone
+
+
+class KernelLine(msgspec.Struct, frozen=True, array_like=True):
+    """A line of one of the forms; `part` is the number of the part that it belongs to, 0 if there is none."""
+
+    tokens: tuple[Token, ...]
+    number: int
+    part: int = 0
+    others: tuple[int, ...] = ()
+    """Further parts of the same line: a line of TIR has its statement and the checks of its accesses."""
+
+
+class KernelText(msgspec.Struct, frozen=True):
+    """One form of the kernel."""
+
+    title: str
+    lines: tuple[KernelLine, ...]
+    text: str
+    """All of it, for copying."""
+    instruction_count: int = 0
+
+
+class KernelPart(msgspec.Struct, frozen=True, array_like=True):
+    """Statements of one line of TIR, or the checks of its accesses; `words` has code between backticks."""
+
+    number: int
+    words: str
+    line: int
+    colour: str
+
+
+class CompilerRemark(msgspec.Struct, frozen=True, array_like=True):
+    """What the compiler did or did not; `words` has code between backticks, `part` is 0 if no line is meant."""
+
+    tone: Tone
+    word: str
+    words: str
+    part: int = 0
+
+
+class AccessRow(msgspec.Struct, frozen=True, array_like=True):
+    """A load or store: under which condition it is in range, and what that means with the chosen sizes."""
+
+    access: str
+    condition: str
+    """Empty: in range for any sizes."""
+    state: Literal["always", "proven", "checked"]
+    part: int = 0
+
+
+class KernelSize(msgspec.Struct, frozen=True, array_like=True):
+    """A symbol of the kernel's shapes; `value` is -1 while it may be anything."""
+
+    name: str
+    value: int
+
+
+class KernelView(msgspec.Struct, frozen=True):
+    """All that the page shows of a kernel; `kernels` are those of the program."""
+
+    name: str
+    kernels: tuple[str, ...]
+    tir: KernelText
+    lowered: KernelText
+    optimised: KernelText
+    assembly: KernelText
+    parts: tuple[KernelPart, ...]
+    remarks: tuple[CompilerRemark, ...]
+    accesses: tuple[AccessRow, ...]
+    sizes: tuple[KernelSize, ...]
+    seconds: float
+    target: str
+    """The processor that the machine code is for."""

@@ -1,0 +1,142 @@
+"""Which events generated code stands for, and the lines that log them."""
+
+from collections.abc import Iterator, Mapping
+
+from relax_core.bytecode.executable import FunctionEntry
+from relax_core.bytecode.isa import CallInstruction, Register
+from relax_core.vm.tiers.log import Effect, Event, Segment
+from relax_core.vm.tiers.segments import Body, Savings
+from relax_core.vm.values import StorageValue
+
+
+class EventWriter:
+    """Makes the segments of one function and the lines that note them.
+
+    `fresh` are the registers of tensors that the open segment allocated and nothing wrote yet.
+    """
+
+    def __init__(self, segments: list[Segment], function: int, entry: FunctionEntry) -> None:
+        self.segments = segments
+        self.function = function
+        self.entry = entry
+        self.fresh: set[int] = set()
+        self.is_entered = False
+        self._unlogged: list[str] = []
+        self._effects: dict[int, Effect] = {}
+
+    def visit(self, pc: int, body: Body) -> None:
+        """Look at an instruction that the open segment takes."""
+        if body.kind(pc) == "kernel":
+            self.fresh -= {item.index for item in self._written(body.call(pc), body)}
+        index = body.written[pc]
+        if index is not None:
+            self.fresh.discard(index)
+            self.fresh.update({index} if pc in body.room_at else ())
+
+    def is_first_write(self, call: CallInstruction, body: Body) -> bool:
+        """Tell whether a kernel writes only to tensors that the open segment allocated, and as the first."""
+        positions = body.facts.written(call.function)
+        written = self._written(call, body)
+        return len(written) == len(positions) and {item.index for item in written} <= self.fresh
+
+    def _written(self, call: CallInstruction, body: Body) -> tuple[Register, ...]:
+        positions = (position for position in body.facts.written(call.function) if position < len(call.args))
+        found = (call.args[position] for position in positions)
+        return tuple(item for item in found if isinstance(item, Register))
+
+    def enter(self, pcs: list[int], body: Body, savings: Savings) -> str:
+        """Make the segment of `pcs`; return the line that notes that it starts."""
+        value_at: dict[int, int] = {}
+        count = 0
+        events: list[Event] = []
+        for pc in pcs:
+            event = self._event(pc, body, savings, value_at)
+            events.append(event)
+            self._effects[pc] = event.effect
+            index = body.written[pc]
+            if event.effect in (Effect.VALUE, Effect.TENSOR):
+                value_at[event.register] = count
+                count += 1
+            elif event.effect is Effect.SAME:
+                value_at[event.register] = event.positions[0]
+            elif index is not None:
+                value_at.pop(index, None)
+        self.fresh.clear()
+        return self._note(tuple(events))
+
+    def call(self, pc: int, *, has_destination: bool) -> str:
+        """Make a segment of one call; return the line that notes it."""
+        event = Event(pc + self.entry.start, Effect.CALL, has_destination=has_destination)
+        return self._note((event,))
+
+    def _note(self, events: tuple[Event, ...]) -> str:
+        number = len(self.segments)
+        if self.is_entered:
+            self.segments.append(Segment(events))
+            return f"note({number})"
+        self.is_entered = True
+        count = self.entry.param_count
+        self.segments.append(Segment(events, self.function, count))
+        params = "".join(f"r{index}, " for index in range(count))
+        return f"note({number}); keep(({params}))" if count else f"note({number})"
+
+    def _event(self, pc: int, body: Body, savings: Savings, value_at: Mapping[int, int]) -> Event:
+        """Return the event of an instruction; `value_at` are the positions of logged values, by register."""
+        at = pc + self.entry.start
+        index = body.written[pc]
+        match body.kind(pc), body.name(pc):
+            case "return", _:
+                return Event(at, Effect.RETURN)
+            case "call", _:
+                return Event(at, Effect.CALL, has_destination=index is not None)
+            case "kernel", _:
+                outputs = self._written(body.call(pc), body)
+                return Event(at, Effect.WRITE, positions=tuple(value_at[item.index] for item in outputs))
+            case _ if index is None:
+                return Event(at, Effect.NOTHING)
+            case _ if pc in body.storage_at:
+                return Event(at, Effect.CONSTANT, index, constant=StorageValue(body.storage_at[pc]))
+            case _, "vm.builtin.null_value":
+                return Event(at, Effect.CONSTANT, index, constant=None)
+            case _, "vm.builtin.copy":
+                sources = (value_at[item] for item in body.reads[pc] if item in value_at)
+                same = tuple(sources)
+                return Event(at, Effect.SAME if same else Effect.VALUE, index, same)
+            case _ if pc in body.room_at:
+                room = body.room_at[pc] if savings.place_of.get(index, index) < 0 else None
+                return Event(at, Effect.TENSOR, index, room=room)
+            case _:
+                return Event(at, Effect.VALUE, index)
+
+    def before(self, pc: int, body: Body, savings: Savings) -> Iterator[str]:
+        """Return the line that logs values before an instruction leaves the frame or writes over one of them.
+
+        What it writes itself is logged later.
+        """
+        effect, index = self._effects[pc], body.written[pc]
+        if effect is Effect.CALL:
+            yield from self.leave()
+        elif index is not None:
+            place = f"r{_place(index, savings)}"
+            stays = effect is Effect.SAME and place in {f"r{_place(item, savings)}" for item in body.reads[pc]}
+            if place in self._unlogged and not stays and pc not in savings.skipped:
+                yield from self.leave()
+            if effect in (Effect.VALUE, Effect.TENSOR):
+                self._unlogged.append(place)
+
+    def before_return(self, result: str) -> Iterator[str]:
+        """Return the line that logs values, the result as the last."""
+        self._unlogged.append(result)
+        yield from self.leave()
+
+    def leave(self) -> Iterator[str]:
+        """Return the line that logs the values that are not logged yet."""
+        if self._unlogged:
+            yield f"keep(({''.join(f'{item}, ' for item in self._unlogged)}))"
+        self._unlogged.clear()
+
+
+def _place(index: int, savings: Savings) -> int:
+    """Return the register where a value is until it is logged: its own, with the bytes, for a tensor that stays."""
+    place = savings.place_of.get(index, index)
+    return place if place >= 0 else index

@@ -1,0 +1,83 @@
+"""What generated code calls: functions, kernels and makers of tensors, each found when it is first called."""
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any, Protocol
+
+import numpy as np
+
+from relax_core.bytecode.executable import Executable
+from relax_core.vm.tiers.facts import Facts, Room
+from relax_core.vm.tiers.names import Names
+from relax_core.vm.values import StorageValue
+
+Callee = Callable[..., Any]
+
+
+class Callees(Protocol):
+    """Who finds what a name stands for, when it is called for the first time."""
+
+    def function(self, index: int) -> Callee:
+        """Return the generated function of a VM function; its last argument is the depth of the call."""
+        ...
+
+    def kernel(self, index: int) -> Callee:
+        """Return the kernel of an entry of the function table."""
+        ...
+
+    def maker(self, index: int, room: Room) -> Callee:
+        """Return a kernel that makes the tensor that it writes."""
+        ...
+
+
+class Linker:
+    """Gives names to what generated code calls."""
+
+    def __init__(self, executable: Executable, namespace: dict[str, Any], callees: Callees) -> None:
+        self.names = Names(executable, namespace)
+        self.facts = Facts(executable)
+        self._callees = callees
+
+    def function(self, index: int) -> str:
+        """Return the name of a VM function."""
+        return self._late("function", index, lambda: self._callees.function(index))
+
+    def kernel(self, index: int) -> str:
+        """Return the name of a kernel."""
+        return self._late("kernel", index, lambda: self._callees.kernel(index))
+
+    def maker(self, index: int, room: Room) -> str:
+        """Return the name of a kernel that makes the tensor that it writes."""
+        return self._late("maker", (index, room), lambda: self._callees.maker(index, room))
+
+    def storage(self, size_bytes: int) -> str:
+        """Return the name of a storage."""
+        return self.names.add(StorageValue(size_bytes), "storage", size_bytes)
+
+    def zeros(self, room: Room) -> str:
+        """Return the name of a function that allocates a tensor."""
+        return self.names.made("zeros", room, lambda _: partial(np.zeros, room.shape, np.dtype(room.dtype)))
+
+    def buffer(self, room: Room, number: int) -> int:
+        """Return the place of a tensor that stays, the one of that number among those of its shape."""
+        buffers = self.names.buffers
+        name = self.names.made("buffer", (room, number), lambda _: np.empty(room.shape, np.dtype(room.dtype)))
+        if name not in buffers:
+            buffers.append(name)
+        return -1 - buffers.index(name)
+
+    def bytes_of(self, buffer: str) -> str:
+        """Return the name of a function that returns what a tensor that stays holds."""
+        return self.names.made("bytes", buffer, lambda _: self.names.namespace[buffer].tobytes)
+
+    def _late(self, prefix: str, key: object, find: Callable[[], Callee]) -> str:
+        namespace = self.names.namespace
+
+        def first_of(name: str) -> Callee:
+            def first(*args: Any) -> Any:
+                namespace[name] = callee = find()
+                return callee(*args)
+
+            return first
+
+        return self.names.made(prefix, key, first_of)

@@ -1,0 +1,179 @@
+"""What generated code logs while it records: values and the segments that they belong to; decoded when it is asked for.
+
+A segment is a run of instructions that retire one after the other. Generated code notes its number when it starts and
+adds the values that it wrote when it ends; which instructions they are, and in which frame, follows from the numbers.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import Enum, auto
+from typing import Any, Final
+
+import numpy as np
+
+from relax_core.vm.recorder import NO_WRITE, FrameRecord, Recorder
+from relax_core.vm.tiers.facts import Room
+from relax_core.vm.values import Array, Value
+
+
+class Effect(Enum):
+    """What an event leaves behind."""
+
+    NOTHING = auto()
+    VALUE = auto()
+    """The next value of the log, in the destination."""
+    CONSTANT = auto()
+    """A constant in the destination: a storage, or no value at the end of a life."""
+    SAME = auto()
+    """A copy of a value of the same segment, by its position among them."""
+    TENSOR = auto()
+    """The next value of the log, a tensor to which nothing was written, or the bytes of one that a kernel filled."""
+    WRITE = auto()
+    """A first write to tensors of the same segment, by their positions."""
+    CALL = auto()
+    """A call of a VM function, which is another frame."""
+    RETURN = auto()
+    """The next value of the log, in the caller's destination."""
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """An instruction of a segment.
+
+    `register` is where a logged value stands until it is logged; of a tensor of the shape `room` it is the bytes.
+    """
+
+    pc: int
+    effect: Effect
+    register: int = -1
+    positions: tuple[int, ...] = ()
+    has_destination: bool = False
+    constant: Value = None
+    room: Room | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """Instructions that retire one after the other; `enters` is the function that the first one enters, -1 for none."""
+
+    events: tuple[Event, ...]
+    enters: int = -1
+    param_count: int = 0
+
+
+@dataclass(slots=True)
+class OpenFrame:
+    """A frame of generated code that has not returned; `has_destination` tells whether its caller keeps the result."""
+
+    number: int
+    has_destination: bool
+
+
+NO_EVENT: Final = -1
+
+
+class RawLog:
+    """The log of one run. `numbers` and `values` are filled by generated code."""
+
+    def __init__(self, recorder: Recorder, segments: list[Segment]) -> None:
+        self.numbers: list[int] = []
+        self.values: list[Value] = []
+        self.open: list[OpenFrame] = []
+        self.recorder = recorder
+        self._segments = segments
+        # The event that enters the next frame, and whether that call has a destination.
+        self._entering = NO_EVENT
+        self._has_destination = False
+
+    def settle(self) -> None:
+        """Decode all that is logged."""
+        self._decode(len(self.numbers), None, {})
+
+    def settle_until(self, pc: int | None, unlogged: Mapping[int, Value]) -> None:
+        """Decode all that is logged, the last segment up to its instruction `pc`, which did not retire.
+
+        `unlogged` maps registers to values that the segment had not logged yet.
+        """
+        self._decode(len(self.numbers), pc, unlogged)
+
+    def expect(self, event: int, *, has_destination: bool) -> None:
+        """Say which event enters the frame that comes next."""
+        self._entering, self._has_destination = event, has_destination
+
+    def take_entry(self) -> tuple[int, bool]:
+        """Return what `expect` said, or the last call of the log, for a frame that is not generated code's."""
+        entry = self._entering, self._has_destination
+        self.expect(NO_EVENT, has_destination=False)
+        return entry
+
+    def _decode(self, count: int, pc: int | None, unlogged: Mapping[int, Value]) -> None:
+        if not count:
+            return
+        values, at = self.values, 0
+        for position, number in enumerate(self.numbers):
+            segment = self._segments[number]
+            if segment.enters >= 0:
+                args = tuple(values[at : at + segment.param_count])
+                self.enter(segment.enters, args)
+                at += len(args)
+            stop = pc if position == count - 1 else None
+            at = self._retire(segment.events, at, stop, unlogged)
+        self.numbers.clear()
+        values.clear()
+
+    def enter(self, function: int, args: tuple[Value, ...]) -> None:
+        """Record the frame that the latest call makes."""
+        event, has_destination = self.take_entry()
+        parent = self.open[-1].number if self.open else -1
+        record = FrameRecord(function, parent, len(self.open), event, args)
+        self.open.append(OpenFrame(self.recorder.add_frame(record), has_destination))
+
+    def _retire(self, events: tuple[Event, ...], at: int, stop: int | None, unlogged: Mapping[int, Value]) -> int:
+        """Record `events`, whose logged values start at position `at` of the log; return the position behind them.
+
+        The instruction `stop` did not retire, but it may have written.
+        """
+        recorder, frame = self.recorder, self.open[-1]
+        seen: list[Value] = []
+        for event in events:
+            value: Value = NO_WRITE
+            if event.pc == stop and event.effect is not Effect.WRITE:
+                break
+            match event.effect:
+                case Effect.VALUE | Effect.TENSOR | Effect.RETURN:
+                    value = _tensor(self.values[at] if at < len(self.values) else unlogged[event.register], event.room)
+                    at += 1
+                    seen.append(value)
+                    if event.effect is Effect.TENSOR:
+                        recorder.mark_fresh(_array(value))
+                    elif event.effect is Effect.RETURN:
+                        recorder.frames[frame.number].leave = len(recorder.pcs)
+                        self.open.pop()
+                        value = value if frame.has_destination else NO_WRITE
+                case Effect.CONSTANT:
+                    value = event.constant
+                case Effect.SAME:
+                    value = seen[event.positions[0]]
+                case Effect.WRITE:
+                    for position in event.positions:
+                        recorder.before_write(_array(seen[position]))
+                case Effect.CALL:
+                    self.expect(len(recorder.pcs), has_destination=event.has_destination)
+                case Effect.NOTHING:
+                    pass
+            if event.pc == stop:
+                break
+            recorder.record(event.pc, frame.number, value)
+        return at
+
+
+def _tensor(logged: Any, room: Room | None) -> Value:
+    """Return the value that is logged, a tensor made of its bytes."""
+    if room is None or not isinstance(logged, bytes):
+        return logged
+    return np.frombuffer(logged, room.dtype).reshape(room.shape).copy()
+
+
+def _array(value: Value) -> Array:
+    assert isinstance(value, np.ndarray), "a tensor was allocated here"
+    return value

@@ -1,0 +1,234 @@
+"""Segments of straight code, whose limits are checked together, and what is saved within one.
+
+A tensor of static shape and the kernel that fills it are one call; a storage that only such tensors lie in is not
+made; a value that is copied and not read again is put where the copy goes; a condition is read where it is used.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from itertools import count, pairwise
+from typing import Final
+
+from relax_core.bytecode.executable import FunctionEntry
+from relax_core.bytecode.isa import CallInstruction, IfInstruction, Instruction, Register
+from relax_core.vm.liveness import Liveness, reads, written
+from relax_core.vm.tiers.facts import Facts, Kind, Room
+
+LONGEST_SEGMENT: Final = 512
+LARGEST_SEGMENT_BYTES: Final = 64 << 20
+
+
+@dataclass(slots=True)
+class Straight:
+    """A segment: its instructions, counted from the start of the function, and the bytes that each allocates."""
+
+    pcs: list[int] = field(default_factory=list[int])
+    sizes: list[int] = field(default_factory=list[int])
+    size_bytes: int = 0
+
+    def add(self, pc: int, size_bytes: int) -> None:
+        """Take an instruction."""
+        self.pcs.append(pc)
+        self.sizes.append(size_bytes)
+        self.size_bytes += size_bytes
+
+    def behind(self) -> Iterator[tuple[int, tuple[int, int]]]:
+        """Yield for each instruction how many are behind it, and how many bytes they allocate."""
+        size_bytes = self.size_bytes
+        for number, (pc, size) in enumerate(zip(self.pcs, self.sizes, strict=True), 1):
+            size_bytes -= size
+            yield pc, (len(self.pcs) - number, size_bytes)
+
+    @property
+    def is_full(self) -> bool:
+        """Whether it should end here."""
+        return len(self.pcs) >= LONGEST_SEGMENT or self.size_bytes >= LARGEST_SEGMENT_BYTES
+
+
+@dataclass(frozen=True, slots=True)
+class Savings:
+    """What is saved in a segment.
+
+    `filled` maps a kernel to the allocation of the tensor that it fills; `skipped` are instructions without a
+    statement; `place_of` maps a register to the one in which its value is put instead, or to a tensor that stays.
+    """
+
+    filled: dict[int, int]
+    skipped: frozenset[int]
+    place_of: dict[int, int]
+    condition: int | None
+
+
+LARGEST_BUFFER_BYTES: Final = 4096
+LARGEST_LOGGED_BYTES: Final = 512
+"""A larger tensor is logged itself, a smaller one as its bytes."""
+NO_SAVINGS: Final = Savings({}, frozenset(), {}, None)
+
+
+class Body:
+    """The instructions of a VM function, and the allocations of static size, as they are met in order."""
+
+    def __init__(self, facts: Facts, entry: FunctionEntry) -> None:
+        self.facts = facts
+        self.code: tuple[Instruction, ...] = facts.executable.instructions[entry.start : entry.end]
+        self.liveness = Liveness(self.code)
+        self.storages: dict[int, int] = {}
+        """The size of the storage that a register holds."""
+        self.storage_at: dict[int, int] = {}
+        """The size of the storage that an instruction makes."""
+        self.room_at: dict[int, Room] = {}
+        """The tensor that an instruction makes."""
+        self.reads = tuple(map(reads, self.code))
+        self.written = tuple(map(written, self.code))
+        self._kinds: tuple[Kind, ...] = tuple(facts.kind(item) for item in self.code)
+        self._read_count = Counter(index for registers in self.reads for index in registers)
+        self._write_count = Counter(index for index in self.written if index is not None)
+
+    def name(self, pc: int) -> str:
+        """Return the name of the function that an instruction calls, the empty string for another instruction."""
+        match self.code[pc]:
+            case CallInstruction(function=function):
+                return self.facts.executable.functions[function].name
+            case _:
+                return ""
+
+    def kind(self, pc: int) -> Kind:
+        """Tell what an instruction does."""
+        return self._kinds[pc]
+
+    def call(self, pc: int) -> CallInstruction:
+        """Return the call at `pc`."""
+        instruction = self.code[pc]
+        assert isinstance(instruction, CallInstruction), "it is a call"
+        return instruction
+
+    def is_allocation(self, pc: int) -> bool:
+        """Tell whether an instruction allocates for another one that comes behind it."""
+        return pc in self.storage_at or pc in self.room_at
+
+    def visit(self, pc: int) -> int:
+        """Return the bytes that an instruction allocates, as far as that is known."""
+        index = self.written[pc]
+        if index is None:
+            return 0
+        self.storages.pop(index, None)
+        match self.name(pc):
+            case "vm.builtin.alloc_storage":
+                size = self.facts.storage_bytes(self.call(pc))
+                if size is not None:
+                    self.storages[index] = self.storage_at[pc] = size
+                return size or 0
+            case "vm.builtin.alloc_tensor":
+                room = self.facts.tensor_room(self.call(pc), self.storages)
+                if room is not None:
+                    self.room_at[pc] = room
+                return room.size_bytes if room is not None else 0
+            case _:
+                return 0
+
+    def savings(self, pcs: list[int], limit_bytes: int, buffer: Callable[[Room, int], int]) -> Savings:
+        """Look at a segment; `buffer` returns the place of a tensor that stays, by its number in use."""
+        filled = self._filled(pcs)
+        skipped = {*filled.values(), *self._unused_storages(pcs)}
+        places = self._places(pcs)
+        small = {pc: item for pc, item in filled.items() if self.room_at[item].size_bytes <= limit_bytes}
+        places |= self._buffers(pcs, small, places, buffer)
+        return Savings(filled, frozenset(skipped), places, self._condition(pcs))
+
+    def _filled(self, pcs: list[int]) -> dict[int, int]:
+        found: dict[int, int] = {}
+        for pc, following in pairwise(pcs):
+            if pc in self.room_at and self.kind(following) == "kernel":
+                kernel = self.call(following)
+                output = self.facts.makes(kernel)
+                if output is not None and output.index == self.written[pc] and self.written[following] is None:
+                    found[following] = pc
+        return found
+
+    def _unused_storages(self, pcs: list[int]) -> set[int]:
+        """Return the storages that are read by allocations of this segment alone."""
+        inside = Counter(index for pc in pcs if pc in self.room_at for index in self.reads[pc])
+        made = ((pc, self.written[pc]) for pc in pcs if pc in self.storage_at)
+        return {pc for pc, index in made if index is not None and inside[index] == self._read_count[index]}
+
+    def _places(self, pcs: list[int]) -> dict[int, int]:
+        """Return where values are put that are copied and not read again; later copies first."""
+        found: dict[int, int] = {}
+        made_at = {index: number for number, pc in enumerate(pcs) if (index := self.written[pc]) is not None}
+        for number in range(len(pcs) - 1, -1, -1):
+            pc = pcs[number]
+            if self.name(pc) != "vm.builtin.copy":
+                continue
+            match self.call(pc):
+                case CallInstruction(args=(Register(index=source),), dst=Register(index=target)):
+                    start = made_at.get(source, number)
+                    place = found.get(target, target)
+                    is_last = source in self.liveness.dying[pc] and self._write_count[source] == 1
+                    if start < number and is_last and self._is_free({target, place}, pcs[start:number]):
+                        found[source] = place
+                case _:
+                    pass
+        return found
+
+    def _buffers(
+        self, pcs: list[int], small: dict[int, int], places: dict[int, int], buffer: Callable[[Room, int], int]
+    ) -> dict[int, int]:
+        """Return the tensors that stay for those of the `small` values that only kernels of this segment read.
+
+        One is used again when its value is not read any more; no call comes in between, which could use it too.
+        """
+        found: dict[int, int] = {}
+        position_of = {pc: number for number, pc in enumerate(pcs)}
+        readers: dict[int, list[int]] = {}
+        for number, pc in enumerate(pcs):
+            for index in self.reads[pc]:
+                readers.setdefault(index, []).append(number)
+        calls = [number for number, pc in enumerate(pcs) if self.kind(pc) in ("call", "closure")]
+        in_use: dict[tuple[Room, int], int] = {}
+        for pc, allocation in small.items():
+            room = self.room_at[allocation]
+            registers, last = self._reach(allocation, pcs, readers, places)
+            start = position_of[pc]
+            is_cut = any(start < number <= last for number in calls)
+            if last < start or is_cut or not self.facts.fills(self.call(pc).function):
+                continue
+            number = next(number for number in count() if in_use.get((room, number), -1) < start)
+            in_use[room, number] = last
+            found |= dict.fromkeys(registers, buffer(room, number))
+        return found
+
+    def _reach(
+        self, allocation: int, pcs: list[int], readers: dict[int, list[int]], places: dict[int, int]
+    ) -> tuple[list[int], int]:
+        """Return the registers that hold a new tensor, and the position of its last read; -1 if it goes elsewhere."""
+        first = self.written[allocation]
+        assert first is not None, "a tensor is made in a register"
+        registers, last = [first], -1
+        for register in registers:
+            positions = readers.get(register, [])
+            if len(positions) != self._read_count[register] or self._write_count[register] != 1:
+                return registers, -1
+            for number in positions:
+                pc = pcs[number]
+                index = self.written[pc]
+                last = max(last, number)
+                if self.name(pc) == "vm.builtin.copy" and index is not None and register in places:
+                    registers.append(index)
+                elif self.kind(pc) != "kernel" and self.name(pc) != "vm.builtin.read_if_cond":
+                    return registers, -1
+        return registers, last
+
+    def _is_free(self, registers: set[int], pcs: list[int]) -> bool:
+        touched = {index for pc in pcs for index in (*self.reads[pc], self.written[pc])}
+        return touched.isdisjoint(registers)
+
+    def _condition(self, pcs: list[int]) -> int | None:
+        """Return the instruction that reads the condition of the `if` that ends the segment, and of nothing else."""
+        match [self.code[pc] for pc in pcs[-2:]]:
+            case [CallInstruction(dst=Register(index=index)), IfInstruction(condition=Register(index=read))] if (
+                index == read and self._read_count[index] == 1 and self.name(pcs[-2]) == "vm.builtin.read_if_cond"
+            ):
+                return pcs[-2]
+            case _:
+                return None

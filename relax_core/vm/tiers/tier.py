@@ -1,0 +1,352 @@
+"""Run generated code: what it calls when limits are reached, and how it is exchanged for the explicit tier."""
+
+import sys
+from dataclasses import dataclass
+from functools import partial
+from inspect import currentframe
+from types import FrameType
+from typing import TYPE_CHECKING, Any, Final, NoReturn
+
+import numpy as np
+
+from relax_core.diagnostics import DiagnosedError, Diagnostic, RunError
+from relax_core.vm.builtins import callable_value
+from relax_core.vm.context import fail
+from relax_core.vm.liveness import written
+from relax_core.vm.locate import too_deep, wrong_count
+from relax_core.vm.meter import SMALL_BYTES
+from relax_core.vm.recorder import NO_WRITE
+from relax_core.vm.stack import Frame, Opened
+from relax_core.vm.tiers.events import EventWriter
+from relax_core.vm.tiers.facts import Room
+from relax_core.vm.tiers.generate import function_of, generate
+from relax_core.vm.tiers.link import Callee, Linker
+from relax_core.vm.tiers.log import RawLog, Segment
+from relax_core.vm.tiers.places import Finder, Place
+from relax_core.vm.tiers.structure import UnstructuredError
+from relax_core.vm.values import MACHINE, UNWRITTEN, AdtValue, Closure, ShapeValue, Value, no_memory
+
+if TYPE_CHECKING:
+    from relax_core.vm.machine import Machine
+
+USUAL_DEPTH: Final = 100
+"""Python's limit on recursion leaves room for so many calls; more of them raise it for the time of the run."""
+PYTHON_FRAMES_PER_CALL: Final = 2
+SPARE_PYTHON_FRAMES: Final = 500
+NO_NUMBER: Final = -1
+
+
+class Unwound(Exception):
+    """Generated code was exchanged for the explicit tier, which has run to the end."""
+
+    def __init__(self, value: Value) -> None:
+        super().__init__()
+        self.value = value
+
+
+@dataclass(slots=True)
+class Base:
+    """A call of generated code from elsewhere: on how many calls it stands, and on how many frames of the log."""
+
+    depth: int
+    floor: int
+    is_replaced: bool = False
+
+
+class Tier:
+    """The generated code of one machine; with `is_recording` it logs all values."""
+
+    def __init__(self, machine: "Machine", *, is_recording: bool) -> None:
+        self._machine = machine
+        self._is_recording = is_recording
+        self.log: RawLog | None = None
+        self._segments: list[Segment] = []
+        self._bases: list[Base] = []
+        self._recursion_limit: int | None = None
+        self._namespace: dict[str, Any] = {
+            "machine": machine,
+            "meter": machine.meter,
+            "refuel": self.refuel,
+            "make_room": self.make_room,
+            "deeper": self.deeper,
+            "outside": self.outside,
+            "paid_outside": self.paid_outside,
+            "wrong_count": self.wrong_count,
+            "callable_value": callable_value,
+            "enter": [self._first_entry(index) for index in range(len(machine.executable.functions))],
+            "bytecode": frozenset(
+                index for index, entry in enumerate(machine.executable.functions) if entry.kind == "vm"
+            ),
+            "ndarray": np.ndarray,
+            "Closure": Closure,
+            "ShapeValue": ShapeValue,
+            "AdtValue": AdtValue,
+            "UNWRITTEN": UNWRITTEN,
+            "MACHINE": MACHINE,
+            "DEEPEST": self._usual_depth,
+        }
+        self._finder = Finder(self._namespace, Tier.start.__code__)
+        self._linker = Linker(machine.executable, self._namespace, self)
+        self._functions: dict[int, Callee] = {}
+
+    @property
+    def _usual_depth(self) -> int:
+        return min(self._machine.limits.depth, USUAL_DEPTH)
+
+    def reset(self) -> None:
+        """Start a run, with a log if it is recorded."""
+        self.log = None
+        recorder = self._machine.recorder
+        if self._is_recording and recorder is not None:
+            self.log = RawLog(recorder, self._segments)
+            recorder.settle = self.log.settle
+            self._namespace["note"] = self.log.numbers.append
+            self._namespace["keep"] = self.log.values.extend
+
+    def settle(self) -> None:
+        """Decode what is logged."""
+        if self.log is not None:
+            self.log.settle()
+
+    def start(self, function: int, args: tuple[Value, ...], opened: Opened) -> Value:
+        """Call a VM function and run it until it returns."""
+        log = self.log
+        base = Base(opened.depth, len(log.open) if log is not None else 0)
+        if log is not None:
+            log.expect(opened.event, has_destination=False)
+        self._bases.append(base)
+        try:
+            result = self.function(function)(*args, opened.depth)
+            if log is not None and base.floor:
+                log.settle()
+            return result
+        except Unwound as unwound:
+            return unwound.value
+        except (DiagnosedError, MemoryError) as failure:
+            return self._failed(failure, base)
+        finally:
+            self._bases.pop()
+            if not self._bases and self._recursion_limit is not None:
+                sys.setrecursionlimit(self._recursion_limit)
+                self._recursion_limit = None
+                self._namespace["DEEPEST"] = self._usual_depth
+
+    def function(self, index: int) -> Callee:
+        """Return the generated function of a VM function; one that has none is interpreted."""
+        if index not in self._functions:
+            entry = self._machine.executable.functions[index]
+            log = EventWriter(self._segments, index, entry) if self._is_recording else None
+            try:
+                generated = generate(self._linker, index, entry, log)
+            except UnstructuredError:
+                self._functions[index] = lambda *args: self._interpret(index, args[:-1], args[-1])
+            else:
+                self._finder.add(generated)
+                self._functions[index] = generated.function
+        return self._functions[index]
+
+    def text_of(self, index: int) -> str:
+        """Return the Python text of a VM function, the empty string if it is interpreted."""
+        self.function(index)
+        generated = self._finder.of_index(index)
+        return "" if generated is None else "\n".join(generated.text.lines)
+
+    def kernel(self, index: int) -> Callee:
+        """Return the kernel of an entry of the function table."""
+        return self._machine.calls.caller(index)
+
+    def maker(self, index: int, room: Room) -> Callee:
+        """Return a kernel that makes the tensor that it writes."""
+        return self._machine.calls.maker(index, room.shape, room.dtype)
+
+    def _interpret(self, index: int, args: tuple[Value, ...], depth: int) -> Value:
+        if self.log is None and self._linker.facts.is_closed and self._is_called():
+            # The segment of the caller goes on behind the call, and it is paid.
+            self._machine.meter.give_back(1)
+            self._replace()
+        opened = Opened(depth)
+        if self.log is not None:
+            self.log.settle()
+            event, has_destination = self.log.take_entry()
+            parent = self.log.open[-1].number if self.log.open else -1
+            opened = Opened(depth, parent, event, 0 if has_destination else -1)
+        return self._machine.interpreter.start(index, args, opened)
+
+    def _first_entry(self, index: int) -> Callee:
+        """Return what enters a function with a tuple of arguments; for a VM function it is generated when called."""
+        if self._machine.executable.functions[index].kind != "vm":
+            return partial(self._call, index)
+
+        def first(args: tuple[Value, ...], depth: int) -> Value:
+            enter = self._namespace["enter"][index] = self._entry(index)
+            return enter(args, depth)
+
+        return first
+
+    def _entry(self, index: int) -> Callee:
+        count = self._machine.executable.functions[index].param_count
+        params = "".join(f"r{number}, " for number in range(count))
+        lines = (
+            "def enter(args, depth):",
+            f" if len(args) != {count}: wrong_count({index}, args)",
+            f" {params}= args" if count else " pass",
+            f" return {self._linker.function(index)}({params}depth)",
+        )
+        return function_of("\n".join(lines), self._linker)
+
+    def outside(self, function: int, args: tuple[Value, ...], depth: int, pc: int) -> Value:
+        """Make a call for generated code that may come back, or that the recorder has to see."""
+        meter = self._machine.meter
+        left = meter.fuel - 1
+        meter.fuel = left if left >= 0 else self.refuel(1)
+        return self.paid_outside(function, args, depth, pc)
+
+    def paid_outside(self, function: int, args: tuple[Value, ...], depth: int, pc: int) -> Value:
+        """Make such a call, which the meter has counted."""
+        log = self.log
+        if log is None:
+            return self._call(function, args, depth)
+        log.settle()
+        value = self._call(function, args, depth)
+        has_destination = written(self._machine.executable.instructions[pc]) is not None
+        log.recorder.record(pc, log.open[-1].number, value if has_destination else NO_WRITE)
+        return value
+
+    def _call(self, function: int, args: tuple[Value, ...], depth: int) -> Value:
+        machine = self._machine
+        outer, machine.generated_depth = machine.generated_depth, depth
+        try:
+            return machine.calls.call(function, args)
+        finally:
+            machine.generated_depth = outer
+
+    def wrong_count(self, function: int, args: tuple[Value, ...]) -> NoReturn:
+        """Stop: a function was called with another number of arguments than it takes."""
+        fail("VM010", wrong_count(self._machine.executable.functions[function], args))
+
+    def deeper(self, function: int, depth: int) -> None:
+        """Make room for deeper calls, or stop where the limit is."""
+        machine = self._machine
+        if depth >= machine.limits.depth:
+            fail("VM003", too_deep(machine.executable, machine.frames, function), "give the recursion an end")
+        if self._recursion_limit is None:
+            self._recursion_limit = sys.getrecursionlimit()
+        needed = self._recursion_limit + machine.limits.depth * PYTHON_FRAMES_PER_CALL + SPARE_PYTHON_FRAMES
+        sys.setrecursionlimit(max(needed, sys.getrecursionlimit()))
+        self._namespace["DEEPEST"] = machine.limits.depth
+
+    def refuel(self, needed: int) -> int:
+        """Check the limits; return the fuel that is left behind a segment of `needed` instructions."""
+        machine = self._machine
+        machine.check_time(None)
+        if not machine.meter.refuel(needed) or (machine.meter.room < 0 and not machine.recount(0)):
+            self._replace()
+        return machine.meter.fuel - needed
+
+    def _is_called(self) -> bool:
+        """Tell whether generated code calls."""
+        return bool(self._finder.below(currentframe())[0])
+
+    def outstanding_bytes(self, frame: FrameType | None) -> int:
+        """Return how much the generated code on which `frame` stands may still allocate without being counted."""
+        total = 0
+        while frame is not None and self._bases:
+            generated = self._finder.generated(frame)
+            if generated is not None:
+                count, size_bytes = Place(generated, frame.f_lineno, frame).behind
+                total += count * SMALL_BYTES + size_bytes
+            frame = frame.f_back
+        return total
+
+    def make_room(self, size_bytes: int) -> int:
+        """Count the memory in use; return the room that is left behind a segment that allocates `size_bytes`."""
+        if not self._machine.recount(size_bytes):
+            self._replace()
+        return self._machine.meter.room
+
+    def _replace(self) -> NoReturn:
+        """Go on with the explicit tier, which stops at the exact instruction where a limit is reached."""
+        places, _ = self._finder.below(currentframe())
+        self._machine.meter.give_back(sum(place.behind[0] for place in places))
+        raise Unwound(self._go_on(places, self._bases[-1]))
+
+    def _go_on(self, places: list[Place], base: Base, *, from_start: bool = False) -> Value:
+        """Run what generated code has begun on the explicit tier; if it is said, the latest function from its start."""
+        frames: list[Frame] = []
+        for place, number in zip(places, self._open_numbers(places, base), strict=True):
+            frame = place.explicit(number, self._machine.interpreter.code(place.generated.index))
+            frame.dst = self._destination(frames[-1]) if frames else NO_NUMBER
+            frames.append(frame)
+        if from_start:
+            frames[-1].pc = 0
+        base.is_replaced = True
+        if self.log is not None:
+            del self.log.open[base.floor :]
+        return self._machine.interpreter.resume(frames, base.depth)
+
+    def _destination(self, caller: Frame) -> int:
+        index = written(self._machine.executable.instructions[caller.absolute_pc])
+        return -1 if index is None else index
+
+    def _open_numbers(self, places: list[Place], base: Base) -> list[int]:
+        """Settle the log behind all that retired; return the numbers of the frames at `places`."""
+        log = self.log
+        if log is None:
+            return [NO_NUMBER] * len(places)
+        innermost = places[-1]
+        if innermost.has_settled:
+            log.settle()
+        else:
+            unlogged = innermost.registers()
+            made = innermost.generated.text.made_by.get(innermost.pc)
+            if made is not None:
+                # The kernel failed, and the tensor is gone: nobody can see what it wrote to it.
+                unlogged[made[0]] = np.zeros(made[1].shape, made[1].dtype)
+            log.settle_until(innermost.pc + innermost.generated.entry.start, unlogged)
+        if not innermost.is_entered:
+            log.enter(innermost.generated.index, innermost.params())
+        return [item.number for item in log.open[base.floor :]]
+
+    def _failed(self, failure: DiagnosedError | MemoryError, base: Base) -> Value:
+        """Say where the program stood when `failure` was raised; go on if another instruction has to raise it."""
+        places = [] if base.is_replaced else self._finder.failed(failure.__traceback__)
+        if places and places[-1].has_open_checks and not isinstance(failure, MemoryError):
+            self._machine.meter.give_back(places[-1].pc + 1 + sum(place.behind[0] for place in places))
+            return self._go_on(places, base, from_start=True)
+        frames: list[Frame] = []
+        if places:
+            numbers = self._open_numbers(places, base)
+            frames = [place.standing(number) for place, number in zip(places, numbers, strict=True)]
+            if self.log is not None:
+                del self.log.open[base.floor :]
+        if isinstance(failure, MemoryError):
+            failure = self._no_memory(places)
+        self._machine.give_up(failure, frames)
+
+    def _no_memory(self, places: list[Place]) -> DiagnosedError:
+        """Say for which tensor the host has no memory."""
+        innermost = places[-1] if places else None
+        made = innermost.generated.text.made_by.get(innermost.pc) if innermost is not None else None
+        words = no_memory(made[1].shape, made[1].dtype) if made is not None else "there is no memory for a tensor"
+        return RunError((Diagnostic("VM006", words),))
+
+    def standing(self, frame: FrameType | None) -> list[Frame]:
+        """Return the frames of generated code on which `frame` stands, the oldest first."""
+        found: list[Frame] = []
+        bases = self._bases[::-1]
+        numbers = [item.number for item in self.log.open] if self.log is not None else []
+        while frame is not None and bases:
+            places, frame = self._finder.below(frame)
+            if frame is not None and frame.f_locals["self"] is self:
+                base = bases.pop(0)
+                own = [*numbers[base.floor :], *(NO_NUMBER,) * len(places)]
+                if not base.is_replaced:
+                    found = [*(place.standing(number) for place, number in zip(places, own, strict=False)), *found]
+            frame = frame.f_back if frame is not None else None
+        return found
+
+    def innermost(self, frame: FrameType | None) -> Frame | None:
+        """Return the running frame of generated code on which `frame` stands."""
+        place = self._finder.innermost(frame) if self._bases else None
+        number = self.log.open[-1].number if self.log is not None and self.log.open else NO_NUMBER
+        return place.standing(number) if place is not None else None

@@ -1,0 +1,266 @@
+"""Write the Python text of a VM function: branches as `if`, and what limits and the log need for each segment."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from relax_core.bytecode.executable import FunctionEntry
+from relax_core.bytecode.isa import CallInstruction, IfInstruction, Register, ReturnInstruction
+from relax_core.vm.meter import SMALL_BYTES
+from relax_core.vm.tiers.checks import implied_checks
+from relax_core.vm.tiers.events import EventWriter
+from relax_core.vm.tiers.facts import HEAP, Room
+from relax_core.vm.tiers.link import Linker
+from relax_core.vm.tiers.segments import LARGEST_BUFFER_BYTES, LARGEST_LOGGED_BYTES, NO_SAVINGS, Body, Savings, Straight
+from relax_core.vm.tiers.statements import Statements
+from relax_core.vm.tiers.structure import Branch, Item
+
+
+@dataclass(slots=True)
+class Text:
+    """Generated lines. `pcs[n]` is the instruction that line `n + 1` belongs to, -1 for none.
+
+    On the lines of `pays` the segment that starts there is not entered yet, and before line `entered_at`, from 0, the
+    frame is not in the log. `made_by` maps a kernel to the register and the tensor that it makes and fills, `places`
+    a register to the one that has its value instead, `behind` an instruction to how many are behind it in its segment,
+    and how many bytes they allocate. `checking` are instructions before which a check of a parameter may
+    be open.
+    """
+
+    lines: list[str] = field(default_factory=list[str])
+    pcs: list[int] = field(default_factory=list[int])
+    pays: set[int] = field(default_factory=set[int])
+    entered_at: int = 0
+    made_by: dict[int, tuple[int, Room]] = field(default_factory=dict[int, tuple[int, Room]])
+    places: dict[int, int] = field(default_factory=dict[int, int])
+    behind: dict[int, tuple[int, int]] = field(default_factory=dict[int, tuple[int, int]])
+    checking: set[int] = field(default_factory=set[int])
+
+    def add(self, indent: int, text: str, pc: int) -> None:
+        """Add a line that belongs to an instruction."""
+        self.lines.append(" " * indent + text)
+        self.pcs.append(pc)
+
+    def append(self, other: "Text") -> None:
+        """Add all lines of another text."""
+        offset = len(self.lines)
+        self.lines += other.lines
+        self.pcs += other.pcs
+        self.pays |= {offset + number for number in other.pays}
+        self.entered_at = offset + other.entered_at
+        self.made_by |= other.made_by
+        self.places |= other.places
+        self.behind |= other.behind
+        self.checking |= other.checking
+
+
+class Writer:
+    """Writes one function; `log` is `None` for plain runs."""
+
+    def __init__(self, linker: Linker, entry: FunctionEntry, log: EventWriter | None) -> None:
+        self.linker = linker
+        self.names = linker.names
+        self.entry = entry
+        self.log = log
+        self.body = Body(linker.facts, entry)
+        self.code = self.body.code
+        self.is_on_heap = any(self.body.name(pc) == HEAP for pc in range(len(self.code)))
+        # What the log notes behind a call comes later than what is called; and a host that calls back needs the fuel
+        # that is left.
+        can_go_on = log is None and linker.facts.is_closed
+        self.ends = frozenset(("return",) if can_go_on else ("call", "closure", "return"))
+        self.statements = Statements(linker, self.body, log, is_on_heap=self.is_on_heap)
+        self.text = Text()
+        self.unwritten: set[int] = set()
+
+    def write(self, items: Sequence[Item]) -> Text:
+        """Write the function `f` with the structure `items`; its parameters are the first registers and the depth."""
+        params = "".join(f"r{index}, " for index in range(self.entry.param_count))
+        self.region(items, 1, set(range(self.entry.param_count)))
+        text = Text()
+        text.add(0, f"def f({params}depth):", -1)
+        text.add(1, "inner = depth + 1", -1)
+        if self.is_on_heap:
+            text.add(1, "origins = {}", -1)
+        if self.unwritten:
+            text.add(1, f"{''.join(f'r{index} = ' for index in sorted(self.unwritten))}UNWRITTEN", -1)
+        text.append(self.text)
+        return text
+
+    def region(self, items: Sequence[Item], indent: int, known: set[int]) -> set[int]:
+        """Write `items`, before which the registers `known` are written; return those that are behind them."""
+        straight = Straight()
+        start = len(self.text.lines)
+        for item in items:
+            pc = item.pc if isinstance(item, Branch) else item
+            self.note_reads(pc, known)
+            kind = self.statements.kind(pc)
+            if kind == "outside" or (kind == "closure" and self.log is not None):
+                straight = self.flush(straight, indent)
+                self.outside(pc, indent) if kind == "outside" else self.recorded_closure(pc, indent)
+                continue
+            straight.add(pc, self.body.visit(pc))
+            if self.log is not None:
+                self.log.visit(pc, self.body)
+            if isinstance(item, Branch):
+                self.flush_before_branch(straight, indent)
+                straight = Straight()
+                known = self.branch(item, indent, known)
+            elif kind in self.ends or (straight.is_full and not self.body.is_allocation(pc)):
+                straight = self.flush(straight, indent)
+        self.flush(straight, indent)
+        if len(self.text.lines) == start:
+            self.text.add(indent, "pass", -1)
+        return known
+
+    def note_reads(self, pc: int, known: set[int]) -> None:
+        """Note registers that may be read before they are written; those that are written behind `pc` become known."""
+        self.unwritten |= self.body.reads[pc] - known
+        index = self.body.written[pc]
+        if index is not None:
+            known.add(index)
+
+    def branch(self, branch: Branch, indent: int, known: set[int]) -> set[int]:
+        """Write both ways of a branch, behind its condition."""
+        names = self.names
+        scalars = set(names.scalar_tensors)
+        self.drop_unread(branch.pc, 0, indent + 1)
+        behind = self.region(branch.then, indent + 1, set(known))
+        kept, names.scalar_tensors = names.scalar_tensors, set(scalars)
+        if branch.otherwise:
+            self.text.add(indent, "else:", branch.pc)
+            self.drop_unread(branch.pc, 1, indent + 1)
+            behind &= self.region(branch.otherwise, indent + 1, set(known))
+        else:
+            behind &= known
+        names.scalar_tensors &= kept & scalars
+        return behind
+
+    def drop_unread(self, pc: int, way: int, indent: int) -> None:
+        """Let go of what only the other way of a branch reads."""
+        unread = self.body.liveness.unread[pc][way]
+        if unread and self.log is None:
+            self.text.add(indent, f"{''.join(f'r{index} = ' for index in sorted(unread))}None", pc)
+
+    def flush(self, straight: Straight, indent: int) -> Straight:
+        """Write a segment; return an empty one."""
+        if straight.pcs:
+            self.segment(straight, self.savings(straight), indent)
+        return Straight()
+
+    def savings(self, straight: Straight) -> Savings:
+        """Return what is saved in a segment; a log needs a copy of each tensor that stays."""
+        limit = LARGEST_BUFFER_BYTES if self.log is None else LARGEST_LOGGED_BYTES
+        return self.body.savings(straight.pcs, limit, self.linker.buffer)
+
+    def flush_before_branch(self, straight: Straight, indent: int) -> None:
+        """Write a segment that ends in an `if`, with its condition."""
+        savings = self.savings(straight)
+        self.segment(straight, savings, indent)
+        pc = straight.pcs[-1]
+        if savings.condition is not None and self.log is None:
+            self.text.add(indent, f"if {self.statements.condition(savings.condition, savings)}:", savings.condition)
+        else:
+            instruction = self.code[pc]
+            assert isinstance(instruction, IfInstruction), "a branch stands where an `if` is"
+            self.text.add(indent, f"if {self.statements.argument(instruction.condition, savings)}:", pc)
+
+    def segment(self, straight: Straight, savings: Savings, indent: int) -> None:
+        """Write the limits, the note in the log, and the statements of a segment."""
+        first = straight.pcs[0]
+        count, size = len(straight.pcs), straight.size_bytes
+        if size > SMALL_BYTES * count:
+            self.pay(indent, f"if (left := meter.room - {size}) < 0: left = make_room({size})", first)
+            self.pay(indent, "meter.room = left", first)
+        self.pay(indent, f"if (left := meter.fuel - {count}) < 0: left = refuel({count})", first)
+        self.pay(indent, "meter.fuel = left", first)
+        self.text.behind.update(straight.behind())
+        implied = implied_checks(self.body, straight.pcs, savings.filled) if self.log is None else {}
+        latest = max(implied.values(), default=-1)
+        self.text.checking.update(pc for pc in straight.pcs if pc <= latest)
+        self.enter(straight.pcs, savings, indent)
+        self.text.places |= {index: place for index, place in savings.place_of.items() if place >= 0}
+        end = self.end_of_work(straight.pcs)
+        for number, pc in enumerate(straight.pcs):
+            if pc in savings.filled:
+                allocation = savings.filled[pc]
+                index = self.body.written[allocation]
+                assert index is not None, "a tensor is made in a register"
+                self.text.made_by[pc] = (index, self.body.room_at[allocation])
+            for line in self.logged(pc, savings):
+                self.text.add(indent, line, pc)
+            for line in self.statements.of(pc, savings) if pc not in implied else ():
+                self.text.add(indent, line, pc)
+            for line in self.statements.dropped(pc, savings) if number < end else ():
+                self.text.add(indent, line, pc)
+        if self.log is not None:
+            for line in self.log.leave():
+                self.text.add(indent, line, straight.pcs[-1])
+
+    def end_of_work(self, pcs: list[int]) -> int:
+        """Return the position in a segment from which on nothing is made: a return lets go of everything anyway."""
+        if self.body.kind(pcs[-1]) != "return":
+            return len(pcs)
+        working = (number for number, pc in enumerate(pcs) if self.body.kind(pc) in ("call", "closure", "kernel"))
+        return max(working, default=0)
+
+    def logged(self, pc: int, savings: Savings) -> Iterable[str]:
+        """Return the lines that log values before an instruction, and note what it writes itself."""
+        if self.log is None:
+            return
+        instruction = self.code[pc]
+        if isinstance(instruction, ReturnInstruction):
+            yield from self.log.before_return(self.statements.argument(instruction.result, savings))
+        else:
+            yield from self.log.before(pc, self.body, savings)
+
+    def enter(self, pcs: list[int], savings: Savings, indent: int) -> None:
+        """Write the note in the log that a segment starts."""
+        if self.log is not None:
+            if not self.log.is_entered:
+                self.text.entered_at = len(self.text.lines)
+            self.text.add(indent, self.log.enter(pcs, self.body, savings), pcs[0] if pcs else 0)
+
+    def enter_first(self, indent: int) -> None:
+        """Write the note that the function starts, if its first instruction is in no segment."""
+        if self.log is not None and not self.log.is_entered:
+            self.enter([], NO_SAVINGS, indent)
+
+    def pay(self, indent: int, text: str, pc: int) -> None:
+        """Add a line before which everything that is logged has retired."""
+        self.text.pays.add(len(self.text.lines))
+        self.text.add(indent, text, pc)
+
+    def recorded_closure(self, pc: int, indent: int) -> None:
+        """Write the call of a closure with a log: a segment of its own if it makes a frame."""
+        call = self.body.call(pc)
+        assert self.log is not None, "there is a log"
+        has_destination = isinstance(call.dst, Register)
+        self.enter_first(indent)
+        self.pay(indent, "if (left := meter.fuel - 1) < 0: left = refuel(1)", pc)
+        self.pay(indent, "meter.fuel = left", pc)
+        target = _target(call)
+        for line in (
+            f"callee = callable_value({self.names.argument(call.args[1])})",
+            f"arguments = {self.names.tuple_of(call.args[2:])} + callee.captures",
+            "if callee.function in bytecode:",
+            f" {self.log.call(pc, has_destination=has_destination)}",
+            " if inner >= DEEPEST: deeper(callee.function, inner)",
+            f" {target}enter[callee.function](arguments, inner)",
+            f"else: {target}paid_outside(callee.function, arguments, inner, {pc + self.entry.start})",
+        ):
+            self.text.add(indent, line, pc)
+
+    def outside(self, pc: int, indent: int) -> None:
+        """Write a call that the machine makes: it may come back, or the recorder has to see it."""
+        call = self.body.call(pc)
+        self.enter_first(indent)
+        if self.is_on_heap:
+            self.text.add(indent, "machine.origins = origins", pc)
+        args = self.names.tuple_of(call.args)
+        self.pay(indent, f"{_target(call)}outside({call.function}, {args}, inner, {pc + self.entry.start})", pc)
+        for line in self.statements.dropped(pc, NO_SAVINGS):
+            self.text.add(indent, line, pc)
+
+
+def _target(call: CallInstruction) -> str:
+    return f"r{call.dst.index} = " if isinstance(call.dst, Register) else ""

@@ -1,0 +1,85 @@
+"""The forms of a kernel: parts that lead from TIR to machine code, remarks, range checks."""
+
+from pathlib import Path
+
+import pytest
+
+from relax_core.engine.protocol import Failure, KernelOf, Program
+from relax_core.engine.session import Session
+from relax_core.present.kernel_models import AccessRow, KernelText, KernelView
+
+SAMPLES = Path(__file__).resolve().parents[2] / "samples"
+REPORTED, CORRECTED = "seeds/my_ir_module.py", "seeds/my_ir_module_corrected.py"
+SOFTMAX, GATHER = "tir/row_softmax.py", "tir/gather.py"
+
+
+@pytest.fixture(scope="module")
+def session() -> Session:
+    return Session()
+
+
+def view_of(session: Session, sample: str, sizes: dict[str, int] | None = None) -> KernelView:
+    program = Program((SAMPLES / sample).read_text(), Path(sample).name)
+    reply = session.request(KernelOf(program, sizes=tuple((sizes or {}).items())))
+    assert isinstance(reply, KernelView), reply
+    return reply
+
+
+def parts_in(text: KernelText) -> set[int]:
+    return {line.part for line in text.lines if line.part}
+
+
+@pytest.mark.parametrize("sample", [REPORTED, CORRECTED, SOFTMAX, GATHER])
+def test_every_part_has_a_line_of_tir_and_code(session: Session, sample: str) -> None:
+    view = view_of(session, sample)
+    numbers = {part.number for part in view.parts}
+    in_tir = parts_in(view.tir) | {number for line in view.tir.lines for number in line.others}
+    assert in_tir == numbers
+    assert parts_in(view.lowered) <= numbers
+    assert parts_in(view.assembly)
+    for text in (view.tir, view.lowered, view.optimised, view.assembly):
+        assert text.text.split("\n") == ["".join(token.text for token in line.tokens) for line in text.lines]
+
+
+def test_the_words_are_those_of_the_text(session: Session) -> None:
+    view = view_of(session, SOFTMAX)
+    words = [part.words for part in view.parts]
+    assert "Loops over `i0_1` and `j0_1`" in words or "Loops over `i0` and `j0`" in words
+    assert "Block `total`" in words
+    assert "The reduction starts: `largest[i] = X[i, 0]`" in words
+    assert any(item.startswith("Store: `Y[") for item in words)
+
+
+def test_checks_tell_the_reported_program_from_the_corrected_one(session: Session) -> None:
+    wrong, right = view_of(session, REPORTED), view_of(session, CORRECTED)
+    kept = {(row.access.partition("[")[0], row.condition) for row in wrong.accesses if row.state == "checked"}
+    assert kept == {("A", "k <= n"), ("C", "n <= k")}
+    assert all(row.state == "always" for row in right.accesses)
+    assert any(remark.word == "kept" and remark.part for remark in wrong.remarks)
+    assert any(part.words.startswith("Range check") for part in wrong.parts)
+    assert not any(part.words.startswith("Range check") for part in right.parts)
+
+
+def test_sizes_prove_what_holds_for_them(session: Session) -> None:
+    fitting = view_of(session, REPORTED, {"m": 4, "n": 8, "k": 8})
+    assert {row.state for row in fitting.accesses} == {"always", "proven"}
+    stopping = view_of(session, REPORTED, {"m": 4, "n": 4, "k": 8})
+    assert AccessRow("A[i, k]", "k <= n", "checked") in {
+        AccessRow(row.access.replace("k_1", "k"), row.condition, row.state) for row in stopping.accesses
+    }
+    assert [(size.name, size.value) for size in fitting.sizes] == [("m", 4), ("n", 8), ("k", 8)]
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        (KernelOf(Program("", "m.py"), "nothing"), "there is no kernel `nothing`"),
+        (KernelOf(Program("", "m.py"), sizes=(("q", 3),)), "has no dimension `q`"),
+    ],
+)
+def test_what_there_is_not_is_named(session: Session, asked: KernelOf, said: str) -> None:
+    program = Program((SAMPLES / CORRECTED).read_text(), "m.py")
+    reply = session.request(KernelOf(program, asked.kernel, asked.sizes))
+    assert isinstance(reply, Failure)
+    assert said in reply.problems[0].message
+    assert reply.problems[0].hint

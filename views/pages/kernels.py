@@ -1,0 +1,129 @@
+"""The Kernels page: a prim func beside its LLVM IR and machine code, line by line, and what the compiler did."""
+
+import streamlit as st
+
+from relax_core.engine.protocol import Failure, KernelOf, Open, Program
+from relax_core.jit.options import DEFAULT_OPTIONS, MODES
+from relax_core.present.kernel_models import KernelView
+from relax_core.present.models import Graph
+from views.connection import ask, mode_of, program_of, samples, show_failure
+from views.frame import bar, chip, page, status_line
+from views.state import open_sample, select, selection
+from views.widgets.graph import graph
+from views.widgets.kernels import Form, KernelsAction, kernels
+
+_NONE = "EN005"
+_HELP = (
+    "bitwise: the C library's functions. exact: polynomials of less than 1 ulp, sums in their order. "
+    "fast: sums in lanes, fused multiplication and addition."
+)
+_SUGGESTED = ("tir/matmul.py", "tir/row_softmax.py", "tir/gather.py")
+
+
+def _on_kernels(action: KernelsAction) -> None:
+    select(part=action.part, view=action.form)
+
+
+def _form() -> Form:
+    return "lowered" if selection().view == "lowered" else "optimised"
+
+
+def _sizes() -> tuple[tuple[str, int], ...]:
+    """Read `n=64,m=8` of the address; what is no number is left out."""
+    pairs = (part.partition("=") for part in selection().sizes.split(",") if part)
+    return tuple((name, int(value)) for name, _, value in pairs if value.isdecimal())
+
+
+def _choose(view: KernelView) -> None:
+    st.session_state["kernels.kernel"] = view.name
+    st.session_state["kernels.mode"] = mode_of(selection())
+
+    def changed() -> None:
+        kernel, mode = st.session_state["kernels.kernel"], st.session_state["kernels.mode"]
+        is_other = kernel != view.name
+        select(kernel=kernel, mode=mode or DEFAULT_OPTIONS.mode, part=0, sizes="" if is_other else selection().sizes)
+
+    st.selectbox(
+        "Kernel",
+        view.kernels,
+        key="kernels.kernel",
+        format_func=lambda name: f"Kernel: {name}",
+        on_change=changed,
+        label_visibility="collapsed",
+        width=240,
+    )
+    st.segmented_control("Mode", MODES, key="kernels.mode", on_change=changed, label_visibility="collapsed", help=_HELP)
+    if view.sizes:
+        _choose_sizes(view)
+    chip(f"compiled in {view.seconds * 1000:.0f} ms")
+    chip("checked, cancellable")
+    _export(view)
+
+
+def _choose_sizes(view: KernelView) -> None:
+    """Offer a value for each symbol; the kernel is compiled for them once all are given."""
+    known = ", ".join(f"{size.name} = {size.value}" for size in view.sizes if size.value >= 0)
+    with st.popover(f"Sizes: {known or 'any'}"):
+        st.caption("With all sizes given, the code is made for them; else for any.")
+        given: dict[str, int] = {}
+        for size in view.sizes:
+            value = st.number_input(
+                size.name,
+                min_value=0,
+                max_value=1 << 20,
+                value=size.value if size.value >= 0 else None,
+                placeholder="any",
+                key=f"kernels.size.{view.name}.{size.name}",
+            )
+            if value is not None:
+                given[size.name] = int(value)
+        written = ",".join(f"{name}={value}" for name, value in given.items())
+        if written != selection().sizes:
+            select(sizes=written, part=0)
+            st.rerun()
+
+
+def _export(view: KernelView) -> None:
+    with st.popover("Export"), st.container(horizontal=True, gap="xsmall"):
+        texts = (("TIR", view.tir, "py"), ("LLVM IR", view.optimised, "ll"), ("Assembly", view.assembly, "s"))
+        for title, text, ending in texts:
+            name = f"{view.name}.{ending}"
+            st.download_button(title, text.text, name, key=f"kernels.export.{ending}", on_click="ignore")
+
+
+def _explain() -> None:
+    """Say where kernels come from, and offer programs that have some."""
+    text = "Kernels are the prim funcs of a module, written or made by LegalizeOps. Open one of these programs."
+    graph(Graph("", empty_title="No kernels", empty_text=text), key="kernels.none", title="Kernels", height="46vh")
+    with st.container(horizontal=True, horizontal_alignment="center", gap="xsmall", key="kernels.offer"):
+        known = samples()
+        for path in _SUGGESTED:
+            if path in known:
+                st.button(known[path].title, key=f"kernels.open.{path}", on_click=open_sample, args=(path,))
+
+
+def _asked(program: Program) -> KernelView | Failure:
+    """Ask for the chosen kernel, or for the first one if the program has no such kernel or sizes."""
+    view = ask(KernelOf(program, selection().kernel, _sizes()))
+    if isinstance(view, Failure) and any(item.code == _NONE for item in view.problems):
+        view = ask(KernelOf(program))
+    return view
+
+
+with page():
+    given = program_of(selection())
+    with bar():
+        choosing = st.container(horizontal=True, vertical_alignment="center", gap="xsmall", width="content")
+    source = ask(Open(given))
+    detail = ""
+    shown = source if isinstance(source, Failure) else _asked(given)
+    if isinstance(shown, KernelView):
+        detail = f"{len(shown.kernels)} kernel{'' if len(shown.kernels) == 1 else 's'}"
+        with choosing:
+            _choose(shown)
+        kernels(shown, key="kernels.forms", part=selection().part, form=_form(), on_action=_on_kernels)
+    elif any(item.code == _NONE for item in shown.problems):
+        _explain()
+    else:
+        show_failure(shown)
+    status_line(None if isinstance(source, Failure) else source.status, detail)
