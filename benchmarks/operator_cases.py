@@ -81,7 +81,7 @@ def _windows(x: Array, axes: tuple[int, int]) -> Array:
     width = [(0, 0)] * x.ndim
     for axis in axes:
         width[axis] = (1, 1)
-    return np.lib.stride_tricks.sliding_window_view(np.pad(x, width), (3, 3), axis=axes)  # type: ignore[call-overload]
+    return np.lib.stride_tricks.sliding_window_view(np.pad(x, width), (3, 3), axis=axes)
 
 
 def _conv_nchw(x: Array, w: Array) -> Array:

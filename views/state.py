@@ -91,6 +91,16 @@ def select(**changes: str | int) -> Selection:
     return new
 
 
+def opened_groups(page: str) -> tuple[str, ...]:
+    """Return the groups of the graph of `page` that the user opened."""
+    return st.session_state.get(f"{page}.opened", ())
+
+
+def open_group(page: str, group: str) -> None:
+    """Open a group of the graph of `page`."""
+    st.session_state[f"{page}.opened"] = (*opened_groups(page), group)
+
+
 def open_sample(path: str) -> None:
     """Open a sample from its start."""
     current: Selection = st.session_state.get(_KEY, Selection())

@@ -75,7 +75,7 @@ class _Parts:
         return KernelPart(number, words, line, f"cat{(number - 1) % _COLOUR_COUNT}")
 
     def _words(self, nodes: Sequence[Node]) -> str:
-        loops = [node.var.name for node in nodes if isinstance(node, For)]
+        loops = [self._text_of.get(node.var, node.var.name) for node in nodes if isinstance(node, For)]
         if loops:
             return f"Loop{'s' if len(loops) > 1 else ''} over {_listed(loops)}"
         node = nodes[-1]

@@ -1,23 +1,12 @@
 """Operators of Relay on values: what `to_relax` makes of the call is evaluated by the table of Relax's operators."""
 
 from relax_core.ir.attrs import Attrs
-from relax_core.ir.canonical import constant_value
 from relax_core.ir.expr import (
-    Call,
-    Constant,
-    DataTypeImm,
     Expr,
-    Null,
-    Op,
-    PrimValue,
-    ShapeExpr,
-    Tuple,
-    TupleGetItem,
 )
-from relax_core.ir.node import Node, postorder
-from relax_core.ir.prim import FloatImm, IntImm, PrimExpr, StringImm
 from relax_core.ops import find
 from relax_core.ops.relay import RELAY_OPS
+from relax_core.ops.relay.operator_values import Evaluation, evaluated
 from relax_core.ops.relay.spec import RelayCall
 from relax_core.ops.relay.to_relax import to_relax
 from relax_core.ops.spec import OpTypeError
@@ -47,47 +36,10 @@ def run_relay_operator(budget: Budget, name: str, attrs: Attrs, args: tuple[Valu
 
 def evaluate(budget: Budget, expr: Expr) -> Value:
     """Evaluate an expression of operators and literals; shared parts once."""
-    value_of: dict[Node, Value] = {}
-    for item in postorder(expr):
-        match item:
-            case Constant(data=data):
-                value_of[item] = data
-            case PrimValue(value=value):
-                value_of[item] = _number(value)
-            case ShapeExpr(values=values):
-                value_of[item] = ShapeValue(int(_known(value)) for value in values)
-            case DataTypeImm(value=name):
-                value_of[item] = DTypeValue(name)
-            case Null():
-                value_of[item] = None
-            case Tuple(fields=fields):
-                value_of[item] = tuple(value_of[field] for field in fields)
-            case TupleGetItem(tuple_value=inner, index=index):
-                taken = value_of[inner]
-                assert isinstance(taken, tuple), "the operator's type says so"
-                value_of[item] = taken[index]
-            case Call(op=Op(name=name), args=args):
-                spec = find(name)
-                assert spec is not None, f"{name} is an operator of the table"
-                value_of[item] = run_operator(budget, spec, tuple(value_of[arg] for arg in args))
-            case _:
-                pass
-    return value_of[expr]
 
+    def operator(name: str, args: tuple[Value, ...]) -> Value:
+        spec = find(name)
+        assert spec is not None, f"{name} is an operator of the table"
+        return run_operator(budget, spec, args)
 
-def _number(value: PrimExpr) -> bool | int | float | str:
-    match value:
-        case IntImm(value=number, dtype="bool"):
-            return bool(number)
-        case IntImm(value=number) | FloatImm(value=number):
-            return number
-        case StringImm(value=text):
-            return text
-        case _:
-            return _known(value)
-
-
-def _known(value: PrimExpr) -> int:
-    found = constant_value(value)
-    assert found is not None, "sizes of values are numbers"
-    return found
+    return evaluated(expr, Evaluation(operator, ShapeValue, DTypeValue))

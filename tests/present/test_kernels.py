@@ -44,10 +44,12 @@ def test_every_part_has_a_line_of_tir_and_code(session: Session, sample: str) ->
 def test_the_words_are_those_of_the_text(session: Session) -> None:
     view = view_of(session, SOFTMAX)
     words = [part.words for part in view.parts]
-    assert "Loops over `i0_1` and `j0_1`" in words or "Loops over `i0` and `j0`" in words
+    assert [item for item in words if item.startswith("Loops")] == [
+        f"Loops over `i0{end}` and `j0{end}`" for end in ("", "_1", "_2")
+    ]
     assert "Block `total`" in words
     assert "The reduction starts: `largest[i] = X[i, 0]`" in words
-    assert any(item.startswith("Store: `Y[") for item in words)
+    assert "Store: `Y[i_2, j_2] = T.exp(X[i_2, j_2] - largest[i_2]) / total[i_2]`" in words
 
 
 def test_checks_tell_the_reported_program_from_the_corrected_one(session: Session) -> None:

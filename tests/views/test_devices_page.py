@@ -1,58 +1,47 @@
 """The Devices page: colours of the graph, the chain of a value, copies, the visits as reported."""
 
-import json
-from pathlib import Path
-
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, expect
-from streamlit.testing.v1 import AppTest
 
-from views.state import Selection, to_address
+from tests.views.pages import Sent, assert_accessible, opened, sent_to
+from views.state import Selection
 
-REPOSITORY = Path(__file__).resolve().parents[2]
-PAGE = str(REPOSITORY / "views" / "pages" / "devices.py")
 TWO, MAP = "relay/devices.relay", "relay/map_three_times.relay"
 START_MS = 40_000
 
 
-def sent(selection: Selection) -> dict[str, tuple[dict[str, object], dict[str, object]]]:
-    """Return view and model of each component of the page, by the component's name."""
-    app = AppTest.from_file(PAGE, default_timeout=60)
-    for name, value in to_address(selection).items():
-        app.query_params[name] = value
-    app.run()
-    assert not app.exception, [item.value for item in app.exception]
+def sent(selection: Selection) -> Sent:
+    """Return what the components of the page were sent."""
+    app = opened("devices", selection)
     assert not app.error
-    parts = {item.proto.component_name: item.proto.bytes.split(b"\n", 1) for item in app.get("bidi_component")}
-    return {name: (json.loads(head)["view"], json.loads(body)) for name, (head, body) in parts.items()}
+    return sent_to(app)
 
 
 def test_the_graph_has_the_colours_of_its_devices() -> None:
     view, _ = sent(Selection(sample=TWO))["relaxscope_graph"]
     assert view["colour_names"] == [["cat0", "cpu(0)"], ["cat1", "cuda(0)"]]
-    assert set(view["colours"].values()) == {"cat0", "cat1"}  # type: ignore[attr-defined]
+    assert set(view["colours"].values()) == {"cat0", "cat1"}
 
 
 def test_a_selected_value_has_its_chain() -> None:
     selection = Selection(sample=TWO)
-    rows = sent(selection)["relaxscope_devices"][1]["report"]["functions"][0]["rows"]  # type: ignore[index]
+    rows = sent(selection)["relaxscope_devices"][1]["report"]["functions"][0]["rows"]
     result = next(row for row in rows if row["name"] == "%x")
     shown = sent(Selection(sample=TWO, node=result["node"]))
     why = shown["relaxscope_devices"][0]["why"]
-    assert why["device"] == "cpu(0)"  # type: ignore[index]
-    assert "annotated with cpu(0)" in why["why"][-1]["words"]  # type: ignore[index]
-    assert shown["relaxscope_graph"][0]["highlight"] == why["path"]  # type: ignore[index]
+    assert why["device"] == "cpu(0)"
+    assert "annotated with cpu(0)" in why["why"][-1]["words"]
+    assert shown["relaxscope_graph"][0]["highlight"] == why["path"]
 
 
 def test_the_visits_as_reported_leave_a_function_without_devices() -> None:
     model = sent(Selection(sample=MAP, as_in="reported"))["relaxscope_devices"][1]
-    hidden = [item for item in model["report"]["functions"] if not item["is_visited"]]  # type: ignore[index]
+    hidden = [item for item in model["report"]["functions"] if not item["is_visited"]]
     assert [item["name"] for item in hidden] == ["tensor_expand_dims_float32_2_4"]
     assert hidden[0]["hidden_by"].startswith("never visited: memo hit at")
-    assert model["report"]["visits"][hidden[0]["hidden_at"]]["kind"] == "memo hit"  # type: ignore[index]
+    assert model["report"]["visits"][hidden[0]["hidden_at"]]["kind"] == "memo hit"
     fixed = sent(Selection(sample=MAP))["relaxscope_devices"][1]
-    assert all(item["is_visited"] for item in fixed["report"]["functions"])  # type: ignore[index]
+    assert all(item["is_visited"] for item in fixed["report"]["functions"])
 
 
 @pytest.mark.parametrize(
@@ -69,9 +58,7 @@ def test_the_page_opens_for_any_choice(selection: Selection) -> None:
 
 
 def test_a_relax_module_is_offered_programs_in_relay() -> None:
-    app = AppTest.from_file(PAGE, default_timeout=60)
-    app.query_params["sample"] = "seeds/print_closure.py"
-    app.run()
+    app = opened("devices", Selection(sample="seeds/print_closure.py"))
     app.button(key=f"devices.open.{TWO}").click().run()
     assert not app.exception
     assert app.selectbox(key="bar.sample").value == TWO
@@ -104,8 +91,5 @@ def test_the_page_is_accessible_and_does_not_scroll_sideways(chromium: Browser, 
     page.goto(f"{app_url}/devices?sample={MAP}&as_in=reported&visit=3")
     expect(page.locator(".root[data-visit]")).to_be_visible(timeout=START_MS)
     expect(page.get_by_text("✓ Well-formed")).to_be_visible(timeout=START_MS)
-    assert page.evaluate("document.documentElement.scrollWidth") <= 1280
-    found = Axe().run(page).response["violations"]
-    serious = [item for item in found if item["impact"] in ("serious", "critical")]
-    assert [(item["id"], item["nodes"][0]["html"][:120]) for item in serious] == []
+    assert_accessible(page, 1280)
     context.close()

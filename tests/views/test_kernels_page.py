@@ -1,17 +1,11 @@
 """The Kernels page: forms beside each other, a part selected in all of them, sizes and modes in the address."""
 
-import json
-from pathlib import Path
-
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, expect
-from streamlit.testing.v1 import AppTest
 
-from views.state import Selection, to_address
+from tests.views.pages import assert_accessible, opened, sent_to
+from views.state import Selection
 
-REPOSITORY = Path(__file__).resolve().parents[2]
-PAGE = str(REPOSITORY / "views" / "pages" / "kernels.py")
 MATMUL, SOFTMAX = "seeds/my_ir_module.py", "tir/row_softmax.py"
 NO_KERNELS = """from tvm.script import ir as I, relax as R
 
@@ -24,23 +18,9 @@ class Module:
 START_MS = 40_000
 
 
-def shown(selection: Selection) -> AppTest:
-    app = AppTest.from_file(PAGE, default_timeout=60)
-    for name, value in to_address(selection).items():
-        app.query_params[name] = value
-    app.run()
-    assert not app.exception, [item.value for item in app.exception]
-    return app
-
-
-def models(app: AppTest) -> dict[str, tuple[dict[str, object], dict[str, object]]]:
-    parts = {item.proto.component_name: item.proto.bytes.split(b"\n", 1) for item in app.get("bidi_component")}
-    return {name: (json.loads(head)["view"], json.loads(body)) for name, (head, body) in parts.items()}
-
-
 def test_the_address_holds_kernel_sizes_part_and_form() -> None:
     asked = Selection(sample=MATMUL, kernel="tir_matmul", sizes="m=4,n=8,k=8", part=2, view="lowered", mode="bitwise")
-    view, model = models(shown(asked))["relaxscope_kernels"]
+    view, model = sent_to(opened("kernels", asked))["relaxscope_kernels"]
     assert (view["part"], view["form"]) == (2, "lowered")
     assert model["name"] == "tir_matmul"
     assert model["sizes"] == [["m", 4], ["n", 8], ["k", 8]]
@@ -48,14 +28,14 @@ def test_the_address_holds_kernel_sizes_part_and_form() -> None:
 
 def test_a_kernel_or_size_of_another_program_falls_back_to_the_first() -> None:
     for odd in (Selection(sample=SOFTMAX, kernel="tir_matmul"), Selection(sample=SOFTMAX, sizes="q=3")):
-        assert models(shown(odd))["relaxscope_kernels"][1]["name"] == "row_softmax"
+        assert sent_to(opened("kernels", odd))["relaxscope_kernels"][1]["name"] == "row_softmax"
 
 
 def test_a_program_without_kernels_offers_some() -> None:
-    app = shown(Selection(sample="seeds/print_closure.py", text=NO_KERNELS))
-    assert "relaxscope_kernels" not in models(app)
+    app = opened("kernels", Selection(sample="seeds/print_closure.py", text=NO_KERNELS))
+    assert "relaxscope_kernels" not in sent_to(app)
     app.button(key=f"kernels.open.{SOFTMAX}").click().run()
-    assert models(app)["relaxscope_kernels"][1]["name"] == "row_softmax"
+    assert sent_to(app)["relaxscope_kernels"][1]["name"] == "row_softmax"
 
 
 @pytest.mark.browser
@@ -82,8 +62,5 @@ def test_the_page_is_accessible_and_does_not_scroll_sideways(chromium: Browser, 
     page.goto(f"{app_url}/kernels?sample={SOFTMAX}&part=8")
     expect(page.locator(".root[data-part='8']")).to_be_visible(timeout=START_MS)
     expect(page.get_by_text("✓ Well-formed")).to_be_visible(timeout=START_MS)
-    assert page.evaluate("document.documentElement.scrollWidth") <= 1280
-    found = Axe().run(page).response["violations"]
-    serious = [item for item in found if item["impact"] in ("serious", "critical")]
-    assert [(item["id"], item["nodes"][0]["html"][:120]) for item in serious] == []
+    assert_accessible(page, 1280)
     context.close()

@@ -4,9 +4,10 @@ import re
 from pathlib import Path
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Locator, Page, expect
 from streamlit.testing.v1 import AppTest
+
+from tests.views.pages import assert_accessible
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 PAGE_FILE = str(REPOSITORY / "views" / "pages" / "operators.py")
@@ -107,8 +108,5 @@ def test_the_page_is_accessible_at_its_widest_and_its_narrowest(
     root = opened(page, f"{app_url}/operators?operator=topk&sample=seeds/print_closure2.py")
     root.get_by_role("button", name="Run", exact=True).click()
     expect(root.get_by_role("table", name="Run of the example")).to_be_visible(timeout=OPENS_MS)
-    assert page.evaluate("document.documentElement.scrollWidth") <= width
-    found = Axe().run(page).response["violations"]
-    serious = [item for item in found if item["impact"] in ("serious", "critical")]
-    assert [(item["id"], item["nodes"][0]["html"][:120]) for item in serious] == []
+    assert_accessible(page, width)
     context.close()

@@ -1,37 +1,14 @@
 """The Partition page without a browser: tables, edits of patterns, lets, what is not Relay."""
 
-import json
-from pathlib import Path
-
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from relax_core.engine.samples import list_samples, list_tables
-from views.state import Selection, to_address
+from tests.views.pages import opened, sent_to
+from views.state import Selection
 from views.tables import patterns_of, table_name, targets_of, with_pattern
 
-REPOSITORY = Path(__file__).resolve().parents[2]
-PAGE = str(REPOSITORY / "views" / "pages" / "partition.py")
 SEED = "relay/library_call_two.relay"
 TEXTS = {item.path: item.text for item in list_samples()}
-
-
-def opened(selection: Selection) -> AppTest:
-    app = AppTest.from_file(PAGE, default_timeout=60)
-    for name, value in to_address(selection).items():
-        app.query_params[name] = value
-    app.run()
-    assert not app.exception, [item.value for item in app.exception]
-    return app
-
-
-def components(app: AppTest) -> dict[str, dict[str, object]]:
-    """Return the view part of what each component was sent, by the component's name."""
-    sent: dict[str, dict[str, object]] = {}
-    for item in app.get("bidi_component"):
-        head = item.proto.bytes.split(b"\n", 1)[0]
-        sent[item.proto.component_name] = json.loads(head)["view"]
-    return sent
 
 
 @pytest.mark.parametrize(
@@ -64,15 +41,15 @@ def test_a_text_that_is_no_table_has_no_patterns(text: str) -> None:
 
 
 def test_the_page_shows_four_passes_after_the_source() -> None:
-    view = components(opened(Selection(sample=SEED)))["relaxscope_graph"]
-    names = [label for _, label in view["steps"]]  # type: ignore[attr-defined]
+    view = sent_to(opened("partition", Selection(sample=SEED)))["relaxscope_graph"][0]
+    names = [label for _, label in view["steps"]]
     assert names == ["Source", "MergeComposite", "AnnotateTarget", "MergeCompilerRegions", "PartitionGraph"]
     assert (view["step"], view["tab"], view["path"]) == ("3", "main", [])
 
 
 def test_the_shown_pair_is_a_path_from_a_region_to_a_region() -> None:
-    view = components(opened(Selection(sample=SEED, pair=0)))["relaxscope_graph"]
-    start, between, end = view["path"]  # type: ignore[misc]
+    view = sent_to(opened("partition", Selection(sample=SEED, pair=0)))["relaxscope_graph"][0]
+    start, between, end = view["path"]
     assert start
     assert between
     assert end
@@ -81,17 +58,17 @@ def test_the_shown_pair_is_a_path_from_a_region_to_a_region() -> None:
 
 @pytest.mark.parametrize("pair", [7, -3], ids=["beyond the last", "negative"])
 def test_a_pair_that_is_none_shows_no_path(pair: int) -> None:
-    sent = components(opened(Selection(sample=SEED, pair=pair, step=99)))
-    assert sent["relaxscope_graph"]["path"] == []
-    assert sent["relaxscope_regions"]["shown"] in (-1, pair)
+    sent = sent_to(opened("partition", Selection(sample=SEED, pair=pair, step=99)))
+    assert sent["relaxscope_graph"][0]["path"] == []
+    assert sent["relaxscope_regions"][0]["shown"] in (-1, pair)
 
 
 def test_a_broken_pattern_keeps_the_tables_and_says_where_it_is_broken() -> None:
     table = dict(list_tables())["my_library"]
-    app = opened(Selection(sample=SEED, table_text=with_pattern(table, 0, "is_op('add')(wildcard(")))
-    view = components(app)["relaxscope_regions"]
-    assert [problem["code"][:2] for problem in view["problems"]] == ["PT"]  # type: ignore[attr-defined]
-    assert view["problems"][0]["line"] == 1  # type: ignore[index]
+    app = opened("partition", Selection(sample=SEED, table_text=with_pattern(table, 0, "is_op('add')(wildcard(")))
+    view, _ = sent_to(app)["relaxscope_regions"]
+    assert [problem["code"][:2] for problem in view["problems"]] == ["PT"]
+    assert view["problems"][0]["line"] == 1
     assert view["patterns"] == [["match_key", "is_op('add')(wildcard("]]
     assert not app.error
 
@@ -99,28 +76,24 @@ def test_a_broken_pattern_keeps_the_tables_and_says_where_it_is_broken() -> None
 def test_an_edited_pattern_is_tried() -> None:
     table = dict(list_tables())["my_library"]
     edited = with_pattern(table, 0, "wildcard()(wildcard(), wildcard()).has_attr({'match_key': 'my_library'})")
-    app = opened(Selection(sample=SEED, table_text=edited))
-    model = json.loads(next(
-        item.proto.bytes.split(b"\n", 1)[1]
-        for item in app.get("bidi_component")
-        if item.proto.component_name == "relaxscope_regions"
-    ))  # fmt: skip
+    app = opened("partition", Selection(sample=SEED, table_text=edited))
+    _, model = sent_to(app)["relaxscope_regions"]
     assert [row["match_count"] for row in model["patterns"]] == [1]
     assert len(model["report"]["regions"]) == 1
 
 
 def test_a_relax_module_is_offered_programs_in_relay() -> None:
-    app = opened(Selection(sample="seeds/print_closure.py"))
+    app = opened("partition", Selection(sample="seeds/print_closure.py"))
     assert not app.error
     titles = [button.label for button in app.button if str(button.key).startswith("partition.open.")]
     assert len(titles) == 3
     app.button(key=f"partition.open.{SEED}").click().run()
     assert not app.exception
     assert app.selectbox(key="bar.sample").value == SEED
-    assert "relaxscope_regions" in components(app)
+    assert "relaxscope_regions" in sent_to(app)
 
 
 def test_a_program_of_which_the_table_knows_nothing_has_no_region() -> None:
-    app = opened(Selection(sample="relay/even_odd.relay", table="dnnl"))
+    app = opened("partition", Selection(sample="relay/even_odd.relay", table="dnnl"))
     assert not app.error
-    assert "relaxscope_regions" in components(app)
+    assert "relaxscope_regions" in sent_to(app)

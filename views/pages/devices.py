@@ -11,7 +11,7 @@ from relax_core.present.target_marks import NONE, category_of
 from views.connection import ask, program_of, samples, show_failure
 from views.frame import bar, page, status_line
 from views.heights import pane_height
-from views.state import open_sample, select, selection
+from views.state import open_group, open_sample, opened_groups, select, selection
 from views.widgets.channel import Buttons
 from views.widgets.devices import DevicesAction, devices
 from views.widgets.editor import EditorAction, editor
@@ -22,7 +22,6 @@ _LIMITS = (1, 2, 10, 99)
 _AS_IN = ("fixed", "reported")
 _VISITS: tuple[VisitsName, ...] = get_args(VisitsName)
 _VIEWS: Buttons = (("graph", "Graph"), ("text", "Text"))
-_OPENED = "devices.opened"
 _SUGGESTED = ("relay/devices.relay", "relay/map_three_times.relay", "relay/lstm_list.relay")
 
 
@@ -35,8 +34,7 @@ def _on_graph(action: GraphAction) -> None:
         case "step":
             select(view=action.command)
         case "open":
-            opened: tuple[str, ...] = st.session_state.get(_OPENED, ())
-            st.session_state[_OPENED] = (*opened, action.command)
+            open_group("devices", action.command)
         case _:
             pass
 
@@ -137,7 +135,7 @@ def _show_left(view: DevicesView, source: SourceView, program: Program, why: Why
         editor(view.code, key="devices.editor", tabs=_VIEWS, tab="text", is_readonly=True, on_action=_on_text)
         return
     function = _function(source)
-    opened: tuple[str, ...] = st.session_state.get(_OPENED, ())
+    opened = opened_groups("devices")
     reply = ask(GraphOf(program, 0, function, opened))
     if isinstance(reply, Failure):
         reply = Graph("", empty_title=reply.title, empty_text=reply.message)

@@ -9,7 +9,7 @@ from relax_core.present.partition_models import LETS, Lets, PartitionView
 from views.connection import ask, program_of, samples, show_failure
 from views.frame import bar, page, status_line
 from views.heights import pane_height
-from views.state import Selection, open_sample, select, selection
+from views.state import Selection, open_group, open_sample, opened_groups, select, selection
 from views.tables import patterns_of, sample_table, table_name, table_names, table_text, targets_of, with_pattern
 from views.widgets.graph import GraphAction, graph
 from views.widgets.inspector import InspectorAction, inspector
@@ -19,7 +19,6 @@ from views.widgets.regions import RegionsAction, regions
 _MERGED = 3
 _SOURCE_STEP = "Source"
 _BAR_WIDTH = 1245
-_OPENED = "partition.opened"
 _SUGGESTED = ("relay/library_call_two.relay", "relay/partition_branches.relay", "relay/conv_bn_relu.relay")
 
 
@@ -32,8 +31,7 @@ def _on_graph(action: GraphAction) -> None:
         case "step":
             select(step=int(action.command), node="", pair=-1)
         case "open":
-            opened: tuple[str, ...] = st.session_state.get(_OPENED, ())
-            st.session_state[_OPENED] = (*opened, action.command)
+            open_group("partition", action.command)
         case _:
             pass
 
@@ -167,7 +165,7 @@ def _show_graph(view: PartitionView, source: SourceView, program: Program, step:
     current = selection()
     functions = _functions(view, source, step)
     function = current.function if current.function in functions else next(iter(functions), "")
-    opened: tuple[str, ...] = st.session_state.get(_OPENED, ())
+    opened = opened_groups("partition")
     path = _path(view, step)
     reply = ask(GraphOf(program, step, function, opened, tuple(node for nodes in path for node in nodes)))
     if isinstance(reply, Failure):

@@ -10,7 +10,7 @@ from relax_core.present.models import Code, Graph, Inspector
 from views import PASSES, RUN
 from views.connection import ask, program_of, show_failure
 from views.frame import bar, chip, page, status_line, upload
-from views.state import open_text, select, selection
+from views.state import open_group, open_text, opened_groups, select, selection
 from views.widgets.editor import EditorAction, editor
 from views.widgets.graph import GraphAction, graph
 from views.widgets.inspector import InspectorAction, inspector
@@ -71,8 +71,7 @@ def _on_graph(action: GraphAction) -> None:
         case "tab":
             select(function=action.command, node="")
         case "open":
-            opened: tuple[str, ...] = st.session_state.get("source.opened", ())
-            st.session_state["source.opened"] = (*opened, action.command)
+            open_group("source", action.command)
         case _:
             pass
 
@@ -176,7 +175,7 @@ def _show_graph(view: SourceView) -> None:
     current = selection()
     first = view.entries or (("main",) if "main" in view.functions else view.functions)
     function = current.function if current.function in view.functions else next(iter(first), "")
-    opened: tuple[str, ...] = st.session_state.get("source.opened", ())
+    opened = opened_groups("source")
     reply = ask(GraphOf(program_of(current), function=function, opened=opened))
     if isinstance(reply, Failure) and reply.kind != "diagnosed":
         show_failure(reply)

@@ -7,24 +7,16 @@ import numpy as np
 import numpy.typing as npt
 
 from relax_core.ir.attrs import AttrValue
-from relax_core.ir.canonical import constant_value
 from relax_core.ir.expr import (
-    Call,
     Constant,
-    DataTypeImm,
     Expr,
-    Null,
-    Op,
-    PrimValue,
-    ShapeExpr,
     Tuple,
-    TupleGetItem,
 )
-from relax_core.ir.node import Node, postorder
-from relax_core.ir.prim import FloatImm, IntImm, PrimExpr, StringImm
+from relax_core.ir.prim import IntImm
 from relax_core.ir.types import TensorType, TupleType, Type
 from relax_core.ops import find
 from relax_core.ops.relay import RELAY_OPS
+from relax_core.ops.relay.operator_values import Evaluation, evaluated
 from relax_core.ops.relay.spec import RelayCall
 from relax_core.ops.relay.to_relax import to_relax
 from relax_core.ops.spec import OpTypeError
@@ -41,9 +33,16 @@ def evaluate_call(name: str, attrs: Mapping[str, AttrValue], args: tuple[Expr, .
         raise OpTypeError("PS011", f"nothing is known of the operator `{name}`")
     if spec.is_identity:
         return args[0]
+
+    def operator(relax: str, args: tuple[Any, ...]) -> Any:
+        found = find(relax)
+        if found is None or found.evaluate is None:
+            raise OpTypeError("PS011", f"nothing computes `{name}`")
+        return found.evaluate(args)
+
     call = RelayCall(name, tuple(map(literal_type, args)), spec.with_defaults(attrs), args)
     try:
-        return _literal(_value(to_relax(call), name))
+        return _literal(evaluated(to_relax(call), Evaluation(operator)))
     except (ValueError, TypeError, IndexError, ArithmeticError, MemoryError) as error:
         raise OpTypeError("PS011", f"`{name}` cannot be computed: {error}") from error
 
@@ -71,52 +70,6 @@ def literal_type(expr: Expr) -> Type:
             return TupleType(tuple(map(literal_type, fields)))
         case _:
             raise AssertionError(f"{type(expr).__name__} is no literal")
-
-
-def _value(expr: Expr, name: str) -> Any:
-    value_of: dict[Node, Any] = {}
-    for item in postorder(expr):
-        match item:
-            case Constant(data=data):
-                value_of[item] = data
-            case PrimValue(value=value):
-                value_of[item] = _scalar(value)
-            case ShapeExpr(values=values):
-                value_of[item] = tuple(int(_known(value)) for value in values)
-            case DataTypeImm(value=dtype):
-                value_of[item] = dtype
-            case Null():
-                value_of[item] = None
-            case Tuple(fields=fields):
-                value_of[item] = tuple(value_of[field] for field in fields)
-            case TupleGetItem(tuple_value=inner, index=index):
-                value_of[item] = value_of[inner][index]
-            case Call(op=Op(name=relax), args=args):
-                spec = find(relax)
-                if spec is None or spec.evaluate is None:
-                    raise OpTypeError("PS011", f"nothing computes `{name}`")
-                value_of[item] = spec.evaluate(tuple(value_of[arg] for arg in args))
-            case _:
-                pass
-    return value_of[expr]
-
-
-def _scalar(value: PrimExpr) -> bool | int | float | str:
-    match value:
-        case IntImm(value=number, dtype="bool"):
-            return bool(number)
-        case IntImm(value=number) | FloatImm(value=number):
-            return number
-        case StringImm(value=text):
-            return text
-        case _:
-            return _known(value)
-
-
-def _known(value: PrimExpr) -> int:
-    found = constant_value(value)
-    assert found is not None, "sizes of constants are numbers"
-    return found
 
 
 def _literal(value: Any) -> Expr:

@@ -1,0 +1,38 @@
+"""What tests of pages share: a page without a browser, what its components were sent, and the rules of a whole page."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Page
+from streamlit.testing.v1 import AppTest
+
+from views.state import Selection, to_address
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+Sent = dict[str, tuple[dict[str, Any], dict[str, Any]]]
+
+
+def opened(page: str, selection: Selection) -> AppTest:
+    """Run `views/pages/<page>.py` at the address of `selection`; it must not raise."""
+    app = AppTest.from_file(str(REPOSITORY / "views" / "pages" / f"{page}.py"), default_timeout=60)
+    for name, value in to_address(selection).items():
+        app.query_params[name] = value
+    app.run()
+    assert not app.exception, [item.value for item in app.exception]
+    return app
+
+
+def sent_to(app: AppTest) -> Sent:
+    """Return view and model that each component of a page was sent, by the component's name."""
+    parts = {item.proto.component_name: item.proto.bytes.split(b"\n", 1) for item in app.get("bidi_component")}
+    return {name: (json.loads(head)["view"], json.loads(body)) for name, (head, body) in parts.items()}
+
+
+def assert_accessible(page: Page, width: int) -> None:
+    """Check that a page in a window of `width` pixels does not scroll sideways and breaks no serious rule of axe."""
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    found = Axe().run(page).response["violations"]
+    serious = [item for item in found if item["impact"] in ("serious", "critical")]
+    assert [(item["id"], item["nodes"][0]["html"][:120]) for item in serious] == []
