@@ -7,6 +7,7 @@ and in assembly as `.loc`. Optimisations do not depend on it.
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import dropwhile
 
 from relax_core.ir.node import Node
 
@@ -87,7 +88,8 @@ def placed_ir(text: str) -> tuple[PlacedLine, ...]:
         int(match[1]): int(match[2]) - 1 for match in map(_LOCATION.match, lines) if match is not None and int(match[2])
     }
     end = max((number for number, line in enumerate(lines) if line.startswith("}")), default=len(lines) - 1)
-    return tuple(_placed(line, place_of) for line in lines[: end + 1] if not _HEADER.match(line))
+    placed = (_placed(line, place_of) for line in lines[: end + 1] if not _HEADER.match(line))
+    return tuple(dropwhile(lambda line: not line.text, placed))
 
 
 def _placed(line: str, place_of: Mapping[int, int]) -> PlacedLine:

@@ -123,7 +123,7 @@ def present_kernel(
         _generated("optimised", views.optimised, numbers, "llvm"),
         _generated(processor, views.assembly, numbers, "asm"),
         parts.rows,
-        tuple(_remarks(views, parts)),
+        tuple(dict.fromkeys(_remarks(views, parts))),
         tuple(dict.fromkeys(_access(fact, views, parts) for fact in views.facts)),
         tuple(KernelSize(symbol.name, -1 if value is None else value) for symbol, value in sizes.items()),
         views.seconds,

@@ -62,6 +62,13 @@ def test_checks_tell_the_reported_program_from_the_corrected_one(session: Sessio
     assert not any(part.words.startswith("Range check") for part in right.parts)
 
 
+def test_a_remark_is_made_once_per_line(session: Session) -> None:
+    for sample in (REPORTED, SOFTMAX):
+        remarks = view_of(session, sample).remarks
+        assert len(set(remarks)) == len(remarks)
+        assert sum(remark.word == "refused" for remark in remarks) > 0
+
+
 def test_sizes_prove_what_holds_for_them(session: Session) -> None:
     fitting = view_of(session, REPORTED, {"m": 4, "n": 8, "k": 8})
     assert {row.state for row in fitting.accesses} == {"always", "proven"}

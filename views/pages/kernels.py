@@ -8,11 +8,13 @@ from relax_core.present.kernel_models import KernelView
 from relax_core.present.models import Graph
 from views.connection import ask, mode_of, program_of, samples, show_failure
 from views.frame import bar, chip, page, status_line
+from views.heights import pane_height
 from views.state import open_sample, select, selection
 from views.widgets.graph import graph
 from views.widgets.kernels import Form, KernelsAction, kernels
 
 _NONE = "EN005"
+_BAR_WIDTH = 1240
 _HELP = (
     "bitwise: the C library's functions. exact: polynomials of less than 1 ulp, sums in their order. "
     "fast: sums in lanes, fused multiplication and addition."
@@ -56,13 +58,12 @@ def _choose(view: KernelView) -> None:
     if view.sizes:
         _choose_sizes(view)
     chip(f"compiled in {view.seconds * 1000:.0f} ms")
-    chip("checked, cancellable")
     _export(view)
 
 
 def _choose_sizes(view: KernelView) -> None:
     """Offer a value for each symbol; the kernel is compiled for them once all are given."""
-    known = ", ".join(f"{size.name} = {size.value}" for size in view.sizes if size.value >= 0)
+    known = ", ".join(f"{size.name}={size.value}" for size in view.sizes if size.value >= 0)
     with st.popover(f"Sizes: {known or 'any'}"):
         st.caption("With all sizes given, the code is made for them; else for any.")
         given: dict[str, int] = {}
@@ -118,10 +119,17 @@ with page():
     detail = ""
     shown = source if isinstance(source, Failure) else _asked(given)
     if isinstance(shown, KernelView):
-        detail = f"{len(shown.kernels)} kernel{'' if len(shown.kernels) == 1 else 's'}"
+        detail = f"{len(shown.kernels)} kernel{'' if len(shown.kernels) == 1 else 's'}, checked and cancellable"
         with choosing:
             _choose(shown)
-        kernels(shown, key="kernels.forms", part=selection().part, form=_form(), on_action=_on_kernels)
+        kernels(
+            shown,
+            key="kernels.forms",
+            part=selection().part,
+            form=_form(),
+            height=pane_height(_BAR_WIDTH),
+            on_action=_on_kernels,
+        )
     elif any(item.code == _NONE for item in shown.problems):
         _explain()
     else:
