@@ -52,7 +52,7 @@ def _choose(view: KernelView) -> None:
         format_func=lambda name: f"Kernel: {name}",
         on_change=changed,
         label_visibility="collapsed",
-        width=240,
+        width=195,
     )
     st.segmented_control("Mode", MODES, key="kernels.mode", on_change=changed, label_visibility="collapsed", help=_HELP)
     if view.sizes:
