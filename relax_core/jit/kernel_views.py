@@ -17,6 +17,7 @@ from relax_core.jit.remarks import KernelRemark
 from relax_core.jit.target import Target
 
 _VERDICT = "loop not vectorized"
+_WRITTEN = f"{_VERDICT}: vectorization is explicitly disabled"
 _ADVICE = re.compile(r"\. Use #pragma [^.]*")
 
 
@@ -87,7 +88,7 @@ def kernel_views(
 
 
 def _vectoriser_remarks(said: Sequence[tuple[int, str]]) -> tuple[VectoriserRemark, ...]:
-    """Leave out advice to writers of C, and a bare verdict where a reason was given."""
-    found = [VectoriserRemark(line - 1, _ADVICE.sub("", text)) for line, text in said if line > 0]
+    """Leave out advice to writers of C, loops that are written in vectors, and a bare verdict beside a reason."""
+    found = [VectoriserRemark(line - 1, _ADVICE.sub("", text)) for line, text in said if line > 0 and text != _WRITTEN]
     has_reason = any(item.text.startswith(f"{_VERDICT}:") for item in found)
     return tuple(dict.fromkeys(item for item in found if not (has_reason and item.text == _VERDICT)))
