@@ -18,6 +18,7 @@
 %Argument = type { i64, ptr, i64, ptr, i64, i64, i64, i64 }         ; kind, descr, rank, dims, flags, size_bytes, low, high
 
 @array_type = external global i8
+@byte_descr = external global i8
 @int_type = external global i8
 @float_type = external global i8
 @false = external global i8
@@ -35,6 +36,7 @@ declare void @Py_IncRef(ptr)
 declare void @Py_DecRef(ptr)
 declare ptr @new_array(ptr, ptr, i32, ptr, ptr, ptr, i32, ptr)
 declare ptr @zero_array(i32, ptr, ptr, i32)
+declare i32 @set_base(ptr, ptr)
 declare ptr @calloc(i64, i64)
 declare ptr @malloc(i64)
 declare void @free(ptr)
@@ -47,6 +49,7 @@ entry:
   %slots = alloca [64 x i64], align 16
   %stack = alloca [64 x i64], align 16
   %overflow = alloca i32, align 4
+  %room.dim = alloca i64, align 8
   %context.at = getelementptr %Structure, ptr %self, i64 0, i32 2
   %context = load ptr, ptr %context.at
   %input_count.at = getelementptr %Context, ptr %context, i64 0, i32 5
@@ -290,11 +293,55 @@ make_zeros:
   br label %made_one
 
 make_empty:
+  %made.size.at = getelementptr %Argument, ptr %arguments, i64 %input_count, i32 5
+  %made.size = load i64, ptr %made.size.at
+  %is_large = icmp uge i64 %made.size, 65536
+  br i1 %is_large, label %make_room, label %make_small
+
+; A large one starts where a line of the cache does: stores of whole lines are faster. It lies in an array of bytes.
+
+make_room:
+  %room.size = add i64 %made.size, 64
+  store i64 %room.size, ptr %room.dim
+  call void @Py_IncRef(ptr @byte_descr)
+  %room = call ptr @new_array(ptr @array_type, ptr @byte_descr, i32 1, ptr %room.dim, ptr null, ptr null, i32 0, ptr null)
+  %has_no_room = icmp eq ptr %room, null
+  br i1 %has_no_room, label %drop_descr, label %make_aligned
+
+drop_descr:
+  call void @Py_DecRef(ptr %made.descr)
+  br label %made_one
+
+make_aligned:
+  %room.data.at = getelementptr %Array, ptr %room, i64 0, i32 2
+  %room.data = load i64, ptr %room.data.at
+  %room.behind = add i64 %room.data, 63
+  %room.line = and i64 %room.behind, -64
+  %room.start = inttoptr i64 %room.line to ptr
+  %aligned = call ptr @new_array(ptr @array_type, ptr %made.descr, i32 %made.rank, ptr %made.dims, ptr null, ptr %room.start, i32 1281, ptr null)
+  %is_not_aligned = icmp eq ptr %aligned, null
+  br i1 %is_not_aligned, label %drop_room, label %keep_room
+
+drop_room:
+  call void @Py_DecRef(ptr %room)
+  br label %made_one
+
+keep_room:
+  %failure = call i32 @set_base(ptr %aligned, ptr %room)
+  %is_kept = icmp eq i32 %failure, 0
+  br i1 %is_kept, label %made_one, label %drop_aligned
+
+drop_aligned:
+  call void @Py_DecRef(ptr %aligned)
+  br label %made_one
+
+make_small:
   %empty = call ptr @new_array(ptr @array_type, ptr %made.descr, i32 %made.rank, ptr %made.dims, ptr null, ptr null, i32 0, ptr null)
   br label %made_one
 
 made_one:
-  %made = phi ptr [ %zeros, %make_zeros ], [ %empty, %make_empty ]
+  %made = phi ptr [ %zeros, %make_zeros ], [ %empty, %make_small ], [ %aligned, %keep_room ],
+                  [ null, %drop_descr ], [ null, %drop_room ], [ null, %drop_aligned ]
   %is_unmade = icmp eq ptr %made, null
   br i1 %is_unmade, label %finish, label %pass
 

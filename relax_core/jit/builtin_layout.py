@@ -13,7 +13,7 @@ from typing import Any, cast
 import numpy as np
 
 # Positions in NumPy's table of functions, which never change.
-_ARRAY_TYPE, _NEW_FROM_DESCR, _ZEROS, _TABLE_LENGTH = 2, 94, 183, 200
+_ARRAY_TYPE, _NEW_FROM_DESCR, _ZEROS, _SET_BASE, _TABLE_LENGTH = 2, 94, 183, 282, 300
 
 C_CONTIGUOUS, ALIGNED, WRITEABLE = 0x1, 0x100, 0x400
 
@@ -75,13 +75,15 @@ def symbols() -> Mapping[str, int] | None:
         return None
     if _Float.from_address(id(number)).value != number:
         return None
-    objects = {"int_type": int, "float_type": float, "false": False, "none": None, "array_type": np.ndarray}
+    types = {"int_type": int, "float_type": float, "array_type": np.ndarray, "byte_descr": np.dtype("uint8")}
+    objects: dict[str, object] = {**types, "false": False, "none": None}
     called = {name: ctypes.cast(getattr(ctypes.pythonapi, name), ctypes.c_void_p).value or 0 for name in _CALLED}
     return {
         **{name: id(item) for name, item in objects.items()},
         **called,
         "new_array": table[_NEW_FROM_DESCR],
         "zero_array": table[_ZEROS],
+        "set_base": table[_SET_BASE],
     }
 
 

@@ -68,15 +68,18 @@ class Calls:
         if self._given_engine is not None:
             self._given_engine.cancel()
 
+    def reset(self) -> None:
+        """Forget the packed functions that an earlier run did not come back from."""
+        self._watched.clear()
+
     def watch(self) -> None:
         """Stop a kernel when the machine's run is over, cancelled or out of time, until `rest` is called."""
-        self._watched.clear()
         if self._kernels:
             self._guard.watch()
 
     def rest(self) -> None:
         """Stop no kernel any more: the run has ended."""
-        self._guard.rest()
+        self._guard.is_watching = False
 
     def call(self, function: int, args: tuple[Value, ...]) -> Value:
         """Call a kernel, a builtin, an operator or a packed function of the function table."""

@@ -42,6 +42,14 @@ class HostClosure:
         return "<closure>"
 
 
+def are_tensors(given: tuple[Any, ...]) -> bool:
+    """Tell whether all are arrays that the machine takes as they are."""
+    for value in given:
+        if type(value) is not np.ndarray or not value.flags.c_contiguous or value.dtype.kind not in _TENSOR_KINDS:
+            return False
+    return True
+
+
 def to_value(given: Any, declared: Type | None = None) -> Value:
     """Return the machine's value for what the host gave.
 

@@ -65,10 +65,12 @@ class Machine:
         self.generated_depth = 0
         self.origins: dict[int, str] = {}
         self._is_recording = record
+        self._entries = {name: at for name, at in executable.index_of.items() if executable.functions[at].is_entry}
         self._is_explicit = tier == "explicit"
         self._on_output = on_output
         self.calls = Calls(self, engine, options)
         self._is_cancelled = False
+        self._is_unchanged = False
         self._tiers: dict[bool, Tier] = {}
         self._reset()
 
@@ -81,9 +83,15 @@ class Machine:
         return found
 
     def _reset(self) -> None:
+        """Start a run; if the latest one left nothing but what it used, there is nothing else to forget."""
+        self._deadline = time.monotonic() + self.limits.seconds
+        self.meter.reset(is_over=self._is_cancelled)
+        if self._is_unchanged:
+            self._is_unchanged = False
+            return
         self.interpreter.frames.clear()
+        self.calls.reset()
         self.recorder = Recorder(self.limits.retained_bytes) if self._is_recording else None
-        self.meter.reset()
         if self._is_recording:
             self.meter.room = min(self.meter.room, _RECORDED_BYTES)
         self.generated_depth = 0
@@ -91,7 +99,6 @@ class Machine:
         self._output: list[OutputLine] = []
         self._output_bytes = 0
         self._nested_count = 0
-        self._deadline = time.monotonic() + self.limits.seconds
         self._failure: tuple[Exception, tuple[int, int], Diagnostic] | None = None
 
     def run(self, entry: str, args: tuple[Value, ...] = ()) -> Trace:
@@ -138,7 +145,10 @@ class Machine:
     def _run(self, entry: str, args: tuple[Value, ...]) -> Value:
         try:
             self.calls.watch()
-            return self._start(self._entry(entry), args, FROM_HOST)
+            value = self._start(self._entry(entry), args, FROM_HOST)
+            # What a run records or prints is to be forgotten before the next one.
+            self._is_unchanged = not (self._is_recording or self._output)
+            return value
         finally:
             self.calls.rest()
             self._is_cancelled = False
@@ -299,8 +309,8 @@ class Machine:
         return self.tier.start(function, args, opened)
 
     def _entry(self, name: str) -> int:
-        index = self.executable.index_of.get(name)
-        if index is None or not self.executable.functions[index].is_entry:
+        index = self._entries.get(name)
+        if index is None:
             names = tuple(entry.name for entry in self.executable.functions if entry.kind == "vm" and entry.is_entry)
             fail("VM009", f"there is no function `{name}` to run", f"functions that can run: {', '.join(names)}")
         return index

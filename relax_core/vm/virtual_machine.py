@@ -9,7 +9,7 @@ from relax_core.bytecode.executable import Executable
 from relax_core.ir.expr import Function
 from relax_core.jit.options import KernelOptions, Mode
 from relax_core.vm.context import fail
-from relax_core.vm.convert import to_host, to_value
+from relax_core.vm.convert import are_tensors, to_host, to_value
 from relax_core.vm.devices import given
 from relax_core.vm.limits import Limits
 from relax_core.vm.locate import wrong_count
@@ -84,6 +84,8 @@ def argument_reader(executable: Executable, name: str) -> Callable[[tuple[Any, .
         if len(args) != count:
             words = wrong_count(entry, tuple(map(to_value, args)))
             fail("VM010", words, span=entry.node.span if entry.node else None)
+        if not has_devices and are_tensors(args):
+            return args
         values = tuple(map(to_value, args, declared))
         if not has_devices:
             return values

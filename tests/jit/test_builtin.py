@@ -293,6 +293,27 @@ def test_an_output_that_is_made_holds_what_one_that_is_given_would(
         assert result.flags.writeable
 
 
+def test_a_large_output_starts_at_a_line_of_the_cache_and_keeps_its_memory() -> None:
+    call = Engine().kernel(added(), "added").allocating_caller((20_000,), "float32")
+    a = np.ones(20_000, "float32")
+    call(a, a)
+    results = [np.asarray(call(a, a)) for _ in range(8)]
+    for number, result in enumerate(results):
+        assert result.ctypes.data % 64 == 0
+        assert result.flags.carray
+        result += number
+    assert all(result.base is not None and sys.getrefcount(result.base) == 2 for result in results)
+    watched = (a.dtype, np.dtype("uint8"))
+    before = [sys.getrefcount(item) for item in watched]
+    for _ in range(500):
+        call(a, a)
+    after = [sys.getrefcount(item) for item in watched]
+    assert all(abs(one - other) < 100 for one, other in zip(before, after, strict=True)), (before, after)
+    del call
+    gc.collect()
+    assert [result.tolist() for result in results] == [[2.0 + number] * 20_000 for number in range(8)]
+
+
 def test_what_does_not_fit_a_made_output_is_the_kernels_error() -> None:
     make = ENGINE.kernel(added(), "added").allocating_caller((4,), "float32")
     a = np.ones(4, "float32")

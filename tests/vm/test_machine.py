@@ -234,3 +234,34 @@ def test_print_shows_a_closure_as_a_closure_and_nothing_else() -> None:
     assert [line.text for line in trace.output] == ["<closure> (2, 3)"]
     trace = run(listing, constants=("{1}: {} {{}}", ShapeConstant((2, 3))))
     assert [line.text for line in trace.output] == ["(2, 3): <closure> {}"]
+
+
+def test_no_run_sees_what_another_left_on_the_same_machine() -> None:
+    listing = """
+@main(x) 2
+  call vm.builtin.copy(%0) -> %1
+  ret %1
+@prints() 1
+  call relax.run.print(c[0], c[1])
+  ret void
+@fails() 1
+  call nowhere() -> %0
+  ret %0
+"""
+    executable = assemble(listing, ("{}", "text"))
+    machine = Machine(executable, record=False)
+    for entry, args in (("main", (1,)), ("main", (2,)), ("prints", ()), ("main", (3,)), ("fails", ()), ("prints", ())):
+        for _ in range(2):
+            trace, alone = machine.run(entry, args), Machine(executable, record=False).run(entry, args)
+            assert (trace.result, trace.outcome) == (alone.result, alone.outcome)
+            assert [line.text for line in trace.output] == [line.text for line in alone.output]
+            assert (trace.error is None) == (entry != "fails")
+
+
+def test_a_run_that_is_cancelled_before_it_starts_stops_at_its_first_instruction() -> None:
+    machine = Machine(assemble("@main(x) 2\n  call vm.builtin.copy(%0) -> %1\n  ret %1\n"), record=False)
+    assert machine.call("main", (1,)) == 1
+    machine.cancel()
+    with pytest.raises(RunError, match="VM008"):
+        machine.call("main", (1,))
+    assert machine.call("main", (2,)) == 2

@@ -116,7 +116,8 @@ class Tier:
             log.expect(opened.event, has_destination=False)
         self._bases.append(base)
         try:
-            result = self.function(function)(*args, opened.depth)
+            generated = self._functions.get(function) or self.function(function)
+            result = generated(*args, opened.depth)
             if log is not None and base.floor:
                 log.settle()
             return result
