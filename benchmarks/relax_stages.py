@@ -67,7 +67,7 @@ class Channel:
 
 def _serve_program(channel: Channel, name: str, text: str) -> None:
     try:
-        module = _parsed(text)
+        module = parsed(text)
     except BaseException as error:
         channel.say({"stop": "(parser)", "name": name, "why": _last_words(error)})
         return
@@ -76,8 +76,8 @@ def _serve_program(channel: Channel, name: str, text: str) -> None:
 
 def _serve_stages(channel: Channel, name: str, module: Any) -> None:
     before = ""
-    for step, stage in _stages(channel, name, module):
-        text = _text(stage)
+    for step, stage in stages(channel, name, module):
+        text = text_of(stage)
         if text == before:
             channel.say({"name": name, "step": step, "same": True})
         else:
@@ -93,11 +93,12 @@ def _last_words(error: BaseException) -> str:
     return " ".join((type(error).__name__, *lines[:1], *lines[-1:]))[:400]
 
 
-def _parsed(text: str) -> Any:
+def parsed(text: str) -> Any:
+    """Read a module; the parser of TVM raises several kinds, some below no common class."""
     return tvm.script.from_source(text, check_well_formed=False)
 
 
-def _stages(channel: Channel, name: str, module: Any) -> Iterator[tuple[str, Any]]:
+def stages(channel: Channel, name: str, module: Any) -> Iterator[tuple[str, Any]]:
     """Give the module before the pipeline and behind each of its passes, as far as TVM gets with it."""
     target = tvm.target.Target("llvm")
     yield INPUT, module
@@ -127,7 +128,7 @@ def _serve(channel: Channel, message: dict[str, str], module: Any) -> None:
     channel.say(answer)
 
 
-def _text(module: Any) -> str:
+def text_of(module: Any) -> str:
     """Print a module with its constants: in a table where that does not end 0.27, else in their places."""
     plain = module.script()
     if METADATA.search(plain) is None:
@@ -159,7 +160,7 @@ def _constant(data: Any) -> str:
 
 def _reads_as(text: str, module: Any) -> tuple[bool, str]:
     try:
-        again = _parsed(text)
+        again = parsed(text)
     except BaseException as error:  # the parser of TVM raises several kinds, some below no common class
         return False, "not read: " + _last_words(error)
     try:

@@ -1,11 +1,12 @@
 """Which memory the buffers of a prim func lie in: that of a parameter, or that the function allocates."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
+from types import MappingProxyType
 
 from relax_core.ir.node import postorder
-from relax_core.ir.prim import IntImm, Intrinsic, PrimExpr, PrimVar, dtype_of, lanes_of, scalar_of
+from relax_core.ir.prim import IntImm, Intrinsic, PrimExpr, PrimVar, StringImm, dtype_of, lanes_of, scalar_of
 from relax_core.ir.tir import (
     Allocate,
     Block,
@@ -21,6 +22,16 @@ from relax_core.ir.tir import (
 
 # Calls of a pointer that give a pointer into the same memory.
 DERIVED = ("reinterpret", "handle_add_byte_offset", "ptr_byte_offset", "address_of", "tvm_access_ptr")
+
+ONLY_READ: Mapping[str, tuple[int, ...]] = MappingProxyType(
+    {
+        "tvm.contrib.sort.argsort": (0,),
+        "tvm.contrib.sort.argsort_nms": (0, 1),
+        "tvm.contrib.sort.sort": (0,),
+        "tvm.contrib.sort.topk": (0,),
+    }
+)
+"""By packed function: the positions of the arrays that it does not write; of others nothing is known."""
 
 
 @dataclass(slots=True)
@@ -110,10 +121,20 @@ def written_buffers(function: PrimFunc) -> frozenset[Buffer]:
 
 def passed_buffers(memory: Memory, function: PrimFunc) -> frozenset[Buffer]:
     """Return the buffers whose pointers are arguments of calls other than those that only derive a pointer."""
-    calls = [item for item in postorder(function.body) if isinstance(item, Intrinsic) and item.name not in DERIVED]
+    intrinsics = [item for item in postorder(function.body) if isinstance(item, Intrinsic)]
+    only_read = {arg for call in intrinsics for arg in _only_read(call)}
+    calls = [item for item in intrinsics if item.name not in DERIVED and item not in only_read]
     pointers = [arg for call in calls for arg in call.args if dtype_of(arg) == "handle"]
     bases = [memory.base(pointer) for pointer in pointers]
     return frozenset(base for base in bases if base is not None)
+
+
+def _only_read(call: Intrinsic) -> Iterator[PrimExpr]:
+    match call:
+        case Intrinsic(name="call_packed" | "tvm_call_packed", args=(StringImm(value=name), *args)):
+            yield from (args[position] for position in ONLY_READ.get(name, ()) if position < len(args))
+        case _:
+            pass
 
 
 def _buffer_of(allocation: Allocate) -> Buffer:

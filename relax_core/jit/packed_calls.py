@@ -13,12 +13,14 @@ from typing import Any, Literal, cast
 import numpy as np
 import numpy.typing as npt
 
-from relax_core.ir.prim import Intrinsic, PrimExpr, StringImm, dtype_of
+from relax_core.analysis.tir_memory import ONLY_READ
+from relax_core.ir.canonical import prove_equal
+from relax_core.ir.prim import IntImm, Intrinsic, PrimExpr, StringImm, dtype_of
 from relax_core.ir.tir import BufferRef
 from relax_core.jit.arithmetic import convert
 from relax_core.jit.checks import unsupported
 from relax_core.jit.scalar import lower_expr
-from relax_core.jit.state import State
+from relax_core.jit.state import State, Storage
 from relax_core.jit.text import text_of
 from relax_core.jit.types import SCALAR_TYPES, ScalarType
 
@@ -96,9 +98,13 @@ def _pass(state: State, call: Intrinsic, arg: PrimExpr) -> tuple[Argument, list[
         case StringImm(value=text):
             return Argument("text", INTEGER, text), []
         case BufferRef(buffer=buffer, is_pointer=False) if (storage := state.storage_of(buffer)) is not None:
-            address = code.emit(f"ptrtoint ptr {storage.pointer} to i64")
-            rank = len(storage.extents)
-            return Argument("array", storage.scalar, rank=rank), [address, *storage.extents, *storage.strides]
+            return _pass_array(state, storage)
+        case Intrinsic(name="tvm_stack_make_array"):
+            storage = _whole_buffer(state, arg)
+            if storage is None:
+                what = f"The array `{text_of(arg)}`"
+                raise unsupported(what, arg, state.locate, "Make it of a whole buffer: its data, shape and dtype.")
+            return _pass_array(state, storage)
         case _ if dtype_of(arg) not in SCALAR_TYPES:
             what = f"The argument `{text_of(arg)}` of `T.{call.name}`"
             raise unsupported(what, arg, state.locate, "Pass a buffer, a number or a text.")
@@ -110,6 +116,33 @@ def _pass(state: State, call: Intrinsic, arg: PrimExpr) -> tuple[Argument, list[
                 return Argument("number", scalar), [wide]
             double = convert(state, value, scalar, DOUBLE)
             return Argument("number", scalar), [code.emit(f"bitcast double {double} to i64")]
+
+
+def _pass_array(state: State, storage: Storage) -> tuple[Argument, list[str]]:
+    address = state.code.emit(f"ptrtoint ptr {storage.pointer} to i64")
+    return Argument("array", storage.scalar, rank=len(storage.extents)), [address, *storage.extents, *storage.strides]
+
+
+def _whole_buffer(state: State, array: Intrinsic) -> Storage | None:
+    """Return the memory of the buffer that an array made by TVM's lowering describes, `None` if it is another one."""
+    match array.args:
+        case (
+            BufferRef(buffer=buffer, is_pointer=True),
+            Intrinsic(name="tvm_stack_make_shape", args=dims),
+            IntImm(value=0),
+            IntImm(value=rank),
+            zero,
+            IntImm(value=0),
+        ):
+            is_whole = (
+                rank == len(dims) == len(buffer.shape)
+                and dtype_of(zero) == buffer.dtype
+                and not buffer.strides
+                and all(map(prove_equal, dims, buffer.shape))
+            )
+            return state.storage_of(buffer) if is_whole else None
+        case _:
+            return None
 
 
 class Trampoline:
@@ -136,8 +169,9 @@ class Trampoline:
 
     def _call(self, call: PackedCall, words: int, answer: int) -> None:
         args: list[object] = []
+        only_read = ONLY_READ.get(call.name, ())
         changed: list[tuple[npt.NDArray[Any], npt.NDArray[Any]]] = []
-        for argument in call.arguments:
+        for position, argument in enumerate(call.arguments):
             match argument.kind:
                 case "text":
                     args.append(argument.text)
@@ -149,8 +183,10 @@ class Trampoline:
                     array = _array(_words(words, count), argument)
                     words += WORD_BYTES * count
                     # The memory is the kernel's; what the host keeps of it has to outlive the kernel.
-                    changed.append((array, array.copy()))
-                    args.append(changed[-1][1])
+                    copy = array.copy()
+                    if position not in only_read:
+                        changed.append((array, copy))
+                    args.append(copy)
         value = self._host(call.name, tuple(args))
         for array, copy in changed:
             array[...] = copy

@@ -32,7 +32,8 @@ def _infer_unique(call: Call, arg_types: tuple[Type, ...]) -> Type:
     return TupleType((values, *vectors)) if vectors else values
 
 
-def _evaluate_unique(args: tuple[Value, ...]) -> Value:
+def evaluate_unique(args: tuple[Value, ...]) -> Value:
+    """Return each element once, and int64 vectors for what else is asked: first places, inverse, counts."""
     data, is_sorted, axis = np.asarray(args[0]), bool(args[1]), args[5]
     values, index, inverse, counts = np.unique(
         data, return_index=True, return_inverse=True, return_counts=True, axis=axis
@@ -54,7 +55,8 @@ def _infer_nonzero(call: Call, arg_types: tuple[Type, ...]) -> Type:
     return TensorType(None, "int64", 2)
 
 
-def _evaluate_nonzero(args: tuple[Value, ...]) -> Value:
+def evaluate_nonzero(args: tuple[Value, ...]) -> Value:
+    """Return int64 `(rank, count)`: a column of indices per element that is not zero."""
     data = np.asarray(args[0])
     return np.stack(np.nonzero(np.atleast_1d(data))).astype(np.int64)
 
@@ -83,9 +85,9 @@ SPECS = (
                (X, Param("sorted", "prim", "bool", default=True),
                 *(Param(name, "prim", "bool", default=False) for name in _FLAGS),
                 Param("axis", "prim", "int64", default=None)),
-               _infer_unique, "Each element once.", evaluate=_evaluate_unique, see=_SEE, relay_name="unique"),
+               _infer_unique, "Each element once.", evaluate=evaluate_unique, see=_SEE, relay_name="unique"),
         OpSpec("relax.nonzero", (X,), _infer_nonzero, "The places of the elements that are not zero.",
-               evaluate=_evaluate_nonzero, see=_SEE, relay_name="argwhere"),
+               evaluate=evaluate_nonzero, see=_SEE, relay_name="argwhere"),
     ),
     OpSpec("relax.size", (Param("expr", "tensor"),), _infer_size, "The number of elements.", evaluate=_evaluate_size,
            legalize=lowered("size", _build_size), see="tvm/src/relax/op/tensor/inspect.cc",

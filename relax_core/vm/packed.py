@@ -13,6 +13,7 @@ from relax_core.ops.packed.spec import PackedSpec, spec_of
 from relax_core.vm.context import Context
 from relax_core.vm.packed_library.arrays import Given
 from relax_core.vm.packed_library.table import LIBRARY
+from relax_core.vm.packed_library.tvm_runtime import TVM_RUNTIME
 from relax_core.vm.values import Array, Value, show
 
 HostFunction = Callable[..., Any]
@@ -82,6 +83,7 @@ DEFAULT_PACKED: Mapping[str, Packed] = MappingProxyType(
             Packed("custom_copy", _custom_copy, False, (1,), summary="Copies a tensor into another."),
             Packed("custom_apply", _custom_apply, False, (), summary="Calls a closure with the other arguments."),
             Packed("custom_identity", _custom_identity, True, (), summary="Returns its argument."),
+            *(Packed(name, function, summary=str(function.__doc__)) for name, function in TVM_RUNTIME.items()),
             *(packed_of(PACKED[name], function) for name, function in LIBRARY.items()),
         )
     }

@@ -170,3 +170,37 @@ def test_a_packed_function_needs_the_machine() -> None:
 def test_work_in_called_functions_is_paid_for() -> None:
     text = MODULE.format("for i in range(1000000):\n            Module.scale(A.data, T.float32(1))")
     assert failure(text, *VALUES, fuel=100_000)[0] == "JT015"
+
+
+ARRAY = "T.tvm_stack_make_array({data}, T.tvm_stack_make_shape({shape}), {strides}, {rank}, {zero}, {offset})"
+WHOLE = {"data": "C.data", "shape": "8", "strides": "0", "rank": "1", "zero": "0", "offset": "0"}
+SORTED = 'T.call_packed("tvm.contrib.sort.sort", {}, {}, 0, T.bool(False))'
+
+
+def test_an_array_made_of_a_whole_buffer_is_the_buffer() -> None:
+    made = ARRAY.format(**WHOLE)
+    text = f"""@I.ir_module
+class Module:
+    @T.prim_func(private=True)
+    def k(A: T.Buffer((8,), "int32"), C: T.Buffer((8,), "int32")):
+        {SORTED.format(made.replace("C.data", "A.data"), made)}
+
+    @R.function
+    def main(x: R.Tensor((8,), "int32")) -> R.Tensor((8,), "int32"):
+        y = R.call_tir(Module.k, (x,), out_ty=R.Tensor((8,), "int32"))
+        return y
+"""
+    given = np.array([3, 1, 4, 1, 5, 9, 2, 6], "int32")
+    given.flags.writeable = False
+    result = rc.VirtualMachine(rc.build(rc.parse(text)))["main"](given)
+    assert result.tolist() == [9, 6, 5, 4, 3, 2, 1, 1]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"shape": "4"}, {"shape": "4, 2", "rank": "2"}, {"zero": "T.float32(0)"}, {"offset": "1"}, {"strides": "C.data"}],
+    ids=lambda change: next(iter(change)),
+)
+def test_an_array_made_of_something_else_is_refused(change: dict[str, str]) -> None:
+    made = ARRAY.format(**WHOLE | change)
+    assert failure(f"{HEAD}    {SORTED.format(made, made)}\n", *VALUES)[0] == "JT001"

@@ -136,3 +136,27 @@ def test_one_operator_may_be_a_packed_function() -> None:
 def test_one_operator_may_be_a_prim_func_of_the_module() -> None:
     module = parse(TWICE_FOR_NEGATIVE)
     same(run(module, "LegalizeOps(custom={'negative': 'twice'})", X3), X3 + X3)
+
+
+ENDED = """
+    @R.function(pure=False)
+    def main(x: R.Tensor((3,), "float32")):
+        a = R.call_packed("custom_add", x, x, ty_args=(R.Tensor((3,), "float32"),))
+        {}
+        return c
+"""
+
+
+@pytest.mark.parametrize("passes", PIPELINES)
+@pytest.mark.parametrize(
+    "lines",
+    [
+        "b = (a, x); R.vm.kill_object(a); c = b[0]",
+        "b = a; R.vm.kill_object(a); c = b",
+        "b = a; R.vm.kill_object(b); c = a",
+        "b = a; d = b; R.vm.kill_object(a); R.vm.kill_object(b); c = (d, d)[1]",
+    ],
+)
+def test_a_value_outlives_one_of_its_names(lines: str, passes: str) -> None:
+    module = parse(ENDED.format(lines.replace("; ", "\n        ")))
+    assert np.array_equal(VirtualMachine(build(module, passes=passes))["main"](X3), X3 + X3)

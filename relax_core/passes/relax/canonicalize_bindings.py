@@ -25,6 +25,7 @@ from relax_core.ir.substitute import free_symbols
 from relax_core.ir.types import ShapeType, TensorType, TupleType, Type
 from relax_core.ops.show import show_prim
 from relax_core.passes.core import NoOptions, Pass, PassContext
+from relax_core.passes.relax.effects import killed_vars
 from relax_core.passes.relax.functions import change_functions
 
 
@@ -71,7 +72,10 @@ def _once(module: IRModule, ctx: PassContext) -> IRModule:
 
 @dataclass(slots=True)
 class _Aliases:
-    """Which variable stands for which (`var_of`), whose bindings go (`dropped`), which projections fold (`folded`)."""
+    """Which variable stands for which (`var_of`), whose bindings go (`dropped`), which projections fold (`folded`).
+
+    What is `killed` keeps its name: another name of it may live longer.
+    """
 
     function: Function
     type_of: Mapping[Node, Type]
@@ -79,8 +83,10 @@ class _Aliases:
     dropped: dict[Var, Var] = field(default_factory=dict[Var, Var])
     folded: dict[Var, Expr] = field(default_factory=dict[Var, Expr])
     tuples: dict[Var, Tuple] = field(default_factory=dict[Var, Tuple])
+    killed: frozenset[Var] = frozenset()
 
     def __post_init__(self) -> None:
+        self.killed = killed_vars(self.function)
         for binding, block in _bindings(self.function):
             self.visit(binding, isinstance(block, DataflowBlock))
         for var in self.var_of:
@@ -105,7 +111,7 @@ class _Aliases:
                 )
                 if value is not None and index < len(value.fields):
                     item = self.resolve(value.fields[index])
-                    if isinstance(item, DataflowVar) and not is_dataflow:
+                    if (isinstance(item, DataflowVar) and not is_dataflow) or item in self.killed:
                         return
                     if not (isinstance(item, Var) and self.alias(var, item)):
                         self.folded[var] = item
@@ -119,7 +125,7 @@ class _Aliases:
     def alias(self, var: Var, value: Var) -> bool:
         """Let one of two names go; an output of a dataflow block stays visible outside it."""
         kept = self.resolve(value)
-        if not isinstance(kept, Var) or kept is var:
+        if not isinstance(kept, Var) or kept is var or kept in self.killed or var in self.killed:
             return False
         if isinstance(kept, DataflowVar) and not isinstance(var, DataflowVar):
             self.var_of[kept], self.dropped[var] = var, kept

@@ -1,16 +1,24 @@
-"""Which values may have side effects, and so must not be dropped or moved."""
+"""Which values may have side effects, and so must not be dropped or moved; which end before their function does."""
 
 from collections.abc import Mapping
 
-from relax_core.ir.expr import Call, Expr, ExternFunc, Function, GlobalVar, Op
+from relax_core.ir.expr import Call, Expr, ExternFunc, Function, GlobalVar, Op, Var
 from relax_core.ir.module import IRModule
-from relax_core.ir.node import Node, children
+from relax_core.ir.node import Node, children, preorder
 from relax_core.ir.types import FuncType, Type
 from relax_core.ops import OPS
 
 PURE_BUILTINS = frozenset(
     ("vm.builtin.make_closure", "vm.builtin.shape_of", "vm.builtin.reshape", "vm.builtin.make_shape")
 )
+KILL_CALLS = frozenset(("relax.memory.kill_tensor", "relax.memory.kill_storage", "relax.vm.kill_object"))
+
+
+def killed_vars(function: Function) -> frozenset[Var]:
+    """Return the variables whose value is ended by a call: nothing may use them, or another name of them, behind it."""
+    calls = (item for item in preorder(function) if isinstance(item, Call) and isinstance(item.op, Op))
+    kills = (call for call in calls if call.op.name in KILL_CALLS)
+    return frozenset(arg for call in kills for arg in call.args if isinstance(arg, Var))
 
 
 def has_effect(value: Expr, module: IRModule, type_of: Mapping[Node, Type]) -> bool:

@@ -21,10 +21,10 @@ from relax_core.ir.node import Node, preorder
 from relax_core.ir.types import FuncType, PrimType, ShapeType, TensorType, Type
 from relax_core.passes.core import NoOptions, Pass, PassContext
 from relax_core.passes.relax import canonicalize_bindings
+from relax_core.passes.relax.effects import KILL_CALLS
 from relax_core.passes.relax.functions import effect, operator_call
 
 STORAGE_CALLS = ("relax.memory.alloc_storage", "relax.vm.alloc_storage")
-KILL_CALLS = ("relax.memory.kill_tensor", "relax.memory.kill_storage", "relax.vm.kill_object")
 
 
 def run(module: IRModule, _options: NoOptions, ctx: PassContext) -> IRModule:
