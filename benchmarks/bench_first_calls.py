@@ -21,8 +21,9 @@ from relax_core.jit.engine import Engine
 from relax_core.jit.pool import Pool
 from relax_core.jit.target import Target
 
-MANY, ROUND_COUNT, COLUMNS = 100, 3, 24
+MANY, FEW, ROUND_COUNT, COLUMNS = 100, 9, 3, 24
 COLD, CACHED = "one kernel, compiled", "one kernel, from the cache"
+PRODUCT_COLD, PRODUCT_CACHED = "one matrix product, compiled", "one matrix product, from the cache"
 ALONE, AHEAD, STORED, TVM = (
     f"{MANY} kernels, {how}" for how in ("compiled", "and two processes ahead", "from the cache", "apache-tvm")
 )
@@ -31,16 +32,20 @@ ALONE, AHEAD, STORED, TVM = (
 def run() -> Table:
     """Measure from kernels that were never called to their first results; parsing is left out."""
     numbers = count(1)
-    seconds: dict[str, list[float]] = {name: [] for name in (COLD, CACHED, ALONE, AHEAD, STORED, TVM)}
+    seconds: dict[str, list[float]] = {
+        name: [] for name in (COLD, CACHED, PRODUCT_COLD, PRODUCT_CACHED, ALONE, AHEAD, STORED, TVM)
+    }
     with tempfile.TemporaryDirectory() as folder:
         target, cache = Target(), ObjectCache(Path(folder))
         for _ in range(ROUND_COUNT):
-            text = _module(next(numbers), MANY)
+            number = next(numbers)
+            text = _module(number, MANY)
             functions = _functions(text)
-            for name in [*functions][:9]:
-                one = {name: functions[name]}
-                seconds[COLD].append(_first_results(one, Compiler(target, cache)))
-                seconds[CACHED].append(_first_results(one, Compiler(target, cache)))
+            products = _functions(_products(number))
+            for rows, some in (((COLD, CACHED), functions), ((PRODUCT_COLD, PRODUCT_CACHED), products)):
+                for name in [*some][:FEW]:
+                    for row in rows:
+                        seconds[row].append(_first_results({name: some[name]}, Compiler(target, cache)))
             pool = Pool(lambda: CompileProcess(None), PROCESS_COUNT, target)
             seconds[ALONE].append(_first_results(functions, Compiler(target)))
             seconds[AHEAD].append(_first_results(functions, Compiler(target, pool=pool)))
@@ -62,6 +67,23 @@ def _module(number: int, function_count: int) -> str:
             B[i, j] = T.exp(A[i, j]) * T.float32({number}) + A[i, j]
 """
         for place in range(function_count)
+    ]
+    return "@I.ir_module\nclass Module:\n" + "\n".join(functions)
+
+
+def _products(number: int) -> str:
+    """Write matrix products of sizes that no other module has."""
+    functions = [
+        f"""    @T.prim_func
+    def f{place}(A: T.Buffer(({place + 3}, {COLUMNS}), "float32"), B: T.Buffer(({place + 3}, {COLUMNS}), "float32")):
+        for i, j, k in T.grid({place + 3}, {COLUMNS}, {place + 3}):
+            with T.block("B"):
+                vi, vj, vk = T.axis.remap("SSR", [i, j, k])
+                with T.init():
+                    B[vi, vj] = T.float32({number})
+                B[vi, vj] = B[vi, vj] + A[vi, vk] * A[vk, vj]
+"""
+        for place in range(FEW)
     ]
     return "@I.ir_module\nclass Module:\n" + "\n".join(functions)
 

@@ -24,7 +24,7 @@ COMPONENTS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
         "editor": ("parts/editor_layer",),
         "graph": ("parts/svg_import", "parts/graph_steps"),
-        "stepper": ("parts/run_state", "parts/run_listing", "parts/run_values", "parts/run_time"),
+        "stepper": ("parts/run_state", "parts/run_listing", "parts/run_values", "parts/run_points", "parts/run_time"),
         "diff": (),
         "pipeline": (),
         "inspector": (),

@@ -1,4 +1,4 @@
-"""The worker of this browser session: asking it, waiting with progress, cancelling, and showing a failure."""
+"""The worker of this browser session: asking it, waiting with progress, cancelling."""
 
 import re
 import threading
@@ -11,8 +11,6 @@ import streamlit as st
 from relax_core.engine.client import Client
 from relax_core.engine.protocol import Failure, Program, Progress, Request, Sample, Samples
 from relax_core.jit.options import DEFAULT_OPTIONS, MODES, Mode
-from relax_core.present.models import Problem
-from views import SOURCE
 from views.state import Selection
 from views.tables import table_text
 
@@ -23,8 +21,6 @@ _TICK_SECONDS = 0.1
 _CANCELLED = "cancelled"
 # Only these passes read a table, so that a mistake in it concerns no other program.
 _TABLE_PASSES = re.compile("MergeComposite|AnnotateTarget|MergeCompilerRegions")
-_NOTHING_TO_RUN = "EN009"
-"""That arguments cannot be made up is no mistake of the program."""
 
 
 @st.cache_resource(scope="session", on_release=Client.close, show_spinner=False)
@@ -52,14 +48,15 @@ def ask(request: Request[R]) -> R | Failure:
 
 
 def _wait_in_view(answer: "Future[R | Failure]", latest: list[Progress], request: Request[R]) -> R | Failure:
-    key = f"waiting.{type(request).__name__}"
+    # A page may wait for two requests of one type.
+    key = f"{type(request).__name__}.{hash(repr(request))}"
     place = st.empty()
-    with place.container(horizontal=True, vertical_alignment="center", gap="small"):
+    with place.container(horizontal=True, vertical_alignment="center", gap="small", key=f"busy.{key}"):
+        st.button("Cancel", key=f"cancel.{key}", on_click=_cancel, args=(repr(request),))
         words = st.empty()
-        st.button("Cancel", key=key, on_click=_cancel, args=(repr(request),))
     try:
         while True:
-            words.caption(_words(latest[-1]) if latest else "Starting.")
+            words.caption(_words(latest[-1]) if latest else "Waiting for the worker.")
             try:
                 result = answer.result(_TICK_SECONDS)
             except StillRunning:
@@ -85,31 +82,6 @@ def _cancel(request: str) -> None:
 def run_again() -> None:
     """Forget that a request was cancelled."""
     st.session_state.pop(_CANCELLED, None)
-
-
-def show_failure(failure: Failure) -> None:
-    """Say what happened, and what the user can do."""
-    with st.container(key="failure"):
-        problems = "\n".join(map(_said, failure.problems))
-        match failure.problems:
-            case (Problem(code=code, message=message, hint=hint),) if code == _NOTHING_TO_RUN:
-                st.info(f"**{failure.title}.** {message}: {hint}.")
-            case ():
-                st.error(f"**{failure.title}.** {failure.message}")
-            case _:
-                st.error(f"**{failure.title}.**\n\n{problems}")
-        if failure.kind == "diagnosed":
-            if st.button("Open the source", key="failure.source"):
-                st.switch_page(SOURCE)
-        else:
-            st.button("Run again", key="failure.again", on_click=run_again)
-
-
-def _said(problem: Problem) -> str:
-    """Write a problem as an item of a list."""
-    place = f"Line {problem.line}: " if problem.line else ""
-    hint = f" · {problem.hint}" if problem.hint else ""
-    return f"- {place}{problem.message}{hint}"
 
 
 @st.cache_resource(show_spinner=False, max_entries=1)

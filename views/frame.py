@@ -20,6 +20,7 @@ _KEYS = """
 | `n` `i` `o` `b` | step over, in, out, back |
 | `F8` `F10` `F11` `Shift+F11` | continue, over, in, out |
 | `[` `]` `.` | previous and next breakpoint hit, run to the cursor |
+| `F9` `Shift+F9` | breakpoint at the line, and one with a condition |
 | `j` `k` | next and previous pass, or operator |
 | `d` `u` | text, graph or both; hide unchanged passes |
 | `/` | search the graph, or the operators |
@@ -27,6 +28,7 @@ _KEYS = """
 | `j` `k` `l` | next and previous part of a kernel, its other form of LLVM IR |
 | `Space` `+` `-` | fit, zoom |
 | arrows, `Enter`, `Esc` | move in the graph, open a group, clear |
+| `p` `Esc` | open and close the inspector in a narrow window |
 | `Ctrl+Enter` | check the text at once |
 | `Tab` | leaves the editor |
 """

@@ -10,6 +10,7 @@ import streamlit as st
 
 _KEY = "selection"
 _WRITTEN = "address"
+_LINE = "source.line"
 _MAX_TEXT = 400_000
 
 FIRST_SAMPLE = "seeds/my_ir_module_corrected.py"
@@ -20,7 +21,8 @@ class Selection:
     """A screen: which module, which pipeline, which stage, which node, which time.
 
     `text` is empty while the sample is as it was; `pipeline` is empty for the default one. `breakpoints` are
-    lines (`8`) and instructions (`@12`), separated by commas. `operator` and `search` are those of the Operators page.
+    lines (`8`) and instructions (`@12`) with their conditions, see `views.points`. `operator` and `search` are those
+    of the Operators page.
     `table` to `pair` are those of the Partition page: the sample of a table or its edited text, targets separated by
     commas (empty: all), which of the passes is shown, and the pair of regions whose blocking path is. `device` to
     `visit` are those of the Devices page: the options of PlanDevices, and the step of the analysis that is shown.
@@ -99,6 +101,17 @@ def opened_groups(page: str) -> tuple[str, ...]:
 def open_group(page: str, group: str) -> None:
     """Open a group of the graph of `page`."""
     st.session_state[f"{page}.opened"] = (*opened_groups(page), group)
+
+
+def go_to_line(line: int) -> None:
+    """Bring a line of the text into sight on the Source page."""
+    _, number = line_to_show()
+    st.session_state[_LINE] = (line, number + 1)
+
+
+def line_to_show() -> tuple[int, int]:
+    """Return the line that was last asked for and how often one was; 0 for none."""
+    return st.session_state.get(_LINE, (0, 0))
 
 
 def open_sample(path: str) -> None:

@@ -70,7 +70,8 @@ def callee_name(callee: Expr) -> str:
 
 def _operator(domains: Domains, call: Call, name: str) -> None:
     shown = f"`{name}`" if name else "the primitive function"
-    result = domains.collapse(domains.own(call), call, f"{shown} gives one value")
+    own = domains.own(call)
+    result = own if isinstance(own, int) else domains.collapse(own, call, f"{shown} gives one value")
     if name in _ON_HOST:
         domains.proof.fix(result, HOST, call, f"{shown} is computed on the host")
     if name == "memory.alloc_storage":

@@ -9,7 +9,7 @@ See: tvm/src/relay/transforms/device_domains.cc and device_planner.cc, v0.19
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from relax_core.analysis.device_proof import Proof
 from relax_core.analysis.devices import Device, is_primitive
@@ -33,12 +33,11 @@ Domain: TypeAlias = int | Arrow
 """A slot of the proof for what is no function."""
 
 
-@dataclass(frozen=True, slots=True)
-class Use:
-    """An argument of an operator that may be copied: `slot` is the argument's, `wanted` the operator's."""
+class Use(NamedTuple):
+    """Argument `place` of an operator, which may be copied: `slot` is the argument's, `wanted` the operator's."""
 
     holder: Node
-    index: int
+    place: int
     slot: int
     wanted: int
     words: str
@@ -67,6 +66,14 @@ class Domains:
         found = self.slot_of(node)
         return None if found is None else self.proof.device(found)
 
+    def devices(self) -> dict[Node, Device | None]:
+        """Return the devices of all expressions that have a domain, as `device` gives them; lets have none."""
+        found = self.proof.devices()
+        return {
+            node: found[domain if isinstance(domain, int) else result_slot(domain)]
+            for node, domain in self.domain_of.items()
+        }
+
     def slot_of(self, node: Node) -> int | None:
         """Return the slot that decides where an expression is; for lets, where their result is."""
         while isinstance(node, Let):
@@ -82,6 +89,9 @@ class Domains:
 
     def own(self, node: Node) -> Domain:
         """Return the domain of a node, made from its type at the first time."""
+        found = self.domain_of.get(node)
+        if found is not None:
+            return found
         while isinstance(node, Let):
             node = node.body
         found = self.domain_of.get(node)
@@ -93,6 +103,8 @@ class Domains:
         """Return the domain of `expr` where `holder` uses it; operators and the like have a domain for each use."""
         match expr:
             case Call():
+                return self.own(expr)
+            case Var() if isinstance(self.value_of.get(expr), Call):
                 return self.own(expr)
             case Op() | Constructor():
                 return self.one_device(self.made(self.types.get(expr), holder), holder)
@@ -148,7 +160,8 @@ class Domains:
 
     def use(self, holder: Call, index: int, wanted: int, words: str) -> None:
         """Note that argument `index` of `holder` is wanted on the device of `wanted`, by a copy if need be."""
-        slot = self.collapse(self.of(holder.args[index], holder), holder, words)
+        domain = self.of(holder.args[index], holder)
+        slot = domain if isinstance(domain, int) else self.collapse(domain, holder, words)
         self.wanted_of[holder, index] = wanted
         self.uses.append(Use(holder, index, slot, wanted, words))
 
@@ -162,7 +175,10 @@ def result_slot(domain: Domain) -> int:
 
 def slots_of(domain: Domain) -> Iterator[int]:
     """Yield the slots of a domain, that of the result first."""
-    stack = [domain]
+    if isinstance(domain, int):
+        yield domain
+        return
+    stack: list[Domain] = [domain]
     while stack:
         found = stack.pop()
         if isinstance(found, int):

@@ -70,7 +70,7 @@ def plan_devices(module: IRModule, default: Device, functions: Iterable[str] | N
 
 
 def _called(domains: Domains, name: str | None) -> tuple[GlobalVar, ...]:
-    return tuple(node for node in domains.parts.get(name or "", ()) if isinstance(node, GlobalVar))
+    return tuple([node for node in domains.parts.get(name or "", ()) if isinstance(node, GlobalVar)])
 
 
 def _settle(domains: Domains) -> None:
@@ -88,7 +88,7 @@ def _settle(domains: Domains) -> None:
 def _meet(domains: Domains, use: Use) -> None:
     if domains.proof.unite_if_possible(use.slot, use.wanted, use.holder, use.words):
         return
-    domains.copies[use.holder, use.index] = use
+    domains.copies[use.holder, use.place] = use
     source, target = domains.proof.device(use.slot), domains.proof.device(use.wanted)
     domains.proof.say(use.holder, f"a copy from {source} to {target}: {use.words}")
 
@@ -117,6 +117,7 @@ def _default(domains: Domains, default: Device) -> None:
         for slot in slots_of(known):
             if proof.fixed(slot) is None:
                 proof.unite(slot, target, let, "a value that is free is on the device of what the lets give")
+    words = f"no annotation reaches it, so the default: {default}"
     for slot, node in enumerate(proof.node_of):
         if proof.fixed(slot) is None:
-            proof.fix(slot, default, node, f"no annotation reaches it, so the default: {default}")
+            proof.fix(slot, default, node, words)

@@ -91,6 +91,11 @@ class Proof:
         found = self.fixed(slot)
         return None if found is None else found.device
 
+    def devices(self) -> list[Device | None]:
+        """Return the devices of all slots."""
+        found = {root: fixed.device for root, fixed in self._fixed.items()}
+        return [found.get(self.find(slot)) for slot in range(len(self._parent))]
+
     def unite(self, a: int, b: int, node: Node, words: str) -> bool:
         """Make two slots equal; if they are on two devices, note the conflict and tell that they are not."""
         first, second = self.find(a), self.find(b)

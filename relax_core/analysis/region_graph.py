@@ -5,49 +5,35 @@ other path leads from one to the other; such a path would leave the merged regio
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
-from relax_core.analysis.regions import Region, Regions, is_closed, open_values
+from relax_core.analysis.regions import RegionSets, is_closed
 from relax_core.ir.expr import Constant, Expr, Function, GlobalVar, Op, Var
 from relax_core.ir.node import Node
-from relax_core.ir.relay import Constructor, Let
+from relax_core.ir.relay import Clause, Constructor, Let
 from relax_core.ir.values import value_parts
 
 
 @dataclass(slots=True)
 class RegionGraph:
-    """Vertices are numbers in the order of evaluation. `producers` and `users` are edges of vertices that still stand.
+    """Vertices are numbers; `parent` leads from one to the one that it was merged into.
 
-    `first` and `last` are the least and greatest number of what was merged into a vertex. `start` is the place in the
-    function where it is computed first, `needs` the place where the last let is bound that it takes values through.
+    `producers` are the vertices that one takes values from. `first` and `last` are the places in the function of the
+    first and the last node of a vertex, `needs` the place where the last let is bound that it takes values through.
     """
 
-    vertex_of: dict[Node, int] = field(default_factory=dict[Node, int])
-    node_of: list[Node] = field(default_factory=list[Node])
-    producers: list[set[int]] = field(default_factory=list[set[int]])
-    first: list[int] = field(default_factory=list[int])
-    last: list[int] = field(default_factory=list[int])
-    start: list[int] = field(default_factory=list[int])
-    needs: list[int] = field(default_factory=list[int])
-    _parent: list[int] = field(default_factory=list[int])
-
-    def add(self, node: Node) -> int:
-        """Add a vertex that is shown as `node`."""
-        number = len(self.node_of)
-        self.node_of.append(node)
-        self.producers.append(set())
-        self.first.append(number)
-        self.last.append(number)
-        self.start.append(0)
-        self.needs.append(NOWHERE)
-        self._parent.append(number)
-        return number
+    parent: list[int]
+    vertex_of: dict[Node, int]
+    producers: list[set[int]]
+    first: list[int]
+    last: list[int]
+    needs: list[int]
 
     def find(self, number: int) -> int:
         """Return the vertex that `number` was merged into."""
-        while self._parent[number] != number:
-            self._parent[number] = self._parent[self._parent[number]]
-            number = self._parent[number]
+        while self.parent[number] != number:
+            self.parent[number] = self.parent[self.parent[number]]
+            number = self.parent[number]
         return number
 
     def inputs(self, number: int) -> set[int]:
@@ -82,15 +68,14 @@ class RegionGraph:
 
     def crosses_let(self, producer: int, user: int) -> bool:
         """Tell whether one of two is computed before a let that the other takes values through."""
-        return max(self.needs[producer], self.needs[user]) > min(self.start[producer], self.start[user])
+        return max(self.needs[producer], self.needs[user]) > min(self.first[producer], self.first[user])
 
     def merge(self, producer: int, user: int) -> None:
         """Make one vertex of two; the caller has seen that no other path connects them."""
-        self._parent[producer] = user
+        self.parent[producer] = user
         self.producers[user] = (self.inputs(user) | self.inputs(producer)) - {user, producer}
         self.first[user] = min(self.first[user], self.first[producer])
         self.last[user] = max(self.last[user], self.last[producer])
-        self.start[user] = min(self.start[user], self.start[producer])
         self.needs[user] = max(self.needs[user], self.needs[producer])
 
 
@@ -102,48 +87,45 @@ def _trace(start: int, end: int, came_from: dict[int, int]) -> Iterator[int]:
         yield current
 
 
-def region_graph(function: Function, regions: Regions, nodes: Sequence[Node] = ()) -> RegionGraph:
+def region_graph(order: Sequence[Node], sets: RegionSets) -> RegionGraph:
     """Build the graph of a function; a variable that a let binds leads to its value. Complexity: linear.
 
-    Without lets there are no places: nothing is computed before a let, or needs one.
-    `nodes` are the function's `open_values` if they are known.
+    `order` are the function's `open_values`, and `sets` the regions among them.
     """
-    nodes = nodes or open_values(function)
-    graph = RegionGraph()
-    order = [node for node in nodes if is_vertex(node)]
-    bound = {node.var: node.value for node in order if isinstance(node, Let)}
-    _add_vertices(graph, order, regions)
-    vertex_of = graph.vertex_of
+    parent = sets.roots()
+    vertex_of: dict[Node, int] = {node: parent[number] for node, number in sets.number_of.items()}
     for node in order:
-        own = vertex_of[node]
-        for part in value_parts(node):
-            number = vertex_of.get(value_behind(part, bound) if bound else part)
-            if number is not None and number != own:
-                graph.producers[own].add(number)
+        if node.CHILDREN and node not in vertex_of and is_vertex(node):
+            vertex_of[node] = len(parent)
+            parent.append(len(parent))
+    count = len(parent)
+    graph = RegionGraph(
+        parent, vertex_of, [set() for _ in range(count)], [NOWHERE] * count, [NOWHERE] * count, [NOWHERE] * count
+    )
+    bound = {node.var: node.value for node in order if isinstance(node, Let)}
+    _connect(graph, order, bound)
     if bound:
-        _place(graph, order, let_places(nodes))
+        needs, needs_of = graph.needs, let_places(order).needs_of
+        for node, vertex in vertex_of.items():
+            if needs_of[node] > needs[vertex]:
+                needs[vertex] = needs_of[node]
     return graph
 
 
-def _add_vertices(graph: RegionGraph, order: Sequence[Node], regions: Regions) -> None:
-    first_of: dict[Region, int] = {}
-    for node in order:
-        region = regions.of.get(node)
-        number = None if region is None else first_of.get(region)
-        if number is None:
-            number = graph.add(node)
-            if region is not None:
-                first_of[region] = number
-        else:
-            graph.last[number] = len(graph.node_of) - 1
-        graph.vertex_of[node] = number
-
-
-def _place(graph: RegionGraph, order: Sequence[Node], places: "LetPlaces") -> None:
-    for node in reversed(order):
-        own = graph.vertex_of[node]
-        graph.start[own] = places.start_of[node]
-        graph.needs[own] = max(graph.needs[own], places.needs_of.get(node, NOWHERE))
+def _connect(graph: RegionGraph, order: Sequence[Node], bound: dict[Var, Expr]) -> None:
+    """Note the places of the vertices, and from which ones each takes values."""
+    vertex_of, first, last = graph.vertex_of, graph.first, graph.last
+    for place, node in enumerate(order):
+        own = vertex_of.get(node)
+        if own is None:
+            continue
+        if first[own] < 0:
+            first[own] = place
+        last[own] = place
+        for part in value_parts(node):
+            producer = vertex_of.get(value_behind(part, bound) if part in bound else part)
+            if producer is not None and producer != own:
+                graph.producers[own].add(producer)
 
 
 NOWHERE = -1
@@ -169,16 +151,20 @@ def let_places(nodes: Sequence[Node]) -> LetPlaces:
     lets = [node for node in nodes if isinstance(node, Let)]
     # A value that was computed before is bound where its variable stands.
     bound_at: dict[Node, int] = {let.var: max(start_of[let.var], start_of[let.value]) for let in lets}
-    needs_of: dict[Node, int] = {}
     used_at: dict[Node, int] = {let.value: start_of[let.var] for let in reversed(lets) if isinstance(let.value, Var)}
-    for node in nodes:
-        if not isinstance(node, Let):
-            for part in value_parts(node):
-                if isinstance(part, Var):
-                    used_at.setdefault(part, start_of[node])
-        parts = (node.body,) if isinstance(node, Let) else value_parts(node)
-        needs = max((needs_of.get(part, NOWHERE) for part in parts), default=NOWHERE)
-        needs_of[node] = max(needs, bound_at.get(node, NOWHERE))
+    needs_of: dict[Node, int] = {}
+    for place, node in enumerate(nodes):
+        if isinstance(node, Let):
+            needs_of[node] = needs_of.get(node.body, NOWHERE)
+            continue
+        needs = bound_at.get(node, NOWHERE)
+        for part in value_parts(node):
+            before = needs_of.get(part, NOWHERE)
+            if before > needs:
+                needs = before
+            if part not in used_at and isinstance(part, Var):
+                used_at[part] = place
+        needs_of[node] = needs
     return LetPlaces(start_of, needs_of, bound_at, used_at)
 
 
@@ -193,7 +179,7 @@ _ATOMS = (Op, GlobalVar, Var, Constant, Constructor)
 
 
 def is_vertex(node: Node) -> bool:
-    """Tell whether `node` computes something."""
+    """Tell whether `node` computes something; a clause of a match gives what its body computes."""
     if isinstance(node, Function):
         return not is_closed(node)
-    return isinstance(node, Expr) and not isinstance(node, _ATOMS)
+    return isinstance(node, Clause) or (isinstance(node, Expr) and not isinstance(node, _ATOMS))

@@ -7,11 +7,10 @@ See: tvm/src/relay/analysis/annotated_region_set.cc, v0.19
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TypeGuard, TypeVar, cast
 
-from relax_core.ir.attrs import attr
 from relax_core.ir.expr import Call, Expr, Function, Op, Tuple, TupleGetItem
 from relax_core.ir.node import Node
 from relax_core.ir.relay import Let, RefCreate, RefRead, RefWrite
@@ -47,7 +46,8 @@ class Region:
     @property
     def operators(self) -> tuple[Expr, ...]:
         """The nodes that are no annotations."""
-        return tuple(node for node in self.nodes if not is_annotation(node))
+        marks = {*self.begins, *self.ends}
+        return tuple([node for node in self.nodes if node not in marks])
 
     @property
     def is_open(self) -> bool:
@@ -63,19 +63,19 @@ class Regions:
     of: Mapping[Node, Region]
 
 
-_BEGIN_OP, _END_OP = Op(BEGIN), Op(END)
+BEGIN_OP, END_OP = Op(BEGIN), Op(END)
 _HOLDERS = (Call, Tuple, TupleGetItem, RefCreate, RefRead, RefWrite)
 """The kinds of nodes that belong to regions."""
 
 
 def begin(expr: Expr, target: str) -> Call:
     """Return `compiler_begin(expr)` for a target."""
-    return Call(_BEGIN_OP, (expr,), (("compiler", target),))
+    return Call(BEGIN_OP, (expr,), (("compiler", target),))
 
 
 def end(expr: Expr, target: str) -> Call:
     """Return `compiler_end(expr)` for a target."""
-    return Call(_END_OP, (expr,), (("compiler", target),))
+    return Call(END_OP, (expr,), (("compiler", target),))
 
 
 def is_begin(node: object) -> TypeGuard[Call]:
@@ -95,7 +95,10 @@ def is_annotation(node: object) -> TypeGuard[Call]:
 
 def annotated_target(call: Call) -> str:
     """Return the target of an annotation."""
-    return str(attr(call.attrs, "compiler", DEFAULT))
+    for key, value in call.attrs:
+        if key == "compiler":
+            return str(value)
+    return DEFAULT
 
 
 def is_closed(function: Function) -> bool:
@@ -147,89 +150,130 @@ def open_values(root: Node) -> tuple[Node, ...]:
 
 def find_regions(function: Function, order: Sequence[Node] = ()) -> Regions:
     """Return the regions of a function; `order` are its `open_values` if they are known. Complexity: linear."""
-    order = order or open_values(function)
-    finder = _Finder({node.var: node.value for node in order if isinstance(node, Let)})
-    for node in order:
-        if isinstance(node, _HOLDERS):
-            finder.visit(node)
-    return finder.result()
+    return find_sets(order or open_values(function)).regions()
 
 
-class _Finder:
-    """Regions as sets of begins that grow together; `parent` leads from one to the one that it joined.
+@dataclass(slots=True)
+class RegionSets:
+    """Regions as sets of begins that grow together; `parent` leads from a set to the one that it joined.
 
-    An end around a variable closes the region of the value that a let binds it to.
+    Sets are counted as their begins come, and joined to the earlier ones; an end whose value is in no set opens one.
     """
 
-    def __init__(self, bound: Mapping[Node, Expr]) -> None:
-        self._bound = bound
-        self._parent: list[int] = []
-        self._targets: list[str] = []
-        self._number_of: dict[Expr, int] = {}
-        self._inside: dict[Node, int] = {}
-        """The numbers of the nodes whose values are in their region still: of all but the ends."""
-        self._begins: list[Call] = []
-        self._ends: list[Call] = []
+    parent: list[int] = field(default_factory=list[int])
+    target_of: list[str] = field(default_factory=list[str])
+    """The target by set."""
+    number_of: dict[Expr, int] = field(default_factory=dict[Expr, int])
+    """The sets of begins, operators and ends, inputs first."""
+    inside: dict[Node, int] = field(default_factory=dict[Node, int])
+    """The sets that what uses a node joins: of all but the ends, and of what was looked through."""
+    behind: dict[Node, Expr] = field(default_factory=dict[Node, Expr])
+    """What stands behind annotations that were looked through."""
+    begins: list[Call] = field(default_factory=list[Call])
+    ends: list[Call] = field(default_factory=list[Call])
 
-    def visit(self, node: Expr) -> None:
-        if isinstance(node, Call) and isinstance(node.op, Op):
-            if node.op.name == BEGIN:
-                self._begins.append(node)
-                self._number_of[node] = self._inside[node] = self._open(annotated_target(node))
-                return
-            if node.op.name == END:
-                self._ends.append(node)
-                self._end(node)
-                return
-        joined = [number for part in value_parts(node) if (number := self._inside.get(part)) is not None]
-        if joined:
-            self._number_of[node] = self._inside[node] = joined[0]
-            for number in joined[1:]:
-                self._join(joined[0], number)
-
-    def _end(self, node: Call) -> None:
-        value = self._bound.get(node.args[0], node.args[0])
-        number = self._inside.get(value)
-        if number is None:
-            number = self._open(annotated_target(node))
-            if isinstance(node.args[0], Call):
-                self._number_of[node.args[0]] = number
-                if not is_end(node.args[0]):
-                    self._inside[node.args[0]] = number
-        self._number_of[node] = number
-
-    def _open(self, target: str) -> int:
-        self._parent.append(len(self._parent))
-        self._targets.append(target)
-        return len(self._parent) - 1
-
-    def _root(self, number: int) -> int:
-        while self._parent[number] != number:
-            self._parent[number] = self._parent[self._parent[number]]
-            number = self._parent[number]
+    def open(self, target: str) -> int:
+        """Add a set of one target."""
+        number = len(self.parent)
+        self.parent.append(number)
+        self.target_of.append(target)
         return number
 
-    def _join(self, a: int, b: int) -> None:
-        a, b = self._root(a), self._root(b)
-        self._parent[max(a, b)] = min(a, b)
+    def root(self, number: int) -> int:
+        """Return the set that `number` has come to be a part of."""
+        parent = self.parent
+        while parent[number] != number:
+            parent[number] = parent[parent[number]]
+            number = parent[number]
+        return number
 
-    def result(self) -> Regions:
-        numbers = [self._root(number) for number in range(len(self._parent))]
-        nodes = self._by_region(numbers, self._number_of)
-        begins = self._by_region(numbers, self._begins)
-        ends = self._by_region(numbers, self._ends)
+    def join(self, node: Expr, parts: Iterable[Node]) -> None:
+        """Put a node that is no annotation into the set of its inputs, which become one."""
+        inside = self.inside
+        joined: int | None = None
+        for part in parts:
+            number = inside.get(part)
+            if number is None or number == joined:
+                continue
+            if joined is None:
+                self.number_of[node] = inside[node] = joined = number
+            else:
+                a, b = self.root(joined), self.root(number)
+                self.parent[max(a, b)] = min(a, b)
+
+    def close(self, end: Call, value: Expr, target: str) -> None:
+        """Put an end into the set of what it closes, or open one with `value`, the node that it stands around."""
+        number = self.inside.get(value)
+        if number is None:
+            number = self.open(target)
+            inner = self.behind.get(end.args[0], end.args[0])
+            if isinstance(inner, Call):
+                self.number_of[inner] = number
+                if not is_end(inner):
+                    self.inside[inner] = number
+        self.number_of[end] = number
+        self.ends.append(end)
+
+    def roots(self) -> list[int]:
+        """Return for each set the one that it has come to be a part of."""
+        roots: list[int] = []
+        for number, parent in enumerate(self.parent):
+            roots.append(number if parent == number else roots[parent])
+        return roots
+
+    def regions(self) -> Regions:
+        """Return the sets as regions, in their order."""
+        roots = self.roots()
+        nodes_of = _by_root(self.number_of, self.number_of, roots)
+        begins_of = _by_root(self.begins, self.number_of, roots)
+        ends_of = _by_root(self.ends, self.number_of, roots)
         regions: list[Region] = []
         of: dict[Node, Region] = {}
-        for number, members in sorted(nodes.items()):
-            own_begins, own_ends = tuple(begins.get(number, ())), tuple(ends.get(number, ()))
-            region = Region(number, self._targets[number], own_begins, own_ends, tuple(members))
+        for number, nodes in sorted(nodes_of.items()):
+            begins, ends = begins_of.get(number, ()), ends_of.get(number, ())
+            region = Region(number, self.target_of[number], tuple(begins), tuple(ends), tuple(nodes))
             regions.append(region)
-            of.update(dict.fromkeys(members, region))
+            of.update(dict.fromkeys(nodes, region))
         return Regions(tuple(regions), MappingProxyType(of))
 
-    def _by_region(self, numbers: list[int], items: Iterable[E]) -> dict[int, list[E]]:
-        """Return some of the nodes by the numbers of their regions, `numbers` being those of the sets of begins."""
-        found: dict[int, list[E]] = {}
-        for node in items:
-            found.setdefault(numbers[self._number_of[node]], []).append(node)
-        return found
+
+def _by_root(items: Iterable[E], number_of: Mapping[Expr, int], roots: list[int]) -> dict[int, list[E]]:
+    """Return nodes by the sets that theirs have come to be parts of."""
+    found: dict[int, list[E]] = {}
+    for node in items:
+        root = roots[number_of[node]]
+        if root in found:
+            found[root].append(node)
+        else:
+            found[root] = [node]
+    return found
+
+
+def find_sets(order: Sequence[Node], *, skips_default: bool = False) -> RegionSets:
+    """Return the sets of begins of a function whose `open_values` are `order`. Complexity: linear.
+
+    An end around a variable closes the set of the value that a let binds it to. With `skips_default` annotations of
+    no target are looked through, and form no sets.
+    """
+    sets = RegionSets()
+    number_of, inside, behind = sets.number_of, sets.inside, sets.behind
+    bound: dict[Node, Expr] = {node.var: node.value for node in order if isinstance(node, Let)}
+    for node in order:
+        if not isinstance(node, _HOLDERS):
+            continue
+        if not isinstance(node, Call) or not isinstance(node.op, Op):
+            sets.join(node, node.PARTS(node))
+        elif (name := node.op.name) != BEGIN and name != END:
+            sets.join(node, node.args)
+        elif (target := annotated_target(node)) == DEFAULT and skips_default:
+            value = behind[node] = behind.get(node.args[0], node.args[0])
+            if value in inside:
+                inside[node] = inside[value]
+        elif name == BEGIN:
+            number_of[node] = inside[node] = sets.open(target)
+            sets.begins.append(node)
+        else:
+            value = behind.get(node.args[0], node.args[0])
+            value = bound.get(value, value)
+            sets.close(node, behind.get(value, value), target)
+    return sets

@@ -15,6 +15,7 @@ from relax_core.ir.expr import Call, Expr, Function, GlobalVar, Op, PrimValue, T
 from relax_core.ir.module import IRModule
 from relax_core.ir.node import Node
 from relax_core.ir.prim import StringImm
+from relax_core.ir.tir import PrimFunc
 from relax_core.ir.types import FuncType, TensorType, TupleType, Type
 from relax_core.ops.show import show_type
 
@@ -23,8 +24,10 @@ _IN_PLACE: Mapping[str, int] = MappingProxyType({"relax.call_tir_inplace": 2, "r
 
 
 def named_as_outside(module: IRModule) -> Iterator[Diagnostic]:
-    """Yield the functions whose `global_symbol` is not their name."""
+    """Yield the Relax functions of a module whose `global_symbol` is not their name; prim funcs may have another."""
     for item in module:
+        if isinstance(item.function, PrimFunc):
+            continue
         symbol = attr(item.function.attrs, "global_symbol")
         if symbol is not None and symbol != item.var.name and not item.function.is_private:
             message = f"the function {item.var.name} has the global_symbol {symbol!r}"
@@ -50,7 +53,9 @@ def known_devices(module: IRModule, function: Function, facts: Facts) -> Iterato
         listed = ", ".join(f'"{name}:{k}"' for name, count in counts.items() for k in range(count))
         hint = f"it lists {listed}" if listed else f'write I.module_global_infos({{"vdevice": [I.vdevice("{kind}")]}})'
         span = place.span if place.span is not None else function.span
-        yield Diagnostic("WF019", f'the module lists no virtual device "{kind}:{index}"', span, hint)
+        # TVM ignores a device whose kind the list lacks, and refuses one past the end of its kind, or without a list.
+        severity = "warning" if counts and kind not in counts else "error"
+        yield Diagnostic("WF019", f'the module lists no virtual device "{kind}:{index}"', span, hint, severity)
 
 
 def _device_counts(infos: AttrValue) -> dict[str, int]:

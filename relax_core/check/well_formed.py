@@ -15,6 +15,7 @@ from relax_core.check.declarations import (
     written_inputs,
 )
 from relax_core.check.infer import Inference
+from relax_core.check.prim_scopes import scopes
 from relax_core.check.purity import impurity_of, is_unchecked
 from relax_core.check.visits import Facts, facts_of
 from relax_core.diagnostics import Diagnostic, Severity
@@ -316,6 +317,11 @@ def _prim_func_calls(checked: Checked) -> Iterator[Diagnostic]:
                     yield _diagnostic("WF021", words, visit.node, visit.holder, function, hint=hint)
 
 
+def _prim_scopes(checked: Checked) -> Iterator[Diagnostic]:
+    for _, prim_func in checked.module.prim_funcs:
+        yield from scopes(prim_func)
+
+
 RULES: tuple[Rule, ...] = (
     Rule("functions of a module have different names", "WF014", _unique_globals),
     Rule("parameters are different variables", "WF007", _unique_params),
@@ -335,4 +341,5 @@ RULES: tuple[Rule, ...] = (
     Rule("a virtual device is listed in the module", "WF019", _devices),
     Rule("inputs written in place are there, and are what is returned", "WF020", _in_place),
     Rule("a prim func is called with all its parameters", "WF021", _prim_func_calls),
+    Rule("a variable of a prim func is defined once, around its uses", "WF022", _prim_scopes),
 )

@@ -9,6 +9,7 @@ from relax_core.bytecode.build import build
 from relax_core.check.check import check
 from relax_core.diagnostics import CompileError, Diagnostic, RunError, has_errors
 from relax_core.frontend.parse import parse_text
+from relax_core.ir.attrs import AttrValue
 from relax_core.ir.dialect import dialect_of
 from relax_core.ir.equality import structural_equal
 from relax_core.ir.expr import Expr
@@ -17,6 +18,7 @@ from relax_core.ir.rewrite import RewriteLog
 from relax_core.passes.pipeline import run_pipeline
 from relax_core.passes.relay.plan_devices import PlanDevicesOptions
 from relax_core.pattern import matcher
+from relax_core.pattern.groups import Check, accept
 from relax_core.pattern.matcher import Match, Miss
 from relax_core.pattern.nodes import (
     Pattern,
@@ -32,7 +34,7 @@ from relax_core.pattern.nodes import (
     is_var,
     wildcard,
 )
-from relax_core.pattern.search import Callback, facts_of, find, rewrite_matches
+from relax_core.pattern.search import Callback, facts_of, find, partition_matches, rewrite_matches
 from relax_core.pattern.tables import Tables, read_tables
 from relax_core.pattern.text import parse_pattern
 from relax_core.present import region_report as regions
@@ -75,6 +77,7 @@ __all__ = [
     "match",
     "parse",
     "parse_all",
+    "partition",
     "pattern",
     "read_tables",
     "region_report",
@@ -175,6 +178,16 @@ def rewrite(pattern: Pattern, callback: Callback, module: IRModule, *, once: boo
         CompileError: PT004 if it never ends.
     """
     return rewrite_matches(pattern, callback, module, RewriteLog(), once=once)
+
+
+def partition(
+    pattern: Pattern, module: IRModule, attrs: Mapping[str, AttrValue] | None = None, check: Check = accept
+) -> IRModule:
+    """Return `module` with what the pattern matches in function literals with `attrs`, called in its place.
+
+    A match that `check` refuses stays, and one of which a part is used outside.
+    """
+    return partition_matches(pattern, module, attrs or {}, check, RewriteLog())
 
 
 def region_report(module: IRModule, tables: Tables | None = None) -> RegionReport:

@@ -32,6 +32,7 @@ from relax_core.engine.protocol import (
     Execute,
     Failure,
     Hello,
+    HitsOf,
     Open,
     Opt,
     PipelineOf,
@@ -357,7 +358,7 @@ def _cause_of(status: int, limits: Limits) -> Failure:
 
 def _doing(message: object) -> str:
     match message:
-        case RunOf(program=program) | StopOf(program=program) | Execute(program=program):
+        case RunOf(program=program) | StopOf(program=program) | HitsOf(program=program) | Execute(program=program):
             return f"while running `{program.entry or 'main'}`"
         case PipelineOf() | StageOf() | Opt():
             return "while running the passes"

@@ -16,7 +16,7 @@ from relax_core.present.kernel_models import KernelView
 from relax_core.present.models import Code, Diff, Graph, Inspector, Pipeline, Problem, StageDetail, Status
 from relax_core.present.partition_models import Lets, PartitionView
 from relax_core.present.region_models import RegionReport
-from relax_core.present.run_models import Breakpoint, Run, Tensor
+from relax_core.present.run_models import Breakpoint, PointList, Run, Tensor
 
 VERSION = 1
 
@@ -149,6 +149,15 @@ class StopOf(Request[Stop], frozen=True):
     time: int
     breakpoints: tuple[Breakpoint, ...] = ()
     is_back: bool = False
+
+
+class HitsOf(Request[PointList], frozen=True):
+    """Evaluate the conditions of `breakpoints` at every hit of the run; the times in `[first, last)` are listed."""
+
+    program: Program
+    breakpoints: tuple[Breakpoint, ...]
+    first: int = 0
+    last: int = 0
 
 
 class ValueOf(Request[TensorPage], frozen=True):
@@ -302,6 +311,7 @@ AnyRequest: TypeAlias = (
     | Inspect
     | RunOf
     | StopOf
+    | HitsOf
     | ValueOf
     | Asm
     | KernelOf

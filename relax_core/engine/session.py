@@ -9,7 +9,15 @@ from typing import Any, TypeVar, assert_never, cast
 import numpy as np
 
 from relax_core.diagnostics import CompileError, DiagnosedError, Diagnostic
-from relax_core.engine import catalog_view, devices_view, kernel_view, partition_view, source_view, text_views
+from relax_core.engine import (
+    breakpoints,
+    catalog_view,
+    devices_view,
+    kernel_view,
+    partition_view,
+    source_view,
+    text_views,
+)
 from relax_core.engine.protocol import (
     AnyRequest,
     Asm,
@@ -21,6 +29,7 @@ from relax_core.engine.protocol import (
     Executed,
     Failure,
     GraphOf,
+    HitsOf,
     Inspect,
     KernelOf,
     Open,
@@ -68,10 +77,9 @@ from relax_core.present.models import Graph, Inspector, Pipeline
 from relax_core.present.node_id import NodeId
 from relax_core.present.pipeline import present_detail, present_pipeline
 from relax_core.present.run import present_run
-from relax_core.present.run_models import Run
+from relax_core.present.run_models import PointList, Run
 from relax_core.present.tensor import matrix, tensor_model
 from relax_core.printer.ast import print_ast
-from relax_core.vm.debugger import LineBreakpoint, PcBreakpoint, run_back_to, run_to
 from relax_core.vm.limits import Limits as RunLimits
 
 R = TypeVar("R")
@@ -174,8 +182,8 @@ class Session:
                 return self._inspect(self._study(program), node, report)
             case RunOf(program=program, event=event):
                 return self._run(self._study(program), event, report)
-            case StopOf(program=program):
-                return self._stop(message, self._study(program), report)
+            case StopOf(program=program) | HitsOf(program=program):
+                return self._points(message, self._study(program), report)
             case ValueOf(program=program):
                 return self._value(message, self._study(program), report)
             case Asm(program=program):
@@ -283,15 +291,13 @@ class Session:
         trace = study.run(report, self._is_cancelled.is_set, self._limits, self._engine_of(study))
         return present_run(study.recording(trace), event)
 
-    def _stop(self, message: StopOf, study: Study, report: Report) -> Stop:
+    def _points(self, message: StopOf | HitsOf, study: Study, report: Report) -> Stop | PointList:
         trace = study.run(report, self._is_cancelled.is_set, self._limits, self._engine_of(study))
-        points = tuple(
-            LineBreakpoint(point.line) if point.line else PcBreakpoint(point.pc)
-            for point in message.breakpoints
-            if point.is_on
-        )
-        run = run_back_to if message.is_back else run_to
-        return Stop(run(trace, min(max(message.time, 0), len(trace)), points))
+        match message:
+            case StopOf():
+                return Stop(breakpoints.stop_of(trace, message))
+            case HitsOf():
+                return breakpoints.point_list(trace, message, self._is_cancelled.is_set)
 
     def _value(self, message: ValueOf, study: Study, report: Report) -> TensorPage:
         trace = study.run(report, self._is_cancelled.is_set, self._limits, self._engine_of(study))

@@ -101,7 +101,8 @@ def _expanded(line: str) -> str:
 
 def _report_unreadable(context: Context, text: str) -> None:
     source = context.source
-    found = _UNREADABLE.search(source.text)
+    is_plain = context.is_ascii and "\0" not in source.text
+    found = None if is_plain else _UNREADABLE.search(source.text)
     if found:
         span = Span(source, found.start(), found.end())
         context.report("PA002", span, f"the character {found[0]!r} is not text")

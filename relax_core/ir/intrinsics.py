@@ -15,8 +15,8 @@ def _rule(rule: str, names: str) -> dict[str, str]:
     return dict.fromkeys(names.split(), rule)
 
 
-# What says the dtype of the result: the first or the last argument, a string, or the dtype of the first one.
-FIRST, LAST, SAME = "first", "last", "same"
+# What says the dtype of the result: the first or the last argument, a string, or the dtype of the first or second one.
+FIRST, LAST, SAME, SECOND = "first", "last", "same", "second"
 
 RESULTS: Mapping[str, str] = MappingProxyType(
     {
@@ -44,13 +44,13 @@ RESULTS: Mapping[str, str] = MappingProxyType(
         ),
         **_rule("bool", "isnullptr assume filter"),
         **_rule("uint32", "tvm_warp_activemask"),
-        **_rule("void", "break_loop continue_loop ret print_buffer hint"),
+        **_rule("void", "break_loop continue_loop ret print_buffer hint masked_store"),
         **_rule(
             SAME,
-            "likely q_multiply_shift q_multiply_shift_per_axis fma tvm_thread_invariant tvm_warp_shuffle "
-            "tvm_warp_shuffle_up tvm_warp_shuffle_down tvm_warp_shuffle_xor large_uint_imm ignore_loop_partition clamp "
-            "selector masked_store",
+            "likely q_multiply_shift q_multiply_shift_per_axis fma tvm_thread_invariant large_uint_imm "
+            "ignore_loop_partition clamp selector",
         ),
+        **_rule(SECOND, "tvm_warp_shuffle tvm_warp_shuffle_up tvm_warp_shuffle_down tvm_warp_shuffle_xor"),
     }
 )
 
@@ -81,7 +81,9 @@ def default_dtype(name: str, args: Sequence[PrimExpr]) -> str:
             return dtype
         case "same", [first, *_]:
             return dtype_of(first)
-        case "first" | "last" | "same", _:
+        case "second", [_, second, *_]:
+            return dtype_of(second)
+        case "first" | "last" | "same" | "second", _:
             return "handle"
         case dtype, _:
             return dtype

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from operator import attrgetter
 from typing import Any, ClassVar, TypeVar, cast, dataclass_transform, get_origin
 
+from relax_core.ir.slots import set_by_slots
 from relax_core.source import Span
 
 C = TypeVar("C", bound="type[Any]")
@@ -17,7 +18,7 @@ def node(cls: C) -> C:
 
     A field whose name is in the class's `CHILDREN` holds a node, `None`, or a tuple of nodes.
     """
-    made = dataclasses.dataclass(frozen=True, slots=True, eq=False)(cls)
+    made = set_by_slots(dataclasses.dataclass(init=False, frozen=True, slots=True, eq=False)(cls))
     fields = {item.name: item for item in dataclasses.fields(made) if not item.kw_only}
     places = tuple(fields)
     made.PARTS = staticmethod(_parts_getter([fields[name] for name in made.CHILDREN]))

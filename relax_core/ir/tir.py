@@ -276,7 +276,8 @@ class PrimFunc(Node):
 
     `params` are handles and scalars in order; `buffers` tells for each handle its buffer. Dimensions that are
     free variables are bound from the shapes of the arguments. `ret_dtype` is what the text declares as result.
-    `is_s_tir` is false for a function that TVM 0.27 has lowered, which no schedule changes any more.
+    `is_s_tir` is false for a function that TVM 0.27 has lowered, which no schedule changes any more, and true for one
+    that says it is made of blocks.
     """
 
     CHILDREN: ClassVar[tuple[str, ...]] = ("params", "buffers", "body")

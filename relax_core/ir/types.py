@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 from relax_core.ir.prim import PrimExpr
+from relax_core.ir.slots import set_by_slots
 
 if TYPE_CHECKING:
     from relax_core.ir.expr import Var
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 Dims: TypeAlias = tuple[PrimExpr, ...]
 
 
+@set_by_slots
 @dataclass(frozen=True, slots=True, eq=False)
 class TensorType:
     """An n-dimensional array.
@@ -41,6 +43,7 @@ class TensorType:
         return self.shape if isinstance(self.shape, tuple) else None
 
 
+@set_by_slots
 @dataclass(frozen=True, slots=True, eq=False)
 class ShapeType:
     """A shape as a value. `values` are its dimensions if known; `ndim` is `None` if the rank is unknown."""
@@ -53,6 +56,7 @@ class ShapeType:
             object.__setattr__(self, "ndim", len(self.values))
 
 
+@set_by_slots
 @dataclass(frozen=True, slots=True, eq=False)
 class PrimType:
     """A scalar on the host. `value` is the expression that it is known to equal, if any.
@@ -64,6 +68,7 @@ class PrimType:
     value: PrimExpr | None = None
 
 
+@set_by_slots
 @dataclass(frozen=True, slots=True, eq=False)
 class TupleType:
     """A tuple; with no fields it is the type of a call that returns nothing."""

@@ -13,8 +13,8 @@ from relax_core.ir.prim import PrimVar
 from relax_core.jit.arguments import Bound, Signature
 from relax_core.jit.builtin import RECORD_WORDS, SLOT_WORDS, Argument, Builtin, Entry, Kind, OutputKind
 from relax_core.jit.builtin_layout import ALIGNED, C_CONTIGUOUS, WRITEABLE
-from relax_core.jit.coverage import writes_all
-from relax_core.jit.packed_calls import CallHost
+from relax_core.jit.facts import Facts
+from relax_core.jit.trampoline import CallHost
 from relax_core.jit.types import SCALAR_TYPES
 
 if TYPE_CHECKING:
@@ -72,15 +72,15 @@ class Caller:
 
     def _entry(self, args: tuple[object, ...], bound: Bound, variant: "Variant") -> Entry | None:
         """Return what a builtin needs to run `variant` on arguments like these, `None` if it is not for builtins."""
-        kernel, lowered, signature = self._kernel, variant.lowered, self._kernel.signature
-        if not variant.is_specialised or lowered.result is not None or lowered.packed_calls or signature.has_strides:
+        facts, signature = variant.facts, self._kernel.signature
+        if not variant.is_specialised or facts.result is not None or facts.packed_calls or signature.has_strides:
             return None
-        sizes = kernel.workspace_bytes(lowered, bound)
+        sizes = self._kernel.workspace_bytes(variant, bound)
         value_of = dict(zip(signature.symbols, bound.sizes, strict=True))
         arguments = [_argument(signature, position, arg, value_of) for position, arg in enumerate(args)]
         known = [item for item in arguments if item is not None]
         word_count = len(args) + len(bound.sizes) + len(sizes)
-        if len(known) < len(args) or word_count > SLOT_WORDS or 2 + lowered.value_count > RECORD_WORDS:
+        if len(known) < len(args) or word_count > SLOT_WORDS or 2 + facts.value_count > RECORD_WORDS:
             return None
         return Entry(
             variant.program,
@@ -88,11 +88,11 @@ class Caller:
             self._pairs(signature) if bound.are_distinct else (),
             bound.sizes,
             tuple(
-                -max(size, 1) if writes_all(kernel.function, buffer, value_of) else max(size, 1)
-                for size, buffer in zip(sizes, lowered.workspace, strict=True)
+                -max(size, 1) if item.is_filled else max(size, 1)
+                for size, item in zip(sizes, facts.workspace or (), strict=True)
             ),
-            self._output_kind(value_of),
-            lowered.work is None or lowered.work > LONG,
+            self._output_kind(facts),
+            facts.work is None or facts.work > LONG,
         )
 
     def _pairs(self, signature: Signature) -> tuple[tuple[int, int], ...]:
@@ -108,12 +108,10 @@ class Caller:
             and other != position
         )
 
-    def _output_kind(self, value_of: dict[PrimVar, int]) -> OutputKind:
+    def _output_kind(self, facts: Facts) -> OutputKind:
         if self._output is None:
             return "given"
-        function = self._kernel.function
-        buffer = function.buffer_of(function.params[-1])
-        return "empty" if buffer is not None and writes_all(function, buffer, value_of) else "zeros"
+        return "empty" if facts.fills_last else "zeros"
 
 
 def _argument(signature: Signature, position: int, arg: object, value_of: dict[PrimVar, int]) -> Argument | None:

@@ -100,6 +100,10 @@ class Code:
         """Return the mark of a loop that is neither vectorised nor unrolled: its body is written as it is to be."""
         return self._loop('!1, !{!"llvm.loop.unroll.disable"}')
 
+    def kept_loop(self) -> str:
+        """Return the mark of a loop that is not unrolled, so that it is vectorised itself."""
+        return self._loop('!{!"llvm.loop.unroll.disable"}')
+
     def _loop(self, properties: str) -> str:
         self._loops.append(properties)
         return f"!{len(self._loops) + 1}"

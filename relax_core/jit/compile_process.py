@@ -1,7 +1,8 @@
-"""A process that makes objects of the LLVM IR that it is sent, keeps them in the cache, and runs none of them.
+"""A process that compiles the kernels and the LLVM IR that it is sent, keeps them in the cache, and runs none of them.
 
-It reads requests from a descriptor, `flags, length, text`, and answers each with `length, object`; nothing stands for
-a failure. It ends at the end of its input, which is also when the process that writes to it ends.
+It reads work from a descriptor, `flags, length, content`, and answers each with `length, result`; nothing stands for
+a failure. It ends at the end of its input, which is also when the process that writes to it ends. A kernel is sent as
+its prim func, not as instructions: so what the cache has under its name is what lowering makes of it, whoever asked.
 """
 
 import os
@@ -11,17 +12,22 @@ import subprocess
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, Protocol
+from typing import Final, Protocol, get_args
 
 from relax_core.jit.cache import ObjectCache
 from relax_core.jit.llvm_source import Source
+from relax_core.jit.pipelines import Pipeline
+from relax_core.jit.specialisation import Request
 from relax_core.jit.target import Target
 
 TEXT_LIMIT_BYTES: Final = 16 << 20
 IMAGE_LIMIT_BYTES: Final = 64 << 20
 
 _REQUEST, _ANSWER = struct.Struct("<BI"), struct.Struct("<I")
-_HAS_VECTORS, _IS_FINAL = 1, 2
+_IS_FINAL, _IS_KERNEL = 64, 128
+_PIPELINES: Final[tuple[Pipeline, ...]] = get_args(Pipeline)
+
+Work = Source | Request
 
 # The public names of the package take ten times as long to import as what the process needs.
 _BOOT = """import sys, types
@@ -36,8 +42,8 @@ _PACKAGE = Path(__file__).resolve().parents[1]
 class Connection(Protocol):
     """A way to a compile process."""
 
-    def compile(self, source: Source) -> bytes | None:
-        """Return the object of `source`, `None` if LLVM makes none of it.
+    def compile(self, work: Work) -> bytes | None:
+        """Return the object of a source, or the entry of a kernel; `None` if nothing is made of it.
 
         Raises:
             OSError: the process is gone.
@@ -61,13 +67,12 @@ class Descriptors:
     to: int
     back: int
 
-    def compile(self, source: Source) -> bytes | None:
-        """Ask for the object of `source`."""
-        text = source.text.encode()
-        if len(text) > TEXT_LIMIT_BYTES:
+    def compile(self, work: Work) -> bytes | None:
+        """Ask for what is made of `work`."""
+        flags, content = _packed(work)
+        if len(content) > TEXT_LIMIT_BYTES:
             return None
-        flags = _HAS_VECTORS * source.has_vectors | _IS_FINAL * source.is_final
-        write_all(self.to, _REQUEST.pack(flags, len(text)) + text)
+        write_all(self.to, _REQUEST.pack(flags, len(content)) + content)
         (length,) = _ANSWER.unpack(self._read(_ANSWER.size))
         if length > IMAGE_LIMIT_BYTES:
             raise OSError(f"the compile process announces an object of {length} bytes")
@@ -96,12 +101,12 @@ class CompileProcess:
             start_new_session=True,
         )
 
-    def compile(self, source: Source) -> bytes | None:
-        """Ask for the object of `source`."""
+    def compile(self, work: Work) -> bytes | None:
+        """Ask for what is made of `work`."""
         sink, back = self._process.stdin, self._process.stdout
         assert sink is not None
         assert back is not None
-        return Descriptors(sink.fileno(), back.fileno()).compile(source)
+        return Descriptors(sink.fileno(), back.fileno()).compile(work)
 
     def close(self) -> None:
         """Let the process end, and wait for it."""
@@ -120,28 +125,43 @@ def serve(source: int, sink: int, cache: ObjectCache | None, idle_seconds: float
         if head is None:
             return
         flags, length = _REQUEST.unpack(head)
-        text = read_exactly(source, length) if length <= TEXT_LIMIT_BYTES else None
-        if text is None:
+        content = read_exactly(source, length) if length <= TEXT_LIMIT_BYTES else None
+        if content is None:
             raise OSError("a request is too long, or cut off")
-        asked = Source(
-            text.decode(errors="replace"), has_vectors=bool(flags & _HAS_VECTORS), is_final=bool(flags & _IS_FINAL)
-        )
-        image = _image(asked, target, cache)
-        write_all(sink, _ANSWER.pack(len(image)) + image)
+        made = _made(_unpacked(flags, content), target, cache)
+        write_all(sink, _ANSWER.pack(len(made)) + made)
 
 
-def _image(source: Source, target: Target, cache: ObjectCache | None) -> bytes:
-    key = source.key(target)
-    image = None if cache is None else cache.get(key)
-    if image is None:
+def _packed(work: Work) -> tuple[int, bytes]:
+    match work:
+        case Source(text=text):
+            return _PIPELINES.index(work.pipeline) | _IS_FINAL * work.is_final, text.encode()
+        case Request(content=content):
+            return _IS_KERNEL, content
+
+
+def _unpacked(flags: int, content: bytes) -> Work:
+    if flags & _IS_KERNEL:
+        return Request(content)
+    number = flags & ~_IS_FINAL
+    if number >= len(_PIPELINES):
+        raise OSError(f"there is no pipeline {number}")
+    text = content.decode(errors="replace")
+    return Source(text, pipeline=_PIPELINES[number], is_final=bool(flags & _IS_FINAL))
+
+
+def _made(work: Work, target: Target, cache: ObjectCache | None) -> bytes:
+    key = work.key(target)
+    made = None if cache is None else cache.get(key)
+    if made is None:
         try:
-            image = source.compile(target)
-        except RuntimeError:
-            # LLVM does not take the text: who sent it finds that out when it compiles it.
-            return b""
-        if cache is not None:
-            cache.put(key, image)
-    return image
+            made = work.compile(target)
+        except (RuntimeError, ValueError):
+            # Nothing is made of it: who sent it finds out why when it compiles it.
+            made = None
+        if made is not None and cache is not None:
+            cache.put(key, made)
+    return made or b""
 
 
 def read_exactly(number: int, count: int) -> bytes | None:

@@ -11,12 +11,13 @@ from relax_core.ir.rewrite import RewriteLog
 from relax_core.ir.tir import PrimFunc
 from relax_core.jit.builtin import RECORD_COUNT, Builtins, Records, builtin_program
 from relax_core.jit.compiler import Compiler
-from relax_core.jit.kernel import CANCELLED_FUEL, Kernel
-from relax_core.jit.llvm_source import Source
+from relax_core.jit.facts import Facts
+from relax_core.jit.kernel import CANCELLED_FUEL, Compiled, Kernel
 from relax_core.jit.lower import NO_FUNCTIONS
 from relax_core.jit.memory import keep_freed_memory
 from relax_core.jit.options import DEFAULT_OPTIONS, KernelOptions
-from relax_core.jit.target import NO_SYMBOLS, Program, Target
+from relax_core.jit.specialisation import Request, Specialisation, source_of
+from relax_core.jit.target import NO_SYMBOLS, Target
 from relax_core.jit.threads import thread_count, thread_symbols
 
 UNLIMITED_FUEL = 1 << 62
@@ -96,7 +97,7 @@ class Engine:
                 other = self.kernel(function, name, kernel.log, kernel.functions)
                 if other is not kernel:
                     # What waits does not keep an engine that is done with.
-                    pool.submit(id(other), partial(_source_ahead, ref(other)))
+                    pool.submit(id(other), partial(_request_ahead, ref(other)))
         pool.claim(id(kernel))
 
     @property
@@ -117,10 +118,24 @@ class Engine:
             self._cancelled.add(number)
             record[0] = CANCELLED_FUEL
 
-    def program(self, source: Source) -> Program:
-        """Compile LLVM IR, or find it compiled."""
-        symbols = thread_symbols(self.options.threads, self._compiler) if source.has_chunks else NO_SYMBOLS
-        return self._compiler.program(source, symbols)
+    def compiled(self, kernel: Kernel, wanted: Specialisation) -> Compiled:
+        """Find the code of a specialisation of `kernel`, or lower and compile it."""
+        compiler, request = self._compiler, wanted.request()
+        key = "" if request is None else request.key(self.target)
+        entry = None if request is None else compiler.find(key)
+        if entry is None:
+            self.compile_ahead(kernel)
+            entry = compiler.take(key)
+        if entry is not None:
+            return Compiled(entry.facts, compiler.link(key, entry, self._symbols(entry.facts)), None)
+        lowered = wanted.lowered(kernel.locate)
+        facts, source = wanted.facts(lowered, self.target), source_of(lowered)
+        if request is None or not facts.is_kept:
+            return Compiled(facts, compiler.program(source, self._symbols(facts)), lowered)
+        return Compiled(facts, compiler.compile(request, facts, source, self._symbols(facts)), lowered)
+
+    def _symbols(self, facts: Facts) -> Mapping[str, int]:
+        return thread_symbols(self.options.threads, self._compiler) if facts.has_chunks else NO_SYMBOLS
 
     def start(self, record: "ctypes.Array[ctypes.c_int64]") -> None:
         """Declare that a kernel runs with this error record."""
@@ -137,6 +152,6 @@ class Engine:
         return was_cancelled
 
 
-def _source_ahead(kernel: "ref[Kernel]") -> Source | None:
+def _request_ahead(kernel: "ref[Kernel]") -> Request | None:
     found = kernel()
-    return None if found is None else found.source_ahead()
+    return None if found is None else found.request_ahead()

@@ -92,7 +92,7 @@ def enclose(state: State, function: PrimFunc, workspace: tuple[Buffer, ...], *, 
         value = state.bounds.values.get(symbol)
         head.append(f"; %d{number} is {symbol.name}" + ("" if value is None else f" = {value}"))
         unpacking += _unpack(state, len(params) - 1, f"d{number}", symbol)
-    for number, buffer in enumerate(workspace):
+    for number, buffer in _needed(state, workspace):
         params.append(f"ptr noalias align 16 %w{number}")
         head.append(f"; %w{number} is {buffer.name}, allocated by the caller")
         unpacking += _unpack(state, len(params) - 1, f"w{number}", None)
@@ -122,6 +122,11 @@ def enclose(state: State, function: PrimFunc, workspace: tuple[Buffer, ...], *, 
             "",
         )
     )
+
+
+def _needed(state: State, workspace: tuple[Buffer, ...]) -> list[tuple[int, Buffer]]:
+    """Return the buffers that the caller allocates, with their numbers."""
+    return [(number, buffer) for number, buffer in enumerate(workspace) if buffer not in state.contracted]
 
 
 def _pointer_attributes(state: State, buffer: Buffer, alias: str, *, is_written: bool) -> str:

@@ -12,7 +12,6 @@ import numpy as np
 
 from relax_core.diagnostics import CompileError, Diagnostic, RunError
 from relax_core.ir.node import Node, children
-from relax_core.ir.prim import PrimVar
 from relax_core.ir.rewrite import RewriteLog
 from relax_core.ir.tir import BufferLoad, BufferStore, PrimFunc
 from relax_core.jit.arguments import Bound, Signature, address_of
@@ -20,16 +19,17 @@ from relax_core.jit.bounds import Bounds
 from relax_core.jit.builtin import Builtins
 from relax_core.jit.callers import Caller
 from relax_core.jit.checks import cancelled, diagnose
-from relax_core.jit.frame import ENTRY
+from relax_core.jit.facts import Facts, size_bytes
 from relax_core.jit.jumps import ENDED, STOPPED
-from relax_core.jit.llvm_source import Source
-from relax_core.jit.lower import Lowered, lower
+from relax_core.jit.lower import Lowered
 from relax_core.jit.options import KernelOptions
-from relax_core.jit.packed_calls import FAILED, CallHost, Trampoline
+from relax_core.jit.packed_calls import FAILED
 from relax_core.jit.ranges import access_report
 from relax_core.jit.remarks import KernelRemark
+from relax_core.jit.specialisation import Request, Specialisation, source_of
 from relax_core.jit.target import Program, Target
 from relax_core.jit.text import text_of
+from relax_core.jit.trampoline import CallHost, Trampoline
 from relax_core.jit.types import ScalarType
 from relax_core.source import Span
 
@@ -57,12 +57,8 @@ class Host(Protocol):
         """What builtins that run kernels share, `None` if they cannot be made here."""
         ...
 
-    def program(self, source: Source) -> Program:
-        """Compile LLVM IR, or find it compiled."""
-        ...
-
-    def compile_ahead(self, kernel: "Kernel") -> None:
-        """Let the other kernels of its module be compiled meanwhile."""
+    def compiled(self, kernel: "Kernel", wanted: Specialisation) -> "Compiled":
+        """Find the code of a specialisation of `kernel`, or lower and compile it."""
         ...
 
     def start(self, record: "ctypes.Array[ctypes.c_int64]") -> None:
@@ -75,14 +71,29 @@ class Host(Protocol):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Variant:
-    """A kernel's code for certain sizes, or for any if it is not specialised."""
+class Compiled:
+    """Machine code, what calls of it need to know, and what it was lowered to, if that was done here."""
 
-    lowered: Lowered
-    is_specialised: bool
+    facts: Facts
+    program: Program
+    lowered: Lowered | None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Variant:
+    """A kernel's code for certain sizes, or for any if it is not specialised; `lowered` if it was lowered here."""
+
+    facts: Facts
+    lowered: Lowered | None
+    wanted: Specialisation
     program: Program
     slots_type: "type[ctypes.Array[ctypes.c_uint64]]"
     record_type: "type[ctypes.Array[ctypes.c_int64]]"
+
+    @property
+    def is_specialised(self) -> bool:
+        """Tell whether this is for certain sizes."""
+        return self.wanted.sizes is not None
 
 
 class Kernel:
@@ -100,7 +111,6 @@ class Kernel:
         """Positions of the arguments without values before a call; `None` for all that the prim func writes."""
         self._signature: Signature | None = None
         self._caller: Caller | None = None
-        self._lowered_ahead: Lowered | None = None
         self.specialised_variants = SPECIALISED_VARIANTS
         self._variants: OrderedDict[VariantKey, Variant] = OrderedDict()
 
@@ -140,11 +150,11 @@ class Kernel:
 
     def run(self, bound: Bound, variant: Variant, call_host: CallHost | None) -> bool | int | float | None:
         """Run what `bind` returned."""
-        workspace = [np.zeros(max(size, 1), np.uint8) for size in self.workspace_bytes(variant.lowered, bound)]
+        workspace = [np.zeros(max(size, 1), np.uint8) for size in self.workspace_bytes(variant, bound)]
         words = [*bound.words, *bound.sizes, *(address_of(buffer) for buffer in workspace)]
         trampoline: Trampoline | None = None
-        if variant.lowered.packed_calls:
-            trampoline = Trampoline(variant.lowered.packed_calls, call_host or self._refuse)
+        if variant.facts.packed_calls:
+            trampoline = Trampoline(variant.facts.packed_calls, call_host or self._refuse)
             words.append(trampoline.address)
         slots = variant.slots_type(*words)
         record = variant.record_type(self.host.fuel)
@@ -159,12 +169,12 @@ class Kernel:
             raise error
         if code == STOPPED:
             raise RunError((self.why_stopped(variant, record[:], was_cancelled=was_cancelled),))
-        result = variant.lowered.result
+        result = variant.facts.scalar
         return None if code == ENDED or result is None else _number(record[1], result)
 
     def why_stopped(self, variant: Variant, record: list[int], *, was_cancelled: bool = False) -> Diagnostic:
         """Say what the record of a kernel that stopped tells."""
-        site = variant.lowered.sites[record[1]]
+        site = self.lowered(variant).sites[record[1]]
         values = record[2 : 2 + len(site.recorded)]
         if site.kind == "fuel" and (was_cancelled or record[0] < CANCELLED_FUEL // 2):
             return cancelled(site, values, self.locate)
@@ -188,12 +198,12 @@ class Kernel:
     def optimized_ir(self) -> str:
         """Return that LLVM IR after LLVM's optimisations."""
         latest = self._latest()
-        return self.host.target.optimized_ir(latest.text, has_vectors=latest.has_vectors)
+        return self.host.target.optimized_ir(latest.text, latest.pipeline)
 
     def assembly(self) -> str:
         """Return that machine code as text."""
         latest = self._latest()
-        return self.host.target.assembly(latest.text, has_vectors=latest.has_vectors)
+        return self.host.target.assembly(latest.text, latest.pipeline)
 
     def remarks(self) -> tuple[KernelRemark, ...]:
         """Return which transformations the latest call's variant was made with, and which were refused."""
@@ -209,27 +219,26 @@ class Kernel:
 
     def _latest(self) -> Lowered:
         if self._variants:
-            return next(reversed(self._variants.values())).lowered
-        return self._lower(None, are_distinct=True)
+            return self.lowered(next(reversed(self._variants.values())))
+        return self._wanted((None, True)).lowered(self.locate)
 
-    def _lower(self, values: Mapping[PrimVar, int] | None, *, are_distinct: bool) -> Lowered:
-        options = self.host.options
-        return lower(
-            self.function,
-            values,
-            self.locate,
-            self.functions,
-            options,
-            are_distinct=are_distinct,
-            outputs=self.outputs,
-        )
+    def lowered(self, variant: Variant) -> Lowered:
+        """Return what a variant was lowered to, which is done again here if its code was found compiled."""
+        if variant.lowered is not None:
+            return variant.lowered
+        lowered = variant.wanted.lowered(self.locate)
+        assert source_of(lowered).key(self.host.target) == variant.facts.program, "its code is that of another program"
+        return lowered
 
-    def source_ahead(self) -> Source | None:
-        """Return the LLVM IR that this kernel will be compiled from, `None` if it depends on the arguments."""
+    def _wanted(self, key: VariantKey) -> Specialisation:
+        sizes, are_distinct = key
+        return Specialisation(self.function, self.functions, self.host.options, sizes, are_distinct, self.outputs)
+
+    def request_ahead(self) -> Request | None:
+        """Return what this kernel will be compiled from, `None` if it depends on the arguments."""
         with suppress(CompileError):
             if not self.signature.symbols and not self._variants:
-                lowered = self._lowered_ahead = self._lower({}, are_distinct=True)
-                return _source(lowered)
+                return self._wanted(_ONLY_KEY).request()
         return None
 
     def _variant(self, bound: Bound) -> Variant:
@@ -244,30 +253,33 @@ class Kernel:
         return found
 
     def _compile(self, key: VariantKey) -> Variant:
-        self.host.compile_ahead(self)
-        sizes, are_distinct = key
-        values = None if sizes is None else dict(zip(self.signature.symbols, sizes, strict=True))
-        lowered = self._lowered_ahead if key == _ONLY_KEY else None
-        lowered = lowered or self._lower(values, are_distinct=are_distinct)
-        program = self.host.program(_source(lowered))
-        word_count = len(self.function.params) + len(self.signature.symbols) + len(lowered.workspace)
-        word_count += bool(lowered.packed_calls)
-        record_type = ctypes.c_int64 * (2 + lowered.value_count)
-        return Variant(lowered, sizes is not None, program, ctypes.c_uint64 * word_count, record_type)
+        wanted = self._wanted(key)
+        found = self.host.compiled(self, wanted)
+        facts = found.facts
+        word_count = len(self.function.params) + len(self.signature.symbols) + facts.workspace_count
+        word_count += bool(facts.packed_calls)
+        record_type = ctypes.c_int64 * (2 + facts.value_count)
+        return Variant(facts, found.lowered, wanted, found.program, ctypes.c_uint64 * word_count, record_type)
 
-    def workspace_bytes(self, lowered: Lowered, bound: Bound) -> tuple[int, ...]:
+    def workspace_bytes(self, variant: Variant, bound: Bound) -> tuple[int, ...]:
         """Return the sizes of the buffers that the kernel is given besides its arguments."""
+        limit = self.host.allocation_limit_bytes
+        if variant.facts.workspace is not None:
+            known = tuple(item.size_bytes for item in variant.facts.workspace)
+            if sum(known) <= limit:
+                return known
         bounds = Bounds(dict(zip(self.signature.symbols, bound.sizes, strict=True)))
         sizes: list[int] = []
-        for buffer in lowered.workspace:
-            extents = [bounds.constant(dim) for dim in buffer.shape]
-            known = [extent for extent in extents if extent is not None and extent >= 0]
-            size = prod(known) * np.dtype(buffer.dtype).itemsize
-            sizes.append(size)
-            if len(known) != len(extents) or sum(sizes) > self.host.allocation_limit_bytes:
-                shape = ", ".join(str(extent) for extent in extents)
-                message = f"Allocating `{buffer.name}` with shape ({shape}) takes {size} bytes"
-                hint = f"A kernel may allocate {self.host.allocation_limit_bytes} bytes."
+        for buffer in self.lowered(variant).workspace:
+            size = size_bytes(bounds, buffer)
+            sizes.append(size or 0)
+            if size is None or sum(sizes) > limit:
+                found = [bounds.constant(dim) for dim in buffer.shape]
+                shape = ", ".join(str(extent) for extent in found)
+                known_bytes = prod(extent for extent in found if extent is not None and extent >= 0)
+                count = known_bytes * np.dtype(buffer.dtype).itemsize
+                message = f"Allocating `{buffer.name}` with shape ({shape}) takes {count} bytes"
+                hint = f"A kernel may allocate {limit} bytes."
                 raise RunError((Diagnostic("JT017", message, self.locate(buffer), hint),))
         return tuple(sizes)
 
@@ -278,10 +290,6 @@ class Kernel:
         span = buffer.span if self.log is None else self.log.locate(buffer)
         shape = ", ".join(text_of(dim) for dim in buffer.shape) + ("," if len(buffer.shape) == 1 else "")
         return () if span is None else ((f"`{buffer.name}` has shape ({shape})", span),)
-
-
-def _source(lowered: Lowered) -> Source:
-    return Source(lowered.text, ENTRY, has_vectors=lowered.has_vectors, has_chunks=lowered.has_chunks)
 
 
 def _number(word: int, scalar: ScalarType) -> bool | int | float:

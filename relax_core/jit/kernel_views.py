@@ -70,15 +70,15 @@ def kernel_views(
     """
     start = perf_counter()
     plain = lower(function, sizes, locate, functions, options, are_distinct=True)
-    target.assembly(plain.text, has_vectors=plain.has_vectors)
+    target.assembly(plain.text, plain.pipeline)
     seconds = perf_counter() - start
     marked = lower(function, sizes, locate, functions, options, are_distinct=True, has_places=True)
-    optimised, said = target.explained_ir(marked.text, has_vectors=marked.has_vectors)
+    optimised, said = target.explained_ir(marked.text, marked.pipeline)
     return KernelViews(
         marked.places,
         placed_ir(marked.text),
         placed_ir(optimised),
-        placed_assembly(target.assembly(marked.text, has_vectors=marked.has_vectors)),
+        placed_assembly(target.assembly(marked.text, marked.pipeline)),
         marked.remarks,
         _vectoriser_remarks(said),
         access_report(function),

@@ -2,11 +2,14 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
+from relax_core.ir.node import Node, children, postorder
 from relax_core.ir.prim import PrimExpr
-from relax_core.ir.tir import For, Stmt, While
+from relax_core.ir.tir import BufferStore, For, IterVar, Stmt, While
 from relax_core.jit.checks import Site, unsupported
 from relax_core.jit.code import phi
+from relax_core.jit.pipelines import form_of
 from relax_core.jit.scalar import lower_expr
 from relax_core.jit.state import LoopLabels, State
 from relax_core.jit.text import text_of
@@ -16,11 +19,36 @@ from relax_core.jit.work import always_pays, has_jump, static_work
 CHUNK = 65536
 # A nest of loops with constant extents and no more work than this pays once, before it starts.
 PREPAID = 4096
+# A loop of so many rounds is short enough to be unrolled by LLVM, and long enough for a vector.
+SHORTEST_ROW, LONGEST_ROW = 8, 64
 
 LowerStmt = Callable[[State, Stmt], None]
 
 
-def lower_for(state: State, loop: For, lower_stmt: LowerStmt) -> None:
+@dataclass(frozen=True, slots=True)
+class Counting:
+    """A loop that counts from `first` to `end`, exclusive; its variable is `start` and `step` for each count.
+
+    `break` goes to `leave`, if there is one. With `is_kept` it is not unrolled before it is vectorised.
+    """
+
+    start: str
+    step: str
+    first: str
+    end: str
+    leave: str
+    is_kept: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Rounds:
+    """How rounds of a loop are emitted in another way, those of at most `chunk` units of work at once."""
+
+    emit: Callable[[Counting], None]
+    chunk: int = CHUNK
+
+
+def lower_for(state: State, loop: For, lower_stmt: LowerStmt, rounds: Rounds | None = None) -> None:
     """Emit a loop. Parallel, vectorised and unrolled ones run in order, which gives the same values."""
     if loop.kind == "thread_binding":
         hint = "Kernels run on the host; use T.grid or T.serial."
@@ -38,8 +66,11 @@ def lower_for(state: State, loop: For, lower_stmt: LowerStmt) -> None:
     was_prepaid = state.is_prepaid
     leave = state.code.label("left") if has_jump(loop.body, "break_loop") else ""
 
+    emit = partial(counted, state, loop, lower_stmt=lower_stmt) if rounds is None else rounds.emit
+    chunk = CHUNK if rounds is None else rounds.chunk
+
     def run(first: str, end: str) -> None:
-        _counted(state, loop, Counting(start, step, first, end, leave), lower_stmt)
+        emit(Counting(start, step, first, end, leave))
 
     if state.is_prepaid:
         run("0", extent)
@@ -52,7 +83,8 @@ def lower_for(state: State, loop: For, lower_stmt: LowerStmt) -> None:
         run("0", extent)
     else:
         state.is_prepaid = inner is not None and inner <= CHUNK
-        _chunked(state, loop, extent, max(inner, 1) if inner is not None and inner <= CHUNK else 1, run)
+        work = max(inner, 1) if inner is not None and inner <= CHUNK else 1
+        _chunked(state, loop, (extent, work, chunk), run)
     if leave:
         state.code.goto(leave)
     state.is_prepaid = was_prepaid
@@ -83,6 +115,7 @@ def _trip_count(state: State, extent: str, step: str) -> str:
 
 def lower_while(state: State, loop: While, lower_stmt: LowerStmt) -> None:
     """Emit a loop that pays for every iteration."""
+    state.forms.add("plain")
     code = state.code
     head, body, leave = code.label("while"), code.label("do"), code.label("done")
     code.comment("while")
@@ -112,10 +145,14 @@ def pay(state: State, loop: For | While, amount: str) -> None:
     state.require(is_enough, Site("fuel", loop, hint=name))
 
 
-def _chunked(state: State, loop: For, extent: str, work: int, run: Callable[[str, str], None]) -> None:
-    """Emit a loop over pieces of `loop`, each of which pays before it runs."""
+def _chunked(state: State, loop: For, sizes: tuple[str, int, int], run: Callable[[str, str], None]) -> None:
+    """Emit a loop over pieces of `loop`, each of which pays before it runs.
+
+    `sizes` are the number of rounds, the work of one, and that of a piece.
+    """
     code = state.code
-    size = max(CHUNK // work, 1)
+    extent, work, chunk = sizes
+    size = max(chunk // work, 1)
     head, body, leave = code.label("chunks"), code.label("chunk"), code.label("done")
     before = code.block
     code.jump(head)
@@ -141,21 +178,8 @@ def _least(state: State, a: str, b: str) -> str:
     return state.code.emit(f"call i64 @llvm.smin.i64(i64 {a}, i64 {b})")
 
 
-@dataclass(frozen=True, slots=True)
-class Counting:
-    """A loop that counts from `first` to `end`, exclusive; its variable is `start` and `step` for each count.
-
-    `break` goes to `leave`, if there is one.
-    """
-
-    start: str
-    step: str
-    first: str
-    end: str
-    leave: str
-
-
-def _counted(state: State, loop: For, counting: Counting, lower_stmt: LowerStmt) -> None:
+def counted(state: State, loop: For, counting: Counting, lower_stmt: LowerStmt) -> None:
+    """Emit rounds of a loop that are paid for."""
     code, scalar = state.code, state.scalar_of(loop.var)
     head, body, leave = code.label("head"), code.label("body"), code.label("done")
     latch = code.label("continue") if has_jump(loop.body, "continue_loop") else ""
@@ -174,6 +198,8 @@ def _counted(state: State, loop: For, counting: Counting, lower_stmt: LowerStmt)
     state.define(loop.var, register)
     state.loops.append(LoopLabels(latch, counting.leave))
     vector_count = state.vector_count
+    if not _has_loop(loop.body):
+        state.forms.add(form_of(state.bounds.constant(loop.extent) if loop.step is None else None))
     lower_stmt(state, loop.body)
     state.loops.pop()
     state.forget()
@@ -182,9 +208,46 @@ def _counted(state: State, loop: For, counting: Counting, lower_stmt: LowerStmt)
         code.goto(latch)
     code.do(f"{following} = add nsw i64 {count}, 1")
     code.fill(position, f"{count} = {phi('i64', (counting.first, before), (following, code.block))}")
-    if state.vector_count == vector_count:
-        code.jump(head)
-    else:
-        # Vectorised itself, a loop around vectors would gather their lanes one by one.
-        code.do(f"br label %{head}, !llvm.loop {code.scalar_loop()}")
+    code.do(f"br label %{head}{_mark(state, loop, counting, has_vectors=state.vector_count != vector_count)}")
     code.start(leave)
+
+
+def _mark(state: State, loop: For, counting: Counting, *, has_vectors: bool) -> str:
+    """Return how LLVM is to treat a loop."""
+    if state.is_careful:
+        return f", !llvm.loop {state.code.written_loop()}"
+    if has_vectors:
+        # Vectorised itself, a loop around vectors would gather their lanes one by one.
+        return f", !llvm.loop {state.code.scalar_loop()}"
+    return f", !llvm.loop {state.code.kept_loop()}" if counting.is_kept or _is_row(state, loop) else ""
+
+
+def _is_row(state: State, loop: For) -> bool:
+    """Tell whether a loop, unrolled, would vanish in the loop around it, whose rounds lie far apart."""
+    return is_short(state, loop) and stores_apart(loop)
+
+
+def is_short(state: State, loop: For) -> bool:
+    """Tell whether a loop has few rounds, but enough for a vector."""
+    count = state.bounds.constant(loop.extent)
+    return count is not None and SHORTEST_ROW <= count <= LONGEST_ROW
+
+
+def stores_apart(loop: For) -> bool:
+    """Tell whether each round of an innermost loop stores to elements of its own, side by side."""
+    nodes = [*postorder(loop.body)]
+    bound = (item.var for item in nodes if isinstance(item, IterVar) and item.binding is loop.var)
+    varying: set[Node] = {loop.var, *bound}
+    stores = [item for item in nodes if isinstance(item, BufferStore)]
+    is_innermost = not any(isinstance(item, For | While) for item in nodes)
+    return is_innermost and all(item.indices and item.indices[-1] in varying for item in stores)
+
+
+def _has_loop(stmt: Stmt) -> bool:
+    stack: list[Node] = [stmt]
+    while stack:
+        item = stack.pop()
+        if isinstance(item, For | While):
+            return True
+        stack += (part for part in children(item) if isinstance(part, Stmt))
+    return False

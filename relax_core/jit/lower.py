@@ -40,6 +40,7 @@ from relax_core.jit.jumps import lower_jump, result_type
 from relax_core.jit.loops import lower_for, lower_while
 from relax_core.jit.options import DEFAULT_OPTIONS, KernelOptions
 from relax_core.jit.packed_calls import PackedCall, call_packed
+from relax_core.jit.pipelines import Form, Pipeline, form_of_tiles, pipeline_of
 from relax_core.jit.prim_calls import call_prim_func, called_functions
 from relax_core.jit.remarks import KernelRemark
 from relax_core.jit.scalar import lower_expr
@@ -47,6 +48,7 @@ from relax_core.jit.scoped import enter
 from relax_core.jit.state import State
 from relax_core.jit.symbols import shape_symbols
 from relax_core.jit.text import text_of
+from relax_core.jit.transforms.fuse import fuse
 from relax_core.jit.transforms.registry import emit_transformed
 from relax_core.jit.types import SCALAR_TYPES, ScalarType
 from relax_core.jit.vectors import bind_vector, lanes_of_value, lower_store
@@ -68,7 +70,7 @@ class Lowered:
     of the value that the prim func returns, if it returns one; `packed_calls` are those of packed functions, by number;
     `remarks` tell which transformations were applied and which were refused; `places` are the origins that the marks
     of `debug_lines` number; `work` estimates for how many nanoseconds it runs, `None` if that depends on values;
-    with `has_chunks` there are loops whose chunks several threads may run.
+    `pipeline` is how LLVM optimises it; with `has_chunks` there are loops whose chunks several threads may run.
     """
 
     text: str
@@ -77,7 +79,7 @@ class Lowered:
     checked: tuple[Node, ...]
     result: ScalarType | None = None
     packed_calls: tuple[PackedCall, ...] = ()
-    has_vectors: bool = False
+    pipeline: Pipeline = "loops"
     remarks: tuple[KernelRemark, ...] = ()
     places: tuple[Origin, ...] = ()
     work: int | None = None
@@ -141,14 +143,34 @@ def lower(
     state.code.stand_at(function)
     state.code.do("ret i32 0")
     text = enclose(state, function, workspace, are_distinct=are_distinct)
-    checked = tuple(dict.fromkeys(state.checked))
-    calls = tuple(state.packed_calls)
-    has_vectors, remarks = state.vector_count > 0, tuple(state.remarks)
-    places = tuple(state.code.places)
-    sites, work = tuple(state.sites), static_work(state, function.body)
+    return _lowered(state, text, tuple(buffer for buffer in workspace if buffer not in state.contracted))
+
+
+def _lowered(state: State, text: str, workspace: tuple[Buffer, ...]) -> Lowered:
+    """Collect what the lowering found, told of the statements of the text alone."""
+    origin = state.origin
+    remarks = tuple(replace(item, node=origin.get(item.node, item.node)) for item in state.remarks)
+    pipeline = _pipeline(state)
     return Lowered(
-        text, sites, workspace, checked, state.result, calls, has_vectors, remarks, places, work, bool(state.parts)
+        text,
+        tuple(replace(item, node=origin.get(item.node, item.node)) for item in state.sites),
+        workspace,
+        tuple(dict.fromkeys(origin.get(item, item) for item in state.checked)),
+        state.result,
+        tuple(state.packed_calls),
+        pipeline,
+        remarks,
+        tuple(replace(item, node=origin.get(item.node, item.node)) for item in state.code.places),
+        static_work(state, state.function.body),
+        bool(state.parts),
     )
+
+
+def _pipeline(state: State) -> Pipeline:
+    applied = [remark for remark in state.remarks if remark.kind == "applied"]
+    tiles: set[Form] = {form_of_tiles(remark.node) for remark in applied if remark.transform == "tile"}
+    names = (remark.transform for remark in applied)
+    return pipeline_of(names, state.forms | tiles, has_vectors=state.vector_count > 0)
 
 
 def _call(state: State, expr: Intrinsic) -> str:
@@ -161,7 +183,7 @@ def lower_stmt(state: State, stmt: Stmt) -> None:
     before = state.code.stand_at(stmt)
     match cast("TirStmt", stmt):
         case SeqStmt(stmts=stmts):
-            for item in stmts:
+            for item in fuse(state, stmts):
                 lower_stmt(state, item)
                 if isinstance(item, AssertStmt):
                     state.bounds.assume(item.condition)

@@ -1,4 +1,4 @@
-"""Compiling ahead: objects that will be needed are made by other processes meanwhile."""
+"""Compiling ahead: kernels that will be needed are compiled by other processes meanwhile."""
 
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
@@ -6,21 +6,20 @@ from threading import Condition, Thread
 from typing import Final
 
 from relax_core.jit.cache import ObjectCache
-from relax_core.jit.compile_process import Connection
-from relax_core.jit.llvm_source import Source
+from relax_core.jit.compile_process import Connection, Work
 from relax_core.jit.target import Target
 
-# Objects that nobody asked for, and jobs that wait; what came first is dropped.
+# Results that nobody asked for, and jobs that wait; what came first is dropped.
 KEPT_COUNT: Final = 1024
 WAIT_SECONDS: Final = 20.0
 
-MakeSource = Callable[[], Source | None]
+MakeWork = Callable[[], Work | None]
 
 
 class Pool:
     """Hands jobs to at most `count` compile processes, which are started when there is work and end behind it.
 
-    A job makes the source of an object, in a thread; it is sent to a process if the object is not in `cache`.
+    A job says in a thread what is to be made; that is sent to a process if it is not in `cache`.
     """
 
     def __init__(
@@ -32,12 +31,12 @@ class Pool:
         self._cache = cache
         self._thread_count = 0
         self._changed = Condition()
-        self._waiting: OrderedDict[Hashable, MakeSource] = OrderedDict()
+        self._waiting: OrderedDict[Hashable, MakeWork] = OrderedDict()
         self._running: set[Hashable] = set()
-        self._images: OrderedDict[str, bytes] = OrderedDict()
+        self._results: OrderedDict[str, bytes] = OrderedDict()
 
-    def submit(self, job: Hashable, make: MakeSource) -> None:
-        """Let the object of the source that `make` returns be made."""
+    def submit(self, job: Hashable, make: MakeWork) -> None:
+        """Let what `make` returns be made."""
         with self._changed:
             if job in self._waiting or job in self._running:
                 return
@@ -55,9 +54,9 @@ class Pool:
                 self._changed.wait_for(lambda: job not in self._running, WAIT_SECONDS)
 
     def take(self, key: str) -> bytes | None:
-        """Return the object with this key, if it was made."""
+        """Return what has this key, if it was made."""
         with self._changed:
-            return self._images.pop(key, None)
+            return self._results.pop(key, None)
 
     def _work(self) -> None:
         connection: Connection | None = None
@@ -66,10 +65,10 @@ class Pool:
                 job, make = item
                 made: tuple[str, bytes] | None = None
                 try:
-                    source = self._missing(make)
-                    if source is not None:
+                    work = self._missing(make)
+                    if work is not None:
                         connection = connection or self._connect()
-                        made = self._made(connection, source)
+                        made = self._made(connection, work)
                 finally:
                     self._finish(job, made)
         except OSError:
@@ -81,7 +80,7 @@ class Pool:
             if connection is not None:
                 connection.close()
 
-    def _next(self) -> tuple[Hashable, MakeSource] | None:
+    def _next(self) -> tuple[Hashable, MakeWork] | None:
         """Begin the last job: what came first is needed first, and its caller does it."""
         with self._changed:
             if not self._waiting:
@@ -91,23 +90,23 @@ class Pool:
             self._running.add(job)
             return job, make
 
-    def _missing(self, make: MakeSource) -> Source | None:
-        """Return the source of a job if its object is not in the cache or made already."""
-        source = make()
-        key = "" if source is None else source.key(self._target)
-        is_made = key in self._images or (self._cache is not None and self._cache.path(key).exists())
-        return None if is_made else source
+    def _missing(self, make: MakeWork) -> Work | None:
+        """Return the work of a job if its result is not in the cache or made already."""
+        work = make()
+        key = "" if work is None else work.key(self._target)
+        is_made = key in self._results or (self._cache is not None and self._cache.path(key).exists())
+        return None if is_made else work
 
-    def _made(self, connection: Connection, source: Source) -> tuple[str, bytes] | None:
-        image = connection.compile(source)
-        return None if image is None else (source.key(self._target), image)
+    def _made(self, connection: Connection, work: Work) -> tuple[str, bytes] | None:
+        result = connection.compile(work)
+        return None if result is None else (work.key(self._target), result)
 
     def _finish(self, job: Hashable, made: tuple[str, bytes] | None) -> None:
         with self._changed:
             self._running.discard(job)
             if made is not None:
-                key, image = made
-                self._images[key] = image
-                if len(self._images) > KEPT_COUNT:
-                    self._images.popitem(last=False)
+                key, result = made
+                self._results[key] = result
+                if len(self._results) > KEPT_COUNT:
+                    self._results.popitem(last=False)
             self._changed.notify_all()

@@ -66,19 +66,27 @@ def lower_expr(state: State, expr: PrimExpr) -> str:
             return _select(state, expr, scalar)
         case Unary():
             return _unary(state, expr, scalar)
-        case LetExpr(var=var, value=value, body=body):
-            state.bind(
-                var, value, convert(state, lower_expr(state, value), state.scalar_of(value), state.scalar_of(var))
-            )
-            result = lower_expr(state, body)
-            state.forget()
-            return result
+        case LetExpr():
+            return _let(state, expr)
         case Intrinsic(args=args):
             return lower_intrinsic(state, expr, lambda: tuple(lower_expr(state, arg) for arg in args))
         case PrimVar(name=name):
             raise unsupported(f"The variable `{name}`, which is not defined here,", expr, state.locate)
         case StringImm() | _:
             raise unsupported(f"`{type(expr).__name__}` in a scalar expression", expr, state.locate)
+
+
+def _let(state: State, expr: LetExpr) -> str:
+    var, value = expr.var, expr.value
+    statement = state.statement_of.get(var)
+    before = state.code.stand_at(statement) if statement is not None else ""
+    register = convert(state, lower_expr(state, value), state.scalar_of(value), state.scalar_of(var))
+    if statement is not None:
+        state.code.stand_back(before)
+    state.bind(var, value, register)
+    result = lower_expr(state, expr.body)
+    state.forget()
+    return result
 
 
 def _lower_call(state: State, expr: Intrinsic) -> str:
@@ -166,7 +174,7 @@ def checked_index(state: State, access: BufferLoad | BufferStore, position: int)
     scalar = state.scalar_of(index)
     if scalar.kind not in ("int", "uint"):
         raise unsupported(f"An index of dtype {scalar.name}", index, state.locate)
-    is_proven = not state.options.is_checked or state.bounds.is_in_range(access.buffer, position, index)
+    is_proven = not state.options.is_checked or state.is_in_range(access, position)
     register = state.widen(lower_expr(state, index), scalar)
     if not is_proven:
         state.checked.append(access)
@@ -288,7 +296,10 @@ def _is_safe_node(state: State, node: object) -> bool:
         case BufferLoad(buffer=buffer, indices=indices):
             if len(indices) != len(buffer.shape) or buffer not in state.storage or buffer in state.written:
                 return False
-            return all(state.bounds.is_in_range(buffer, at, index) for at, index in enumerate(indices))
+            return all(
+                state.assumed.get((buffer, at, index), False) or state.bounds.is_in_range(buffer, at, index)
+                for at, index in enumerate(indices)
+            )
         case Binary():
             return is_safe_binary(state, node)
         case Intrinsic(name=name):

@@ -2,18 +2,19 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from relax_core.analysis.tir_memory import Memory
 from relax_core.diagnostics import CompileError, Diagnostic
 from relax_core.ir.node import Node
 from relax_core.ir.prim import Intrinsic, PrimExpr, PrimVar, dtype_of
-from relax_core.ir.tir import Buffer, For, PrimFunc, Stmt
+from relax_core.ir.tir import Buffer, BufferLoad, BufferStore, For, PrimFunc, Stmt
 from relax_core.jit.bounds import Bounds
 from relax_core.jit.checks import Locate, Site, unknown_dtype
 from relax_core.jit.code import Code
 from relax_core.jit.lanes import Lanes
 from relax_core.jit.options import DEFAULT_OPTIONS, KernelOptions
+from relax_core.jit.pipelines import Form
 from relax_core.jit.remarks import KernelRemark
 from relax_core.jit.types import SCALAR_TYPES, ScalarType
 
@@ -26,6 +27,10 @@ if TYPE_CHECKING:
 FUEL_OFFSET = 0
 SITE_OFFSET = 8
 VALUES_OFFSET = 16
+
+
+# An access to a buffer: the dimension and the index there.
+AccessKey: TypeAlias = tuple[Buffer, int, PrimExpr]
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +106,12 @@ class State:
     `stack_bytes` is how much of the stack transformations took for copies of operands.
     `parts` are the bodies of functions that run chunks of a loop.
     `nests` are those that were read for the loop at this place, by it and by how it may start.
+    `contracted` are allocated buffers that need no memory, as their values are computed where they are read; `origin`
+    gives the statements of the text that ones made by transformations stand for, and `statement_of` the one that
+    computed what a variable in an expression stands for.
+    `is_careful` tells that the loops at this place run only where something is wrong, so that their speed is no matter.
+    `assumed` are indices that were checked ahead; each with whether that holds where no condition around it does.
+    `forms` are what the innermost loops are that were emitted as the program has them.
     `places` are the elements that the lanes of a vector statement accessed so far, `None` outside of one.
     """
 
@@ -117,6 +128,7 @@ class State:
     loops: list[LoopLabels] = field(default_factory=list[LoopLabels])
     result: ScalarType | None = None
     is_prepaid: bool = False
+    is_careful: bool = False
     memory: Memory = field(default_factory=Memory)
     vectors: dict[PrimVar, tuple[PrimVar, ...]] = field(default_factory=dict[PrimVar, tuple[PrimVar, ...]])
     lane_buffers: dict[Buffer, Buffer] = field(default_factory=dict[Buffer, Buffer])
@@ -125,8 +137,13 @@ class State:
     functions: Mapping[str, PrimFunc] = field(default_factory=dict[str, PrimFunc])
     outputs: frozenset[int] | None = None
     written: dict[Buffer, Storage] = field(default_factory=dict[Buffer, Storage])
+    contracted: set[Buffer] = field(default_factory=set[Buffer])
+    origin: dict[Node, Node] = field(default_factory=dict[Node, Node])
+    statement_of: dict[PrimVar, Node] = field(default_factory=dict[PrimVar, Node])
+    assumed: dict[AccessKey, bool] = field(default_factory=dict[AccessKey, bool])
     places: dict[object, Place] | None = None
     vector_count: int = 0
+    forms: set[Form] = field(default_factory=set[Form])
     packed_calls: "list[PackedCall]" = field(default_factory=list["PackedCall"])
     inlined: list[Inlined] = field(default_factory=list[Inlined])
     call: "Callable[[State, Intrinsic], str] | None" = None
@@ -153,6 +170,13 @@ class State:
         if scalar is None:
             raise unknown_dtype(dtype, expr, self.locate)
         return scalar
+
+    def is_in_range(self, access: BufferLoad | BufferStore, position: int) -> bool:
+        """Tell whether an index of an access is proven to be in range, or was checked ahead."""
+        index = access.indices[position]
+        return (access.buffer, position, index) in self.assumed or self.bounds.is_in_range(
+            access.buffer, position, index
+        )
 
     def widen(self, register: str, scalar: ScalarType) -> str:
         """Bring an integer to 64 bits."""

@@ -11,6 +11,7 @@ from typing import Any
 from llvmlite import binding  # pyright: ignore[reportMissingTypeStubs]  # llvmlite has no types
 
 from relax_core.jit.llvm_remarks import captured_remarks
+from relax_core.jit.pipelines import PIPELINES, Pipeline
 
 _llvm: Any = binding
 
@@ -51,7 +52,8 @@ class Target:
 
     def _describe(self) -> str:
         """Say what an object depends on besides its LLVM IR."""
-        machine, levels = self._machine, (OPTIMISATION_LEVEL, CODE_GENERATION_LEVEL, OBJECT_VERSION)
+        machine = self._machine
+        levels = (OPTIMISATION_LEVEL, CODE_GENERATION_LEVEL, OBJECT_VERSION, tuple(PIPELINES.items()))
         processor = (_llvm.get_host_cpu_name(), _llvm.get_host_cpu_features().flatten())
         return repr((machine.triple, str(machine.target_data), processor, _llvm.llvm_version_info, levels))
 
@@ -61,13 +63,10 @@ class Target:
         features: Mapping[str, bool] = _llvm.get_host_cpu_features()
         return 512 if features.get("avx512f") else 256 if features.get("avx2") else 128
 
-    def compile(self, text: str, *, has_vectors: bool = False) -> bytes:
-        """Compile a module of LLVM IR to an object.
-
-        With `has_vectors` the lanes of a vector, which are scalars there, are joined again.
-        """
+    def compile(self, text: str, pipeline: Pipeline = "loops") -> bytes:
+        """Compile a module of LLVM IR to an object."""
         with self._lock:
-            return bytes(self._machine.emit_object(self._optimised(text, has_vectors=has_vectors)))
+            return bytes(self._machine.emit_object(self._optimised(text, pipeline)))
 
     def compile_plainly(self, text: str) -> bytes:
         """Compile a module of LLVM IR whose instructions are taken as they stand."""
@@ -89,21 +88,21 @@ class Target:
         """LLVM's name of the processor that code is made for, such as `znver5`."""
         return str(_llvm.get_host_cpu_name())
 
-    def optimized_ir(self, text: str, *, has_vectors: bool = False) -> str:
+    def optimized_ir(self, text: str, pipeline: Pipeline = "loops") -> str:
         """Return the LLVM IR that `text` becomes before machine code is made of it."""
         with self._lock:
-            return str(self._optimised(text, has_vectors=has_vectors))
+            return str(self._optimised(text, pipeline))
 
-    def explained_ir(self, text: str, *, has_vectors: bool = False) -> tuple[str, tuple[tuple[int, str], ...]]:
+    def explained_ir(self, text: str, pipeline: Pipeline = "loops") -> tuple[str, tuple[tuple[int, str], ...]]:
         """Return what `optimized_ir` does, and the vectoriser's remarks with the lines of their debug locations."""
         with self._lock, captured_remarks(_llvm.set_option) as remarks:
-            optimised = str(self._optimised(text, has_vectors=has_vectors))
+            optimised = str(self._optimised(text, pipeline))
         return optimised, tuple(remarks)
 
-    def assembly(self, text: str, *, has_vectors: bool = False) -> str:
+    def assembly(self, text: str, pipeline: Pipeline = "loops") -> str:
         """Return the machine code of `text` in the host's assembly language."""
         with self._lock:
-            return str(self._machine.emit_assembly(self._optimised(text, has_vectors=has_vectors)))
+            return str(self._machine.emit_assembly(self._optimised(text, pipeline)))
 
     def _parsed(self, text: str) -> Any:
         # A context of its own for every module: LLVM's are not made for several threads.
@@ -114,12 +113,15 @@ class Target:
         module.data_layout = str(self._machine.target_data)
         return module
 
-    def _optimised(self, text: str, *, has_vectors: bool) -> Any:
-        module = self._parsed(text)
+    def _optimised(self, text: str, pipeline: Pipeline) -> Any:
+        module, chosen = self._parsed(text), PIPELINES[pipeline]
         options = _llvm.create_pipeline_tuning_options(OPTIMISATION_LEVEL)
         options.loop_vectorization = True
-        options.slp_vectorization = has_vectors
+        options.loop_unrolling, options.slp_vectorization = chosen.unrolls, chosen.joins_lanes
         passes = _llvm.create_pass_builder(self._machine, options)
         # A pass manager aborts the process when it runs twice, so every module takes a fresh one.
-        passes.getModulePassManager().run(module, passes)
+        manager = _llvm.create_new_module_pass_manager() if chosen.names else passes.getModulePassManager()
+        for name in chosen.names:
+            getattr(manager, f"add_{name}_pass")()
+        manager.run(module, passes)
         return module

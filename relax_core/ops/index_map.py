@@ -8,14 +8,14 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from relax_core.ir.canonical import constant_value, prove_different, prove_equal
+from relax_core.ir.canonical import constant_value, prove_equal
 from relax_core.ir.expr import Call
 from relax_core.ir.prim import IntImm, PrimExpr, const
 from relax_core.ir.tir import Buffer
 from relax_core.ir.types import Dims, TensorType, Type
 from relax_core.ops.attributes import word_at
 from relax_core.ops.lowering import Lowering, lowered
-from relax_core.ops.operands import is_absent, product, scalar_at, tensor_at
+from relax_core.ops.operands import is_absent, scalar_at, tensor_at
 from relax_core.ops.scalar import add, cast, floordiv, floormod, greatest, least, lit, mul, size, sub
 from relax_core.ops.schema import X
 from relax_core.ops.show import show_type
@@ -153,21 +153,17 @@ def _map(call: Call, arg_types: tuple[Type, ...], data: TensorType) -> IndexMap:
 
 
 def _infer(call: Call, arg_types: tuple[Type, ...]) -> Type:
-    """Infer per result of the mapping its greatest value plus 1; what nothing is mapped to is padding."""
+    """Infer per result of the mapping its greatest value plus 1; what nothing is mapped to is padding.
+
+    TVM leaves the padding open where no `pad_value` is given; here it is 0.
+    """
     data = tensor_at(call, arg_types)
     found = _map(call, arg_types, data)
     if not is_absent(call, 2):
         scalar_at(call, arg_types, 2)
     if data.dims is None:
         return TensorType(None, data.dtype, len(found.results))
-    dims = found.shape(data.dims)
-    if is_absent(call, 2) and prove_different(product(dims), product(data.dims)):
-        raise OpTypeError(
-            "TY037",
-            f"layout_transform leaves gaps: {show_type(data)} becomes {show_type(TensorType(dims, data.dtype))}",
-            "give pad_value= for the elements that nothing is mapped to",
-        )
-    return TensorType(dims, data.dtype)
+    return TensorType(found.shape(data.dims), data.dtype)
 
 
 def _build(lowering: Lowering) -> Buffer:

@@ -5,9 +5,10 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, Literal, NoReturn, TypeVar
 
+from relax_core.analysis.regions import open_values
 from relax_core.check.infer import infer
 from relax_core.diagnostics import CompileError, Diagnostic, has_errors
-from relax_core.ir.expr import Expr, Var
+from relax_core.ir.expr import Expr, Function, Var
 from relax_core.ir.module import IRModule
 from relax_core.ir.node import Node, children
 from relax_core.ir.prim import PrimExpr, PrimVar
@@ -44,6 +45,7 @@ class PassContext:
         self.remarks = Remarks()
         self.warnings: list[Diagnostic] = []
         self.kept_types: Mapping[Node, Type] = NO_TYPES
+        self.kept_orders: dict[Function, tuple[Node, ...]] = {}
         self._before = before
 
     def rewrite(self, root: N, *rules: Rule) -> N:
@@ -95,6 +97,18 @@ class PassContext:
         is_known = last is not None and last.after is module and last.kept_types
         return dict(last.kept_types if last is not None and is_known else infer(module).types)
 
+    def values_in(self, function: Function) -> tuple[Node, ...]:
+        """Return the `open_values` of a function, as the pass that made it kept them or else as they are found."""
+        found = next((item.kept_orders[function] for item in self._before[-1:] if function in item.kept_orders), None)
+        return open_values(function) if found is None else found
+
+    def keep_values(self, order: Sequence[Node]) -> Function:
+        """Keep the `open_values` of a function that the pass made, which is the last of them, and return it."""
+        function = order[-1]
+        assert isinstance(function, Function), "a function comes behind all that is in it"
+        self.kept_orders[function] = tuple(order)
+        return function
+
     def whole_log(self) -> RewriteLog:
         """Return one log that leads through this pass and those before it."""
         return RewriteLog.merged((*(stage.log for stage in self._before), self.log))
@@ -121,6 +135,11 @@ def keep_type(types: dict[Node, Type], old: Node, new: Node) -> None:
     type_ = types.get(old)
     if type_ is not None:
         types[new] = type_
+
+
+def keep_types(types: dict[Node, Type], pairs: Sequence[tuple[Node, Node]]) -> None:
+    """Note of each pair that the second, which takes the place of the first, has its type."""
+    types.update([(new, types[old]) for old, new in pairs if old in types])
 
 
 Run = Callable[[IRModule, Any, PassContext], IRModule]
@@ -153,7 +172,7 @@ class Pass:
 class Stage:
     """One pass of a pipeline that ran. If it failed, `after` is `before` and `diagnostics` say why.
 
-    `kept_types` are types of values of `after`, if the pass kept them.
+    `kept_types` are types of values of `after`, and `kept_orders` the values in its functions, if the pass kept them.
     """
 
     index: int
@@ -166,6 +185,7 @@ class Stage:
     seconds: float = 0.0
     diagnostics: tuple[Diagnostic, ...] = field(default=())
     kept_types: Mapping[Node, Type] = field(default_factory=lambda: NO_TYPES)
+    kept_orders: Mapping[Function, tuple[Node, ...]] = field(default_factory=dict[Function, tuple[Node, ...]])
 
     @property
     def is_changed(self) -> bool:

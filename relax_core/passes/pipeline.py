@@ -124,7 +124,7 @@ def run_step(step: Step, module: IRModule, before: tuple[Stage, ...] = (), table
     said = (*diagnostics, *context.warnings)
     return Stage(
         len(before), step.pass_.name, step.options, module, after,
-        context.log, context.remarks, seconds, said, context.kept_types,
+        context.log, context.remarks, seconds, said, context.kept_types, context.kept_orders,
     )  # fmt: skip
 
 
@@ -262,7 +262,9 @@ class _Reader:
                 known = f"options: {', '.join(fields)}" if fields else f"{pass_.name} has no options"
                 hint = f"did you mean {near[0]}?" if near else known
                 self.fail("PS002", f"{pass_.name} has no option {keyword.arg or '**'}", keyword, hint)
-            values[keyword.arg] = self.literal(keyword.value)
+            value = self.literal(keyword.value)
+            is_list = isinstance(fields[keyword.arg].default, tuple)
+            values[keyword.arg] = (value,) if is_list and not isinstance(value, tuple) else value
         try:
             return pass_.options(**values)
         except ValueError as error:

@@ -43,6 +43,11 @@ class Facts:
     value_of: Mapping[Var, Expr] = field(default_factory=lambda: NO_VALUES)
     is_annotated: bool = False
 
+    @property
+    def looks_through(self) -> bool:
+        """Tell whether an expression may stand for another one."""
+        return bool(self.value_of) or self.is_annotated
+
     def value(self, expr: Expr) -> Expr:
         """Return what stands behind a variable or an annotation."""
         while True:

@@ -1,15 +1,16 @@
 """Groups: the matches of a pattern in a function that can be cut out, each with its inputs and members."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
 from itertools import chain
 from typing import Literal, cast
 
 from relax_core.analysis.regions import open_values
-from relax_core.ir.expr import Call, Constant, Expr, Function, GlobalVar, Op, Tuple, TupleGetItem, Var
+from relax_core.ir.expr import Call, Constant, Expr, Function, GlobalVar, If, Op, Tuple, TupleGetItem, Var
 from relax_core.ir.node import Node, children, postorder
-from relax_core.ir.relay import Let
+from relax_core.ir.relay import Let, PatternVar
+from relax_core.pattern.binders import bound_by, bound_inside
 from relax_core.pattern.facts import Facts, operator_name
 from relax_core.pattern.matcher import Match, match
 from relax_core.pattern.nodes import (
@@ -84,6 +85,7 @@ def group(pattern: Pattern, root: Expr, facts: Facts, check: Check = accept, *, 
     """Group the matches of `pattern` below `root`, from the result backwards; they do not overlap.
 
     A match is refused if it shares a node with a group, if a node inside it is used outside, or if `check` says so.
+    A use outside is none if all of it flows back into the match: then what is used is computed twice.
     With `skips_closed` composite and external functions are not looked into. Complexity: linear in the nodes, times the
     size of the pattern.
     """
@@ -91,10 +93,10 @@ def group(pattern: Pattern, root: Expr, facts: Facts, check: Check = accept, *, 
     order = [node for node in nodes if isinstance(node, Expr) and not isinstance(node, Op)]
     uses = _Uses(order)
     leaves = tuple(filter(_takes_inputs, subpatterns(pattern)))
-    taken: set[Expr] = set()
+    taken: set[Node] = set()
     groups: list[Group] = []
     refusals: list[Refusal] = []
-    for node in _candidates(order, root_operators(pattern)):
+    for node in _candidates(order, root_operators(pattern), facts):
         if node in taken or node in facts.value_of:
             continue
         found = match(pattern, node, facts)
@@ -112,14 +114,14 @@ def group(pattern: Pattern, root: Expr, facts: Facts, check: Check = accept, *, 
     return Grouping(tuple(groups), tuple(refusals))
 
 
-def _candidates(order: list[Expr], roots: frozenset[str] | None) -> Iterator[Expr]:
+def _candidates(order: list[Expr], roots: frozenset[str] | None, facts: Facts) -> Iterator[Expr]:
     """Yield from the result backwards the nodes that a pattern whose operators are `roots` may match.
 
-    What is no call of an operator the pattern sees itself.
+    What is no call of an operator is one only if it may stand for such a call.
     """
     for node in reversed(order):
         name = operator_name(node.op) if roots is not None and isinstance(node, Call) else None
-        if roots is None or name is None or name in roots:
+        if roots is None or (facts.looks_through if name is None else name in roots):
             yield node
 
 
@@ -135,11 +137,28 @@ class _Uses:
         """Return the users of a member that are no members."""
         if self._counts is None:
             self._counts = Counter(chain.from_iterable(map(children, self._order)))
-        if self._counts[node] == extent.parts.count(node):
+        if self._counts[node] == extent.use_count(node):
             return ()
+        return tuple(user for user in self._of(node) if user not in extent.inside)
+
+    def lead_to(self, root: Expr, users: tuple[Expr, ...]) -> bool:
+        """Tell whether all that is computed from `users` goes into `root` and into nothing behind it."""
+        seen: set[Expr] = {root}
+        stack = list(users)
+        while stack:
+            node = stack.pop()
+            if node not in seen:
+                seen.add(node)
+                behind = self._of(node)
+                if not behind:
+                    return False
+                stack += behind
+        return True
+
+    def _of(self, node: Expr) -> list[Expr]:
         if self._users is None:
             self._users = _users(self._order)
-        return tuple(user for user in self._users.get(node, ()) if user not in extent.inside)
+        return self._users.get(node, [])
 
 
 def _users(order: list[Expr]) -> dict[Node, list[Expr]]:
@@ -153,7 +172,11 @@ def _users(order: list[Expr]) -> dict[Node, list[Expr]]:
 _PLACES = (WildcardPattern, VarPattern, ConstantPattern, ExprPattern)
 _NAMED = (Op, Function)
 _SHARED = (Function, Constant, GlobalVar, Var)
+_REPEATABLE = (Tuple, TupleGetItem, Constant)
 _FIXED = (ConstantPattern, ExprPattern)
+_FEW = 64
+"""So many parts are counted by looking through them."""
+_BINDERS = frozenset((Function, Let, PatternVar))
 _CONSTRAINTS = (AltPattern, AttrPattern, TypePattern, DataTypePattern, ShapePattern, DominatorPattern)
 _OUTSIDE = frozenset((*_PLACES, *_CONSTRAINTS))
 
@@ -163,31 +186,49 @@ class _Extent:
     """The nodes that a match takes in, parts first, and the children of all of them as often as they occur."""
 
     members: tuple[Expr, ...]
-    inside: set[Expr]
+    inside: set[Node]
     parts: tuple[Node, ...]
+    _counts: dict[Node, int] = field(default_factory=dict[Node, int])
+
+    def use_count(self, node: Node) -> int:
+        """Return how often `node` is among the parts."""
+        if len(self.parts) < _FEW:
+            return self.parts.count(node)
+        if not self._counts:
+            self._counts.update(Counter(self.parts))
+        return self._counts[node]
 
 
 def _extent(found: Match) -> _Extent:
     """Return what a match takes in: what a part of it describes from the inside."""
-    described = {node for part, node in found.node_of.items() if type(part) not in _OUTSIDE}
+    described: set[Node] = {node for part, node in found.node_of.items() if type(part) not in _OUTSIDE}
     described.update(found.path_nodes)
-    members = tuple(_within(found.root, described))
-    return _Extent(members, set(members), tuple(chain.from_iterable(map(children, members))))
+    if not _BINDERS.isdisjoint(map(type, described)):
+        described |= bound_inside(described)
+    below = _within(found.root, described)
+    members = cast("tuple[Expr, ...]", tuple(below))
+    return _Extent(members, set(members), tuple(chain.from_iterable(below.values())))
 
 
-def _within(root: Expr, inside: set[Expr]) -> Iterator[Expr]:
-    """Yield the nodes of `inside` that are reached from `root` over nodes of it, parts first."""
+def _within(root: Expr, inside: set[Node]) -> Mapping[Node, tuple[Node, ...]]:
+    """Return the nodes of `inside` that are reached from `root` over nodes of it, parts first, with their children."""
+    found: dict[Node, tuple[Node, ...]] = {}
     seen: set[Node] = set()
-    # `None` says that what is under it on the stack has had its parts.
+    waiting: list[tuple[Node, tuple[Node, ...]]] = []
+    # `None` says that the last of `waiting` has had its parts.
     stack: list[Node | None] = [root] if root in inside else []
     while stack:
         node = stack.pop()
         if node is None:
-            yield cast("Expr", stack.pop())
+            member, parts = waiting.pop()
+            found[member] = parts
         elif node not in seen:
             seen.add(node)
-            stack += (node, None)
-            stack += [child for child in reversed(children(node)) if child in inside]
+            parts = children(node)
+            waiting.append((node, parts))
+            stack.append(None)
+            stack += [child for child in parts[::-1] if child in inside]
+    return found
 
 
 def _takes_inputs(part: Pattern) -> bool:
@@ -204,9 +245,10 @@ def _inputs(found: Match, leaves: tuple[Pattern, ...], extent: _Extent) -> tuple
 
     `leaves` are the sub-patterns of its pattern that take inputs.
     """
-    kept = {node for part, node in found.node_of.items() if isinstance(part, _FIXED)}
+    kept: set[Node] = {node for part, node in found.node_of.items() if isinstance(part, _FIXED)}
     kept |= extent.inside
-    kept.update(member.var for member in extent.members if isinstance(member, Let))
+    if not _BINDERS.isdisjoint(map(type, extent.members)):
+        kept.update(chain.from_iterable(bound_by(member) for member in extent.members if type(member) in _BINDERS))
     inputs: dict[Expr, None] = {}
     for node in (*_leaves(found, leaves), *extent.parts):
         if node not in kept and isinstance(node, Expr) and not isinstance(node, _NAMED):
@@ -225,15 +267,23 @@ def _leaves(found: Match, leaves: tuple[Pattern, ...]) -> Iterator[Node]:
             yield from node.fields
 
 
-def _refusal(found: Match, extent: _Extent, taken: set[Expr], uses: _Uses) -> Refusal | None:
+def _refusal(found: Match, extent: _Extent, taken: set[Node], uses: _Uses) -> Refusal | None:
     if not taken.isdisjoint(extent.inside):
         return Refusal(found, "overlap", next(node for node in extent.members if node in taken))
     for node in extent.members:
         if node is not found.root and not isinstance(node, _SHARED):
             outside = uses.outside(node, extent)
-            if outside:
+            if outside and not (_can_repeat(extent) and uses.lead_to(found.root, outside)):
                 return Refusal(found, "inner use", node, outside)
     return None
+
+
+def _can_repeat(extent: _Extent) -> bool:
+    """Tell whether what a match takes in may be computed twice: it is operators, tuples and fields of them only."""
+    return all(
+        isinstance(member.op, Op) if isinstance(member, Call) else isinstance(member, _REPEATABLE)
+        for member in extent.members
+    )
 
 
 def _label(node: Expr) -> str:
@@ -244,7 +294,7 @@ def _label(node: Expr) -> str:
             return f"TupleGetItem{index}_"
         case Function():
             return "Function"
-        case Call() | Tuple() | Let():
+        case Call() | Tuple() | Let() | If():
             return f"{type(node).__name__}_"
         case _:
             return ""

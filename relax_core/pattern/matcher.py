@@ -1,17 +1,17 @@
 """Matching a pattern against an expression, and the reason when it does not match."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import Any, assert_never, cast
+from typing import Any, TypeAlias, assert_never, cast
 
-from relax_core.ir.attrs import AttrValue
-from relax_core.ir.equality import same_type, structural_equal
-from relax_core.ir.expr import Call, Constant, Expr, Function, GlobalVar, If, Op, Tuple, TupleGetItem, Var
-from relax_core.ir.prim import IntImm
+from relax_core.ir.equality import same_type
+from relax_core.ir.expr import Call, Constant, Expr, Function, If, Op, Tuple, TupleGetItem, Var
+from relax_core.ir.node import Node
 from relax_core.ir.relay import Let
-from relax_core.ir.types import TensorType
-from relax_core.pattern.facts import Facts, attributes_of, is_same, operator_name, value_arguments
+from relax_core.ir.types import TensorType, Type
+from relax_core.pattern.compare import has_shape, is_equal, is_value, words
+from relax_core.pattern.facts import NOTHING, Facts, attributes_of, is_same, operator_name, value_arguments
 from relax_core.pattern.nodes import (
     AltPattern,
     AnyPattern,
@@ -36,22 +36,29 @@ from relax_core.pattern.paths import candidates, nodes_between
 from relax_core.pattern.variants import COMMUTATIVE, regrouped
 
 NO_FACTS = Facts()
+NO_ANSWERS: "Mapping[Question, Match | Miss]" = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Match:
     """A pattern that fits: `node_of` gives the expression for each part that took part.
 
-    `path_nodes` are the nodes that a dominator pattern found on its paths.
+    `path_nodes` are the nodes that a dominator pattern found on its paths, and those of a pattern that stands inside of
+    itself, below the outermost.
     """
 
     pattern: Pattern
     root: Expr
     node_of: Mapping[Pattern, Expr]
     path_nodes: tuple[Expr, ...] = ()
+    types: Mapping[Node, Type] = field(default_factory=lambda: NOTHING)
 
     def __getitem__(self, part: Pattern) -> Expr:
         return self.node_of[part]
+
+    def type_of(self, part: Pattern) -> Type | None:
+        """Return the type of the expression for `part`, `None` if it is not known, such as in what a rewrite made."""
+        return self.types.get(self.node_of[part])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -87,10 +94,66 @@ def try_match(pattern: Pattern, expr: Expr, facts: Facts = NO_FACTS) -> Match | 
     products and quotients either grouping.
     """
     attempt = _Attempt(facts)
-    if attempt.visit(pattern, expr):
-        return Match(pattern, expr, MappingProxyType(attempt.node_of), tuple(attempt.path_nodes))
-    assert attempt.miss is not None, "a failed attempt knows why"
-    return attempt.miss
+    try:
+        return attempt.outcome(pattern, expr)
+    except _AskedError:
+        return _by_levels(pattern, expr, facts)
+
+
+Question: TypeAlias = tuple[Pattern, Expr]
+
+
+class _AskedError(Exception):
+    """An attempt needs to know first whether another pattern fits another expression."""
+
+    def __init__(self, question: Question) -> None:
+        super().__init__()
+        self.question = question
+
+
+def _by_levels(pattern: Pattern, expr: Expr, facts: Facts) -> Match | Miss:
+    """Match a pattern that holds itself: each question that an attempt asks is answered before the attempt is repeated.
+
+    So the recursion is never as deep as the chain that is matched.
+    """
+    answers: dict[Question, Match | Miss] = {}
+    inner_of: dict[Match, tuple[Match, ...]] = {}
+    asked: list[Question] = [(pattern, expr)]
+    open_ = set(asked)
+    while True:
+        question = asked[-1]
+        attempt = _Attempt(facts, answers)
+        try:
+            found = attempt.outcome(*question)
+        except _AskedError as error:
+            part, node = error.question
+            if error.question in open_:
+                answers[error.question] = Miss(part, node, "stands for itself", 0, (part,))
+            else:
+                asked.append(error.question)
+                open_.add(error.question)
+            continue
+        if isinstance(found, Match):
+            inner_of[found] = tuple(attempt.inner)
+        open_.discard(asked.pop())
+        if not asked:
+            return _with_levels(found, inner_of) if isinstance(found, Match) else found
+        answers.setdefault(question, found)
+
+
+def _with_levels(outer: Match, inner_of: Mapping[Match, tuple[Match, ...]]) -> Match:
+    """Return a match with the nodes of the levels below it, as those of a path."""
+    nodes = dict.fromkeys(outer.path_nodes)
+    seen: set[Match] = set()
+    stack = [*inner_of[outer]]
+    while stack:
+        level = stack.pop()
+        if level not in seen:
+            seen.add(level)
+            nodes.update(dict.fromkeys(node for part, node in level.node_of.items() if isinstance(part, _TAKEN)))
+            nodes.update(dict.fromkeys(level.path_nodes))
+            stack += inner_of[level]
+    return replace(outer, path_nodes=tuple(nodes))
 
 
 class _Attempt:
@@ -99,25 +162,34 @@ class _Attempt:
     The recursion is as deep as the pattern, never as the program.
     """
 
-    def __init__(self, facts: Facts) -> None:
+    def __init__(self, facts: Facts, answers: "Mapping[Question, Match | Miss]" = NO_ANSWERS) -> None:
         self.facts = facts
+        self.answers = answers
+        self.inner: dict[Match, None] = {}
         self.node_of: dict[Pattern, Expr] = {}
         self.path_nodes: dict[Expr, None] = {}
         self.miss: Miss | None = None
         self._trail: list[Pattern] = []
         self._looks_through = bool(facts.value_of) or facts.is_annotated
 
+    def outcome(self, pattern: Pattern, expr: Expr) -> Match | Miss:
+        """Return what comes of the attempt."""
+        if self.visit(pattern, expr):
+            return Match(pattern, expr, MappingProxyType(self.node_of), tuple(self.path_nodes), self.facts.types)
+        assert self.miss is not None, "a failed attempt knows why"
+        return self.miss
+
     def visit(self, pattern: Pattern, expr: Expr) -> bool:
         """Match one part; what it noted is forgotten again if it does not match."""
         known = self.node_of.get(pattern)
-        if known is None and isinstance(pattern, WildcardPattern):
+        if known is None and _fits_at_once(pattern, expr):
             self.node_of[pattern] = expr
             return True
         self._trail.append(pattern)
         if known is not None:
             is_match = is_same(known, expr) or self._fail(pattern, expr, "this part matched another expression before")
         else:
-            noted, walked = len(self.node_of), len(self.path_nodes)
+            noted, walked, levels = len(self.node_of), len(self.path_nodes), len(self.inner)
             value = self._value(pattern, expr) if self._looks_through else expr
             is_match = self._match(cast("AnyPattern", pattern), value)
             if is_match:
@@ -125,6 +197,7 @@ class _Attempt:
             else:
                 _forget(self.node_of, noted)
                 _forget(self.path_nodes, walked)
+                _forget(self.inner, levels)
         self._trail.pop()
         return is_match
 
@@ -137,9 +210,9 @@ class _Attempt:
             case CallPattern():
                 return self._call(pattern, expr)
             case ExprPattern(expr=expected):
-                return _is_equal(expected, expr) or self._fail(pattern, expr, f"is not {_words(expected)}")
-            case WildcardPattern():
-                return True
+                return is_equal(expected, expr) or self._fail(pattern, expr, f"is not {words(expected)}")
+            case WildcardPattern(targets=targets):
+                return self._level(pattern, expr, (targets[0], expr))
             case ConstantPattern():
                 return isinstance(expr, Constant) or self._fail(pattern, expr, "is no constant")
             case VarPattern(name=name):
@@ -155,6 +228,20 @@ class _Attempt:
                 return self._dominated(pattern, expr)
             case _:
                 assert_never(pattern)
+
+    def _level(self, pattern: Pattern, expr: Expr, question: Question) -> bool:
+        """Match a wildcard that stands for a pattern around it by the answer to `question`."""
+        answer = self.answers.get(question)
+        if answer is None:
+            raise _AskedError(question)
+        if isinstance(answer, Miss):
+            return self._fail(answer.part, answer.node, answer.reason)
+        self.inner[answer] = None
+        for part, node in answer.node_of.items():
+            is_free = isinstance(part, _LEAVES) and not (isinstance(part, WildcardPattern) and part.targets)
+            if is_free and not is_same(self.node_of.setdefault(part, node), node):
+                return self._fail(pattern, expr, "a part of it matched another expression before")
+        return True
 
     def _compound(
         self,
@@ -219,7 +306,7 @@ class _Attempt:
                 found = type_.dtype if isinstance(type_, TensorType) else None
                 return found == dtype or self._fail(pattern, expr, f"has dtype {found}, not {dtype}")
             case ShapePattern(shape=shape):
-                return _has_shape(type_, shape) or self._fail(pattern, expr, f"has not the shape {shape}")
+                return has_shape(type_, shape) or self._fail(pattern, expr, f"has not the shape {shape}")
             case _:
                 assert_never(pattern)
 
@@ -228,7 +315,7 @@ class _Attempt:
         for key, expected in pattern.attrs:
             if key not in found:
                 return self._fail(pattern, expr, f"has no attribute {key}")
-            if not _is_value(found[key], expected):
+            if not is_value(found[key], expected):
                 return self._fail(pattern, expr, f"has {key} = {found[key]!r}, not {expected!r}")
         return True
 
@@ -259,6 +346,8 @@ class _Attempt:
         return False
 
 
+_LEAVES = (WildcardPattern, VarPattern, ConstantPattern, ExprPattern)
+_TAKEN = (CallPattern, FunctionPattern, IfPattern, LetPattern, TuplePattern, TupleGetItemPattern)
 _KINDS: Mapping[type[Pattern], str] = MappingProxyType(
     {
         TuplePattern: "tuple",
@@ -270,41 +359,18 @@ _KINDS: Mapping[type[Pattern], str] = MappingProxyType(
 )
 
 
+def _fits_at_once(pattern: Pattern, expr: Expr) -> bool:
+    """Tell whether a leaf matches whatever it is, or the operator that it names: most parts of most patterns do."""
+    match pattern:
+        case WildcardPattern():
+            return not pattern.targets
+        case ExprPattern(expr=Op(name=name)):
+            return isinstance(expr, Op) and expr.name == name
+        case _:
+            return False
+
+
 def _forget(noted: dict[Any, Any], count: int) -> None:
     """Drop what was noted after the first `count` entries."""
     while len(noted) > count:
         noted.popitem()
-
-
-def _is_equal(expected: Expr, expr: Expr) -> bool:
-    if isinstance(expected, Op) and isinstance(expr, Op):
-        return expected.name == expr.name or operator_name(expected) == operator_name(expr)
-    return type(expected) is type(expr) and (is_same(expected, expr) or structural_equal(expected, expr))
-
-
-def _words(expected: Expr) -> str:
-    match expected:
-        case GlobalVar(name=name):
-            return f"@{name}"
-        case Constant(data=data) if data.ndim == 0:
-            return f"the number {data.item()}"
-        case _:
-            return operator_name(expected) or f"the expected {type(expected).__name__}"
-
-
-def _is_value(found: AttrValue, expected: AttrValue) -> bool:
-    """Compare attributes; a list is given by itself or by its beginning."""
-    if isinstance(found, tuple) and isinstance(expected, tuple):
-        return found[: len(expected)] == expected
-    if isinstance(found, int) and isinstance(expected, int):
-        return int(found) == int(expected)
-    return found == expected and isinstance(found, str) == isinstance(expected, str)
-
-
-def _has_shape(type_: object, shape: tuple[int | None, ...]) -> bool:
-    if not isinstance(type_, TensorType) or type_.dims is None or len(type_.dims) != len(shape):
-        return False
-    sizes = (
-        (dim.value if isinstance(dim, IntImm) else None, size) for dim, size in zip(type_.dims, shape, strict=True)
-    )
-    return all(size is None or found == size for found, size in sizes)

@@ -8,7 +8,7 @@ See: tvm/python/tvm/relay/dataflow_pattern/__init__.py, v0.19
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, TypeAlias, cast
 
 from relax_core.ir.attrs import Attrs, AttrValue, attrs_of
@@ -72,7 +72,18 @@ class Pattern:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class WildcardPattern(Pattern):
-    """Anything."""
+    """Anything, or what `redirect_to` says, which may hold this pattern itself: then it matches chains of any length.
+
+    Each level of such a chain matches by itself, but for what has to be one expression at all levels: variables,
+    literals, and wildcards that are not redirected.
+    """
+
+    targets: list[Pattern] = field(default_factory=list[Pattern], repr=False)
+
+    def redirect_to(self, target: Pattern) -> "WildcardPattern":
+        """Let this match what `target` matches, instead of anything; return this."""
+        self.targets[:] = [target]
+        return self
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -301,16 +312,22 @@ def parts(pattern: Pattern) -> tuple[Pattern, ...]:
 
 
 def subpatterns(pattern: Pattern) -> tuple[Pattern, ...]:
-    """Return all parts of `pattern`, each once, a part before what holds it; `pattern` is the last."""
+    """Return all parts of `pattern`, each once, a part before what holds it.
+
+    What a wildcard is redirected to comes behind `pattern`, which is the last otherwise.
+    """
     order: dict[Pattern, None] = {}
-    stack: list[tuple[Pattern, bool]] = [(pattern, False)]
-    while stack:
-        current, is_done = stack.pop()
-        if is_done:
-            order[current] = None
-        elif current not in order:
-            stack.append((current, True))
-            stack.extend((part, False) for part in reversed(parts(current)))
+    roots = [pattern]
+    for root in roots:
+        stack: list[tuple[Pattern, bool]] = [(root, False)]
+        while stack:
+            current, is_done = stack.pop()
+            if is_done:
+                order[current] = None
+                roots += current.targets if isinstance(current, WildcardPattern) else ()
+            elif current not in order:
+                stack.append((current, True))
+                stack.extend((part, False) for part in reversed(parts(current)))
     return tuple(order)
 
 

@@ -13,7 +13,7 @@ from relax_core.ir.attrs import attr
 from relax_core.ir.expr import Call, Expr, Function, GlobalVar, Var
 from relax_core.ir.module import IRModule
 from relax_core.ir.node import Node, children
-from relax_core.ir.relay import Let
+from relax_core.ir.relay import Clause, Let
 
 
 @dataclass(slots=True, eq=False)
@@ -143,7 +143,7 @@ def _behind(node: Node, lets: dict[Var, Let], crossed: list[Let]) -> Iterator[No
             case Var() if node in lets:
                 crossed.append(lets[node])
                 node = lets[node].value
-            case Let(body=body):
+            case Let(body=body) | Clause(body=body):
                 node = body
             case Call(args=(value,)) if is_annotation(node):
                 node = value

@@ -75,6 +75,8 @@ def replace_groups(
     """
     group_of: Mapping[Node, Group] = {item.root: item for item in groups}
     new_of: dict[Node, Node] = {}
+    copied: list[tuple[Node, Node]] = []
+    log.copied(copied)
     # `None` says that what is under it on the stack has had its parts replaced.
     stack: list[Node | None] = [root]
     while stack:
@@ -85,7 +87,8 @@ def replace_groups(
             group = group_of.get(node)
             if group is None:
                 new_of[node] = new = with_values(node, new_of)
-                log.rebuilt(node, new)
+                if new is not node:
+                    copied.append((node, new))
             else:
                 value_of = {arg: _expr(new_of[arg]) for arg in group.args}
                 new_of[node] = new = make(group, value_of)

@@ -1,20 +1,22 @@
 """Patterns over whole modules: every match, the nearest miss, and rewriting until nothing changes."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 
+from relax_core.analysis.regions import is_closed
 from relax_core.check.infer import infer
 from relax_core.diagnostics import CompileError, Diagnostic
+from relax_core.ir.attrs import AttrValue
 from relax_core.ir.dialect import dialect_of
 from relax_core.ir.expr import Expr, Function, Var, VarBinding
 from relax_core.ir.module import Definition, IRModule
 from relax_core.ir.node import postorder, preorder
 from relax_core.ir.rewrite import RewriteLog
 from relax_core.pattern.facts import NO_VALUES, NOTHING, Facts
-from relax_core.pattern.groups import group
+from relax_core.pattern.groups import Check, group
 from relax_core.pattern.matcher import Match, match
 from relax_core.pattern.nodes import DataTypePattern, Pattern, ShapePattern, TypePattern, subpatterns
-from relax_core.pattern.replace import replace_matches
+from relax_core.pattern.replace import partition, replace_matches
 
 ROUND_LIMIT = 100
 
@@ -70,6 +72,31 @@ def rewrite_matches(
         return module
     message = f"the rewrite still changes the module after {ROUND_LIMIT} rounds"
     raise CompileError((Diagnostic("PT004", message, hint="let the callback return None for what it has made"),))
+
+
+def partition_matches(
+    pattern: Pattern, module: IRModule, attrs: Mapping[str, AttrValue], check: Check, log: RewriteLog
+) -> IRModule:
+    """Return `module` with every group of `pattern` in a function literal of its own that has `attrs`, called in place.
+
+    Composite and external functions are not looked into.
+
+    Raises:
+        CompileError: PS010 if the module is not Relay.
+    """
+    if dialect_of(module) != "relay":
+        message = "a pattern partitions Relay; the module is Relax"
+        raise CompileError((Diagnostic("PS010", message, hint="partition it before RelayToRelax"),))
+    facts = replace(facts_of(module, pattern), types=infer(module).types)
+    changed: list[Definition] = []
+    for item in module.definitions:
+        if isinstance(item.function, Function) and not is_closed(item.function):
+            groups = group(pattern, item.function, facts, check, skips_closed=True).groups
+            after, _ = partition(item.function, groups, attrs, facts.types, log)
+            if after is not item.function:
+                assert isinstance(after, Function), "a function stays a function"
+                changed.append(replace(item, function=after))
+    return module.with_definitions(*changed) if changed else module
 
 
 def _round(pattern: Pattern, callback: Callback, module: IRModule, log: RewriteLog) -> tuple[IRModule, int]:

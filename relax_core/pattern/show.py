@@ -5,7 +5,7 @@ from typing import assert_never, cast
 
 from relax_core.ir.expr import Constant, Expr, GlobalVar
 from relax_core.ir.prim import IntImm
-from relax_core.ir.types import TensorType
+from relax_core.ir.types import TensorType, Type
 from relax_core.pattern.facts import operator_name
 from relax_core.pattern.nodes import (
     AltPattern,
@@ -29,15 +29,20 @@ from relax_core.pattern.nodes import (
     parts,
     subpatterns,
 )
+from relax_core.printer.relay_types import relay_type
 
 
 def show_pattern(pattern: Pattern) -> str:
     """Return `pattern` as `parse_pattern` reads it; a part that stands in several places gets a name and a line."""
     order = subpatterns(pattern)
     uses: dict[Pattern, int] = dict.fromkeys(order, 0)
+    redirected = {item: item.targets[0] for item in order if isinstance(item, WildcardPattern) and item.targets}
     for item in order:
         for part in parts(item):
             uses[part] += 1
+    for named in (*redirected, *redirected.values()):
+        uses[named] += 2
+    uses[pattern] += 1
     words: dict[Pattern, str] = {}
     lines: list[str] = []
     for item in order:
@@ -46,6 +51,7 @@ def show_pattern(pattern: Pattern) -> str:
             lines.append(f"p{len(lines)} = {text}")
             text = f"p{len(lines) - 1}"
         words[item] = text
+    lines += [f"{words[item]}.redirect_to({words[target]})" for item, target in redirected.items()]
     return "\n".join((*lines, words[pattern]))
 
 
@@ -77,7 +83,7 @@ def _words(pattern: AnyPattern, words: dict[Pattern, str]) -> str:
         case AttrPattern(pattern=part, attrs=attrs):
             return f"{words[part]}.has_attr({dict(attrs)!r})"
         case TypePattern(pattern=part, type=type_):
-            return f"{words[part]}.has_type({', '.join(_tensor(type_))})"
+            return f"{words[part]}.has_type({', '.join(_type(type_))})"
         case DataTypePattern(pattern=part, dtype=dtype):
             return f"{words[part]}.has_dtype({dtype!r})"
         case ShapePattern(pattern=part, shape=shape):
@@ -103,9 +109,9 @@ def _expression(expr: Expr) -> str:
             return f"is_op({name!r})" if name is not None else f"is_expr({type(expr).__name__})"
 
 
-def _tensor(type_: object) -> Iterator[str]:
-    if isinstance(type_, TensorType) and type_.dims is not None:
-        yield str(tuple(dim.value if isinstance(dim, IntImm) else None for dim in type_.dims))
+def _type(type_: Type) -> Iterator[str]:
+    if isinstance(type_, TensorType) and type_.dims is not None and all(isinstance(dim, IntImm) for dim in type_.dims):
+        yield str(tuple(dim.value for dim in type_.dims if isinstance(dim, IntImm)))
         yield repr(type_.dtype)
     else:
-        yield type(type_).__name__
+        yield repr(relay_type(type_, lambda variable: variable.name))

@@ -1,7 +1,7 @@
 """What partitioning is told: the composites to look for, and the operators that each target supports."""
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, NoReturn, TypeAlias, cast
@@ -16,7 +16,7 @@ from relax_core.pattern.text import parse_pattern
 
 Check: TypeAlias = Callable[[Match], bool]
 Predicate: TypeAlias = Callable[[Call], bool]
-Support: TypeAlias = "tuple[str, ...] | Mapping[str, Predicate | None] | Predicate"
+Support: TypeAlias = "str | Collection[str] | Mapping[str, Predicate | None] | Predicate"
 Taker: TypeAlias = "tuple[str, Predicate | None]"
 """A target with what it says of a call, `None` if it takes all calls of the operator."""
 PatternEntry: TypeAlias = "tuple[str, Pattern] | tuple[str, Pattern, Check]"
@@ -29,8 +29,8 @@ class Tables:
     """Patterns of composites, in the order of priority, and what targets support.
 
     A pattern's name is "target.what"; it may have a third part, a function that accepts or refuses a match.
-    `supported` gives for each target names of operators, or a mapping of names to predicates on the call (`None`
-    accepts), or one predicate for all calls.
+    `supported` gives for each target one or several names of operators, or a mapping of names to predicates on the call
+    (`None` accepts), or one predicate for all calls.
     """
 
     patterns: tuple[PatternEntry, ...] = ()
@@ -55,14 +55,14 @@ class Tables:
             entry = self.supported.get(target, ())
             if callable(entry):
                 found.append((target, entry))
-            elif name in entry:
-                found.append((target, entry[name] if isinstance(entry, Mapping) else None))
+            elif name in _names(entry):
+                predicates = cast("Mapping[str, Predicate | None]", entry if isinstance(entry, Mapping) else {})
+                found.append((target, predicates.get(name)))
         return tuple(found)
 
     def names(self, target: str, call: Call) -> bool:
         """Tell whether `target` lists the operator of `call`, whatever its predicate says of this call."""
-        entry = self.supported.get(target, ())
-        return not callable(entry) and operator_name(call.op) in entry
+        return operator_name(call.op) in _names(self.supported.get(target, ()))
 
     def to_json(self) -> str:
         """Return the tables as a file holds them; predicates have no text and are left out."""
@@ -76,13 +76,9 @@ _KEYS = frozenset(("title", "shows", "source", "patterns", "supported"))
 
 
 def _names(entry: Support) -> tuple[str, ...]:
-    match entry:
-        case tuple():
-            return entry
-        case Mapping():
-            return tuple(entry)
-        case _:
-            return ()
+    if isinstance(entry, str):
+        return (entry,)
+    return () if callable(entry) else tuple(entry)
 
 
 def target_of(name: str) -> str:

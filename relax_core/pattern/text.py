@@ -3,6 +3,8 @@
     conv = is_op("nn.conv2d")(wildcard(), is_constant())
     conv.optional(lambda x: is_op("nn.relu")(x))
 
+The words are those of `tvm.relay.dataflow_pattern`, the names of its classes included, and `is_global` and `is_number`;
+`is_expr` takes a number here.
 Names bound in lines above stand for one pattern each; the last line is the pattern.
 """
 
@@ -13,6 +15,9 @@ from types import MappingProxyType
 from typing import Any, NoReturn, cast
 
 from relax_core.diagnostics import CompileError, Diagnostic
+from relax_core.frontend.parse import parse_text
+from relax_core.ir.expr import Function, Var
+from relax_core.ir.module import Definition, IRModule
 from relax_core.ir.prim import const
 from relax_core.ir.types import TensorType
 from relax_core.pattern import nodes
@@ -22,8 +27,29 @@ from relax_core.source import Source, Span
 _DEPTH_LIMIT = 150
 
 
-def _has_type(pattern: Pattern, shape: tuple[int, ...], dtype: str) -> Pattern:
-    return pattern.has_type(TensorType(tuple(const(size) for size in shape), dtype))
+def _has_type(pattern: Pattern, type_: tuple[int, ...] | str, dtype: str = "float32") -> Pattern:
+    """Match a type that is given as Relay writes it, or a tensor by its shape and dtype."""
+    if isinstance(type_, tuple):
+        if not all(isinstance(size, int) for size in cast("tuple[object, ...]", type_)):
+            raise TypeError("a size is a whole number")
+        return pattern.has_type(TensorType(tuple(const(size) for size in type_), dtype))
+    parsed = parse_text(f'#[version = "0.0.5"]\ndef @f(%x: {type_}) {{ %x }}\n', "type.relay")
+    match parsed.modules:
+        case [IRModule(definitions=[Definition(function=Function(params=[Var(annotation=read)]))])] if read is not None:
+            return pattern.has_type(read)
+        case _:
+            raise ValueError(f"{type_} is no type of Relay")
+
+
+def _free(method: Callable[..., Pattern]) -> Callable[..., Pattern]:
+    """Return a method as a word: its pattern comes last, and is anything if it is left out."""
+
+    def word(*args: Any) -> Pattern:
+        given = [item for item in args if isinstance(item, Pattern)]
+        rest = [item for item in args if not isinstance(item, Pattern)]
+        return method(given[0] if given else nodes.wildcard(), *rest)
+
+    return word
 
 
 _WORDS: Mapping[str, Callable[..., Pattern]] = MappingProxyType(
@@ -40,8 +66,36 @@ _WORDS: Mapping[str, Callable[..., Pattern]] = MappingProxyType(
         "dominates": nodes.dominates,
         "is_global": nodes.is_global,
         "is_number": nodes.is_number,
+        "is_expr": nodes.is_number,
+        "has_attr": _free(Pattern.has_attr),
+        "has_dtype": _free(Pattern.has_dtype),
+        "has_shape": _free(Pattern.has_shape),
+        "has_type": _free(_has_type),
+        "WildcardPattern": nodes.wildcard,
+        "VarPattern": nodes.is_var,
+        "ConstantPattern": nodes.is_constant,
+        "TuplePattern": nodes.is_tuple,
+        "TupleGetItemPattern": nodes.is_tuple_get_item,
+        "IfPattern": nodes.is_if,
+        "LetPattern": nodes.is_let,
+        "FunctionPattern": nodes.is_function,
+        "AltPattern": Pattern.__or__,
+        "CallPattern": nodes.CallPattern,
+        "AttrPattern": Pattern.has_attr,
+        "DataTypePattern": Pattern.has_dtype,
+        "ShapePattern": Pattern.has_shape,
+        "TypePattern": _has_type,
+        "DominatorPattern": nodes.dominates,
     }
 )
+
+
+def _redirected(pattern: Pattern, target: object) -> Pattern:
+    if not isinstance(pattern, nodes.WildcardPattern) or not isinstance(target, Pattern):
+        raise TypeError("a wildcard is redirected to a pattern")
+    return pattern.redirect_to(target)
+
+
 _METHODS: Mapping[str, Callable[..., Pattern]] = MappingProxyType(
     {
         "has_attr": Pattern.has_attr,
@@ -51,6 +105,7 @@ _METHODS: Mapping[str, Callable[..., Pattern]] = MappingProxyType(
         "dominates": Pattern.dominates,
         "optional": Pattern.optional,
         "any_args": Pattern.any_args,
+        "redirect_to": _redirected,
     }
 )
 _OPERATORS: Mapping[type[ast.operator], Callable[[Pattern, Pattern], Pattern]] = MappingProxyType(
@@ -140,7 +195,7 @@ class _Reader:
         args = [self._argument(item) for item in tree.args]
         named = {item.arg or "": self._argument(item.value) for item in tree.keywords}
         try:
-            return make(*args, **named)
+            return _checked(make(*args, **named))
         except (TypeError, ValueError, AttributeError) as error:
             self._fail("PT003", f"{ast.unparse(tree.func)} does not take these arguments", tree, str(error))
 
@@ -178,6 +233,29 @@ class _Reader:
     def _fail(self, code: str, message: str, tree: ast.AST, hint: str = "") -> NoReturn:
         place = (getattr(tree, "lineno", 1), getattr(tree, "col_offset", 0))
         raise _error(self._source, code, message, place, hint)
+
+
+_OPEN = ("args", "params", "fields")
+"""Parts that may be left out: then any will do."""
+
+
+def _checked(pattern: Pattern) -> Pattern:
+    """Return `pattern`, whose fields come from literals of a text, if they are what they should be.
+
+    Raises:
+        TypeError: they are not.
+    """
+    if any(getattr(pattern, name) is None for name in pattern.PARTS if name not in _OPEN):
+        raise TypeError("a part of it is a pattern, not None")
+    if not all(isinstance(part, Pattern) for part in cast("tuple[object, ...]", nodes.parts(pattern))):
+        raise TypeError("its parts are patterns")
+    of_expr = getattr(pattern, "expr", None)
+    words = (getattr(pattern, "name", ""), getattr(pattern, "dtype", ""), getattr(of_expr, "name", ""))
+    if not all(isinstance(word, str) for word in (*words, *(key for key, _ in getattr(pattern, "attrs", ())))):
+        raise TypeError("a name is a string")
+    if not all(size is None or isinstance(size, int) for size in getattr(pattern, "shape", ())):
+        raise TypeError("a size is a whole number or None")
+    return pattern
 
 
 def _frozen(value: Any) -> Any:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from relax_core.analysis.region_literals import literals_of
 from relax_core.analysis.regions import DEFAULT, Region, find_regions, is_annotation, is_closed, open_postorder
 from relax_core.check.infer import infer
 from relax_core.ir.attrs import attr
@@ -104,8 +105,9 @@ class _Reporter:
         inputs: dict[Expr, Flow] = {}
         constants: list[Node] = []
         for value, begin in zip(region.inputs, region.begins, strict=True):
-            if isinstance(value, Constant):
-                constants.append(value)
+            literals = literals_of(value)
+            if literals:
+                constants += literals
             elif value not in inputs and not isinstance(value, GlobalVar | Constructor):
                 name = f"{region.target}_{region.number}_i{len(inputs)}"
                 type_ = self.types.get(begin) or self.types.get(value)

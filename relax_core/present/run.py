@@ -66,6 +66,7 @@ def present_run(recording: Recording, event: int = 0) -> Run:
     events = tuple(player.event(at) for at in range(first, last))
     before = np.unique(trace.pcs[:first])
     lines = trace.lines.line_of
+    stop = trace.pc_at(len(trace)) if trace.error is not None else None
     return Run(
         f"{recording.revision}:{first}",
         recording.title,
@@ -86,6 +87,8 @@ def present_run(recording: Recording, event: int = 0) -> Run:
         trace.outcome,
         _ending(trace),
         problem_of(trace.error) if trace.error is not None else None,
+        -1 if stop is None else stop,
+        0 if stop is None else int(lines[stop]),
     )
 
 

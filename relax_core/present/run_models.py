@@ -234,13 +234,40 @@ class Run(msgspec.Struct, frozen=True):
     """The sentence after `Now:` at time `total`, such as "`main` returned `z`, void."."""
     problem: Problem | None = None
     """Why the run ended, if it did not return; it belongs to time `total`."""
+    stop_pc: int = -1
+    """The instruction that did not retire, if the run did not return."""
+    stop_line: int = 0
 
 
 class Breakpoint(msgspec.Struct, frozen=True):
-    """A place to stop at; exactly one of `line` and `pc` is set."""
+    """A place to stop at: a line, an instruction, or, with neither, wherever its condition holds."""
 
     line: int = 0
     pc: int = -1
     is_on: bool = True
     condition: str = ""
-    """Shown, and evaluated by whoever steps on the server; the component stops at any hit."""
+    """Evaluated by the engine, see `PointHits`; empty: every hit stops."""
+
+
+class PointHits(msgspec.Struct, frozen=True):
+    """Where a breakpoint with a condition stops."""
+
+    point: Breakpoint
+    met: int = 0
+    """How often the run comes by its place."""
+    stops: int = 0
+    """How often the condition holds there."""
+    first: int = -1
+    """The first time that it stops; -1 for none."""
+    times: tuple[int, ...] = ()
+    """When it stops, within the window that was asked for."""
+    problem: Problem | None = None
+    """Why the condition cannot be read, or had no value at a hit; its columns are those of the condition."""
+    problem_count: int = 0
+    """At how many hits it had no value."""
+
+
+class PointList(msgspec.Struct, frozen=True):
+    """What came of the conditions of breakpoints, in the order in which they were asked for."""
+
+    points: tuple[PointHits, ...]

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import lru_cache
 from operator import attrgetter
 from types import MappingProxyType
-from typing import Any, cast
+from typing import Any
 
 from relax_core.ir.expr import (
     BindingBlock,
@@ -175,28 +175,30 @@ class FunctionNames(dict[Node, str]):
     def _walk(self, function: BaseFunc) -> None:
         """Collect what has a name, in the order of the text."""
         seen: set[Node] = set()
-        stack: list[Iterator[Node]] = [iter((function,))]
+        # Telling by `type` what a node is narrows no type, and `cast` would take a call.
+        stack: list[Iterator[Any]] = [iter((function,))]
         while stack:
             for node in stack[-1]:
-                kind = type(node)
+                kind = node.__class__
                 if kind is PrimValue:
-                    node = cast("PrimValue", node).value
-                    kind = type(node)
+                    node = node.value
+                    kind = node.__class__
                 if kind in _NAMELESS or node in self:
                     continue
                 if kind is VarBinding:
                     # Most lines are such: they and their values are looked at in one step.
-                    binding = cast("VarBinding", node)
-                    self._define(binding.var)
-                    node = binding.value
-                    kind = type(node)
+                    self._define(node.var)
+                    node = node.value
+                    kind = node.__class__
                 if kind in _NAMED:
                     self._collect(node)
                     continue
                 if node in seen:
                     continue
                 seen.add(node)
-                if kind in _SCOPES:
+                if kind is Call and not node.type_args:
+                    pass
+                elif kind in _SCOPES:
                     self.scopes.append(node)
                 elif kind in _NOTED:
                     self._note(node, function)

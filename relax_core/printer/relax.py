@@ -1,7 +1,7 @@
 """Print Relax functions: signatures, blocks of bindings, results."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from relax_core.frontend.tvmscript.relax_calls import match_shape_type
 from relax_core.ir.equality import same_type
@@ -63,9 +63,10 @@ class FunctionPrinter:
         """Show a function under a name; its first line stands at `indent` already."""
         # Strings in a signature define dimensions; those of a local function the outer one has declared already.
         is_defining = not is_local or self.spelling.name != "2023"
-        signature = replace(self.exprs.types, is_signature=is_defining)
+        types = TypePrinter(self.spelling, self.exprs.scalars, is_defining)
+        signature = ExprPrinter(self.spelling, self.names, types, self.ink)
         params = ", ".join([self._param(item, signature) for item in function.params])
-        result = f" -> {signature.show(function.ret_type)}" if function.ret_type is not None else ""
+        result = f" -> {signature.type(function.ret_type)}" if function.ret_type is not None else ""
         inner = indent + INDENT
         lines = [f"{_decorator(function)}{indent}def {name}({params}){result}:"]
         if function.attrs:
@@ -74,12 +75,12 @@ class FunctionPrinter:
             lines += self._declarations(function)
         return inner.join(lines) + self.ink.nested(self._sequence, function.body, None, inner)
 
-    def _param(self, param: Var, signature: TypePrinter) -> str:
+    def _param(self, param: Var, signature: ExprPrinter) -> str:
         type_ = self._annotation(param)
         if param in self.names.scalars and isinstance(type_, PrimType):
             type_ = PrimType(type_.dtype)
         name = self.names[param]
-        return self.ink.mark(param, name if type_ is None else f"{name}: {signature.show(type_)}")
+        return self.ink.mark(param, name if type_ is None else f"{name}: {signature.type(type_)}")
 
     def _declarations(self, function: Function) -> Iterator[str]:
         """Show `cls = Module`, and the symbolic dimensions that the signature does not make known."""
@@ -277,10 +278,15 @@ def implicit_symbols(function: Function, spelling: Wording) -> set[PrimVar]:
     """
     if spelling.name == "2023":
         return set()
-    types: list[Type] = [item.annotation for item in function.params if item.annotation is not None]
+    types: list[Type] = [*{item.annotation: None for item in function.params if item.annotation is not None}]
     if spelling.name == "2022":
         types += [node.type for node in preorder(function) if isinstance(node, MatchCast)]
     # Literals are most of the roots, and say nothing.
     roots = [root for type_ in types for root in type_nodes(type_) if type(root) is not IntImm]
-    found = {node for root in roots for node in preorder(root) if isinstance(node, PrimVar)}
+    found: set[PrimVar] = set()
+    for root in roots:
+        if type(root) is PrimVar:
+            found.add(root)
+        else:
+            found.update(node for node in preorder(root) if isinstance(node, PrimVar))
     return {item for item in found if item.dtype == "int64"}

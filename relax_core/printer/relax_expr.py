@@ -24,7 +24,7 @@ from relax_core.ir.expr import (
 )
 from relax_core.ir.node import Node, preorder
 from relax_core.ir.prim import FloatImm, IntImm, PrimExpr, PrimVar, StringImm, dtype_of
-from relax_core.ir.types import TensorType, Type
+from relax_core.ir.types import PrimType, TensorType, Type
 from relax_core.ops.spec import Param
 from relax_core.printer.ink import Ink
 from relax_core.printer.literals import attribute, constant, number, quoted
@@ -164,7 +164,7 @@ class ExprPrinter:
         types = call.type_args
         if not types:
             return []
-        shown = ", ".join([self.type(item) for item in types])
+        shown = ", ".join([self.types.part(item) if isinstance(item, PrimType) else self.type(item) for item in types])
         return [f"{self.spelling.type_args}={_in_brackets(shown, len(types))}"]
 
     def _arguments(self, call: Call, layout: CallLayout) -> list[str]:
@@ -202,8 +202,8 @@ class ExprPrinter:
         match value:
             case PrimValue(value=scalar) if kind in ("prim", "ints"):
                 return mark(value, self._prim(param, scalar))
-            case Tuple(fields=fields) if kind in ("axes", "ints") and all(_is_int64(item) for item in fields):
-                return mark(value, f"[{', '.join([self._axis(item) for item in fields])}]")
+            case Tuple(fields=fields) if kind in ("axes", "ints") and all(map(_is_int64, fields)):
+                return mark(value, f"[{', '.join(map(self._axis, fields))}]")
             case Null():
                 return mark(value, "None")
             case DataTypeImm(value=dtype) if kind == "dtype":
@@ -219,7 +219,7 @@ class ExprPrinter:
 
     def _axis(self, value: Expr) -> str:
         assert isinstance(value, PrimValue)
-        return self.ink.mark(value, self.scalars.show(value.value))
+        return self.ink.mark(value, self.types.scalars.show(value.value))
 
     def _prim(self, param: Param, value: PrimExpr) -> str:
         """Show a host scalar: a bare literal if the schema gives it its dtype."""

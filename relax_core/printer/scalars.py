@@ -69,9 +69,17 @@ class ScalarPrinter:
         """Show expressions with commas between them."""
         if typed:
             return ", ".join([self.show(item, typed=True) for item in items])
-        mark, name = self.ink.mark, self.name
-        # Most are variables, which are shown at once.
-        return ", ".join([mark(item, name(item)) if type(item) is PrimVar else self.show(item) for item in items])
+        mark, name, is_wide = self.ink.mark, self.name, self.int_dtype == "int64"
+        shown: list[str] = []
+        for item in items:
+            # Most are variables and sizes, which are shown at once.
+            if type(item) is PrimVar:
+                shown.append(mark(item, name(item)))
+            elif type(item) is IntImm and is_wide and item.dtype == "int64":
+                shown.append(mark(item, str(item.value)))
+            else:
+                shown.append(self.show(item))
+        return ", ".join(shown)
 
     def variable(self, node: Node) -> str:
         """Show the name of a variable or a buffer."""

@@ -8,7 +8,7 @@ from relax_core.frontend.tvmscript.literals import MADE
 from relax_core.frontend.tvmscript.tir_block import BUFFER
 from relax_core.ir.attrs import Attrs, AttrValue
 from relax_core.ir.node import Node, children, preorder
-from relax_core.ir.prim import CommReducer, IntImm, Intrinsic, LetExpr, PrimExpr, PrimVar
+from relax_core.ir.prim import CommReducer, IntImm, Intrinsic, PrimExpr, PrimVar
 from relax_core.ir.tir import (
     NOTHING,
     Allocate,
@@ -40,7 +40,7 @@ from relax_core.printer.printed import INDENT
 from relax_core.printer.scalars import ScalarPrinter
 from relax_core.printer.spelling import Wording
 from relax_core.printer.tir_buffers import BufferPrinter, type_of_variable
-from relax_core.printer.tir_scoped import SHARED, ScopedPrinter
+from relax_core.printer.tir_scoped import ALLOC_BUFFER, SHARED, ScopedPrinter
 
 
 @dataclass(slots=True, eq=False)
@@ -128,7 +128,7 @@ class PrimFuncPrinter:
     def _body(self, body: Stmt, indent: str) -> str:
         """Show the body; a root block that only allocates is left out, as its buffers make it again.
 
-        In 2022 they make it only where there are other blocks.
+        Before 2025 they make it only where there are other blocks.
         """
         match body:
             case Block(name="root", iter_vars=(), init=None, predicate=None, annotations=(), matches=()) if (
@@ -139,7 +139,8 @@ class PrimFuncPrinter:
                 return self._lines(body, indent)
 
     def _makes_root(self, root: Block) -> bool:
-        return self.spelling.name != "2022" or any(isinstance(item, Block) for item in preorder(root.body))
+        is_shared = self.spelling.alloc_buffer == ALLOC_BUFFER
+        return not is_shared or any(isinstance(item, Block) for item in preorder(root.body))
 
     def _allocations(self, block: Block, indent: str) -> str:
         lines: list[str] = []
@@ -367,7 +368,7 @@ def _free_symbols(function: PrimFunc, names: FunctionNames) -> list[PrimVar]:
     bound: set[PrimVar] = set(function.params)
     for scope in names.scopes:
         match scope:
-            case For() | LetStmt() | IterVar() | LaunchThread() | Allocate() | LetExpr():
+            case For() | LetStmt() | IterVar() | LaunchThread() | Allocate():
                 bound.add(scope.var)
             case CommReducer(params=params):
                 bound.update(params)

@@ -19,6 +19,7 @@ from relax_core.printer.literals import attributes, quoted
 from relax_core.printer.scalars import ScalarPrinter
 from relax_core.printer.tir_buffers import BufferPrinter, type_of_variable
 
+ALLOC_BUFFER = "alloc_buffer"
 # A variable that numbers threads so often is declared before.
 SHARED = 2
 
@@ -94,9 +95,10 @@ class ScopedPrinter:
         return f"{shown}{_annotations(stmt)})"
 
     def _declare(self, stmt: DeclBuffer) -> str:
-        """In 2022 a declared buffer without a pointer has memory of its own."""
+        """Where `T.alloc_buffer` makes a buffer of a block, a declared one without a pointer has memory of its own."""
         is_unknown = isinstance(stmt.pointer, Intrinsic) and stmt.pointer.name == UNKNOWN_POINTER
-        call = "alloc_buffer" if stmt.pointer is None and self.is_latest else "Buffer" if is_unknown else "decl_buffer"
+        is_allocated = stmt.pointer is None and self.buffers.spelling.alloc_buffer != ALLOC_BUFFER
+        call = ALLOC_BUFFER if is_allocated else "Buffer" if is_unknown else "decl_buffer"
         shown = f"T.{call}({self.buffers.given(stmt.buffer)}"
         if stmt.pointer is not None and not is_unknown:
             shown += f", data={self.scalars.show(stmt.pointer)}"

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 
 from relax_core.frontend.collector import collector_held
-from relax_core.frontend.tvmscript.literals import MADE, PYTHON_FUNCTIONS
+from relax_core.frontend.tvmscript.literals import EXTERNAL_FUNCTIONS, MADE, PYTHON_FUNCTIONS
 from relax_core.ir.attrs import AttrValue, attr
 from relax_core.ir.expr import Function
 from relax_core.ir.module import Definition, IRModule
@@ -20,6 +20,7 @@ from relax_core.printer.relax_expr import expr_printer
 from relax_core.printer.spelling import SPELLINGS, Spelling, Wording
 from relax_core.printer.tir import prim_func_printer, signature_symbols
 
+_HIDDEN = (PYTHON_FUNCTIONS, EXTERNAL_FUNCTIONS)
 _NO_TYPES: Mapping[Node, Type] = MappingProxyType({})
 
 
@@ -75,12 +76,16 @@ class _Writer:
         module, indent = self.module, f"\n{INDENT}"
         flags = "" if module.is_checked else "(check_well_formed=False)"
         lines = [f"@{self.spelling.ir_module}{flags}\nclass {self.name}:"]
-        if attrs := tuple(item for item in module.attrs if item[0] != PYTHON_FUNCTIONS):
+        if attrs := tuple(item for item in module.attrs if item[0] not in _HIDDEN):
             lines.append(f"{indent}I.module_attrs({attributes(attrs)})")
         if module.global_infos:
             infos = ", ".join(f"{quoted(key)}: [{_infos(value)}]" for key, value in module.global_infos)
             lines.append(f"{indent}I.module_global_infos({{{infos}}})")
         lines += _python_functions(module, indent)
+        externals = attr(module.attrs, EXTERNAL_FUNCTIONS, ())
+        for item in externals if isinstance(externals, tuple) else ():
+            if isinstance(item, tuple) and len(item) > 1:
+                lines.append(f"{indent}{item[0]} = R.ExternFunc({quoted(str(item[1]))})")
         if not module.definitions:
             lines.append(f"{indent}pass")
         functions = [f"{indent}{self._function(item, indent)}" for item in module.definitions]

@@ -49,7 +49,7 @@ class TypePrinter:
             case TupleType(fields=()):
                 return f"{prefix}Tuple" if prefix else "Tuple()"
             case TupleType(fields=fields):
-                return f"{prefix}Tuple({', '.join([self._inner(item) for item in fields])})"
+                return f"{prefix}Tuple({', '.join([self.part(item) for item in fields])})"
             case FuncType():
                 return self._callable(type_)
             case ObjectType():
@@ -59,9 +59,9 @@ class TypePrinter:
             case TypeVar(name=name):
                 return name
             case RefType(value=value):
-                return f"{prefix}Ref({self._inner(value)})"
+                return f"{prefix}Ref({self.part(value)})"
 
-    def _inner(self, type_: Type) -> str:
+    def part(self, type_: Type) -> str:
         """Show a part of a type; TVM does not read its own `T.int64` there."""
         match type_:
             case PrimType(value=None, dtype=dtype):
@@ -86,6 +86,11 @@ class TypePrinter:
 
     def _tensor(self, type_: TensorType) -> str:
         is_2022 = self.spelling.name == "2022"
+        shape, dtype = type_.shape, type_.dtype
+        if type(shape) is tuple and dtype is not None and type_.vdevice is None and type_.sharding is None:
+            # Most tensors are such.
+            word = "" if is_2022 else "dtype="
+            return f'{self.spelling.prefix}Tensor({self.tuple_of_dims(shape)}, {word}"{dtype}")'
         words: list[str] = []
         match type_.shape:
             case tuple() as dims:
@@ -112,12 +117,12 @@ class TypePrinter:
     def _callable(self, type_: FuncType) -> str:
         name = f"{self.spelling.prefix}Callable"
         if type_.params is None:
-            words = [] if isinstance(type_.ret, ObjectType) else [f"ret={self._inner(type_.ret)}"]
+            words = [] if isinstance(type_.ret, ObjectType) else [f"ret={self.part(type_.ret)}"]
             words += ["purity=True"] if type_.is_pure else []
             return f"{name}({', '.join(words)})" if words else name
-        params = ", ".join([self._inner(item) for item in type_.params])
+        params = ", ".join([self.part(item) for item in type_.params])
         comma = "," if len(type_.params) == 1 else ""
-        return f"{name}(({params}{comma}), {self._inner(type_.ret)}, {type_.is_pure})"
+        return f"{name}(({params}{comma}), {self.part(type_.ret)}, {type_.is_pure})"
 
 
 def is_quoted(spelling: Wording, value: PrimExpr) -> bool:

@@ -1,17 +1,21 @@
 """Debugger commands: pure functions from a trace and a time to a time.
 
 `by` is the step's size: "instruction", or "binding", which stops only at the first instruction of a binding. Every
-command returns a time in `[0, len(trace)]`, the given one if there is nowhere to go.
+command returns a time in `[0, len(trace)]`, the given one if there is nowhere to go. A breakpoint with a condition
+stops only where it holds.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from relax_core.vm.trace import Trace
+from relax_core.bytecode.executable import FunctionEntry
+from relax_core.diagnostics import Diagnostic, RunError
+from relax_core.vm.condition import Condition
+from relax_core.vm.trace import Ints, Trace
 
 By = Literal["instruction", "binding"]
 Command: TypeAlias = Callable[..., int]
@@ -22,6 +26,7 @@ class LineBreakpoint:
     """Stops at the first instruction of each binding of a line."""
 
     line: int
+    condition: Condition | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,9 +34,17 @@ class PcBreakpoint:
     """Stops at an instruction."""
 
     pc: int
+    condition: Condition | None = None
 
 
-Breakpoint: TypeAlias = LineBreakpoint | PcBreakpoint
+@dataclass(frozen=True, slots=True)
+class AnyBreakpoint:
+    """Stops before any instruction at which its condition holds."""
+
+    condition: Condition
+
+
+Breakpoint: TypeAlias = LineBreakpoint | PcBreakpoint | AnyBreakpoint
 
 
 def step_in(trace: Trace, at: int, by: By = "instruction") -> int:
@@ -84,12 +97,72 @@ def to_end(trace: Trace, at: int) -> int:
 
 def run_to(trace: Trace, at: int, breakpoints: Iterable[Breakpoint]) -> int:
     """Continue to the next breakpoint behind `at`, or to the end."""
-    return _next(_hits(trace, breakpoints), at)
+    found = len(trace)
+    for breakpoint in breakpoints:
+        times = places_met(trace, breakpoint)
+        start = int(np.searchsorted(times, at, side="right"))
+        end = int(np.searchsorted(times, found))
+        found = next((hit.time for hit in _hits(trace, breakpoint, times, range(start, end)) if hit.stops), found)
+    return found
 
 
 def run_back_to(trace: Trace, at: int, breakpoints: Iterable[Breakpoint]) -> int:
     """Continue backwards to the nearest breakpoint before `at`, or to the start."""
-    return _previous(_hits(trace, breakpoints), at)
+    found = 0
+    for breakpoint in breakpoints:
+        times = places_met(trace, breakpoint)
+        start = int(np.searchsorted(times, found, side="right"))
+        end = int(np.searchsorted(times, at))
+        before = _hits(trace, breakpoint, times, range(end - 1, start - 1, -1))
+        found = next((hit.time for hit in before if hit.stops), found)
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A time at which the place of a breakpoint is met.
+
+    `stops` unless the condition does not hold then, or has no value, for which `fault` is the reason.
+    """
+
+    time: int
+    stops: bool
+    fault: Diagnostic | None = None
+
+
+def hits_of(trace: Trace, breakpoint: Breakpoint) -> Iterator[Hit]:
+    """Yield every time at which the place of a breakpoint is met, in order."""
+    times = places_met(trace, breakpoint)
+    return _hits(trace, breakpoint, times, range(len(times)))
+
+
+def check_condition(trace: Trace, breakpoint: Breakpoint) -> None:
+    """See that every name of a condition stands for something at the breakpoint's place.
+
+    Raises:
+        CompileError: VM031, located in the condition.
+    """
+    if breakpoint.condition is None:
+        return
+    executable = trace.executable
+    pcs = np.flatnonzero(_places(trace, breakpoint))
+    owners = {number for number, entry in enumerate(executable.functions) if _holds_any(entry, pcs)}
+    for number in sorted(owners):
+        breakpoint.condition.check(executable, number)
+
+
+def _holds_any(entry: FunctionEntry, pcs: npt.NDArray[np.int64]) -> bool:
+    return entry.kind == "vm" and bool(((entry.start <= pcs) & (pcs < entry.end)).any())
+
+
+def _hits(trace: Trace, breakpoint: Breakpoint, times: Ints, places: range) -> Iterator[Hit]:
+    for place in places:
+        time = int(times[place])
+        try:
+            holds = breakpoint.condition is None or breakpoint.condition.holds(trace, time, place + 1)
+            yield Hit(time, holds)
+        except RunError as error:
+            yield Hit(time, stops=False, fault=error.diagnostics[0])
 
 
 def _stops(trace: Trace, by: By = "binding") -> npt.NDArray[np.bool_]:
@@ -98,16 +171,19 @@ def _stops(trace: Trace, by: By = "binding") -> npt.NDArray[np.bool_]:
     return trace.lines.starts_binding[trace.pcs]
 
 
-def _hits(trace: Trace, breakpoints: Iterable[Breakpoint]) -> npt.NDArray[np.bool_]:
-    places = np.zeros(len(trace.executable.instructions), np.bool_)
-    for breakpoint in breakpoints:
-        match breakpoint:
-            case LineBreakpoint(line=line):
-                places |= (trace.lines.line_of == line) & trace.lines.starts_binding
-            case PcBreakpoint(pc=pc):
-                if 0 <= pc < len(places):
-                    places[pc] = True
-    return places[trace.pcs]
+def places_met(trace: Trace, breakpoint: Breakpoint) -> Ints:
+    """Return the times at which the place of a breakpoint is met, whatever its condition."""
+    return np.flatnonzero(_places(trace, breakpoint)[trace.pcs])
+
+
+def _places(trace: Trace, breakpoint: Breakpoint) -> npt.NDArray[np.bool_]:
+    match breakpoint:
+        case LineBreakpoint(line=line):
+            return (trace.lines.line_of == line) & trace.lines.starts_binding
+        case PcBreakpoint(pc=pc):
+            return np.arange(len(trace.executable.instructions)) == pc
+        case AnyBreakpoint():
+            return np.ones(len(trace.executable.instructions), np.bool_)
 
 
 def _depth(trace: Trace, at: int) -> int:

@@ -3,7 +3,7 @@
 import pytest
 
 from relax_core.analysis.region_graph import let_places, region_graph
-from relax_core.analysis.regions import find_regions, is_begin, is_end, open_postorder, open_values
+from relax_core.analysis.regions import find_regions, find_sets, is_begin, is_end, open_postorder, open_values
 from relax_core.ir.expr import Function, Op
 from relax_core.ir.relay import Let
 from tests.passes.relay.byoc import begins, program
@@ -51,8 +51,8 @@ def test_an_annotation_is_told_by_its_operator() -> None:
 def test_a_way_around_blocks_and_its_path_is_given() -> None:
     body = "%0 = nn.relu(b:a⟦%x⟧); e:a⟦add(b:a⟦e:a⟦%0⟧⟧, b:a⟦e:b⟦tanh(b:b⟦e:a⟦%0⟧⟧)⟧⟧)⟧"
     main = function(body)
-    regions = find_regions(main)
-    graph = region_graph(main, regions)
+    order = open_values(main)
+    regions, graph = find_regions(main, order), region_graph(order, find_sets(order))
     middle = next(item for item in regions.all if item.target == "b")
     ends = [item for item in regions.all if item.target == "a"]
     first, other, last = (graph.vertex_of[item.operators[0]] for item in (ends[0], middle, ends[-1]))

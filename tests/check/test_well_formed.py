@@ -32,7 +32,7 @@ from relax_core.ir.expr import (
 )
 from relax_core.ir.module import Definition, IRModule
 from relax_core.ir.prim import PrimVar, binary, const
-from relax_core.ir.tir import NOTHING, Buffer, BufferParam, PrimFunc
+from relax_core.ir.tir import NOTHING, Block, Buffer, BufferParam, Evaluate, For, IterVar, LetStmt, PrimFunc, seq
 from relax_core.ir.types import TensorType
 from tests.check.programs import module_of
 
@@ -40,6 +40,11 @@ RELAX = (("dialect", "relax"),)
 FLOAT = TensorType((const(3),), "float32")
 x, y, z = Var("x", FLOAT), Var("y"), Var("z")
 inner, n = DataflowVar("lv"), PrimVar("n")
+
+
+AXIS = IterVar(PrimVar("vi"), const(4), PrimVar("i"), "spatial")
+LOOP = For(PrimVar("i"), const(0), const(4), NOTHING)
+BLOCK = Block("b", (replace(AXIS, binding=LOOP.var),), Evaluate(LOOP.var))
 
 
 def exp(value: Expr) -> Call:
@@ -162,6 +167,22 @@ BROKEN = (
         ),
         ["WF021"],
     ),
+    ("a scalar of a prim func without a value", main(PrimFunc((), (), Evaluate(PrimVar("i")))), ["WF022"]),
+    (
+        "a loop variable behind its loop",
+        main(PrimFunc((), (), seq((LOOP, Evaluate(LOOP.var))))),
+        ["WF022"],
+    ),
+    (
+        "two lets of one variable",
+        main(PrimFunc((), (), LetStmt(LOOP.var, const(1), LetStmt(LOOP.var, const(2), NOTHING)))),
+        ["WF022"],
+    ),
+    (
+        "a block that uses the loop instead of its axis",
+        main(PrimFunc((), (), replace(LOOP, body=BLOCK), is_s_tir=True)),
+        ["WF023"],
+    ),
 )
 
 SOUND = (
@@ -173,6 +194,9 @@ SOUND = (
         ret_type=TensorType((n,), "float32")))),
     ("a function that is taken as pure", main(Function(
         (x,), Call(ExternFunc("f"), (x,)), attrs=attrs_of({"relax.force_pure": True})))),
+    ("a loop variable in a block of before 2026", main(PrimFunc((), (), replace(LOOP, body=BLOCK)))),
+    ("a loop variable in a block without axes", main(
+        PrimFunc((), (), replace(LOOP, body=replace(BLOCK, iter_vars=())), is_s_tir=True))),
     ("no parameters and an empty tuple", main(Function((), Tuple()))),
 )  # fmt: skip
 

@@ -13,9 +13,13 @@ from relax_core.engine.compile_service import CompileService
 from relax_core.engine.protocol import Program, RunOf
 from relax_core.jit.cache import VARIABLE, ObjectCache
 from relax_core.jit.compile_process import Descriptors, write_all
+from relax_core.jit.facts import Entry
 from relax_core.jit.llvm_source import Source
+from relax_core.jit.options import KernelOptions
+from relax_core.jit.specialisation import Request, Specialisation
 from relax_core.jit.target import Target
 from relax_core.present.run_models import Run
+from tests.jit.programs import tir_matmul
 
 SOURCE = Source("define i32 @kernel(ptr %slots, ptr %record) {\n  ret i32 0\n}")
 PROGRAM = Program(
@@ -56,10 +60,18 @@ def descriptor(directory: Path) -> Iterator[int]:
 def test_it_compiles_and_keeps_what_it_is_sent(descriptor: int, directory: Path) -> None:
     target = Target()
     connection = Descriptors(descriptor, descriptor)
-    for _ in range(2):
-        assert connection.compile(SOURCE) == SOURCE.compile(target)
-    assert connection.compile(Source("nonsense")) is None
-    assert ObjectCache(directory).get(SOURCE.key(target)) == SOURCE.compile(target)
+    kernel = Specialisation(tir_matmul(is_corrected=True), {}, KernelOptions(), (4, 5, 6)).request()
+    assert kernel is not None
+    for work in (SOURCE, kernel, SOURCE, kernel):
+        assert connection.compile(work) == work.compile(target)
+    for nonsense in (Source("nonsense"), Request(b"nonsense")):
+        assert connection.compile(nonsense) is None
+    cache = ObjectCache(directory)
+    for work in (SOURCE, kernel):
+        assert cache.get(work.key(target)) == work.compile(target)
+    entry = Entry.from_bytes(cache.get(kernel.key(target)) or b"")
+    assert entry is not None
+    assert entry.facts.is_kept
 
 
 def test_what_is_no_request_ends_it_for_good(descriptor: int) -> None:

@@ -7,12 +7,13 @@ import pytest
 
 from relax_core.engine import protocol
 from relax_core.engine.protocol import AnyRequest, Cancel, Envelope, Open, Program, reply_type
+from relax_core.present.run_models import Breakpoint
 
 REQUESTS = get_args(AnyRequest)
 PROGRAM = Program("text\n\u202e", "m.py", "M", "LambdaLift", "main", 3, (("n", 4),), "reported")
 VALUES = {
     "program": PROGRAM, "text": "x", "node": "0/main/1", "stage": 1, "time": 2, "depth": 0, "register": 1,
-    "name": "add",
+    "name": "add", "breakpoints": (Breakpoint(8, condition="i > 3"),),
 }  # fmt: skip
 
 

@@ -147,15 +147,16 @@ def test_a_damaged_text_reads_the_same(data: st.DataObject) -> None:
     assert read == parsed
 
 
-def test_every_plain_type_of_a_function_is_abbreviated() -> None:
+def test_every_plain_type_and_call_of_a_function_is_abbreviated() -> None:
     made = abbreviate(FUNCTION + BINDING + END)
-    assert "R.Tensor" not in made.text
+    assert "R." not in made.text.replace("R.function", "").replace("R.Object", "")
     assert len(made.text) == len(FUNCTION + BINDING + END)
-    assert list(made.words.values()) == [F32]
+    assert list(made.words.values()) == [F32, "R.exp(x)"]
 
 
 @pytest.mark.parametrize("what", ["in a long string", "in a string that goes on"])
 def test_a_string_is_left_as_it_is(what: str) -> None:
     made = abbreviate(TRICKS[what])
     assert made.text.count("R.Tensor") == 3
-    assert len(made.words) == 1
+    assert made.text.count("R.exp") == 1
+    assert list(made.words.values()) == [F32, "R.exp(x)"]

@@ -1,6 +1,7 @@
 """Every construct of TIR is read, and printed so that it reads back equal."""
 
 import ast
+from textwrap import indent
 
 import pytest
 from hypothesis import given, settings
@@ -14,7 +15,10 @@ from relax_core.printer.tvmscript import Spelling, print_module
 from tests.frontend.tir_programs import HEAD, STATEMENTS, program
 
 SPELLINGS: tuple[Spelling, ...] = ("2022", "2023", "2026")
-EVERYTHING = program("\n".join(item for item in STATEMENTS.values() if "return" not in item))
+# Each list of statements has a scope of its own, as a name is defined once in one.
+EVERYTHING = program(
+    "\n".join("if n > 0:\n" + indent(item, "    ") for item in STATEMENTS.values() if "return" not in item)
+)
 
 
 def read(text: str) -> IRModule:

@@ -120,7 +120,7 @@ T.evaluate(0)
 tx = T.env_thread("threadIdx.x")
 with T.launch_thread(tx, 8):
     T.evaluate(tx)
-with T.launch_thread(tx, 9):
+with T.launch_thread(tx, 8):
     T.evaluate(tx)
 with T.launch_thread("blockIdx.x", n) as x, T.launch_thread("blockIdx.y", 2) as y:
     T.evaluate(x + y)

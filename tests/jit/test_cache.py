@@ -14,6 +14,7 @@ from relax_core.jit.cache import VARIABLE, ObjectCache, open_cache
 from relax_core.jit.compiler import Compiler
 from relax_core.jit.engine import Engine
 from relax_core.jit.llvm_source import Source
+from relax_core.jit.pipelines import PIPELINES, Pipeline
 from relax_core.jit.target import Target
 from tests.jit.programs import elementwise
 
@@ -34,9 +35,9 @@ def compilations(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     texts: list[str] = []
     compile_text = Target.compile
 
-    def counted(self: Target, text: str, *, has_vectors: bool = False) -> bytes:
+    def counted(self: Target, text: str, pipeline: Pipeline = "loops") -> bytes:
         texts.append(text)
-        return compile_text(self, text, has_vectors=has_vectors)
+        return compile_text(self, text, pipeline)
 
     monkeypatch.setattr(Target, "compile", counted)
     return texts
@@ -212,7 +213,7 @@ def test_the_key_holds_all_that_the_object_depends_on() -> None:
     different = (
         source.key(other),
         Source(source.text.replace("ret", "unreachable")).key(target),
-        Source(source.text, has_vectors=True).key(target),
+        *(Source(source.text, pipeline=item).key(target) for item in PIPELINES if item != source.pipeline),
         Source(source.text, is_final=True).key(target),
     )
     assert len({source.key(target), *different}) == 1 + len(different)

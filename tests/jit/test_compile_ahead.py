@@ -10,11 +10,13 @@ import pytest
 
 from relax_core.ir.tir import PrimFunc
 from relax_core.jit.cache import ObjectCache
-from relax_core.jit.compile_process import TEXT_LIMIT_BYTES, CompileProcess, Connection
+from relax_core.jit.compile_process import TEXT_LIMIT_BYTES, CompileProcess, Connection, Work
 from relax_core.jit.compiler import Compiler
 from relax_core.jit.engine import AHEAD_COUNT, Engine
 from relax_core.jit.llvm_source import Source
+from relax_core.jit.pipelines import Pipeline
 from relax_core.jit.pool import Pool
+from relax_core.jit.specialisation import Request, Specialisation, source_of
 from relax_core.jit.target import Target
 from tests.jit.programs import Buffer, BufferLoad, BufferStore, binary, for_each, index, integer, prim_func
 
@@ -31,21 +33,29 @@ def scaled(factor: int) -> PrimFunc:
     return prim_func([a, b], for_each((i,), (integer(8),), store))
 
 
+def request(number: int, name: str = "f") -> Request:
+    """Return what the kernel of `scaled(number)` is compiled from."""
+    function = scaled(number)
+    found = Specialisation(function, {name: function}, Engine().options, ()).request()
+    assert found is not None
+    return found
+
+
 class Here:
     """A connection that compiles in this process, and keeps what it was asked for."""
 
     def __init__(self, before: Callable[[], None] = lambda: None) -> None:
-        self.asked: list[str] = []
+        self.asked: list[Work] = []
         self.before = before
         self.done = threading.Semaphore(0)
         self.ended = threading.Event()
 
-    def compile(self, source: Source) -> bytes | None:
-        self.asked.append(source.text)
+    def compile(self, work: Work) -> bytes | None:
+        self.asked.append(work)
         self.before()
-        image = source.compile(Target())
+        made = work.compile(Target())
         self.done.release()
-        return image
+        return made
 
     def close(self) -> None:
         self.ended.set()
@@ -53,17 +63,23 @@ class Here:
 
 @pytest.fixture
 def compiled_here(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Collect the texts that the main thread compiles."""
-    texts: list[str] = []
+    """Collect what the main thread compiles, by what it is known by."""
+    keys: list[str] = []
     compile_text = Target.compile
 
-    def counted(self: Target, text: str, *, has_vectors: bool = False) -> bytes:
+    def counted(self: Target, text: str, pipeline: Pipeline = "loops") -> bytes:
         if threading.current_thread() is threading.main_thread():
-            texts.append(text)
-        return compile_text(self, text, has_vectors=has_vectors)
+            keys.append(Source(text, pipeline=pipeline).key(self))
+        return compile_text(self, text, pipeline)
 
     monkeypatch.setattr(Target, "compile", counted)
-    return texts
+    return keys
+
+
+def program_of(work: Work) -> str:
+    """Return what the LLVM IR of a kernel that was asked for is known by."""
+    assert isinstance(work, Request)
+    return source_of(work.specialisation().lowered(lambda node: None)).key(TARGET)
 
 
 def run_all(connection: Connection | None, count: int, cache: ObjectCache | None = None) -> Engine:
@@ -84,16 +100,17 @@ def run_all(connection: Connection | None, count: int, cache: ObjectCache | None
     return engine
 
 
-def test_a_process_makes_the_object_that_is_made_here(tmp_path: Path) -> None:
+def test_a_process_makes_what_is_made_here(tmp_path: Path) -> None:
     cache = ObjectCache(tmp_path)
     process = CompileProcess(cache)
     try:
         assert process.compile(Source("no LLVM IR at all")) is None
         assert process.compile(Source("x" * (TEXT_LIMIT_BYTES + 1))) is None
-        for source in (SOURCE, FINAL, SOURCE):
-            image = process.compile(source)
-            assert image == source.compile(TARGET)
-            assert cache.get(source.key(TARGET)) == image
+        assert process.compile(Request(b"[] is no kernel")) is None
+        for work in (SOURCE, FINAL, SOURCE, request(7), request(7)):
+            made = process.compile(work)
+            assert made == work.compile(TARGET)
+            assert cache.get(work.key(TARGET)) == made
     finally:
         process.close()
     with pytest.raises((OSError, ValueError)):
@@ -111,8 +128,12 @@ def test_each_kernel_is_compiled_once_here_or_there(compiled_here: list[str]) ->
     there = Here()
     run_all(there, 24)
     assert compiled_here
-    assert len({*compiled_here, *there.asked}) == len(compiled_here) + len(there.asked) == 24
     assert there.ended.wait(10)
+    # Each of these was compiled once, here or there.
+    here = set(compiled_here)
+    assert here | {program_of(work) for work in there.asked} == {program_of(request(number)) for number in range(24)}
+    assert len(here) == len(compiled_here)
+    assert len(here) + len(there.asked) == 24
 
 
 def test_few_kernels_are_compiled_here(compiled_here: list[str]) -> None:
@@ -133,7 +154,7 @@ def test_what_a_reader_compiles_is_sent_for_the_cache(tmp_path: Path) -> None:
     there = Here()
     run_all(there, 3, ObjectCache(tmp_path, is_writable=False))
     assert all(there.done.acquire(timeout=10) for _ in range(3))
-    assert len({*there.asked}) == 3
+    assert {program_of(work) for work in there.asked} == {program_of(request(number)) for number in range(3)}
 
 
 def test_a_kernel_that_is_being_compiled_is_waited_for(compiled_here: list[str]) -> None:
@@ -157,8 +178,8 @@ def test_a_kernel_that_is_being_compiled_is_waited_for(compiled_here: list[str])
 class Broken(Here):
     """A connection to a process that dies at its first request."""
 
-    def compile(self, source: Source) -> bytes | None:
-        super().compile(source)
+    def compile(self, work: Work) -> bytes | None:
+        super().compile(work)
         raise BrokenPipeError
 
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.jit.low_level import failure, run, run_in_tvm
@@ -73,6 +73,7 @@ def test_a_statement_computes_what_numpy_does(name: str) -> None:
     assert np.array_equal(found[: expected.size], expected)
 
 
+@settings(deadline=None)
 @given(base=st.integers(-2, 40), stride=st.integers(-9, 9), lanes=st.integers(2, 16), is_dynamic=st.booleans())
 def test_each_lane_is_checked(base: int, stride: int, lanes: int, is_dynamic: bool) -> None:
     at = ("n", "m") if is_dynamic else (str(base), str(stride))

@@ -63,7 +63,6 @@ MORE_REFUSED = (
     (Case("topk", (signed(2, 3), 1, 2, "both", True, "int32"), "outside the rank"), "TY014"),
     (Case("nn.attention", (signed(2, 3, 2, 5), floats(2, 4, 2, 6), signed(2, 4, 2, 5), None, None, None, None),
           "of different depths"), "TY037"),
-    (Case("layout_transform", (signed(6), "lambda i: (i // 4, i % 4)", None, None, None), "with gaps"), "TY037"),
     (Case("layout_transform", (signed(6, 3), "lambda i: (i,)", None, None, None), "of too few indices"), "TY013"),
     (Case("layout_transform", (signed(6,), "print(1)", None, None, None), "of no mapping"), "TY018"),
     (Case("collapse_sum_to", (signed(2, 3), (2, 2)), "to no part"), "TY010"),

@@ -27,6 +27,20 @@ REFUSED = (
     ("PT003", "is_op('a')(x=wildcard())", 1),
     ("PT003", "wildcard().has_attr(3)", 1),
     ("PT003", "is_op(f'{1}')", 1),
+    ("PT003", "is_op('add').redirect_to(wildcard())", 1),
+    ("PT003", "is_tuple([1])", 1),
+    ("PT003", "is_tuple('x')", 1),
+    ("PT003", "is_tuple_get_item(1)", 1),
+    ("PT003", "is_let(None, wildcard(), wildcard())", 1),
+    ("PT003", "is_op(wildcard())", 1),
+    ("PT003", "is_var(3)", 1),
+    ("PT003", "AltPattern(1, 2)", 1),
+    ("PT003", "has_dtype(3)", 1),
+    ("PT003", "has_shape('x')", 1),
+    ("PT003", "has_type([1.5])", 1),
+    ("PT003", "has_attr({1: 2})", 1),
+    ("PT003", "has_type('Tensr[(2), float32]')", 1),
+    ("PT003", "w = wildcard()\nw.redirect_to('w')", 2),
     ("PT001", "is_op('abs')(" * 160 + "wildcard()" + ")" * 160, 1),
 )
 
@@ -112,6 +126,35 @@ def _grown(inner: st.SearchStrategy[Pattern]) -> st.SearchStrategy[Pattern]:
         st.builds(lambda p: p.has_dtype("float32"), inner),
         st.builds(lambda p, shape: p.has_shape(shape), inner, shapes),
     )
+
+
+SPELLINGS = (
+    ("FunctionPattern([VarPattern('x')], WildcardPattern())", "is_function([is_var('x')], wildcard())"),
+    ("CallPattern(is_op('add'), None)", "is_op('add').any_args()"),
+    ("CallPattern(is_op('abs'), [ConstantPattern()])", "is_op('abs')(is_constant())"),
+    ("AltPattern(is_op('add'), is_op('abs'))", "(is_op('add') | is_op('abs'))"),
+    ("TupleGetItemPattern(TuplePattern(None), 1)", "is_tuple_get_item(is_tuple(None), 1)"),
+    ("IfPattern(wildcard(), is_constant(), is_var())", "is_if(wildcard(), is_constant(), is_var())"),
+    ("LetPattern(is_var(), is_constant(), wildcard())", "is_let(is_var(), is_constant(), wildcard())"),
+    ("AttrPattern(is_op('abs'), {'a': 1})", "is_op('abs').has_attr({'a': 1})"),
+    ("DataTypePattern(is_var(), 'int8')", "is_var().has_dtype('int8')"),
+    ("ShapePattern(is_var(), [2, 3])", "is_var().has_shape((2, 3))"),
+    ("has_dtype('int8')", "wildcard().has_dtype('int8')"),
+    ("has_shape([2], is_var())", "is_var().has_shape((2,))"),
+    ("has_type('int32')", "wildcard().has_type((), 'int32')"),
+    ("has_type('(int32, bool)')", "wildcard().has_type('(int32, bool)')"),
+    ("DominatorPattern(is_var(), wildcard(), is_constant())", "dominates(is_var(), wildcard(), is_constant())"),
+    (
+        "w = wildcard()\nw.redirect_to(is_op('abs')(w) | is_var())",
+        "p0 = wildcard()\np1 = (is_op('abs')(p0) | is_var())\np0.redirect_to(p1)\np0",
+    ),
+)
+
+
+@pytest.mark.parametrize(("text", "shown"), SPELLINGS, ids=[item[0][:40] for item in SPELLINGS])
+def test_other_spellings_are_read(text: str, shown: str) -> None:
+    assert show_pattern(parse_pattern(text)) == shown
+    assert show_pattern(parse_pattern(shown)) == shown
 
 
 @settings(deadline=None)

@@ -133,3 +133,57 @@ def test_a_dropped_file_is_opened(page: Page, app_url: str) -> None:
     expect(area).to_have_value(text)
     expect(page.get_by_role("tab", name="fib.py")).to_be_visible(timeout=START_MS)
     expect(page).to_have_url(re.compile(r"[?&]sample=fib\.py(&|$)"))
+
+
+def test_the_inspector_is_a_drawer_in_a_narrow_window(chromium: Browser, app_url: str) -> None:
+    context = chromium.new_context(viewport={"width": 1280, "height": 800})
+    page = context.new_page()
+    page.goto(app_url)
+    handle = page.get_by_role("button", name=re.compile("^Inspector: gv0"))
+    expect(handle).to_be_visible(timeout=START_MS)
+    content = page.locator(".root[data-title] .content")
+    expect(content).to_be_hidden()
+    page.keyboard.press("p")
+    expect(content).to_be_visible()
+    expect(content).to_contain_text("Defined")
+    assert_accessible(page, 1280)
+    page.keyboard.press("Escape")
+    expect(content).to_be_hidden()
+    page.set_viewport_size({"width": 1440, "height": 900})
+    expect(content).to_be_visible()
+    expect(handle).to_be_hidden()
+    context.close()
+
+
+def test_the_run_page_is_whole_on_a_telephone(chromium: Browser, app_url: str) -> None:
+    context = chromium.new_context(viewport={"width": 390, "height": 844})
+    page = context.new_page()
+    page.goto(f"{app_url}/run?sample=seeds/print_closure2.py")
+    stepper = pane(page, ".strip")
+    for name in ("Back", "Over", "In", "Out", "Continue", "End"):
+        box = stepper.get_by_role("button", name=name).first.bounding_box()
+        assert box is not None
+        assert 0 <= box["x"] <= 390 - box["width"], name
+    for part in (".listing.source", ".strip", ".upper"):
+        box = stepper.locator(part).bounding_box()
+        assert box is not None
+        assert box["width"] > 380, part
+    context.close()
+
+
+def test_a_problem_leads_from_another_page_to_its_line(page: Page, app_url: str) -> None:
+    page.goto(f"{app_url}/run?sample=errors/ty_matmul.py")
+    expect(page.get_by_text("1 problem in ty_matmul.py")).to_be_visible(timeout=START_MS)
+    expect(page.get_by_text("^^^", exact=False)).to_be_visible()
+    page.get_by_role("button", name="Go to line 12").click()
+    expect(editor(page)).to_have_value(re.compile("matmul"))
+    expect(page.get_by_role("table", name="Problems").locator("tr").first).to_contain_text("TY012")
+
+
+def test_an_error_of_a_run_is_announced_and_reached(page: Page, app_url: str) -> None:
+    page.goto(f"{app_url}/run?sample=errors/jt_out_of_range.py")
+    expect(page.get_by_text("stopped: JT010")).to_be_visible(timeout=START_MS)
+    page.get_by_role("button", name="Step to the error").click()
+    stepper = pane(page, ".strip")
+    expect(stepper.locator(".now.error")).to_contain_text("Out of range")
+    expect(stepper.locator(".instructions .ln.cur")).to_contain_text("out_of_range")

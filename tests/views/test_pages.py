@@ -15,6 +15,7 @@ from relax_core.engine.samples import list_samples
 from relax_core.engine.session import Session
 from relax_core.present.run import WINDOW
 from relax_core.present.run_models import Breakpoint
+from tests.views.pages import assert_accessible
 from views import PAGES
 
 REPOSITORY = Path(__file__).resolve().parents[2]
@@ -76,7 +77,8 @@ def test_a_run_that_does_not_end_is_cancelled(page: Page, app_url: str) -> None:
     page.goto(f"{app_url}/run?sample=errors/jt_endless_loop.py")
     cancel = page.get_by_role("button", name="Cancel")
     expect(cancel).to_be_visible(timeout=OPENS_MS)
-    expect(page.get_by_text("Running `main`").or_(page.get_by_text(re.compile("^Running main")))).to_be_visible()
+    doing = page.get_by_text("Running `main`").or_(page.get_by_text(re.compile("^Running main")))
+    expect(doing).to_be_visible(timeout=OPENS_MS)
     cancel.click()
     expect(page.get_by_text("Cancelled.", exact=False).first).to_be_visible()
     page.get_by_role("combobox").first.click()
@@ -104,3 +106,39 @@ def test_continuing_finds_a_breakpoint_far_behind_the_window(page: Page, app_url
     expect(stepper).to_have_attribute("data-at", "0")
     page.keyboard.press("]")
     expect(stepper).to_have_attribute("data-at", str(stop.time))
+
+
+@pytest.mark.browser
+def test_a_breakpoint_stops_only_where_its_condition_holds(page: Page, app_url: str) -> None:
+    page.goto(f"{app_url}/run?sample=relax/loop.py")
+    stepper = page.locator(".root[data-at]").first
+    line = stepper.locator(".listing.source .ln", has_text="following =")
+    expect(line).to_be_visible(timeout=OPENS_MS)
+    line.locator(".g").click(button="right")
+    condition = stepper.get_by_label("Condition of line")
+    expect(condition).to_be_focused()
+    condition.press_sequentially("i > lmit")
+    condition.press("Enter")
+    expect(stepper.locator("tr.problem")).to_contain_text("there is no lmit in main_loop", timeout=OPENS_MS)
+    expect(condition).to_have_attribute("aria-invalid", "true")
+    assert_accessible(page, 1440)
+    condition.fill("i == 2, or")
+    condition.press("Escape")
+    expect(condition).to_have_value("i > lmit")
+    condition.fill("i == 2 or i == 4")
+    condition.press("Enter")
+    # Without waiting for the answer: the server then finds the stop.
+    page.keyboard.press("Escape")
+    stepper.locator(".listing.source").focus()
+    page.keyboard.press("F8")
+    expect(stepper.locator("tr[data-point]")).to_contain_text("stops at 2 of 8, first at time", timeout=OPENS_MS)
+    expect(stepper).not_to_have_attribute("data-at", "0")
+    first = stepper.get_attribute("data-at")
+    expect(stepper.locator("tr[data-register='2.0']")).to_contain_text("same as main_loop %9")
+    page.keyboard.press("F8")
+    expect(stepper).not_to_have_attribute("data-at", str(first))
+    page.keyboard.press("[")
+    expect(stepper).to_have_attribute("data-at", str(first))
+    page.reload()
+    expect(stepper).to_have_attribute("data-at", str(first), timeout=OPENS_MS)
+    expect(stepper.get_by_label("Condition of line")).to_have_value("i == 2 or i == 4")

@@ -8,10 +8,11 @@ from relax_core.engine.protocol import DevicesOf, Failure, GraphOf, Open, Progra
 from relax_core.present.device_models import DeviceOptions, DevicesView, VisitsName, WhyDevice
 from relax_core.present.models import Graph
 from relax_core.present.target_marks import NONE, category_of
-from views.connection import ask, program_of, samples, show_failure
+from views.connection import ask, program_of
+from views.failures import show_failure, show_offer
 from views.frame import bar, page, status_line
 from views.heights import pane_height
-from views.state import open_group, open_sample, opened_groups, select, selection
+from views.state import open_group, opened_groups, select, selection
 from views.widgets.channel import Buttons
 from views.widgets.devices import DevicesAction, devices
 from views.widgets.editor import EditorAction, editor
@@ -187,13 +188,8 @@ def _show(view: DevicesView, source: SourceView, program: Program) -> None:
 def _explain(source: SourceView) -> None:
     """Say that devices are planned for Relay, and offer programs."""
     text = "Devices are planned for Relay text. Open one of these programs, or paste a Relay module on the Source page."
-    empty = Graph("", empty_title=f"This module is not Relay: {source.dialect or 'no module'}", empty_text=text)
-    graph(empty, key="devices.graph", title="Devices", height="46vh")
-    with st.container(horizontal=True, horizontal_alignment="center", gap="xsmall", key="devices.offer"):
-        known = samples()
-        for path in _SUGGESTED:
-            if path in known:
-                st.button(known[path].title, key=f"devices.open.{path}", on_click=open_sample, args=(path,))
+    title = f"This module is not Relay: {source.dialect or 'no module'}"
+    show_offer("devices", title, text, _SUGGESTED)
 
 
 def _counted(view: DevicesView) -> str:

@@ -5,12 +5,11 @@ import streamlit as st
 from relax_core.engine.protocol import Failure, KernelOf, Open, Program
 from relax_core.jit.options import DEFAULT_OPTIONS, MODES
 from relax_core.present.kernel_models import KernelView
-from relax_core.present.models import Graph
-from views.connection import ask, mode_of, program_of, samples, show_failure
+from views.connection import ask, mode_of, program_of
+from views.failures import show_failure, show_offer
 from views.frame import bar, chip, page, status_line
 from views.heights import pane_height
-from views.state import open_sample, select, selection
-from views.widgets.graph import graph
+from views.state import select, selection
 from views.widgets.kernels import Form, KernelsAction, kernels
 
 _NONE = "EN005"
@@ -95,12 +94,7 @@ def _export(view: KernelView) -> None:
 def _explain() -> None:
     """Say where kernels come from, and offer programs that have some."""
     text = "Kernels are the prim funcs of a module, written or made by LegalizeOps. Open one of these programs."
-    graph(Graph("", empty_title="No kernels", empty_text=text), key="kernels.none", title="Kernels", height="46vh")
-    with st.container(horizontal=True, horizontal_alignment="center", gap="xsmall", key="kernels.offer"):
-        known = samples()
-        for path in _SUGGESTED:
-            if path in known:
-                st.button(known[path].title, key=f"kernels.open.{path}", on_click=open_sample, args=(path,))
+    show_offer("kernels", "No kernels", text, _SUGGESTED)
 
 
 def _asked(program: Program) -> KernelView | Failure:

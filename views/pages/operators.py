@@ -8,7 +8,8 @@ from relax_core.engine.protocol import Failure, Open, Operators, Program, SheetO
 from relax_core.present.catalog_models import Catalog, CatalogPage, Form, Sheet, Tried
 from relax_core.present.models import Problem
 from views import RUN, SOURCE
-from views.connection import ask, program_of, show_failure
+from views.connection import ask, program_of
+from views.failures import show_failure
 from views.frame import bar, chip, page, status_line
 from views.state import open_sample, open_text, select, selection
 from views.widgets.catalog import CatalogAction, catalog

@@ -6,10 +6,11 @@ import streamlit as st
 from relax_core.engine.protocol import Failure, GraphOf, Inspect, Open, PartitionOf, Program, SourceView
 from relax_core.present.models import Graph, Inspector, Problem
 from relax_core.present.partition_models import LETS, Lets, PartitionView
-from views.connection import ask, program_of, samples, show_failure
+from views.connection import ask, program_of
+from views.failures import show_failure, show_offer
 from views.frame import bar, page, status_line
 from views.heights import pane_height
-from views.state import Selection, open_group, open_sample, opened_groups, select, selection
+from views.state import Selection, open_group, opened_groups, select, selection
 from views.tables import patterns_of, sample_table, table_name, table_names, table_text, targets_of, with_pattern
 from views.widgets.graph import GraphAction, graph
 from views.widgets.inspector import InspectorAction, inspector
@@ -218,16 +219,9 @@ def _show(view: PartitionView, source: SourceView, program: Program, problems: t
 
 def _explain(source: SourceView) -> None:
     """Say that partitioning works on Relay, and offer programs."""
-    text = (
-        "Partitioning works on Relay text. Open one of the programs below, or paste a Relay module on the Source page."
-    )
-    empty = Graph("", empty_title=f"This module is not Relay: {source.dialect or 'no module'}", empty_text=text)
-    graph(empty, key="partition.graph", title="Partition", height="46vh")
-    with st.container(horizontal=True, horizontal_alignment="center", gap="xsmall", key="partition.offer"):
-        known = samples()
-        for path in _SUGGESTED:
-            if path in known:
-                st.button(known[path].title, key=f"partition.open.{path}", on_click=open_sample, args=(path,))
+    text = "Partitioning works on Relay text. Open one of these programs, or paste a Relay module on the Source page."
+    title = f"This module is not Relay: {source.dialect or 'no module'}"
+    show_offer("partition", title, text, _SUGGESTED)
 
 
 def _balance(view: PartitionView) -> str:

@@ -7,8 +7,10 @@ import streamlit as st
 
 from relax_core.engine.protocol import CompareGraph, Failure, Inspect, Open, PipelineOf, StageOf, StageView
 from relax_core.present.models import Inspector, Pipeline
-from views.connection import ask, program_of, run_again, show_failure
+from views.connection import ask, program_of, run_again
+from views.failures import show_failure
 from views.frame import bar, chip, page, status_line
+from views.heights import pane_height
 from views.state import select, selection
 from views.widgets.diff import DiffAction, DiffTab, diff
 from views.widgets.graph import GraphAction, graph
@@ -18,6 +20,8 @@ from views.widgets.pipeline import pipeline as pipeline_list
 
 _VIEWS: tuple[DiffTab, ...] = get_args(DiffTab)
 _CYCLE: tuple[DiffTab, ...] = ("text", "graph", "both")
+# In a narrower window the context bar has two rows.
+_BAR_WIDTH = 1010
 _NAMES = re.compile(r"LambdaLift\s*(\([^)]*\))?")
 
 
@@ -118,8 +122,7 @@ def _show_stage(pipeline: Pipeline, view: StageView, stage: int) -> None:
         stage=stage,
         tab=shown,
         selected=current.node,
-        height="auto" if shown in ("both", "graph") else "calc(100vh - 139px)",
-        max_height="calc(50vh - 70px)" if shown == "both" else "",
+        height={"both": pane_height(_BAR_WIDTH, 50, 70), "graph": "auto"}.get(shown, pane_height(_BAR_WIDTH)),
         on_action=_on_diff,
     )
     if shown in ("both", "graph"):
@@ -134,7 +137,7 @@ def _show_stage(pipeline: Pipeline, view: StageView, stage: int) -> None:
             side=st.session_state.get("passes.side", "both"),
             title="Compare",
             note="one layout for both sides: what is unchanged stays put",
-            height="calc(50vh - 69px)" if shown == "both" else "calc(100vh - 215px)",
+            height="calc(50vh - 69px)" if shown == "both" else pane_height(_BAR_WIDTH, less=210),
             on_action=_on_graph,
         )
 
@@ -144,7 +147,8 @@ def _show(pipeline: Pipeline) -> None:
     stage = current.stage if 0 <= current.stage < len(pipeline.stages) else _first_changed(pipeline)
     left, middle, right = st.columns([280, 874, 286], gap=None)
     with left:
-        pipeline_list(pipeline, key="passes.list", stage=stage, on_action=_on_pipeline)
+        height = pane_height(_BAR_WIDTH)
+        pipeline_list(pipeline, key="passes.list", stage=stage, height=height, on_action=_on_pipeline)
     with middle:
         view = ask(StageOf(program_of(current), stage))
         if isinstance(view, Failure):
@@ -152,11 +156,11 @@ def _show(pipeline: Pipeline) -> None:
         else:
             with st.container(gap=None):
                 _show_stage(pipeline, view, stage)
-    with right:
+    with right, st.container(key="drawer"):
         node = ask(Inspect(program_of(current), current.node)) if current.node else Inspector(title="")
-        inspector(
-            Inspector(title="") if isinstance(node, Failure) else node, key="passes.inspector", on_action=_on_inspector
-        )
+        found = Inspector(title="") if isinstance(node, Failure) else node
+        height = pane_height(_BAR_WIDTH)
+        inspector(found, key="passes.inspector", is_drawer=True, height=height, on_action=_on_inspector)
 
 
 with page():

@@ -2,11 +2,14 @@
 
 import streamlit as st
 
-from relax_core.engine.protocol import Failure, Open, RunOf, SourceView, StopOf
+from relax_core.engine.protocol import Failure, HitsOf, Open, RunOf, SourceView, StopOf
 from relax_core.jit.options import MODES
-from relax_core.present.run_models import Breakpoint, Run
-from views.connection import ask, mode_of, program_of, run_again, show_failure
+from relax_core.present.run_models import PointHits, Run
+from views.connection import ask, mode_of, program_of, run_again
+from views.failures import show_failure
 from views.frame import bar, chip, page, status_line
+from views.heights import pane_height
+from views.points import read, written
 from views.state import select, selection
 from views.widgets.stepper import StepperAction, stepper
 
@@ -14,36 +17,22 @@ from views.widgets.stepper import StepperAction, stepper
 _CONTINUES = "run.continues"
 # Which window the browser has: a number for the program, the event it was asked with, its first time and its last.
 _WINDOW = "run.window"
+# What the conditions of breakpoints came to: a number for the question, and the answer.
+_HITS = "run.hits"
+# In a narrower window the context bar has two rows.
+_BAR_WIDTH = 970
 
 
 def _on_step(action: StepperAction) -> None:
     match action.kind:
         case "state":
-            select(time=action.at, view=action.by, breakpoints=_written(action.breakpoints))
+            select(time=action.at, view=action.by, breakpoints=written(action.breakpoints))
         case "need":
-            select(time=action.to, view=action.by, breakpoints=_written(action.breakpoints))
+            select(time=action.to, view=action.by, breakpoints=written(action.breakpoints))
             if action.command in ("continue", "continue_back"):
                 st.session_state[_CONTINUES] = action.command
         case _:
             pass
-
-
-def _written(breakpoints: tuple[Breakpoint, ...]) -> str:
-    """Write breakpoints as the address holds them: `8` a line, `@12` an instruction, `-` in front if off."""
-    return ",".join(
-        f"{'' if point.is_on else '-'}{f'@{point.pc}' if point.pc >= 0 else point.line}" for point in breakpoints
-    )
-
-
-def _read(text: str) -> tuple[Breakpoint, ...]:
-    points: list[Breakpoint] = []
-    for part in text.split(","):
-        is_on = not part.startswith("-")
-        place = part.lstrip("-")
-        if place.removeprefix("@").isdecimal():
-            number = int(place.removeprefix("@"))
-            points.append(Breakpoint(pc=number, is_on=is_on) if "@" in place else Breakpoint(line=number, is_on=is_on))
-    return tuple(points)
 
 
 def _inputs_form(source: SourceView) -> None:
@@ -79,10 +68,23 @@ def _continue() -> None:
     if not command:
         return
     current = selection()
-    points = _read(current.breakpoints)
+    points = read(current.breakpoints)
     stop = ask(StopOf(program_of(current), max(0, current.time), points, is_back=command == "continue_back"))
     if not isinstance(stop, Failure):
         select(time=stop.time)
+
+
+def _to_the_stop(run: Run) -> None:
+    """Say that the run did not return, and lead to where it stopped."""
+    if run.problem is None:
+        return
+    chip(f"stopped: {run.problem.code}", "red")
+    if selection().time < run.total:
+        st.button("Step to the error", key="run.error", on_click=_go, args=(run.total,))
+
+
+def _go(time: int) -> None:
+    select(time=time)
 
 
 def _run() -> Run | Failure:
@@ -97,6 +99,22 @@ def _run() -> Run | Failure:
     return run
 
 
+def _hits(run: Run) -> tuple[PointHits, ...]:
+    """Ask where the breakpoints with a condition stop within the window; a step does not ask again."""
+    conditional = tuple(point for point in read(selection().breakpoints) if point.condition)
+    if not conditional:
+        return ()
+    request = HitsOf(program_of(selection()), conditional, run.first_event, run.first_event + len(run.events))
+    known, points = st.session_state.get(_HITS, (0, ()))
+    if known == hash(request):
+        return points
+    reply = ask(request)
+    if isinstance(reply, Failure):
+        return ()
+    st.session_state[_HITS] = (hash(request), reply.points)
+    return reply.points
+
+
 def _show(run: Run) -> None:
     current = selection()
     stepper(
@@ -104,7 +122,9 @@ def _show(run: Run) -> None:
         key="run.stepper",
         at=min(current.time, run.total) if current.time >= 0 else None,
         by="instruction" if current.view == "instruction" else "binding",
-        breakpoints=_read(current.breakpoints),
+        breakpoints=read(current.breakpoints),
+        hits=_hits(run),
+        height=pane_height(_BAR_WIDTH),
         on_action=_on_step,
     )
 
@@ -116,14 +136,17 @@ with page():
             run_again()
             select(time=-1)
     source = ask(Open(program_of(selection())))
-    _continue()
-    run = _run()
+    is_cancelled = isinstance(source, Failure) and source.kind == "cancelled"
+    if not is_cancelled:
+        _continue()
+    run = source if isinstance(source, Failure) and is_cancelled else _run()
     if not isinstance(source, Failure):
         with form:
             _inputs_form(source)
             _options_form()
             if isinstance(run, Run):
                 chip(f"compiled, {len(run.functions)} function{'' if len(run.functions) == 1 else 's'}")
+                _to_the_stop(run)
     if isinstance(run, Failure):
         show_failure(run)
     else:

@@ -8,15 +8,18 @@ import streamlit as st
 from relax_core.engine.protocol import Ast, Failure, GraphOf, Inspect, Open, RestoreLayout, Script, SourceView
 from relax_core.present.models import Code, Graph, Inspector
 from views import PASSES, RUN
-from views.connection import ask, program_of, show_failure
+from views.connection import ask, program_of
+from views.failures import show_failure
 from views.frame import bar, chip, page, status_line, upload
-from views.state import open_group, open_text, opened_groups, select, selection
+from views.heights import pane_height
+from views.state import go_to_line, line_to_show, open_group, open_text, opened_groups, select, selection
 from views.widgets.editor import EditorAction, editor
 from views.widgets.graph import GraphAction, graph
 from views.widgets.inspector import InspectorAction, inspector
 
-_LINE = "source.line"
 _TARGET = "source.target"
+# In a narrower window the context bar has two rows.
+_BAR_WIDTH = 1130
 
 
 class _Target(NamedTuple):
@@ -81,15 +84,9 @@ def _on_inspector(action: InspectorAction) -> None:
         case "select":
             select(node=action.node)
         case "line":
-            go_to(action.line)
+            go_to_line(action.line)
         case _:
             pass
-
-
-def go_to(line: int) -> None:
-    """Bring a line of the text into sight."""
-    _, number = st.session_state.get(_LINE, (0, 0))
-    st.session_state[_LINE] = (line, number + 1)
 
 
 @st.dialog("Restore layout", width="large")
@@ -162,18 +159,19 @@ def _show_editor(view: SourceView) -> None:
         code,
         key="source.tree" if is_tree else "source.editor",
         selected=current.node,
-        go_line=st.session_state.get(_LINE, (0, 0)),
+        go_line=line_to_show(),
         tabs=(("text", view.code.name or "module.py"), ("tree", "Tree")),
         tab="tree" if is_tree else "text",
         actions=() if is_tree else _ACTIONS[view.code.language],
         is_readonly=is_tree,
+        height=pane_height(_BAR_WIDTH),
         on_action=_on_edit,
     )
 
 
 def _show_graph(view: SourceView) -> None:
     current = selection()
-    first = view.entries or (("main",) if "main" in view.functions else view.functions)
+    first = ("main",) if "main" in view.functions else view.entries or view.functions
     function = current.function if current.function in view.functions else next(iter(first), "")
     opened = opened_groups("source")
     reply = ask(GraphOf(program_of(current), function=function, opened=opened))
@@ -188,6 +186,7 @@ def _show_graph(view: SourceView) -> None:
         selected=current.node,
         tabs=tuple((name, f"@{name}") for name in view.functions),
         tab=function,
+        height=pane_height(_BAR_WIDTH),
         on_action=_on_graph,
     )
 
@@ -195,9 +194,9 @@ def _show_graph(view: SourceView) -> None:
 def _show_inspector() -> None:
     current = selection()
     reply = ask(Inspect(program_of(current), current.node)) if current.node else Inspector(title="")
-    inspector(
-        Inspector(title="") if isinstance(reply, Failure) else reply, key="source.inspector", on_action=_on_inspector
-    )
+    found = Inspector(title="") if isinstance(reply, Failure) else reply
+    height = pane_height(_BAR_WIDTH)
+    inspector(found, key="source.inspector", is_drawer=True, height=height, on_action=_on_inspector)
 
 
 with page():
@@ -226,7 +225,7 @@ with page():
             _show_editor(source)
         with middle:
             _show_graph(source)
-        with right:
+        with right, st.container(key="drawer"):
             _show_inspector()
         status_line(source.status)
         _run_command(source.code.text)

@@ -130,7 +130,13 @@ function createEditor(root, tell) {
       el("span", { class: "sp" }),
       el("span", { class: "note-keys" }, el("span", { class: "kbd" }, "Tab"), " leaves the editor, ", el("span", { class: "kbd" }, "Ctrl Enter"), " runs"),
     );
-    problemsBody.replaceChildren(el("table", { "aria-label": "Problems" }, model.problems.flatMap(problemRows)));
+    problemsBody.replaceChildren(el("table", { "aria-label": "Problems" }, bySeverity().flatMap(([problem, i]) => problemRows(problem, i))));
+  }
+
+  // Errors stand first: notes about a text's head would hide them in a low pane.
+  function bySeverity() {
+    const rank = ["error", "warning", "note"];
+    return model.problems.map((problem, i) => [problem, i]).sort(([a], [b]) => rank.indexOf(a.severity) - rank.indexOf(b.severity));
   }
 
   function problemRows(problem, i) {

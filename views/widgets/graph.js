@@ -4,6 +4,8 @@ const ZOOM_STEP = 1.25;
 const PAN_STEP = 60;
 const MARK_COLOR = { added: "add", removed: "del", changed: "chg", moved: "mov", unchanged: "text3" };
 const LINE_SIGN = { line: "──", dash: "╌╌", dot: "····" };
+// More functions are a list to choose from: the one that is shown would be out of sight.
+const TABS_SHOWN = 4;
 const SIDES = [["before", "Before"], ["both", "Both"], ["after", "After"]];
 
 function createGraph(root, tell) {
@@ -45,6 +47,7 @@ function createGraph(root, tell) {
   new ResizeObserver(() => isFitted && fit()).observe(canvas);
   onSharedSelection(root, (node) => markSelected(node, true));
   onKeys("graph steps", root, (event) => Boolean(view.steps && view.steps.length && view.step_keys) && stepBy({ j: 1, k: -1 }[event.key]));
+  onKeys("graph search", root, (event) => event.key === "/" && Boolean(picture) && (openSearch(), true));
   return { setModel, setView };
 
   function setModel(next) {
@@ -122,7 +125,7 @@ function createGraph(root, tell) {
 
   function drawHead() {
     const pickTab = (id) => tell({ kind: "tab", command: id, node: selected, side });
-    const names = view.steps && view.steps.length ? [stepper(view.steps, view.step, pickStep), view.tabs.length > 1 ? choice("Function", view.tabs, view.tab, pickTab) : ""] : view.tabs.length ? tabs(view.tabs, view.tab || view.tabs[0][0], (id) => tell({ kind: "tab", command: id, node: selected, side })) : el("b", {}, view.title || model.title || "Graph");
+    const names = view.steps && view.steps.length ? [stepper(view.steps, view.step, pickStep), view.tabs.length > 1 ? choice("Function", view.tabs, view.tab, pickTab) : ""] : view.tabs.length > TABS_SHOWN ? choice("Function", view.tabs, view.tab, pickTab) : view.tabs.length ? tabs(view.tabs, view.tab || view.tabs[0][0], pickTab) : el("b", {}, view.title || model.title || "Graph");
     const note = model.is_folded ? `${model.node_count.toLocaleString("en")} nodes. Shown folded` : view.note || "";
     const pick = (id) => {
       side = id;
@@ -137,6 +140,7 @@ function createGraph(root, tell) {
       el("span", { class: "sp" }),
       ...(model.is_compare ? [segments("Sides", SIDES, side, pick)] : []),
       ...view.actions.map(([id, label]) => button(label, "t", "", () => tell({ kind: "command", command: id, node: selected, side }))),
+      ...(model.svg && !(view.steps && view.steps.length) ? [button("Search", "t", "/", openSearch, { title: "Search the graph (/)" })] : []),
       ...(model.svg ? [button("Export", "t", "", toggleMenu, { "aria-haspopup": "true" })] : []),
     );
     const pressed = focused && head.querySelector("[aria-checked=true]");

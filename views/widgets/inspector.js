@@ -16,9 +16,43 @@ function createInspector(root, tell) {
   const head = el("div", { class: "ph" });
   const body = el("div", { class: "body" });
   root.append(head, body);
+  const handle = el("button", { type: "button", class: "handle", click: () => open(!root.classList.contains("open")) });
+  root.getRootNode().append(handle);
   let model = null;
   let view = {};
+  onKeys("inspector", root, onKey);
   return { setModel, setView };
+
+  // In a narrow window the inspector is a drawer over the right pane; the style sheet says from when on.
+  function isDrawer() {
+    return Boolean(view.is_drawer) && getComputedStyle(handle).display !== "none";
+  }
+
+  function open(isOpen) {
+    const anchor = root.getRootNode().host.closest("[data-testid=stColumn]") || document.body;
+    if (isOpen) root.style.setProperty("--top", `${Math.max(0, anchor.getBoundingClientRect().top)}px`);
+    root.classList.toggle("open", isOpen);
+    drawHandle();
+    if (!isOpen) return;
+    body.tabIndex = 0;
+    body.focus({ preventScroll: true });
+  }
+
+  function onKey(event) {
+    if (!isDrawer()) return false;
+    const isOpen = root.classList.contains("open");
+    if (event.key === "p") open(!isOpen);
+    else if (event.key === "Escape" && isOpen) open(false);
+    else return false;
+    return true;
+  }
+
+  function drawHandle() {
+    const isOpen = root.classList.contains("open");
+    handle.setAttribute("aria-expanded", String(isOpen));
+    handle.title = isOpen ? "Close the inspector (p, Esc)" : "Open the inspector (p)";
+    handle.replaceChildren(isOpen ? "Close" : `Inspector${model && model.title ? `: ${model.title}` : ""}`, el("span", { class: "kbd", "aria-hidden": "true" }, "p"));
+  }
 
   function setModel(next) {
     model = next;
@@ -28,6 +62,9 @@ function createInspector(root, tell) {
     view = next;
     head.replaceChildren(el("b", {}, "Inspector"), el("span", { class: "sp" }), ...view.actions.map(([id, label]) => button(label, "t", "", () => tell({ kind: "command", command: id }))));
     root.dataset.title = model.title;
+    root.classList.toggle("drawer", Boolean(view.is_drawer));
+    handle.hidden = !view.is_drawer;
+    drawHandle();
     if (!model.title) {
       body.replaceChildren(el("div", { class: "state" }, el("b", {}, "Nothing selected"), "Click a node in the text or in the graph."));
       return;

@@ -27,7 +27,13 @@ def inspector(
     key: str,
     actions: Buttons = (),
     height: str = PANE_HEIGHT,
+    is_drawer: bool = False,
     on_action: Callable[[InspectorAction], None] | None = None,
 ) -> InspectorAction | None:
-    """Show a node; a model without title shows what to do instead."""
-    return _INSPECTOR.show(key, model, view={"actions": actions, "height": height}, commands={}, on_action=on_action)
+    """Show a node; a model without title shows what to do instead.
+
+    With `is_drawer` it is a drawer over the right edge in a window of 641 to 1359 pixels, closed at first; its column
+    is left out of the row by `shell.css` if it is in a container of key `drawer`.
+    """
+    view = {"actions": actions, "height": height, "is_drawer": is_drawer}
+    return _INSPECTOR.show(key, model, view=view, commands={}, on_action=on_action)

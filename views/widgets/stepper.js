@@ -11,10 +11,14 @@ function createStepper(root, tell) {
   const pcBox = el("div", { class: "listing instructions", role: "region" });
   const now = el("div", { class: "now", "aria-live": "polite", role: "status" });
   const strip = el("div", { class: "strip" });
-  const side = el("section", { class: "pane side", "aria-label": "State" });
+  // Both stay, and so does how far they are scrolled: reading or writing that at a step would cost a layout.
+  const upper = el("div", { class: "upper" });
+  const lower = el("div", { class: "lower" });
+  const side = el("section", { class: "pane side", "aria-label": "State" }, upper, lower);
   root.append(el("div", { class: "split" }, el("section", { class: "pane" }, head, toolbar, sourceBox, pcHead, pcBox, now, strip), side));
-  const source = createListing(sourceBox, "Source", "Breakpoint at line", (line) => togglePoint({ line }), setCursor);
-  const listing = createListing(pcBox, "Instructions", "Breakpoint at pc", (pc) => togglePoint({ pc }), () => undefined);
+  const source = createListing(sourceBox, "Source", "Breakpoint at line", (line) => togglePoint({ line }), setCursor, (line) => conditionAt({ line }));
+  const listing = createListing(pcBox, "Instructions", "Breakpoint at pc", (pc) => togglePoint({ pc }), () => undefined, (pc) => conditionAt({ pc }));
+  const pointTable = createPoints(changePoint);
   const timeline = createTimeline(strip, go);
   let run = null;
   let state = null;
@@ -52,6 +56,7 @@ function createStepper(root, tell) {
 
   function setView(next, take) {
     view = next;
+    state.setEvaluated(view.hits || []);
     const wantedPoints = take("breakpoints");
     if (wantedPoints) points = wantedPoints;
     const wantedBy = take("by");
@@ -108,8 +113,10 @@ function createStepper(root, tell) {
   }
 
   function run_(direction) {
-    const hit = state.search(at, direction, points);
-    if (hit >= 0) go(hit);
+    const isKnown = points.every((point) => !point.is_on || !point.condition || state.evaluated(point));
+    const hit = isKnown ? state.search(at, direction, points) : -1;
+    if (!isKnown) report("need", { to: at, command: direction > 0 ? "continue" : "continue_back" });
+    else if (hit >= 0) go(hit);
     else if (direction > 0 && state.last < run.total) report("need", { to: at, command: "continue" });
     else if (direction < 0 && state.first > 0) report("need", { to: at, command: "continue_back" });
     else go(direction > 0 ? run.total : 0);
@@ -132,9 +139,25 @@ function createStepper(root, tell) {
     if (line && !target) return;
     const found = points.findIndex((point) => (target ? point.line === target : point.pc === pc && !point.line));
     if (found >= 0) points = points.filter((_, i) => i !== found);
-    else points = [...points, { line: target, pc: target ? -1 : pc, is_on: true, condition: "" }];
+    else return addPoint({ line: target, pc: target ? -1 : pc, is_on: true, condition: "" });
     show(at, newAfter);
     sync();
+  }
+
+  function addPoint(point) {
+    points = [...points, point];
+    show(at, newAfter);
+    sync();
+  }
+
+  // Makes a breakpoint if there is none, and leads into the field of its condition.
+  function conditionAt({ line = 0, pc = -1 }) {
+    const target = line ? state.breakable.find((n) => n >= line) || 0 : 0;
+    if (line && !target) return;
+    const isThere = (point) => (target ? point.line === target : point.pc === pc && !point.line);
+    if (!points.some(isThere)) togglePoint({ line, pc });
+    const field = side.querySelector(`[data-focus="condition${points.findIndex(isThere)}"]`);
+    if (field) field.focus();
   }
 
   function changePoint(index, change) {
@@ -216,7 +239,13 @@ function createStepper(root, tell) {
     const event = state.event(at);
     const text = isOver ? run.end : event[5] || `\`${run.functions[event[0]].name}\`, line ${event[2]}, pc ${event[1]}.`;
     now.classList.toggle("error", Boolean(problem));
-    now.replaceChildren(el("b", {}, "Now: "), ...prose(text), ...(problem ? [" ", severitySign(problem.severity), " ", el("code", {}, problem.code), " ", ...prose(problem.message), problem.hint ? [" · ", ...prose(problem.hint)] : "", problem.line ? [" ", goToLine(problem.line)] : ""].flat() : []));
+    now.replaceChildren(el("b", {}, "Now: "), ...(problem ? stopped(problem) : prose(text)));
+  }
+
+  function stopped(problem) {
+    const hint = problem.hint ? [" · ", ...prose(problem.hint)] : [];
+    const line = problem.line ? [" ", goToLine(problem.line)] : [];
+    return [severitySign(problem.severity), " ", el("code", { title: problem.explanation }, problem.code), " ", ...prose(problem.message), ...hint, ...line];
   }
 
   function goToLine(line) {
@@ -225,20 +254,24 @@ function createStepper(root, tell) {
 
   function drawSide(frames, flash) {
     const tree = root.getRootNode();
-    const focused = tree.activeElement && tree.activeElement.dataset.focus;
-    const top = side.scrollTop;
+    const holder = tree.activeElement;
+    const focused = holder && holder.dataset.focus;
+    const caret = holder && holder.tagName === "INPUT" ? [holder.selectionStart, holder.selectionEnd] : null;
     const options = { by, newAfter, flash, chosen, onChoose: choose, onLine: (line) => line && source.reveal(line) };
-    side.replaceChildren(
+    refill(upper,
       el("div", { class: "ph" }, el("b", {}, "Call stack"), el("span", { class: "n" }, frames.length ? "newest first" : "empty")),
       stackTable(run, frames, (frame) => { source.reveal(frame.line); listing.reveal(frame.pc); }),
       el("div", { class: "ph top tight" }, el("b", {}, "Registers"), el("span", { class: "n" }, `${frames.length} frame${frames.length === 1 ? "" : "s"}`)),
       frames.length ? registerTable(run, frames, options) : el("div", { class: "pad muted" }, "The run is over: no frame is left. Step back to see its registers."),
-      ...valuePane(frames),
-      ...pointsPane(),
-      ...outputPane());
-    side.scrollTop = top;
+      valuePane(frames));
+    refill(lower, pointsPane(), outputPane());
     const again = focused && side.querySelector(`[data-focus="${focused}"]`);
     if (again) again.focus({ preventScroll: true });
+    if (again && caret && again.setSelectionRange) again.setSelectionRange(...caret);
+  }
+
+  function refill(box, ...children) {
+    box.replaceChildren(...children.flat(3).filter(Boolean));
   }
 
   function choose(key) {
@@ -277,17 +310,10 @@ function createStepper(root, tell) {
   }
 
   function pointsPane() {
-    const rows = points.map((point, i) => {
-      const times = state.hits(point);
-      const hit = times.length ? `hit ${times.length === 1 ? "once" : `${times.length} times`}, ${times.length === 1 ? "at" : "first at"} time ${times[0]}` : "not hit";
-      const label = point.line ? `line ${point.line}` : `pc ${point.pc}`;
-      const disc = el("button", { type: "button", class: "bp" + (point.is_on ? "" : " off"), "aria-label": `${label}: switch ${point.is_on ? "off" : "on"}`, "aria-pressed": String(point.is_on), data: { focus: "point" + i }, click: () => changePoint(i, { is_on: !point.is_on }) });
-      const said = [point.condition ? ["if ", el("code", {}, point.condition), ", "] : "", point.is_on ? hit : "off"];
-      const remove = el("button", { type: "button", class: "link", "aria-label": `Remove ${label}`, click: () => changePoint(i, null) }, "Remove");
-      return el("tr", { data: { point: label } }, el("td", { class: "kind" }, disc), el("td", { class: "m" }, label), el("td", { class: "muted" }, said), el("td", { class: "r" }, remove));
-    });
-    const hint = points.length ? String(points.length) : "click a line's gutter";
-    return [el("div", { class: "ph top tight" }, el("b", {}, "Breakpoints"), el("span", { class: "n" }, hint)), rows.length ? el("table", {}, rows) : ""];
+    const hint = points.length ? String(points.length) : "click a line's number; right click: with a condition";
+    const atNan = points.some((point) => pointKey(point) === pointKey(AT_NAN)) ? "" : button("Stop at NaN", "t", "", () => addPoint(AT_NAN), { title: "Stop behind the instruction that wrote a NaN or an infinity", data: { focus: "nan" } });
+    const head_ = el("div", { class: "ph top tight" }, el("b", {}, "Breakpoints"), el("span", { class: "n" }, hint), el("span", { class: "sp" }), atNan);
+    return [head_, points.length ? pointTable.table(points, state, state.evaluated) : ""];
   }
 
   function outputPane() {
@@ -300,7 +326,7 @@ function createStepper(root, tell) {
   function onKey(event) {
     const act = {
       n: () => step("over"), i: () => step("into"), o: () => step("out"), b: () => step("back"), B: () => step("back_over"), ".": toCursor,
-      F9: () => togglePoint({ line: cursor || Number(root.dataset.line) }), "[": () => run_(-1), "]": () => run_(1), F8: () => run_(1), F10: () => step("over"), F11: () => step(event.shiftKey ? "out" : "into"),
+      F9: () => (event.shiftKey ? conditionAt : togglePoint)({ line: cursor || Number(root.dataset.line) }), "[": () => run_(-1), "]": () => run_(1), F8: () => run_(1), F10: () => step("over"), F11: () => step(event.shiftKey ? "out" : "into"),
       Escape: () => (chosen = "", show(at, newAfter)),
     }[event.key];
     if (!act || !run) return false;

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
-from relax_core.present.run_models import Breakpoint, Run
+from relax_core.present.run_models import Breakpoint, PointHits, Run
 from views.widgets.channel import PANE_HEIGHT, Buttons, channel
 
 
@@ -37,6 +37,7 @@ def stepper(
     at: int | None = None,
     by: Literal["binding", "instruction"] = "binding",
     breakpoints: tuple[Breakpoint, ...] = (),
+    hits: tuple[PointHits, ...] = (),
     tabs: Buttons = (),
     tab: str = "",
     height: str = PANE_HEIGHT,
@@ -48,12 +49,13 @@ def stepper(
         at: time to go to; None leaves it to the component, which starts at the first time of the window.
         by: what a step is.
         breakpoints: places to stop at; the user changes them in the gutter.
+        hits: where those with a condition stop; until it is known the component asks with `need`.
         tabs: tabs in the left head; by default `Source`.
     """
     return _STEPPER.show(
         key,
         run,
-        view={"tabs": tabs, "tab": tab, "height": height},
+        view={"tabs": tabs, "tab": tab, "height": height, "hits": hits},
         commands={"at": at, "by": by, "breakpoints": breakpoints},
         on_action=on_action,
     )

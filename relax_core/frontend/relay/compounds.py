@@ -31,7 +31,7 @@ class CompoundReader(SequenceReader):
         scope = self.enter()
         type_params = self.type_params()
         params, attrs = self._params()
-        ret_type = self.type() if self.accept("->") else None
+        ret_type = self.annotation() if self.accept("->") else None
         body = self.block()
         self.leave(scope)
         return Function(params, body, ret_type, attrs, type_params=type_params, span=self.span_from(start))
@@ -49,7 +49,7 @@ class CompoundReader(SequenceReader):
             at = self.position
             name = self.expect("local", ", a parameter")
             devices.append(self.device())
-            annotation = self.type() if self.accept(":") else None
+            annotation = self.annotation() if self.accept(":") else None
             var = Var(name[1:], annotation, span=self.tokens.span(at))
             if name in names:
                 self.is_broken = True
@@ -128,7 +128,7 @@ class CompoundReader(SequenceReader):
             case "local":
                 self.position += 1
                 name = self.texts[start]
-                annotation = self.type() if self.accept(":") else None
+                annotation = self.annotation() if self.accept(":") else None
                 var = Var(name[1:], annotation, span=self.tokens.span(start))
                 self.locals.define(name, var)
                 return PatternVar(var, span=self.span_from(start))

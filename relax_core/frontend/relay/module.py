@@ -20,6 +20,8 @@ from relax_core.ir.relay import TypeData
 from relax_core.source import Source, Span
 
 VERSIONS = ("0.0.5", "0.0.4")
+LIBRARIES = ("prelude.rly", "core.rly")
+"""What a text may import; both are the prelude."""
 _VERSION_LINE = re.compile(r'#\[\s*version\s*=\s*"([^"\n]*)"\s*\]|v(\d+\.\d+\.\d+)')
 _HEADER = re.compile(r"#\[\s*version\b")
 _CODE = re.compile(r"(?m)^\s*(?:def @|type \w+\s*[\[{]|let %|free_var %|fn\s*[\[(]|%\w+\s*=)")
@@ -68,9 +70,10 @@ class _Reading:
         self._read_metadata(tokens)
         items = find_items(tokens)
         head = items[0].start if items else tokens.count
-        start = self._version(tokens, head)
+        first = self._version(tokens, head)
+        start = self._imports(tokens, first)
         has_expression = any(kind not in ("elision", ";") for kind in tokens.kinds[start:head])
-        self.names.is_fragment = start == 0
+        self.names.is_fragment = first == 0
         items = self._registered(tokens, items)
         types = [item for item in items if item.kind != "def"]
         rests = [self._type(tokens, item) for item in types]
@@ -116,6 +119,15 @@ class _Reading:
                 message = f"version {version} is read as {VERSIONS[0]}"
                 self.report.say("warning", "RL018", tokens.span(at), message)
             at += 1
+        return at
+
+    def _imports(self, tokens: Tokens, at: int) -> int:
+        """Skip `import "prelude.rly"`: what is used of the prelude is there in any case."""
+        while tokens.texts[at] == "import" and tokens.kinds[at + 1] == "string":
+            if tokens.texts[at + 1].strip('"') not in LIBRARIES:
+                message = f"there is no library {tokens.texts[at + 1]}"
+                self.report.error("RL024", tokens.span(at + 1), message, f"there are {', '.join(LIBRARIES)}")
+            at += 2
         return at
 
     def _read_metadata(self, tokens: Tokens) -> None:

@@ -15,9 +15,11 @@ from relax_core.source import Source
 FOLDER = Path(__file__).with_name("prelude")
 TENSOR_ARRAY = FOLDER / "tensor_array.relay.in"
 TENSOR_ARRAY_ROWS = FOLDER / "tensor_array_rows.relay.in"
+TENSOR_ARRAY_RANKS = FOLDER / "tensor_array_ranks.relay.in"
 _DTYPE = r"(?:u?int|float)(?:8|16|32|64)|bool"
 _SHAPE = r"scalar|(?:\d+|\?|any)(?:_(?:\d+|\?|any))*"
 _OF_TENSOR_ARRAY = re.compile(rf"(?:static_)?tensor_(?:[a-z_]+_)?({_DTYPE})_({_SHAPE})(?:_t)?")
+_OF_RANKED_ARRAY = re.compile(rf"tensor(?:\d|_[a-z_]+(?:tensor\d)?)?_({_DTYPE})(?:_t)?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +49,10 @@ def prelude() -> Shelf:
 def shelf_for(name: str) -> Shelf:
     """Return the definitions among which one called `name` may be."""
     match = _OF_TENSOR_ARRAY.fullmatch(name)
-    return prelude() if match is None else tensor_array(match[1], match[2])
+    if match is not None:
+        return tensor_array(match[1], match[2])
+    match = _OF_RANKED_ARRAY.fullmatch(name)
+    return prelude() if match is None else ranked_tensor_array(match[1])
 
 
 @lru_cache(maxsize=64)
@@ -67,9 +72,21 @@ def tensor_array(dtype: str, shape: str) -> Shelf:
         "ROW": "_".join(dims[1:]) or "scalar",
     }
     templates = [TENSOR_ARRAY, TENSOR_ARRAY_ROWS] if dims else [TENSOR_ARRAY]
+    return _made(templates, words, f"tensor_array_{dtype}_{shape}.relay")
+
+
+@lru_cache(maxsize=16)
+def ranked_tensor_array(dtype: str) -> Shelf:
+    """Return the type of tensors of a dtype and any rank up to 6, and the functions on it and its lists.
+
+    TVM makes them with `TensorArrayOps`; the names are its names.
+    """
+    return _made([TENSOR_ARRAY_RANKS], {"DTYPE": dtype}, f"tensor_array_{dtype}.relay")
+
+
+def _made(templates: list[Path], words: Mapping[str, str], name: str) -> Shelf:
     text = "\n".join(path.read_text(encoding="utf-8") for path in templates)
-    text = re.sub(r"\$(\w+?)\$", lambda found: words[found[1]], text)
-    return _shelf([Source(f"tensor_array_{dtype}_{shape}.relay", text)])
+    return _shelf([Source(name, re.sub(r"\$(\w+?)\$", lambda found: words[found[1]], text))])
 
 
 def _dims(dims: list[str]) -> str:

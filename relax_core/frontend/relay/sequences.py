@@ -136,7 +136,7 @@ class SequenceReader(Resolver, ABC):
             raise self.fail("RL001", at, "a graph variable is bound without `let`", f"write `{self.texts[at]} = ...;`")
         name = self.expect("local", " behind `let`")
         device = self._device_text()
-        annotation = self.type() if self.accept(":") else None
+        annotation = self.annotation() if self.accept(":") else None
         self.expect("=")
         var = Var(name[1:], annotation, span=self.tokens.span(at))
         self._mark(var, device)
@@ -179,7 +179,7 @@ class SequenceReader(Resolver, ABC):
         else:
             self.position += 1
         device = self._device_text()
-        annotation = self.type() if self.accept(":") else None
+        annotation = self.annotation() if self.accept(":") else None
         var = self.add_free_var(at, annotation)
         self._mark(var, device)
         return var

@@ -2,6 +2,7 @@
 
 import re
 from functools import lru_cache
+from types import MappingProxyType
 
 from relax_core.frontend.relay.cursor import Cursor
 from relax_core.frontend.relay.metadata import Metadata, meta_parts
@@ -13,16 +14,18 @@ from relax_core.ir.prim import AnyDim, IntImm, PrimExpr, PrimVar
 from relax_core.ir.types import OBJECT, AdtType, FuncType, RefType, TensorType, TupleType, Type, TypeVar
 
 _DTYPE = re.compile(r"(?:u?int|float|bfloat)[1-9]\d*(?:x[1-9]\d*)?|float8_e\w+|bool|handle")
+_WHOLE_DTYPES = MappingProxyType({"uint1": "bool", "int": "int32", "uint": "uint32", "float": "float32"})
+"""Other spellings: an old one of bool, and kinds without a width."""
 _PLAIN_TENSOR = re.compile(r"Tensor\[\((?:\d{1,18}, ?)*\d{0,18}\), ?[a-z]+\d*\]")
 _BUILT_IN = ("Tensor", "float32", "float64", "float16", "int8", "int32", "int64", "uint8", "bool")
 
 
 @lru_cache(maxsize=256)
 def dtype_of_name(name: str) -> str | None:
-    """Return the dtype that a name says, `None` if it is none; `uint1` is an old spelling of bool."""
-    if not _DTYPE.fullmatch(name):
-        return None
-    return "bool" if name == "uint1" else name
+    """Return the dtype that a name says, `None` if it is none."""
+    if name in _WHOLE_DTYPES:
+        return _WHOLE_DTYPES[name]
+    return name if _DTYPE.fullmatch(name) else None
 
 
 class TypeReader(Cursor):
@@ -49,6 +52,11 @@ class TypeReader(Cursor):
         made = self._type()
         self.part_depth -= 1
         return made
+
+    def annotation(self) -> Type | None:
+        """Read the type that a variable or a result is declared with; `_` declares none."""
+        made = self.type()
+        return None if made is OBJECT else made
 
     def _type(self) -> Type:
         match self.kinds[self.position]:

@@ -23,6 +23,8 @@ from relax_core.ir.types import PrimType, ShapeType, TensorType, TupleType, Type
 from relax_core.ops.spec import Param
 from relax_core.source import Span
 
+_NUMBERS = (bool, int, float)
+
 
 def to_scalar(value: Value) -> PrimExpr | None:
     """Return `value` as a scalar expression if it is a number or one already."""
@@ -57,33 +59,72 @@ def to_expr(context: Context, value: Value, place: ast.expr, expected: Type | No
 
 def to_argument(context: Context, value: Value, place: ast.expr, param: Param) -> Expr:
     """Make the argument for `param` of an operator."""
-    if param.kind == "tensor" and isinstance(value, Expr):
-        return value
-    match param.kind, value:
-        case _, Literal(value=None) if param.kind != "tensor":
-            return Null(span=value.span)
-        case "dtype", Literal(value=str(text)):
-            return DataTypeImm(text, span=value.span)
-        case "func", Literal(value=str(name)):
-            return ExternFunc(name, span=value.span)
-        case "prim" | "ints", Literal(value=bool() | int() | float() as number):
-            return PrimValue(_scalar(number, _dtype_for(number, param), value.span), span=value.span)
-        case "index_map", Call(op=Op(name="tir.index_map"), args=(text,)):
+    match value:
+        case Literal():
+            made = literal_argument(value, param)
+            return _literal_field(context, value, place, param) if made is None else made
+        case Items():
+            made = ints_argument(value, param)
+            return _items_argument(context, value, place, param) if made is None else made
+        case Call(op=Op(name="tir.index_map"), args=(text,)) if param.kind == "index_map":
             return text
-        case "axes", IntImm() as scalar:
-            return Tuple((PrimValue(scalar, span=value.span),), span=value.span)
-        case "axes", Literal(value=int() as number):
-            return Tuple((PrimValue(_scalar(number, "int64", value.span), span=value.span),), span=value.span)
-        case "axes" | "ints", Items(values=values):
-            return Tuple(tuple(_prim(context, item, place) for item in values), span=value.span)
-        case "shape", Items() | Literal():
-            return _shape(context, value, place)
-        case "tuple", Items(values=values):
-            return Tuple(tuple(_field(context, item, place) for item in values), span=value.span)
-        case "expr", Items() | Literal():
-            return _field(context, value, place)
+        case IntImm() if param.kind == "axes":
+            return Tuple((PrimValue(value, span=value.span),), span=value.span)
         case _:
-            return to_expr(context, value, place, TensorType() if param.kind in ("tensor", "tuple") else None)
+            return to_expr(context, value, place)
+
+
+def literal_argument(literal: Literal, param: Param) -> Expr | None:
+    """Make the argument for `param` of a literal; `None` if that needs the text around it."""
+    value, span = literal.value, literal.span
+    if value is None:
+        return Null(span=span)
+    match param.kind:
+        case "prim" | "ints" if isinstance(value, _NUMBERS):
+            return PrimValue(_scalar(value, _dtype_for(value, param), span), span=span)
+        case "axes" if isinstance(value, int):
+            return Tuple((PrimValue(_scalar(value, "int64", span), span=span),), span=span)
+        case "dtype" if isinstance(value, str):
+            return DataTypeImm(value, span=span)
+        case "func" if isinstance(value, str):
+            return ExternFunc(value, span=span)
+        case "prim" if isinstance(value, str):
+            return PrimValue(StringImm(value, span=span), span=span)
+        case _:
+            return None
+
+
+def _literal_field(context: Context, literal: Literal, place: ast.expr, param: Param) -> Expr:
+    match param.kind:
+        case "shape":
+            return _shape(context, literal, place)
+        case "expr":
+            return _field(context, literal, place)
+        case kind:
+            return to_expr(context, literal, place, TensorType() if kind in ("tensor", "tuple") else None)
+
+
+def ints_argument(items: Items, param: Param) -> Expr | None:
+    """Make the argument for `param` of a list of literals; `None` if that needs the text around it."""
+    if param.kind not in ("axes", "ints"):
+        return None
+    scalars = [to_scalar(item) for item in items.values]
+    fields = tuple(PrimValue(scalar, span=scalar.span) for scalar in scalars if scalar is not None)
+    return Tuple(fields, span=items.span) if len(fields) == len(scalars) else None
+
+
+def _items_argument(context: Context, items: Items, place: ast.expr, param: Param) -> Expr:
+    match param.kind:
+        case "axes" | "ints":
+            return Tuple(tuple(_prim(context, item, place) for item in items.values), span=items.span)
+        case "shape":
+            return _shape(context, items, place)
+        case "tuple":
+            return Tuple(tuple(_field(context, item, place) for item in items.values), span=items.span)
+        case "expr":
+            return _field(context, items, place)
+        case kind:
+            return to_expr(context, items, place, TensorType() if kind == "tensor" else None)
 
 
 def _dtype_for(number: bool | int | float, param: Param) -> str | None:

@@ -10,6 +10,7 @@ from relax_core.frontend.tvmscript.arrays import read_array
 from relax_core.frontend.tvmscript.context import Context, source_of
 from relax_core.frontend.tvmscript.scalar_calls import is_dtype
 from relax_core.ir.expr import Constant
+from relax_core.source import Span
 
 _MAX_RANK = 32
 
@@ -31,6 +32,18 @@ def read_constant(context: Context, node: ast.Call) -> Constant:
         raise context.fail("PA010", node, f"not a constant: {error}") from None
     data.flags.writeable = False
     return Constant(data, span=context.span(node))
+
+
+def scalar_constant(value: int | float, dtype: str, span: Span) -> Constant | None:
+    """Make `const(value, dtype)`; `None` if there is no such number."""
+    if not is_dtype(dtype) or not _is_numpy(dtype):
+        return None
+    try:
+        data = np.array(value, dtype=dtype)
+    except (ValueError, OverflowError, TypeError):
+        return None
+    data.flags.writeable = False
+    return Constant(data, span=span)
 
 
 def _number(context: Context, node: ast.expr, depth: int) -> Any:

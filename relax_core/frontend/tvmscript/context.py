@@ -59,14 +59,15 @@ class Context:
 
     def span(self, place: Place) -> Span:
         """Return where `place` stands; inside a string that is read as a dimension, the place of the string."""
-        if isinstance(place, _WITH_END) and self.is_ascii and self.fixed_span is None:
+        if self.is_ascii and self.fixed_span is None and isinstance(place, _WITH_END):
             # A column in bytes is one in code points; an end past the last line is clamped by `offset` below.
-            starts, end_line = self.source.line_starts, place.end_lineno or place.lineno
+            source, line, end_line = self.source, place.lineno, place.end_lineno or place.lineno
+            starts = source.line_starts
             if end_line <= len(starts):
-                start = starts[place.lineno - 1] + place.col_offset
-                end = starts[end_line - 1] + (place.end_col_offset or 0)
+                start = starts[line - 1]
+                end = (start if end_line == line else starts[end_line - 1]) + (place.end_col_offset or 0)
                 # There are five spans to a line; made so, each takes half the time.
-                return tuple.__new__(Span, (self.source, start, end))  # pyright: ignore[reportUnknownMemberType]  # so typed there
+                return tuple.__new__(Span, (source, start + place.col_offset, end))  # pyright: ignore[reportUnknownMemberType]  # so typed there
         if isinstance(place, Span):
             return place
         if self.fixed_span is not None:

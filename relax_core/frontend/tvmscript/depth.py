@@ -16,7 +16,7 @@ _FLAT_ABOVE = 20
 """Statements nested deeper than this are looked at in full."""
 _HEADER_LEVELS = 3
 """Levels of a header without a mark of their own, such as the list of parameters."""
-_MANY = re.compile(rf"(?:[^{re.escape((_MARKS + _GAPS).decode())}\n]*+.){{28}}")
+_MANY = re.compile(rf"^ *+(?:[^{re.escape((_MARKS + _GAPS).decode())}\n]*+.){{28}}", re.MULTILINE)
 """So many marks and gaps on a line that their number does not tell that it is flat."""
 
 
@@ -34,7 +34,13 @@ def without_deep_statements(context: Context, tree: ast.Module, limit: int) -> a
     return tree
 
 
-def _is_flat(context: Context, statement: ast.stmt, limit: int) -> bool:
+def _full_lines(context: Context) -> frozenset[int]:
+    """Return the lines with many marks and gaps."""
+    script = context.plain_text or context.source.text
+    return frozenset(context.source.line_column(found.start())[0] for found in _MANY.finditer(script))
+
+
+def _is_flat(context: Context, statement: ast.stmt, limit: int, full: frozenset[int]) -> bool:
     """Tell from its text alone that what stands on one line cannot be deep: each level takes a mark or a word.
 
     That is a whole statement, or the header of one whose body begins on the next line.
@@ -44,13 +50,13 @@ def _is_flat(context: Context, statement: ast.stmt, limit: int) -> bool:
     else:
         limit -= _HEADER_LEVELS
         is_on_one_line = isinstance(statement, _COMPOUND) and statement.body[0].lineno == statement.lineno + 1
-    if not is_on_one_line:
-        return False
+    if not is_on_one_line or statement.lineno not in full:
+        return is_on_one_line
     starts = context.source.line_starts
     start = starts[statement.lineno - 1] + (statement.col_offset if context.is_ascii else 0)
     end = starts[statement.lineno] if statement.lineno < len(starts) else len(context.source.text)
     script = context.plain_text or context.source.text
-    return _MANY.match(script, start, end) is None or _has_few_levels(script[start:end], limit)
+    return _has_few_levels(script[start:end], limit)
 
 
 def _has_few_levels(line: str, limit: int) -> bool:
@@ -64,6 +70,7 @@ def _has_few_levels(line: str, limit: int) -> bool:
 
 def _deep_statements(context: Context, tree: ast.Module, limit: int) -> list[ast.stmt]:
     found: dict[ast.stmt, None] = {}
+    full = _full_lines(context)
     stack: list[tuple[ast.AST, int, ast.stmt | None, bool]] = [(tree, 0, None, False)]
     while stack:
         node, depth, statement, is_header_flat = stack.pop()
@@ -72,7 +79,7 @@ def _deep_statements(context: Context, tree: ast.Module, limit: int) -> list[ast
             continue
         for item in _blocks(node) if is_header_flat else _parts(node):
             if isinstance(item, ast.stmt):
-                is_flat = depth + 1 <= _FLAT_ABOVE and _is_flat(context, item, limit - _FLAT_ABOVE)
+                is_flat = depth + 1 <= _FLAT_ABOVE and _is_flat(context, item, limit - _FLAT_ABOVE, full)
                 if not is_flat or isinstance(item, _COMPOUND):
                     stack.append((item, depth + 1, item, is_flat))
             elif not isinstance(item, _LEAVES) or depth + 2 > limit:

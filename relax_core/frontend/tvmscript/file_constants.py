@@ -1,24 +1,29 @@
-"""Names of numbers and strings that stand around modules, such as `N = 16`: functions use them as literals."""
+"""Names of numbers, strings and tuples of them around modules, such as `N = 16`: functions use them as literals."""
 
 import ast
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 
 _LARGEST = 1 << 63
 
 
-def constants_of(statements: Sequence[ast.stmt]) -> dict[str, ast.expr]:
-    """Return the names that a file gives a number or a string, once each; arithmetic of integers is done."""
+def constants_of(
+    statements: Sequence[ast.stmt], around: Mapping[str, ast.expr] = MappingProxyType({})
+) -> dict[str, ast.expr]:
+    """Return the names that are given a literal, once each, with those `around`; arithmetic of integers is done."""
     found: dict[str, ast.expr] = {}
     often: set[str] = set()
     for statement in statements:
         match statement:
-            case ast.Assign(targets=[ast.Name(id=name)], value=value) if (made := _literal(value, found)) is not None:
+            case ast.Assign(targets=[ast.Name(id=name)], value=value) if (
+                made := _literal(value, {**around, **found})
+            ) is not None:
                 if name in found:
                     often.add(name)
                 found[name] = made
             case _:
                 pass
-    return {name: value for name, value in found.items() if name not in often}
+    return {**around, **{name: value for name, value in found.items() if name not in often}}
 
 
 def _literal(node: ast.expr, known: Mapping[str, ast.expr]) -> ast.expr | None:
@@ -29,6 +34,9 @@ def _literal(node: ast.expr, known: Mapping[str, ast.expr]) -> ast.expr | None:
             return known.get(name)
         case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int() | float())):
             return node
+        case ast.Tuple(elts=items) | ast.List(elts=items):
+            parts = [made for item in items if (made := _literal(item, known)) is not None]
+            return ast.copy_location(ast.Tuple(parts, ast.Load()), node) if len(parts) == len(items) else None
         case ast.BinOp(op=ast.Add() | ast.Sub() | ast.Mult() | ast.FloorDiv() as op, left=left, right=right):
             value = _computed(op, _literal(left, known), _literal(right, known))
             return None if value is None else ast.copy_location(ast.Constant(value), node)
@@ -89,13 +97,41 @@ class _Literals(ast.NodeTransformer):
 
     def visit_Name(self, node: ast.Name) -> ast.expr:
         found = self.constants.get(node.id)
-        match found:
-            case None:
-                return node
-            case ast.UnaryOp(op=op, operand=ast.Constant(value=value)):
-                literal = ast.copy_location(ast.Constant(value), node)
-                return ast.copy_location(ast.UnaryOp(op, literal), node)
-            case ast.Constant(value=value):
-                return ast.copy_location(ast.Constant(value), node)
+        return node if found is None else _at(found, node)
+
+    def visit_Starred(self, node: ast.Starred) -> ast.expr | list[ast.expr]:
+        """Write `1, 2` for the `*shape` of a list."""
+        inner = self.visit(node.value)
+        return inner.elts if isinstance(inner, ast.Tuple) else ast.copy_location(ast.Starred(inner, node.ctx), node)
+
+    def visit_Subscript(self, node: ast.Subscript) -> ast.expr:
+        """Write `1` for `shape[0]`."""
+        self.generic_visit(node)
+        match node:
+            case ast.Subscript(value=ast.Tuple(elts=items), slice=ast.Constant(value=int(place))) if (
+                0 <= place < len(items)
+            ):
+                return items[place]
             case _:
-                raise AssertionError(type(found).__name__)
+                return node
+
+    def visit_JoinedStr(self, node: ast.JoinedStr) -> ast.expr:
+        """Write `"kernel_16"` for `f"kernel_{N}"`."""
+        self.generic_visit(node)
+        parts = [item.value if isinstance(item, ast.FormattedValue) else item for item in node.values]
+        values = [str(item.value) for item in parts if isinstance(item, ast.Constant)]
+        return ast.copy_location(ast.Constant("".join(values)), node) if len(values) == len(parts) else node
+
+
+def _at(value: ast.expr, place: ast.expr) -> ast.expr:
+    """Return a copy of a literal that stands at `place`."""
+    match value:
+        case ast.UnaryOp(op=op, operand=inner):
+            made: ast.expr = ast.UnaryOp(op, _at(inner, place))
+        case ast.Constant(value=constant):
+            made = ast.Constant(constant)
+        case ast.Tuple(elts=items):
+            made = ast.Tuple([_at(item, place) for item in items], ast.Load())
+        case _:
+            raise AssertionError(type(value).__name__)
+    return ast.copy_location(made, place)

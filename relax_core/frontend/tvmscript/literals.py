@@ -5,7 +5,7 @@ import ast
 from relax_core.frontend.tvmscript.context import Context, source_of
 from relax_core.frontend.tvmscript.names import qualified
 from relax_core.frontend.tvmscript.scalar_calls import is_dtype
-from relax_core.ir.attrs import Attrs, AttrValue, attrs_of
+from relax_core.ir.attrs import Attrs, AttrValue, attrs_of, has_attr
 
 BY_NAME = "@names"
 """The attribute of a call that lists the names by which its last arguments are given."""
@@ -13,6 +13,8 @@ MADE = "@"
 """`T.target({...})` is the dictionary `{"@T.target": (args, named)}`: the mark, who makes it, and from what."""
 PYTHON_FUNCTIONS = "@pyfunc"
 """The attribute of a module that holds its Python functions: names with source texts."""
+EXTERNAL_FUNCTIONS = "@extern"
+"""The attribute of a module that holds its functions from outside: names with symbols."""
 _LETTERS = (("relax.", "R."), ("tir.", "T."), ("ir.", "I."))
 
 
@@ -63,6 +65,14 @@ def read_attributes(context: Context, node: ast.expr) -> Attrs:
             raise context.fail("PA016", key or node, "the key of an attribute is a string")
         pairs.append((key.value, read_attribute(context, value)))
     return attrs_of(pairs)
+
+
+def with_attributes(context: Context, known: Attrs, node: ast.expr) -> Attrs:
+    """Read `{"key": value, ...}` behind what a function has said before; it says each thing once."""
+    more = read_attributes(context, node)
+    if repeated := next((key for key, _ in more if has_attr(known, key)), None):
+        raise context.fail("PA022", node, f'the attribute "{repeated}" is there twice')
+    return attrs_of([*known, *more])
 
 
 def maker_of(context: Context, node: ast.Call) -> str | None:

@@ -1,17 +1,24 @@
 """Read a file: its modules, the functions that stand alone, and what stands around them."""
 
 import ast
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 
 from relax_core.frontend.tvmscript.context import Context, Failed, source_of
-from relax_core.frontend.tvmscript.file_constants import constants_of, write_out
-from relax_core.frontend.tvmscript.literals import MADE, PYTHON_FUNCTIONS, read_attribute, read_attributes
+from relax_core.frontend.tvmscript.file_constants import write_out
+from relax_core.frontend.tvmscript.literals import (
+    EXTERNAL_FUNCTIONS,
+    MADE,
+    PYTHON_FUNCTIONS,
+    read_attribute,
+    read_attributes,
+)
 from relax_core.frontend.tvmscript.metadata import is_table, read_tables
-from relax_core.frontend.tvmscript.names import import_aliases, qualified, suggestion
+from relax_core.frontend.tvmscript.names import dotted, import_aliases, qualified, suggestion
 from relax_core.frontend.tvmscript.plain_types import write_out_others
 from relax_core.frontend.tvmscript.prim_variables import PrimVariables
-from relax_core.frontend.tvmscript.purity import is_of_2022, with_purity
+from relax_core.frontend.tvmscript.purity import is_of_2022, says_no_purity, with_purity
 from relax_core.frontend.tvmscript.relax_expr import RelaxReader
 from relax_core.frontend.tvmscript.relax_function import (
     Decorator,
@@ -22,6 +29,7 @@ from relax_core.frontend.tvmscript.relax_function import (
 )
 from relax_core.frontend.tvmscript.scalar_calls import is_dtype
 from relax_core.frontend.tvmscript.scope import ModuleScope, Scope
+from relax_core.frontend.tvmscript.surroundings import Surrounding, surroundings_of, symbols_of
 from relax_core.frontend.tvmscript.tir_function import read_prim_func
 from relax_core.frontend.tvmscript.tir_macro import is_macro
 from relax_core.ir.attrs import NO_ATTRS, Attrs, AttrValue
@@ -41,15 +49,35 @@ class _Marked:
     var: GlobalVar
 
 
+@dataclass(slots=True)
+class _Parts:
+    """What the statements of a module say; `symbols` are the names of functions that are not those of the text."""
+
+    symbols: Mapping[str, str]
+    functions: dict[str, _Marked] = field(default_factory=dict[str, _Marked])
+    broken: set[str] = field(default_factory=set[str])
+    attrs: Attrs = NO_ATTRS
+    infos: Attrs = NO_ATTRS
+    python: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
+    externals: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
+
+
 def read_file(context: Context, tree: ast.Module) -> tuple[IRModule, ...]:
     """Read every module of a file; functions outside of a class make one module together."""
     _scan_head(context, tree.body)
-    constants = constants_of(tree.body)
-    write_out_others(context, tree.body, is_all=bool(constants) or context.aliases.get("R", "relax") != "relax")
+    groups = surroundings_of(context, tree.body)
+    for group in groups[1:]:
+        _scan_head(context, group.statements)
+    return tuple(module for group in groups for module in _modules(context, group))
+
+
+def _modules(context: Context, group: Surrounding) -> list[IRModule]:
+    statements, constants = group.statements, group.constants
+    write_out_others(context, statements, is_all=bool(constants) or context.aliases.get("R", "relax") != "relax")
     modules: list[IRModule] = []
     alone: list[ast.FunctionDef] = []
     skipped: list[ast.stmt] = []
-    for statement in tree.body:
+    for statement in statements:
         if _stands_for_something(context, statement):
             _note_skipped(context, skipped)
         write_out(statement, constants)
@@ -71,8 +99,8 @@ def read_file(context: Context, tree: ast.Module) -> tuple[IRModule, ...]:
     _note_skipped(context, skipped)
     if alone:
         span = context.span(alone[0]).to(context.span(alone[-1]))
-        modules.append(_module(context, "Module", alone, span))
-    return tuple(modules)
+        modules.append(_module(context, "Module", alone, span, symbols_of(context, alone)))
+    return modules
 
 
 def _scan_head(context: Context, statements: list[ast.stmt]) -> None:
@@ -90,8 +118,7 @@ def _scan_head(context: Context, statements: list[ast.stmt]) -> None:
 def _type_var(statement: ast.stmt) -> str | None:
     match statement:
         case ast.Assign(targets=[ast.Name(id=name)], value=ast.Call(func=func)):
-            is_type_var = isinstance(func, ast.Name | ast.Attribute) and ast.unparse(func).split(".")[-1] == "TypeVar"
-            return name if is_type_var else None
+            return name if (dotted(func) or ("",))[-1] == "TypeVar" else None
         case _:
             return None
 
@@ -160,60 +187,68 @@ def _class_module(context: Context, node: ast.ClassDef) -> list[IRModule]:
     return [module if is_checked else replace(module, is_checked=False)]
 
 
-def _module(context: Context, name: str, body: Sequence[ast.stmt], span: Span) -> IRModule:
-    functions: dict[str, _Marked] = {}
-    broken: set[str] = set()
-    attrs: Attrs = NO_ATTRS
-    infos: Attrs = NO_ATTRS
-    python: list[tuple[str, str]] = []
+def _module(
+    context: Context, name: str, body: Sequence[ast.stmt], span: Span, symbols: Mapping[str, str] = MappingProxyType({})
+) -> IRModule:
+    parts = _Parts(symbols)
     for statement in body:
         try:
-            match statement:
-                case ast.FunctionDef() if _is_python(context, statement):
-                    python.append((statement.name, _python_text(context, statement)))
-                case ast.FunctionDef() if is_macro(context, statement):
-                    context.macros[statement.name] = statement
-                case ast.FunctionDef():
-                    marked = _marked(context, statement)
-                    if statement.name in functions:
-                        context.report("PA022", statement, f"the function `{statement.name}` is there twice")
-                    functions[statement.name] = marked
-                case ast.Expr(value=ast.Call(func=func, args=[inner])) if (
-                    qualified(func, context.aliases) == "ir.module_attrs"
-                ):
-                    attrs = read_attributes(context, inner)
-                case ast.Expr(value=ast.Call(func=func, args=[inner])) if (
-                    qualified(func, context.aliases) == "ir.module_global_infos"
-                ):
-                    infos = _global_infos(context, inner)
-                case ast.Pass() if (names := context.cut_at(statement)) is not None:
-                    broken.update(names)
-                case ast.Pass() | ast.Expr(value=ast.Constant()):
-                    pass
-                case _:
-                    context.report("PA005", statement, f"`{source_of(statement)}` does not stand in a module")
+            _read_part(context, parts, statement)
         except Failed:
             if isinstance(statement, ast.FunctionDef):
-                broken.add(statement.name)
+                parts.broken.add(statement.name)
+    functions = parts.functions
     scope = ModuleScope(
         name,
         {key: item.var for key, item in functions.items()},
         {key: literal_parameters(context, item.node) for key, item in functions.items()},
-        frozenset(broken),
+        frozenset(parts.broken),
         {key: literal_result(context, item.node) for key, item in functions.items()},
     )
     context.is_2022 = is_of_2022(span.text)
     definitions = [_definition(context, scope, item) for item in functions.values()]
-    if python:
-        attrs = (*attrs, (PYTHON_FUNCTIONS, tuple(python)))
+    hidden = ((PYTHON_FUNCTIONS, tuple(parts.python)), (EXTERNAL_FUNCTIONS, tuple(parts.externals)))
+    attrs = (*parts.attrs, *((key, found) for key, found in hidden if found))
     for var, node in context.inner_functions.items():
         marked = _Marked(node, read_decorator(context, node.decorator_list[0]), var)
         definitions.append(_definition(context, scope, marked))
     context.inner_functions.clear()
     made = tuple(item for item in definitions if item is not None)
     is_checked = all(item.decorator.is_checked for item in functions.values())
-    module = IRModule(made, attrs, infos, name, is_checked=is_checked, span=span)
-    return with_purity(module) if context.is_2022 else module
+    module = IRModule(made, attrs, parts.infos, name, is_checked=is_checked, span=span)
+    return with_purity(module) if context.is_2022 or says_no_purity(span.text) else module
+
+
+def _read_part(context: Context, parts: _Parts, statement: ast.stmt) -> None:
+    """Read a statement of a module."""
+    match statement:
+        case ast.FunctionDef() if _is_python(context, statement):
+            parts.python.append((statement.name, _python_text(context, statement)))
+        case ast.FunctionDef() if is_macro(context, statement):
+            context.macros[statement.name] = statement
+        case ast.FunctionDef(name=name):
+            marked = _marked(context, statement, parts.symbols.get(name, name))
+            if name in parts.functions:
+                context.report("PA022", statement, f"the function `{name}` is there twice")
+            parts.functions[name] = marked
+        case ast.Expr(value=ast.Call(func=func, args=[inner])) if qualified(func, context.aliases) == "ir.module_attrs":
+            if parts.attrs:
+                raise context.fail("PA022", statement, "I.module_attrs is there twice")
+            parts.attrs = read_attributes(context, inner)
+        case ast.Expr(value=ast.Call(func=func, args=[inner])) if (
+            qualified(func, context.aliases) == "ir.module_global_infos"
+        ):
+            parts.infos = _global_infos(context, inner)
+        case ast.Assign(
+            targets=[ast.Name(id=name)], value=ast.Call(func=func, args=[ast.Constant(value=str(symbol))])
+        ) if qualified(func, context.aliases) == "relax.ExternFunc":
+            parts.externals.append((name, symbol))
+        case ast.Pass() if (names := context.cut_at(statement)) is not None:
+            parts.broken.update(names)
+        case ast.Pass() | ast.Expr(value=ast.Constant()):
+            pass
+        case _:
+            context.report("PA005", statement, f"`{source_of(statement)}` does not stand in a module")
 
 
 def _is_python(context: Context, node: ast.FunctionDef) -> bool:
@@ -231,8 +266,8 @@ def _python_text(context: Context, node: ast.FunctionDef) -> str:
     return ast.unparse(node)
 
 
-def _marked(context: Context, node: ast.FunctionDef) -> _Marked:
-    var = GlobalVar(node.name, span=context.span(node))
+def _marked(context: Context, node: ast.FunctionDef, name: str) -> _Marked:
+    var = GlobalVar(name, span=context.span(node))
     if not node.decorator_list:
         hint = f"write @R.function or @T.prim_func above `def {node.name}`"
         raise context.fail("PA016", node, f"the function `{node.name}` has no decorator", hint)

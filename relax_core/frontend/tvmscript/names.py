@@ -12,6 +12,7 @@ PREFIXES: Mapping[str, str] = MappingProxyType(
         "T": "tir",
         "tir": "tir",
         "tirx": "tir",
+        "ty": "tir",
         "I": "ir",
         "np": "numpy",
         "numpy": "numpy",
@@ -32,6 +33,10 @@ DTYPES: Mapping[str, str] = MappingProxyType(
         "boolean": "bool",
     }
 )
+
+
+# What stands in `tvm.script` itself; in 2021 prim funcs were marked with `@tvm.script.tir`.
+_OF_SCRIPT: Mapping[str, str] = MappingProxyType({"ir_module": "ir.ir_module", "tir": "tir.prim_func"})
 
 
 def dotted(node: ast.AST) -> tuple[str, ...] | None:
@@ -55,8 +60,8 @@ def qualified(node: ast.AST, aliases: Mapping[str, str]) -> str | None:
     parts = dotted(node)
     if parts is None:
         return None
-    if parts == ("tvm", "script", "ir_module"):
-        return "ir.ir_module"
+    if parts[:2] == ("tvm", "script") and (known := _OF_SCRIPT.get(".".join(parts[2:]))):
+        return known
     head, *rest = parts
     if head == "tvm" and rest:
         head, *rest = rest[1:] if rest[0] == "script" and len(rest) > 1 else rest

@@ -5,10 +5,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 from relax_core.frontend.tvmscript.coerce import is_tuple, to_argument
-from relax_core.frontend.tvmscript.context import every, source_of
+from relax_core.frontend.tvmscript.context import Failed, every, source_of
 from relax_core.frontend.tvmscript.literals import read_attribute
 from relax_core.frontend.tvmscript.names import suggestion
 from relax_core.frontend.tvmscript.values import Items, Literal
@@ -37,6 +37,10 @@ _OLDER_NAMES: Mapping[str, tuple[tuple[str, str | None], ...]] = MappingProxyTyp
     }
 )
 """Names of 2022 for arguments; `None` for what the weight's shape tells."""
+
+
+A = TypeVar("A")
+_Written: TypeAlias = tuple[ast.expr, Param] | Expr
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,8 +75,8 @@ def dps_call(reader: "RelaxReader", node: ast.Call, spec: OpSpec) -> Call:
     if positional[2:] and spec.name == "relax.call_tir":
         given.named["tir_vars"] = positional.pop(2)
     types = out_types(reader, node, out, given.named)
-    if reader.context.is_2022 and spec.name == "relax.call_tir" and _is_text(positional):
-        # 2022 calls packed functions so too.
+    if (reader.context.is_2022 or out is not None) and spec.name == "relax.call_tir" and _is_text(positional):
+        # Until early 2023 packed functions are called so too.
         spec = find("relax.call_dps_packed") or spec
     attrs: Attrs = ()
     if (named := given.named.pop("te_grad_kwargs", None)) is not None:
@@ -87,16 +91,16 @@ def _is_text(positional: list[ast.expr]) -> bool:
 
 def type_arguments(reader: "RelaxReader", node: ast.Call) -> tuple[Type, ...]:
     """Read `ty_args=`, `sinfo_args=` or `type_args=`: one type, or a tuple or list of them."""
-    found = [item.value for item in node.keywords if item.arg in CALL_TYPES]
+    found = [item.value for item in node.keywords if item.arg in CALL_TYPES] if node.keywords else ()
     if not found:
         return ()
     return tuple(type_ for value in found for type_ in read_types(reader, value))
 
 
-def without_stars(reader: "RelaxReader", nodes: Sequence[ast.expr]) -> list[ast.expr]:
+def without_stars(reader: "RelaxReader", nodes: Sequence[ast.expr]) -> Sequence[ast.expr]:
     """Return arguments with `*(a, b)` and `*t`, where `t` is declared as a tuple, written out."""
-    if not [item for item in nodes if isinstance(item, ast.Starred)]:
-        return list(nodes)
+    if ast.Starred not in map(type, nodes):
+        return nodes
     found: list[ast.expr] = []
     for item in nodes:
         match item:
@@ -133,46 +137,81 @@ def _given(reader: "RelaxReader", node: ast.Call, without: tuple[str, ...]) -> _
 
 
 def _place(reader: "RelaxReader", node: ast.Call, spec: OpSpec, given: _Given) -> tuple[Expr, ...]:
-    named = dict(given.named)
-    rest = list(reversed(given.positional))
-    written: list[tuple[ast.expr, Param] | Expr] = []
+    written, lacking, count = placed(spec, given.positional, given.named)
+    if lacking is not None:
+        message = f"`{source_of(node.func)}` lacks its argument `{lacking.name}`"
+        raise reader.context.fail("PA006", node, message, _signature(spec))
+    if count < len(given.positional) + len(given.named):
+        raise _surplus(reader, node, spec, given)
+    return _arguments(reader, written)
+
+
+def placed(
+    spec: OpSpec, positional: Sequence[A], named: Mapping[str, A]
+) -> tuple[list[tuple[A, Param] | Expr], Param | None, int]:
+    """Place arguments in the order of a schema.
+
+    Returns them with their parameters, a default for one that is not given; the first parameter that lacks its
+    argument; and how many arguments have a place.
+    """
+    at = named_count = 0
+    written: list[tuple[A, Param] | Expr] = []
     for param in spec.params:
         if param.is_variadic:
-            written.extend((item, param) for item in reversed(rest))
-            rest = []
+            written.extend((item, param) for item in positional[at:])
+            at = len(positional)
         elif param.name in named:
-            written.append((named.pop(param.name), param))
-        elif rest and not param.is_keyword:
-            written.append((rest.pop(), param))
+            written.append((named[param.name], param))
+            named_count += 1
+        elif at < len(positional) and not param.is_keyword:
+            written.append((positional[at], param))
+            at += 1
         elif (default := default_expr(param)) is not None:
             written.append(default)
         elif param.is_required:
-            message = f"`{source_of(node.func)}` lacks its argument `{param.name}`"
-            raise reader.context.fail("PA006", node, message, _signature(spec))
-    if rest and (twice := next((item for item in spec.params if item.name in given.named), None)) is not None:
-        message = f"`{twice.name}` of `{source_of(node.func)}` is given twice, by position and by name"
-        raise reader.context.fail("PA006", given.named[twice.name], message, _signature(spec))
-    if rest:
-        raise reader.context.fail(
-            "PA006", rest[-1], f"too many arguments for `{source_of(node.func)}`", _signature(spec)
-        )
-    for name, value in named.items():
-        near = suggestion(name, [item.name for item in spec.params])
-        hint = f"{near}; {_signature(spec)}" if near else _signature(spec)
-        raise reader.context.fail("PA006", value, f"`{source_of(node.func)}` has no argument `{name}`", hint)
-    return tuple(every(partial(_argument, reader), written))
+            return written, param, at + named_count
+    return written, None, at + named_count
 
 
-def _argument(reader: "RelaxReader", written: tuple[ast.expr, Param] | Expr) -> Expr:
-    """Read an argument for a parameter; a default stands for itself."""
-    if isinstance(written, Expr):
-        return written
+def _surplus(reader: "RelaxReader", node: ast.Call, spec: OpSpec, given: _Given) -> Failed:
+    """Report the arguments that have no parameter: the first of those by position, or one by name."""
+    fail, func = reader.context.fail, source_of(node.func)
+    known = [item.name for item in spec.params]
+    at = sum(not param.is_keyword and param.name not in given.named for param in spec.params)
+    if at < len(given.positional):
+        if (twice := next((name for name in known if name in given.named), None)) is not None:
+            message = f"`{twice}` of `{func}` is given twice, by position and by name"
+            return fail("PA006", given.named[twice], message, _signature(spec))
+        return fail("PA006", given.positional[at], f"too many arguments for `{func}`", _signature(spec))
+    name, value = next((name, value) for name, value in given.named.items() if name not in known)
+    near = suggestion(name, known)
+    hint = f"{near}; {_signature(spec)}" if near else _signature(spec)
+    return fail("PA006", value, f"`{func}` has no argument `{name}`", hint)
+
+
+def _arguments(reader: "RelaxReader", written: list[_Written]) -> tuple[Expr, ...]:
+    """Read all arguments; a default stands for itself, and so does a variable where a tensor is expected."""
+    find = reader.scope.find
+    rest: list[tuple[ast.expr, Param]] = []
+    made: list[Expr | None] = []
+    for item in written:
+        if isinstance(item, Expr):
+            made.append(item)
+        elif isinstance(item[0], ast.Name) and item[1].kind == "tensor" and isinstance(found := find(item[0].id), Var):
+            made.append(found)
+        else:
+            made.append(None)
+            rest.append(item)
+    if not rest:
+        return tuple(item for item in made if item is not None)
+    others = iter(every(partial(_argument, reader), rest))
+    return tuple(next(others) if item is None else item for item in made)
+
+
+def _argument(reader: "RelaxReader", written: tuple[ast.expr, Param]) -> Expr:
+    """Read an argument for a parameter."""
     node, param = written
-    if isinstance(node, ast.Name):
-        known = reader.scope.find(node.id)
-        if param.kind == "tensor" and isinstance(known, Var):
-            return known
-    elif param.kind == "shape" and isinstance(node, _DISPLAYS):
+    if param.kind == "shape" and isinstance(node, _DISPLAYS):
         return ShapeExpr(reader.types().dims(node), span=reader.context.span(node))
     value = reader.read(node)
     made = to_argument(reader.context, value, node, param)

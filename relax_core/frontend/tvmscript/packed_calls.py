@@ -65,7 +65,7 @@ def dps_packed_call(reader: "RelaxReader", node: ast.Call, spec: OpSpec) -> Call
 
     Arguments may also stand one by one, where the result is given by name: `R.call_dps_packed("f", x, y, out_ty=T)`.
     """
-    positional = without_stars(reader, node.args)
+    positional = [*without_stars(reader, node.args)]
     named = _named(reader, node, ())
     first = named.pop("func", None) or (positional.pop(0) if positional else None)
     callee = None if first is None else _callee(reader, first)

@@ -1,65 +1,79 @@
-"""Types in their plainest spelling, `R.Tensor((n, 4), dtype="float32")`, are read from their words.
+"""Types and calls in their plainest spelling, `R.Tensor((n, 4), dtype="float32")`, are read from their words.
 
-Such types behind variables and parameters would be half of the syntax tree. Before a text is parsed, a name of the same
-length takes the place of each, so that everything keeps its place; the type is then read from the words of the text.
+Such types behind variables and parameters, and the values of such variables, would be most of the syntax tree. Before a
+text is parsed, a name of the same length takes the place of each, so that everything keeps its place; the type is then
+read from the words of the text, and so is the call, by `plain_calls`.
 """
 
 import ast
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from keyword import iskeyword
 
 from relax_core.frontend.tvmscript.context import Context
 from relax_core.frontend.tvmscript.names import qualified
+from relax_core.frontend.tvmscript.plain_words import (
+    CALL,
+    NAME,
+    OTHER_TYPE,
+    TYPE,
+    WORD,
+    is_call_spelt,
+    is_type_spelt,
+)
 from relax_core.frontend.tvmscript.scalar_calls import is_dtype
-from relax_core.frontend.tvmscript.scope import Entity
 from relax_core.ir.prim import IntImm, PrimExpr, PrimVar
 from relax_core.ir.types import TensorType, TupleType, Type
-from relax_core.source import Span
+from relax_core.source import Source, Span
 
 _MARK = "_plain"
-_DIM = r"(?:[A-Za-z_]\w*+|0|[1-9]\d{0,17}+)"
-_DIMS = rf"(?:{_DIM},|{_DIM}(?:, ?{_DIM})++,?+)?"
-_TENSOR = rf'R\.Tensor\(\({_DIMS}\), (?:dtype=)?"\w++"\)'
-_TYPE = rf"(?:{_TENSOR}|R\.Tuple\({_TENSOR}(?:, {_TENSOR})*+\))"
-_OTHER_TYPE = r"R\.(?:Object|Any|Shape|Prim|Callable)\b(?:\([^()\n{}'\\:#]*+\))?"
 _BINDING = re.compile(
-    rf"^( {{1,60}}+(?!(?:else|try|finally)\b)[A-Za-z_]\w*+: )({_TYPE})(?= = )", re.MULTILINE | re.ASCII
+    rf"^( {{1,60}}+(?!(?:else|try|finally)\b){NAME}: )({TYPE})( = )(?:({CALL})$)?", re.MULTILINE | re.ASCII
 )
 _HEADER = re.compile(
-    rf"^ *+def \w++\((?:\w++: (?:{_TYPE}|{_OTHER_TYPE})(?:, |(?=\))))*+\)(?: -> (?:{_TYPE}|{_OTHER_TYPE}))?:$",
+    rf"^ *+def \w++\((?:\w++: (?:{TYPE}|{OTHER_TYPE})(?:, |(?=\))))*+\)(?: -> (?:{TYPE}|{OTHER_TYPE}))?:$",
     re.MULTILINE | re.ASCII,
 )
-_IN_HEADER = re.compile(rf"(: |-> )({_TYPE})", re.ASCII)
+_IN_HEADER = re.compile(rf"(: |-> )({TYPE})", re.ASCII)
 _FIELD = re.compile(r'R\.Tensor\(\(([^()]*)\), (?:dtype=)?"(\w+)"\)')
-_WORD = re.compile(r"\w+", re.ASCII)
-_NAME = re.compile(r"\b[A-Za-z_]\w*+", re.ASCII)
+_NAME = re.compile(rf"\b{NAME}", re.ASCII)
 _NOT_INSIDE = ('"""', "'''", "\\\n")
 """What lets a string go on over lines; a text is abbreviated only behind the last of them."""
 
 
 @dataclass(slots=True)
 class Abbreviated:
-    """A text with names in place of plain types; `words` tells what each name stands for."""
+    """A text with names in place of plain types and calls; `words` tells what each name stands for."""
 
     text: str
     words: dict[str, str] = field(default_factory=dict[str, str])
     name_of: dict[str, str | None] = field(default_factory=dict[str, "str | None"])
 
-    def name(self, words: str) -> str | None:
-        """Return the name for a type, as long as its words; `None` if it is not well spelt after all."""
+    def name(self, words: str, is_spelt: Callable[[str], bool] = is_type_spelt) -> str | None:
+        """Return the name for a type or call, as long as its words; `None` if it is not well spelt after all."""
         if words not in self.name_of:
             name = f"{_MARK}{len(self.words)}".ljust(len(words), "_")
-            is_spelt = not any(map(iskeyword, _WORD.findall(words)))
-            self.name_of[words] = name if is_spelt else None
-            if is_spelt:
+            is_made = len(name) == len(words) and is_spelt(words)
+            self.name_of[words] = name if is_made else None
+            if is_made:
                 self.words[name] = words
         return self.name_of[words]
 
+    def binding(self, found: re.Match[str]) -> str:
+        """Return a binding with names for its type and, if it is a plain call, its value."""
+        head, words, equals, value = found.groups()
+        type_ = self.name(words)
+        if type_ is None or value is None:
+            return found[0] if type_ is None else head + type_ + equals
+        return head + type_ + equals + (self.name(value, is_call_spelt) or value)
+
+    def header(self, found: re.Match[str]) -> str:
+        """Return the head of a function with names for its types."""
+        return _IN_HEADER.sub(lambda item: item[1] + (self.name(item[2]) or item[2]), found[0])
+
 
 def abbreviate(text: str) -> Abbreviated:
-    """Put names in place of the plain types of bindings, and of the parameters and results of functions.
+    """Put names in place of the plain types and calls of bindings, and of the plain types in the heads of functions.
 
     Nothing inside of a string is touched: a line can begin in one only before the last triple quote or the last line
     that goes on. In a bracket, where a binding cannot stand, the text is not Python with the name or without it.
@@ -70,27 +84,23 @@ def abbreviate(text: str) -> Abbreviated:
     start = text.find("\n", max(map(text.rfind, _NOT_INSIDE)) + 2) if any(item in text for item in _NOT_INSIDE) else 0
     if start < 0:
         return made
-
-    def shortened(found: re.Match[str]) -> str:
-        name = made.name(found[2])
-        return found[0] if name is None else found[1] + name
-
-    tail = _BINDING.sub(shortened, text[start:])
-    made.text = text[:start] + _HEADER.sub(lambda found: _IN_HEADER.sub(shortened, found[0]), tail)
+    made.text = text[:start] + _HEADER.sub(made.header, _BINDING.sub(made.binding, text[start:]))
     return made
 
 
-def plain_type(context: Context, find: Callable[[str], Entity | None], words: str, start: int) -> Type | None:
-    """Read the plain type that stands at `start`; `None` if a dimension or a dtype takes more than its word."""
-    source = context.source
+def plain_type(source: Source, symbol: Callable[[str, int], PrimVar | None], words: str, start: int) -> Type | None:
+    """Read the plain type that stands at `start`; `None` if a dimension or a dtype takes more than its word.
+
+    `symbol(name, place)` gives the symbolic dimension that a name stands for.
+    """
     fields: list[TensorType] = []
     for item in _FIELD.finditer(words):
         dims: list[PrimExpr] = []
-        for dim in _WORD.finditer(words, item.start(1), item.end(1)):
+        for dim in WORD.finditer(words, item.start(1), item.end(1)):
             if (word := dim[0]).isdigit():
                 dims.append(IntImm(int(word), "int64", span=Span(source, start + dim.start(), start + dim.end())))
-            elif isinstance(symbol := find(word), PrimVar) and symbol.dtype.startswith("int"):
-                dims.append(symbol)
+            elif (found := symbol(word, start + dim.start())) is not None:
+                dims.append(found)
             else:
                 return None
         if not is_dtype(item[2]):
@@ -121,7 +131,7 @@ def plain_dtype(words: str) -> str | None:
 
 
 def written_out(context: Context, node: ast.expr) -> ast.expr:
-    """Return the syntax tree of an abbreviated type at its place; another expression stays."""
+    """Return the syntax tree of an abbreviated type or call at its place; another expression stays."""
     words = context.plain.get(node.id) if isinstance(node, ast.Name) else None
     if words is None:
         return node
@@ -135,7 +145,7 @@ def written_out(context: Context, node: ast.expr) -> ast.expr:
 
 
 def write_out_others(context: Context, statements: Sequence[ast.stmt], *, is_all: bool) -> None:
-    """Write out the types in all statements but Relax functions, which are read by their words; or in all."""
+    """Write out what is abbreviated in all statements but Relax functions, which are read by their words; or in all."""
     if not context.plain:
         return
     writer = _Writer(context)
@@ -163,7 +173,7 @@ def _is_relax(aliases: Mapping[str, str], statement: ast.stmt) -> bool:
 
 
 class _Writer(ast.NodeTransformer):
-    """Writes out every abbreviated type."""
+    """Writes out everything that is abbreviated."""
 
     def __init__(self, context: Context) -> None:
         self.context = context

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 
 from relax_core.frontend.tvmscript.context import Context
 from relax_core.frontend.tvmscript.names import qualified
-from relax_core.frontend.tvmscript.plain_types import names_in
+from relax_core.frontend.tvmscript.plain_types import names_in, written_out
 from relax_core.ir.expr import (
     Binding,
     Call,
@@ -32,6 +32,7 @@ from relax_core.ir.types import OBJECT, ObjectType, PrimType, TupleType, Type
 from relax_core.source import Span
 
 _NO_NUMBERS = ("string", "handle", "void", "")
+_KEPT = (PrimType, TupleType)
 _WORD = re.compile(r"[^\W\d]\w*")
 _SCALAR_CALLS = ("relax.shape", "relax.ShapeExpr", "relax.Tensor", "relax.Shape")
 
@@ -61,10 +62,11 @@ class PrimVariables:
 
         `None` if it is not computed with, is no scalar, or has a symbol or a literal for its value already.
         """
+        if annotation is not None and not (isinstance(annotation, PrimType) and annotation.value is None):
+            return None
         known = self.type(value)
         found = annotation if known is None or isinstance(known, ObjectType) else known
-        is_declared = annotation is None or (isinstance(annotation, PrimType) and annotation.value is None)
-        if not is_declared or not isinstance(found, PrimType):
+        if not isinstance(found, PrimType):
             return None
         if found.dtype in _NO_NUMBERS or isinstance(found.value, PrimVar | IntImm | FloatImm | StringImm):
             return None
@@ -75,7 +77,7 @@ class PrimVariables:
     def note(self, var: Var, value: Expr) -> None:
         """Remember the type of a variable that is bound to `value`, if it is a scalar or a tuple."""
         found = self.type(value) if var.annotation is None else var.annotation
-        if isinstance(found, PrimType | TupleType):
+        if isinstance(found, _KEPT):
             self.type_of[var] = found
 
     def forget(self, bindings: Iterable[Binding]) -> None:
@@ -177,7 +179,7 @@ def computed_names(context: Context, node: ast.FunctionDef) -> frozenset[str]:
                 stack.extend((item, is_of_scalars) for item in (*args, *(keyword.value for keyword in keywords)))
             case ast.AnnAssign(annotation=annotation, value=value):
                 found.update(_names_of_type(context, annotation))
-                stack.extend(() if value is None else ((value, False),))
+                stack.extend(() if value is None else ((written_out(context, value), False),))
             case ast.Tuple() | ast.List():
                 stack.extend((item, is_scalar) for item in current.elts)
             case _:

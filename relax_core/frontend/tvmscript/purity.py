@@ -20,6 +20,10 @@ _OLD = re.compile(
 _NEWER = re.compile(
     r"\bout_(?:sinfo|ty)=|\b(?:sinfo|ty)_args=|\bR\.(?:Tensor\(|Object\b|Any\b|Shape\(|Tuple\()|\bTypeVar\("
 )
+# Spellings that were gone when functions began to declare purity, in the middle of 2023, and those that came then.
+_BEFORE_PURITY = ("type_args=", "T.var(", "T.Buffer[", "R.Tensor[")
+_WITH_PURITY = ("pure=", "out_ty=", "ty_args=", "s_tir=", "call_pure_packed", "invoke_pure_closure")
+_RESULT_OF_2022 = re.compile(r"call_(?:tir|dps_packed)\((?:(?!Tensor\()[^\n])*\bdtype=\"")
 # A module of 2022 that someone marks so stays one if it has words of that year.
 _NEWER_MODULE = re.compile(r"^[ ]*@I\.ir_module\b", re.MULTILINE)
 
@@ -27,6 +31,13 @@ _NEWER_MODULE = re.compile(r"^[ ]*@I\.ir_module\b", re.MULTILINE)
 def is_of_2022(text: str) -> bool:
     """Tell whether a text has words of 2022 and none that came later."""
     return _NEWER.search(text) is None and _OLD.search(text) is not None
+
+
+def says_no_purity(text: str) -> bool:
+    """Tell whether a text is of before the middle of 2023, when functions began to declare their purity."""
+    if any(word in text for word in _WITH_PURITY):
+        return False
+    return any(word in text for word in _BEFORE_PURITY) or _RESULT_OF_2022.search(text) is not None
 
 
 def is_typed(text: str) -> bool:

@@ -15,11 +15,13 @@ from relax_core.frontend.tvmscript import (
 from relax_core.frontend.tvmscript.bare_types import annotation_of
 from relax_core.frontend.tvmscript.coerce import is_tuple
 from relax_core.frontend.tvmscript.context import Failed, source_of
-from relax_core.frontend.tvmscript.literals import read_attributes
+from relax_core.frontend.tvmscript.literals import with_attributes
 from relax_core.frontend.tvmscript.names import qualified
+from relax_core.frontend.tvmscript.plain_calls import plain_call
+from relax_core.frontend.tvmscript.plain_types import written_out
 from relax_core.frontend.tvmscript.relax_expr import OPERATORS, RelaxReader
-from relax_core.frontend.tvmscript.scope import MODULE_NAME, POISONED, Forward, ModuleName, Poisoned, Regional
-from relax_core.ir.attrs import NO_ATTRS, Attrs, attrs_of
+from relax_core.frontend.tvmscript.scope import MODULE_NAME, POISONED, REGIONAL, Forward, ModuleName, Poisoned
+from relax_core.ir.attrs import NO_ATTRS, Attrs
 from relax_core.ir.expr import (
     BindingBlock,
     Call,
@@ -39,6 +41,8 @@ from relax_core.ir.prim import PrimVar
 from relax_core.ir.types import OBJECT, PrimType, ShapeType, TensorType, TupleType, Type
 from relax_core.ops import find
 from relax_core.source import Span
+
+_NO_VALUES = (PrimVar, ModuleName)
 
 
 @dataclass(slots=True)
@@ -125,10 +129,11 @@ def _statement(body: Body, statement: ast.stmt, *, is_last: bool) -> None:
             _assign(body, statement, target, value, None)
         case ast.Assign(targets=[ast.Tuple(elts=targets) | ast.List(elts=targets)], value=value):
             _unpack(body, statement, targets, value)
-        case ast.AnnAssign(target=ast.Name(), value=ast.expr()) if relax_older.defines_symbols(body, statement):
-            relax_older.read_matched(body, statement)
         case ast.AnnAssign(target=ast.Name() as target, annotation=annotation, value=ast.expr() as value):
-            _assign(body, statement, target, value, annotation_of(reader, annotation, value))
+            if context.is_2022 and relax_older.defines_symbols(body, statement):
+                relax_older.read_matched(body, statement)
+            else:
+                _assign(body, statement, target, value, annotation_of(reader, annotation, value))
         case ast.AnnAssign(target=ast.Name() as target, annotation=annotation, value=None):
             _without_value(body, statement, target, reader.declared(annotation))
         case ast.AugAssign(target=ast.Name() as target, op=op, value=value) if type(op) in OPERATORS:
@@ -188,6 +193,8 @@ def _assign(body: Body, statement: ast.stmt, target: ast.Name, value: ast.expr, 
     if annotation is None and _declares(reader, target, value):
         return
     span = reader.context.span(statement)
+    plain = plain_call(reader, value)
+    value = written_out(reader.context, value) if plain is None else value
     matched = relax_calls.match_cast(reader, value) if isinstance(value, ast.Call) else None
     if matched is not None:
         var = variable_of(body, target.id, annotation, target, statement)
@@ -196,7 +203,7 @@ def _assign(body: Body, statement: ast.stmt, target: ast.Name, value: ast.expr, 
             reader.prims.type_of[var] = matched[1]
     else:
         expected = annotation if annotation is not None else _expected(reader, value)
-        made = reader.expr(value, expected)
+        made = reader.expr(value, expected) if plain is None else plain
         matched_type = reader.prims.match(target.id, made, annotation, reader.context.span(target))
         var = variable_of(body, target.id, annotation if matched_type is None else None, target, statement)
         if matched_type is None:
@@ -205,7 +212,7 @@ def _assign(body: Body, statement: ast.stmt, target: ast.Name, value: ast.expr, 
         else:
             reader.bindings.append(MatchCast(var, made, matched_type, span=span))
             reader.prims.type_of[var] = matched_type
-        if is_tuple(made, reader.tuples) or isinstance(annotation, TupleType):
+        if isinstance(annotation, TupleType) or is_tuple(made, reader.tuples):
             reader.tuples.add(var)
     reader.scope.define(target.id, var)
 
@@ -321,7 +328,7 @@ def _expression(body: Body, statement: ast.stmt, value: ast.expr) -> None:
     if is_form(body, value, "func_attr") and isinstance(value, ast.Call):
         if len(value.args) != 1 or body.outputs is not None:
             raise context.fail("PA016", value, "`func_attr` takes one dictionary, at the head of a function")
-        body.attrs = attrs_of([*body.attrs, *read_attributes(context, value.args[0])])
+        body.attrs = with_attributes(context, body.attrs, value.args[0])
         return
     if is_form(body, value, "output", "outputs"):
         raise context.fail("PA012", value, "R.output(...) is the last statement of a dataflow block")
@@ -370,12 +377,12 @@ def _give_out(body: Body, inner: Body, names: list[ast.Name]) -> None:
     """Define the outputs of a dataflow block behind it; its other variables end with it."""
     outer = body.reader
     for name, entity in inner.reader.scope.names.items():
-        if isinstance(entity, PrimVar | ModuleName):
+        if isinstance(entity, _NO_VALUES):
             outer.scope.define(name, entity)
         elif isinstance(entity, Poisoned):
             outer.scope.define(name, POISONED)
         elif outer.scope.find(name) is None:
-            outer.scope.define(name, Regional())
+            outer.scope.define(name, REGIONAL)
     for name in names:
         found = inner.reader.scope.names.get(name.id)
         if isinstance(found, Var | Poisoned):

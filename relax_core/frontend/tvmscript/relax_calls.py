@@ -1,7 +1,7 @@
 """Read calls in Relax functions: operators by their schema, callees, and the forms with a syntax of their own."""
 
 import ast
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
@@ -91,6 +91,13 @@ def read_call(reader: "RelaxReader", node: ast.Call) -> Value:
     if "." not in name:
         return _callee_call(reader, node)
     raise reader.context.unsupported(node.func, f"`{source_of(node.func)}`")
+
+
+def is_read_by_schema(reader: "RelaxReader", name: str) -> bool:
+    """Tell whether a call of the operator `name` through `R` has no form of its own, if its arguments are variables."""
+    is_special = name in _SPECIAL and name != "relax.take"
+    is_bound = reader.scope.find("R") is not None or "R" in reader.module.functions or reader.module.name == "R"
+    return not is_special and not is_bound
 
 
 def _values_of(reader: "RelaxReader", node: ast.Call) -> ast.expr | None:
@@ -186,7 +193,7 @@ def _parameter_types(reader: "RelaxReader", callee: Expr, count: int) -> list[Ty
     return [*(known or ()), *[None] * count][:count]
 
 
-def _positional(reader: "RelaxReader", node: ast.Call) -> list[ast.expr]:
+def _positional(reader: "RelaxReader", node: ast.Call) -> Sequence[ast.expr]:
     return without_stars(reader, node.args)
 
 

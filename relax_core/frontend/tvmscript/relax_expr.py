@@ -43,6 +43,7 @@ OPERATORS: Mapping[type[ast.AST], str] = MappingProxyType(
 _KnownType: TypeAlias = tuple[Type, tuple[tuple[str, Entity | None], ...]]
 """A type that has been read, and what the names in its words stood for."""
 _VALUES = (Expr, PrimExpr)
+_LEAST, _LARGEST = -(1 << 63), (1 << 63) - 1
 _LITERALS = (bool, int, float, str, type(None))
 _NAMES = re.compile(r"(?<![\w.])[^\W\d]\w*(?![\w=])")
 """What may be names in the words of a type: neither attributes nor keywords."""
@@ -78,17 +79,20 @@ class RelaxReader:
             self.context, self.scope.find, self.define_symbol, self.undefined, self.lookup, defines, self._scalar_of
         )
 
-    def declared(self, node: ast.expr) -> Type:
+    def declared(self, node: ast.expr, *, defines: bool = False) -> Type:
         """Read a declared type; the same words, whose names stand for the same things, give the same type again."""
-        text = self.context.words(node)
-        known = self.known_types.get(text) if text else None
+        plain = self.context.plain.get(node.id) if isinstance(node, ast.Name) else None
+        text = plain if plain is not None and self.context.is_ascii else self.context.words(node)
         find = self.scope.find
-        if known is not None and (not known[1] or all(find(name) is entity for name, entity in known[1])):
-            return known[0]
-        made = self.types().read(node)
+        if (known := self.known_types.get(text)) is not None:
+            for name, entity in known[1]:
+                if find(name) is not entity:
+                    break
+            else:
+                return known[0]
+        made = self.types(defines=defines).read(node)
         if text:
-            is_plain = isinstance(node, ast.Name) and node.id in self.context.plain
-            names = plain_dims(text) if is_plain else _NAMES.findall(text)
+            names = _NAMES.findall(text) if plain is None else plain_dims(plain)
             self.known_types[text] = made, tuple((name, find(name)) for name in names)
         return made
 
@@ -135,9 +139,9 @@ class RelaxReader:
 
     def _other(self, node: ast.expr, span: Span) -> Value:
         match node:
-            case ast.Constant(value=int(value)) if not -(1 << 63) <= value < 1 << 63:
-                raise self.context.fail("PA010", node, "the integer does not fit 64 bits")
             case ast.Constant(value=value) if isinstance(value, _LITERALS):
+                if isinstance(value, int) and not _LEAST <= value <= _LARGEST:
+                    raise self.context.fail("PA010", node, "the integer does not fit 64 bits")
                 return Literal(value, span)
             case ast.Tuple(elts=elements) | ast.List(elts=elements):
                 return Items(tuple(every(self.read, elements)), span)

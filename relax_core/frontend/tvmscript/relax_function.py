@@ -2,7 +2,6 @@
 
 import ast
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from relax_core.frontend.tvmscript import relax_body
 from relax_core.frontend.tvmscript.context import Context, Failed, source_of
@@ -15,9 +14,6 @@ from relax_core.frontend.tvmscript.scalar_calls import is_dtype
 from relax_core.frontend.tvmscript.scope import POISONED
 from relax_core.ir.expr import Function, Var
 from relax_core.ir.types import OBJECT, PrimType, TensorType, Type
-
-if TYPE_CHECKING:
-    from relax_core.frontend.tvmscript.types import TypeReader
 
 _FLAGS = ("private", "pure", "check_well_formed", "s_tir")
 
@@ -74,7 +70,6 @@ def _parameters(reader: RelaxReader, node: ast.FunctionDef) -> tuple[Var, ...]:
     for default in arguments.defaults:
         message = f"`{source_of(default)}` is not used: every call of `{node.name}` gives all arguments"
         context.report("PA033", default, message, "remove it", severity="warning")
-    types = reader.types(defines=True)
     if reader.level > 1:
         _own_symbols(reader, arguments)
     params: list[Var] = []
@@ -83,7 +78,7 @@ def _parameters(reader: RelaxReader, node: ast.FunctionDef) -> tuple[Var, ...]:
         if argument.arg in names:
             context.report("PA022", argument, f"the parameter `{argument.arg}` is there twice")
         names.add(argument.arg)
-        annotation = _annotation(reader, types, argument)
+        annotation = _annotation(reader, argument)
         if isinstance(annotation, PrimType) and argument.arg in reader.prims.computed:
             annotation = with_symbol(annotation, argument.arg, context.span(argument))
         var = Var(argument.arg, annotation, span=context.span(argument))
@@ -107,7 +102,7 @@ def _own_symbols(reader: RelaxReader, arguments: ast.arguments) -> None:
                         pass
 
 
-def _annotation(reader: RelaxReader, types: "TypeReader", argument: ast.arg) -> Type:
+def _annotation(reader: RelaxReader, argument: ast.arg) -> Type:
     """The declared type; an error in it has been reported and leaves a parameter of any type."""
     if argument.annotation is None:
         if is_typed(reader.context.source.text):
@@ -115,7 +110,7 @@ def _annotation(reader: RelaxReader, types: "TypeReader", argument: ast.arg) -> 
             reader.context.report("PA007", argument, f"the parameter `{argument.arg}` has no type", hint)
         return OBJECT
     try:
-        return types.read(argument.annotation)
+        return reader.declared(argument.annotation, defines=True)
     except Failed:
         return OBJECT
 
@@ -124,7 +119,7 @@ def _return_type(reader: RelaxReader, node: ast.FunctionDef) -> Type | None:
     if node.returns is None:
         return None
     try:
-        return reader.types().read(node.returns)
+        return reader.declared(node.returns)
     except Failed:
         return None
 

@@ -6,6 +6,7 @@ Later dialects write such a check of the run time as `R.match_cast`, and so it i
 import ast
 
 from relax_core.frontend.tvmscript import relax_body
+from relax_core.frontend.tvmscript.plain_types import written_out
 from relax_core.frontend.tvmscript.relax_calls import match_cast
 from relax_core.ir.expr import DataflowVar, MatchCast, Var, VarBinding
 
@@ -13,9 +14,9 @@ _NO_SYMBOLS = ("_", "R", "T", "relax", "tir")
 
 
 def defines_symbols(body: "relax_body.Body", statement: ast.stmt) -> bool:
-    """Tell whether an annotation of 2022 has names that stand for nothing yet."""
+    """Tell whether an annotation has names that stand for nothing yet."""
     reader = body.reader
-    if not reader.context.is_2022 or not isinstance(statement, ast.AnnAssign):
+    if not isinstance(statement, ast.AnnAssign):
         return False
     dims = [item for item in ast.walk(statement.annotation) if isinstance(item, ast.Tuple | ast.List)]
     names = {item.id for dim in dims for item in ast.walk(dim) if isinstance(item, ast.Name)}
@@ -31,6 +32,7 @@ def read_matched(body: "relax_body.Body", statement: ast.stmt) -> None:
     assert statement.value is not None
     reader, context, target = body.reader, body.reader.context, statement.target
     span = context.span(statement)
+    statement.value = written_out(context, statement.value)
     matched = match_cast(reader, statement.value) if isinstance(statement.value, ast.Call) else None
     types = reader.types(defines=True)
     if matched is not None:

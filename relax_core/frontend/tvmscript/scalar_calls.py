@@ -98,7 +98,7 @@ def intrinsic_call(reader: Reader, name: str, node: ast.Call) -> PrimExpr:
     for item in node.keywords:
         match item:
             case ast.keyword(arg="dtype", value=value):
-                said = _dtype(reader, value, "void")
+                said = _dtype(reader, value, "void", "") or "void"
             case ast.keyword(arg=str(key), value=value):
                 args.append(Intrinsic(KEYWORD, (StringImm(key), reader.argument(value)), "handle"))
             case _:
@@ -112,7 +112,7 @@ def intrinsic_call(reader: Reader, name: str, node: ast.Call) -> PrimExpr:
 
 
 def _arguments(reader: Reader, node: ast.Call, count: int) -> list[ast.expr]:
-    found = [*node.args, *(item.value for item in node.keywords if item.arg in ("a", "b", "x", "y", "x1", "x2"))]
+    found = [*node.args, *(item.value for item in node.keywords if item.arg not in ("dtype", "span"))]
     if len(found) != count or any(isinstance(item, ast.Starred) for item in found):
         words = "one argument" if count == 1 else f"{count} arguments"
         raise reader.context.fail("PA006", node, f"`{source_of(node.func)}` takes {words}, got {len(found)}")
@@ -135,6 +135,8 @@ def _dtype(reader: Reader, node: ast.expr, *others: str) -> str:
             is_dtype(name)
         ):
             return name
+        case ast.Attribute(attr="dtype") if isinstance(made := reader.argument(node), StringImm):
+            return made.value
         case _:
             pass
     raise reader.context.fail("PA006", node, f'expected a dtype, such as "float32", got `{source_of(node)}`')
@@ -206,7 +208,12 @@ def _infinity(reader: Reader, node: ast.Call) -> PrimExpr:
 
 
 def _reinterpret(reader: Reader, node: ast.Call) -> PrimExpr:
-    dtype, value = _named(reader, node, ("dtype", "value"))
+    """Read `T.reinterpret("int32", x)`, until 2022 `T.reinterpret(x, dtype="int32")`."""
+    match node:
+        case ast.Call(args=[value], keywords=[ast.keyword(arg="dtype", value=dtype)]):
+            pass
+        case _:
+            dtype, value = _named(reader, node, ("dtype", "value"))
     return Intrinsic("reinterpret", (reader.read(value),), _dtype(reader, dtype), span=reader.context.span(node))
 
 

@@ -7,6 +7,7 @@ from types import MappingProxyType
 
 from relax_core.frontend.tvmscript.context import Context, source_of
 from relax_core.frontend.tvmscript.names import DTYPES, qualified, suggestion
+from relax_core.frontend.tvmscript.operands import is_condition, is_float, unfit
 from relax_core.frontend.tvmscript.scalar_calls import KNOWN_CALLS, NotScalarCall, is_dtype, scalar_call
 from relax_core.ir.prim import (
     COMPARISONS,
@@ -84,6 +85,9 @@ class ScalarReader:
                 for value in values[1:]:
                     result = self.combine(node, BINARY[type(op)], result, self.read(value))
                 return result
+            case ast.IfExp(test=ast.Constant(value=bool(chosen)), body=body, orelse=orelse):
+                # A condition that the text knows is Python's, as in TVM.
+                return self.read(body if chosen else orelse)
             case ast.IfExp(test=test, body=body, orelse=orelse):
                 a, b = self.unified(body, orelse)
                 return Select(self.read(test), a, b, dtype_of(a), True, span=self.context.span(node))
@@ -133,6 +137,8 @@ class ScalarReader:
         dtype = dtype_of(a)
         if op == "/" and dtype.startswith(("int", "uint")):
             raise self.context.fail("PA009", place, "`/` divides floats", "write `//`, or T.truncdiv")
+        if why := unfit(op, a, b):
+            raise self.context.fail("PA009", place, why)
         result = vector_of("bool", lanes_of(dtype)) if op in COMPARISONS or op in LOGICAL else dtype
         return Binary(op, a, b, result, span=self.context.span(place))
 
@@ -180,8 +186,12 @@ class ScalarReader:
                 return Unary("-", value, dtype_of(value), span=span)
             case ast.UAdd():
                 return value
+            case ast.Not() if not is_condition(value):
+                raise self.context.fail("PA009", node, "`not` takes a truth value, write x == 0 for a number")
             case ast.Not():
                 return Unary("not", value, "bool", span=span)
+            case _ if is_float(value):
+                raise self.context.fail("PA009", node, "`~` takes integers, not floats")
             case _:
                 return Unary("~", value, dtype_of(value), span=span)
 

@@ -59,6 +59,7 @@ class OperatorName:
 Entity = Var | PrimExpr | Buffer | Expr | Poisoned | ModuleName | Forward | Regional | Macro | Several | OperatorName
 
 POISONED = Poisoned()
+REGIONAL = Regional()
 MODULE_NAME = ModuleName()
 
 
@@ -73,8 +74,9 @@ class Scope:
         """Return what `name` stands for here."""
         scope: Scope | None = self
         while scope is not None:
-            if name in scope.names:
-                return scope.names[name]
+            found = scope.names.get(name)
+            if found is not None:
+                return found
             scope = scope.outer
         return None
 

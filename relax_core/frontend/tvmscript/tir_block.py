@@ -6,10 +6,11 @@ from types import MappingProxyType
 
 from relax_core.frontend.tvmscript.context import source_of
 from relax_core.frontend.tvmscript.literals import read_attributes
+from relax_core.frontend.tvmscript.scope import Several
 from relax_core.frontend.tvmscript.tir_arguments import given
-from relax_core.frontend.tvmscript.tir_body import TirBody
+from relax_core.frontend.tvmscript.tir_body import BlockParts, TirBody
 from relax_core.frontend.tvmscript.tir_buffer import read_buffer
-from relax_core.ir.attrs import attrs_of
+from relax_core.ir.attrs import attr, attrs_of
 from relax_core.ir.prim import IntImm, PrimExpr, PrimVar, dtype_of
 from relax_core.ir.tir import BufferParam, IterKind, IterVar, MatchRegion
 
@@ -42,6 +43,8 @@ def read_axes(body: TirBody, target: ast.expr, value: ast.expr, name: str) -> No
     if len(names) != len(targets) or len(names) != len(axes):
         raise context.fail("PA006", value, f"{len(axes)} axes for {len(targets)} names")
     for item, (kind, start, extent, binding) in zip(names, axes, strict=True):
+        if any(axis.var is body.reader.scope.names.get(item.id) for axis in body.block.iter_vars):
+            raise context.fail("PA022", item, f"the axis `{item.id}` is there twice")
         var = body.reader.define(item.id, dtype_of(extent), item)
         body.block.iter_vars.append(IterVar(var, extent, binding, kind, start, span=context.span(value)))
 
@@ -73,7 +76,12 @@ def _remap(body: TirBody, value: ast.Call) -> list[_Axis]:
     reader = body.reader
     match value.args:
         case [ast.Constant(value=str(kinds)), ast.List(elts=items) | ast.Tuple(elts=items)]:
-            pass
+            bindings = [reader.read(item) for item in items]
+        case [ast.Constant(value=str(kinds)), ast.Name(id=word) as name] if isinstance(
+            several := reader.scope.find(word), Several
+        ):
+            bindings = [item for item in several.items if isinstance(item, PrimExpr)]
+            items = [name] * len(bindings)
         case _:
             raise reader.context.fail(
                 "PA006", value, '`remap` takes kinds and loop variables: T.axis.remap("SR", [i, j])'
@@ -81,8 +89,7 @@ def _remap(body: TirBody, value: ast.Call) -> list[_Axis]:
     if len(kinds) != len(items) or any(kind not in _KINDS for kind in kinds):
         raise reader.context.fail("PA006", value.args[0], f"expected one of S, R for each of {len(items)} variables")
     axes: list[_Axis] = []
-    for kind, item in zip(kinds, items, strict=True):
-        binding = reader.read(item)
+    for kind, item, binding in zip(kinds, items, bindings, strict=True):
         found = reader.ranges.get(binding) if isinstance(binding, PrimVar) else None
         if found is None:
             raise reader.context.fail("PA006", item, f"`{source_of(item)}` is no loop variable", "write T.axis.spatial")
@@ -96,6 +103,8 @@ def read_part(body: TirBody, name: str, node: ast.expr) -> None:
     assert isinstance(node, ast.Call)
     if block is None:
         raise reader.context.fail("PA005", node, f"T.{name} stands in a block")
+    if name in ("reads", "writes", "where") and _said(block, name):
+        raise reader.context.fail("PA022", node, f"T.{name} is there twice in this block")
     if name in ("reads", "writes"):
         lists = [item.elts if isinstance(item, ast.List | ast.Tuple) else [item] for item in node.args]
         regions = tuple(reader.region(item) for items in lists for item in items)
@@ -109,8 +118,16 @@ def read_part(body: TirBody, name: str, node: ast.expr) -> None:
     if name == "where":
         block.predicate = reader.read(node.args[0])
     else:
-        plain = _BufferNames(body).visit(node.args[0])
-        block.annotations = attrs_of([*block.annotations, *read_attributes(reader.context, plain)])
+        plain = read_attributes(reader.context, _BufferNames(body).visit(node.args[0]))
+        for key, value in plain:
+            if attr(block.annotations, key, value) != value:
+                raise reader.context.fail("PA022", node, f'the annotation "{key}" is there twice, with two values')
+        block.annotations = attrs_of([*block.annotations, *plain])
+
+
+def _said(block: BlockParts, name: str) -> bool:
+    part = {"reads": block.reads, "writes": block.writes, "where": block.predicate}[name]
+    return part is not None
 
 
 class _BufferNames(ast.NodeTransformer):

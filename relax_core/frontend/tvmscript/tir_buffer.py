@@ -35,7 +35,7 @@ def read_buffer(
         inner.shape(values["shape"]),
         dtype,
         () if strides is None else inner.shape(strides),
-        _offset(inner, values.get("elem_offset")),
+        _offset(inner, values.get("elem_offset"), keeps_zero="offset_factor" in values),
         _scope(reader, values.get("scope")),
         _attrs(reader, node, values),
         span=reader.context.span(node),
@@ -43,10 +43,10 @@ def read_buffer(
     return buffer, values
 
 
-def _offset(reader: TirReader, node: ast.expr | None) -> PrimExpr | None:
-    """Read an offset in elements; 0 is none."""
+def _offset(reader: TirReader, node: ast.expr | None, *, keeps_zero: bool) -> PrimExpr | None:
+    """Read an offset in elements; 0 is none, unless a factor without an offset would make it a variable."""
     value = None if node is None else reader.dimension(node)
-    return None if isinstance(value, IntImm) and value.value == 0 else value
+    return None if isinstance(value, IntImm) and value.value == 0 and not keeps_zero else value
 
 
 def _scope(reader: TirReader, node: ast.expr | None) -> str:

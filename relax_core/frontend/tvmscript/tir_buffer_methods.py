@@ -109,8 +109,6 @@ def _indices(reader: "TirReader", buffer: Buffer, node: ast.Call) -> tuple[PrimE
 def _vload(reader: "TirReader", buffer: Buffer, node: ast.Call) -> PrimExpr:
     context = reader.context
     values = given(context, node, "begin dtype predicate", 1)
-    if "predicate" in values:
-        raise context.unsupported(values["predicate"], f"`predicate=` of `{source_of(node.func)}`")
     begin = values["begin"]
     items = begin.elts if isinstance(begin, ast.List | ast.Tuple) else [begin]
     indices = [reader.read(item) for item in items]
@@ -119,7 +117,13 @@ def _vload(reader: "TirReader", buffer: Buffer, node: ast.Call) -> PrimExpr:
         dtype = dtype_of(indices[-1])
         args = (indices[-1], const(1, dtype), const(lanes, "int32"))
         indices[-1] = Intrinsic("Ramp", args, vector_of(dtype, lanes), span=context.span(node))
-    return BufferLoad(buffer, tuple(indices), span=context.span(node))
+    loaded = BufferLoad(buffer, tuple(indices), span=context.span(node))
+    if "predicate" not in values:
+        return loaded
+    # 0.25 writes so what 0.27 writes as T.masked_load.
+    dtype = dtype_of(loaded)
+    parts = (StringImm(dtype), BufferRef(buffer, is_pointer=False), *indices, reader.read(values["predicate"]))
+    return Intrinsic("masked_load", parts, dtype, span=context.span(node))
 
 
 def _access_pointer(reader: "TirReader", buffer: Buffer, node: ast.Call) -> PrimExpr:

@@ -1,6 +1,8 @@
 """Read prim funcs: parameters, buffers, and the body."""
 
 import ast
+import re
+from collections.abc import Sequence
 from dataclasses import replace
 
 from relax_core.frontend.tvmscript.context import Context, Failed, source_of
@@ -9,7 +11,7 @@ from relax_core.frontend.tvmscript.scalar_calls import is_dtype
 from relax_core.frontend.tvmscript.scope import POISONED
 from relax_core.frontend.tvmscript.tir_body import TirBody
 from relax_core.frontend.tvmscript.tir_buffer import read_buffer
-from relax_core.frontend.tvmscript.tir_dialect import facts_of
+from relax_core.frontend.tvmscript.tir_dialect import Facts, facts_of
 from relax_core.frontend.tvmscript.tir_reader import TirReader
 from relax_core.frontend.tvmscript.tir_scoped import POINTERS, variable
 from relax_core.frontend.tvmscript.tir_stmt import read_statements
@@ -17,17 +19,24 @@ from relax_core.ir.prim import PrimVar
 from relax_core.ir.tir import Block, BufferParam, PrimFunc, Stmt
 
 HEAD_LENGTH = 2000
+_TIRX = re.compile(r"\bimport\b[^\n]*\btirx\b")
 
 
 def read_prim_func(context: Context, node: ast.FunctionDef, decorator: Decorator) -> PrimFunc:
     """Read a prim func. Free dimensions of its buffers are bound from the arguments' shapes."""
-    facts = facts_of(node, context.source.text[context.span(node).start : context.span(node).end])
+    text = context.source.text[context.span(node).start : context.span(node).end]
+    head = context.source.text[:HEAD_LENGTH]
+    facts = facts_of(node, text, is_tirx="tirx" in head and _TIRX.search(head) is not None)
     reader = TirReader(context, dtypes=declared_dtypes(context, node.body), facts=facts)
     arguments = node.args
     if arguments.vararg or arguments.kwarg or arguments.kwonlyargs or arguments.defaults or arguments.posonlyargs:
         raise context.unsupported(node, f"a parameter of `{node.name}` with a default, a star or by name only")
     body = TirBody(reader)
     params = [_scalar_or_handle(reader, argument) for argument in arguments.args]
+    names = [argument.arg for argument in arguments.args]
+    for place, argument in enumerate(arguments.args):
+        if argument.arg in names[:place]:
+            context.report("PA022", argument, f"the parameter `{argument.arg}` is there twice")
     for param, argument in zip(params, arguments.args, strict=True):
         if _is_buffer(reader, argument.annotation):
             _inline_buffer(body, param, argument)
@@ -37,8 +46,15 @@ def read_prim_func(context: Context, node: ast.FunctionDef, decorator: Decorator
     buffers = sorted(body.buffers, key=lambda item: places.get(item.handle, 0))
     return PrimFunc(
         tuple(params), tuple(buffers), _rooted(reader, made), body.attrs, decorator.is_private, returned,
-        False if _is_lowered(context) and not facts.is_s_tir else None, span=context.span(node),
+        _is_s_tir(context, facts), span=context.span(node),
     )  # fmt: skip
+
+
+def _is_s_tir(context: Context, facts: Facts) -> bool | None:
+    """Tell whether schedules may change the function; `None` for a text that does not say it, of before 2026."""
+    if facts.is_s_tir:
+        return True if facts.is_latest else None
+    return False if _is_lowered(context) else None
 
 
 def _is_lowered(context: Context) -> bool:
@@ -68,6 +84,12 @@ def _returns(reader: TirReader, node: ast.FunctionDef) -> str | None:
 
 def _is_buffer(reader: TirReader, node: ast.expr | None) -> bool:
     return isinstance(node, ast.Call | ast.Subscript) and reader.name_of(node) in ("Buffer", "match_buffer")
+
+
+def _says_more(items: Sequence[ast.expr]) -> bool:
+    """Tell `T.Buffer[(4, n), "int8"]` and `T.Buffer[4, "int8"]` from the mere shape of `T.Buffer[4, n]`."""
+    is_text = len(items) > 1 and isinstance(items[1], ast.Constant) and isinstance(items[1].value, str)
+    return is_text or any(isinstance(item, ast.Tuple | ast.List) for item in items)
 
 
 def _scalar_or_handle(reader: TirReader, argument: ast.arg) -> PrimVar:
@@ -102,7 +124,7 @@ def _inline_buffer(body: TirBody, param: PrimVar, argument: ast.arg) -> None:
         match node:
             case ast.Call():
                 buffer, _ = read_buffer(reader, argument.arg, node)
-            case ast.Subscript(value=func, slice=ast.Tuple(elts=elts)) if any(isinstance(i, ast.Tuple) for i in elts):
+            case ast.Subscript(value=func, slice=ast.Tuple(elts=elts)) if _says_more(elts):
                 buffer, _ = read_buffer(reader, argument.arg, ast.copy_location(ast.Call(func, elts, []), node))
             case ast.Subscript(value=func, slice=index):
                 buffer, _ = read_buffer(reader, argument.arg, ast.copy_location(ast.Call(func, [index], []), node))

@@ -11,7 +11,7 @@ from relax_core.frontend.tvmscript.scope import Several
 from relax_core.frontend.tvmscript.tir_arguments import given, text_argument
 from relax_core.frontend.tvmscript.tir_reader import TirReader
 from relax_core.ir.attrs import NO_ATTRS, Attrs
-from relax_core.ir.prim import Cast, IntImm, PrimExpr, PrimVar, dtype_of
+from relax_core.ir.prim import Cast, IntImm, PrimExpr, PrimList, PrimVar, dtype_of
 from relax_core.ir.tir import For, LoopKind, Stmt
 from relax_core.source import Span
 
@@ -91,7 +91,7 @@ def _loop_vars(
 
 
 def _grid(reader: TirReader, node: ast.Call) -> list[tuple[PrimExpr, PrimExpr]]:
-    ranges = [_grid_range(reader, item) for item in node.args]
+    ranges = [made for item in node.args for made in _grid_ranges(reader, item)]
     match node.keywords:
         case []:
             return ranges
@@ -106,6 +106,17 @@ def _as(value: PrimExpr, dtype: str) -> PrimExpr:
     if dtype_of(value) == dtype:
         return value
     return IntImm(value.value, dtype, span=value.span) if isinstance(value, IntImm) else Cast(value, dtype)
+
+
+def _grid_ranges(reader: TirReader, node: ast.expr) -> list[tuple[PrimExpr, PrimExpr]]:
+    """Read one extent, or those of `*A.shape` and `*(4, n)`."""
+    match node:
+        case ast.Starred(value=ast.Tuple(elts=items) | ast.List(elts=items)):
+            return [_grid_range(reader, item) for item in items]
+        case ast.Starred(value=value) if isinstance(made := reader.argument(value), PrimList):
+            return [(IntImm(0, dtype_of(item), span=item.span), item) for item in made.items]
+        case _:
+            return [_grid_range(reader, node)]
 
 
 def _grid_range(reader: TirReader, node: ast.expr) -> tuple[PrimExpr, PrimExpr]:

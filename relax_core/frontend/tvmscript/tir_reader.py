@@ -5,12 +5,24 @@ from dataclasses import dataclass, field, replace
 
 from relax_core.frontend.tvmscript.context import Context, Failed, Place, source_of
 from relax_core.frontend.tvmscript.names import DTYPES, qualified, suggestion
+from relax_core.frontend.tvmscript.operands import is_pointer_or_text
 from relax_core.frontend.tvmscript.scalar_calls import is_dtype
 from relax_core.frontend.tvmscript.scalars import ScalarReader
 from relax_core.frontend.tvmscript.scope import Entity, Poisoned, Scope, Several
 from relax_core.frontend.tvmscript.tir_dialect import Facts
 from relax_core.frontend.tvmscript.tir_expr import read_other
-from relax_core.ir.prim import Binary, IntImm, Intrinsic, PrimExpr, PrimVar, const, dtype_of, lanes_of, vector_of
+from relax_core.ir.prim import (
+    Binary,
+    IntImm,
+    Intrinsic,
+    PrimExpr,
+    PrimList,
+    PrimVar,
+    const,
+    dtype_of,
+    lanes_of,
+    vector_of,
+)
 from relax_core.ir.tir import Buffer, BufferLoad, BufferRegion
 
 ZERO = IntImm(0, "int32")
@@ -45,6 +57,13 @@ class TirReader:
     def read(self, node: ast.expr) -> PrimExpr:
         """Read a scalar expression."""
         return self.scalars.read(node)
+
+    def number(self, node: ast.expr) -> PrimExpr:
+        """Read a scalar expression that is no string and no variable of a pointer."""
+        made = self.read(node)
+        if is_pointer_or_text(made):
+            raise self.context.fail("PA009", node, f"expected a number, got `{source_of(node)}`")
+        return made
 
     def argument(self, node: ast.expr) -> PrimExpr:
         """Read an argument of an intrinsic: a scalar, a buffer, a list."""
@@ -153,7 +172,7 @@ class TirReader:
 
     def _index(self, node: ast.expr) -> PrimExpr:
         if not isinstance(node, ast.Slice):
-            return self.read(node)
+            return self.number(node)
         stride = const(1, "int32") if node.step is None else self.read(node.step)
         if node.lower is None or node.upper is None:
             raise self.context.fail("PA009", node, "a slice has a start and an end")
@@ -216,6 +235,8 @@ class TirReader:
 
     def shape(self, node: ast.expr) -> tuple[PrimExpr, ...]:
         """Read the shape of a buffer; free names in it define dimensions where a buffer is matched."""
+        if isinstance(node, ast.Attribute) and isinstance(made := self.argument(node), PrimList):
+            return made.items
         items = node.elts if isinstance(node, ast.Tuple | ast.List) else [node]
         return tuple(self.dimension(item) for item in items)
 

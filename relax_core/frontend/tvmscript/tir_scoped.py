@@ -6,8 +6,10 @@ Each has two forms: a call whose scope is the rest of the list, and `with ... as
 import ast
 import math
 
+from relax_core.frontend.tvmscript import tir_allocate
 from relax_core.frontend.tvmscript.context import source_of
 from relax_core.frontend.tvmscript.literals import read_attributes
+from relax_core.frontend.tvmscript.relax_function import declared_dtype
 from relax_core.frontend.tvmscript.scalar_calls import is_dtype
 from relax_core.frontend.tvmscript.tir_arguments import given, is_none, text_argument
 from relax_core.frontend.tvmscript.tir_body import Scoped
@@ -17,7 +19,6 @@ from relax_core.ir.attrs import NO_ATTRS, Attrs
 from relax_core.ir.intrinsics import UNKNOWN_POINTER
 from relax_core.ir.prim import IntImm, Intrinsic, PointerVar, PrimExpr, PrimVar, StringImm, bits_of, dtype_of
 from relax_core.ir.tir import (
-    Allocate,
     AssertStmt,
     AttrStmt,
     Buffer,
@@ -32,7 +33,9 @@ from relax_core.ir.tir import (
 
 LETS = ("bind", "Bind", "let", "LetStmt", "Let")
 BUFFERS = ("decl_buffer", "Buffer", "buffer_decl", "alloc_buffer", "alloc_local", "alloc_shared")
-SCOPED = (*LETS, *BUFFERS, "attr", "launch_thread", "allocate", "Allocate", "realize", "Assert")
+SCOPED = (
+    *LETS, *BUFFERS, "attr", "launch_thread", "allocate", "Allocate", "allocate_const", "realize", "Assert",
+)  # fmt: skip
 POINTERS = ("handle", "Ptr", "ptr", "buffer_var")
 
 
@@ -48,7 +51,9 @@ def read_scoped(reader: TirReader, name: str, call: ast.Call, target: ast.Name |
         case "launch_thread":
             return _launch(reader, call, target)
         case "allocate" | "Allocate":
-            return _allocate(reader, call, _wanted(reader, call, target))
+            return tir_allocate.read_allocate(reader, call, _wanted(reader, call, target))
+        case "allocate_const":
+            return tir_allocate.read_constant(reader, call, _wanted(reader, call, target))
         case "realize":
             return _realize(reader, call)
         case _:
@@ -66,6 +71,13 @@ def let(reader: TirReader, target: ast.Name, value: PrimExpr, var: PrimVar, plac
     span = reader.context.span(place)
     reader.scope.define(target.id, var)
     return Scoped(lambda inner: LetStmt(var, value, inner, span=span), span)
+
+
+def once(reader: TirReader, target: ast.Name) -> None:
+    """Report a name that this list of statements has defined already, as a variable or a buffer."""
+    known = reader.scope.names.get(target.id)
+    if isinstance(known, PrimVar | Buffer) and known.span != reader.context.span(target):
+        raise reader.context.fail("PA022", target, f"`{target.id}` is defined twice", "give it another name")
 
 
 def variable(
@@ -86,6 +98,8 @@ def variable(
         return variable(reader, name, None, value, place)
     if short in POINTERS:
         return _pointer(reader, name, annotation)
+    if short in ("var", "Var") and isinstance(annotation, ast.Call):
+        return PrimVar(name, declared_dtype(reader.context, annotation) or "int32", span=span)
     if is_dtype(short):
         return PrimVar(name, short, span=span)
     return PrimVar(name, reader.dtype(annotation), span=span)
@@ -189,26 +203,18 @@ def _launch(reader: TirReader, call: ast.Call, target: ast.Name | None) -> Scope
                     "PA006", thread, f"`{source_of(thread)}` is no thread", 'write T.env_thread("threadIdx.x")'
                 )
             var, tag = found, reader.facts.threads[found]
+            first = reader.facts.extents.setdefault(found, extent)
+            if isinstance(first, IntImm) and isinstance(extent, IntImm) and first.value != extent.value:
+                message = f"{first.value} threads of `{tag}` before, {extent.value} here"
+                raise reader.context.fail("PA006", values["extent"], message)
     if target is not None:
         reader.scope.define(target.id, var)
     return Scoped(lambda inner: LaunchThread(var, tag, extent, inner, span=span), span)
 
 
-def _allocate(reader: TirReader, call: ast.Call, target: ast.Name) -> Scoped:
-    values = given(reader.context, call, "extents dtype scope condition annotations", 1)
-    span = reader.context.span(call)
-    extents = reader.shape(values["extents"])
-    dtype = reader.dtype(values["dtype"]) if "dtype" in values else "float32"
-    scope = text_argument(reader.context, values["scope"], "a storage scope") if "scope" in values else "global"
-    condition = reader.read(values["condition"]) if "condition" in values else None
-    annotations = read_attributes(reader.context, values["annotations"]) if "annotations" in values else NO_ATTRS
-    var = PointerVar(target.id, "handle", dtype, scope, span=reader.context.span(target))
-    reader.scope.define(target.id, var)
-    return Scoped(lambda inner: Allocate(var, dtype, extents, scope, inner, condition, annotations, span=span), span)
-
-
 def _buffer(reader: TirReader, name: str, call: ast.Call, target: ast.Name) -> Scoped:
     """Read a buffer that the function declares: a view of memory, or one with memory of its own."""
+    once(reader, target)
     buffer, values = read_buffer(reader, target.id, call, defines=False)
     if name in ("alloc_local", "alloc_shared"):
         buffer = _in_scope(buffer, name.removeprefix("alloc_"))

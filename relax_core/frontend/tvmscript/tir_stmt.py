@@ -7,7 +7,8 @@ from types import MappingProxyType
 
 from relax_core.frontend.tvmscript import tir_block, tir_macro, tir_old_block, tir_scoped, tir_variable
 from relax_core.frontend.tvmscript.context import Failed, source_of
-from relax_core.frontend.tvmscript.literals import read_attributes
+from relax_core.frontend.tvmscript.literals import with_attributes
+from relax_core.frontend.tvmscript.operands import is_pointer_or_text
 from relax_core.frontend.tvmscript.relax_function import declared_dtype
 from relax_core.frontend.tvmscript.scalars import BINARY
 from relax_core.frontend.tvmscript.scope import POISONED, Entity, Several
@@ -17,10 +18,10 @@ from relax_core.frontend.tvmscript.tir_buffer import read_buffer
 from relax_core.frontend.tvmscript.tir_expr import read_other
 from relax_core.frontend.tvmscript.tir_loop import LOOPS, read_head
 from relax_core.frontend.tvmscript.tir_reader import TirReader
-from relax_core.ir.attrs import attrs_of
 from relax_core.ir.prim import Intrinsic, PrimVar, const, dtype_of, is_dtype, lanes_of, vector_of
 from relax_core.ir.tir import (
     Block,
+    BufferRef,
     BufferStore,
     Evaluate,
     IfThenElse,
@@ -120,11 +121,11 @@ def _control(body: TirBody, statement: ast.stmt) -> _Made:
     span = context.span(statement)
     match statement:
         case ast.If(test=test, body=then, orelse=orelse):
-            condition = reader.read(test)
+            condition = reader.number(test)
             then_body = _inner(body, then)
             return IfThenElse(condition, then_body, _inner(body, orelse) if orelse else None, span=span)
         case ast.While(test=test, body=statements, orelse=[]):
-            return While(reader.read(test), _inner(body, statements), span=span)
+            return While(reader.number(test), _inner(body, statements), span=span)
         case ast.Assert(test=test, msg=message):
             return read_assertion(reader, statement, test, message)
         case ast.Break():
@@ -154,10 +155,19 @@ def _store(reader: TirReader, statement: ast.stmt, target: ast.Subscript, value:
     lanes = lanes_of(dtype_of(indices[-1])) if indices else 1
     dtype = buffer.dtype if lanes == 1 else vector_of(buffer.dtype, lanes * lanes_of(buffer.dtype))
     made = reader.scalars.as_dtype(value, dtype)
+    if is_pointer_or_text(made) and dtype != "handle":
+        message = f"`{source_of(value)}` is no {dtype}"
+        raise reader.context.fail("PA009", value, message)
     return BufferStore(buffer, indices, made, span=reader.context.span(statement))
 
 
-def _vstore(reader: TirReader, statement: ast.stmt, target: ast.Subscript, value: ast.expr) -> Stmt:
+def _masked(reader: TirReader, store: BufferStore, predicate: ast.expr) -> Stmt:
+    """Store the lanes that `predicate` selects: 0.25 writes so what 0.27 writes as T.masked_store."""
+    parts = (BufferRef(store.buffer, is_pointer=False), store.value, *store.indices, reader.read(predicate))
+    return Evaluate(Intrinsic("masked_store", parts, "void", span=store.span), span=store.span)
+
+
+def _vstore(reader: TirReader, statement: ast.stmt, target: ast.Subscript, value: ast.expr) -> BufferStore:
     """Read `A.vstore([i, j], v)`, which stores the lanes of `v` from that element on."""
     buffer, indices = reader.element(ast.copy_location(target, statement))
     lanes = lanes_of(dtype_of(reader.read(value)))
@@ -289,6 +299,8 @@ def _with(body: TirBody, statement: ast.stmt, item: ast.withitem, statements: Se
         case "init":
             if body.block is None:
                 raise reader.context.fail("PA005", expr, "T.init() stands in a block")
+            if body.block.init is not None:
+                raise reader.context.fail("PA022", expr, "T.init() is there twice in this block")
             body.block.init = _inner(body, statements)
             return None
         case "grid" | "range" | "serial" | "parallel" | "vectorized" | "unroll" if target is not None:
@@ -336,7 +348,7 @@ def _expression(body: TirBody, statement: ast.stmt, value: ast.expr) -> _Made:
         ):
             return Evaluate(Intrinsic(_JUMPS[name], tuple(map(reader.argument, args)), "void", span=span), span=span)
         case "func_attr", ast.Call(args=[inner]) if body.is_function:
-            body.attrs = attrs_of([*body.attrs, *read_attributes(context, inner)])
+            body.attrs = with_attributes(context, body.attrs, inner)
             return None
         case "bind", ast.Call(args=args) if tir_old_block.read_binding(body, args):
             return None
@@ -353,12 +365,15 @@ def _expression(body: TirBody, statement: ast.stmt, value: ast.expr) -> _Made:
             index = ast.copy_location(ast.Tuple(indices, ast.Load()), value)
             target = ast.copy_location(ast.Subscript(buffer, index, ast.Store()), value)
             return _store(reader, statement, target, item)
-        case _, ast.Call(func=ast.Attribute(value=ast.Name() as name_of_buffer, attr="vstore"), args=[index, item]) if (
-            reader.known_buffer(name_of_buffer)
-        ):
+        case _, ast.Call(
+            func=ast.Attribute(value=ast.Name() as name_of_buffer, attr="vstore"),
+            args=[index, item],
+            keywords=[] | [ast.keyword(arg="predicate")] as more,
+        ) if reader.known_buffer(name_of_buffer):
             if isinstance(index, ast.List):
                 index = ast.copy_location(ast.Tuple(index.elts, ast.Load()), index)
-            return _vstore(reader, statement, ast.Subscript(name_of_buffer, index, ast.Store()), item)
+            stored = _vstore(reader, statement, ast.Subscript(name_of_buffer, index, ast.Store()), item)
+            return _masked(reader, stored, more[0].value) if more else stored
         case _, ast.Call() if name in tir_scoped.SCOPED:
             return tir_scoped.read_scoped(reader, name, value, None)
         case _ if name and name not in LOOPS:

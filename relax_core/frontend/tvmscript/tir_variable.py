@@ -20,6 +20,8 @@ def annotated(
     if value is None:
         var = tir_scoped.variable(reader, target.id, annotation, None, target)
         return _scalar(reader, target, var.dtype)
+    if is_let:
+        tir_scoped.once(reader, target)
     bare_let = is_let and not isinstance(annotation, ast.Subscript)
     if bare_let:
         made = reader.argument(value)

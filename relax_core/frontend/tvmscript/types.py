@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 
-from relax_core.frontend.tvmscript.context import Context, source_of
+from relax_core.frontend.tvmscript.context import Context, Place, source_of
 from relax_core.frontend.tvmscript.names import qualified, suggestion
 from relax_core.frontend.tvmscript.plain_types import plain_type, written_out
 from relax_core.frontend.tvmscript.scalar_calls import is_dtype
@@ -14,6 +14,7 @@ from relax_core.frontend.tvmscript.scope import Entity
 from relax_core.ir.expr import PrimValue, ShapeExpr, Var
 from relax_core.ir.prim import PrimExpr, PrimVar, dtype_of
 from relax_core.ir.types import OBJECT, VOID, FuncType, PrimType, ShapeType, TensorType, TupleType, Type
+from relax_core.source import Span
 
 TYPE_NAMES = ("Tensor", "Shape", "Tuple", "Callable", "Object", "Any", "Prim", "DTensor")
 _MADE_TYPES: Mapping[str, Type] = MappingProxyType(
@@ -26,7 +27,7 @@ _MADE_TYPES: Mapping[str, Type] = MappingProxyType(
 )
 """Types that TVM prints as the objects they are made of."""
 _NAMES_AND_MODULES: Mapping[str, str] = MappingProxyType(
-    {f"{prefix}{name}": name for name in TYPE_NAMES for prefix in ("", "relax.", "relax.ty.", "relax.type.")}
+    {f"{prefix}{name}": name for name in (*TYPE_NAMES, "Void") for prefix in ("", "relax.", "relax.ty.", "relax.type.")}
 )
 
 
@@ -41,7 +42,7 @@ class TypeReader:
 
     context: Context
     find: Callable[[str], Entity | None]
-    define: Callable[[str, ast.AST], PrimVar]
+    define: Callable[[str, Place], PrimVar]
     undefined: Callable[[ast.Name], Exception]
     variable: Callable[[ast.Name], Entity]
     defines: bool = False
@@ -71,10 +72,17 @@ class TypeReader:
             case ast.Name(id="_"):
                 return OBJECT
             case ast.Name(id=name) if (words := self.context.plain.get(name)) is not None:
-                made = plain_type(self.context, self.find, words, self.context.span(node).start)
+                made = plain_type(self.context.source, self._symbol, words, self.context.span(node).start)
                 return self.read(written_out(self.context, node)) if made is None else made
             case _:
                 return self._applied(node, self._name(node), [], {})
+
+    def _symbol(self, name: str, start: int) -> PrimVar | None:
+        """Return the symbolic dimension that `name` at `start` stands for, or that it defines there."""
+        found = self.find(name)
+        if found is None and (self.defines or name in self.context.type_vars):
+            found = self.define(name, Span(self.context.source, start, start + len(name)))
+        return found if isinstance(found, PrimVar) and found.dtype.startswith("int") else None
 
     def dims(self, node: ast.expr) -> tuple[PrimExpr, ...]:
         """Read the dimensions `(n, 4)` or `[n, 4]` or `R.shape([n, 4])`."""
@@ -91,6 +99,8 @@ class TypeReader:
 
     def dim(self, node: ast.expr) -> PrimExpr:
         """Read one dimension; a string holds an expression."""
+        if isinstance(node, ast.Name) and isinstance(found := self.find(node.id), PrimVar) and found.dtype == "int64":
+            return found
         value = self._scalar(node)
         if dtype_of(value).startswith(("float", "bool", "string", "handle")):
             raise self.context.fail("PA009", node, f"a dimension is an integer, got `{source_of(node)}`")
@@ -146,6 +156,8 @@ class TypeReader:
                 return self._callable(node, args, named)
             case "Prim":
                 return self._prim(node, args, named)
+            case "Void":
+                return TupleType(())
             case "Object" | "Any":
                 if args or named:
                     raise self.context.fail("PA007", node, f"`{name}` takes no arguments")

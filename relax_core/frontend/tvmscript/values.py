@@ -5,10 +5,12 @@ from typing import TypeAlias
 
 from relax_core.ir.expr import Expr
 from relax_core.ir.prim import PrimExpr
+from relax_core.ir.slots import set_by_slots
 from relax_core.ir.types import Type
 from relax_core.source import Span
 
 
+@set_by_slots
 @dataclass(frozen=True, slots=True)
 class Literal:
     """A bare literal: a host scalar, a rank-0 tensor, or an absent value."""
@@ -17,6 +19,7 @@ class Literal:
     span: Span
 
 
+@set_by_slots
 @dataclass(frozen=True, slots=True)
 class Items:
     """A tuple or list display: a tuple, a shape, or a list of axes."""
@@ -25,6 +28,7 @@ class Items:
     span: Span
 
 
+@set_by_slots
 @dataclass(frozen=True, slots=True)
 class TypeValue:
     """A type where a value may stand, such as `out_ty=R.Tensor(...)`."""

@@ -67,7 +67,21 @@ def _read(state: State, loop: For) -> Row | None:
         for position, index in enumerate(load.indices)
         if _is_fixed(state, index, varying, store)
     )
-    return Row(tuple(loops), block, store, indices) if indices else None
+    row = Row(tuple(loops), block, store, indices)
+    return row if indices and _is_else_proven(state, row, (store, *loads)) else None
+
+
+def _is_else_proven(state: State, row: Row, accesses: Sequence[BufferLoad | BufferStore]) -> bool:
+    """Tell whether nothing else is checked in the loops, which might come before."""
+    bounds, mark = state.bounds, state.bounds.mark()
+    for loop in row.loops:
+        bounds.enter_loop(loop)
+    for item in () if row.block is None else row.block.iter_vars:
+        bounds.bind_let(item.var, item.binding)
+    places = ((access, position) for access in accesses for position in range(len(access.indices)))
+    found = all((access, at) in row.indices or state.is_in_range(access, at) for access, at in places)
+    bounds.leave(mark)
+    return found
 
 
 def _never_runs(state: State, loop: For) -> bool:

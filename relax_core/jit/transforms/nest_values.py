@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from relax_core.ir.node import Node, postorder
-from relax_core.ir.prim import PrimExpr, PrimVar, dtype_of
+from relax_core.ir.prim import LetExpr, PrimExpr, PrimVar, dtype_of
 from relax_core.ir.rewrite import RewriteLog, rewrite
 from relax_core.ir.tir import Block, BufferLoad
 from relax_core.jit.arithmetic import convert
@@ -35,7 +35,7 @@ def value_of(expr: PrimExpr) -> Value:
 
     # A load is a leaf here: its indices are those of its access.
     bare = rewrite(expr, loaded, log=RewriteLog()) if not isinstance(expr, BufferLoad) else loads[expr]
-    known = set(loads.values())
+    known = {*loads.values(), *(item.var for item in postorder(expr) if isinstance(item, LetExpr))}
     uses_axes = any(isinstance(item, PrimVar) and item not in known for item in postorder(bare))
     return Value(bare, {var: load for load, var in loads.items()}, uses_axes)
 

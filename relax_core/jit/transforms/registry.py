@@ -7,6 +7,7 @@ from relax_core.jit.transforms.collapse import COLLAPSE
 from relax_core.jit.transforms.copy_hoist import HOIST
 from relax_core.jit.transforms.copy_runs import COPY
 from relax_core.jit.transforms.copy_split import SPLIT
+from relax_core.jit.transforms.guard import GUARD
 from relax_core.jit.transforms.parallel import PARALLEL
 from relax_core.jit.transforms.reduction_columns import COLUMNS
 from relax_core.jit.transforms.reduction_lanes import LANES
@@ -15,7 +16,19 @@ from relax_core.jit.transforms.tile import TILE
 from relax_core.jit.transforms.transform import Plan, Refusal, Transform
 from relax_core.jit.transforms.transpose import TRANSPOSE
 
-TRANSFORMS: tuple[Transform, ...] = (SPLIT, HOIST, PARALLEL, TILE, COLUMNS, LANES, ROWS, TRANSPOSE, COPY, COLLAPSE)
+TRANSFORMS: tuple[Transform, ...] = (
+    SPLIT,
+    HOIST,
+    PARALLEL,
+    TILE,
+    COLUMNS,
+    LANES,
+    ROWS,
+    TRANSPOSE,
+    COPY,
+    COLLAPSE,
+    GUARD,
+)
 
 
 def emit_transformed(state: State, loop: For) -> bool:

@@ -5,7 +5,18 @@ from types import MappingProxyType
 
 from relax_core.ir.expr import Expr
 from relax_core.ops.relay.spec import RelayCall
-from relax_core.ops.relay.to_relax_make import Rule, Rules, axis_of, cast, dtype_of, inserted, rank, relax, scalar
+from relax_core.ops.relay.to_relax_make import (
+    Rule,
+    Rules,
+    axis_of,
+    cast,
+    dtype_of,
+    inserted,
+    rank,
+    relax,
+    scalar,
+    untranslated,
+)
 
 SAME = (
     "abs acos acosh asin asinh atan atanh ceil cos cosh erf exp floor log negative round rsqrt sigmoid sign sin sinh "
@@ -78,6 +89,25 @@ def _fixed_point_multiply(call: RelayCall) -> Expr:
     return cast(relax("right_shift", rounded, scalar(total, "int64")), dtype_of(call))
 
 
+def _fixed_point_multiply_per_axis(call: RelayCall) -> Expr:
+    """The same with a multiplier and two shifts for each index of an axis, which vectors hold.
+
+    See: tvm/src/target/intrin_rule.cc, q_multiply_shift_per_axis
+    """
+    data, *vectors = call.exprs
+    axes = call.ints("axes")
+    if len(axes) != 1:
+        raise untranslated(call, f"the vectors go along one axis, not {len(axes)}")
+    factor, left, right = (cast(along(call, item, axes[0] % rank(call)), "int64") for item in vectors)
+    wide: Expr = cast(data, "int64")
+    if call.flag("is_lshift_required"):
+        wide = relax("left_shift", wide, left)
+    total = relax("add", right, scalar(31, "int64"))
+    half = relax("left_shift", scalar(1, "int64"), relax("subtract", total, scalar(1, "int64")))
+    rounded = relax("add", relax("multiply", wide, factor), half)
+    return cast(relax("right_shift", rounded, total), dtype_of(call))
+
+
 def along(call: RelayCall, value: Expr, axis: int) -> Expr:
     """Return a vector shaped so that it broadcasts along `axis` of the first argument."""
     return inserted(value, tuple(range(1, rank(call) - axis)))
@@ -116,6 +146,7 @@ RULES: Rules = MappingProxyType(
         "cast_like": _cast_like,
         "reinterpret": _reinterpret,
         "fixed_point_multiply": _fixed_point_multiply,
+        "fixed_point_multiply_per_axis": _fixed_point_multiply_per_axis,
         "nn.bias_add": _bias_add,
         "nn.leaky_relu": _leaky_relu,
         "nn.prelu": _prelu,

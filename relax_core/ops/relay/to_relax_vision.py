@@ -2,7 +2,9 @@
 
 from types import MappingProxyType
 
-from relax_core.ir.expr import Expr
+import numpy as np
+
+from relax_core.ir.expr import Expr, constant
 from relax_core.ops.relay.spec import RelayCall
 from relax_core.ops.relay.to_relax_make import Rules, dtype_of, number, relax, size, untranslated
 
@@ -44,6 +46,31 @@ def _resize1d(call: RelayCall) -> Expr:
     return relax("squeeze", wide, (2,))
 
 
+def _prior(call: RelayCall) -> Expr:
+    """Boxes of several sizes and ratios around each place of an image: constants, as the image only says how many.
+
+    See: tvm/python/tvm/topi/vision/ssd/multibox.py, v0.18
+    """
+    height, width = size(call, 2), size(call, 3)
+    sizes, ratios, steps, offsets = (_floats(call, name) for name in ("sizes", "ratios", "steps", "offsets"))
+    step_y, step_x = (given if given > 0 else 1 / count for given, count in zip(steps, (height, width), strict=True))
+    roots = np.sqrt(ratios[1:])
+    half_x = np.array([*sizes, *(sizes[0] * roots)]) * height / width / 2
+    half_y = np.array([*sizes, *(sizes[0] / roots)]) / 2
+    y, x = np.meshgrid((np.arange(height) + offsets[0]) * step_y, (np.arange(width) + offsets[1]) * step_x,
+                       indexing="ij")  # fmt: skip
+    x, y = x[..., None], y[..., None]
+    boxes = np.stack([x - half_x, y - half_y, x + half_x, y + half_y], axis=-1).reshape(1, -1, 4)
+    return constant((np.clip(boxes, 0, 1) if call.flag("clip") else boxes).astype(dtype_of(call)))
+
+
+def _floats(call: RelayCall, name: str) -> tuple[float, ...]:
+    """Return an attribute that is a list of numbers; one number is a list of one."""
+    value = call.attrs.get(name)
+    items = value if isinstance(value, tuple) else (value,)
+    return tuple(float(item) for item in items if isinstance(item, int | float))
+
+
 def _roi_align(call: RelayCall) -> Expr:
     size_, scale = call.ints("pooled_size"), call.number("spatial_scale")
     named = {"layout": call.text("layout"), "mode": call.text("mode"), "sample_ratio": call.int_("sample_ratio")}
@@ -68,6 +95,7 @@ RULES: Rules = MappingProxyType(
         "nn.upsampling3d": _upsampling3d,
         "dyn.nn.upsampling": _dyn_upsampling,
         "image.resize1d": _resize1d,
+        "vision.multibox_prior": _prior,
         "vision.roi_align": _roi_align,
         "vision.roi_pool": _roi_pool,
         "vision.non_max_suppression": _suppression,

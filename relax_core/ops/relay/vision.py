@@ -163,7 +163,7 @@ SPECS = (
     op("image.dilation2d", "data weight", _dilation, _DILATION, why="the maximum of shifted sums"),
     op("image.affine_grid", "data", _affine_grid, {"target_shape": REQUIRED}, relax="relax.image.affine_grid"),
     op("image.grid_sample", "data grid", _grid_sample, _GRID, relax="relax.image.grid_sample"),
-    op("vision.multibox_prior", "data", _prior, _PRIOR, why="Relax programs hold the boxes as constants"),
+    op("vision.multibox_prior", "data", _prior, _PRIOR, why="the boxes themselves, a constant"),
     op("vision.multibox_transform_loc", "cls_prob loc_pred anchor", _transform, _TRANSFORM,
        relax="relax.vision.multibox_transform_loc"),
     op("vision.get_valid_counts", "data score_threshold", _valid_counts,

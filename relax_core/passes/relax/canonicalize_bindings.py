@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
+from relax_core.ir.canonical import replace_symbols
 from relax_core.ir.equality import same_type
 from relax_core.ir.expr import (
     Binding,
@@ -43,7 +44,10 @@ def _once(module: IRModule, ctx: PassContext) -> IRModule:
     type_of = ctx.types(module)
 
     def change(_: GlobalVar, function: Function) -> Function:
-        proven = dict(_proven_symbols(function, type_of))
+        proven: dict[PrimVar, PrimExpr] = {}
+        for symbol, value in _proven_symbols(function, type_of):
+            # The value may be of symbols that an earlier cast has proven, whose casts go as well.
+            proven[symbol] = replace_symbols(value, proven)
         for symbol, value in proven.items():
             ctx.remark(function, "applied", f"{symbol.name} is {show_prim(value)}: a match_cast proves it", (value,))
         aliases = _Aliases(function, type_of)

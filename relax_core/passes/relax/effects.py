@@ -16,8 +16,8 @@ KILL_CALLS = frozenset(("relax.memory.kill_tensor", "relax.memory.kill_storage",
 
 def killed_vars(function: Function) -> frozenset[Var]:
     """Return the variables whose value is ended by a call: nothing may use them, or another name of them, behind it."""
-    calls = (item for item in preorder(function) if isinstance(item, Call) and isinstance(item.op, Op))
-    kills = (call for call in calls if call.op.name in KILL_CALLS)
+    calls = (item for item in preorder(function) if isinstance(item, Call))
+    kills = (call for call in calls if isinstance(call.op, Op) and call.op.name in KILL_CALLS)
     return frozenset(arg for call in kills for arg in call.args if isinstance(arg, Var))
 
 

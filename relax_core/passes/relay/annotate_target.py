@@ -7,9 +7,10 @@ variable or literal gets only the begin. See: tvm/src/relay/transforms/annotate_
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Literal
+from typing import Any, Literal
 
 from relax_core.analysis.regions import (
+    BEGIN_OP,
     DEFAULT,
     annotated_target,
     begin,
@@ -27,23 +28,25 @@ from relax_core.ir.node import Node, map_children
 from relax_core.ir.relay import Clause, Let, Match, RefCreate, RefRead, RefWrite
 from relax_core.ir.types import Type
 from relax_core.ir.values import value_parts, with_values
-from relax_core.passes.core import Pass, PassContext, keep_type
+from relax_core.passes.core import Pass, PassContext, keep_type, keep_types
 from relax_core.passes.relay.to_graph_normal_form import let_values, to_graph_normal_form
 from relax_core.passes.remarks import Said
 from relax_core.pattern.tables import Taker, target_of
 
 Lets = Literal["reported", "values", "definition", "uses", "graph_form"]
 LETS: tuple[Lets, ...] = ("reported", "values", "definition", "uses", "graph_form")
+_LEAVE_OPEN: tuple[Lets, ...] = ("reported", "uses")
+"""The ways that may leave a region without an end: the others end the value of every let in its place."""
 
 
 @dataclass(frozen=True, slots=True)
 class AnnotateTargetOptions:
     """`targets` in order of preference, all of the table if there are none.
 
-    Tuples, projections and references are annotated as operators are if `include_non_call_ops`. `lets` says what
-    happens to let-bound values: "values" ends the region at the value, and every use begins another; "definition"
-    begins and ends inside the value, literals included; "uses" ends at each use; "graph_form" removes the lets first;
-    "reported" puts a begin with no end on every value, as TVM does.
+    Tuples, projections, references and calls of local functions are annotated as operators are if
+    `include_non_call_ops`. `lets` says what happens to let-bound values: "values" ends the region at the value, and
+    every use begins another; "definition" begins and ends inside the value, literals included; "uses" ends at each use;
+    "graph_form" removes the lets first; "reported" puts a begin with no end on every value, as TVM does.
     """
 
     targets: tuple[str, ...] = ()
@@ -71,7 +74,7 @@ def run(module: IRModule, options: AnnotateTargetOptions, ctx: PassContext) -> I
             plain, order, hints = _without_annotations(item.function, types, ctx)
             annotator = _Annotator(options, ctx, hints, types)
             after = annotator.function(plain, order)
-            if annotator.has_lets:
+            if options.lets in _LEAVE_OPEN and annotator.has_lets:
                 _warn_of_open_regions(after, ctx)
             if after is not item.function:
                 changed.append(replace(item, function=after))
@@ -82,7 +85,7 @@ def run(module: IRModule, options: AnnotateTargetOptions, ctx: PassContext) -> I
 
 
 def _warn_of_open_regions(function: Function, ctx: PassContext) -> None:
-    """Warn of regions that do not end; where there are no lets every value is ended at its uses."""
+    """Warn of regions that do not end."""
     for region in find_regions(function).all:
         if region.is_open and region.target != DEFAULT:
             message = f"the region {region.target} {region.number} begins here and never ends"
@@ -153,7 +156,7 @@ class _Annotator:
         self.hints = hints
         self.targets = options.targets or ctx.tables.targets
         self.target_of: dict[Node, str] = {}
-        self.new_of: dict[Node, Node] = {}
+        self.new_of: dict[Node, Any] = {}
         self.value_of: Mapping[Var, Expr] = {}
         self.used: frozenset[Node] = frozenset()
         self.has_lets = False
@@ -166,23 +169,27 @@ class _Annotator:
             self.value_of = let_values(function)
             self.used = frozenset(part for node in order for part in _uses(node))
         self.ctx.remark_on_reading(partial(_places, self.placed))
+        copied: list[tuple[Node, Node]] = []
         for node in order:
             # The value of a let comes before its uses, and the let itself behind them.
             self.new_of[node] = new = self._visit(node) if node.CHILDREN else node
             if new is not node:
-                keep_type(self.types, node, new)
-                self.ctx.log.rebuilt(node, new)
+                copied.append((node, new))
+        keep_types(self.types, copied)
+        self.ctx.log.copied(copied)
         result = self.new_of[function]
         assert isinstance(result, Function), "a function stays a function"
         return result
 
     def _visit(self, node: Node) -> Node:
         match node:
+            case Call(args=()):
+                return self._copy(node)
+            case Call(op=Var() as callee) if not self.options.include_non_call_ops:
+                return map_children(node, lambda child: child if child is callee else self._ended(child))
             case Call(op=op, args=args):
-                if not args:
-                    return self._copy(node)
                 target = self._choose(node)
-                callee = self._expr(self.new_of.get(op, op))
+                callee = op if isinstance(op, Op) else self.new_of[op]
                 new = Call(callee, self._inputs(args, target), node.attrs, node.type_args, span=node.span)
                 return self._note(new, node, target)
             case Tuple(fields=fields):
@@ -199,9 +206,9 @@ class _Annotator:
                 self.has_lets = True
                 return self._let(node)
             case If() | Match() | Clause():
-                return map_children(node, lambda child: self._end(self.new_of.get(child, child)))
+                return map_children(node, self._ended)
             case Function() if not is_closed(node):
-                return replace(node, body=self._expr(self._end(self.new_of[node.body])))
+                return replace(node, body=self._ended(node.body))
             case _:
                 return node
 
@@ -212,10 +219,12 @@ class _Annotator:
             return hint
         match call.op:
             case Op(name=name):
-                takers = self.takers.get(name)
-                if takers is None:
-                    takers = self.takers[name] = self.ctx.tables.takers(call.op, self.targets)
-                return next((target for target, accepts in takers if accepts is None or accepts(call)), DEFAULT)
+                if name not in self.takers:
+                    self.takers[name] = self.ctx.tables.takers(call.op, self.targets)
+                for target, accepts in self.takers[name]:
+                    if accepts is None or accepts(call):
+                        return target
+                return DEFAULT
             case Function(attrs=attrs) if isinstance(name := attr(attrs, "Composite"), str):
                 target = target_of(name)
                 return target if target in self.targets else DEFAULT
@@ -227,29 +236,29 @@ class _Annotator:
         if not parts:
             return node
         if not self.options.include_non_call_ops:
-            return map_children(node, lambda child: self._end(self.new_of.get(child, child)))
+            return map_children(node, self._ended)
         targets = {self.target_of.get(self.new_of.get(part, part), DEFAULT) for part in parts}
         target = self.hints.get(node) or (targets.pop() if len(targets) == 1 else DEFAULT)
         inputs = iter(self._inputs(parts, target))
         return self._note(map_children(node, lambda _: next(inputs)), node, target)
 
     def _inputs(self, parts: tuple[Expr, ...], target: str) -> tuple[Expr, ...]:
-        ended = [self._end(self.new_of.get(part, part)) for part in parts]
-        return tuple([begin(self._expr(part), target) for part in ended])
+        marked = (("compiler", target),)
+        return tuple([Call(BEGIN_OP, (self._ended(part),), marked) for part in parts])
 
-    def _end(self, node: Node) -> Node:
-        """Return a value with the end of its region; one that has no region, such as a variable, as it is."""
+    def _ended(self, part: Node) -> Any:
+        """Return what a part becomes where its region ends; one that has no region, such as a variable, as it is."""
+        node = self.new_of.get(part, part)
         target = self.target_of.get(node)
         if target is None and isinstance(node, Var) and self.value_of:
             value = self.value_of.get(node)
             if value is not None and not isinstance(value, Function):
                 target = self.target_of.get(self.new_of[value], DEFAULT)
-        return node if target is None else end(self._expr(node), target)
+        return node if target is None else end(node, target)
 
     def _let(self, let: Let) -> Let:
-        value = self._expr(self.new_of.get(let.value, let.value))
-        body = self._expr(self._end(self.new_of.get(let.body, let.body)))
-        return Let(let.var, self.bound(let.var, value), body, span=let.span)
+        value = self.new_of.get(let.value, let.value)
+        return Let(let.var, self.bound(let.var, value), self._ended(let.body), span=let.span)
 
     def bound(self, var: Var, value: Expr) -> Expr:
         """Return the annotated value of a let; that of a variable without uses ends in its place in any case."""
@@ -277,10 +286,6 @@ class _Annotator:
 
     def _copy(self, node: Node) -> Node:
         return map_children(node, lambda child: self.new_of.get(child, child))
-
-    def _expr(self, node: Node) -> Expr:
-        assert isinstance(node, Expr), "an expression stays an expression"
-        return node
 
 
 def _places(placed: list[tuple[Node, str]]) -> Iterator[Said]:

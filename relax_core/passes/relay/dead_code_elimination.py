@@ -17,7 +17,7 @@ from relax_core.passes.relay.rebuild import change_functions, keep, let_vars, re
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """With `inline_once` a value that is used once takes the place of its variable.
+    """With `inline_once` a value that is used once, and in the function that binds it, takes the place of its variable.
 
     With `ignore_impurity` unused values go even if they may have an effect.
     """
@@ -36,6 +36,7 @@ def _pruned(function: Function, effects: Effects, options: Options, ctx: PassCon
     lets = let_vars(function)
     free = {var for var, let in lets.items() if options.ignore_impurity or effects.is_pure(let.value)}
     counts = _use_counts(function, lets, free)
+    captured = _captured(function, lets) if options.inline_once else frozenset[Var]()
     value_of: dict[Node, Node] = {}
     for var, let in lets.items():
         if var not in counts:
@@ -44,7 +45,7 @@ def _pruned(function: Function, effects: Effects, options: Options, ctx: PassCon
                 value_of[var] = let.value
             else:
                 ctx.remark(let, "missed", f"%{var.name} stays although nothing uses it: its value may have an effect")
-        elif options.inline_once and counts[var] == 1 and var in free:
+        elif options.inline_once and counts[var] == 1 and var in free and var not in captured:
             ctx.remark(let, "applied", f"%{var.name} is used once: its value takes its place")
             value_of[var] = let.value
     return rebuild(function, keep, ctx, value_of) if value_of else function
@@ -76,6 +77,28 @@ def _use_counts(function: Function, lets: Mapping[Var, Let], free: set[Var]) -> 
                 case _:
                     stack.extend(children(node))
     return counts
+
+
+def _captured(function: Function, lets: Mapping[Var, Let]) -> frozenset[Var]:
+    """Return the variables of lets that a function literal uses from outside: it may be called more than once."""
+    found: set[Var] = set()
+    functions = [function]
+    entered: set[Node] = set(functions)
+    while functions:
+        own: set[Node] = set()
+        stack: list[Node] = [functions.pop().body]
+        while stack:
+            node = stack.pop()
+            if node in own:
+                continue
+            own.add(node)
+            if not isinstance(node, Function):
+                stack.extend(children(node))
+            elif node not in entered:
+                entered.add(node)
+                functions.append(node)
+        found.update(node for node in own if isinstance(node, Var) and node in lets and lets[node] not in own)
+    return frozenset(found)
 
 
 PASS = Pass(

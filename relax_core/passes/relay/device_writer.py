@@ -1,6 +1,6 @@
 """Write a device plan into a Relay module: devices of parameters and results, `on_device` and `device_copy`."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple, TypeVar
 
@@ -43,19 +43,23 @@ class DeviceWriter:
     plan: DevicePlan
     ctx: PassContext
     spelling: Mapping[Device, AttrValue]
-    device_of: dict[Node, Device | None] = field(default_factory=dict["Node", "Device | None"])
+    device_of: Mapping[Node, Device | None] = field(init=False)
+    device_at: Sequence[Device | None] = field(init=False)
+    """The devices of expressions, and of the slots of the plan's proof."""
     new_of: dict[Node, Node] = field(default_factory=dict[Node, Node])
     copyings: dict[tuple[Device | None, Device | None], _Copying] = field(
         default_factory=dict["tuple[Device | None, Device | None]", _Copying]
     )
     scope_of: dict[Node, Device | None] = field(default_factory=dict["Node", "Device | None"])
 
+    def __post_init__(self) -> None:
+        self.device_of = self.plan.domains.devices()
+        self.device_at = self.plan.proof.devices()
+
     def function(self, function: Function, parts: tuple[Node, ...]) -> Function:
         """Return the function with its devices written out; `parts` are its nodes, inner ones first."""
-        inner = [node for node in parts if not isinstance(node, Let)]
-        self.device_of.update((node, self.plan.device(node)) for node in inner)
-        for node in inner:
-            if node.CHILDREN:
+        for node in parts:
+            if node.CHILDREN and not isinstance(node, Let):
                 self._keep(node, self._rebuilt(node))
         result = self._expr(function)
         assert isinstance(result, Function), "a function stays a function"
@@ -86,7 +90,7 @@ class DeviceWriter:
             if node not in self.scope_of:
                 self._lets(node)
             return self.scope_of[node]
-        return self.device_of[node]
+        return self.device_of.get(node)
 
     def _rebuilt(self, node: Node) -> Node:
         match node:
@@ -113,18 +117,27 @@ class DeviceWriter:
                 return node
 
     def _call(self, call: Call, operator: str) -> Node:
-        scope = self.device_of[call]
+        scope = self.device_of.get(call)
         if operator == "on_device":
             return self._placed(call.args[0], scope, scope)
         if operator == "device_copy":
             return self._copy(call)
-        wanted = self.plan.wanted
-        placed = tuple([self._placed(arg, scope, wanted(call, k, arg)) for k, arg in enumerate(call.args)])
+        placed = tuple([self._argument(call, index, arg, scope) for index, arg in enumerate(call.args)])
         callee = call.op if operator else self._expr(call.op)
         # Nodes compare by identity.
         if placed == call.args and callee is call.op:
             return call
         return Call(callee, placed, call.attrs, call.type_args, span=call.span)
+
+    def _argument(self, call: Call, index: int, arg: Expr, scope: Device | None) -> Expr:
+        """Return what became of an argument; most are where the call is, and are wanted there."""
+        slot = self.plan.domains.wanted_of.get((call, index))
+        if slot is None:
+            return self._placed(arg, scope, self.device(arg))
+        wanted = self.device_at[slot]
+        if wanted is scope and not isinstance(arg, Let) and self.device_of.get(arg) is scope:
+            return self._expr(arg)
+        return self._placed(arg, scope, wanted)
 
     def _function(self, function: Function) -> Function:
         result = self.plan.device(function)

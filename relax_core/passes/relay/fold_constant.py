@@ -5,13 +5,14 @@ See: tvm/src/relay/transforms/fold_constant.cc, v0.19
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 import numpy as np
 
 from relax_core.analysis.regions import open_postorder
 from relax_core.analysis.relay_effects import effects_of
+from relax_core.ir.attrs import Attrs, attr
 from relax_core.ir.expr import Call, Constant, Expr, Function, If, Op, Tuple, TupleGetItem, Var, constant
 from relax_core.ir.module import IRModule
 from relax_core.ir.node import Node
@@ -22,8 +23,9 @@ from relax_core.passes.core import Pass, PassContext
 from relax_core.passes.relay.operator_calls import known_sizes
 from relax_core.passes.relay.rebuild import change_functions, let_vars, rebuild
 
-_KEPT = ("annotation", "memory", "random", "vm", "on_device", "device_copy", "debug")
+_KEPT = ("annotation", "memory", "random", "vm", "on_device", "device_copy", "debug", "nn.dropout")
 """Operators, or families of them, that do more than compute a value, or compute another one each time."""
+_PLACE = "on_device"
 _SHAPES = ("shape_of", "vm.shape_of", "ndarray_size")
 MAX_BYTES: Final = 1 << 26
 """A larger result is left to the run."""
@@ -68,7 +70,7 @@ class _Folding:
             if after is not None and after is not rebuilt:
                 self.ctx.log.replace(rebuilt, after, "fold constants")
                 rebuilt = after
-            if isinstance(rebuilt, Constant):
+            if isinstance(rebuilt, Constant) or _placed(rebuilt):
                 self.value_of.update(dict.fromkeys(_names_of(old, vars_of), old))
             return rebuilt
 
@@ -78,8 +80,14 @@ class _Folding:
         match expr:
             case Call(op=Op(name=name)) if name in _SHAPES:
                 return self.shape(name, old, expr)
+            case Call(op=Op(name=name), args=(Call(attrs=inner) as placed,), attrs=attrs) if name == _PLACE:
+                return placed if _placed(placed) and dict(inner) == dict(attrs) else None
             case Call(op=Op(name=name), args=args) if args and all(map(is_literal, args)):
                 return self.call(name, old, expr)
+            case Call(op=Op(name=name), args=args) if len(places := set(map(_placed, args))) == 1 and all(places):
+                bare = tuple(arg.args[0] for arg in args if isinstance(arg, Call))
+                folded = self.call(name, old, replace(expr, args=bare))
+                return folded and replace(expr, op=Op(_PLACE), args=(folded,), attrs=places.pop())
             case TupleGetItem(tuple_value=Tuple(fields=fields), index=index) if not self.has_effect(old):
                 return fields[index]
             case If(condition=Constant(data=data), true_branch=yes, false_branch=no):
@@ -127,6 +135,15 @@ class _Folding:
         dtype = found.dtype if isinstance(found, TensorType) and found.dtype else "int32"
         self.ctx.remark(old, "applied", f"`{name}` is computed: all sizes are numbers", (old.args[0],))
         return constant(np.array(math.prod(sizes) if name == "ndarray_size" else sizes, dtype))
+
+
+def _placed(expr: Node) -> Attrs:
+    """Return the attributes of an annotation that puts a constant on a device for good; none for other expressions."""
+    match expr:
+        case Call(op=Op(name=name), args=(Constant(),), attrs=attrs) if name == _PLACE:
+            return attrs if attr(attrs, "constrain_result") or attr(attrs, "is_fixed") else ()
+        case _:
+            return ()
 
 
 def _names_of(value: Node, vars_of: Mapping[Node, list[Var]]) -> list[Var]:

@@ -29,7 +29,8 @@ _ENTRY = "main"
 def run(module: IRModule, options: NoOptions, ctx: PassContext) -> IRModule:
     """Put the bodies of functions marked `Inline` in the place of their calls; the functions then go.
 
-    Recursive functions and those of another compiler stay.
+    Recursive functions stay, and those that call a function that stays. A function of another compiler, or one that
+    stands for one operator, becomes a function literal where it is called.
     """
     inlining = _Inlining(ctx, effects_of(module), infer(module).type_args)
     graph = call_graph(module)
@@ -39,7 +40,8 @@ def run(module: IRModule, options: NoOptions, ctx: PassContext) -> IRModule:
         for var in group:
             function = module[var.name]
             if isinstance(function, Function):
-                inlining.visit(var, function, is_recursive=is_recursive)
+                called = tuple(used.name for used in graph[var])
+                inlining.visit(var, function, called, is_recursive=is_recursive)
     kept = [
         replace(item, function=inlining.changed.get(item.var.name, item.function))
         if inlining.changed.get(item.var.name, item.function) is not item.function
@@ -63,17 +65,16 @@ class _Inlining:
     changed: dict[str, Function] = field(default_factory=dict[str, Function])
     body_of: dict[str, Function] = field(default_factory=dict[str, Function])
 
-    def visit(self, var: GlobalVar, function: Function, *, is_recursive: bool) -> None:
+    def visit(self, var: GlobalVar, function: Function, called: tuple[str, ...], *, is_recursive: bool) -> None:
         after = function if is_closed(function) else rebuild(function, self.change, self.ctx)
         self.changed[var.name] = after
         if not attr(function.attrs, MARK):
             return
-        if attr(function.attrs, "Compiler"):
-            self.ctx.remark(
-                function, "missed", f"@{var.name} stays: it is compiled by {attr(function.attrs, 'Compiler')}"
-            )
-        elif is_recursive:
+        staying = next((name for name in called if name not in self.body_of), None)
+        if is_recursive:
             self.ctx.remark(function, "missed", f"@{var.name} stays: it is recursive")
+        elif staying is not None:
+            self.ctx.remark(function, "missed", f"@{var.name} stays: it calls @{staying}, which stays")
         else:
             self.body_of[var.name] = after
 
@@ -96,20 +97,16 @@ class _Inlining:
 
         def new(child: Node) -> Node:
             if child is not keep and isinstance(child, GlobalVar) and child.name in self.body_of:
-                return copied(self.literal(child.name), {}, self.ctx)
+                return copied(self.body_of[child.name], {}, self.ctx)
             return child
 
         made = map_children(node, new)
         self.ctx.log.rebuilt(node, made)
         return made
 
-    def literal(self, name: str) -> Function:
-        function = self.body_of[name]
-        return replace(function, attrs=tuple(pair for pair in function.attrs if pair[0] != MARK))
-
     def called(self, name: str, call: Call, type_args: tuple[Type, ...]) -> Expr:
         """Return the body of a function with the arguments of a call; what may have an effect keeps its place."""
-        function = self.literal(name)
+        function = self.body_of[name]
         if is_closed(function):
             return replace(call, op=copied(function, {}, self.ctx))
         lets: list[tuple[Var, Expr]] = []

@@ -6,7 +6,7 @@ not known is computed on the host first. See: tvm/src/relay/transforms/memory_al
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -68,16 +68,20 @@ def _require_devices(var: GlobalVar, function: Function, ctx: PassContext) -> No
 
 def needs_memory(call: Call, values: Mapping[Var, Expr]) -> bool:
     """Tell whether a call computes tensors by a kernel: an operator, or a function that stands for one."""
+    match _callee(call, values):
+        case Op(name=name):
+            return name not in _NO_MEMORY and not name.startswith(_SPACES)
+        case Function() as function:
+            return is_primitive(function)
+        case _:
+            return False
+
+
+def _callee(call: Call, values: Mapping[Var, Expr]) -> Expr:
     callee = call.op
     while isinstance(callee, Var) and callee in values:
         callee = values[callee]
-    match callee:
-        case Op(name=name):
-            return name not in _NO_MEMORY and not name.startswith(_SPACES)
-        case Function():
-            return is_primitive(callee)
-        case _:
-            return False
+    return callee
 
 
 @dataclass(slots=True)
@@ -99,7 +103,8 @@ class _Allocator:
             """Rule: let x = op(...) -> allocate x, then let op write it."""
             if not isinstance(node, Let) or node.var not in lets or not isinstance(node.value, Call):
                 return None
-            return self._let(node, node.value)
+            callee, call = _callee(node.value, values), node.value
+            return self._let(node, replace(call, op=callee) if isinstance(callee, Op) else call)
 
         return self.ctx.rewrite(function, manifest)
 

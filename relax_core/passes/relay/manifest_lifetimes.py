@@ -4,14 +4,17 @@ See: tvm/src/relay/transforms/memory_alloc.cc and manifest_lifetimes.cc, v0.19
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 
 from relax_core.analysis.device_constraints import parts_of
 from relax_core.analysis.devices import is_primitive
-from relax_core.ir.expr import Call, Expr, Function, Op, Var, is_op_call
+from relax_core.ir.expr import Call, Expr, Function, If, Op, Var, is_op_call
 from relax_core.ir.module import Definition, IRModule
-from relax_core.ir.node import Node, children
-from relax_core.ir.relay import Let
+from relax_core.ir.node import Node, children, postorder
+from relax_core.ir.relay import Let, Match, PatternVar
+from relax_core.ir.substitute import free_vars
+from relax_core.ir.trampoline import Steps
+from relax_core.ir.trampoline import run as run_steps
 from relax_core.ir.types import FuncType
 from relax_core.passes.core import NoOptions, Pass, PassContext
 from relax_core.passes.relay.to_a_normal_form import to_a_normal_form
@@ -20,7 +23,7 @@ KILL = "memory.kill"
 
 
 def run(module: IRModule, _options: NoOptions, ctx: PassContext) -> IRModule:
-    """Kill the let-bound values of every function behind the let of their scope that uses them last."""
+    """Kill the values of every function behind the let that uses them last."""
     module = to_a_normal_form(module, ctx.log)
     types = ctx.types(module)
     changed: list[Definition] = []
@@ -37,58 +40,116 @@ def run(module: IRModule, _options: NoOptions, ctx: PassContext) -> IRModule:
 
 
 def last_uses(function: Function) -> dict[Var, tuple[Var, ...]]:
-    """Return by the variable of a let the variables that are dead behind it; each dies in the scope that binds it.
+    """Return by the variable of a let the variables that are dead behind it: parameters, lets, variables of patterns.
 
-    A use inside a branch, a clause or a closure counts for the let that holds it. The result of a scope does not die,
-    nor does what a closure captures; names of one value die together. Complexity: linear, times the nesting of scopes.
+    What only branches use dies in each branch that uses it. The result of a scope does not die, nor does what a
+    function literal captures; names of one value die together. Complexity: linear, times the nesting of literals.
     """
     found: dict[Var, tuple[Var, ...]] = {}
-    lets = [node for node in parts_of(function) if isinstance(node, Let)]
-    inner = {let.body for let in lets}
-    for head in lets:
-        if head not in inner:
-            found.update(_last_uses(head))
+    for literal in (function, *(node for node in parts_of(function) if isinstance(node, Function))):
+        if not is_primitive(literal):
+            found.update(_Liveness.of(literal).last_uses())
     return found
 
 
-def _last_uses(head: Let) -> dict[Var, tuple[Var, ...]]:
-    """Return the last uses in one chain of lets."""
-    root_of: dict[Var, Var] = {}
-    last: dict[Var, Var] = {}
-    kept: set[Var] = set()
-    at: Expr = head
-    while isinstance(at, Let):
-        for used, is_captured in _used(at.value):
-            if used in root_of:
-                last[root_of[used]] = at.var
-                kept.update((root_of[used],) if is_captured or is_op_call(at.value, KILL) else ())
-        is_alias = isinstance(at.value, Var) and at.value in root_of
-        root_of[at.var] = root_of[at.value] if isinstance(at.value, Var) and is_alias else at.var
-        last[root_of[at.var]] = at.var
-        if is_op_call(at.value, KILL) or is_op_call(at.value, "vm.invoke_tvm_op"):
-            kept.add(at.var)
-        at = at.body
-    kept.update(root_of[var] for var, _ in _used(at) if var in root_of)
-    found: dict[Var, tuple[Var, ...]] = {}
-    for root, holder in last.items():
-        if root not in kept and root.name != "_":
-            found[holder] = (*found.get(holder, ()), root)
-    return found
+@dataclass(slots=True)
+class _Liveness:
+    """The values of one function, followed from its end to its start.
+
+    `root_of` leads from each name to the first one of its value. `trail` has what became live, so that one branch is
+    taken back before the next.
+    """
+
+    function: Function
+    root_of: dict[Var, Var]
+    kept: frozenset[Var]
+    live: set[Var] = field(default_factory=set[Var])
+    trail: list[Var] = field(default_factory=list[Var])
+    found: dict[Var, tuple[Var, ...]] = field(default_factory=dict[Var, tuple[Var, ...]])
+
+    @staticmethod
+    def of(function: Function) -> "_Liveness":
+        root_of = {param: param for param in function.params}
+        kept: set[Var] = set()
+        for node in _own_parts(function.body):
+            match node:
+                case Let(var=var, value=Var() as value) if value in root_of:
+                    root_of[var] = root_of[value]
+                case Let(var=var, value=value):
+                    root_of[var] = var
+                    if is_op_call(value, KILL) or is_op_call(value, "vm.invoke_tvm_op") or var.name == "_":
+                        kept.add(var)
+                case PatternVar(var=var):
+                    root_of[var] = var
+                case Call(args=args) if is_op_call(node, KILL):
+                    kept.update(item for item in args if isinstance(item, Var))
+                case Function() if not is_primitive(node):
+                    kept.update(free_vars(node))
+                case _:
+                    pass
+        return _Liveness(function, root_of, frozenset(root_of[var] for var in kept if var in root_of))
+
+    def last_uses(self) -> dict[Var, tuple[Var, ...]]:
+        run_steps(self.scope(self.function.body))
+        return self.found
+
+    def scope(self, expr: Expr) -> Steps[None]:
+        """Go through a chain of lets from its end; `live` is what is used behind it, and then what is used in it."""
+        lets: list[Let] = []
+        while isinstance(expr, Let):
+            lets.append(expr)
+            expr = expr.body
+        yield self.value(expr)
+        for let in reversed(lets):
+            is_unused = self.root_of[let.var] is let.var and let.var not in self.live
+            self.live.discard(let.var)
+            dying = yield self.value(let.value)
+            self.found[let.var] = (*dying, let.var) if is_unused and let.var not in self.kept else dying
+
+    def value(self, value: Expr) -> Steps[tuple[Var, ...]]:
+        """Make live what a value uses; return what was not, and is not used in the branches of the value either."""
+        match value:
+            case If(condition=condition, true_branch=yes, false_branch=no):
+                yield self.branches((yes, no))
+                return self.use(condition)
+            case Match(value=scrutinee, clauses=clauses):
+                yield self.branches(tuple(clause.body for clause in clauses))
+                return self.use(scrutinee)
+            case _:
+                return self.use(value)
+
+    def branches(self, bodies: tuple[Expr, ...]) -> Steps[None]:
+        used: dict[Var, None] = {}
+        mark = len(self.trail)
+        for body in bodies:
+            yield self.scope(body)
+            added = [var for var in self.trail[mark:] if var in self.live]
+            used.update(dict.fromkeys(added))
+            self.live.difference_update(added)
+            del self.trail[mark:]
+        self.live.update(used)
+        self.trail.extend(used)
+
+    def use(self, expr: Expr) -> tuple[Var, ...]:
+        nodes = (node for node in postorder(expr) if isinstance(node, Var) and node in self.root_of)
+        roots = dict.fromkeys(self.root_of[node] for node in nodes)
+        added = [root for root in roots if root not in self.live]
+        self.live.update(added)
+        self.trail.extend(added)
+        return tuple(root for root in added if root not in self.kept)
 
 
-def _used(value: Expr) -> Iterator[tuple[Var, bool]]:
-    """Yield the variables in `value`, and whether a closure captures them."""
-    seen: set[tuple[Node, bool]] = set()
-    stack: list[tuple[Node, bool]] = [(value, False)]
+def _own_parts(body: Expr) -> Iterator[Node]:
+    """Yield the nodes of a function from its start, without those of the function literals in it."""
+    seen: set[Node] = set()
+    stack: list[Node] = [body]
     while stack:
-        node, is_inside = entry = stack.pop()
-        if entry in seen:
-            continue
-        seen.add(entry)
-        if isinstance(node, Var):
-            yield node, is_inside
-        is_closure = isinstance(node, Function) and not is_primitive(node)
-        stack.extend((child, is_inside or is_closure) for child in children(node))
+        node = stack.pop()
+        if node not in seen:
+            seen.add(node)
+            yield node
+            if not isinstance(node, Function):
+                stack.extend(reversed(tuple(children(node))))
 
 
 def _killed(function: Function, dying: Mapping[Var, tuple[Var, ...]], ctx: PassContext) -> Function:
@@ -110,7 +171,7 @@ def _killed(function: Function, dying: Mapping[Var, tuple[Var, ...]], ctx: PassC
 
 PASS = Pass(
     "ManifestLifetimes",
-    "Kills every let-bound value behind the let of its scope that uses it last.",
+    "Kills every value behind the let that uses it last, in each branch on its own.",
     run,
     see="tvm/src/relay/transforms/manifest_lifetimes.cc",
     dialect="relay",

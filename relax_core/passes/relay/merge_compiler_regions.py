@@ -3,29 +3,29 @@
 See: tvm/src/relay/transforms/merge_compiler_regions.cc, v0.19
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from relax_core.analysis.region_graph import RegionGraph, region_graph
 from relax_core.analysis.regions import (
     DEFAULT,
-    Regions,
+    RegionSets,
     annotated_target,
-    find_regions,
+    find_sets,
     is_begin,
     is_closed,
     is_end,
     open_values,
 )
 from relax_core.analysis.relay_effects import Effects, effects_of
-from relax_core.analysis.relay_scopes import OPENERS, Scope, scopes_of
+from relax_core.analysis.relay_scopes import OPENERS, scopes_of
 from relax_core.ir.expr import Call, Expr, Function, Var
 from relax_core.ir.module import Definition, IRModule
 from relax_core.ir.node import Node, map_children
 from relax_core.ir.relay import Let
 from relax_core.ir.types import Type
-from relax_core.ir.values import value_parts, with_values
-from relax_core.passes.core import Pass, PassContext, keep_type
+from relax_core.ir.values import rebuilt, value_parts, with_values
+from relax_core.passes.core import Pass, PassContext, keep_type, keep_types
 from relax_core.passes.remarks import Said
 from relax_core.pattern.apart import apart
 from relax_core.pattern.tables import Tables
@@ -69,52 +69,53 @@ def _pairs_apart(module: IRModule, tables: Tables) -> Iterator[Said]:
 
 
 def _merged(function: Function, types: dict[Node, Type], ctx: PassContext) -> Function:
-    order = open_values(function)
-    regions = find_regions(function, order)
-    graph = region_graph(function, regions, order)
-    is_flat = not any(isinstance(node, OPENERS) and _opens_scope(node) for node in order[:-1])
-    scopes: Mapping[Node, Scope] = {} if is_flat else scopes_of(function).scope_of
-    edges = tuple(_edges(order, regions))
-    is_merged = False
-    for is_default in (False, True):
-        for begin, end in edges:
-            # The end stands where the begin does; the value that it closes may be computed outside.
-            if (regions.of[begin].target == DEFAULT) == is_default and scopes.get(begin) is scopes.get(end.args[0]):
-                is_merged = _try(begin, end, regions, graph, ctx) or is_merged
-    gone = {begin for region in regions.all for begin in region.begins if _is_inside(begin, graph)}
-    return _joined(order, gone, types, ctx) if is_merged else function
+    order = ctx.values_in(function)
+    sets = find_sets(order)
+    edges = _edges(order, sets)
+    if not edges:
+        return ctx.keep_values(order)
+    if any(isinstance(node, OPENERS) and _opens_scope(node) for node in order[:-1]):
+        scopes = scopes_of(function).scope_of
+        # The end stands where the begin does; the value that it closes may be computed outside.
+        edges = [edge for edge in edges if scopes[edge[0]] is scopes[edge[1].args[0]]]
+    graph = region_graph(order, sets)
+    merged = [edge for edge in edges if annotated_target(edge[0]) != DEFAULT and _try(*edge, graph)]
+    for begin, end in merged:
+        ctx.remark(begin, "applied", f"two regions of {annotated_target(begin)} become one", (end,))
+    default = [edge for edge in edges if annotated_target(edge[0]) == DEFAULT and _try(*edge, graph)]
+    if not merged and not default:
+        return ctx.keep_values(order)
+    gone = {node for node in sets.begins if _is_inside(node, graph)}
+    return _joined(order, gone, types, ctx)
 
 
 def _opens_scope(node: Node) -> bool:
     return not (isinstance(node, Function) and is_closed(node))
 
 
-def _edges(order: tuple[Node, ...], regions: Regions) -> Iterator[tuple[Call, Call]]:
-    """Yield the begins that take the value of a region of their own target, each with that region's end.
+def _edges(order: Sequence[Node], sets: RegionSets) -> list[tuple[Call, Call]]:
+    """Return the begins that take the value of a region of their own target, each with that region's end.
 
     They come in the order of evaluation. The end of a variable is that of a let, which no region crosses.
     """
-    ended = {begin for region in regions.all if not region.is_open for begin in region.begins}
-    for node in order:
-        for begin in value_parts(node):
-            if begin in ended and isinstance(begin, Call):
-                end = begin.args[0]
-                if (
-                    is_end(end)
-                    and not isinstance(end.args[0], Var)
-                    and regions.of[end].target == regions.of[begin].target
-                ):
-                    yield begin, end
+    roots, number_of, target_of = sets.roots(), sets.number_of, sets.target_of
+    ended = {roots[number_of[end]] for end in sets.ends}
+    end_of: dict[Node, tuple[Call, Call]] = {}
+    for begin in sets.begins:
+        end = begin.args[0]
+        if is_end(end) and not isinstance(end.args[0], Var):
+            user = roots[number_of[begin]]
+            if user in ended and target_of[roots[number_of[end]]] == target_of[user]:
+                end_of[begin] = (begin, end)
+    return [end_of[part] for node in order for part in value_parts(node) if part in end_of] if end_of else []
 
 
-def _try(begin: Call, end: Call, regions: Regions, graph: RegionGraph, ctx: PassContext) -> bool:
+def _try(begin: Call, end: Call, graph: RegionGraph) -> bool:
     """Merge the region that a begin takes its value from into the begin's own, if nothing stands against it."""
     user, producer = graph.find(graph.vertex_of[begin]), graph.find(graph.vertex_of[end])
     if user == producer or graph.crosses_let(producer, user) or graph.blocking_path(producer, user):
         return False
     graph.merge(producer, user)
-    if regions.of[begin].target != DEFAULT:
-        ctx.remark(begin, "applied", f"two regions of {regions.of[begin].target} become one", (end,))
     return True
 
 
@@ -126,25 +127,34 @@ def _is_inside(begin: Call, graph: RegionGraph) -> bool:
 
 def _joined(order: tuple[Node, ...], gone: set[Call], types: dict[Node, Type], ctx: PassContext) -> Function:
     """Take away the begins in `gone` with the ends that they enclose; the function is the last of `order`."""
+    ends: set[Node] = {begin.args[0] for begin in gone}
     new_of: dict[Node, Node] = {}
+    copied: list[tuple[Node, Node]] = []
+    after: list[Node] = []
+
     for node in order:
-        if not node.CHILDREN:
-            new_of[node] = node
-            continue
-        if isinstance(node, Call) and node in gone:
-            end = node.args[0]
-            assert isinstance(end, Call), "a begin goes with an end"
-            new_of[node] = new_of[end.args[0]]
-            ctx.log.replace(node, new_of[node], "inside one region", known=(new_of[node],))
-            continue
-        is_whole = isinstance(node, Function) and is_closed(node)
-        new_of[node] = new = node if is_whole else with_values(node, new_of)
-        if new is not node:
-            keep_type(types, node, new)
-            ctx.log.rebuilt(node, new)
-    result = new_of[order[-1]]
-    assert isinstance(result, Function), "a function stays a function"
-    return result
+        if node in gone:
+            (end,) = value_parts(node)
+            new_of[node] = value = new_of[value_parts(end)[0]]
+            ctx.log.replace(node, value, "inside one region", known=(value,))
+        elif node not in ends:
+            new = node
+            if node.CHILDREN and not (isinstance(node, Function) and is_closed(node)):
+                try:
+                    new = rebuilt(node, new_of)
+                except KeyError:
+                    # An end that goes with its begin has another user.
+                    shared = {end: with_values(end, new_of) for end in ends.intersection(value_parts(node))}
+                    new_of.update(shared)
+                    copied += shared.items()
+                    new = rebuilt(node, new_of)
+                if new is not node:
+                    copied.append((node, new))
+            new_of[node] = new
+            after.append(new)
+    keep_types(types, copied)
+    ctx.log.copied(copied)
+    return ctx.keep_values(after if ends.isdisjoint(new_of) else open_values(after[-1]))
 
 
 def _without_lets(

@@ -11,8 +11,11 @@ from relax_core.ir.expr import Function, GlobalVar
 from relax_core.ir.module import Definition, IRModule
 from relax_core.ir.trampoline import run as run_steps
 from relax_core.passes.core import NoOptions, Pass, PassContext
+from relax_core.passes.relay.bind_literals import bind_literals
 from relax_core.passes.relay.relay_to_relax_block import Supply
+from relax_core.passes.relay.relay_to_relax_devices import places_of, with_kernels_placed
 from relax_core.passes.relay.relay_to_relax_function import FunctionConverter
+from relax_core.passes.relay.relay_to_relax_memory import without_memory
 from relax_core.passes.relay.to_a_normal_form import to_a_normal_form
 from relax_core.printer.naming import legal
 
@@ -26,16 +29,18 @@ def run(module: IRModule, options: NoOptions, ctx: PassContext) -> IRModule:
     Raises:
         CompileError: PS011 at each call of an operator that Relax cannot express.
     """
-    named = to_a_normal_form(module, ctx.log, into_opaque=True)
+    module = with_kernels_placed(without_memory(module, ctx), ctx)
+    named = to_a_normal_form(bind_literals(module, ctx), ctx.log, into_opaque=True)
     type_of = ctx.types(named)
     effects = effects_of(named)
     tags = {item.name: tag for data in named.type_data for tag, item in enumerate(data.constructors)}
     diagnostics: list[Diagnostic] = []
     definitions: list[Definition] = []
     globals_ = _legal_names(named, ctx)
+    places = places_of(named)
     for item in named.definitions:
         if isinstance(item.function, Function):
-            supply = Supply(ctx, Names())
+            supply = Supply(ctx, Names(), places)
             converter = FunctionConverter(type_of, tags, effects, supply, globals_, diagnostics)
             made = run_steps(converter.function(item.function))
             var = globals_[item.var.name]
@@ -45,6 +50,8 @@ def run(module: IRModule, options: NoOptions, ctx: PassContext) -> IRModule:
         raise CompileError(diagnostics)
     attrs = tuple(pair for pair in named.attrs if pair[0] != DIALECT_ATTR)
     relax = ctx.derive(replace(named, definitions=tuple(definitions), type_data=(), attrs=attrs), module)
+    if places is not None:
+        relax = ctx.derive(replace(relax, global_infos=places.infos), relax)
     return normalize(relax, ctx.log)
 
 

@@ -23,6 +23,7 @@ from relax_core.ir.prim import StringImm, const
 from relax_core.ir.relay import Constructor
 from relax_core.ir.types import OBJECT, PrimType, TensorType, TupleType, Type
 from relax_core.passes.core import PassContext
+from relax_core.passes.relay.relay_to_relax_devices import Places
 from relax_core.passes.relay.relay_to_relax_types import CALLABLE, needs_cast
 
 BOOL = PrimType("bool")
@@ -33,10 +34,11 @@ DEPTH_LIMIT = 150
 
 @dataclass(slots=True)
 class Supply:
-    """What the blocks of one function share: names, and the type that is known of each variable."""
+    """What the blocks of one function share: names, devices, and the type that is known of each variable."""
 
     ctx: PassContext
     names: Names
+    places: Places | None = None
     type_of: dict[Var, Type] = field(default_factory=dict[Var, Type])
 
     def known(self, atom: Expr) -> Type:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from relax_core.analysis.devices import HOST, as_device_copy, device_number
+from relax_core.analysis.devices import HOST, Device, as_device_copy, declared_devices, device_number
 from relax_core.analysis.relay_effects import Effects
 from relax_core.diagnostics import Diagnostic
 from relax_core.ir.attrs import NO_ATTRS
@@ -28,6 +28,7 @@ from relax_core.ops.relay.spec import RelayCall
 from relax_core.ops.relay.to_relax import to_relax
 from relax_core.ops.spec import OpTypeError
 from relax_core.passes.relay.relay_to_relax_block import Block, Supply, number
+from relax_core.passes.relay.relay_to_relax_devices import copy_to, without_devices
 from relax_core.passes.relay.relay_to_relax_match import Matcher
 from relax_core.passes.relay.relay_to_relax_types import CALLABLE, erased, has_unknown_size, opened
 
@@ -38,7 +39,9 @@ _HINT = "write it with other operators; `python -m relax_core ops` lists those o
 
 @dataclass(slots=True)
 class FunctionConverter:
-    """What is known while a function is converted: Relay's types, what its variables became, and what went wrong.
+    """What is known while a function is converted: Relay's types, what its variables became, what went wrong.
+
+    `at` is what is being converted.
 
     Annotations of calls end here: passes on Relay read them, and the text of Relax has no place for them.
     """
@@ -50,14 +53,16 @@ class FunctionConverter:
     globals: Mapping[str, GlobalVar]
     diagnostics: list[Diagnostic]
     atom_of: dict[Var, Expr] = field(default_factory=dict[Var, Expr])
+    at: Expr | None = None
 
     def function(self, function: Function, outer: Block | None = None) -> Steps[Function]:
         """Return the function, local to `outer`, with erased types; unknown sizes of its parameters get names."""
         block = Block(self.supply) if outer is None else outer.inner(function, is_function=True)
         params: list[Var] = []
-        for param in function.params:
+        devices, result_device = declared_devices(function)
+        for param, device in zip(function.params, devices, strict=True):
             declared = self.type_of.get(param, OBJECT)
-            type_ = opened(declared, self.supply.names)
+            type_ = self.on_device(opened(declared, self.supply.names), device)
             made = self.supply.ctx.derive(Var(self.supply.names.fresh(param.name), type_, span=param.span), param)
             self.supply.type_of[made] = type_
             self.atom_of[param] = made
@@ -70,10 +75,16 @@ class FunctionConverter:
         result = yield self.body(function.body, block)
         body = block.sequence(block.cast(result, signature.ret, function.body), function.body)
         is_pure = self.effects.is_pure_function(function)
+        ret = self.on_device(signature.ret, result_device)
+        attrs = function.attrs if self.supply.places is None else without_devices(function.attrs)
         made_function = replace(
-            function, params=tuple(params), body=body, ret_type=signature.ret, is_pure=is_pure, type_params=()
+            function, params=tuple(params), body=body, ret_type=ret, attrs=attrs, is_pure=is_pure, type_params=()
         )
         return self.supply.ctx.derive(made_function, function)
+
+    def on_device(self, type_: Type, device: Device | None) -> Type:
+        """Return a type with its tensors on a device, if the program is planned."""
+        return type_ if self.supply.places is None else self.supply.places.placed(type_, device)
 
     def signature(self, function: Expr) -> FuncType:
         """Return the erased parameters and result of a function of the module."""
@@ -90,6 +101,7 @@ class FunctionConverter:
         return (yield self.value(expr, block, "gv"))
 
     def let(self, let: Let, block: Block) -> Steps[None]:
+        self.at = let
         if isinstance(let.value, Function):
             var = Var(self.supply.names.fresh(let.var.name), span=let.var.span)
             self.atom_of[let.var] = var
@@ -97,8 +109,17 @@ class FunctionConverter:
             made = yield self.function(let.value, block)
             block.bind(var, made, self.signature(let.value), let)
             return
+        meant = self.meant(let.value)
+        if isinstance(meant, Op):
+            self.atom_of[let.var] = meant
+            return
         atom = yield self.value(let.value, block, let.var.name)
         self.atom_of[let.var] = block.cast(atom, self.relay_type(let.var), let)
+
+    def meant(self, expr: Expr) -> Expr:
+        """Return the operator that a variable is bound to: each call applies it anew; else the expression itself."""
+        found = self.atom_of.get(expr) if isinstance(expr, Var) else None
+        return found if isinstance(found, Op) else expr
 
     def relay_type(self, expr: Node) -> Type:
         """Return the erased type of a node."""
@@ -106,6 +127,7 @@ class FunctionConverter:
 
     def value(self, expr: Expr, block: Block, hint: str) -> Steps[Expr]:
         """Convert the value of a let; return its atom."""
+        self.at = self.at if isinstance(expr, Var) else expr
         match expr:
             case If(condition=condition, true_branch=yes, false_branch=no):
                 wanted = self.relay_type(expr)
@@ -165,7 +187,9 @@ class FunctionConverter:
                 whole = self.atom(inner, block)
                 whole = block.cast(whole, self.relay_type(inner), expr)
                 known = self.supply.known(whole)
-                field_type = known.fields[index] if isinstance(known, TupleType) else OBJECT
+                # What could not be converted stands as an empty tuple.
+                fields = known.fields if isinstance(known, TupleType) else ()
+                field_type = fields[index] if index < len(fields) else OBJECT
                 return block.emit(TupleGetItem(whole, index, span=expr.span), field_type, expr, hint)
             case RefCreate(value=inner):
                 return block.effect("vm.builtin.ref_create", (self.atom(inner, block),), OBJECT, expr, hint=hint)
@@ -181,12 +205,15 @@ class FunctionConverter:
     def unbound(self, var: Var) -> Expr:
         """Report a variable that nothing binds, once."""
         hint = "bind it with let, or make it a parameter"
-        self.diagnostics.append(Diagnostic("RY030", f"nothing binds %{var.name}", self.supply.ctx.locate(var), hint))
+        places = (self.supply.ctx.locate(node) for node in (var, self.at) if node is not None)
+        span = next((place for place in places if place is not None), None)
+        self.diagnostics.append(Diagnostic("RY030", f"nothing binds %{var.name}", span, hint))
         self.atom_of[var] = Tuple(())
         return self.atom_of[var]
 
     def atom(self, expr: Expr, block: Block) -> Expr:
         """Return what an atom became; operators and constructors as values become functions."""
+        expr = self.meant(expr)
         match expr:
             case Var():
                 # PartitionGraph on lets as reported leaves variables that nothing binds.
@@ -203,8 +230,10 @@ class FunctionConverter:
     def expanded(self, expr: Op | Constructor, block: Block) -> Expr:
         """Return a function that calls the operator or constructor `expr`."""
         found = self.type_of.get(expr)
-        count = len(expr.field_types) if isinstance(expr, Constructor) else 0
-        types = found.params if isinstance(found, FuncType) and found.params else (OBJECT,) * count
+        spec = RELAY_OPS.get(expr.name)
+        least = len(spec.params) - spec.optional_count if spec is not None else 0
+        some = (OBJECT,) * len(expr.field_types) if isinstance(expr, Constructor) else (TensorType(),) * least
+        types = found.params if isinstance(found, FuncType) and found.params else some
         inner = block.inner(expr, is_function=True)
         params: list[Var] = []
         for type_ in types:
@@ -224,10 +253,11 @@ class FunctionConverter:
         return block.emit(made, FuncType(param_types, ret), expr, expr.name.rpartition(".")[2].lower())
 
     def call(self, call: Call, block: Block, hint: str) -> Expr:
-        match call.op:
-            case Op():
+        match self.meant(call.op):
+            case Op() as operator:
                 args = tuple(self.atom(item, block) for item in call.args)
                 types = tuple(self.type_of.get(item, OBJECT) for item in call.args)
+                call = call if call.op is operator else self.supply.ctx.derive(replace(call, op=operator), call)
                 return self.operator(call, (args, types), block, hint)
             case Constructor() as constructor:
                 fields = tuple(self.atom(item, block) for item in call.args)
@@ -240,6 +270,9 @@ class FunctionConverter:
                 signature = known if isinstance(known, FuncType) else GENERIC
         args = tuple(self.atom(item, block) for item in call.args)
         if signature.params is not None:
+            if len(signature.params) != len(args):
+                message = f"the function takes {len(signature.params)} arguments, got {len(args)}"
+                self.supply.ctx.fail("RY002", message, call, "an operator as a value takes all its arguments")
             args = tuple(block.cast(arg, type_, call) for arg, type_ in zip(args, signature.params, strict=True))
         atom = block.emit(replace(call, op=callee, args=args, attrs=NO_ATTRS, type_args=()), signature.ret, call, hint)
         return block.cast(atom, self.relay_type(call), call)
@@ -267,7 +300,12 @@ class FunctionConverter:
         self.explain(call, made)
         if made.span is None:
             made = replace(made, span=call.span)
-        return block.emit(made, self.relay_type(call), call, hint)
+        var = block.emit(made, self.relay_type(call), call, hint)
+        places = self.supply.places
+        device = places.missing(call, args) if places is not None and isinstance(made, Call) else None
+        if device is None or not isinstance(self.supply.known(var), TensorType):
+            return var
+        return block.emit(copy_to(var, device, call), self.relay_type(call), call, hint)
 
     def explain(self, call: Call, made: Expr) -> None:
         """Say what an operator became, if it is not the one of the same name."""
@@ -292,9 +330,11 @@ class FunctionConverter:
         copy = as_device_copy(call)
         if copy is None:
             return arg
+        type_ = self.relay_type(call)
+        if self.supply.places is not None and copy.target is not None and isinstance(type_, TensorType):
+            return block.emit(copy_to(arg, copy.target, call), type_, call, hint)
         kind, index = device_number(copy.target or HOST)
         args = (arg, number(kind), number(index))
         callee = (ExternFunc("vm.builtin.to_device"), *args)
-        type_ = self.relay_type(call)
         made = Call(Op("relax.call_pure_packed"), callee, NO_ATTRS, (type_,), span=call.span)
         return block.emit(made, type_, call, hint)

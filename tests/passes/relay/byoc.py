@@ -1,7 +1,14 @@
 """Small Relay programs for partitioning: how they are written, annotated and compared."""
 
+from typing import Any
+
+import numpy as np
+
 import relax_core as rc
+from relax_core.ir.expr import Function
 from relax_core.ir.module import IRModule
+from relax_core.ir.prim import IntImm
+from relax_core.ir.types import TensorType
 from relax_core.passes.core import Stage
 
 T = "Tensor[(4, 4), float32]"
@@ -39,3 +46,17 @@ def begins(text: str) -> str:
         call = f'annotation.compiler_{kind}({text[start + 1 : close]}, compiler="{text[head + 2 : start]}")'
         text = text[:head] + call + text[close + 1 :]
     return text
+
+
+def inputs_of(module: IRModule) -> list[Any]:
+    """Return random arguments for the tensors that `main` takes, alike on each call."""
+    function = module["main"]
+    assert isinstance(function, Function)
+    rng = np.random.default_rng(0)
+    made: list[Any] = []
+    for param in function.params:
+        type_ = param.annotation
+        assert isinstance(type_, TensorType)
+        sizes = [dim.value for dim in type_.dims or () if isinstance(dim, IntImm)]
+        made.append((rng.random(sizes) * 9).astype(type_.dtype))
+    return made

@@ -247,6 +247,19 @@ def _scattered(x: Array, n: Array, u: Array) -> Array:
     return result
 
 
+def priors(image: Any) -> Any:
+    """Boxes of two sizes and one further ratio around the middle of each cell, in the order x, y, x, y."""
+    height, width = image.shape[2:]
+    rows: list[list[float]] = []
+    for row in range(height):
+        for column in range(width):
+            x, y = (column + 0.5) / width, (row + 0.5) / height
+            for w, h in ((0.5, 0.5), (0.25, 0.25), (1.0, 0.25)):
+                half = w * height / width / 2, h / 2
+                rows.append([x - half[0], y - half[1], x + half[0], y + half[1]])
+    return np.clip(np.array([rows]), 0, 1)
+
+
 def made() -> list[Case]:
     return [
         Case("any(%a)", (B,), np.any),
@@ -261,6 +274,12 @@ def made() -> list[Case]:
         Case("cumsum(%a, axis=1, exclusive=True)", (f(2, 3),), lambda x: np.cumsum(x, 1) - x),
         Case("ndarray_size(%a)", (X,), lambda x: 24),
         Case('shape_of(%a, dtype="int64")', (X,), np.shape),
+        Case("vision.multibox_prior(%a, sizes=[0.5f, 0.25f], ratios=[1f, 4f], clip=True)", (f(1, 3, 2, 4),), priors),
+        Case("fixed_point_multiply_per_axis(%a, %b, %c, %d, is_lshift_required=True, axes=[1])",
+             (np.arange(-3007, 2993, 1000, dtype="int32").reshape(2, 3),
+              np.array([1 << 30, 1 << 29, 1 << 30], "int32"), np.array([1, 2, 0], "int32"),
+              np.array([0, 0, 1], "int32")),
+             lambda a, b, c, d: np.floor(a.astype("float64") * 2.0**c * b / 2.0 ** (31 + d) + 0.5)),
         Case('ones(shape=[2, 3], dtype="int32")', (), lambda: np.ones((2, 3), "int32")),
         Case('full(2f, shape=[2], dtype="float32")', (), lambda: np.full(2, 2.0)),
         Case('arange(0, 6, 2, dtype="int32")', (), lambda: np.arange(0, 6, 2)),

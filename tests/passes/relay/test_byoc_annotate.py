@@ -229,6 +229,14 @@ def test_a_predicate_decides_about_a_call() -> None:
     assert text.count('compiler="a"') == 2
 
 
+@pytest.mark.parametrize("names", ["nn.relu", ["nn.relu"], ("nn.relu",), {"nn.relu": None}, {"nn.relu"}], ids=str)
+def test_supported_names_come_in_any_collection(names: str | list[str]) -> None:
+    given = rc.Tables(supported={"a": names})
+    text = rc.script(after(program("tanh(nn.relu(%x))"), "AnnotateTarget", given))
+    assert text.count('compiler="a"') == 2
+    assert rc.read_tables(given.to_json()).to_json() == given.to_json()
+
+
 @pytest.mark.parametrize("options", ["targets=['a.b']", "lets='other'"])
 def test_an_option_that_is_none_is_refused(options: str) -> None:
     with pytest.raises((CompileError, ValueError)):

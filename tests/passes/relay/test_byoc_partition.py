@@ -8,7 +8,8 @@ from relax_core.ir.attrs import attr
 from relax_core.ir.expr import Constant, Function
 from relax_core.ir.module import IRModule
 from relax_core.ir.node import postorder
-from tests.passes.relay.byoc import after, program, stages, tables
+from relax_core.pattern.apart import apart
+from tests.passes.relay.byoc import T, after, program, stages, tables
 
 A = tables(a="nn.relu add split concatenate multiply")
 AB = tables(a="nn.relu add", b="exp")
@@ -259,3 +260,16 @@ def test_merging_through_lets_keeps_effects() -> None:
     made = after(program(text), through, A)
     assert [operators(item) for item in external(made).values()] == ["nn.relu", "nn.relu"]
     np.testing.assert_equal(value(made), value(program(text)))
+
+
+def test_a_path_through_the_clause_of_a_match_keeps_regions_apart() -> None:
+    body = "%0 = nn.relu(%x); %1 = match (%o) { Som(%q) => tanh(add(%0, %q)), Non => %0 }; add(%0, %1)"
+    module = rc.parse(
+        f'#[version = "0.0.5"]\ntype Opt[A] {{ Som(A), Non }}\ndef @main(%x: {T}, %o: Opt[{T}]) {{ {body} }}\n',
+        "m.relay",
+    )
+    ran = stages(module, "AnnotateTarget, MergeCompilerRegions, PartitionGraph", tables(a="nn.relu add"))
+    assert sorted(operators(item) for item in external(ran[-1].after).values()) == ["add", "add", "nn.relu"]
+    assert rc.check(ran[-1].after) == ()
+    reasons = [(pair.kind, pair.path) for pair in apart(ran[1].after)]
+    assert ("blocking path", ("a 0", "a 2", "tanh", "Match", "a 1")) in reasons

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import relax_core as rc
 from relax_core.analysis.region_graph import region_graph
-from relax_core.analysis.regions import find_regions
+from relax_core.analysis.regions import find_regions, find_sets, open_values
 from relax_core.ir.expr import Call, Function
 from relax_core.ir.module import IRModule
 from relax_core.ir.node import Node
@@ -90,10 +90,10 @@ def test_partitioning_keeps_the_value_and_makes_no_cycle(drawn: Drawn, lets: str
     for stage in stages[:2]:
         function = stage.after["main"]
         assert isinstance(function, Function)
-        regions = find_regions(function)
-        assert not any(item.is_open for item in regions.all)
-        graph = region_graph(function, regions)
-        for vertex in range(len(graph.node_of)):
+        assert not any(item.is_open for item in find_regions(function).all)
+        order = open_values(function)
+        graph = region_graph(order, find_sets(order))
+        for vertex in range(len(graph.parent)):
             for producer in graph.inputs(vertex):
                 assert graph.blocking_path(vertex, producer) == (), "a region takes from what takes from it"
                 assert vertex not in graph.inputs(producer)

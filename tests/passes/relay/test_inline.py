@@ -25,6 +25,11 @@ CASES = (
         f"def @g({P}) {{ exp(add(%y, %x)) }}\ndef @main({P}) {{ @g(%x, %y) }}",
     ),
     Case("a function without the mark", f"def @g({P}) {{ add(%x, %y) }}\ndef @main({P}) {{ @g(%x, %y) }}"),
+    Case(
+        "a function that calls one that stays",
+        f"def @h({P}) {{ add(%x, %y) }}\ndef @g({P}, Inline=1) {{ @h(%y, %x) }}\ndef @main({P}) {{ @g(%x, %y) }}",
+        remarks=("@g stays: it calls @h, which stays",),
+    ),
     Case("a function with the mark off", f"def @g({P}, Inline=0) {{ add(%x, %y) }}\ndef @main({P}) {{ @g(%x, %y) }}"),
     Case(
         "a recursive function",
@@ -40,12 +45,12 @@ CASES = (
     Case(
         "a function of another compiler",
         f'def @g({P}, Inline=1, Compiler="a") -> float32 {{ add(%x, %y) }}\ndef @main({P}) {{ @g(%x, %y) }}',
-        remarks=("compiled by a",),
+        f'def @main({P}) {{ %0 = fn ({P}, Inline=1, Compiler="a") -> float32 {{ add(%x, %y) }}; %0(%x, %y) }}',
     ),
     Case(
         "a primitive function",
         f"def @g({P}, Inline=1, Primitive=1) {{ add(%x, %y) }}\ndef @main({P}) {{ @g(%x, %y) }}",
-        f"def @main({P}) {{ %0 = fn ({P}, Primitive=1) {{ add(%x, %y) }}; %0(%x, %y) }}",
+        f"def @main({P}) {{ %0 = fn ({P}, Inline=1, Primitive=1) {{ add(%x, %y) }}; %0(%x, %y) }}",
     ),
     Case(
         "a function that is passed on",
@@ -53,12 +58,12 @@ CASES = (
         "def @f(%h: fn (float32) -> float32, %x: float32) -> float32 { %h(%x) }\n"
         "def @main(%x: float32) { @f(@g, %x) }",
         "def @f(%h: fn (float32) -> float32, %x: float32) -> float32 { %h(%x) }\n"
-        "def @main(%x: float32) { @f(fn (%x: float32) -> float32 { exp(%x) }, %x) }",
+        "def @main(%x: float32) { @f(fn (%x: float32, Inline=1) -> float32 { exp(%x) }, %x) }",
     ),
     Case(
         "a function that is returned",
         "def @g(Inline=1) -> float32 { 1f }\ndef @main() { @g }",
-        "def @main() { fn () -> float32 { 1f } }",
+        "def @main() { fn (Inline=1) -> float32 { 1f } }",
     ),
     Case(
         "an argument with an effect",

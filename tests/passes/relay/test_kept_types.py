@@ -1,10 +1,10 @@
-"""The types that passes keep for the next one are those that inference finds."""
+"""What passes keep for the next one is what would be found: the types of values, and their order."""
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import relax_core as rc
-from relax_core.analysis.regions import is_annotation, is_closed, open_postorder
+from relax_core.analysis.regions import find_regions, is_annotation, is_closed, open_postorder, open_values
 from relax_core.check.infer import infer
 from relax_core.ir.equality import same_type
 from relax_core.ir.expr import Function
@@ -12,7 +12,7 @@ from relax_core.ir.module import IRModule
 from relax_core.ir.node import Node
 from relax_core.ir.types import Type
 from relax_core.passes.core import Stage
-from tests.passes.relay.byoc import program, stages, tables
+from tests.passes.relay.byoc import begins, program, stages, tables
 from tests.passes.relay.test_byoc_properties import LETS, Drawn, programs
 
 TABLE = tables(
@@ -56,3 +56,22 @@ def test_a_pass_that_keeps_none_makes_the_next_one_infer() -> None:
     made = [item.function for item in ran[-1].after.definitions if item.var.name != "main"]
     assert made
     assert all(param.annotation is not None for item in made if isinstance(item, Function) for param in item.params)
+
+
+@given(programs(lets=True), st.sampled_from(("reported", *LETS)), st.booleans())
+@settings(max_examples=60, deadline=None)
+def test_the_orders_that_passes_keep_are_those_that_are_found(drawn: Drawn, lets: str, through: bool) -> None:
+    ran = stages(drawn.module, PASSES.format(lets=lets, through=through), TABLE)
+    for stage in ran:
+        assert all(order == open_values(function) for function, order in stage.kept_orders.items())
+    open_ = [item.function for item in ran[2].after.definitions if isinstance(item.function, Function)]
+    assert set(ran[2].kept_orders) == {function for function in open_ if not is_closed(function)}
+
+
+def test_an_end_that_another_value_uses_stays_when_its_begin_goes() -> None:
+    module = program(begins("%0 = e:a⟦nn.relu(b:a⟦%x⟧)⟧; (e:a⟦add(b:a⟦%0⟧, b:a⟦%y⟧)⟧, %0)"))
+    (merged, cut) = stages(module, "MergeCompilerRegions, PartitionGraph", TABLE)
+    ((main, order),) = merged.kept_orders.items()
+    assert order == open_values(main)
+    assert [(len(item.begins), len(item.ends)) for item in find_regions(main, order).all] == [(2, 2)]
+    assert rc.script(cut.after).count("nn.relu") == 1

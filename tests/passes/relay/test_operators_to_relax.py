@@ -54,3 +54,38 @@ def test_a_call_that_relax_cannot_express_is_refused_by_name() -> None:
     assert "`vision.yolo_reorg`" in stage.diagnostics[0].message
     with pytest.raises(RunError, match=r"vision\.yolo_reorg"):
         rc.evaluate(parsed(text), "main", np.zeros((2, 3, 4, 4), "float32"))
+
+
+V = "%x: Tensor[(3), float32]"
+VALUES = {
+    "bound by let": ("let %f = negative; %f(%x)", lambda x: -x),
+    "under two names": ("let %f = exp; let %g = %f; add(%g(%x), %f(%x))", lambda x: 2 * np.exp(x)),
+    "with a default": ("let %f = concatenate; %f((%x, %x))", lambda x: np.concatenate((x, x))),
+    "at two types": ("let %f = negative; (%f(%x), %f(1))", lambda x: (-x, -1)),
+    "in a branch": ("let %f = if (less(sum(%x), 0f)) { exp } else { negative }; %f(%x)", lambda x: -x),
+    "in a tuple": ("let %t = (negative, 1); %t.0(%x)", lambda x: -x),
+    "as an argument and called": (
+        "let %f = negative; let %g = fn (%h: fn (Tensor[(3), float32]) -> Tensor[(3), float32]) { %h(%x) }; "
+        "(%f(%x), %g(negative))", lambda x: (-x, -x)),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", VALUES)
+def test_an_operator_is_a_value(name: str) -> None:
+    body, compute = VALUES[name]
+    x = np.array([1, 2, 3], "float32")
+    agree(both(f"def @main({V}) {{ {body} }}", x), compute(x))
+
+
+def test_an_operator_of_which_no_type_is_known_takes_all_its_arguments() -> None:
+    module = parsed(f"def @main({V}) {{\n  let %t = (nn.bias_add, 1);\n  %t.0(%x)\n}}")
+    stage = rc.run_pipeline(module, "RelayToRelax")[-1]
+    assert [(item.code, item.span.line if item.span else 0) for item in stage.diagnostics] == [("RY002", 4)]
+
+
+def test_what_nothing_binds_is_told_where_it_is_used() -> None:
+    module = parsed(f"def @main({V}) {{\n  let %a = exp(%x);\n  let %b = tanh(%a);\n  %b\n}}")
+    passes = "AnnotateTarget(targets=['a'], lets='reported'), MergeCompilerRegions, PartitionGraph, RelayToRelax"
+    stage = rc.run_pipeline(module, passes, tables=rc.Tables(supported={"a": ("exp", "tanh")}))[-1]
+    places = [(item.code, item.span.line if item.span else 0) for item in stage.diagnostics]
+    assert places == [("RY030", 3), ("RY030", 4)]

@@ -1,6 +1,6 @@
 // The two listings: built once per run, then only marks change.
 
-function createListing(box, label, gutterLabel, onGutter, onPick) {
+function createListing(box, label, gutterLabel, onGutter, onPick, onMenu) {
   let rows = new Map();
   let touched = [];
   box.setAttribute("aria-label", label);
@@ -18,8 +18,9 @@ function createListing(box, label, gutterLabel, onGutter, onPick) {
       if (key >= 0) {
         row.dataset.key = String(key);
         left.classList.add("can-break");
-        left.title = `${gutterLabel} ${numberOf(line)}`;
+        left.title = `${gutterLabel} ${numberOf(line)}; right button: with a condition`;
         left.addEventListener("click", () => onGutter(key));
+        left.addEventListener("contextmenu", (event) => (event.preventDefault(), onMenu(key)));
         text.addEventListener("click", () => onPick(key));
         if (!rows.has(key)) rows.set(key, { row, left, text, number: String(numberOf(line)), chip: null, shown: "" });
       } else {
@@ -63,7 +64,7 @@ function createListing(box, label, gutterLabel, onGutter, onPick) {
     const sign = point && (point.condition ? "?" : "");
     entry.left.replaceChildren(
       isDone ? el("span", { class: "ex", title: "executed" }) : "",
-      point ? el("span", { class: "bp" + (point.is_on ? "" : " off"), role: "img", "aria-label": point.is_on ? "breakpoint" : "breakpoint, off" }, sign) : "",
+      point ? el("span", { class: "bp" + (point.is_on ? "" : " off"), role: "img", "aria-label": `breakpoint${point.is_on ? "" : ", off"}${point.condition ? `, if ${point.condition}` : ""}`, title: point.condition ? `if ${point.condition}` : null }, sign) : "",
       state.cur && !point ? el("span", { class: "ar", "aria-hidden": "true" }, "▶") : "",
       entry.number,
     );

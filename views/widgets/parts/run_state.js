@@ -16,7 +16,9 @@ function createRunState(run) {
   });
   const breakable = [...new Set(run.instructions.map((row) => row.line).filter(Boolean))].sort((a, b) => a - b);
 
-  return { first, last, newest, event, framesAt, jump, isHit, hits, search, breakable, firstTimeOfLine, firstTimeOfPc, holds };
+  let stops = new Map();
+
+  return { setEvaluated, evaluated, first, last, newest, event, framesAt, jump, isHit, hits, search, breakable, firstTimeOfLine, firstTimeOfPc, holds };
 
   function startFrame(frame) {
     return { function: frame.function, pc: frame.pc, line: frame.line, through: frame.through, registers: [...frame.registers], notes: {}, times: {} };
@@ -46,6 +48,7 @@ function createRunState(run) {
     }
     const next = run.events[target];
     if (next) stand(frames, next);
+    else if (run.stop_pc >= 0 && frames.length) Object.assign(frames[frames.length - 1], { pc: run.stop_pc, line: run.stop_line });
     return frames;
   }
 
@@ -79,9 +82,28 @@ function createRunState(run) {
     return target === undefined ? -1 : target;
   }
 
+  // Where breakpoints with a condition stop; the server has evaluated them.
+  function setEvaluated(list) {
+    stops = new Map(list.map((item) => [conditionKey(item.point), { ...item, times: new Set(item.times) }]));
+  }
+
+  function evaluated(point) {
+    return point.condition ? stops.get(conditionKey(point)) : undefined;
+  }
+
   function isHit(time, points) {
     const at = event(time);
-    return Boolean(at) && points.some((point) => point.is_on && (point.line ? point.line === at[2] && at[4] : point.pc === at[1]));
+    return Boolean(at) && points.some((point) => point.is_on && isAt(point, at) && holdsAt(point, time));
+  }
+
+  function isAt(point, [, pc, line, , isStart]) {
+    if (point.line) return point.line === line && isStart;
+    return point.pc < 0 ? point.condition !== "" : point.pc === pc;
+  }
+
+  function holdsAt(point, time) {
+    const known = evaluated(point);
+    return !point.condition || Boolean(known && known.times.has(time));
   }
 
   function hits(point) {

@@ -8,15 +8,27 @@ function createTimeline(box, onTime) {
   let run = null;
   let points = [];
   let at = 0;
+  // The frames are drawn once for a run and a width; a step draws the axis only.
+  let drawn = "";
+  const frames = svg("g");
+  const axisBox = svg("g");
+  const picture = svg("svg", { "aria-hidden": "true" }, frames, axisBox);
+  box.append(picture);
   box.setAttribute("role", "slider");
   box.setAttribute("aria-label", "Time");
   box.tabIndex = 0;
   box.addEventListener("pointerdown", onDown);
-  new ResizeObserver(() => run && draw()).observe(box);
+  // The width is kept: asking for it at a step would cost a layout.
+  let wide = 0;
+  new ResizeObserver(([entry]) => {
+    wide = entry.contentRect.width;
+    if (run) draw();
+  }).observe(box);
   return { setRun, setTime };
 
   function setRun(next) {
     run = next;
+    drawn = "";
     box.setAttribute("aria-valuemin", "0");
     box.setAttribute("aria-valuemax", String(run.total));
   }
@@ -30,17 +42,23 @@ function createTimeline(box, onTime) {
   }
 
   function scale() {
-    const width = Math.max(200, box.clientWidth - 2 * AXIS_LEFT);
+    const width = Math.max(200, wide - 2 * AXIS_LEFT);
     return (time) => AXIS_LEFT + (width * time) / Math.max(1, run.total);
   }
 
   function draw() {
+    if (!wide) return;
     const x = scale();
     const deep = Math.max(1, ...run.flame.map((span) => span[3] + 1));
     const rowHeight = Math.min(22, STRIP_HEIGHT / deep);
     const axis = 8 + Math.max(2 * 22, deep * rowHeight) + 10;
+    if (drawn !== `${wide}`) {
+      drawn = `${wide}`;
+      frames.replaceChildren(...run.flame.map((span) => flame(span, x, rowHeight)));
+      picture.setAttribute("width", wide);
+      picture.setAttribute("height", axis + 26);
+    }
     const out = [];
-    for (const span of run.flame) out.push(flame(span, x, rowHeight));
     out.push(svg("rect", { x: x(0), y: axis - 2, width: x(run.total) - x(0), height: 4, rx: 2, fill: "var(--line2)" }));
     out.push(svg("rect", { x: x(0), y: axis - 2, width: x(at) - x(0), height: 4, rx: 2, fill: "var(--accent)" }));
     for (const time of ticks(x)) {
@@ -51,8 +69,7 @@ function createTimeline(box, onTime) {
     for (const time of points.slice(0, 300)) out.push(svg("circle", { cx: x(time), cy: axis, r: 5, fill: "var(--error)" }));
     out.push(svg("line", { x1: x(at), x2: x(at), y1: 0, y2: axis, stroke: "var(--accent)", "stroke-width": 1.5 }));
     out.push(svg("circle", { cx: x(at), cy: axis, r: 8, fill: "var(--accent)", stroke: "var(--chrome)", "stroke-width": 2 }));
-    const height = axis + 26;
-    box.replaceChildren(svg("svg", { width: box.clientWidth, height, "aria-hidden": "true" }, out));
+    axisBox.replaceChildren(...out);
   }
 
   function flame([label, start, end, depth, category], x, rowHeight) {

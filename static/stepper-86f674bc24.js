@@ -1,6 +1,6 @@
 const LOOK = {"marks":{"added":{"sign":"+","color":"add","fill":"addBg","token":"addTok"},"removed":{"sign":"−","color":"del","fill":"delBg","token":"delTok"},"changed":{"sign":"~","color":"chg","fill":"chgBg","token":""},"moved":{"sign":"→","color":"mov","fill":"movBg","token":""},"unchanged":{"sign":"=","color":"text3","fill":"","token":""},"ok":{"sign":"✓","color":"ok","fill":"","token":""},"warning":{"sign":"▲","color":"warn","fill":"warnBg","token":""},"error":{"sign":"✕","color":"error","fill":"errorBg","token":""},"note":{"sign":"i","color":"text3","fill":"","token":""},"current":{"sign":"▶","color":"currentBar","fill":"current","token":""}},"kinds":{"tensor":{"letter":"T","shape":"square","color":"cat0"},"tensor0":{"letter":"t","shape":"square, inner square","color":"cat0"},"prim":{"letter":"P","shape":"circle","color":"cat1"},"shape":{"letter":"S","shape":"hexagon","color":"cat2"},"tuple":{"letter":"( )","shape":"pill","color":"cat5"},"closure":{"letter":"λ","shape":"diamond","color":"cat3"},"adt":{"letter":"A","shape":"tag","color":"cat4"},"string":{"letter":"s","shape":"square, cut corner","color":"synString"},"void":{"letter":"∅","shape":"dashed circle","color":"text3"}}};
 const LIGHT = {"bg":"#ffffff","canvas":"#fafbfc","chrome":"#f4f6f8","raised":"#e9edf1","line":"#dde2e7","line2":"#bcc5cf","text":"#10161c","text2":"#45505c","text3":"#5f6a76","accent":"#3d4fc4","accentBg":"#e9ecfc","accentOn":"#fefefe","accentFill":"#3c4ec3","current":"#fff4c7","currentBar":"#c48a00","error":"#b2261d","errorBg":"#fdeceb","warn":"#865700","warnBg":"#fff3d8","ok":"#0d7550","add":"#006a78","addBg":"#e0f4f6","addTok":"#b5e4e9","del":"#a53a05","delBg":"#fdeee6","delTok":"#f9cfb8","chg":"#7b5b03","chgBg":"#fdf5dc","mov":"#5d47b8","movBg":"#efecfb","cat0":"#0b66b5","cat0Bg":"#e8f2fb","cat1":"#b84800","cat1Bg":"#fdf0e7","cat2":"#0a744a","cat2Bg":"#e7f5ee","cat3":"#a62f79","cat3Bg":"#fbecf5","cat4":"#4d3a00","cat4Bg":"#f8f3e0","cat5":"#3a1d9c","cat5Bg":"#f1edfc","catNone":"#606b77","catNoneBg":"#f1f3f5","synKeyword":"#7636b5","synName":"#22559f","synString":"#2b6a35","synNumber":"#954500","synType":"#0e666e","synComment":"#616c78","synDecor":"#7a5a00"};
-const CSS = ":host{--bg:light-dark(#ffffff,#14171b);--canvas:light-dark(#fafbfc,#16191e);--chrome:light-dark(#f4f6f8,#1b1f25);--raised:light-dark(#e9edf1,#272d35);--line:light-dark(#dde2e7,#2b323a);--line2:light-dark(#bcc5cf,#48525e);--text:light-dark(#10161c,#e6eaef);--text2:light-dark(#45505c,#b6c0cb);--text3:light-dark(#5f6a76,#8f9ba8);--accent:light-dark(#3d4fc4,#9dabff);--accentBg:light-dark(#e9ecfc,#242b4a);--accentOn:light-dark(#fefefe,#fefefe);--accentFill:light-dark(#3c4ec3,#5566dd);--current:light-dark(#fff4c7,#383012);--currentBar:light-dark(#c48a00,#f0c14a);--error:light-dark(#b2261d,#ff8f85);--errorBg:light-dark(#fdeceb,#3b1f1f);--warn:light-dark(#865700,#efbe5b);--warnBg:light-dark(#fff3d8,#362b14);--ok:light-dark(#0d7550,#5fd0a0);--add:light-dark(#006a78,#5fd2df);--addBg:light-dark(#e0f4f6,#11323a);--addTok:light-dark(#b5e4e9,#1a5560);--del:light-dark(#a53a05,#ff9f70);--delBg:light-dark(#fdeee6,#3a2419);--delTok:light-dark(#f9cfb8,#6b3a22);--chg:light-dark(#7b5b03,#e5c25c);--chgBg:light-dark(#fdf5dc,#332c16);--mov:light-dark(#5d47b8,#bba9ff);--movBg:light-dark(#efecfb,#2a2547);--cat0:light-dark(#0b66b5,#5aaeff);--cat0Bg:light-dark(#e8f2fb,#15273a);--cat1:light-dark(#b84800,#ff9450);--cat1Bg:light-dark(#fdf0e7,#36231a);--cat2:light-dark(#0a744a,#5ed39b);--cat2Bg:light-dark(#e7f5ee,#142d24);--cat3:light-dark(#a62f79,#f38ac8);--cat3Bg:light-dark(#fbecf5,#371f30);--cat4:light-dark(#4d3a00,#f6e7a0);--cat4Bg:light-dark(#f8f3e0,#302a17);--cat5:light-dark(#3a1d9c,#d8cbff);--cat5Bg:light-dark(#f1edfc,#282241);--catNone:light-dark(#606b77,#909ca9);--catNoneBg:light-dark(#f1f3f5,#22272e);--synKeyword:light-dark(#7636b5,#cb9ff5);--synName:light-dark(#22559f,#8abaf9);--synString:light-dark(#2b6a35,#92d19c);--synNumber:light-dark(#954500,#f2b375);--synType:light-dark(#0e666e,#72d1d7);--synComment:light-dark(#616c78,#98a4b1);--synDecor:light-dark(#7a5a00,#dfc26a);--mono:var(--st-code-font,ui-monospace, SFMono-Regular, Menlo, Consolas, 'Liberation Mono', 'DejaVu Sans Mono', monospace);--ui:var(--st-font,Inter, system-ui, -apple-system, 'Segoe UI', Roboto, 'Noto Sans', Ubuntu, Cantarell, 'Helvetica Neue', Arial, sans-serif)}\n:host{color-scheme:inherit}\n*{box-sizing:border-box;margin:0}\n.root{font:13px/1.45 var(--ui);color:var(--text);background:var(--bg);overflow:hidden;display:flex;flex-direction:column;min-height:0;position:relative;-webkit-font-smoothing:antialiased}\n.root[hidden]{display:none}\ncode,pre,.m{font-family:var(--mono);font-size:.92em}\nbutton{font:inherit;color:inherit;background:none;border:0;padding:0;text-align:inherit;cursor:pointer}\n:focus{outline:none}\n:focus-visible{outline:2px solid var(--accent);outline-offset:1px}\n.row-inset:focus-visible,.ln:focus-visible,tr:focus-visible{outline-offset:-2px}\n.sp{flex:1}\n.btn{display:inline-flex;align-items:center;gap:6px;height:26px;padding:0 10px;border:1px solid var(--line2);border-radius:6px;background:var(--bg);color:var(--text);font-size:12.5px;white-space:nowrap}\n.btn:hover{background:var(--raised)}\n.btn.p{background:var(--accentFill);border-color:var(--accentFill);color:var(--accentOn);font-weight:600}\n.btn.t{border-color:transparent;background:none;color:var(--text2);padding:0 7px;font-weight:500}\n.btn.t:hover{background:var(--raised)}\n.btn.i{padding:0 7px;min-width:28px;justify-content:center}\n.btn[disabled]{color:var(--text3);cursor:default;background:var(--chrome)}\n.btn.p[disabled]{background:var(--chrome);border-color:var(--line2)}\n.seg{display:inline-flex;height:26px;border:1px solid var(--line2);border-radius:6px;background:var(--bg)}\n.seg button{padding:0 10px;font-size:12px;line-height:24px;color:var(--text2);border-right:1px solid var(--line);white-space:nowrap;font-weight:500}\n.seg button:first-child{border-radius:5px 0 0 5px}.seg button:last-child{border:0;border-radius:0 5px 5px 0}\n.seg [aria-pressed=true],.seg [aria-selected=true],.seg [aria-checked=true]{background:var(--accentBg);color:var(--accent);font-weight:600}\n.kbd{font:600 10.5px/15px var(--mono);border:1px solid var(--line2);border-bottom-width:2px;border-radius:4px;padding:0 4px;color:var(--text2);background:var(--bg)}\n.btn.p .kbd{background:none;color:inherit;border-color:currentColor}\n.pane{display:flex;flex-direction:column;min-height:0;min-width:0;overflow:hidden;flex:1}\n.ph{flex:none;display:flex;align-items:center;gap:8px;height:34px;padding:0 12px;border-bottom:1px solid var(--line);font-size:12px;font-weight:600;color:var(--text2);background:var(--bg);white-space:nowrap;overflow:hidden}\n.ph b{color:var(--text);font-weight:600}.ph .n{font-weight:500;color:var(--text3);overflow:hidden;text-overflow:ellipsis;min-width:0}\n.ph.top{border-top:1px solid var(--line)}\n.tabs{display:flex;flex:0 1 auto;min-width:0;overflow-x:auto;scrollbar-width:none}\n.tab{flex:none;height:34px;line-height:34px;padding:0 2px;margin-right:12px;color:var(--text2);font-weight:500}\n.tab[aria-selected=true]{color:var(--text);font-weight:600;box-shadow:inset 0 -2px var(--accent)}\n.tab:focus-visible{outline-offset:-3px}\n.body{flex:1;min-height:0;overflow:auto;position:relative}\n.pad{padding:10px 12px}\n.code{font:11.5px/19px var(--mono);white-space:pre;tab-size:4}\n.ln{display:flex;min-height:19px;position:relative}\n.ln .g{flex:none;width:44px;text-align:right;padding-right:12px;color:var(--text3);font-size:10.5px;position:relative;user-select:none}\n.ln .t{flex:1;padding-right:8px;min-width:0}\n.ln.cur{background:var(--current)}.ln.cur:before{content:\"\";position:absolute;left:0;top:0;bottom:0;width:3px;background:var(--currentBar);z-index:1}\n.ln.sel{background:var(--accentBg)}.ln.sel:before{content:\"\";position:absolute;left:0;top:0;bottom:0;width:3px;background:var(--accent);z-index:1}\n.ln.added{background:var(--addBg)}.ln.removed{background:var(--delBg)}.ln.changed{background:var(--chgBg)}.ln.moved{background:var(--movBg)}\n.ln.filler{background:repeating-linear-gradient(135deg,transparent 0 5px,var(--chrome) 5px 9px)}\n.ln .s{flex:none;width:16px;text-align:center;font-weight:700;user-select:none}\n.added>.s,.added .sign{color:var(--add)}.removed>.s,.removed .sign{color:var(--del)}.changed>.s,.changed .sign{color:var(--chg)}.moved>.s,.moved .sign{color:var(--mov)}\n.added u{background:var(--addTok)}.removed u{background:var(--delTok)}.changed u{background:var(--chgBg);box-shadow:inset 0 -2px var(--chg)}\nu{text-decoration:none;border-radius:2px}\n.ln.dim .t,.ln.dim .t *{color:var(--text3)}\n.sq-error{text-decoration:underline wavy var(--error) 1px;text-underline-offset:3px}\n.sq-warning{text-decoration:underline wavy var(--warn) 1px;text-underline-offset:3px}\n.sq-note{text-decoration:underline dotted var(--text3) 1px;text-underline-offset:3px}\n.synKeyword{color:var(--synKeyword)}.synName{color:var(--synName)}.synString{color:var(--synString)}.synNumber{color:var(--synNumber)}\n.synType{color:var(--synType)}.synComment{color:var(--synComment)}.synDecor{color:var(--synDecor)}.text2{color:var(--text2)}.text3{color:var(--text3)}\ntable{border-collapse:collapse;width:100%;font-size:12px}\nth{font-weight:500;text-align:left;color:var(--text3);font-size:11px;padding:3px 8px;border-bottom:1px solid var(--line);white-space:nowrap}\ntd{padding:4px 8px;border-bottom:1px solid var(--line);vertical-align:top}\ntd.m,th.m{font-family:var(--mono);font-size:11.2px}td.r,th.r{text-align:right;font-variant-numeric:tabular-nums}\ntr.on td{background:var(--accentBg)}tr.on td:first-child{box-shadow:inset 3px 0 var(--accent)}\ntr[tabindex]{cursor:pointer}tr[tabindex]:hover td{background:var(--chrome)}tr.on[tabindex]:hover td{background:var(--accentBg)}\n.chip{display:inline-flex;align-items:center;gap:5px;height:19px;padding:0 7px;border-radius:5px;font:500 11px/19px var(--ui);background:var(--raised);color:var(--text2);white-space:nowrap}\n.chip.code{font-family:var(--mono);font-size:10.5px;display:inline-flex}\n.chip.ok{color:var(--ok);background:var(--cat2Bg)}.chip.error{color:var(--error);background:var(--errorBg)}.chip.warning{color:var(--warn);background:var(--warnBg)}\n.chip.accent{color:var(--accent);background:var(--accentBg)}.chip.added{color:var(--add);background:var(--addBg)}.chip.removed{color:var(--del);background:var(--delBg)}\n.chip.changed{color:var(--chg);background:var(--chgBg)}.chip.moved{color:var(--mov);background:var(--movBg)}.chip.cat0{color:var(--cat0);background:var(--cat0Bg)}\n.h{font-size:11px;font-weight:600;color:var(--text3);margin:14px 0 5px}\ndl{display:grid;grid-template-columns:74px 1fr;gap:4px 10px;font-size:12px}dt{color:var(--text3)}dd{min-width:0;overflow-wrap:anywhere;margin:0}\n.bd{display:inline-block;vertical-align:-3.5px;flex:none}\n.sym{display:inline-block;vertical-align:-1.5px;flex:none}\n.link{color:var(--accent);cursor:pointer}.link:hover{text-decoration:underline}\n.muted{color:var(--text3)}.sub{color:var(--text2)}.strong{font-weight:550}\n.row{display:flex;align-items:center;gap:8px}\n.error-text{color:var(--error)}.warning-text{color:var(--warn)}.note-text{color:var(--text3)}\n.tip{position:absolute;z-index:20;max-width:420px;padding:7px 10px;border:1px solid var(--line2);border-radius:6px;background:var(--bg);color:var(--text);font-size:12px;line-height:1.45;pointer-events:none;overflow-wrap:anywhere}\n.tip .hint{color:var(--text2);margin-top:3px}\n.state{position:absolute;inset:0;display:flex;flex-direction:column;align-items:center;justify-content:center;gap:6px;text-align:center;padding:24px;color:var(--text2);font-size:12.5px}\n.state b{font-weight:600;color:var(--text);font-size:13px}\n.sr{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%);white-space:nowrap}\n@media (prefers-reduced-motion:reduce){*{transition:none!important;animation:none!important}}\n\n.root{container-type:inline-size}\n.split{flex:1;min-height:0;display:grid;grid-template-columns:minmax(0,1fr) 520px}\n@container (max-width:1340px){.split{grid-template-columns:minmax(0,1fr) 450px}}\n@container (max-width:900px){.split{grid-template-columns:minmax(0,1fr) 380px}}\n.split>.pane:first-child{border-right:1px solid var(--line)}\n.toolbar{flex:none;display:flex;align-items:center;gap:7px;height:40px;padding:0 12px;border-bottom:1px solid var(--line);background:var(--chrome);white-space:nowrap}\n.toolbar .time{margin-left:8px;font-variant-numeric:tabular-nums;min-width:92px;text-align:right}\n@container (max-width:1340px){.toolbar .stepby{display:none}.toolbar{gap:5px}.toolbar .btn{padding:0 7px}}\n.listing{flex:1 1 0;min-height:60px;overflow:auto;padding:6px 0;position:relative}\n.listing.source{flex:1.35 1 0}\n.listing:focus-visible{outline-offset:-2px}\n.lines{width:max-content;min-width:100%}\n.can-break{cursor:pointer}\n.can-break:hover:after{content:\"\";position:absolute;left:7px;top:4.5px;width:10px;height:10px;border-radius:50%;box-shadow:inset 0 0 0 1px var(--line2)}\n.ln.cursor .t{box-shadow:inset 0 -1px var(--line2)}\n.iv{font-size:10.5px;color:var(--text2);background:var(--raised);border-radius:4px;padding:1px 6px;margin-left:14px;white-space:nowrap}\n.iv.new{background:var(--addBg);color:var(--add);box-shadow:inset 0 0 0 1px var(--add)}\n.ln.dim .t .iv{color:var(--text2)}\n.bp{position:absolute;left:7px;top:4.5px;width:10px;height:10px;border-radius:50%;background:var(--error);color:var(--bg);font:700 10.5px/10px var(--ui);text-align:center;z-index:2}\n.bp.off{background:none;box-shadow:inset 0 0 0 1.5px var(--error);color:var(--error)}\ntd .bp{position:static;display:inline-block;vertical-align:-1px;padding:0}\n.ar{position:absolute;left:6px;top:0;color:var(--currentBar);font-size:12px}\n.arrow{width:24px;color:var(--accent)}\n.ex{position:absolute;right:3px;top:4px;bottom:4px;width:3px;border-radius:2px;background:var(--ok)}\n.exkey{display:inline-block;width:3px;height:11px;background:var(--ok);border-radius:2px;vertical-align:-1px}\n.now{flex:none;padding:9px 14px;border-top:1px solid var(--line);font-size:12.5px;background:var(--bg);min-height:37px;max-height:92px;overflow:auto;color:var(--text2)}\n.now b{font-weight:600;color:var(--text)}\n.now.error{background:var(--errorBg);color:var(--text)}\n.strip{flex:none;min-height:94px;background:var(--chrome);border-top:1px solid var(--line);padding-top:5px;cursor:pointer;touch-action:none;overflow:hidden}\n.strip:focus-visible{outline-offset:-3px}\n.strip svg{display:block}\n.side{overflow:auto}\n.side .ph{position:static}\n.side table+.ph.top,.side .ph.top.tight{margin-top:-1px}\n.registers td{white-space:nowrap;overflow:hidden;text-overflow:ellipsis}\n.registers{table-layout:fixed}\n.registers th:nth-child(1){width:28px}.registers th:nth-child(2){width:50px}.registers th:nth-child(3){width:84px}.registers th:nth-child(4){width:132px}\n@container (max-width:1340px){.registers th:nth-child(2){width:44px}.registers th:nth-child(3){width:74px}.registers th:nth-child(4){width:118px}}\n.legend div{display:flex;flex-wrap:wrap;gap:3px 14px;font-size:11.5px;color:var(--text2)}\n.legend-entry{display:inline-flex;align-items:center;gap:5px}\n.registers .legend td{white-space:normal}\n.kind{width:28px;padding-right:2px}\n.frame td{background:var(--chrome);font-size:11.5px}\n.new{margin-left:6px}\n.flash td{animation:flash 600ms ease-out}\n@keyframes flash{from{background:var(--addTok)}to{background:var(--bg)}}\n.opened td{padding:5px 8px 8px}\n.inside{border-left:2px solid var(--cat3);padding-left:10px;font-size:11.5px;display:flex;flex-direction:column;gap:3px}\n.inside .label{width:56px}.inside .row.top{align-items:flex-start}\n.heat-box{overflow:auto}\n.heat-row{display:flex;gap:2px;margin-bottom:2px}\n.cell{flex:none;width:var(--cell);height:22px;line-height:22px;border-radius:3px;text-align:center;font-family:var(--mono);font-size:11px;color:var(--text)}\n.cell.odd{box-shadow:inset 0 0 0 1px var(--error);color:var(--error)}\n.cut{font-size:11.5px;margin-top:4px}\n.long{padding:10px 12px;white-space:pre-wrap;overflow-wrap:anywhere;max-height:180px;overflow:auto;font-size:11.5px}\n.out{padding:8px 12px;white-space:pre-wrap;overflow-wrap:anywhere}\n.out .link{margin-right:10px}\n";
+const CSS = ":host{--bg:light-dark(#ffffff,#14171b);--canvas:light-dark(#fafbfc,#16191e);--chrome:light-dark(#f4f6f8,#1b1f25);--raised:light-dark(#e9edf1,#272d35);--line:light-dark(#dde2e7,#2b323a);--line2:light-dark(#bcc5cf,#48525e);--text:light-dark(#10161c,#e6eaef);--text2:light-dark(#45505c,#b6c0cb);--text3:light-dark(#5f6a76,#8f9ba8);--accent:light-dark(#3d4fc4,#9dabff);--accentBg:light-dark(#e9ecfc,#242b4a);--accentOn:light-dark(#fefefe,#fefefe);--accentFill:light-dark(#3c4ec3,#5566dd);--current:light-dark(#fff4c7,#383012);--currentBar:light-dark(#c48a00,#f0c14a);--error:light-dark(#b2261d,#ff8f85);--errorBg:light-dark(#fdeceb,#3b1f1f);--warn:light-dark(#865700,#efbe5b);--warnBg:light-dark(#fff3d8,#362b14);--ok:light-dark(#0d7550,#5fd0a0);--add:light-dark(#006a78,#5fd2df);--addBg:light-dark(#e0f4f6,#11323a);--addTok:light-dark(#b5e4e9,#1a5560);--del:light-dark(#a53a05,#ff9f70);--delBg:light-dark(#fdeee6,#3a2419);--delTok:light-dark(#f9cfb8,#6b3a22);--chg:light-dark(#7b5b03,#e5c25c);--chgBg:light-dark(#fdf5dc,#332c16);--mov:light-dark(#5d47b8,#bba9ff);--movBg:light-dark(#efecfb,#2a2547);--cat0:light-dark(#0b66b5,#5aaeff);--cat0Bg:light-dark(#e8f2fb,#15273a);--cat1:light-dark(#b84800,#ff9450);--cat1Bg:light-dark(#fdf0e7,#36231a);--cat2:light-dark(#0a744a,#5ed39b);--cat2Bg:light-dark(#e7f5ee,#142d24);--cat3:light-dark(#a62f79,#f38ac8);--cat3Bg:light-dark(#fbecf5,#371f30);--cat4:light-dark(#4d3a00,#f6e7a0);--cat4Bg:light-dark(#f8f3e0,#302a17);--cat5:light-dark(#3a1d9c,#d8cbff);--cat5Bg:light-dark(#f1edfc,#282241);--catNone:light-dark(#606b77,#909ca9);--catNoneBg:light-dark(#f1f3f5,#22272e);--synKeyword:light-dark(#7636b5,#cb9ff5);--synName:light-dark(#22559f,#8abaf9);--synString:light-dark(#2b6a35,#92d19c);--synNumber:light-dark(#954500,#f2b375);--synType:light-dark(#0e666e,#72d1d7);--synComment:light-dark(#616c78,#98a4b1);--synDecor:light-dark(#7a5a00,#dfc26a);--mono:var(--st-code-font,ui-monospace, SFMono-Regular, Menlo, Consolas, 'Liberation Mono', 'DejaVu Sans Mono', monospace);--ui:var(--st-font,Inter, system-ui, -apple-system, 'Segoe UI', Roboto, 'Noto Sans', Ubuntu, Cantarell, 'Helvetica Neue', Arial, sans-serif)}\n:host{color-scheme:inherit}\n*{box-sizing:border-box;margin:0}\n.root{font:13px/1.45 var(--ui);color:var(--text);background:var(--bg);overflow:hidden;display:flex;flex-direction:column;min-height:0;position:relative;-webkit-font-smoothing:antialiased}\n.root[hidden]{display:none}\ncode,pre,.m{font-family:var(--mono);font-size:.92em}\nbutton{font:inherit;color:inherit;background:none;border:0;padding:0;text-align:inherit;cursor:pointer}\n:focus{outline:none}\n:focus-visible{outline:2px solid var(--accent);outline-offset:1px}\n.row-inset:focus-visible,.ln:focus-visible,tr:focus-visible{outline-offset:-2px}\n.sp{flex:1}\n.btn{display:inline-flex;align-items:center;gap:6px;height:26px;padding:0 10px;border:1px solid var(--line2);border-radius:6px;background:var(--bg);color:var(--text);font-size:12.5px;white-space:nowrap}\n.btn:hover{background:var(--raised)}\n.btn.p{background:var(--accentFill);border-color:var(--accentFill);color:var(--accentOn);font-weight:600}\n.btn.t{border-color:transparent;background:none;color:var(--text2);padding:0 7px;font-weight:500}\n.btn.t:hover{background:var(--raised)}\n.btn.i{padding:0 7px;min-width:28px;justify-content:center}\n.btn[disabled]{color:var(--text3);cursor:default;background:var(--chrome)}\n.btn.p[disabled]{background:var(--chrome);border-color:var(--line2)}\n.seg{display:inline-flex;height:26px;border:1px solid var(--line2);border-radius:6px;background:var(--bg)}\n.seg button{padding:0 10px;font-size:12px;line-height:24px;color:var(--text2);border-right:1px solid var(--line);white-space:nowrap;font-weight:500}\n.seg button:first-child{border-radius:5px 0 0 5px}.seg button:last-child{border:0;border-radius:0 5px 5px 0}\n.seg [aria-pressed=true],.seg [aria-selected=true],.seg [aria-checked=true]{background:var(--accentBg);color:var(--accent);font-weight:600}\n.kbd{font:600 10.5px/15px var(--mono);border:1px solid var(--line2);border-bottom-width:2px;border-radius:4px;padding:0 4px;color:var(--text2);background:var(--bg)}\n.btn.p .kbd{background:none;color:inherit;border-color:currentColor}\n.pane{display:flex;flex-direction:column;min-height:0;min-width:0;overflow:hidden;flex:1}\n.ph{flex:none;display:flex;align-items:center;gap:8px;height:34px;padding:0 12px;border-bottom:1px solid var(--line);font-size:12px;font-weight:600;color:var(--text2);background:var(--bg);white-space:nowrap;overflow:hidden}\n.ph b{color:var(--text);font-weight:600}.ph .n{font-weight:500;color:var(--text3);overflow:hidden;text-overflow:ellipsis;min-width:0}\n.ph.top{border-top:1px solid var(--line)}\n.tabs{display:flex;flex:0 1 auto;min-width:0;overflow-x:auto;scrollbar-width:none}\n.tab{flex:none;height:34px;line-height:34px;padding:0 2px;margin-right:12px;color:var(--text2);font-weight:500}\n.tab[aria-selected=true]{color:var(--text);font-weight:600;box-shadow:inset 0 -2px var(--accent)}\n.tab:focus-visible{outline-offset:-3px}\n.body{flex:1;min-height:0;overflow:auto;position:relative}\n.pad{padding:10px 12px}\n.code{font:11.5px/19px var(--mono);white-space:pre;tab-size:4}\n.ln{display:flex;min-height:19px;position:relative}\n.ln .g{flex:none;width:44px;text-align:right;padding-right:12px;color:var(--text3);font-size:10.5px;position:relative;user-select:none}\n.ln .t{flex:1;padding-right:8px;min-width:0}\n.ln.cur{background:var(--current)}.ln.cur:before{content:\"\";position:absolute;left:0;top:0;bottom:0;width:3px;background:var(--currentBar);z-index:1}\n.ln.sel{background:var(--accentBg)}.ln.sel:before{content:\"\";position:absolute;left:0;top:0;bottom:0;width:3px;background:var(--accent);z-index:1}\n.ln.added{background:var(--addBg)}.ln.removed{background:var(--delBg)}.ln.changed{background:var(--chgBg)}.ln.moved{background:var(--movBg)}\n.ln.filler{background:repeating-linear-gradient(135deg,transparent 0 5px,var(--chrome) 5px 9px)}\n.ln .s{flex:none;width:16px;text-align:center;font-weight:700;user-select:none}\n.added>.s,.added .sign{color:var(--add)}.removed>.s,.removed .sign{color:var(--del)}.changed>.s,.changed .sign{color:var(--chg)}.moved>.s,.moved .sign{color:var(--mov)}\n.added u{background:var(--addTok)}.removed u{background:var(--delTok)}.changed u{background:var(--chgBg);box-shadow:inset 0 -2px var(--chg)}\nu{text-decoration:none;border-radius:2px}\n.ln.dim .t,.ln.dim .t *{color:var(--text3)}\n.sq-error{text-decoration:underline wavy var(--error) 1px;text-underline-offset:3px}\n.sq-warning{text-decoration:underline wavy var(--warn) 1px;text-underline-offset:3px}\n.sq-note{text-decoration:underline dotted var(--text3) 1px;text-underline-offset:3px}\n.synKeyword{color:var(--synKeyword)}.synName{color:var(--synName)}.synString{color:var(--synString)}.synNumber{color:var(--synNumber)}\n.synType{color:var(--synType)}.synComment{color:var(--synComment)}.synDecor{color:var(--synDecor)}.text2{color:var(--text2)}.text3{color:var(--text3)}\ntable{border-collapse:collapse;width:100%;font-size:12px}\nth{font-weight:500;text-align:left;color:var(--text3);font-size:11px;padding:3px 8px;border-bottom:1px solid var(--line);white-space:nowrap}\ntd{padding:4px 8px;border-bottom:1px solid var(--line);vertical-align:top}\ntd.m,th.m{font-family:var(--mono);font-size:11.2px}td.r,th.r{text-align:right;font-variant-numeric:tabular-nums}\ntr.on td{background:var(--accentBg)}tr.on td:first-child{box-shadow:inset 3px 0 var(--accent)}\ntr[tabindex]{cursor:pointer}tr[tabindex]:hover td{background:var(--chrome)}tr.on[tabindex]:hover td{background:var(--accentBg)}\n.chip{display:inline-flex;align-items:center;gap:5px;height:19px;padding:0 7px;border-radius:5px;font:500 11px/19px var(--ui);background:var(--raised);color:var(--text2);white-space:nowrap}\n.chip.code{font-family:var(--mono);font-size:10.5px;display:inline-flex}\n.chip.ok{color:var(--ok);background:var(--cat2Bg)}.chip.error{color:var(--error);background:var(--errorBg)}.chip.warning{color:var(--warn);background:var(--warnBg)}\n.chip.accent{color:var(--accent);background:var(--accentBg)}.chip.added{color:var(--add);background:var(--addBg)}.chip.removed{color:var(--del);background:var(--delBg)}\n.chip.changed{color:var(--chg);background:var(--chgBg)}.chip.moved{color:var(--mov);background:var(--movBg)}.chip.cat0{color:var(--cat0);background:var(--cat0Bg)}\n.h{font-size:11px;font-weight:600;color:var(--text3);margin:14px 0 5px}\ndl{display:grid;grid-template-columns:74px 1fr;gap:4px 10px;font-size:12px}dt{color:var(--text3)}dd{min-width:0;overflow-wrap:anywhere;margin:0}\n.bd{display:inline-block;vertical-align:-3.5px;flex:none}\n.sym{display:inline-block;vertical-align:-1.5px;flex:none}\n.link{color:var(--accent);cursor:pointer}.link:hover{text-decoration:underline}\n.muted{color:var(--text3)}.sub{color:var(--text2)}.strong{font-weight:550}\n.row{display:flex;align-items:center;gap:8px}\n.error-text{color:var(--error)}.warning-text{color:var(--warn)}.note-text{color:var(--text3)}\n.tip{position:absolute;z-index:20;max-width:420px;padding:7px 10px;border:1px solid var(--line2);border-radius:6px;background:var(--bg);color:var(--text);font-size:12px;line-height:1.45;pointer-events:none;overflow-wrap:anywhere}\n.tip .hint{color:var(--text2);margin-top:3px}\n.state{position:absolute;inset:0;display:flex;flex-direction:column;align-items:center;justify-content:center;gap:6px;text-align:center;padding:24px;color:var(--text2);font-size:12.5px}\n.state b{font-weight:600;color:var(--text);font-size:13px}\n.sr{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%);white-space:nowrap}\n@media (prefers-reduced-motion:reduce){*{transition:none!important;animation:none!important}}\n\n.root{container-type:inline-size}\n.split{flex:1;min-height:0;display:grid;grid-template-columns:minmax(0,1fr) 520px}\n@container (max-width:1340px){.split{grid-template-columns:minmax(0,1fr) 450px}}\n@container (max-width:1100px){.split{grid-template-columns:minmax(0,1fr) 380px}.toolbar .kbd{display:none}}\n.split>.pane:first-child{border-right:1px solid var(--line)}\n.toolbar{flex:none;display:flex;flex-wrap:wrap;align-items:center;gap:4px 7px;min-height:40px;padding:4px 12px;border-bottom:1px solid var(--line);background:var(--chrome);white-space:nowrap}\n.toolbar .time{margin-left:8px;font-variant-numeric:tabular-nums;min-width:92px;text-align:right}\n@container (max-width:1340px){.toolbar .stepby{display:none}.toolbar{gap:5px}.toolbar .btn{padding:0 7px}}\n.listing{flex:1 1 0;min-height:60px;overflow:auto;padding:6px 0;position:relative}\n.listing.source{flex:1.35 1 0}\n.listing,.upper,.lower,.strip{contain:layout paint}\n.listing:focus-visible{outline-offset:-2px}\n.lines{width:max-content;min-width:100%}\n.can-break{cursor:pointer}\n.can-break:hover:after{content:\"\";position:absolute;left:7px;top:4.5px;width:10px;height:10px;border-radius:50%;box-shadow:inset 0 0 0 1px var(--line2)}\n.ln.cursor .t{box-shadow:inset 0 -1px var(--line2)}\n.iv{font-size:10.5px;color:var(--text2);background:var(--raised);border-radius:4px;padding:1px 6px;margin-left:14px;white-space:nowrap}\n.iv.new{background:var(--addBg);color:var(--add);box-shadow:inset 0 0 0 1px var(--add)}\n.ln.dim .t .iv{color:var(--text2)}\n.bp{position:absolute;left:7px;top:4.5px;width:10px;height:10px;border-radius:50%;background:var(--error);color:var(--bg);font:700 10.5px/10px var(--ui);text-align:center;z-index:2}\n.bp.off{background:none;box-shadow:inset 0 0 0 1.5px var(--error);color:var(--error)}\ntd .bp{position:static;display:inline-block;vertical-align:-1px;padding:0}\n.ar{position:absolute;left:6px;top:0;color:var(--currentBar);font-size:12px}\n.arrow{width:24px;color:var(--accent)}\n.ex{position:absolute;right:3px;top:4px;bottom:4px;width:3px;border-radius:2px;background:var(--ok)}\n.exkey{display:inline-block;width:3px;height:11px;background:var(--ok);border-radius:2px;vertical-align:-1px}\n.now{flex:none;padding:9px 14px;border-top:1px solid var(--line);font-size:12.5px;background:var(--bg);min-height:37px;max-height:92px;overflow:auto;color:var(--text2)}\n.now b{font-weight:600;color:var(--text)}\n.now.error{background:var(--errorBg);color:var(--text)}\n.strip{flex:none;min-height:94px;background:var(--chrome);border-top:1px solid var(--line);padding-top:5px;cursor:pointer;touch-action:none;overflow:hidden}\n.strip:focus-visible{outline-offset:-3px}\n.strip svg{display:block}\n.upper{flex:0 1 auto;min-height:0;overflow:auto}\n.lower{flex:none;max-height:40%;overflow:auto;border-top:1px solid var(--line)}\n.lower .ph.top:first-child{border-top:0}\n.side .ph{position:static}\n.side table+.ph.top,.side .ph.top.tight{margin-top:-1px}\n.registers td{white-space:nowrap;overflow:hidden;text-overflow:ellipsis}\n.registers{table-layout:fixed}\n.registers th:nth-child(1){width:28px}.registers th:nth-child(2){width:50px}.registers th:nth-child(3){width:84px}.registers th:nth-child(4){width:132px}\n@container (max-width:1340px){.registers th:nth-child(2){width:44px}.registers th:nth-child(3){width:74px}.registers th:nth-child(4){width:118px}}\n.legend div{display:flex;flex-wrap:wrap;gap:3px 14px;font-size:11.5px;color:var(--text2)}\n.legend-entry{display:inline-flex;align-items:center;gap:5px}\n.registers .legend td{white-space:normal}\n.kind{width:28px;padding-right:2px}\n.frame td{background:var(--chrome);font-size:11.5px}\n.new{margin-left:6px}\n.flash td{animation:flash 600ms ease-out}\n@keyframes flash{from{background:var(--addTok)}to{background:var(--bg)}}\n.opened td{padding:5px 8px 8px}\n.inside{border-left:2px solid var(--cat3);padding-left:10px;font-size:11.5px;display:flex;flex-direction:column;gap:3px}\n.inside .label{width:56px}.inside .row.top{align-items:flex-start}\n.heat-box{overflow:auto}\n.heat-row{display:flex;gap:2px;margin-bottom:2px}\n.cell{flex:none;width:var(--cell);height:22px;line-height:22px;border-radius:3px;text-align:center;font-family:var(--mono);font-size:11px;color:var(--text)}\n.cell.odd{box-shadow:inset 0 0 0 1px var(--error);color:var(--error)}\n.cut{font-size:11.5px;margin-top:4px}\n.long{padding:10px 12px;white-space:pre-wrap;overflow-wrap:anywhere;max-height:180px;overflow:auto;font-size:11.5px}\n.out{padding:8px 12px;white-space:pre-wrap;overflow-wrap:anywhere}\n.out .link{margin-right:10px}\n.points td{vertical-align:middle}\n.points td.m,.points td.r{white-space:nowrap}\n.points .cond{width:38%;padding-block:2px}\n.points input{width:100%;height:22px;padding:0 6px;border:1px solid var(--line);border-radius:4px;background:var(--bg);color:var(--text)}\n.points input::placeholder{color:var(--text3);font-family:var(--ui)}\n.points input:focus-visible{outline-offset:0}\n.points input[aria-invalid]{border-color:var(--error)}\n.points tr:has(+.problem) td{border-bottom:0}\n.points .problem td{padding-top:0;background:none}\n@container (max-width:760px){\n.split{display:block}\n.split>.pane:first-child{border-right:0;border-bottom:1px solid var(--line)}\n.listing.source{flex:none;height:300px}.listing.instructions{flex:none;height:170px}\n.lower{max-height:none}\n}\n@media (max-width:760px){.root{height:auto!important}}\n";
 // What every component starts from: mounting, reading the payload, making elements from data, telling Python.
 // User text reaches the page through textContent only: `el` and `svg` turn strings into text nodes.
 
@@ -331,7 +331,9 @@ function createRunState(run) {
   });
   const breakable = [...new Set(run.instructions.map((row) => row.line).filter(Boolean))].sort((a, b) => a - b);
 
-  return { first, last, newest, event, framesAt, jump, isHit, hits, search, breakable, firstTimeOfLine, firstTimeOfPc, holds };
+  let stops = new Map();
+
+  return { setEvaluated, evaluated, first, last, newest, event, framesAt, jump, isHit, hits, search, breakable, firstTimeOfLine, firstTimeOfPc, holds };
 
   function startFrame(frame) {
     return { function: frame.function, pc: frame.pc, line: frame.line, through: frame.through, registers: [...frame.registers], notes: {}, times: {} };
@@ -361,6 +363,7 @@ function createRunState(run) {
     }
     const next = run.events[target];
     if (next) stand(frames, next);
+    else if (run.stop_pc >= 0 && frames.length) Object.assign(frames[frames.length - 1], { pc: run.stop_pc, line: run.stop_line });
     return frames;
   }
 
@@ -394,9 +397,28 @@ function createRunState(run) {
     return target === undefined ? -1 : target;
   }
 
+  // Where breakpoints with a condition stop; the server has evaluated them.
+  function setEvaluated(list) {
+    stops = new Map(list.map((item) => [conditionKey(item.point), { ...item, times: new Set(item.times) }]));
+  }
+
+  function evaluated(point) {
+    return point.condition ? stops.get(conditionKey(point)) : undefined;
+  }
+
   function isHit(time, points) {
     const at = event(time);
-    return Boolean(at) && points.some((point) => point.is_on && (point.line ? point.line === at[2] && at[4] : point.pc === at[1]));
+    return Boolean(at) && points.some((point) => point.is_on && isAt(point, at) && holdsAt(point, time));
+  }
+
+  function isAt(point, [, pc, line, , isStart]) {
+    if (point.line) return point.line === line && isStart;
+    return point.pc < 0 ? point.condition !== "" : point.pc === pc;
+  }
+
+  function holdsAt(point, time) {
+    const known = evaluated(point);
+    return !point.condition || Boolean(known && known.times.has(time));
   }
 
   function hits(point) {
@@ -414,7 +436,7 @@ function createRunState(run) {
 
 // The two listings: built once per run, then only marks change.
 
-function createListing(box, label, gutterLabel, onGutter, onPick) {
+function createListing(box, label, gutterLabel, onGutter, onPick, onMenu) {
   let rows = new Map();
   let touched = [];
   box.setAttribute("aria-label", label);
@@ -432,8 +454,9 @@ function createListing(box, label, gutterLabel, onGutter, onPick) {
       if (key >= 0) {
         row.dataset.key = String(key);
         left.classList.add("can-break");
-        left.title = `${gutterLabel} ${numberOf(line)}`;
+        left.title = `${gutterLabel} ${numberOf(line)}; right button: with a condition`;
         left.addEventListener("click", () => onGutter(key));
+        left.addEventListener("contextmenu", (event) => (event.preventDefault(), onMenu(key)));
         text.addEventListener("click", () => onPick(key));
         if (!rows.has(key)) rows.set(key, { row, left, text, number: String(numberOf(line)), chip: null, shown: "" });
       } else {
@@ -477,7 +500,7 @@ function createListing(box, label, gutterLabel, onGutter, onPick) {
     const sign = point && (point.condition ? "?" : "");
     entry.left.replaceChildren(
       isDone ? el("span", { class: "ex", title: "executed" }) : "",
-      point ? el("span", { class: "bp" + (point.is_on ? "" : " off"), role: "img", "aria-label": point.is_on ? "breakpoint" : "breakpoint, off" }, sign) : "",
+      point ? el("span", { class: "bp" + (point.is_on ? "" : " off"), role: "img", "aria-label": `breakpoint${point.is_on ? "" : ", off"}${point.condition ? `, if ${point.condition}` : ""}`, title: point.condition ? `if ${point.condition}` : null }, sign) : "",
       state.cur && !point ? el("span", { class: "ar", "aria-hidden": "true" }, "▶") : "",
       entry.number,
     );
@@ -610,6 +633,89 @@ function heatTable(tensor) {
   return el("div", { class: "pad heat-box" }, table, tensor.cut ? el("div", { class: "muted cut" }, tensor.cut) : "");
 }
 
+// Breakpoints: the table below the registers, with a condition for each.
+
+function pointLabel(point) {
+  return point.line ? `line ${point.line}` : point.pc >= 0 ? `pc ${point.pc}` : "anywhere";
+}
+
+// Stops behind the instruction that wrote the first of them.
+const AT_NAN = { line: 0, pc: -1, is_on: true, condition: "isnan(written) or isinf(written)" };
+
+function pointKey(point) {
+  return `${point.line}:${point.pc}`;
+}
+
+function conditionKey(point) {
+  return `${pointKey(point)}:${point.condition}`;
+}
+
+// `change(index, null)` removes a breakpoint. What is typed is kept until Enter or leaving the field.
+function createPoints(change) {
+  const drafts = new Map();
+  return { table };
+
+  function table(points, state, problemOf) {
+    return el("table", { class: "points", "aria-label": "Breakpoints" }, points.map((point, i) => rows(point, i, state, problemOf(point))));
+  }
+
+  function rows(point, i, state, known) {
+    const label = pointLabel(point);
+    const disc = el("button", { type: "button", class: "bp" + (point.is_on ? "" : " off"), "aria-label": `${label}: switch ${point.is_on ? "off" : "on"}`, "aria-pressed": String(point.is_on), data: { focus: "point" + i }, click: () => change(i, { is_on: !point.is_on }) });
+    const remove = el("button", { type: "button", class: "link", "aria-label": `Remove ${label}`, click: () => (drafts.delete(pointKey(point)), change(i, null)) }, "Remove");
+    const said = point.is_on ? status(point, state, known) : "off";
+    const row = el("tr", { data: { point: label } }, el("td", { class: "kind" }, disc), el("td", { class: "m" }, label), el("td", { class: "cond" }, field(point, i, known)), el("td", { class: "muted" }, said), el("td", { class: "r" }, remove));
+    return known && known.problem ? [row, problemRow(point, known)] : [row];
+  }
+
+  function field(point, i, known) {
+    const key = pointKey(point);
+    const commit = () => {
+      const text = input.value.trim();
+      drafts.delete(key);
+      if (text !== point.condition) change(i, { condition: text });
+    };
+    const onKey = (event) => {
+      event.stopPropagation();
+      if (event.key === "Enter") commit();
+      if (event.key !== "Escape") return;
+      drafts.delete(key);
+      input.value = point.condition;
+      input.blur();
+    };
+    const input = el("input", {
+      type: "text", class: "m", maxlength: 400, spellcheck: "false", autocomplete: "off", placeholder: "if, such as i > 3", "aria-label": `Condition of ${pointLabel(point)}`,
+      "aria-invalid": known && known.problem ? "true" : null, title: "Stops only where this holds: variables, %3, x.shape[0], isnan(x), written, hits, depth, time. Enter takes it.",
+      data: { focus: "condition" + i }, input: () => drafts.set(key, input.value), keydown: onKey, change: commit,
+    });
+    input.value = drafts.has(key) ? drafts.get(key) : point.condition;
+    return input;
+  }
+
+  function status(point, state, known) {
+    if (point.condition && !known) return "looking";
+    if (!known) return hitText(state.hits(point));
+    if (known.problem && !known.met) return "never stops";
+    const first = known.first >= 0 ? `, ${known.stops === 1 ? "at" : "first at"} time ${known.first}` : "";
+    return known.met ? `stops at ${known.stops} of ${known.met}${first}` : "not hit";
+  }
+
+  function hitText(times) {
+    if (!times.length) return "not hit";
+    return times.length === 1 ? `hit once, at time ${times[0]}` : `hit ${times.length} times, first at time ${times[0]}`;
+  }
+
+  function problemRow(point, known) {
+    const problem = known.problem;
+    const [from, to] = [problem.column, Math.max(problem.column + 1, problem.end_column)].map((column) => unitOf(point.condition, column));
+    const text = point.condition + " ";
+    const count = known.problem_count ? el("span", { class: "muted" }, ` At ${known.problem_count} of ${known.met} hits; it does not stop there.`) : "";
+    return el("tr", { class: "problem" }, el("td"), el("td", { colspan: 4 },
+      el("div", { class: "m" }, text.slice(0, from), el("span", { class: "sq-error" }, text.slice(from, Math.max(from + 1, to))), text.slice(Math.max(from + 1, to))),
+      el("div", {}, severitySign(problem.severity), " ", el("code", { title: problem.explanation }, problem.code), " ", prose(problem.message), problem.hint ? [" · ", prose(problem.hint)] : "", count)));
+  }
+}
+
 // Flame strip and slider on one time axis.
 
 const AXIS_LEFT = 21;
@@ -620,15 +726,27 @@ function createTimeline(box, onTime) {
   let run = null;
   let points = [];
   let at = 0;
+  // The frames are drawn once for a run and a width; a step draws the axis only.
+  let drawn = "";
+  const frames = svg("g");
+  const axisBox = svg("g");
+  const picture = svg("svg", { "aria-hidden": "true" }, frames, axisBox);
+  box.append(picture);
   box.setAttribute("role", "slider");
   box.setAttribute("aria-label", "Time");
   box.tabIndex = 0;
   box.addEventListener("pointerdown", onDown);
-  new ResizeObserver(() => run && draw()).observe(box);
+  // The width is kept: asking for it at a step would cost a layout.
+  let wide = 0;
+  new ResizeObserver(([entry]) => {
+    wide = entry.contentRect.width;
+    if (run) draw();
+  }).observe(box);
   return { setRun, setTime };
 
   function setRun(next) {
     run = next;
+    drawn = "";
     box.setAttribute("aria-valuemin", "0");
     box.setAttribute("aria-valuemax", String(run.total));
   }
@@ -642,17 +760,23 @@ function createTimeline(box, onTime) {
   }
 
   function scale() {
-    const width = Math.max(200, box.clientWidth - 2 * AXIS_LEFT);
+    const width = Math.max(200, wide - 2 * AXIS_LEFT);
     return (time) => AXIS_LEFT + (width * time) / Math.max(1, run.total);
   }
 
   function draw() {
+    if (!wide) return;
     const x = scale();
     const deep = Math.max(1, ...run.flame.map((span) => span[3] + 1));
     const rowHeight = Math.min(22, STRIP_HEIGHT / deep);
     const axis = 8 + Math.max(2 * 22, deep * rowHeight) + 10;
+    if (drawn !== `${wide}`) {
+      drawn = `${wide}`;
+      frames.replaceChildren(...run.flame.map((span) => flame(span, x, rowHeight)));
+      picture.setAttribute("width", wide);
+      picture.setAttribute("height", axis + 26);
+    }
     const out = [];
-    for (const span of run.flame) out.push(flame(span, x, rowHeight));
     out.push(svg("rect", { x: x(0), y: axis - 2, width: x(run.total) - x(0), height: 4, rx: 2, fill: "var(--line2)" }));
     out.push(svg("rect", { x: x(0), y: axis - 2, width: x(at) - x(0), height: 4, rx: 2, fill: "var(--accent)" }));
     for (const time of ticks(x)) {
@@ -663,8 +787,7 @@ function createTimeline(box, onTime) {
     for (const time of points.slice(0, 300)) out.push(svg("circle", { cx: x(time), cy: axis, r: 5, fill: "var(--error)" }));
     out.push(svg("line", { x1: x(at), x2: x(at), y1: 0, y2: axis, stroke: "var(--accent)", "stroke-width": 1.5 }));
     out.push(svg("circle", { cx: x(at), cy: axis, r: 8, fill: "var(--accent)", stroke: "var(--chrome)", "stroke-width": 2 }));
-    const height = axis + 26;
-    box.replaceChildren(svg("svg", { width: box.clientWidth, height, "aria-hidden": "true" }, out));
+    axisBox.replaceChildren(...out);
   }
 
   function flame([label, start, end, depth, category], x, rowHeight) {
@@ -726,10 +849,14 @@ function createStepper(root, tell) {
   const pcBox = el("div", { class: "listing instructions", role: "region" });
   const now = el("div", { class: "now", "aria-live": "polite", role: "status" });
   const strip = el("div", { class: "strip" });
-  const side = el("section", { class: "pane side", "aria-label": "State" });
+  // Both stay, and so does how far they are scrolled: reading or writing that at a step would cost a layout.
+  const upper = el("div", { class: "upper" });
+  const lower = el("div", { class: "lower" });
+  const side = el("section", { class: "pane side", "aria-label": "State" }, upper, lower);
   root.append(el("div", { class: "split" }, el("section", { class: "pane" }, head, toolbar, sourceBox, pcHead, pcBox, now, strip), side));
-  const source = createListing(sourceBox, "Source", "Breakpoint at line", (line) => togglePoint({ line }), setCursor);
-  const listing = createListing(pcBox, "Instructions", "Breakpoint at pc", (pc) => togglePoint({ pc }), () => undefined);
+  const source = createListing(sourceBox, "Source", "Breakpoint at line", (line) => togglePoint({ line }), setCursor, (line) => conditionAt({ line }));
+  const listing = createListing(pcBox, "Instructions", "Breakpoint at pc", (pc) => togglePoint({ pc }), () => undefined, (pc) => conditionAt({ pc }));
+  const pointTable = createPoints(changePoint);
   const timeline = createTimeline(strip, go);
   let run = null;
   let state = null;
@@ -767,6 +894,7 @@ function createStepper(root, tell) {
 
   function setView(next, take) {
     view = next;
+    state.setEvaluated(view.hits || []);
     const wantedPoints = take("breakpoints");
     if (wantedPoints) points = wantedPoints;
     const wantedBy = take("by");
@@ -823,8 +951,10 @@ function createStepper(root, tell) {
   }
 
   function run_(direction) {
-    const hit = state.search(at, direction, points);
-    if (hit >= 0) go(hit);
+    const isKnown = points.every((point) => !point.is_on || !point.condition || state.evaluated(point));
+    const hit = isKnown ? state.search(at, direction, points) : -1;
+    if (!isKnown) report("need", { to: at, command: direction > 0 ? "continue" : "continue_back" });
+    else if (hit >= 0) go(hit);
     else if (direction > 0 && state.last < run.total) report("need", { to: at, command: "continue" });
     else if (direction < 0 && state.first > 0) report("need", { to: at, command: "continue_back" });
     else go(direction > 0 ? run.total : 0);
@@ -847,9 +977,25 @@ function createStepper(root, tell) {
     if (line && !target) return;
     const found = points.findIndex((point) => (target ? point.line === target : point.pc === pc && !point.line));
     if (found >= 0) points = points.filter((_, i) => i !== found);
-    else points = [...points, { line: target, pc: target ? -1 : pc, is_on: true, condition: "" }];
+    else return addPoint({ line: target, pc: target ? -1 : pc, is_on: true, condition: "" });
     show(at, newAfter);
     sync();
+  }
+
+  function addPoint(point) {
+    points = [...points, point];
+    show(at, newAfter);
+    sync();
+  }
+
+  // Makes a breakpoint if there is none, and leads into the field of its condition.
+  function conditionAt({ line = 0, pc = -1 }) {
+    const target = line ? state.breakable.find((n) => n >= line) || 0 : 0;
+    if (line && !target) return;
+    const isThere = (point) => (target ? point.line === target : point.pc === pc && !point.line);
+    if (!points.some(isThere)) togglePoint({ line, pc });
+    const field = side.querySelector(`[data-focus="condition${points.findIndex(isThere)}"]`);
+    if (field) field.focus();
   }
 
   function changePoint(index, change) {
@@ -931,7 +1077,13 @@ function createStepper(root, tell) {
     const event = state.event(at);
     const text = isOver ? run.end : event[5] || `\`${run.functions[event[0]].name}\`, line ${event[2]}, pc ${event[1]}.`;
     now.classList.toggle("error", Boolean(problem));
-    now.replaceChildren(el("b", {}, "Now: "), ...prose(text), ...(problem ? [" ", severitySign(problem.severity), " ", el("code", {}, problem.code), " ", ...prose(problem.message), problem.hint ? [" · ", ...prose(problem.hint)] : "", problem.line ? [" ", goToLine(problem.line)] : ""].flat() : []));
+    now.replaceChildren(el("b", {}, "Now: "), ...(problem ? stopped(problem) : prose(text)));
+  }
+
+  function stopped(problem) {
+    const hint = problem.hint ? [" · ", ...prose(problem.hint)] : [];
+    const line = problem.line ? [" ", goToLine(problem.line)] : [];
+    return [severitySign(problem.severity), " ", el("code", { title: problem.explanation }, problem.code), " ", ...prose(problem.message), ...hint, ...line];
   }
 
   function goToLine(line) {
@@ -940,20 +1092,24 @@ function createStepper(root, tell) {
 
   function drawSide(frames, flash) {
     const tree = root.getRootNode();
-    const focused = tree.activeElement && tree.activeElement.dataset.focus;
-    const top = side.scrollTop;
+    const holder = tree.activeElement;
+    const focused = holder && holder.dataset.focus;
+    const caret = holder && holder.tagName === "INPUT" ? [holder.selectionStart, holder.selectionEnd] : null;
     const options = { by, newAfter, flash, chosen, onChoose: choose, onLine: (line) => line && source.reveal(line) };
-    side.replaceChildren(
+    refill(upper,
       el("div", { class: "ph" }, el("b", {}, "Call stack"), el("span", { class: "n" }, frames.length ? "newest first" : "empty")),
       stackTable(run, frames, (frame) => { source.reveal(frame.line); listing.reveal(frame.pc); }),
       el("div", { class: "ph top tight" }, el("b", {}, "Registers"), el("span", { class: "n" }, `${frames.length} frame${frames.length === 1 ? "" : "s"}`)),
       frames.length ? registerTable(run, frames, options) : el("div", { class: "pad muted" }, "The run is over: no frame is left. Step back to see its registers."),
-      ...valuePane(frames),
-      ...pointsPane(),
-      ...outputPane());
-    side.scrollTop = top;
+      valuePane(frames));
+    refill(lower, pointsPane(), outputPane());
     const again = focused && side.querySelector(`[data-focus="${focused}"]`);
     if (again) again.focus({ preventScroll: true });
+    if (again && caret && again.setSelectionRange) again.setSelectionRange(...caret);
+  }
+
+  function refill(box, ...children) {
+    box.replaceChildren(...children.flat(3).filter(Boolean));
   }
 
   function choose(key) {
@@ -992,17 +1148,10 @@ function createStepper(root, tell) {
   }
 
   function pointsPane() {
-    const rows = points.map((point, i) => {
-      const times = state.hits(point);
-      const hit = times.length ? `hit ${times.length === 1 ? "once" : `${times.length} times`}, ${times.length === 1 ? "at" : "first at"} time ${times[0]}` : "not hit";
-      const label = point.line ? `line ${point.line}` : `pc ${point.pc}`;
-      const disc = el("button", { type: "button", class: "bp" + (point.is_on ? "" : " off"), "aria-label": `${label}: switch ${point.is_on ? "off" : "on"}`, "aria-pressed": String(point.is_on), data: { focus: "point" + i }, click: () => changePoint(i, { is_on: !point.is_on }) });
-      const said = [point.condition ? ["if ", el("code", {}, point.condition), ", "] : "", point.is_on ? hit : "off"];
-      const remove = el("button", { type: "button", class: "link", "aria-label": `Remove ${label}`, click: () => changePoint(i, null) }, "Remove");
-      return el("tr", { data: { point: label } }, el("td", { class: "kind" }, disc), el("td", { class: "m" }, label), el("td", { class: "muted" }, said), el("td", { class: "r" }, remove));
-    });
-    const hint = points.length ? String(points.length) : "click a line's gutter";
-    return [el("div", { class: "ph top tight" }, el("b", {}, "Breakpoints"), el("span", { class: "n" }, hint)), rows.length ? el("table", {}, rows) : ""];
+    const hint = points.length ? String(points.length) : "click a line's number; right click: with a condition";
+    const atNan = points.some((point) => pointKey(point) === pointKey(AT_NAN)) ? "" : button("Stop at NaN", "t", "", () => addPoint(AT_NAN), { title: "Stop behind the instruction that wrote a NaN or an infinity", data: { focus: "nan" } });
+    const head_ = el("div", { class: "ph top tight" }, el("b", {}, "Breakpoints"), el("span", { class: "n" }, hint), el("span", { class: "sp" }), atNan);
+    return [head_, points.length ? pointTable.table(points, state, state.evaluated) : ""];
   }
 
   function outputPane() {
@@ -1015,7 +1164,7 @@ function createStepper(root, tell) {
   function onKey(event) {
     const act = {
       n: () => step("over"), i: () => step("into"), o: () => step("out"), b: () => step("back"), B: () => step("back_over"), ".": toCursor,
-      F9: () => togglePoint({ line: cursor || Number(root.dataset.line) }), "[": () => run_(-1), "]": () => run_(1), F8: () => run_(1), F10: () => step("over"), F11: () => step(event.shiftKey ? "out" : "into"),
+      F9: () => (event.shiftKey ? conditionAt : togglePoint)({ line: cursor || Number(root.dataset.line) }), "[": () => run_(-1), "]": () => run_(1), F8: () => run_(1), F10: () => step("over"), F11: () => step(event.shiftKey ? "out" : "into"),
       Escape: () => (chosen = "", show(at, newAfter)),
     }[event.key];
     if (!act || !run) return false;

@@ -1,0 +1,78 @@
+"""Breakpoints as the pages write them: where the run stops next, and where their conditions hold."""
+
+from collections.abc import Callable
+
+from relax_core.diagnostics import CompileError, Diagnostic, RunError
+from relax_core.engine.protocol import HitsOf, StopOf
+from relax_core.present.code import problem_of
+from relax_core.present.run_models import Breakpoint as Point
+from relax_core.present.run_models import PointHits, PointList
+from relax_core.vm.condition import Condition
+from relax_core.vm.debugger import (
+    AnyBreakpoint,
+    Breakpoint,
+    LineBreakpoint,
+    PcBreakpoint,
+    check_condition,
+    hits_of,
+    run_back_to,
+    run_to,
+)
+from relax_core.vm.trace import Trace
+
+
+def stop_of(trace: Trace, message: StopOf) -> int:
+    """Return where a run continues to; a breakpoint whose condition cannot be read never stops."""
+    points: list[Breakpoint] = []
+    for point in message.breakpoints:
+        if not point.is_on:
+            continue
+        try:
+            points.append(_checked(trace, point))
+        except CompileError:
+            continue
+    run = run_back_to if message.is_back else run_to
+    return run(trace, min(max(message.time, 0), len(trace)), points)
+
+
+def point_list(trace: Trace, message: HitsOf, is_cancelled: Callable[[], bool]) -> PointList:
+    """Evaluate the condition of each breakpoint at each of its hits."""
+    return PointList(tuple(_point_hits(trace, point, message, is_cancelled) for point in message.breakpoints))
+
+
+def _point_hits(trace: Trace, point: Point, message: HitsOf, is_cancelled: Callable[[], bool]) -> PointHits:
+    try:
+        breakpoint = _checked(trace, point)
+    except CompileError as error:
+        return PointHits(point, problem=problem_of(error.diagnostics[0]))
+    met, first, times = 0, -1, list[int]()
+    stops, faults = 0, list[Diagnostic]()
+    for hit in hits_of(trace, breakpoint):
+        if is_cancelled():
+            raise RunError((Diagnostic("VM008", f"cancelled while looking at the hits of `{point.condition}`"),))
+        met += 1
+        if hit.fault is not None:
+            faults.append(hit.fault)
+        if hit.stops:
+            stops += 1
+            first = hit.time if first < 0 else first
+            if message.first <= hit.time < message.last:
+                times.append(hit.time)
+    problem = problem_of(faults[0]) if faults else None
+    return PointHits(point, met, stops, first, tuple(times), problem, len(faults))
+
+
+def _checked(trace: Trace, point: Point) -> Breakpoint:
+    """Return the machine's breakpoint.
+
+    Raises:
+        CompileError: VM030 or VM031, located in the condition.
+    """
+    is_anywhere = point.line == 0 and point.pc < 0
+    condition = Condition.of(point.condition) if point.condition.strip() or is_anywhere else None
+    if is_anywhere and condition is not None:
+        breakpoint = AnyBreakpoint(condition)
+    else:
+        breakpoint = LineBreakpoint(point.line, condition) if point.line else PcBreakpoint(point.pc, condition)
+    check_condition(trace, breakpoint)
+    return breakpoint

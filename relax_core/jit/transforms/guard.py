@@ -1,0 +1,284 @@
+"""Loops whose indices are data: checked ahead for many rounds at once, which then run without checks.
+
+Where one of these indices is out of range, the rounds run as they stand, with the checks in their places, so that
+everything before the violation is done, and the violation itself is told, just as without this.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from relax_core.ir.node import postorder
+from relax_core.ir.prim import Binary, PrimExpr, PrimVar, Select
+from relax_core.ir.tir import Block, BufferLoad, For, LetStmt
+from relax_core.jit.arithmetic import convert
+from relax_core.jit.code import phi
+from relax_core.jit.loops import CHUNK, PREPAID, Counting, Rounds, counted, is_short, lower_for, stores_apart
+from relax_core.jit.options import Mode
+from relax_core.jit.scalar import lower_expr
+from relax_core.jit.state import State
+from relax_core.jit.transforms.guard_read import Check, Scope, is_same, read_checks
+from relax_core.jit.transforms.nest_values import enter_block
+from relax_core.jit.transforms.repeat import least
+from relax_core.jit.transforms.transform import Plan, Refusal, Transform
+from relax_core.jit.types import SCALAR_TYPES
+from relax_core.jit.work import static_work
+
+MODES: frozenset[Mode] = frozenset(("bitwise", "exact", "fast"))
+# One look is at so many indices: the processor computes with them while it looks at the next ones.
+TILE = 128
+# From so many tiles on it matters that all are alike.
+MANY = 4
+# Rows of fewer rounds are unrolled with their checks, which costs no more than to look ahead.
+SHORTEST = 32
+
+
+def plan_guard(state: State, loop: For) -> Plan | Refusal | None:
+    """Plan a loop that pays for all that runs in it, so that one payment is for one look at the indices."""
+    if not state.options.is_checked or loop.kind == "thread_binding" or loop.step is not None:
+        return None
+    inner = static_work(state, loop.body)
+    if inner is None or inner > PREPAID:
+        return None
+    if any(isinstance(item, BufferLoad) for item in postorder(loop.extent)):
+        return Refusal("its number of rounds is data, and may be small")
+    found = read_checks(state, loop)
+    if found is None or isinstance(found, str):
+        return None if found is None else Refusal(found)
+    if _is_short(state, loop, found):
+        return Refusal("rows of so few rounds are as fast with their checks")
+    checks = [*found.checks()]
+    names = ", ".join(dict.fromkeys(f"`{check.access.buffer.name}`" for check in checks))
+    reason = f"indices of {names} are checked ahead, for many rounds at once"
+    return Plan(reason, _Guard(state, loop, found).emit)
+
+
+GUARD = Transform("guard", "Indices that are data are checked ahead, for many rounds at once", MODES, plan_guard)
+
+
+@dataclass(frozen=True, slots=True)
+class _Guard:
+    """Writes the code of a loop whose `checks` are made ahead."""
+
+    state: State
+    loop: For
+    checks: Scope
+
+    def emit(self) -> None:
+        """Write the code of the whole loop."""
+        lower_stmt = self.state.lower_stmt
+        assert lower_stmt is not None, "the lowering of statements is known before one is lowered"
+        lower_for(self.state, self.loop, lower_stmt, Rounds(self._rounds))
+
+    def _rounds(self, counting: Counting) -> None:
+        """Write paid rounds, tile by tile; what fills no tile of many, and all from a violation on, as they stand."""
+        state, code = self.state, self.state.code
+        assert state.lower_stmt is not None, "the lowering of statements is known before one is lowered"
+        looks = self.loop.var in _read_by(self.checks.parts)
+        size = max(TILE // _look_count(state, self.checks.parts), 1) if looks else CHUNK
+        careful, leave, head, tile, rest = (code.label(hint) for hint in ("careful", "done", "tiles", "tile", "rest"))
+        before = code.block
+        code.goto(head)
+        base, following = f"%{code.label('base')}", f"%{code.label('next')}"
+        position = code.reserve()
+        # Tiles of a constant number of rounds are faster, where few rounds are left behind them.
+        count = state.bounds.constant(self.loop.extent) or 0
+        is_innermost = not any(isinstance(item, For) for item in postorder(self.loop.body))
+        is_even = count >= MANY * size and count % size == 0 and (size == 1 or is_innermost)
+        full = code.emit(f"add nuw nsw i64 {base}, {size}")
+        end = full if is_even else least(state, full, counting.end)
+        is_whole = f"icmp sle i64 {full}, {counting.end}" if is_even else f"icmp slt i64 {base}, {counting.end}"
+        code.branch(code.emit(is_whole), tile, rest)
+        code.start(tile)
+        self._tile(replace(counting, first=base, end=end), careful)
+        code.do(f"{following} = add i64 {end}, 0")
+        code.fill(position, f"{base} = {phi('i64', (counting.first, before), (following, code.block))}")
+        code.jump(head)
+        code.start(rest)
+        code.branch(code.emit(f"icmp slt i64 {base}, {counting.end}"), careful, leave)
+        code.start(careful)
+        options, state.options = state.options, replace(state.options, is_transformed=False)
+        was_careful, state.is_careful = state.is_careful, True
+        counted(state, self.loop, replace(counting, first=base), state.lower_stmt)
+        state.options, state.is_careful = options, was_careful
+        code.goto(leave)
+
+    def _tile(self, counting: Counting, careful: str) -> None:
+        """Write rounds without checks, behind a look that goes to `careful` if an index is out of range."""
+        state, code = self.state, self.state.code
+        assert state.lower_stmt is not None, "the lowering of statements is known before one is lowered"
+        kept = dict(state.assumed)
+        for level in sorted({check.level for check in self.checks.checks()}):
+            checks = [check for check in self.checks.checks() if check.level == level]
+            part = self.checks.only(frozenset(checks))
+            assert part is not None, "there is a check of each level"
+            fine = code.label("fine")
+            code.branch(self._look(part, counting), fine, careful, expects_true=True)
+            code.start(fine)
+            for check in checks:
+                state.assumed[check.key] = not check.conditions and state.assumed.get(check.key, True)
+        counted(state, self.loop, counting, state.lower_stmt)
+        state.assumed.clear()
+        state.assumed.update(kept)
+
+    def _look(self, scope: Scope, counting: Counting) -> str:
+        """Emit a look at all indices of some rounds; the result tells whether they are in range."""
+        state, code = self.state, self.state.code
+        site_count = len(state.sites)
+        # Indices with one limit have one greatest value.
+        bound_of = {check: (state.scalar_of(check.index), _limit(state, check)) for check in scope.checks()}
+        place_of = {bound: f"%{code.label('greatest')}" for bound in dict.fromkeys(bound_of.values())}
+        for (scalar, _), place in place_of.items():
+            code.entry.append(f"{place} = alloca {scalar.register}")
+            code.do(f"store {scalar.register} 0, ptr {place}")
+        places = {check: place_of[bound] for check, bound in bound_of.items()}
+        _Look(state, places).loop(scope, self.loop, counting)
+        assert len(state.sites) == site_count, "nothing stops while it is looked ahead"
+        fits = "true"
+        for (scalar, limit), place in place_of.items():
+            found = state.widen(code.emit(f"load {scalar.register}, ptr {place}"), scalar)
+            fits = code.emit(f"and i1 {fits}, {code.emit(f'icmp ult i64 {found}, {limit}', 'in')}")
+        return fits
+
+
+@dataclass(frozen=True, slots=True)
+class _Look:
+    """Writes loops that find the greatest value of each index, in memory; negative ones are the greatest of all."""
+
+    state: State
+    greatest: Mapping[Check, str]
+
+    def loop(self, scope: Scope, loop: For, counting: Counting) -> None:
+        """Write a loop; one on which nothing depends has a single round, if it has any."""
+        if loop.var not in _read_by(scope.parts):
+            second = self.state.code.emit(f"add i64 {counting.first}, 1")
+            self.state.code.declare("declare i64 @llvm.smin.i64(i64, i64)")
+            end = self.state.code.emit(f"call i64 @llvm.smin.i64(i64 {second}, i64 {counting.end})")
+            counting = replace(counting, end=end)
+        is_innermost = all(isinstance(part, Check) for part in _inside(scope.parts))
+        counting = replace(counting, leave="", is_kept=is_innermost and is_short(self.state, loop))
+        counted(self.state, loop, counting, lambda _state, _stmt: self._parts(scope.parts))
+
+    def _parts(self, parts: "Sequence[Scope | Check]") -> None:
+        for part in parts:
+            if isinstance(part, Check):
+                self._check(part)
+            else:
+                self._scope(part)
+
+    def _scope(self, scope: Scope) -> None:
+        state = self.state
+        mark = state.bounds.mark()
+        match scope.stmt:
+            case For(start=start, extent=extent) as loop:
+                first, count = (state.widen(lower_expr(state, item), state.scalar_of(item)) for item in (start, extent))
+                self.loop(scope, loop, Counting(first, "1", "0", count, ""))
+            case Block() as block:
+                bound = enter_block(state, block)
+                self._parts(scope.parts)
+                state.forget(bound)
+            case LetStmt(var=var, value=value):
+                register = lower_expr(state, value)
+                state.bind(var, value, convert(state, register, state.scalar_of(value), state.scalar_of(var)))
+                self._parts(scope.parts)
+                state.forget()
+        state.bounds.leave(mark)
+
+    def _check(self, check: Check) -> None:
+        state, code = self.state, self.state.code
+        before = code.stand_at(check.access, is_check=True)
+        scalar = state.scalar_of(check.index)
+        llvm, place = scalar.register, self.greatest[check]
+        index, shift = _shifted(state, check)
+        register = lower_expr(state, index)
+        register = code.emit(f"add {llvm} {register}, {shift}") if shift else register
+        for condition in check.conditions:
+            register = code.emit(f"select i1 {self._truth(condition)}, {llvm} {register}, {llvm} 0")
+        code.declare(f"declare {llvm} @llvm.umax.{llvm}({llvm}, {llvm})")
+        before_it = code.emit(f"load {llvm}, ptr {place}")
+        total = code.emit(f"call {llvm} @llvm.umax.{llvm}({llvm} {before_it}, {llvm} {register})")
+        code.do(f"store {llvm} {total}, ptr {place}")
+        code.stand_back(before)
+
+    def _truth(self, condition: PrimExpr) -> str:
+        register = lower_expr(self.state, condition)
+        return convert(self.state, register, self.state.scalar_of(condition), SCALAR_TYPES["bool"])
+
+
+def _shifted(state: State, check: Check) -> tuple[PrimExpr, int]:
+    """Return what is looked at for an index, and what is added to it: nothing, or where it counts from the end.
+
+    `i + n if i < 0 else i` is less than `m` just if `i + n` is less than `n + m`, for `n` up to `m` and without signs.
+    """
+    match check.index:
+        case Select(condition=Binary(op="<", a=i, b=zero), true_value=Binary(op="+", a=a, b=n), false_value=b):
+            extent, size = state.storage[check.access.buffer].extents[check.position], state.bounds.constant(n)
+            scalar = state.scalar_of(i)
+            counts_back = is_same(i, a) and is_same(i, b) and state.bounds.constant(zero) == 0 and scalar.kind == "int"
+            if counts_back and size is not None and "%" not in extent:
+                is_least = 0 < size <= int(extent) and size + int(extent) <= scalar.high
+                return (i, size) if is_least else (check.index, 0)
+        case _:
+            pass
+    return check.index, 0
+
+
+def _limit(state: State, check: Check) -> str:
+    """Return what is greater than all that is looked at for an index in range."""
+    extent = state.storage[check.access.buffer].extents[check.position]
+    _, shift = _shifted(state, check)
+    return str(int(extent) + shift) if shift else extent
+
+
+def _is_short(state: State, loop: For, scope: Scope) -> bool:
+    """Tell whether the checks are those of short rows, which are unrolled with them."""
+    count = state.bounds.constant(loop.extent)
+    inner = [part for part in scope.parts if isinstance(part, Scope) and isinstance(part.stmt, For)]
+    if inner:
+        return any(isinstance(part.stmt, For) and _is_short(state, part.stmt, part) for part in inner)
+    is_looked_at = loop.var in _read_by(scope.parts)
+    return count is not None and count < SHORTEST and is_looked_at and stores_apart(loop)
+
+
+def _inside(parts: "Sequence[Scope | Check]") -> "list[Scope | Check]":
+    """Return what stands in `parts`, bindings left out."""
+    found: list[Scope | Check] = []
+    for part in parts:
+        is_binding = isinstance(part, Scope) and not isinstance(part.stmt, For)
+        found += _inside(part.parts) if isinstance(part, Scope) and is_binding else [part]
+    return found
+
+
+def _look_count(state: State, parts: "Sequence[Scope | Check]") -> int:
+    """Return how many indices one round looks at, at the most, behind each other."""
+    counts = [1]
+    for part in parts:
+        if isinstance(part, Scope):
+            loop = part.stmt if isinstance(part.stmt, For) and part.stmt.var in _read_by(part.parts) else None
+            extent = None if loop is None else state.bounds.constant(loop.extent)
+            counts.append(_look_count(state, part.parts) * max(extent or 1, 1))
+    return max(counts)
+
+
+def _read_by(parts: "Sequence[Scope | Check]") -> set[PrimVar]:
+    """Return the variables around `parts` that checks in them depend on, by way of bindings or not."""
+    found: set[PrimVar] = set()
+    for part in parts:
+        if isinstance(part, Check):
+            found |= _variables(part.index, *part.conditions)
+            continue
+        inner = _read_by(part.parts)
+        match part.stmt:
+            case For(var=var, start=start, extent=extent):
+                inner = inner - {var} | _variables(start, extent)
+            case LetStmt(var=var, value=value) if var in inner:
+                inner = inner - {var} | _variables(value)
+            case Block(iter_vars=iter_vars):
+                inner |= _variables(*(item.binding for item in iter_vars if item.var in inner))
+            case LetStmt():
+                pass
+        found |= inner
+    return found
+
+
+def _variables(*exprs: PrimExpr) -> set[PrimVar]:
+    return {item for expr in exprs for item in postorder(expr) if isinstance(item, PrimVar)}

@@ -1,0 +1,265 @@
+"""Which checks of a loop can be made before it runs: those of indices that it does not change itself."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import TypeAlias, cast
+
+from relax_core.ir.node import children, postorder
+from relax_core.ir.prim import Binary, Cast, IntImm, Intrinsic, LetExpr, PrimExpr, Select, Unary
+from relax_core.ir.tir import (
+    Block,
+    Buffer,
+    BufferLoad,
+    BufferStore,
+    For,
+    IfThenElse,
+    LetStmt,
+    SeqStmt,
+    Stmt,
+    TirStmt,
+    While,
+)
+from relax_core.jit.arithmetic import is_safe_binary
+from relax_core.jit.intrinsics import CALLS, arity_of
+from relax_core.jit.state import AccessKey, State
+
+Access: TypeAlias = BufferLoad | BufferStore
+Conditions: TypeAlias = tuple[PrimExpr, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """That an index of an access is in range where all `conditions` hold.
+
+    `behind` are the checks that must have been made before the index is computed, `level` how many of them follow
+    each other.
+    """
+
+    access: Access
+    position: int
+    conditions: Conditions
+    behind: frozenset[AccessKey]
+    level: int
+
+    @property
+    def index(self) -> PrimExpr:
+        """The index that is in range."""
+        return self.access.indices[self.position]
+
+    @property
+    def key(self) -> AccessKey:
+        """What it is known by where it is taken for granted."""
+        return key_of(self.access, self.position)
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """A loop, a block or a binding with checks in it."""
+
+    stmt: For | Block | LetStmt
+    parts: "tuple[Scope | Check, ...]"
+
+    def checks(self) -> Iterator[Check]:
+        """List all checks inside."""
+        for part in self.parts:
+            if isinstance(part, Check):
+                yield part
+            else:
+                yield from part.checks()
+
+    def only(self, kept: frozenset[Check]) -> "Scope | None":
+        """Return what is left with some of the checks."""
+        parts = [part.only(kept) if isinstance(part, Scope) else part if part in kept else None for part in self.parts]
+        found = tuple(part for part in parts if part is not None)
+        return Scope(self.stmt, found) if found else None
+
+
+def key_of(access: Access, position: int) -> AccessKey:
+    """Return what an index of an access is known by."""
+    return access.buffer, position, access.indices[position]
+
+
+def is_same(a: PrimExpr, b: PrimExpr) -> bool:
+    """Tell whether two indices surely have one value: the same operations of the same variables and elements."""
+    pairs = [(a, b)]
+    while pairs:
+        match pairs.pop():
+            case x, y if x is y:
+                pass
+            case IntImm(value=m, dtype=of), IntImm(value=n, dtype=to) if (m, of) == (n, to):
+                pass
+            case Cast(value=x, dtype=of), Cast(value=y, dtype=to) if of == to:
+                pairs.append((x, y))
+            case Binary(op=op, a=x, b=y), Binary(op=other, a=v, b=w) if op == other:
+                pairs += [(x, v), (y, w)]
+            case BufferLoad(buffer=x, indices=m), BufferLoad(buffer=y, indices=n) if x is y and len(m) == len(n):
+                pairs += zip(m, n, strict=True)
+            case _:
+                return False
+    return True
+
+
+def read_checks(state: State, loop: For) -> Scope | str | None:
+    """Find the checks of `loop` that can be made before it: `None` if it makes none, or in words why not."""
+    nodes = [*postorder(loop.body)]
+    if any(_is_foreign(state, item) for item in nodes):
+        return None
+    reader = _Reader(state, {item.buffer for item in nodes if isinstance(item, BufferStore)})
+    mark = state.bounds.mark()
+    state.bounds.enter_loop(loop)
+    found = Scope(loop, tuple(reader.read(loop.body, ())))
+    state.bounds.leave(mark)
+    possible: set[Check] = set()
+    for check in sorted(found.checks(), key=lambda item: item.level):
+        if check.key not in reader.refused and check.behind <= {item.key for item in possible}:
+            possible.add(check)
+    return found.only(frozenset(possible)) or reader.reason or None
+
+
+def _is_foreign(state: State, node: object) -> bool:
+    """Tell whether a loop with this in it is left alone: calls, vectors, and loops that end when they like."""
+    match node:
+        case Intrinsic(name=name):
+            return name in CALLS or arity_of(name) is None
+        case BufferStore():
+            return state.lanes.width(node) > 1
+        case While() | LetExpr():
+            return True
+        case _:
+            return False
+
+
+@dataclass(slots=True)
+class _Reader:
+    """Goes through the statements of a loop that stores to `written`; `refused` are checks that stay in it."""
+
+    state: State
+    written: set[Buffer]
+    refused: set[AccessKey] = field(default_factory=set[AccessKey])
+    reason: str = ""
+
+    def read(self, stmt: Stmt, conditions: Conditions) -> "Iterator[Scope | Check]":
+        """List what is checked in a statement that runs where `conditions` hold."""
+        bounds = self.state.bounds
+        mark = bounds.mark()
+        match cast("TirStmt", stmt):
+            case SeqStmt(stmts=stmts):
+                for item in stmts:
+                    yield from self.read(item, conditions)
+            case BufferStore(indices=indices, value=value) as store:
+                yield from self._access(store, conditions)
+                yield from self._exprs((*indices, value), conditions)
+            case For(start=start, extent=extent, step=None, body=body) as loop:
+                if loop.kind != "thread_binding" and self._is_ahead((start, extent)):
+                    bounds.enter_loop(loop)
+                    yield from _scope(loop, self.read(body, conditions))
+            case Block(matches=(), alloc_buffers=()) as block:
+                yield from self._block(block, conditions)
+            case IfThenElse(condition=condition, then_body=then, else_body=other):
+                yield from self._exprs((condition,), conditions)
+                if self._is_ahead((condition,)):
+                    yield from self.read(then, (*conditions, condition))
+                    if other is not None:
+                        yield from self.read(other, (*conditions, _inverse(condition)))
+            case LetStmt(var=var, value=value, body=body) as let:
+                yield from self._exprs((value,), conditions)
+                if self._is_ahead((value,)):
+                    bounds.bind_let(var, value)
+                    yield from _scope(let, self.read(body, conditions))
+            case _:
+                pass
+        bounds.leave(mark)
+
+    def _block(self, block: Block, conditions: Conditions) -> "Iterator[Scope | Check]":
+        tests = () if block.predicate is None else (block.predicate,)
+        for item in block.iter_vars:
+            if not self._is_ahead((item.binding,)):
+                return
+            self.state.bounds.bind_let(item.var, item.binding)
+        if self._is_ahead(tests):
+            bodies = (block.body,) if block.init is None else (block.init, block.body)
+            parts = (part for body in bodies for part in self.read(body, (*conditions, *tests)))
+            yield from _scope(block, parts)
+
+    def _exprs(self, exprs: Iterable[PrimExpr], conditions: Conditions) -> Iterator[Check]:
+        """List the checks of expressions; a side of a choice is computed under its condition."""
+        for expr in exprs:
+            match expr:
+                case Select(condition=condition, true_value=a, false_value=b):
+                    yield from self._exprs((condition,), conditions)
+                    yield from self._exprs((a,), (*conditions, condition))
+                    yield from self._exprs((b,), (*conditions, _inverse(condition)))
+                case Binary(op="and" | "or" as op, a=a, b=b):
+                    yield from self._exprs((a,), conditions)
+                    yield from self._exprs((b,), (*conditions, a if op == "and" else _inverse(a)))
+                case _:
+                    if isinstance(expr, BufferLoad):
+                        yield from self._access(expr, conditions)
+                    yield from self._exprs((item for item in children(expr) if isinstance(item, PrimExpr)), conditions)
+
+    def _access(self, access: Access, conditions: Conditions) -> Iterator[Check]:
+        storage = self.state.storage.get(access.buffer)
+        kinds = [self.state.scalar_of(index).kind for index in access.indices]
+        if storage is None or len(kinds) != len(storage.extents) or not {*kinds} <= {"int", "uint"}:
+            return
+        for position, index in enumerate(access.indices):
+            if not self._is_proven(access, position, conditions):
+                behind = self._behind(index)
+                if self._is_ahead((index,), behind) and self._is_ahead(conditions):
+                    level = 1 + self._depth(index) if behind else 0
+                    yield Check(access, position, conditions, frozenset(behind), level)
+                else:
+                    self.refused.add(key_of(access, position))
+
+    def _is_proven(self, access: Access, position: int, conditions: Conditions = ()) -> bool:
+        bounds = self.state.bounds
+        mark = bounds.mark()
+        for condition in conditions:
+            bounds.assume(condition)
+        is_proven = self.state.is_in_range(access, position)
+        bounds.leave(mark)
+        return is_proven
+
+    def _behind(self, index: PrimExpr) -> set[AccessKey]:
+        """Return the checks of the loads that an index is made of."""
+        loads = [item for item in postorder(index) if isinstance(item, BufferLoad)]
+        places = ((load, at) for load in loads for at in range(len(load.indices)))
+        return {key_of(load, at) for load, at in places if not self._is_proven(load, at)}
+
+    def _depth(self, index: PrimExpr) -> int:
+        """Count the checks that follow each other in an index, less one."""
+        return max((1 + self._depth(item) for _, _, item in self._behind(index) if self._behind(item)), default=0)
+
+    def _is_ahead(self, exprs: Iterable[PrimExpr], behind: "set[AccessKey] | None" = None) -> bool:
+        """Tell whether expressions can be computed before the loop, as soon as the checks `behind` were made."""
+        return all(self._is_ahead_node(item, behind or set()) for expr in exprs for item in postorder(expr))
+
+    def _is_ahead_node(self, item: object, behind: "set[AccessKey]") -> bool:
+        match item:
+            case BufferLoad(indices=indices):
+                if not self._is_kept(item):
+                    self.reason = f"`{item.buffer.name}`, which its indices are read from, is written in it"
+                    return False
+                return all(self._is_proven(item, at) or key_of(item, at) in behind for at in range(len(indices)))
+            case Binary():
+                return is_safe_binary(self.state, item)
+            case _:
+                return True
+
+    def _is_kept(self, load: BufferLoad) -> bool:
+        """Tell whether no store of the loop changes what a load reads."""
+        storage = self.state.storage
+        stored = [storage.get(buffer) for buffer in self.written]
+        mine = storage.get(load.buffer)
+        if mine is None or mine.memory is not None or len(load.indices) != len(mine.extents):
+            return False
+        return all(item is not None and item.memory is None and item.pointer != mine.pointer for item in stored)
+
+
+def _scope(stmt: For | Block | LetStmt, parts: "Iterable[Scope | Check]") -> "tuple[Scope, ...]":
+    found = tuple(parts)
+    return (Scope(stmt, found),) if found else ()
+
+
+def _inverse(condition: PrimExpr) -> PrimExpr:
+    return Unary("not", condition, "bool")

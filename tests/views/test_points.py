@@ -1,0 +1,36 @@
+"""Breakpoints in the address of a page."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from relax_core.present.run_models import Breakpoint
+from views.points import read, written
+
+places = st.one_of(st.integers(1, 10**6).map(lambda n: (n, -1)), st.integers(0, 10**6).map(lambda n: (0, n)))
+points = st.builds(
+    lambda place, is_on, condition: Breakpoint(place[0], place[1], is_on, condition),
+    places,
+    st.booleans(),
+    st.text(max_size=30),
+)
+
+
+@given(st.lists(points, max_size=5).map(tuple))
+def test_what_is_written_is_read(given_points: tuple[Breakpoint, ...]) -> None:
+    assert read(written(given_points)) == given_points
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("8,@12,-9", (Breakpoint(8), Breakpoint(pc=12), Breakpoint(9, is_on=False))),
+        ("8?i > 3", (Breakpoint(8, condition="i > 3"),)),
+        ("-@2?f(a%2C b) == 7 %25 2", (Breakpoint(pc=2, is_on=False, condition="f(a, b) == 7 % 2"),)),
+        ("@,-,3,@-1,?i,*", (Breakpoint(3),)),
+        ("-*?isnan(written)", (Breakpoint(is_on=False, condition="isnan(written)"),)),
+        ("", ()),
+    ],
+)
+def test_an_address_is_read(text: str, found: tuple[Breakpoint, ...]) -> None:
+    assert read(text) == found

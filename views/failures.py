@@ -1,0 +1,78 @@
+"""What a page shows in place of a reply: what happened, where in the text, and what the user can do."""
+
+import streamlit as st
+
+from relax_core.engine.protocol import Failure
+from relax_core.present.models import Problem
+from views import SOURCE
+from views.connection import program_of, run_again, samples
+from views.state import go_to_line, open_sample, selection
+
+_NOTHING_TO_RUN = "EN009"
+"""That arguments cannot be made up is no mistake of the program."""
+_SHOWN = 8
+
+
+def show_failure(failure: Failure) -> None:
+    """Say what happened, and what the user can do."""
+    with st.container(key="failure", gap="small"):
+        match failure.problems:
+            case (Problem(code=code, message=message, hint=hint),) if code == _NOTHING_TO_RUN:
+                st.info(f"**{failure.title}.** {message}: {hint}.")
+            case ():
+                st.error(f"**{failure.title}.** {failure.message}")
+            case problems:
+                _show_problems(failure.title, problems)
+        if failure.kind == "diagnosed":
+            if st.button("Open the source", key="failure.source"):
+                st.switch_page(SOURCE)
+        else:
+            st.button("Run again", key="failure.again", on_click=run_again)
+
+
+def show_offer(page: str, title: str, text: str, paths: tuple[str, ...]) -> None:
+    """Say why a page has nothing to show for this module, and offer samples for which it has."""
+    known = samples()
+    with st.container(key="offer", gap="small", horizontal_alignment="center"):
+        st.markdown(f"**{title}**", text_alignment="center")
+        st.markdown(text, text_alignment="center")
+        with st.container(horizontal=True, horizontal_alignment="center", gap="xsmall"):
+            for path in paths:
+                if path in known:
+                    st.button(known[path].title, key=f"{page}.open.{path}", on_click=open_sample, args=(path,))
+
+
+def _show_problems(title: str, problems: tuple[Problem, ...]) -> None:
+    errors = tuple(problem for problem in problems if problem.severity == "error") or problems
+    count = f"{len(errors)} problem{'' if len(errors) == 1 else 's'} in {selection().sample.rsplit('/', 1)[-1]}"
+    st.error(f"**{title}.** {count}")
+    lines = program_of(selection()).text.split("\n")
+    for number, problem in enumerate(errors[:_SHOWN]):
+        _show_problem(number, problem, lines)
+    if len(errors) > _SHOWN:
+        st.caption(f"{len(errors) - _SHOWN} more are listed below the text.")
+
+
+def _show_problem(number: int, problem: Problem, lines: list[str]) -> None:
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        st.badge(problem.code, color="red")
+        st.markdown(problem.message, width="content")
+        is_placed = 0 < problem.line <= len(lines)
+        label = f"Go to line {problem.line}"
+        if is_placed and st.button(label, key=f"failure.line.{number}", type="tertiary"):
+            go_to_line(problem.line)
+            st.switch_page(SOURCE)
+    if is_placed:
+        st.code(_excerpt(problem, lines[problem.line - 1]), language=None)
+    if problem.hint:
+        st.markdown(f"Hint: {problem.hint}")
+    if problem.explanation:
+        st.caption(problem.explanation)
+
+
+def _excerpt(problem: Problem, text: str) -> str:
+    """Return the line with its number, and a line of carets below."""
+    number = f"{problem.line}  "
+    end = problem.end_column if problem.end_line == problem.line else len(text) + 1
+    carets = "^" * max(1, end - problem.column)
+    return f"{number}{text}\n{' ' * (len(number) + problem.column - 1)}{carets}"

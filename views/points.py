@@ -1,0 +1,32 @@
+"""Breakpoints as the address of a page holds them, with commas between: `8`, `-@12`, `8?i > 3`, `*?isnan(written)`."""
+
+from urllib.parse import unquote
+
+from relax_core.present.run_models import Breakpoint
+
+
+def written(points: tuple[Breakpoint, ...]) -> str:
+    """Write breakpoints: `8` a line, `@12` an instruction, `*` anywhere; `-` in front if off, `?condition` behind."""
+    return ",".join(map(_one, points))
+
+
+def _one(point: Breakpoint) -> str:
+    place = f"@{point.pc}" if point.pc >= 0 else str(point.line or "*")
+    escaped = point.condition.replace("%", "%25").replace(",", "%2C")
+    condition = f"?{escaped}" if escaped else ""
+    return f"{'' if point.is_on else '-'}{place}{condition}"
+
+
+def read(text: str) -> tuple[Breakpoint, ...]:
+    """Read breakpoints; what is none is left out."""
+    points: list[Breakpoint] = []
+    for part in text.split(","):
+        place, _, condition = part.partition("?")
+        number = place.removeprefix("-").removeprefix("@")
+        if number == "*" and condition:
+            points.append(Breakpoint(is_on=not part.startswith("-"), condition=unquote(condition)))
+        if not number.isdecimal():
+            continue
+        line, pc = (0, int(number)) if "@" in place else (int(number), -1)
+        points.append(Breakpoint(line, pc, not part.startswith("-"), unquote(condition)))
+    return tuple(points)
