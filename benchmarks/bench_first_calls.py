@@ -14,12 +14,12 @@ import numpy as np
 from benchmarks.table import Row, Table
 from relax_core.frontend.parse import parse_text
 from relax_core.ir.tir import PrimFunc
-from relax_core.jit.cache import ObjectCache
-from relax_core.jit.compile_process import CompileProcess
-from relax_core.jit.compiler import PROCESS_COUNT, Compiler
+from relax_core.jit.compilation.cache import ObjectCache
+from relax_core.jit.compilation.compile_process import CompileProcess
+from relax_core.jit.compilation.compiler import PROCESS_COUNT, Compiler
+from relax_core.jit.compilation.pool import Pool
+from relax_core.jit.compilation.target import Target
 from relax_core.jit.engine import Engine
-from relax_core.jit.pool import Pool
-from relax_core.jit.target import Target
 
 MANY, FEW, ROUND_COUNT, COLUMNS = 100, 9, 3, 24
 COLD, CACHED = "one kernel, compiled", "one kernel, from the cache"

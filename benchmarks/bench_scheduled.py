@@ -5,7 +5,7 @@ from benchmarks.performance import numpy_call, our_call, tvm_call
 from benchmarks.scheduled import scheduled_matmul
 from benchmarks.table import Row, Table
 from benchmarks.timing import measure
-from relax_core.jit.target import Target
+from relax_core.jit.compilation.target import Target
 
 SIZES = (512, 1024)
 ROUNDS = 5

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import settings
 from playwright.sync_api import Browser, Page, sync_playwright
 
-from relax_core.jit.cache import VARIABLE
+from relax_core.jit.compilation.cache import VARIABLE
 from tests.app_server import serve
 from tests.golden_text import Golden
 

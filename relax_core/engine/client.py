@@ -43,7 +43,7 @@ from relax_core.engine.protocol import (
     StopOf,
     reply_type,
 )
-from relax_core.jit.cache import HOME_VARIABLE, VARIABLE
+from relax_core.jit.compilation.cache import HOME_VARIABLE, VARIABLE
 
 R = TypeVar("R")
 

@@ -16,8 +16,8 @@ from typing import Final
 
 from relax_core.engine.limits import MEGABYTE
 from relax_core.engine.sandbox import die_with_parent, filter_calls, leave_network
-from relax_core.jit.cache import ObjectCache, open_cache
-from relax_core.jit.compile_process import IMAGE_LIMIT_BYTES, command, serve
+from relax_core.jit.compilation.cache import ObjectCache, open_cache
+from relax_core.jit.compilation.compile_process import IMAGE_LIMIT_BYTES, command, serve
 
 IDLE_SECONDS: Final = 20.0
 _MEMORY_BYTES: Final = 1024 * MEGABYTE

@@ -62,7 +62,7 @@ from relax_core.engine.spelling import fitting_name
 from relax_core.engine.study import Report, Study
 from relax_core.frontend.layout import restore_layout
 from relax_core.frontend.parse import Parsed, parse_text
-from relax_core.jit.compiler import Compiler, local_compiler
+from relax_core.jit.compilation.compiler import Compiler, local_compiler
 from relax_core.jit.engine import Engine
 from relax_core.jit.options import KernelOptions
 from relax_core.present.catalog import catalog

@@ -23,7 +23,7 @@ from relax_core.ir.rewrite import RewriteLog
 from relax_core.ir.tir import BufferStore
 from relax_core.ir.types import Type
 from relax_core.jit.engine import Engine
-from relax_core.jit.ranges import access_report
+from relax_core.jit.lowering.ranges import access_report
 from relax_core.passes.core import Stage
 from relax_core.passes.pipeline import default_pipeline, final_module, repaired_codes, run_pipeline
 from relax_core.pattern.tables import NO_TABLES, Tables, read_tables

@@ -28,7 +28,7 @@ from relax_core.engine.protocol import (
 )
 from relax_core.engine.sandbox import die_with_parent, filter_calls, leave_network
 from relax_core.engine.session import Session
-from relax_core.jit.compiler import Compiler, served_compiler
+from relax_core.jit.compilation.compiler import Compiler, served_compiler
 from relax_core.vm import torch_operators
 
 EXIT_MEMORY = 71

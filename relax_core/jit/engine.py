@@ -9,16 +9,16 @@ from weakref import ref
 
 from relax_core.ir.rewrite import RewriteLog
 from relax_core.ir.tir import PrimFunc
-from relax_core.jit.builtin import RECORD_COUNT, Builtins, Records, builtin_program
-from relax_core.jit.compiler import Compiler
-from relax_core.jit.facts import Facts
+from relax_core.jit.calls.builtin import RECORD_COUNT, Builtins, Records, builtin_program
+from relax_core.jit.calls.memory import keep_freed_memory
+from relax_core.jit.calls.threads import thread_count, thread_symbols
+from relax_core.jit.compilation.compiler import Compiler
+from relax_core.jit.compilation.facts import Facts
+from relax_core.jit.compilation.specialisation import Request, Specialisation, source_of
+from relax_core.jit.compilation.target import NO_SYMBOLS, Target
 from relax_core.jit.kernel import CANCELLED_FUEL, Compiled, Kernel
-from relax_core.jit.lower import NO_FUNCTIONS
-from relax_core.jit.memory import keep_freed_memory
+from relax_core.jit.lowering.lower import NO_FUNCTIONS
 from relax_core.jit.options import DEFAULT_OPTIONS, KernelOptions
-from relax_core.jit.specialisation import Request, Specialisation, source_of
-from relax_core.jit.target import NO_SYMBOLS, Target
-from relax_core.jit.threads import thread_count, thread_symbols
 
 UNLIMITED_FUEL = 1 << 62
 KERNEL_COUNT = 512

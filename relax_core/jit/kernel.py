@@ -14,23 +14,23 @@ from relax_core.diagnostics import CompileError, Diagnostic, RunError
 from relax_core.ir.node import Node, children
 from relax_core.ir.rewrite import RewriteLog
 from relax_core.ir.tir import BufferLoad, BufferStore, PrimFunc
-from relax_core.jit.arguments import Bound, Signature, address_of
-from relax_core.jit.bounds import Bounds
-from relax_core.jit.builtin import Builtins
-from relax_core.jit.callers import Caller
-from relax_core.jit.checks import cancelled, diagnose
-from relax_core.jit.facts import Facts, size_bytes
-from relax_core.jit.jumps import ENDED, STOPPED
-from relax_core.jit.lower import Lowered
+from relax_core.jit.calls.arguments import Bound, Signature, address_of
+from relax_core.jit.calls.builtin import Builtins
+from relax_core.jit.calls.callers import Caller
+from relax_core.jit.calls.trampoline import CallHost, Trampoline
+from relax_core.jit.compilation.facts import Facts, size_bytes
+from relax_core.jit.compilation.specialisation import Request, Specialisation, source_of
+from relax_core.jit.compilation.target import Program, Target
+from relax_core.jit.lowering.bounds import Bounds
+from relax_core.jit.lowering.checks import cancelled, diagnose
+from relax_core.jit.lowering.jumps import ENDED, STOPPED
+from relax_core.jit.lowering.lower import Lowered
+from relax_core.jit.lowering.packed_calls import FAILED
+from relax_core.jit.lowering.ranges import access_report
+from relax_core.jit.lowering.text import text_of
+from relax_core.jit.lowering.types import ScalarType
 from relax_core.jit.options import KernelOptions
-from relax_core.jit.packed_calls import FAILED
-from relax_core.jit.ranges import access_report
 from relax_core.jit.remarks import KernelRemark
-from relax_core.jit.specialisation import Request, Specialisation, source_of
-from relax_core.jit.target import Program, Target
-from relax_core.jit.text import text_of
-from relax_core.jit.trampoline import CallHost, Trampoline
-from relax_core.jit.types import ScalarType
 from relax_core.source import Span
 
 # A kernel that is called with more different sizes than this gets code that works for any.

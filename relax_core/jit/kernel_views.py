@@ -8,13 +8,13 @@ from time import perf_counter
 from relax_core.ir.node import Node
 from relax_core.ir.prim import PrimVar
 from relax_core.ir.tir import PrimFunc
-from relax_core.jit.checks import Locate
-from relax_core.jit.debug_lines import Origin, PlacedLine, placed_assembly, placed_ir
-from relax_core.jit.lower import NO_FUNCTIONS, lower
+from relax_core.jit.compilation.debug_lines import Origin, PlacedLine, placed_assembly, placed_ir
+from relax_core.jit.compilation.target import Target
+from relax_core.jit.lowering.checks import Locate
+from relax_core.jit.lowering.lower import NO_FUNCTIONS, lower
+from relax_core.jit.lowering.ranges import AccessFact, access_report
 from relax_core.jit.options import DEFAULT_OPTIONS, KernelOptions
-from relax_core.jit.ranges import AccessFact, access_report
 from relax_core.jit.remarks import KernelRemark
-from relax_core.jit.target import Target
 
 _VERDICT = "loop not vectorized"
 _WRITTEN = f"{_VERDICT}: vectorization is explicitly disabled"

@@ -5,10 +5,10 @@ from collections.abc import Mapping, Sequence
 from relax_core.ir.node import Node, postorder
 from relax_core.ir.prim import PrimExpr, PrimVar
 from relax_core.ir.tir import Block, BufferLoad, BufferStore, For, IfThenElse, LetStmt, PrimFunc, While
-from relax_core.jit.debug_lines import Origin, PlacedLine
+from relax_core.jit.compilation.debug_lines import Origin, PlacedLine
 from relax_core.jit.kernel_views import KernelViews
-from relax_core.jit.ranges import AccessFact
-from relax_core.jit.text import text_of
+from relax_core.jit.lowering.ranges import AccessFact
+from relax_core.jit.lowering.text import text_of
 from relax_core.present.code import Language, tokenize
 from relax_core.present.kernel_models import (
     AccessRow,

@@ -56,7 +56,7 @@ class Calls:
     def engine(self) -> KernelEngine:
         """The kernel compiler, made when it is first needed."""
         if self._given_engine is None:
-            from relax_core.jit.compiler import local_compiler
+            from relax_core.jit.compilation.compiler import local_compiler
             from relax_core.jit.engine import Engine
 
             stop, compiler = self._machine.is_over, local_compiler()

@@ -11,13 +11,13 @@ import pytest
 from relax_core.engine.client import Client
 from relax_core.engine.compile_service import CompileService
 from relax_core.engine.protocol import Program, RunOf
-from relax_core.jit.cache import VARIABLE, ObjectCache
-from relax_core.jit.compile_process import Descriptors, write_all
-from relax_core.jit.facts import Entry
-from relax_core.jit.llvm_source import Source
+from relax_core.jit.compilation.cache import VARIABLE, ObjectCache
+from relax_core.jit.compilation.compile_process import Descriptors, write_all
+from relax_core.jit.compilation.facts import Entry
+from relax_core.jit.compilation.llvm_source import Source
+from relax_core.jit.compilation.specialisation import Request, Specialisation
+from relax_core.jit.compilation.target import Target
 from relax_core.jit.options import KernelOptions
-from relax_core.jit.specialisation import Request, Specialisation
-from relax_core.jit.target import Target
 from relax_core.present.run_models import Run
 from tests.jit.programs import tir_matmul
 

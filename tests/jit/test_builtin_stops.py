@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from relax_core.diagnostics import RunError
-from relax_core.jit.builtin import RECORD_COUNT
+from relax_core.jit.calls.builtin import RECORD_COUNT
 from relax_core.jit.engine import Engine
 from tests.jit.programs import parsed, tir_matmul
 

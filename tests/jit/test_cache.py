@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 
 from relax_core.ir.prim import binary
-from relax_core.jit.cache import VARIABLE, ObjectCache, open_cache
-from relax_core.jit.compiler import Compiler
+from relax_core.jit.compilation.cache import VARIABLE, ObjectCache, open_cache
+from relax_core.jit.compilation.compiler import Compiler
+from relax_core.jit.compilation.llvm_source import Source
+from relax_core.jit.compilation.pipelines import PIPELINES, Pipeline
+from relax_core.jit.compilation.target import Target
 from relax_core.jit.engine import Engine
-from relax_core.jit.llvm_source import Source
-from relax_core.jit.pipelines import PIPELINES, Pipeline
-from relax_core.jit.target import Target
 from tests.jit.programs import elementwise
 
 KEY, OTHER = "0123456789abcdef", "0123456789abcdee"

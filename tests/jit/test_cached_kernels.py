@@ -11,18 +11,18 @@ import pytest
 
 from relax_core.diagnostics import RunError
 from relax_core.ir.tir import PrimFunc
-from relax_core.jit import version
-from relax_core.jit.cache import ObjectCache
-from relax_core.jit.checks import Locate
-from relax_core.jit.compile_process import command
-from relax_core.jit.compiler import Compiler
+from relax_core.jit.compilation import version
+from relax_core.jit.compilation.cache import ObjectCache
+from relax_core.jit.compilation.compile_process import command
+from relax_core.jit.compilation.compiler import Compiler
+from relax_core.jit.compilation.facts import Entry, Facts, Workspace
+from relax_core.jit.compilation.specialisation import Specialisation
+from relax_core.jit.compilation.target import Target
 from relax_core.jit.engine import Engine
-from relax_core.jit.facts import Entry, Facts, Workspace
 from relax_core.jit.kernel import Kernel
-from relax_core.jit.lower import Lowered
+from relax_core.jit.lowering.checks import Locate
+from relax_core.jit.lowering.lower import Lowered
 from relax_core.jit.options import KernelOptions
-from relax_core.jit.specialisation import Specialisation
-from relax_core.jit.target import Target
 from tests.jit.programs import gather, parsed, row_sum, tir_matmul
 
 TARGET = Target()
@@ -202,7 +202,7 @@ def test_an_entry_is_read_as_it_was_written() -> None:
 
 def test_the_version_covers_all_that_lowering_imports() -> None:
     show = "import sys; print(*(name for name in sys.modules if name.startswith('relax_core.')))"
-    *start, code, package, _ = command("jit.specialisation", "")
+    *start, code, package, _ = command("jit.compilation.specialisation", "")
     code = code.replace("import main", "import Request").replace("main(sys.argv[2:])", show).format()
     found = subprocess.run([*start, code, package], capture_output=True, text=True, check=True).stdout.split()
     assert "relax_core.jit.transforms.tile" in found

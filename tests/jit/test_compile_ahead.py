@@ -9,15 +9,15 @@ import numpy as np
 import pytest
 
 from relax_core.ir.tir import PrimFunc
-from relax_core.jit.cache import ObjectCache
-from relax_core.jit.compile_process import TEXT_LIMIT_BYTES, CompileProcess, Connection, Work
-from relax_core.jit.compiler import Compiler
+from relax_core.jit.compilation.cache import ObjectCache
+from relax_core.jit.compilation.compile_process import TEXT_LIMIT_BYTES, CompileProcess, Connection, Work
+from relax_core.jit.compilation.compiler import Compiler
+from relax_core.jit.compilation.llvm_source import Source
+from relax_core.jit.compilation.pipelines import Pipeline
+from relax_core.jit.compilation.pool import Pool
+from relax_core.jit.compilation.specialisation import Request, Specialisation, source_of
+from relax_core.jit.compilation.target import Target
 from relax_core.jit.engine import AHEAD_COUNT, Engine
-from relax_core.jit.llvm_source import Source
-from relax_core.jit.pipelines import Pipeline
-from relax_core.jit.pool import Pool
-from relax_core.jit.specialisation import Request, Specialisation, source_of
-from relax_core.jit.target import Target
 from tests.jit.programs import Buffer, BufferLoad, BufferStore, binary, for_each, index, integer, prim_func
 
 TARGET = Target()

@@ -16,12 +16,12 @@ from relax_core.ir.equality import structural_equal
 from relax_core.ir.node import Node
 from relax_core.ir.prim import FloatImm, PrimExpr, binary
 from relax_core.ir.tir import PrimFunc
-from relax_core.jit.content import nodes_of, rows_of
-from relax_core.jit.facts import Facts
+from relax_core.jit.compilation.content import nodes_of, rows_of
+from relax_core.jit.compilation.facts import Facts
+from relax_core.jit.compilation.specialisation import Request, Specialisation
+from relax_core.jit.compilation.target import Target
+from relax_core.jit.lowering.symbols import shape_symbols
 from relax_core.jit.options import KernelOptions
-from relax_core.jit.specialisation import Request, Specialisation
-from relax_core.jit.symbols import shape_symbols
-from relax_core.jit.target import Target
 from relax_core.passes.pipeline import run_pipeline
 from tests.jit.programs import Buffer, BufferStore, PrimVar, elementwise, for_each, integer, prim_func
 
@@ -214,7 +214,7 @@ def test_options_sizes_processor_and_version_are_part_of_the_name(monkeypatch: p
     request = plain.request()
     assert request is not None
     assert request.key(elsewhere) not in keys
-    monkeypatch.setattr("relax_core.jit.specialisation.lowering_version", lambda: "another")
+    monkeypatch.setattr("relax_core.jit.compilation.specialisation.lowering_version", lambda: "another")
     assert request.key(TARGET) not in keys
 
 

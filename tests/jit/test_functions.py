@@ -10,10 +10,10 @@ import numpy.typing as npt
 import pytest
 
 from relax_core.ir.prim import Intrinsic
-from relax_core.jit.code import Code
+from relax_core.jit.compilation.target import Target
 from relax_core.jit.engine import Engine
 from relax_core.jit.functions.table import ELEMENTARY, ELEMENTARY_DOUBLE, define_function
-from relax_core.jit.target import Target
+from relax_core.jit.lowering.code import Code
 from tests.jit.programs import elementwise
 
 Array = npt.NDArray[Any]

@@ -7,13 +7,13 @@ from collections.abc import Iterator
 import pytest
 
 from relax_core.ir.tir import BufferLoad, BufferStore, For, PrimFunc
-from relax_core.jit.debug_lines import Origin, PlacedLine, placed_assembly, placed_ir
+from relax_core.jit.compilation.debug_lines import Origin, PlacedLine, placed_assembly, placed_ir
+from relax_core.jit.compilation.llvm_remarks import captured_remarks
+from relax_core.jit.compilation.target import Target
 from relax_core.jit.kernel_views import KernelViews, kernel_views
-from relax_core.jit.llvm_remarks import captured_remarks
-from relax_core.jit.lower import lower
+from relax_core.jit.lowering.lower import lower
+from relax_core.jit.lowering.symbols import shape_symbols
 from relax_core.jit.options import KernelOptions
-from relax_core.jit.symbols import shape_symbols
-from relax_core.jit.target import Target
 from tests.jit.programs import elementwise, gather, plus, row_sum, tir_matmul
 
 NAIVE = KernelOptions(is_transformed=False)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import relax_core as rc
-from relax_core.jit.memory import keep_freed_memory
+from relax_core.jit.calls.memory import keep_freed_memory
 
 TEXT = """@I.ir_module
 class Module:

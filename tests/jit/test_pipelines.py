@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 from relax_core.ir.tir import PrimFunc
+from relax_core.jit.compilation.pipelines import PIPELINES, Form, Pipeline, form_of, pipeline_of
+from relax_core.jit.compilation.specialisation import source_of
+from relax_core.jit.compilation.target import Target
 from relax_core.jit.engine import Engine
 from relax_core.jit.kernel import Kernel
 from relax_core.jit.options import KernelOptions
-from relax_core.jit.pipelines import PIPELINES, Form, Pipeline, form_of, pipeline_of
-from relax_core.jit.specialisation import source_of
-from relax_core.jit.target import Target
 from relax_core.jit.transforms.registry import TRANSFORMS
 from tests.jit.programs import parsed, row_sum
 

@@ -11,8 +11,8 @@ from relax_core.diagnostics import DiagnosedError, has_errors
 from relax_core.frontend.parse import parse_text
 from relax_core.ir.tir import PrimFunc
 from relax_core.jit.engine import Engine
+from relax_core.jit.lowering.ranges import access_report
 from relax_core.jit.options import KernelOptions
-from relax_core.jit.ranges import access_report
 
 SAMPLES = Path(__file__).resolve().parents[2] / "samples"
 RANDOM = np.random.default_rng(0)

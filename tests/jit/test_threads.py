@@ -8,10 +8,10 @@ from threading import Thread
 
 import pytest
 
-from relax_core.jit import threads
-from relax_core.jit.compiler import Compiler
-from relax_core.jit.llvm_source import Source
-from relax_core.jit.target import Program, Target
+from relax_core.jit.calls import threads
+from relax_core.jit.compilation.compiler import Compiler
+from relax_core.jit.compilation.llvm_source import Source
+from relax_core.jit.compilation.target import Program, Target
 
 ROOT = Path(__file__).resolve().parents[2]
 pytestmark = pytest.mark.skipif(threads.thread_count(2) < 2, reason="see threads.ll")
@@ -140,7 +140,7 @@ SCRIPT = """
 import os
 from tests.jit.transforms import test_parallel as t
 from relax_core.engine.sandbox import filter_calls
-from relax_core.jit import threads
+from relax_core.jit.calls import threads
 from relax_core.jit.transforms import parallel
 parallel.LEAST_NANOSECONDS = 0
 def check():

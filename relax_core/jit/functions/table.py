@@ -3,7 +3,6 @@
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
-from relax_core.jit.code import Code
 from relax_core.jit.functions import double, single
 from relax_core.jit.functions.circular import acos, asin, atan, cos, sin, tan
 from relax_core.jit.functions.error import erf
@@ -11,6 +10,7 @@ from relax_core.jit.functions.exponential import cosh, exp, exp2, exp10, expm1, 
 from relax_core.jit.functions.logarithm import ln, log1p, log2_of, log10, power
 from relax_core.jit.functions.real import Body, Real, Scalar
 from relax_core.jit.functions.root import rsqrt
+from relax_core.jit.lowering.code import Code
 
 Define = Callable[..., Real]
 

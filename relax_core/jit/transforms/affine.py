@@ -6,7 +6,7 @@ from types import MappingProxyType
 from typing import Literal, Self
 
 from relax_core.ir.prim import Binary, Cast, IntImm, PrimExpr, PrimVar, dtype_of
-from relax_core.jit.polynomial import Interval
+from relax_core.jit.lowering.polynomial import Interval
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,16 +7,16 @@ from math import prod
 from relax_core.ir.node import postorder
 from relax_core.ir.prim import Intrinsic, PrimVar
 from relax_core.ir.tir import For
-from relax_core.jit.intrinsics import CALLS
-from relax_core.jit.loops import CHUNK
+from relax_core.jit.lowering.intrinsics import CALLS
+from relax_core.jit.lowering.loops import CHUNK
+from relax_core.jit.lowering.state import State
+from relax_core.jit.lowering.vectors import store_value
+from relax_core.jit.lowering.work import static_work
 from relax_core.jit.options import Mode
-from relax_core.jit.state import State
 from relax_core.jit.transforms.nest import Axis, Nest, read_nest
 from relax_core.jit.transforms.nest_values import Value, element_at, emit_value, offset_at, value_of
 from relax_core.jit.transforms.repeat import repeat, repeat_paid
 from relax_core.jit.transforms.transform import Plan, Refusal, Transform
-from relax_core.jit.vectors import store_value
-from relax_core.jit.work import static_work
 
 MODES: frozenset[Mode] = frozenset(("bitwise", "exact", "fast"))
 

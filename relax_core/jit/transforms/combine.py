@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from relax_core.ir.prim import BinaryKind
-from relax_core.jit.code import Code
-from relax_core.jit.types import ScalarType
+from relax_core.jit.lowering.code import Code
+from relax_core.jit.lowering.types import ScalarType
 
 _FLOAT: Mapping[str, str] = MappingProxyType({"+": "fadd", "-": "fsub", "*": "fmul", "/": "fdiv"})
 _INTEGER: Mapping[str, str] = MappingProxyType({"+": "add", "-": "sub", "*": "mul", "&": "and", "|": "or", "^": "xor"})

@@ -7,8 +7,8 @@ from math import prod
 from relax_core.ir.node import Node, children
 from relax_core.ir.prim import BinaryKind, PrimExpr, PrimVar
 from relax_core.ir.tir import BufferLoad, BufferStore, For
-from relax_core.jit.polynomial import Interval
-from relax_core.jit.state import Storage
+from relax_core.jit.lowering.polynomial import Interval
+from relax_core.jit.lowering.state import Storage
 from relax_core.jit.transforms.affine import Affine
 
 

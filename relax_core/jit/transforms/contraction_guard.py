@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from relax_core.ir.prim import Binary, IntImm, Intrinsic, PrimExpr, PrimVar
-from relax_core.jit.polynomial import EVERYTHING, Interval
-from relax_core.jit.state import State
+from relax_core.jit.lowering.polynomial import EVERYTHING, Interval
+from relax_core.jit.lowering.state import State
 from relax_core.jit.transforms.affine import Affine, affine_of
 from relax_core.jit.transforms.contraction import Dim, Place
 

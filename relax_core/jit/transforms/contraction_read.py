@@ -14,8 +14,8 @@ from relax_core.ir.prim import (
     Select,
 )
 from relax_core.ir.tir import Block, BufferLoad, BufferStore, For, Stmt
-from relax_core.jit.polynomial import Interval
-from relax_core.jit.state import State
+from relax_core.jit.lowering.polynomial import Interval
+from relax_core.jit.lowering.state import State
 from relax_core.jit.transforms.affine import Affine
 from relax_core.jit.transforms.contraction import Contraction, Dim, Guard, Operand, Place
 from relax_core.jit.transforms.contraction_guard import Conditions, Reading, read_conditions, valid_places

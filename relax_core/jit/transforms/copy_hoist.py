@@ -8,9 +8,9 @@ from relax_core.ir.node import Node, postorder
 from relax_core.ir.prim import IntImm, PrimExpr, PrimVar, Select
 from relax_core.ir.rewrite import RewriteLog, rewrite
 from relax_core.ir.tir import Block, BufferLoad, BufferStore, For
+from relax_core.jit.lowering.scalar import checked_index
+from relax_core.jit.lowering.state import State
 from relax_core.jit.options import Mode
-from relax_core.jit.scalar import checked_index
-from relax_core.jit.state import State
 from relax_core.jit.transforms.nest_values import enter_block
 from relax_core.jit.transforms.reduction import may_stop
 from relax_core.jit.transforms.transform import Plan, Transform

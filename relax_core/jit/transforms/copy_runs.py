@@ -4,9 +4,9 @@ from dataclasses import dataclass
 from math import prod
 
 from relax_core.ir.tir import For
-from relax_core.jit.loops import CHUNK
+from relax_core.jit.lowering.loops import CHUNK
+from relax_core.jit.lowering.state import State
 from relax_core.jit.options import Mode
-from relax_core.jit.state import State
 from relax_core.jit.transforms.copy_read import Copy, read_copy
 from relax_core.jit.transforms.repeat import least, repeat, repeat_nested
 from relax_core.jit.transforms.transform import Plan, Refusal, Transform

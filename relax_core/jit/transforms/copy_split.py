@@ -8,9 +8,9 @@ from relax_core.ir.node import Node, postorder
 from relax_core.ir.prim import Binary, BinaryKind, IntImm, PrimExpr, PrimVar, Select, Unary, dtype_of
 from relax_core.ir.rewrite import RewriteLog, rewrite
 from relax_core.ir.tir import Block, BufferLoad, BufferStore, For, SeqStmt, Stmt
+from relax_core.jit.lowering.polynomial import Interval
+from relax_core.jit.lowering.state import State
 from relax_core.jit.options import Mode
-from relax_core.jit.polynomial import Interval
-from relax_core.jit.state import State
 from relax_core.jit.transforms.affine import Affine, affine_of
 from relax_core.jit.transforms.transform import Plan, Refusal, Transform
 

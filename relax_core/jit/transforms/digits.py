@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Self
 
 from relax_core.ir.prim import Binary, Cast, IntImm, PrimExpr, PrimVar, dtype_of
-from relax_core.jit.polynomial import Interval
+from relax_core.jit.lowering.polynomial import Interval
 from relax_core.jit.transforms.affine import Affine, affine_of
 
 Intervals = Mapping[PrimVar, Interval]

@@ -13,11 +13,11 @@ from relax_core.ir.node import Node, children, postorder
 from relax_core.ir.prim import Cast, IntImm, LetExpr, PrimExpr, PrimVar, dtype_of
 from relax_core.ir.rewrite import RewriteLog, rewrite
 from relax_core.ir.tir import Buffer, BufferLoad, BufferRef, BufferStore, For, Stmt
+from relax_core.jit.lowering.state import State
+from relax_core.jit.lowering.types import SCALAR_TYPES
 from relax_core.jit.remarks import KernelRemark
-from relax_core.jit.state import State
 from relax_core.jit.transforms.nest import Axis, Nest, read_nest
 from relax_core.jit.transforms.reduction import may_stop
-from relax_core.jit.types import SCALAR_TYPES
 
 NAME = "fuse"
 # Expressions are lowered from the outside in, and a deeper one would need more registers than there are.

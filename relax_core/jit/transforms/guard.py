@@ -10,18 +10,18 @@ from dataclasses import dataclass, replace
 from relax_core.ir.node import postorder
 from relax_core.ir.prim import Binary, PrimExpr, PrimVar, Select
 from relax_core.ir.tir import Block, BufferLoad, For, LetStmt
-from relax_core.jit.arithmetic import convert
-from relax_core.jit.code import phi
-from relax_core.jit.loops import CHUNK, PREPAID, Counting, Rounds, counted, is_short, lower_for, stores_apart
+from relax_core.jit.lowering.arithmetic import convert
+from relax_core.jit.lowering.code import phi
+from relax_core.jit.lowering.loops import CHUNK, PREPAID, Counting, Rounds, counted, is_short, lower_for, stores_apart
+from relax_core.jit.lowering.scalar import lower_expr
+from relax_core.jit.lowering.state import State
+from relax_core.jit.lowering.types import SCALAR_TYPES
+from relax_core.jit.lowering.work import static_work
 from relax_core.jit.options import Mode
-from relax_core.jit.scalar import lower_expr
-from relax_core.jit.state import State
 from relax_core.jit.transforms.guard_read import Check, Scope, is_same, read_checks
 from relax_core.jit.transforms.nest_values import enter_block
 from relax_core.jit.transforms.repeat import least
 from relax_core.jit.transforms.transform import Plan, Refusal, Transform
-from relax_core.jit.types import SCALAR_TYPES
-from relax_core.jit.work import static_work
 
 MODES: frozenset[Mode] = frozenset(("bitwise", "exact", "fast"))
 # One look is at so many indices: the processor computes with them while it looks at the next ones.

@@ -19,9 +19,9 @@ from relax_core.ir.tir import (
     TirStmt,
     While,
 )
-from relax_core.jit.arithmetic import is_safe_binary
-from relax_core.jit.intrinsics import CALLS, arity_of
-from relax_core.jit.state import AccessKey, State
+from relax_core.jit.lowering.arithmetic import is_safe_binary
+from relax_core.jit.lowering.intrinsics import CALLS, arity_of
+from relax_core.jit.lowering.state import AccessKey, State
 
 Access: TypeAlias = BufferLoad | BufferStore
 Conditions: TypeAlias = tuple[PrimExpr, ...]

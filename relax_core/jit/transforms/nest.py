@@ -7,8 +7,8 @@ from typing import Literal
 from relax_core.ir.node import postorder
 from relax_core.ir.prim import PrimExpr, PrimVar, dtype_of
 from relax_core.ir.tir import Block, Buffer, BufferLoad, BufferStore, For, Stmt
-from relax_core.jit.polynomial import Interval
-from relax_core.jit.state import State, Storage
+from relax_core.jit.lowering.polynomial import Interval
+from relax_core.jit.lowering.state import State, Storage
 from relax_core.jit.transforms.affine import Affine, affine_of
 from relax_core.jit.transforms.digits import Digit, digits_of, interval_of, sum_of
 

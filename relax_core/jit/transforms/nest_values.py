@@ -7,9 +7,9 @@ from relax_core.ir.node import Node, postorder
 from relax_core.ir.prim import LetExpr, PrimExpr, PrimVar, dtype_of
 from relax_core.ir.rewrite import RewriteLog, rewrite
 from relax_core.ir.tir import Block, BufferLoad
-from relax_core.jit.arithmetic import convert
-from relax_core.jit.scalar import lower_expr
-from relax_core.jit.state import State, Storage
+from relax_core.jit.lowering.arithmetic import convert
+from relax_core.jit.lowering.scalar import lower_expr
+from relax_core.jit.lowering.state import State, Storage
 from relax_core.jit.transforms.affine import Affine
 from relax_core.jit.transforms.nest import Axis, Nest
 

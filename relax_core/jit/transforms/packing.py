@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 from relax_core.ir.prim import PrimExpr, PrimVar
-from relax_core.jit.state import State
+from relax_core.jit.lowering.state import State
 from relax_core.jit.transforms.affine import Affine
 from relax_core.jit.transforms.contraction import Dim
 from relax_core.jit.transforms.repeat import repeat

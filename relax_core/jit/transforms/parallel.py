@@ -8,15 +8,15 @@ from relax_core.ir.node import Node, postorder
 from relax_core.ir.prim import IntImm, Intrinsic, PrimExpr, PrimVar, binary
 from relax_core.ir.rewrite import RewriteLog, rewrite
 from relax_core.ir.tir import For, Stmt
-from relax_core.jit.intrinsics import CALLS
+from relax_core.jit.lowering.intrinsics import CALLS
+from relax_core.jit.lowering.parts import OWN_WORDS, call_parts
+from relax_core.jit.lowering.state import State, Visible
+from relax_core.jit.lowering.work import static_work
 from relax_core.jit.options import Mode
-from relax_core.jit.parts import OWN_WORDS, call_parts
-from relax_core.jit.state import State, Visible
 from relax_core.jit.transforms.contraction_read import read_contraction
 from relax_core.jit.transforms.nest import Axis, Nest, read_nest
 from relax_core.jit.transforms.tile_plan import plan_tiling
 from relax_core.jit.transforms.transform import Plan, Refusal, Transform
-from relax_core.jit.work import static_work
 
 MODES: frozenset[Mode] = frozenset(("bitwise", "exact", "fast"))
 # A nest of less work than this is over before other threads are awake.

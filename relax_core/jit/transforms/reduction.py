@@ -6,11 +6,11 @@ from typing import Literal
 from relax_core.ir.node import Node, postorder
 from relax_core.ir.prim import Binary, BinaryKind, IntImm, Intrinsic, PrimExpr, PrimVar, dtype_of
 from relax_core.ir.tir import BufferLoad, For
-from relax_core.jit.intrinsics import CALLS, arity_of
-from relax_core.jit.state import State
+from relax_core.jit.lowering.intrinsics import CALLS, arity_of
+from relax_core.jit.lowering.state import State
+from relax_core.jit.lowering.types import ScalarType
 from relax_core.jit.transforms.combine import can_combine
 from relax_core.jit.transforms.nest import Axis, Nest, read_nest
-from relax_core.jit.types import ScalarType
 
 _STOPPING = ("/", "//", "%", "truncdiv", "truncmod", "<<", ">>")
 

@@ -4,9 +4,10 @@ from dataclasses import dataclass
 from math import prod
 
 from relax_core.ir.tir import For
-from relax_core.jit.loops import CHUNK
+from relax_core.jit.lowering.loops import CHUNK
+from relax_core.jit.lowering.state import State
+from relax_core.jit.lowering.work import static_work
 from relax_core.jit.options import Mode
-from relax_core.jit.state import State
 from relax_core.jit.transforms.combine import combine
 from relax_core.jit.transforms.nest import Access, Axis
 from relax_core.jit.transforms.nest_values import (
@@ -25,7 +26,6 @@ from relax_core.jit.transforms.repeat import repeat, repeat_nested, repeat_paid
 from relax_core.jit.transforms.transform import Plan, Refusal, Transform
 from relax_core.jit.transforms.transpose_tile import LANE_LIMIT
 from relax_core.jit.transforms.vector_memory import load_vector, store_vector
-from relax_core.jit.work import static_work
 
 MODES: frozenset[Mode] = frozenset(("bitwise", "exact", "fast"))
 # Vectors of accumulators that are in registers at once.

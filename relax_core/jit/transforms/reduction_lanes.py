@@ -5,9 +5,10 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from relax_core.ir.tir import For
+from relax_core.jit.lowering.scalar import float_literal
+from relax_core.jit.lowering.state import State
+from relax_core.jit.lowering.work import static_work
 from relax_core.jit.options import Mode
-from relax_core.jit.scalar import float_literal
-from relax_core.jit.state import State
 from relax_core.jit.transforms.combine import combine
 from relax_core.jit.transforms.nest import Axis
 from relax_core.jit.transforms.nest_values import Places, element_at, emit_value, offset_at, parts_of, read, value_of
@@ -17,7 +18,6 @@ from relax_core.jit.transforms.repeat import repeat, repeat_paid
 from relax_core.jit.transforms.transform import Plan, Refusal, Transform
 from relax_core.jit.transforms.transpose_tile import LANE_LIMIT
 from relax_core.jit.transforms.vector_memory import load_vector, store_vector
-from relax_core.jit.work import static_work
 
 MODES: frozenset[Mode] = frozenset(("bitwise", "exact", "fast"))
 VECTORS = 4

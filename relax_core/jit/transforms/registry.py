@@ -1,8 +1,8 @@
 """The transformations in the order in which they are tried at every loop, and how a loop is handed to them."""
 
 from relax_core.ir.tir import For
+from relax_core.jit.lowering.state import State
 from relax_core.jit.remarks import KernelRemark
-from relax_core.jit.state import State
 from relax_core.jit.transforms.collapse import COLLAPSE
 from relax_core.jit.transforms.copy_hoist import HOIST
 from relax_core.jit.transforms.copy_runs import COPY

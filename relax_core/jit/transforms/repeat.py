@@ -4,9 +4,9 @@ from collections.abc import Callable, Sequence
 from math import prod
 
 from relax_core.ir.tir import For
-from relax_core.jit.code import phi
-from relax_core.jit.loops import CHUNK, pay
-from relax_core.jit.state import State
+from relax_core.jit.lowering.code import phi
+from relax_core.jit.lowering.loops import CHUNK, pay
+from relax_core.jit.lowering.state import State
 
 Body = Callable[[str], None]
 

@@ -1,14 +1,14 @@
 """Reductions of rows: one lane of a vector for each row, so that every row keeps the order of its operations."""
 
 from relax_core.ir.tir import For
+from relax_core.jit.lowering.state import State
+from relax_core.jit.lowering.work import CALL_COST, static_work
 from relax_core.jit.options import Mode
-from relax_core.jit.state import State
 from relax_core.jit.transforms.reduction import beside_axis, read_reduction
 from relax_core.jit.transforms.reduction_values import values_of
 from relax_core.jit.transforms.rows_code import Rows, RowsCode
 from relax_core.jit.transforms.transform import Plan, Refusal, Transform
 from relax_core.jit.transforms.transpose_tile import LANE_LIMIT
-from relax_core.jit.work import CALL_COST, static_work
 
 MODES: frozenset[Mode] = frozenset(("bitwise", "exact", "fast"))
 

@@ -4,8 +4,8 @@ from dataclasses import dataclass, field
 
 from relax_core.ir.prim import PrimVar
 from relax_core.ir.tir import For
-from relax_core.jit.loops import CHUNK
-from relax_core.jit.state import State
+from relax_core.jit.lowering.loops import CHUNK
+from relax_core.jit.lowering.state import State
 from relax_core.jit.transforms.combine import combine
 from relax_core.jit.transforms.nest import Axis
 from relax_core.jit.transforms.nest_values import Places, element_at, emit_value, offset_at, parts_of, read, value_of

@@ -5,8 +5,8 @@ from math import prod
 
 from relax_core.ir.prim import PrimExpr, PrimVar
 from relax_core.ir.tir import For
-from relax_core.jit.loops import CHUNK, pay
-from relax_core.jit.state import State
+from relax_core.jit.lowering.loops import CHUNK, pay
+from relax_core.jit.lowering.state import State
 from relax_core.jit.transforms.contraction_read import read_contraction
 from relax_core.jit.transforms.packing import Panel, pack
 from relax_core.jit.transforms.repeat import least, repeat, repeat_paid

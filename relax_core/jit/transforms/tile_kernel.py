@@ -4,8 +4,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from relax_core.ir.prim import Binary, PrimExpr, PrimVar
-from relax_core.jit.code import Code, phi
-from relax_core.jit.state import State
+from relax_core.jit.lowering.code import Code, phi
+from relax_core.jit.lowering.state import State
 from relax_core.jit.transforms.affine import Affine
 from relax_core.jit.transforms.combine import combine
 from relax_core.jit.transforms.tile_plan import Tiling

@@ -5,7 +5,7 @@ from math import prod
 
 from relax_core.ir.node import Node, children
 from relax_core.ir.prim import Binary, Cast, FloatImm, IntImm, PrimExpr, PrimVar, dtype_of
-from relax_core.jit.state import State
+from relax_core.jit.lowering.state import State
 from relax_core.jit.transforms.combine import can_combine
 from relax_core.jit.transforms.contraction import Contraction, Dim, Operand, box_of, box_size, merged
 from relax_core.jit.transforms.vector_code import can_convert

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from relax_core.ir.prim import PrimExpr, PrimVar
-from relax_core.jit.scalar import lower_expr
-from relax_core.jit.state import State
+from relax_core.jit.lowering.scalar import lower_expr
+from relax_core.jit.lowering.state import State
 from relax_core.jit.transforms.affine import Affine
 from relax_core.jit.transforms.contraction import Edge, Guard, Operand, box_of, box_size
 from relax_core.jit.transforms.repeat import repeat

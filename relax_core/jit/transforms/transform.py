@@ -4,8 +4,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from relax_core.ir.tir import For
+from relax_core.jit.lowering.state import State
 from relax_core.jit.options import Mode
-from relax_core.jit.state import State
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 
 from relax_core.ir.tir import For
+from relax_core.jit.lowering.state import State
 from relax_core.jit.options import Mode
-from relax_core.jit.state import State
 from relax_core.jit.transforms.copy_read import Copy, Dim, read_copy
 from relax_core.jit.transforms.repeat import least, repeat_nested
 from relax_core.jit.transforms.transform import Plan, Refusal, Transform

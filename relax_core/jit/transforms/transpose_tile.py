@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 
-from relax_core.jit.code import Code
+from relax_core.jit.lowering.code import Code
 
 QUARTER_BITS = 128
 LANE_LIMIT = 16

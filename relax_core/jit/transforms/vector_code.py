@@ -3,9 +3,9 @@
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
-from relax_core.jit.code import Code
-from relax_core.jit.state import State
-from relax_core.jit.types import ScalarType
+from relax_core.jit.lowering.code import Code
+from relax_core.jit.lowering.state import State
+from relax_core.jit.lowering.types import ScalarType
 
 _SHORT: Mapping[str, str] = MappingProxyType({"half": "f16", "float": "f32", "double": "f64"})
 

@@ -1,7 +1,7 @@
 """Loads and stores of vectors, whole or of their first lanes only; what is masked out is not touched."""
 
-from relax_core.jit.code import Code
-from relax_core.jit.types import ScalarType
+from relax_core.jit.lowering.code import Code
+from relax_core.jit.lowering.types import ScalarType
 
 _SHORT_NAMES = (("half", "f16"), ("float", "f32"), ("double", "f64"))
 

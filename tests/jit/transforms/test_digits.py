@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from relax_core.ir.prim import PrimExpr, PrimVar, binary, const
-from relax_core.jit.polynomial import Interval
+from relax_core.jit.lowering.polynomial import Interval
 from relax_core.jit.transforms.affine import Affine
 from relax_core.jit.transforms.digits import Digit, digits_of, interval_of, sum_of
 

@@ -9,7 +9,7 @@ from relax_core.diagnostics import RunError
 from relax_core.ir.node import postorder
 from relax_core.ir.tir import BufferStore, PrimFunc
 from relax_core.jit.engine import Engine
-from relax_core.jit.lower import lower
+from relax_core.jit.lowering.lower import lower
 from tests.jit.programs import parsed
 from tests.jit.transforms.nests import ENGINES, WIDTHS, Array, applied, compare, filled
 

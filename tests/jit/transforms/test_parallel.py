@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 from relax_core.diagnostics import RunError
 from relax_core.ir.prim import FloatImm, Intrinsic, PrimVar, binary, const
 from relax_core.ir.tir import Buffer, BufferLoad, BufferStore, PrimFunc
-from relax_core.jit import threads
+from relax_core.jit.calls import threads
+from relax_core.jit.compilation.target import Target
 from relax_core.jit.engine import Engine
 from relax_core.jit.kernel_views import kernel_views
-from relax_core.jit.lower import lower
+from relax_core.jit.lowering.lower import lower
 from relax_core.jit.options import KernelOptions, Mode
-from relax_core.jit.target import Target
 from relax_core.jit.transforms import parallel
 from tests.jit.low_level import prim_funcs
 from tests.jit.programs import elementwise, for_each, prim_func

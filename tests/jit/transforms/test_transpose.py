@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from relax_core.jit.code import Code
 from relax_core.jit.engine import Engine
+from relax_core.jit.lowering.code import Code
 from relax_core.jit.transforms.transpose_tile import transposed
 from tests.jit.transforms.nests import ENGINES, WIDTHS, applied, compare, filled, permuted
 

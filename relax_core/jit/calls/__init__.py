@@ -1,0 +1,1 @@
+"""Calls of machine code: arguments checked and packed, builtins without Python, threads, the heap."""

@@ -1,0 +1,117 @@
+"""From LLVM IR to linked machine code: kept in memory, found in the cache, made ahead by another process, or here.
+
+A kernel is found by what it is lowered from, so that one that was compiled before is not lowered either.
+"""
+
+from collections import OrderedDict
+from collections.abc import Mapping
+from typing import Final
+
+from relax_core.jit.compilation.cache import ObjectCache, open_cache
+from relax_core.jit.compilation.compile_process import CompileProcess, Descriptors, Work
+from relax_core.jit.compilation.facts import Entry, Facts
+from relax_core.jit.compilation.llvm_source import Source
+from relax_core.jit.compilation.pool import Pool
+from relax_core.jit.compilation.specialisation import Request
+from relax_core.jit.compilation.target import NO_SYMBOLS, Program, Target
+from relax_core.jit.lowering.frame import ENTRY
+
+PROGRAM_COUNT: Final = 512
+PROCESS_COUNT: Final = 2
+
+
+def local_compiler() -> "Compiler":
+    """Return a compiler with the user's cache, and processes of its own that compile ahead."""
+    target, cache = Target(), open_cache(is_writable=True)
+    return Compiler(target, cache, Pool(lambda: CompileProcess(cache), PROCESS_COUNT, target, cache))
+
+
+def served_compiler(descriptor: int) -> "Compiler":
+    """Return a compiler that only reads the user's cache, and asks the process at a socket to write it."""
+    target, cache = Target(), open_cache(is_writable=False)
+    return Compiler(target, cache, Pool(lambda: Descriptors(descriptor, descriptor), 1, target, cache))
+
+
+class Compiler:
+    """Compiles for one target. The same instructions are compiled and linked once.
+
+    Where `cache` may only be read, the processes of `pool` get what is missing there, and write it.
+    """
+
+    def __init__(self, target: Target, cache: ObjectCache | None = None, pool: Pool | None = None) -> None:
+        self.target = target
+        self.cache = cache
+        self.pool = pool
+        self._programs: OrderedDict[str, Program] = OrderedDict()
+        self._facts: OrderedDict[str, Facts] = OrderedDict()
+
+    @property
+    def program_count(self) -> int:
+        """Number of programs that are kept."""
+        return len(self._programs)
+
+    def program(self, source: Source, symbols: Mapping[str, int] = NO_SYMBOLS) -> Program:
+        """Return the linked code of `source`; `symbols` are the addresses that it leaves open."""
+        key = source.key(self.target)
+        found = self._kept(key)
+        return found or self._linked(key, self._image(key, source), source.entry, symbols)
+
+    def find(self, key: str) -> Entry | None:
+        """Return the kernel that is known by `key` from memory or from the cache; one in memory has no object."""
+        facts = self._facts.get(key)
+        if facts is not None and facts.program in self._programs:
+            return Entry(facts, b"")
+        content = None if self.cache is None else self.cache.get(key)
+        return None if content is None else Entry.from_bytes(content)
+
+    def take(self, key: str) -> Entry | None:
+        """Return the kernel that is known by `key`, if it was made ahead."""
+        content = None if self.pool is None else self.pool.take(key)
+        return None if content is None else Entry.from_bytes(content)
+
+    def link(self, key: str, entry: Entry, symbols: Mapping[str, int] = NO_SYMBOLS) -> Program:
+        """Return the linked code of a kernel that was found."""
+        self._facts[key] = entry.facts
+        self._facts.move_to_end(key)
+        if len(self._facts) > PROGRAM_COUNT:
+            self._facts.popitem(last=False)
+        found = self._kept(entry.facts.program)
+        return found or self._linked(entry.facts.program, entry.image, ENTRY, symbols)
+
+    def compile(
+        self, request: Request, facts: Facts, source: Source, symbols: Mapping[str, int] = NO_SYMBOLS
+    ) -> Program:
+        """Return the linked code of a kernel that was not found and is lowered to `source`."""
+        key, image = request.key(self.target), b""
+        if self._kept(facts.program) is None:
+            image = source.compile(self.target)
+            self._keep(key, Entry(facts, image).to_bytes(), request)
+        return self.link(key, Entry(facts, image), symbols)
+
+    def _kept(self, key: str) -> Program | None:
+        found = self._programs.get(key)
+        if found is not None:
+            self._programs.move_to_end(key)
+        return found
+
+    def _linked(self, key: str, image: bytes, entry: str, symbols: Mapping[str, int]) -> Program:
+        made = self._programs[key] = self.target.link(image, entry, symbols)
+        if len(self._programs) > PROGRAM_COUNT:
+            self._programs.popitem(last=False)
+        return made
+
+    def _image(self, key: str, source: Source) -> bytes:
+        image = None if self.cache is None else self.cache.get(key)
+        if image is None and self.pool is not None:
+            image = self.pool.take(key)
+        if image is None:
+            image = source.compile(self.target)
+            self._keep(key, image, source)
+        return image
+
+    def _keep(self, key: str, content: bytes, work: Work) -> None:
+        """Put what was made into the cache, or let a process do so that may write it."""
+        if self.cache is not None:
+            self.cache.put(key, content)
+            if self.pool is not None and not self.cache.is_writable:
+                self.pool.submit(key, lambda: work)

@@ -1,0 +1,127 @@
+"""The host's target machine: optimises LLVM IR, makes machine code and links it. Only this file knows llvmlite."""
+
+import ctypes
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from itertools import count
+from threading import Lock
+from types import MappingProxyType
+from typing import Any
+
+from llvmlite import binding  # pyright: ignore[reportMissingTypeStubs]  # llvmlite has no types
+
+from relax_core.jit.compilation.llvm_remarks import captured_remarks
+from relax_core.jit.compilation.pipelines import PIPELINES, Pipeline
+
+_llvm: Any = binding
+
+_ENTRY_TYPE = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p)
+
+NO_SYMBOLS: Mapping[str, int] = MappingProxyType({})
+
+# To be raised when objects are made in another way from the same LLVM IR, so that no cached one is taken.
+OBJECT_VERSION = 1
+OPTIMISATION_LEVEL = 1
+CODE_GENERATION_LEVEL = 2
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Program:
+    """Linked machine code at `address`. `run(slots, record)` takes addresses; the code lives as long as this object."""
+
+    address: int
+    run: Callable[[int, int], int]
+    library: object
+
+
+class Target:
+    """Compiles for the processor that this runs on. Safe to use from several threads."""
+
+    def __init__(self) -> None:
+        _llvm.initialize_native_target()
+        _llvm.initialize_native_asmprinter()
+        self._machine: Any = _llvm.Target.from_default_triple().create_target_machine(
+            cpu=_llvm.get_host_cpu_name(),
+            features=_llvm.get_host_cpu_features().flatten(),
+            opt=CODE_GENERATION_LEVEL,
+        )
+        self.description = self._describe()
+        self._linker: Any = _llvm.create_lljit_compiler(self._machine)
+        self._names = count()
+        self._lock = Lock()
+
+    def _describe(self) -> str:
+        """Say what an object depends on besides its LLVM IR."""
+        machine = self._machine
+        levels = (OPTIMISATION_LEVEL, CODE_GENERATION_LEVEL, OBJECT_VERSION, tuple(PIPELINES.items()))
+        processor = (_llvm.get_host_cpu_name(), _llvm.get_host_cpu_features().flatten())
+        return repr((machine.triple, str(machine.target_data), processor, _llvm.llvm_version_info, levels))
+
+    @property
+    def vector_bits(self) -> int:
+        """The width of the processor's vectors."""
+        features: Mapping[str, bool] = _llvm.get_host_cpu_features()
+        return 512 if features.get("avx512f") else 256 if features.get("avx2") else 128
+
+    def compile(self, text: str, pipeline: Pipeline = "loops") -> bytes:
+        """Compile a module of LLVM IR to an object."""
+        with self._lock:
+            return bytes(self._machine.emit_object(self._optimised(text, pipeline)))
+
+    def compile_plainly(self, text: str) -> bytes:
+        """Compile a module of LLVM IR whose instructions are taken as they stand."""
+        with self._lock:
+            return bytes(self._machine.emit_object(self._parsed(text)))
+
+    def link(self, image: bytes, entry: str, symbols: Mapping[str, int] = NO_SYMBOLS) -> Program:
+        """Link an object; `entry` is the function to run, `symbols` are the addresses of what this process names."""
+        with self._lock:
+            builder = _llvm.JITLibraryBuilder().add_object_img(image).add_current_process().export_symbol(entry)
+            for name, address in symbols.items():
+                builder.import_symbol(name, address)
+            library = builder.link(self._linker, f"kernel{next(self._names)}")
+            address = int(library[entry])
+        return Program(address, _ENTRY_TYPE(address), library)
+
+    @property
+    def processor(self) -> str:
+        """LLVM's name of the processor that code is made for, such as `znver5`."""
+        return str(_llvm.get_host_cpu_name())
+
+    def optimized_ir(self, text: str, pipeline: Pipeline = "loops") -> str:
+        """Return the LLVM IR that `text` becomes before machine code is made of it."""
+        with self._lock:
+            return str(self._optimised(text, pipeline))
+
+    def explained_ir(self, text: str, pipeline: Pipeline = "loops") -> tuple[str, tuple[tuple[int, str], ...]]:
+        """Return what `optimized_ir` does, and the vectoriser's remarks with the lines of their debug locations."""
+        with self._lock, captured_remarks(_llvm.set_option) as remarks:
+            optimised = str(self._optimised(text, pipeline))
+        return optimised, tuple(remarks)
+
+    def assembly(self, text: str, pipeline: Pipeline = "loops") -> str:
+        """Return the machine code of `text` in the host's assembly language."""
+        with self._lock:
+            return str(self._machine.emit_assembly(self._optimised(text, pipeline)))
+
+    def _parsed(self, text: str) -> Any:
+        # A context of its own for every module: LLVM's are not made for several threads.
+        module = _llvm.parse_assembly(text, _llvm.create_context())
+        module.verify()
+        # The vectoriser needs the target's description before it starts.
+        module.triple = self._machine.triple
+        module.data_layout = str(self._machine.target_data)
+        return module
+
+    def _optimised(self, text: str, pipeline: Pipeline) -> Any:
+        module, chosen = self._parsed(text), PIPELINES[pipeline]
+        options = _llvm.create_pipeline_tuning_options(OPTIMISATION_LEVEL)
+        options.loop_vectorization = True
+        options.loop_unrolling, options.slp_vectorization = chosen.unrolls, chosen.joins_lanes
+        passes = _llvm.create_pass_builder(self._machine, options)
+        # A pass manager aborts the process when it runs twice, so every module takes a fresh one.
+        manager = _llvm.create_new_module_pass_manager() if chosen.names else passes.getModulePassManager()
+        for name in chosen.names:
+            getattr(manager, f"add_{name}_pass")()
+        manager.run(module, passes)
+        return module

@@ -1,0 +1,253 @@
+"""Loops, and the fuel that lets them be stopped: it is paid for many iterations at once, outside the hot code."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+
+from relax_core.ir.node import Node, children, postorder
+from relax_core.ir.prim import PrimExpr
+from relax_core.ir.tir import BufferStore, For, IterVar, Stmt, While
+from relax_core.jit.compilation.pipelines import form_of
+from relax_core.jit.lowering.checks import Site, unsupported
+from relax_core.jit.lowering.code import phi
+from relax_core.jit.lowering.scalar import lower_expr
+from relax_core.jit.lowering.state import LoopLabels, State
+from relax_core.jit.lowering.text import text_of
+from relax_core.jit.lowering.work import always_pays, has_jump, static_work
+
+# A unit of fuel is about a nanosecond of work; this much of it passes between two looks at the cell.
+CHUNK = 65536
+# A nest of loops with constant extents and no more work than this pays once, before it starts.
+PREPAID = 4096
+# A loop of so many rounds is short enough to be unrolled by LLVM, and long enough for a vector.
+SHORTEST_ROW, LONGEST_ROW = 8, 64
+
+LowerStmt = Callable[[State, Stmt], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Counting:
+    """A loop that counts from `first` to `end`, exclusive; its variable is `start` and `step` for each count.
+
+    `break` goes to `leave`, if there is one. With `is_kept` it is not unrolled before it is vectorised.
+    """
+
+    start: str
+    step: str
+    first: str
+    end: str
+    leave: str
+    is_kept: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Rounds:
+    """How rounds of a loop are emitted in another way, those of at most `chunk` units of work at once."""
+
+    emit: Callable[[Counting], None]
+    chunk: int = CHUNK
+
+
+def lower_for(state: State, loop: For, lower_stmt: LowerStmt, rounds: Rounds | None = None) -> None:
+    """Emit a loop. Parallel, vectorised and unrolled ones run in order, which gives the same values."""
+    if loop.kind == "thread_binding":
+        hint = "Kernels run on the host; use T.grid or T.serial."
+        raise unsupported(f"A loop bound to `{loop.thread or 'a thread'}`", loop, state.locate, hint)
+    start = state.widen(lower_expr(state, loop.start), state.scalar_of(loop.start))
+    extent = state.widen(lower_expr(state, loop.extent), state.scalar_of(loop.extent))
+    step = "1"
+    if loop.step is not None:
+        step = _step(state, loop, loop.step)
+        extent = _trip_count(state, extent, step)
+    state.code.comment(f"for {loop.var.name}")
+    work, inner = static_work(state, loop), static_work(state, loop.body)
+    # Loops inside that are short pay together, so that paying does not cost more than what they do.
+    is_covered = always_pays(state, loop.body) and (inner is None or inner > PREPAID)
+    was_prepaid = state.is_prepaid
+    leave = state.code.label("left") if has_jump(loop.body, "break_loop") else ""
+
+    emit = partial(counted, state, loop, lower_stmt=lower_stmt) if rounds is None else rounds.emit
+    chunk = CHUNK if rounds is None else rounds.chunk
+
+    def run(first: str, end: str) -> None:
+        emit(Counting(start, step, first, end, leave))
+
+    if state.is_prepaid:
+        run("0", extent)
+    elif work is not None and work <= PREPAID:
+        if work:
+            pay(state, loop, str(work))
+        state.is_prepaid = True
+        run("0", extent)
+    elif is_covered:
+        run("0", extent)
+    else:
+        state.is_prepaid = inner is not None and inner <= CHUNK
+        work = max(inner, 1) if inner is not None and inner <= CHUNK else 1
+        _chunked(state, loop, (extent, work, chunk), run)
+    if leave:
+        state.code.goto(leave)
+    state.is_prepaid = was_prepaid
+
+
+def _step(state: State, loop: For, step: PrimExpr) -> str:
+    """Emit the step of a loop and the check that it is positive."""
+    known = state.bounds.constant(step)
+    if known is not None and known <= 0:
+        hint = "Count upwards, and compute the other value from the loop variable."
+        raise unsupported(f"A loop with the step {known}", loop, state.locate, hint)
+    register = state.widen(lower_expr(state, step), state.scalar_of(step))
+    if known is None and state.bounds.interval(step).low <= 0:
+        hint = f"the step `{text_of(step)}` of the loop over `{loop.var.name}` is positive"
+        state.require(state.code.emit(f"icmp sgt i64 {register}, 0"), Site("assert", loop, hint=hint))
+    return register
+
+
+def _trip_count(state: State, extent: str, step: str) -> str:
+    """Emit how many values a loop takes: the extent by the step, rounded up."""
+    if "%" not in extent and "%" not in step:
+        return str(max(-(-int(extent) // int(step)), 0))
+    code = state.code
+    last = code.emit(f"sdiv i64 {code.emit(f'sub i64 {extent}, 1')}, {step}")
+    is_run = code.emit(f"icmp sgt i64 {extent}, 0")
+    return code.emit(f"select i1 {is_run}, i64 {code.emit(f'add i64 {last}, 1')}, i64 0")
+
+
+def lower_while(state: State, loop: While, lower_stmt: LowerStmt) -> None:
+    """Emit a loop that pays for every iteration."""
+    state.forms.add("plain")
+    code = state.code
+    head, body, leave = code.label("while"), code.label("do"), code.label("done")
+    code.comment("while")
+    code.goto(head)
+    pay(state, loop, "1")
+    condition = lower_expr(state, loop.condition)
+    scalar = state.scalar_of(loop.condition)
+    test = condition if scalar.kind == "bool" else code.emit(f"icmp ne {scalar.register} {condition}, 0")
+    code.branch(test, body, leave)
+    code.start(body)
+    mark = state.bounds.mark()
+    state.bounds.assume(loop.condition)
+    state.loops.append(LoopLabels(head, leave))
+    lower_stmt(state, loop.body)
+    state.loops.pop()
+    state.bounds.leave(mark)
+    code.jump(head)
+    code.start(leave)
+
+
+def pay(state: State, loop: For | While, amount: str) -> None:
+    """Emit the payment of `amount` of fuel; another thread may empty the cell at any time."""
+    code = state.code
+    before = code.emit(f"atomicrmw sub ptr %record, i64 {amount} monotonic, align 8", "fuel")
+    is_enough = code.emit(f"icmp sge i64 {before}, {amount}")
+    name = f"the loop over `{loop.var.name}`" if isinstance(loop, For) else "the while loop"
+    state.require(is_enough, Site("fuel", loop, hint=name))
+
+
+def _chunked(state: State, loop: For, sizes: tuple[str, int, int], run: Callable[[str, str], None]) -> None:
+    """Emit a loop over pieces of `loop`, each of which pays before it runs.
+
+    `sizes` are the number of rounds, the work of one, and that of a piece.
+    """
+    code = state.code
+    extent, work, chunk = sizes
+    size = max(chunk // work, 1)
+    head, body, leave = code.label("chunks"), code.label("chunk"), code.label("done")
+    before = code.block
+    code.jump(head)
+    code.start(head)
+    base, following = f"%{code.label('base')}", f"%{code.label('next')}"
+    position = code.reserve()
+    code.branch(code.emit(f"icmp slt i64 {base}, {extent}"), body, leave)
+    code.start(body)
+    left = code.emit(f"sub nsw i64 {extent}, {base}")
+    count = _least(state, left, str(size))
+    amount = count if work == 1 else code.emit(f"mul nuw nsw i64 {count}, {work}")
+    pay(state, loop, amount)
+    run(base, code.emit(f"add nsw i64 {base}, {count}"))
+    code.do(f"{following} = call i64 @llvm.sadd.sat.i64(i64 {base}, i64 {size})")
+    code.declare("declare i64 @llvm.sadd.sat.i64(i64, i64)")
+    code.fill(position, f"{base} = {phi('i64', ('0', before), (following, code.block))}")
+    code.jump(head)
+    code.start(leave)
+
+
+def _least(state: State, a: str, b: str) -> str:
+    state.code.declare("declare i64 @llvm.smin.i64(i64, i64)")
+    return state.code.emit(f"call i64 @llvm.smin.i64(i64 {a}, i64 {b})")
+
+
+def counted(state: State, loop: For, counting: Counting, lower_stmt: LowerStmt) -> None:
+    """Emit rounds of a loop that are paid for."""
+    code, scalar = state.code, state.scalar_of(loop.var)
+    head, body, leave = code.label("head"), code.label("body"), code.label("done")
+    latch = code.label("continue") if has_jump(loop.body, "continue_loop") else ""
+    before = code.block
+    code.jump(head)
+    code.start(head)
+    count, following = f"%{code.label('n')}", f"%{code.label('next')}"
+    position = code.reserve()
+    code.branch(code.emit(f"icmp slt i64 {count}, {counting.end}"), body, leave)
+    code.start(body)
+    above = count if counting.step == "1" else code.emit(f"mul i64 {count}, {counting.step}")
+    value = above if counting.start == "0" else code.emit(f"add i64 {above}, {counting.start}")
+    register = value if scalar.bits == 64 else code.emit(f"trunc i64 {value} to {scalar.register}")
+    mark = state.bounds.mark()
+    state.bounds.enter_loop(loop)
+    state.define(loop.var, register)
+    state.loops.append(LoopLabels(latch, counting.leave))
+    vector_count = state.vector_count
+    if not _has_loop(loop.body):
+        state.forms.add(form_of(state.bounds.constant(loop.extent) if loop.step is None else None))
+    lower_stmt(state, loop.body)
+    state.loops.pop()
+    state.forget()
+    state.bounds.leave(mark)
+    if latch:
+        code.goto(latch)
+    code.do(f"{following} = add nsw i64 {count}, 1")
+    code.fill(position, f"{count} = {phi('i64', (counting.first, before), (following, code.block))}")
+    code.do(f"br label %{head}{_mark(state, loop, counting, has_vectors=state.vector_count != vector_count)}")
+    code.start(leave)
+
+
+def _mark(state: State, loop: For, counting: Counting, *, has_vectors: bool) -> str:
+    """Return how LLVM is to treat a loop."""
+    if state.is_careful:
+        return f", !llvm.loop {state.code.written_loop()}"
+    if has_vectors:
+        # Vectorised itself, a loop around vectors would gather their lanes one by one.
+        return f", !llvm.loop {state.code.scalar_loop()}"
+    return f", !llvm.loop {state.code.kept_loop()}" if counting.is_kept or _is_row(state, loop) else ""
+
+
+def _is_row(state: State, loop: For) -> bool:
+    """Tell whether a loop, unrolled, would vanish in the loop around it, whose rounds lie far apart."""
+    return is_short(state, loop) and stores_apart(loop)
+
+
+def is_short(state: State, loop: For) -> bool:
+    """Tell whether a loop has few rounds, but enough for a vector."""
+    count = state.bounds.constant(loop.extent)
+    return count is not None and SHORTEST_ROW <= count <= LONGEST_ROW
+
+
+def stores_apart(loop: For) -> bool:
+    """Tell whether each round of an innermost loop stores to elements of its own, side by side."""
+    nodes = [*postorder(loop.body)]
+    bound = (item.var for item in nodes if isinstance(item, IterVar) and item.binding is loop.var)
+    varying: set[Node] = {loop.var, *bound}
+    stores = [item for item in nodes if isinstance(item, BufferStore)]
+    is_innermost = not any(isinstance(item, For | While) for item in nodes)
+    return is_innermost and all(item.indices and item.indices[-1] in varying for item in stores)
+
+
+def _has_loop(stmt: Stmt) -> bool:
+    stack: list[Node] = [stmt]
+    while stack:
+        item = stack.pop()
+        if isinstance(item, For | While):
+            return True
+        stack += (part for part in children(item) if isinstance(part, Stmt))
+    return False

@@ -1,0 +1,324 @@
+"""TIR to LLVM IR as text: one prim func, for given sizes or for any."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+from typing import cast
+
+from relax_core.analysis.tir_memory import DERIVED
+from relax_core.diagnostics import CompileError, Diagnostic
+from relax_core.ir.node import Node, children, postorder
+from relax_core.ir.prim import Intrinsic, PrimExpr, PrimVar, dtype_of, lanes_of
+from relax_core.ir.tir import (
+    Allocate,
+    AssertStmt,
+    AttrStmt,
+    Block,
+    Buffer,
+    BufferRealize,
+    BufferStore,
+    DeclBuffer,
+    Evaluate,
+    For,
+    IfThenElse,
+    IterVar,
+    LaunchThread,
+    LetStmt,
+    PrimFunc,
+    SeqStmt,
+    Stmt,
+    TirStmt,
+    While,
+)
+from relax_core.jit.compilation.debug_lines import Origin
+from relax_core.jit.compilation.pipelines import Form, Pipeline, form_of_tiles, pipeline_of
+from relax_core.jit.lowering.arithmetic import convert
+from relax_core.jit.lowering.bounds import Bounds
+from relax_core.jit.lowering.checks import Locate, Site, unsupported
+from relax_core.jit.lowering.code import Code
+from relax_core.jit.lowering.frame import declare_buffers, enclose
+from relax_core.jit.lowering.jumps import lower_jump, result_type
+from relax_core.jit.lowering.loops import lower_for, lower_while
+from relax_core.jit.lowering.packed_calls import PackedCall, call_packed
+from relax_core.jit.lowering.prim_calls import call_prim_func, called_functions
+from relax_core.jit.lowering.scalar import lower_expr
+from relax_core.jit.lowering.scoped import enter
+from relax_core.jit.lowering.state import State
+from relax_core.jit.lowering.symbols import shape_symbols
+from relax_core.jit.lowering.text import text_of
+from relax_core.jit.lowering.types import SCALAR_TYPES, ScalarType
+from relax_core.jit.lowering.vectors import bind_vector, lanes_of_value, lower_store
+from relax_core.jit.lowering.views import match_region, pointer_of
+from relax_core.jit.lowering.work import static_work
+from relax_core.jit.options import DEFAULT_OPTIONS, KernelOptions
+from relax_core.jit.remarks import KernelRemark
+from relax_core.jit.transforms.fuse import fuse
+from relax_core.jit.transforms.registry import emit_transformed
+
+DEPTH_LIMIT = 200
+SIZE_LIMIT = 200_000
+NO_FUNCTIONS: Mapping[str, PrimFunc] = MappingProxyType({})
+BOOL = SCALAR_TYPES["bool"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Lowered:
+    """The LLVM IR of a prim func and what is needed to run it.
+
+    `text` has comments for readers; `sites` are the places where it may stop, by number; `workspace` are the
+    buffers that the caller allocates; `checked` are the accesses that are checked at run time; `result` is the type
+    of the value that the prim func returns, if it returns one; `packed_calls` are those of packed functions, by number;
+    `remarks` tell which transformations were applied and which were refused; `places` are the origins that the marks
+    of `debug_lines` number; `work` estimates for how many nanoseconds it runs, `None` if that depends on values;
+    `pipeline` is how LLVM optimises it; with `has_chunks` there are loops whose chunks several threads may run.
+    """
+
+    text: str
+    sites: tuple[Site, ...]
+    workspace: tuple[Buffer, ...]
+    checked: tuple[Node, ...]
+    result: ScalarType | None = None
+    packed_calls: tuple[PackedCall, ...] = ()
+    pipeline: Pipeline = "loops"
+    remarks: tuple[KernelRemark, ...] = ()
+    places: tuple[Origin, ...] = ()
+    work: int | None = None
+    has_chunks: bool = False
+
+    @property
+    def value_count(self) -> int:
+        """The greatest number of integers that a site records."""
+        return max((len(site.recorded) for site in self.sites), default=0)
+
+
+def lower(
+    function: PrimFunc,
+    sizes: Mapping[PrimVar, int] | None,
+    locate: Locate,
+    functions: Mapping[str, PrimFunc] = NO_FUNCTIONS,
+    options: KernelOptions = DEFAULT_OPTIONS,
+    *,
+    are_distinct: bool,
+    has_places: bool = False,
+    outputs: frozenset[int] | None = None,
+) -> Lowered:
+    """Lower `function` for the values `sizes` of its symbols, or for any values if that is `None`.
+
+    With `are_distinct` the buffers are taken not to overlap. Symbols are those of `shape_symbols`, in that order.
+    `functions` are the prim funcs that it may call, by name; `outputs` are the positions of the arguments that hold no
+    values at the start, all that are written if that is `None`. With `has_places` the text is marked with the
+    statements that its instructions stem from.
+
+    Raises:
+        CompileError: JT001, JT002, JT016 or JT017 for what cannot be compiled.
+    """
+    called = called_functions(function, functions)
+    for item in (function, *called):
+        _check_size(item, locate)
+    symbols = shape_symbols(function)
+    # A transformation moves loads across stores, which only buffers that do not overlap allow.
+    if not are_distinct or options.finds_uninitialised:
+        options = replace(options, is_transformed=False)
+    state = State(Bounds(sizes or {}), locate, function, functions=functions, options=options)
+    state.code = Code(has_places=has_places)
+    state.code.stand_at(function)
+    state.outputs = outputs
+    state.call = _call
+    state.lower_stmt = lower_stmt
+    for number, symbol in enumerate(symbols):
+        scalar = state.scalar_of(symbol)
+        if sizes is None:
+            state.bounds.bind_symbol(symbol)
+            state.registers[symbol] = f"%d{number}"
+        if not scalar.is_integral:
+            raise unsupported(f"The dimension `{symbol.name}` of dtype {symbol.dtype}", symbol, locate)
+    for number, param in enumerate(function.params):
+        if param.dtype != "handle" and param not in symbols:
+            state.scalar_of(param)
+            state.bounds.bind_scalar(param)
+            state.registers[param] = f"%a{number}"
+    workspace = declare_buffers(state, function, called)
+    state.result = result_type(state, function)
+    lower_stmt(state, function.body)
+    state.code.stand_at(function)
+    state.code.do("ret i32 0")
+    text = enclose(state, function, workspace, are_distinct=are_distinct)
+    return _lowered(state, text, tuple(buffer for buffer in workspace if buffer not in state.contracted))
+
+
+def _lowered(state: State, text: str, workspace: tuple[Buffer, ...]) -> Lowered:
+    """Collect what the lowering found, told of the statements of the text alone."""
+    origin = state.origin
+    remarks = tuple(replace(item, node=origin.get(item.node, item.node)) for item in state.remarks)
+    pipeline = _pipeline(state)
+    return Lowered(
+        text,
+        tuple(replace(item, node=origin.get(item.node, item.node)) for item in state.sites),
+        workspace,
+        tuple(dict.fromkeys(origin.get(item, item) for item in state.checked)),
+        state.result,
+        tuple(state.packed_calls),
+        pipeline,
+        remarks,
+        tuple(replace(item, node=origin.get(item.node, item.node)) for item in state.code.places),
+        static_work(state, state.function.body),
+        bool(state.parts),
+    )
+
+
+def _pipeline(state: State) -> Pipeline:
+    applied = [remark for remark in state.remarks if remark.kind == "applied"]
+    tiles: set[Form] = {form_of_tiles(remark.node) for remark in applied if remark.transform == "tile"}
+    names = (remark.transform for remark in applied)
+    return pipeline_of(names, state.forms | tiles, has_vectors=state.vector_count > 0)
+
+
+def _call(state: State, expr: Intrinsic) -> str:
+    return call_prim_func(state, expr, lower_stmt) if expr.name == "global" else call_packed(state, expr)
+
+
+def lower_stmt(state: State, stmt: Stmt) -> None:
+    """Emit a statement; what it declares and assumes ends with it."""
+    mark = state.bounds.mark()
+    before = state.code.stand_at(stmt)
+    match cast("TirStmt", stmt):
+        case SeqStmt(stmts=stmts):
+            for item in fuse(state, stmts):
+                lower_stmt(state, item)
+                if isinstance(item, AssertStmt):
+                    state.bounds.assume(item.condition)
+        case BufferStore() as store:
+            lower_store(state, store)
+        case For() as loop:
+            if not emit_transformed(state, loop):
+                lower_for(state, loop, lower_stmt)
+        case Block() as block:
+            _block(state, block)
+        case IfThenElse() as chosen:
+            _conditional(state, chosen)
+        case LetStmt(var=var, value=value, body=body):
+            count = _let(state, var, value)
+            lower_stmt(state, body)
+            state.forget(count)
+        case While() as loop:
+            lower_while(state, loop, lower_stmt)
+        case AssertStmt(condition=condition, message=message) as check:
+            site = Site("assert", check, hint=message or text_of(condition))
+            state.require(_truth(state, condition), site)
+        case Evaluate(value=Intrinsic(name="break_loop" | "continue_loop" | "ret")) as jump:
+            lower_jump(state, jump)
+        case Evaluate(value=Intrinsic(name="assume", args=(condition,))) as check:
+            state.require(_truth(state, condition), Site("assert", check, hint=f"`{text_of(condition)}` is assumed"))
+        case Evaluate(value=value):
+            _evaluate(state, value)
+        case LaunchThread() | AttrStmt() | Allocate() | DeclBuffer() | BufferRealize() as scoped:
+            lower_stmt(state, enter(state, scoped))
+    state.code.stand_back(before)
+    state.bounds.leave(mark)
+
+
+def _evaluate(state: State, value: PrimExpr) -> None:
+    """Emit an expression for what it does; a pointer is only checked."""
+    is_pointer = not isinstance(value, Intrinsic) or value.name in DERIVED
+    if is_pointer and dtype_of(value) == "handle":
+        pointer_of(state, value)
+    else:
+        lanes = lanes_of(dtype_of(value))
+        for item in lanes_of_value(state, value, lanes) if lanes > 1 else (value,):
+            lower_expr(state, item)
+
+
+def _truth(state: State, condition: PrimExpr) -> str:
+    return convert(state, lower_expr(state, condition), state.scalar_of(condition), BOOL)
+
+
+def _bind(state: State, var: PrimVar, value: PrimExpr) -> None:
+    """Emit `var = value`; the caller ends the scope with `forget`."""
+    scalar = state.scalar_of(var)
+    state.bind(var, value, convert(state, lower_expr(state, value), state.scalar_of(value), scalar))
+
+
+def _let(state: State, var: PrimVar, value: PrimExpr) -> int:
+    """Emit `var = value`, a scalar, a vector or a pointer; return how many variables that defines."""
+    if var.dtype == "handle":
+        state.pointers[var] = pointer_of(state, value)
+        return 0
+    if lanes_of(var.dtype) > 1:
+        return bind_vector(state, var, value)
+    _bind(state, var, value)
+    return 1
+
+
+def _conditional(state: State, chosen: IfThenElse) -> None:
+    code, bounds = state.code, state.bounds
+    labels = code.label("then"), code.label("else")
+    after = code.label("after")
+    code.branch(_truth(state, chosen.condition), *labels)
+    for label, part, truth in zip(labels, (chosen.then_body, chosen.else_body), (True, False), strict=True):
+        code.start(label)
+        mark = bounds.mark()
+        bounds.assume(chosen.condition, truth=truth)
+        if part is not None:
+            lower_stmt(state, part)
+        bounds.leave(mark)
+        code.jump(after)
+    code.start(after)
+
+
+def _block(state: State, block: Block) -> None:
+    """Emit a block: its variables, its initialisation at the start of the reductions, its body."""
+    code = state.code
+    for item in block.iter_vars:
+        _bind(state, item.var, item.binding)
+    after = ""
+    if block.predicate is not None:
+        after, inside = code.label("skip"), code.label("inside")
+        code.branch(_truth(state, block.predicate), inside, after)
+        code.start(inside)
+        state.bounds.assume(block.predicate)
+    bound = sum(match_region(state, match) for match in block.matches)
+    if block.init is not None:
+        _init(state, block, block.init)
+    lower_stmt(state, block.body)
+    if after:
+        code.goto(after)
+    state.forget(bound + len(block.iter_vars))
+
+
+def _init(state: State, block: Block, init: Stmt) -> None:
+    code = state.code
+    tests = [_is_first(state, item) for item in block.iter_vars if item.kind == "reduce"]
+    if not tests:
+        lower_stmt(state, init)
+        return
+    is_start = tests[0]
+    for test in tests[1:]:
+        is_start = code.emit(f"and i1 {is_start}, {test}")
+    first, after = code.label("init"), code.label("update")
+    code.branch(is_start, first, after)
+    code.start(first)
+    lower_stmt(state, init)
+    code.goto(after)
+
+
+def _is_first(state: State, item: IterVar) -> str:
+    """Emit whether a block's variable has the first of its values."""
+    scalar = state.scalar_of(item.var)
+    first = "0"
+    if item.start is not None:
+        first = convert(state, lower_expr(state, item.start), state.scalar_of(item.start), scalar)
+    return state.code.emit(f"icmp eq {scalar.register} {state.registers[item.var]}, {first}")
+
+
+def _check_size(function: PrimFunc, locate: Locate) -> None:
+    """Refuse what is nested so deeply, or so large with shared parts written out, that lowering would not end."""
+    depth: dict[Node, int] = {}
+    size: dict[Node, int] = {}
+    for item in postorder(function):
+        parts = children(item)
+        depth[item] = 1 + max((depth[part] for part in parts), default=0)
+        size[item] = 1 + sum(size[part] for part in parts)
+        if depth[item] > DEPTH_LIMIT or size[item] > SIZE_LIMIT:
+            found = f"nested more than {DEPTH_LIMIT} levels deep" if depth[item] > DEPTH_LIMIT else "too large"
+            hint = "Bind parts of it to variables or to buffers."
+            raise CompileError((Diagnostic("JT016", f"This prim func is {found}", locate(item), hint),))

@@ -1,0 +1,102 @@
+"""How much work statements are, and where control leaves them: what paying for loops depends on."""
+
+from typing import Literal, cast
+
+from relax_core.ir.node import children, postorder
+from relax_core.ir.prim import Intrinsic
+from relax_core.ir.tir import (
+    Allocate,
+    AttrStmt,
+    Block,
+    BufferRealize,
+    DeclBuffer,
+    Evaluate,
+    For,
+    IfThenElse,
+    LaunchThread,
+    LetStmt,
+    SeqStmt,
+    Stmt,
+    TirStmt,
+    While,
+)
+from relax_core.jit.lowering.intrinsics import CALLS
+from relax_core.jit.lowering.state import State
+
+NODES_PER_UNIT = 16
+CALL_COST = 8
+
+Jump = Literal["break_loop", "continue_loop", "ret"]
+JUMPS: tuple[Jump, ...] = ("break_loop", "continue_loop", "ret")
+
+
+def static_work(state: State, stmt: Stmt) -> int | None:
+    """Estimate the work of running `stmt` once, or return `None` if its loops have no constant extents."""
+    match cast("TirStmt", stmt):
+        case For(extent=extent, step=step, body=body):
+            count, inner = state.bounds.constant(extent), static_work(state, body)
+            by = 1 if step is None else state.bounds.constant(step)
+            if count is None or inner is None:
+                return None
+            return max(-(-count // by) if by is not None and by > 0 else count, 0) * max(inner, 1)
+        case While():
+            return None
+        case SeqStmt(stmts=parts):
+            return _total([static_work(state, part) for part in parts])
+        case IfThenElse(then_body=a, else_body=b):
+            return _total([static_work(state, part) for part in (a, b) if part is not None])
+        case LetStmt(body=body) | DeclBuffer(body=body) | AttrStmt(body=body) | Allocate(body=body):
+            return static_work(state, body)
+        case BufferRealize(body=body) | LaunchThread(body=body):
+            return static_work(state, body)
+        case Block(init=init, body=body):
+            return _total([static_work(state, part) for part in (init, body) if part is not None])
+        case leaf:
+            nodes = [*postorder(leaf)]
+            if any(isinstance(item, Intrinsic) and item.name in CALLS for item in nodes):
+                return None
+            return 1 + len(nodes) // NODES_PER_UNIT + CALL_COST * sum(isinstance(item, Intrinsic) for item in nodes)
+
+
+def _total(parts: list[int | None]) -> int | None:
+    known = [part for part in parts if part is not None]
+    return sum(known) if len(known) == len(parts) else None
+
+
+def always_pays(state: State, stmt: Stmt) -> bool:
+    """Tell whether running `stmt` surely pays fuel before control leaves it, so that a loop around it needs not."""
+    match cast("TirStmt", stmt):
+        case For(extent=extent):
+            return state.bounds.interval(extent).low >= 1
+        case While():
+            return True
+        case SeqStmt(stmts=parts):
+            for part in parts:
+                if always_pays(state, part):
+                    return True
+                if any(has_jump(part, jump) for jump in JUMPS):
+                    return False
+            return False
+        case LetStmt(body=body) | DeclBuffer(body=body) | AttrStmt(body=body) | Allocate(body=body):
+            return always_pays(state, body)
+        case Block(predicate=None, init=None, body=body):
+            return always_pays(state, body)
+        case Block(predicate=None, init=Stmt() as init, body=body):
+            return not any(has_jump(init, jump) for jump in JUMPS) and always_pays(state, body)
+        case _:
+            return False
+
+
+def has_jump(stmt: Stmt, jump: Jump) -> bool:
+    """Tell whether `stmt` leaves the loop around it, or the prim func, by `jump`; inner loops keep their own."""
+    stack: list[Stmt] = [stmt]
+    while stack:
+        match stack.pop():
+            case For() | While() if jump != "ret":
+                pass
+            case Evaluate(value=Intrinsic(name=name)):
+                if name == jump:
+                    return True
+            case item:
+                stack += (part for part in children(item) if isinstance(part, Stmt))
+    return False
