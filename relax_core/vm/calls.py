@@ -42,7 +42,7 @@ class _Found:
 
 
 class Calls:
-    """The calls of one machine. Compiled kernels are kept."""
+    """The calls of one machine. Compiled kernels are kept; `guard` stops one of a run that is over."""
 
     def __init__(self, machine: "Machine", engine: KernelEngine | None, options: KernelOptions) -> None:
         self._machine = machine
@@ -50,7 +50,7 @@ class Calls:
         self._options = options
         self._kernels: dict[int, _Found] = {}
         self._watched: list[list[tuple[Array, Before]]] = []
-        self._guard = Guard(machine.is_over, self.cancel)
+        self.guard = Guard(machine.is_over, self.cancel)
 
     @property
     def engine(self) -> KernelEngine:
@@ -71,15 +71,6 @@ class Calls:
     def reset(self) -> None:
         """Forget the packed functions that an earlier run did not come back from."""
         self._watched.clear()
-
-    def watch(self) -> None:
-        """Stop a kernel when the machine's run is over, cancelled or out of time, until `rest` is called."""
-        if self._kernels:
-            self._guard.watch()
-
-    def rest(self) -> None:
-        """Stop no kernel any more: the run has ended."""
-        self._guard.is_watching = False
 
     def call(self, function: int, args: tuple[Value, ...]) -> Value:
         """Call a kernel, a builtin, an operator or a packed function of the function table."""
@@ -113,7 +104,8 @@ class Calls:
                 self._tell_outputs(kernel, function)
             caller = kernel.caller(self._packed_of_kernel)
             found = self._kernels[function] = _Found(kernel, caller, written_params(prim_func))
-            self._guard.watch()
+            self.guard.is_needed = True
+            self.guard.watch()
         return found
 
     def _tell_outputs(self, kernel: Kernel, function: int) -> None:

@@ -11,8 +11,8 @@ _IDLE_LOOKS: Final = 25
 
 class Guard:
     """Looks from a thread of its own whether a run is over, and cancels its kernel, again and again: between two
-    kernels a cancellation would be lost. The thread waits for another run for a while before it ends. The run is over
-    when `is_watching` is no longer set.
+    kernels a cancellation would be lost. The thread waits for another run for a while before it ends. A run that is
+    over unsets `is_watching`. Who has kernels sets `is_needed`.
     """
 
     def __init__(self, is_over: Callable[[], bool], cancel: Callable[[], None]) -> None:
@@ -20,13 +20,14 @@ class Guard:
         self._cancel = cancel
         self._lock = threading.Lock()
         self.is_watching = False
+        self.is_needed = False
         self._has_thread = False
 
     def watch(self) -> None:
         """A run has begun."""
         # The thread says that it ends before it looks here for the last time: one of the two sees the other.
         self.is_watching = True
-        if not self._has_thread and self._begins():
+        if self.is_needed and not self._has_thread and self._begins():
             threading.Thread(target=self._look, name="kernel guard", daemon=True).start()
 
     def _look(self) -> None:

@@ -74,9 +74,8 @@ class Machine:
         self._tiers: dict[bool, Tier] = {}
         self._reset()
 
-    @property
-    def tier(self) -> Tier:
-        """The generated code for runs of this kind."""
+    def _tier(self) -> Tier:
+        """Return the generated code for runs of this kind."""
         found = self._tiers.get(self._is_recording)
         if found is None:
             found = self._tiers[self._is_recording] = Tier(self, is_recording=self._is_recording)
@@ -95,6 +94,7 @@ class Machine:
         if self._is_recording:
             self.meter.room = min(self.meter.room, _RECORDED_BYTES)
         self.generated_depth = 0
+        self.tier = self._tier()
         self.tier.reset()
         self._output: list[OutputLine] = []
         self._output_bytes = 0
@@ -144,13 +144,15 @@ class Machine:
 
     def _run(self, entry: str, args: tuple[Value, ...]) -> Value:
         try:
-            self.calls.watch()
-            value = self._start(self._entry(entry), args, FROM_HOST)
+            self.calls.guard.watch()
+            if entry not in self._entries:
+                self._no_entry(entry)
+            value = self._start(self._entries[entry], args, FROM_HOST)
             # What a run records or prints is to be forgotten before the next one.
             self._is_unchanged = not (self._is_recording or self._output)
             return value
         finally:
-            self.calls.rest()
+            self.calls.guard.is_watching = False
             self._is_cancelled = False
 
     def cancel(self) -> None:
@@ -163,13 +165,14 @@ class Machine:
         was_recording, self._is_recording = self._is_recording, False
         self._reset()
         try:
-            self.calls.watch()
+            self.calls.guard.watch()
             return self.invoke(closure, args)
         except DiagnosedError as failure:
             raise RunError((self.note(failure)[1],)) from failure
         finally:
-            self.calls.rest()
+            self.calls.guard.is_watching = False
             self._is_recording = was_recording
+            self.tier = self._tier()
 
     @property
     def frames(self) -> list[Frame]:
@@ -308,12 +311,10 @@ class Machine:
             fail("VM010", wrong_count(entry, args))
         return self.tier.start(function, args, opened)
 
-    def _entry(self, name: str) -> int:
-        index = self._entries.get(name)
-        if index is None:
-            names = tuple(entry.name for entry in self.executable.functions if entry.kind == "vm" and entry.is_entry)
-            fail("VM009", f"there is no function `{name}` to run", f"functions that can run: {', '.join(names)}")
-        return index
+    def _no_entry(self, name: str) -> NoReturn:
+        functions = self.executable.functions
+        names = tuple(functions[at].name for at in self._entries.values() if functions[at].kind == "vm")
+        fail("VM009", f"there is no function `{name}` to run", f"functions that can run: {', '.join(names)}")
 
     def give_up(self, failure: DiagnosedError, latest: list[Frame]) -> NoReturn:
         """Raise `failure` of generated code, whose frames `latest` have ended; one that was cancelled says why."""
