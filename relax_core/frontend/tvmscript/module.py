@@ -38,6 +38,7 @@ from relax_core.ir.module import Definition, IRModule
 from relax_core.source import Span
 
 FUNCTION, PRIM_FUNC, MODULE = "relax.function", "tir.prim_func", "ir.ir_module"
+UNDERSTOOD_PACKAGES = frozenset(("__future__", "numpy", "tvm", "typing"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +93,7 @@ def _modules(context: Context, group: Surrounding) -> list[IRModule]:
                 alone.append(statement)
             case ast.Pass() if context.cut_at(statement) is not None:
                 pass
-            case _ if _stands_for_something(context, statement):
+            case _ if _stands_for_something(context, statement) or _is_understood_import(statement):
                 pass
             case _:
                 skipped.append(statement)
@@ -149,6 +150,17 @@ def _stands_for_something(context: Context, statement: ast.stmt) -> bool:
             return _type_var(statement) is not None or is_table(statement, context)
 
 
+def _is_understood_import(statement: ast.stmt) -> bool:
+    """Tell whether a statement only gives names to what a module is written with."""
+    match statement:
+        case ast.Import(names=names):
+            return all(item.name.partition(".")[0] in UNDERSTOOD_PACKAGES for item in names)
+        case ast.ImportFrom(module=str(module), level=0):
+            return module.partition(".")[0] in UNDERSTOOD_PACKAGES
+        case _:
+            return False
+
+
 def _is_ours(context: Context, node: ast.FunctionDef) -> bool:
     """Tell a function of the program from one of the script around it, such as a registered packed function."""
     decorator = node.decorator_list[0]
@@ -161,8 +173,10 @@ def _note_skipped(context: Context, statements: list[ast.stmt]) -> None:
     """Say once for a run of statements around modules that they are not run."""
     if not statements:
         return
-    span = context.span(statements[0]).to(context.span(statements[-1]))
-    words = f"`{source_of(statements[0])}`"
+    first = statements[0]
+    decorators = first.decorator_list if isinstance(first, ast.FunctionDef | ast.ClassDef) else []
+    span = context.span(decorators[0] if decorators else first).to(context.span(statements[-1]))
+    words = f"`{source_of(first)}`"
     others = f" and {len(statements) - 1} more" if len(statements) > 1 else ""
     verb = "are" if others else "is"
     context.report(
