@@ -35,6 +35,7 @@ _PRECEDENCE = MappingProxyType({
     "or": 1, "and": 2, "==": 3, "!=": 3, "<": 3, "<=": 3, ">": 3, ">=": 3, "|": 4, "^": 5, "&": 6, "<<": 7, ">>": 7,
     "+": 8, "-": 8, "*": 9, "/": 9, "//": 9, "%": 9,
 })  # fmt: skip
+_TIGHTEST = 10
 
 
 def columns(text: str) -> int:
@@ -87,6 +88,20 @@ def prim_text(expr: PrimExpr) -> str:
 
 
 def _prim(expr: PrimExpr, outer: int) -> str:
+    # A sum may be long: its left operands are walked without recursion.
+    spine: list[Binary] = []
+    while isinstance(expr, Binary) and expr.op in _PRECEDENCE:
+        spine.append(expr)
+        expr = expr.a
+    text, level = _operand(expr), _TIGHTEST
+    for item in reversed(spine):
+        inner = _PRECEDENCE[item.op]
+        text = f"{f'({text})' if level < inner else text} {item.op} {_prim(item.b, inner + 1)}"
+        level = inner
+    return f"({text})" if level < outer else text
+
+
+def _operand(expr: PrimExpr) -> str:
     match expr:
         case PrimVar(name=name):
             return name
@@ -96,14 +111,10 @@ def _prim(expr: PrimExpr, outer: int) -> str:
             return str(value)
         case StringImm(value=value):
             return repr(value)
-        case Binary(op=op, a=a, b=b) if op in _PRECEDENCE:
-            inner = _PRECEDENCE[op]
-            text = f"{_prim(a, inner)} {op} {_prim(b, inner + 1)}"
-            return f"({text})" if inner < outer else text
         case Binary(op=op, a=a, b=b):
             return f"{op}({_prim(a, 0)}, {_prim(b, 0)})"
         case Unary(op=op, a=a):
-            return f"{op} {_prim(a, 10)}" if op == "not" else f"{op}{_prim(a, 10)}"
+            return f"{op} {_prim(a, _TIGHTEST)}" if op == "not" else f"{op}{_prim(a, _TIGHTEST)}"
         case Cast(value=value, dtype=dtype):
             return f"{dtype}({_prim(value, 0)})"
         case Select(condition=condition, true_value=yes, false_value=no):
