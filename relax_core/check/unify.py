@@ -7,6 +7,7 @@ from relax_core.ir.canonical import prove_different, prove_equal, replace_symbol
 from relax_core.ir.expr import Var
 from relax_core.ir.node import Node, preorder
 from relax_core.ir.prim import PrimExpr, PrimVar
+from relax_core.ir.show import show_prim
 from relax_core.ir.substitute import map_type, type_nodes
 from relax_core.ir.types import (
     OBJECT,
@@ -19,7 +20,7 @@ from relax_core.ir.types import (
     TupleType,
     Type,
 )
-from relax_core.ops.show import show_prim, show_type
+from relax_core.ops.show import show_type
 
 UNKNOWN = ObjectType()
 """The type of a value that is already reported; compared by identity, and silent to its users."""

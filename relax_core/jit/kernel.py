@@ -13,6 +13,7 @@ import numpy as np
 from relax_core.diagnostics import CompileError, Diagnostic, RunError
 from relax_core.ir.node import Node, children
 from relax_core.ir.rewrite import RewriteLog
+from relax_core.ir.show import show_prim
 from relax_core.ir.tir import BufferLoad, BufferStore, PrimFunc
 from relax_core.jit.calls.arguments import Bound, Signature, address_of
 from relax_core.jit.calls.builtin import Builtins
@@ -27,7 +28,6 @@ from relax_core.jit.lowering.jumps import ENDED, STOPPED
 from relax_core.jit.lowering.lower import Lowered
 from relax_core.jit.lowering.packed_calls import FAILED
 from relax_core.jit.lowering.ranges import access_report
-from relax_core.jit.lowering.text import text_of
 from relax_core.jit.lowering.types import ScalarType
 from relax_core.jit.options import KernelOptions
 from relax_core.jit.remarks import KernelRemark
@@ -288,7 +288,7 @@ class Kernel:
         assert isinstance(access, BufferLoad | BufferStore)
         buffer = access.buffer
         span = buffer.span if self.log is None else self.log.locate(buffer)
-        shape = ", ".join(text_of(dim) for dim in buffer.shape) + ("," if len(buffer.shape) == 1 else "")
+        shape = ", ".join(show_prim(dim) for dim in buffer.shape) + ("," if len(buffer.shape) == 1 else "")
         return () if span is None else ((f"`{buffer.name}` has shape ({shape})", span),)
 
 

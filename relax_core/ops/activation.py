@@ -9,6 +9,7 @@ import numpy as np
 from relax_core.ir.canonical import constant_value, prove_different
 from relax_core.ir.expr import Call
 from relax_core.ir.prim import PrimExpr
+from relax_core.ir.show import show_prim
 from relax_core.ir.tir import Buffer
 from relax_core.ir.types import TensorType, TupleType, Type
 from relax_core.ops.attributes import float_at, require_rank
@@ -17,7 +18,6 @@ from relax_core.ops.lowering import Lowering, lowered
 from relax_core.ops.operands import common_dtype, int_at, normal_axis, require_float, tensor_at
 from relax_core.ops.scalar import add, call, choose, div, greatest, least, lit, lt, mul, sub
 from relax_core.ops.schema import DATA
-from relax_core.ops.show import show_prim
 from relax_core.ops.spec import OpSpec, OpTypeError, Param, Value
 from relax_core.ops.te import load
 

@@ -9,6 +9,7 @@ import numpy as np
 from relax_core.ir.canonical import constant_value, prove_different
 from relax_core.ir.expr import Call, Op
 from relax_core.ir.prim import PrimExpr
+from relax_core.ir.show import show_prim
 from relax_core.ir.tir import Buffer
 from relax_core.ir.types import TensorType, Type
 from relax_core.ops.attributes import out_dtype_at, padding_at, spread_at, word_at
@@ -16,7 +17,7 @@ from relax_core.ops.layout import Layout, parse_layout, require_layout
 from relax_core.ops.lowering import Lowering, lowered
 from relax_core.ops.operands import call_name, common_dtype, int_at, is_absent, tensor_at
 from relax_core.ops.scalar import add, both, cast, choose, floordiv, inside, mul, size, sub
-from relax_core.ops.show import show_prim, show_type
+from relax_core.ops.show import show_type
 from relax_core.ops.spec import Evaluate, OpSpec, OpTypeError, Param, Value
 from relax_core.ops.te import load
 

@@ -5,11 +5,12 @@ import numpy as np
 from relax_core.ir.canonical import constant_value, prove_different
 from relax_core.ir.expr import Call
 from relax_core.ir.prim import Cast, PrimExpr, binary, const, dtype_of
+from relax_core.ir.show import show_prim
 from relax_core.ir.types import Dims, TensorType, Type
 from relax_core.ops.attributes import out_dtype_at
 from relax_core.ops.operands import broadcast, common_dtype, tensor_at
 from relax_core.ops.schema import BINARY
-from relax_core.ops.show import show_prim, show_type
+from relax_core.ops.show import show_type
 from relax_core.ops.spec import Legalized, OpSpec, OpTypeError, Param, Value
 from relax_core.ops.te import FuncBuilder, known, load
 

@@ -8,6 +8,7 @@ import numpy as np
 from relax_core.ir.canonical import constant_value, prove_different, prove_equal, simplify
 from relax_core.ir.expr import Call, Expr, Tuple, TupleGetItem, Var
 from relax_core.ir.prim import PrimExpr, Select, binary, const
+from relax_core.ir.show import show_prim
 from relax_core.ir.tir import Buffer
 from relax_core.ir.types import Dims, ShapeType, TensorType, Type
 from relax_core.ops.elementwise import legalize_map
@@ -25,7 +26,7 @@ from relax_core.ops.operands import (
     tensors_at,
 )
 from relax_core.ops.schema import AXES, SHAPE, X
-from relax_core.ops.show import show_dims, show_prim, show_type
+from relax_core.ops.show import show_dims, show_type
 from relax_core.ops.spec import Legalize, Legalized, OpSpec, OpTypeError, Param, Value
 from relax_core.ops.te import FuncBuilder, Known, known, load
 

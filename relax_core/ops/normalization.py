@@ -9,6 +9,7 @@ import numpy as np
 from relax_core.ir.canonical import prove_different
 from relax_core.ir.expr import Call
 from relax_core.ir.prim import PrimExpr
+from relax_core.ir.show import show_prim
 from relax_core.ir.tir import Buffer
 from relax_core.ir.types import TensorType, TupleType, Type
 from relax_core.ops.attributes import flag_at, float_at
@@ -26,7 +27,7 @@ from relax_core.ops.operands import (
 )
 from relax_core.ops.scalar import add, call, cast, div, floordiv, mul, size, sub
 from relax_core.ops.schema import DATA
-from relax_core.ops.show import show_prim, show_type
+from relax_core.ops.show import show_type
 from relax_core.ops.spec import OpSpec, OpTypeError, Param, Value
 from relax_core.ops.te import load
 

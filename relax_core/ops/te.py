@@ -12,6 +12,7 @@ from relax_core.ir.canonical import constant_value, replace_symbols
 from relax_core.ir.expr import Constant, Expr, Var
 from relax_core.ir.node import preorder
 from relax_core.ir.prim import Binary, BinaryKind, PrimExpr, PrimVar, binary, const, dtype_of
+from relax_core.ir.show import show_prim
 from relax_core.ir.tir import (
     Block,
     Buffer,
@@ -29,7 +30,6 @@ from relax_core.ir.tir import (
 )
 from relax_core.ir.types import TensorType, Type
 from relax_core.ops.dtypes import float_limits
-from relax_core.ops.show import show_prim
 from relax_core.ops.spec import Legalized
 
 Combine = Literal["sum", "prod", "max", "min"]

@@ -4,11 +4,11 @@ from collections.abc import Mapping, Sequence
 
 from relax_core.ir.node import Node, postorder
 from relax_core.ir.prim import PrimExpr, PrimVar
+from relax_core.ir.show import show_prim
 from relax_core.ir.tir import Block, BufferLoad, BufferStore, For, IfThenElse, LetStmt, PrimFunc, While
 from relax_core.jit.compilation.debug_lines import Origin, PlacedLine
 from relax_core.jit.kernel_views import KernelViews
 from relax_core.jit.lowering.ranges import AccessFact
-from relax_core.jit.lowering.text import text_of
 from relax_core.present.code import Language, tokenize
 from relax_core.present.kernel_models import (
     AccessRow,
@@ -47,14 +47,14 @@ class _Parts:
         key = self._key(origin)
         return 0 if key is None else self._number_of.get(key, 0)
 
-    def text_of(self, node: BufferLoad | BufferStore) -> str:
+    def show_prim(self, node: BufferLoad | BufferStore) -> str:
         """Return a load or store as it is printed, with the names that variables have there."""
         shown = self._text_of.get(node, "")
         return shown if shown and "\n" not in shown else _statement(node)
 
     def access(self, node: BufferLoad | BufferStore) -> str:
         """Return the element that a load or store touches."""
-        return self.text_of(node).partition(" = ")[0] if isinstance(node, BufferStore) else self.text_of(node)
+        return self.show_prim(node).partition(" = ")[0] if isinstance(node, BufferStore) else self.show_prim(node)
 
     def at(self, line: int) -> tuple[int, ...]:
         """Return the numbers of the parts of a line of TIR."""
@@ -81,17 +81,17 @@ class _Parts:
         node = nodes[-1]
         match node:
             case BufferStore() if id(node) in self._stores:
-                return f"The reduction starts: {_code(self.text_of(node))}"
+                return f"The reduction starts: {_code(self.show_prim(node))}"
             case BufferStore(buffer=buffer, value=value) if _reads(value, buffer):
-                return f"Update: {_code(self.text_of(node))}"
+                return f"Update: {_code(self.show_prim(node))}"
             case BufferStore():
-                return f"Store: {_code(self.text_of(node))}"
+                return f"Store: {_code(self.show_prim(node))}"
             case Block(name=name):
                 return f"Block {_code(name)}" if name else "Variables of the block"
             case IfThenElse(condition=condition):
-                return f"Choice: {_code(text_of(condition))}"
+                return f"Choice: {_code(show_prim(condition))}"
             case While(condition=condition):
-                return f"Loop while {_code(text_of(condition))}"
+                return f"Loop while {_code(show_prim(condition))}"
             case LetStmt(var=var):
                 return f"Value of {_code(var.name)}"
             case _:
@@ -228,8 +228,8 @@ def _reads(value: PrimExpr, buffer: Node) -> bool:
 
 
 def _statement(node: BufferLoad | BufferStore) -> str:
-    element = f"{node.buffer.name}[{', '.join(text_of(index) for index in node.indices)}]"
-    return f"{element} = {text_of(node.value)}" if isinstance(node, BufferStore) else element
+    element = f"{node.buffer.name}[{', '.join(show_prim(index) for index in node.indices)}]"
+    return f"{element} = {show_prim(node.value)}" if isinstance(node, BufferStore) else element
 
 
 def _code(text: str) -> str:

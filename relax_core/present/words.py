@@ -2,8 +2,8 @@
 
 import re
 import unicodedata
-from types import MappingProxyType
 
+from relax_core.ir.infix import UNARY, infix
 from relax_core.ir.prim import (
     Binary,
     Cast,
@@ -31,11 +31,6 @@ from relax_core.ir.types import (
 )
 
 _DTYPE = re.compile(r"^(bfloat|float|uint|int)(\d+)$")
-_PRECEDENCE = MappingProxyType({
-    "or": 1, "and": 2, "==": 3, "!=": 3, "<": 3, "<=": 3, ">": 3, ">=": 3, "|": 4, "^": 5, "&": 6, "<<": 7, ">>": 7,
-    "+": 8, "-": 8, "*": 9, "/": 9, "//": 9, "%": 9,
-})  # fmt: skip
-_TIGHTEST = 10
 
 
 def columns(text: str) -> int:
@@ -84,21 +79,7 @@ def dtype_text(dtype: str | None) -> str:
 
 def prim_text(expr: PrimExpr) -> str:
     """Print a scalar expression with the parentheses that it needs."""
-    return _prim(expr, 0)
-
-
-def _prim(expr: PrimExpr, outer: int) -> str:
-    # A sum may be long: its left operands are walked without recursion.
-    spine: list[Binary] = []
-    while isinstance(expr, Binary) and expr.op in _PRECEDENCE:
-        spine.append(expr)
-        expr = expr.a
-    text, level = _operand(expr), _TIGHTEST
-    for item in reversed(spine):
-        inner = _PRECEDENCE[item.op]
-        text = f"{f'({text})' if level < inner else text} {item.op} {_prim(item.b, inner + 1)}"
-        level = inner
-    return f"({text})" if level < outer else text
+    return infix(expr, 0, _operand)
 
 
 def _operand(expr: PrimExpr) -> str:
@@ -112,17 +93,17 @@ def _operand(expr: PrimExpr) -> str:
         case StringImm(value=value):
             return repr(value)
         case Binary(op=op, a=a, b=b):
-            return f"{op}({_prim(a, 0)}, {_prim(b, 0)})"
+            return f"{op}({prim_text(a)}, {prim_text(b)})"
         case Unary(op=op, a=a):
-            return f"{op} {_prim(a, _TIGHTEST)}" if op == "not" else f"{op}{_prim(a, _TIGHTEST)}"
+            return f"{op} {infix(a, UNARY, _operand)}" if op == "not" else f"{op}{infix(a, UNARY, _operand)}"
         case Cast(value=value, dtype=dtype):
-            return f"{dtype}({_prim(value, 0)})"
+            return f"{dtype}({prim_text(value)})"
         case Select(condition=condition, true_value=yes, false_value=no):
-            return f"({_prim(yes, 1)} if {_prim(condition, 1)} else {_prim(no, 1)})"
+            return f"({infix(yes, 1, _operand)} if {infix(condition, 1, _operand)} else {infix(no, 1, _operand)})"
         case Intrinsic(name=name, args=args):
-            return f"{name}({', '.join(_prim(item, 0) for item in args)})"
+            return f"{name}({', '.join(prim_text(item) for item in args)})"
         case BufferLoad(buffer=buffer, indices=indices):
-            return f"{buffer.name}[{', '.join(_prim(item, 0) for item in indices)}]"
+            return f"{buffer.name}[{', '.join(prim_text(item) for item in indices)}]"
         case _:
             return type(expr).__name__
 

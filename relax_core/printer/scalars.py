@@ -4,6 +4,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
+from relax_core.ir.infix import NOT, PRECEDENCE, UNARY, left_precedence
 from relax_core.ir.intrinsics import KEYWORD, default_dtype, is_known
 from relax_core.ir.node import Node
 from relax_core.ir.prim import (
@@ -25,13 +26,6 @@ from relax_core.ir.tir import BufferLoad, BufferRef
 from relax_core.printer.ink import Ink
 from relax_core.printer.literals import number, quoted
 
-_PRECEDENCE: Mapping[str, int] = MappingProxyType(
-    {
-        "or": 1, "and": 2, "==": 4, "!=": 4, "<": 4, "<=": 4, ">": 4, ">=": 4, "|": 5, "^": 6, "&": 7, "<<": 8, ">>": 8,
-        "+": 9, "-": 9, "*": 10, "/": 10, "//": 10, "%": 10,
-    }
-)  # fmt: skip
-_NOT, _UNARY = 3, 11
 # Operations by the names that TVM reads without folding constants.
 _CLASSES: Mapping[str, str] = MappingProxyType(
     {
@@ -39,7 +33,6 @@ _CLASSES: Mapping[str, str] = MappingProxyType(
         "<": "LT", "<=": "LE", ">": "GT", ">=": "GE", "and": "And", "or": "Or",
     }
 )  # fmt: skip
-_COMPARISON = 4
 _NUMBERS = (IntImm, FloatImm)
 
 
@@ -182,16 +175,14 @@ class ScalarPrinter:
         has_literal = type(a) in _NUMBERS or type(b) in _NUMBERS
         typed = has_literal and isinstance(a, IntImm) and isinstance(b, IntImm)
         is_folded = has_literal and self.int_dtype == "int32" and _is_folded(expr)
-        own = None if is_folded else _PRECEDENCE.get(expr.op)
+        own = None if is_folded else PRECEDENCE.get(expr.op)
         if own is None:
             return f"T.{_CLASSES.get(expr.op) or expr.op}({self.shown((a, b), typed=typed)})"
-        # Comparisons do not chain, so both of their operands bind tighter.
-        left = own + 1 if own == _COMPARISON else own
-        text = f"{self.show(a, left, typed=typed)} {expr.op} {self.show(b, own + 1, typed=typed)}"
+        text = f"{self.show(a, left_precedence(own), typed=typed)} {expr.op} {self.show(b, own + 1, typed=typed)}"
         return f"({text})" if own < precedence else text
 
     def _unary(self, expr: Unary, precedence: int) -> str:
-        own = _NOT if expr.op == "not" else _UNARY
+        own = NOT if expr.op == "not" else UNARY
         text = f"{'not ' if expr.op == 'not' else expr.op}{self.show(expr.a, own, typed=True)}"
         return f"({text})" if own < precedence else text
 

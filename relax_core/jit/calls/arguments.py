@@ -15,11 +15,11 @@ from relax_core.diagnostics import Diagnostic, RunError
 from relax_core.ir.canonical import evaluate
 from relax_core.ir.node import Node
 from relax_core.ir.prim import PrimExpr, PrimVar
+from relax_core.ir.show import show_prim
 from relax_core.ir.tir import Buffer, PrimFunc
 from relax_core.jit.lowering.bounds import DIMENSION, Bounds
 from relax_core.jit.lowering.checks import Locate, unknown_dtype
 from relax_core.jit.lowering.symbols import shape_symbols
-from relax_core.jit.lowering.text import text_of
 from relax_core.jit.lowering.types import SCALAR_TYPES
 
 Array = npt.NDArray[Any]
@@ -225,7 +225,7 @@ class Signature:
     def _check_dim(self, buffer: Buffer, position: int, dim: PrimExpr, values: tuple[int, int | None]) -> None:
         found, expected = values
         if found != expected:
-            name = text_of(dim)
+            name = show_prim(dim)
             shown = name if name == str(expected) else f"`{name}` = {expected}"
             message = f"Dimension {position} of `{buffer.name}` expects {shown}, got {found}"
             self._fail("JT005", message, buffer)
@@ -233,7 +233,7 @@ class Signature:
     def _check_stride(self, buffer: Buffer, dim: PrimExpr, found: int, expected: int | None) -> None:
         if found != expected:
             message = (
-                f"A stride of `{buffer.name}` is `{text_of(dim)}` = {expected}, but the array has {found} elements"
+                f"A stride of `{buffer.name}` is `{show_prim(dim)}` = {expected}, but the array has {found} elements"
             )
             self._fail("JT008", message, buffer, "Pass an array with these strides, or leave them out.")
 

@@ -7,8 +7,8 @@ from typing import Literal
 from relax_core.diagnostics import CompileError, Diagnostic
 from relax_core.ir.node import Node
 from relax_core.ir.prim import PrimExpr
+from relax_core.ir.show import show_prim
 from relax_core.ir.tir import Buffer, BufferLoad, BufferStore, MatchRegion
-from relax_core.jit.lowering.text import text_of
 from relax_core.jit.lowering.types import SCALAR_TYPES
 from relax_core.source import Span
 
@@ -43,7 +43,7 @@ def unsupported(what: str, node: Node, locate: Locate, hint: str = "") -> Compil
 def unknown_dtype(dtype: str, node: Node, locate: Locate) -> CompileError:
     """Make the error for a dtype that kernels do not compute with."""
     hint = f"Kernels compute with {', '.join(SCALAR_TYPES)}."
-    whose = f" of `{text_of(node)}`" if isinstance(node, PrimExpr) else ""
+    whose = f" of `{show_prim(node)}`" if isinstance(node, PrimExpr) else ""
     return CompileError((Diagnostic("JT002", f"The dtype {dtype}{whose} cannot be compiled", locate(node), hint),))
 
 
@@ -81,10 +81,10 @@ def cancelled(site: Site, values: Sequence[int], locate: Locate) -> Diagnostic:
 def _out_of_range(site: Site, values: Sequence[int], where: str) -> str:
     assert isinstance(site.node, BufferLoad | BufferStore)
     buffer, index = site.node.buffer, site.node.indices[site.dimension]
-    access = f"{buffer.name}[{', '.join(text_of(item) for item in site.node.indices)}]"
+    access = f"{buffer.name}[{', '.join(show_prim(item) for item in site.node.indices)}]"
     how = "load" if isinstance(site.node, BufferLoad) else "store"
     value, extent = values[0], values[1]
-    found = text_of(index)
+    found = show_prim(index)
     shown = found if found == str(value) else f"{found} = {value}"
     has = _extent(buffer, site.dimension, extent)
     return f"Out of range. `{access}`: {shown}, but {buffer.name} has {has} ({how}{where})"
@@ -128,4 +128,4 @@ def _where(names: Sequence[str], values: Sequence[int]) -> str:
 
 
 def _text(node: Node) -> str:
-    return text_of(node) if isinstance(node, PrimExpr) else ""
+    return show_prim(node) if isinstance(node, PrimExpr) else ""

@@ -11,12 +11,12 @@ from relax_core.analysis.tir_memory import buffers_of_vectors, memory_of, writte
 from relax_core.diagnostics import CompileError, Diagnostic
 from relax_core.ir.node import postorder
 from relax_core.ir.prim import PrimVar
+from relax_core.ir.show import show_prim
 from relax_core.ir.tir import Buffer, PrimFunc
 from relax_core.jit.compilation.debug_lines import function_mark, location_metadata
 from relax_core.jit.lowering.parts import enclose_parts
 from relax_core.jit.lowering.state import SITE_OFFSET, VALUES_OFFSET, State, Storage
 from relax_core.jit.lowering.symbols import shape_symbols
-from relax_core.jit.lowering.text import text_of
 from relax_core.jit.lowering.types import ScalarType
 from relax_core.jit.lowering.views import layout_of
 from relax_core.jit.lowering.written import bytes_beside, declare_bytes
@@ -79,7 +79,7 @@ def enclose(state: State, function: PrimFunc, workspace: tuple[Buffer, ...], *, 
         buffer = function.buffer_of(param)
         if buffer is not None:
             params.append(f"ptr {_pointer_attributes(state, buffer, alias, is_written=buffer in written)}%a{number}")
-            shape = ", ".join(text_of(dim) for dim in buffer.shape)
+            shape = ", ".join(show_prim(dim) for dim in buffer.shape)
             head.append(f"; %a{number} is {buffer.name}: {buffer.dtype}[{shape}]")
         elif param.dtype == "handle":
             params.append(f"ptr %a{number}")

@@ -6,13 +6,13 @@ from functools import partial
 
 from relax_core.ir.node import Node, children, postorder
 from relax_core.ir.prim import PrimExpr
+from relax_core.ir.show import show_prim
 from relax_core.ir.tir import BufferStore, For, IterVar, Stmt, While
 from relax_core.jit.compilation.pipelines import form_of
 from relax_core.jit.lowering.checks import Site, unsupported
 from relax_core.jit.lowering.code import phi
 from relax_core.jit.lowering.scalar import lower_expr
 from relax_core.jit.lowering.state import LoopLabels, State
-from relax_core.jit.lowering.text import text_of
 from relax_core.jit.lowering.work import always_pays, has_jump, static_work
 
 # A unit of fuel is about a nanosecond of work; this much of it passes between two looks at the cell.
@@ -98,7 +98,7 @@ def _step(state: State, loop: For, step: PrimExpr) -> str:
         raise unsupported(f"A loop with the step {known}", loop, state.locate, hint)
     register = state.widen(lower_expr(state, step), state.scalar_of(step))
     if known is None and state.bounds.interval(step).low <= 0:
-        hint = f"the step `{text_of(step)}` of the loop over `{loop.var.name}` is positive"
+        hint = f"the step `{show_prim(step)}` of the loop over `{loop.var.name}` is positive"
         state.require(state.code.emit(f"icmp sgt i64 {register}, 0"), Site("assert", loop, hint=hint))
     return register
 

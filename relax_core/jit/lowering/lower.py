@@ -9,6 +9,7 @@ from relax_core.analysis.tir_memory import DERIVED
 from relax_core.diagnostics import CompileError, Diagnostic
 from relax_core.ir.node import Node, children, postorder
 from relax_core.ir.prim import Intrinsic, PrimExpr, PrimVar, dtype_of, lanes_of
+from relax_core.ir.show import show_prim
 from relax_core.ir.tir import (
     Allocate,
     AssertStmt,
@@ -45,7 +46,6 @@ from relax_core.jit.lowering.scalar import lower_expr
 from relax_core.jit.lowering.scoped import enter
 from relax_core.jit.lowering.state import State
 from relax_core.jit.lowering.symbols import shape_symbols
-from relax_core.jit.lowering.text import text_of
 from relax_core.jit.lowering.types import SCALAR_TYPES, ScalarType
 from relax_core.jit.lowering.vectors import bind_vector, lanes_of_value, lower_store
 from relax_core.jit.lowering.views import match_region, pointer_of
@@ -203,12 +203,12 @@ def lower_stmt(state: State, stmt: Stmt) -> None:
         case While() as loop:
             lower_while(state, loop, lower_stmt)
         case AssertStmt(condition=condition, message=message) as check:
-            site = Site("assert", check, hint=message or text_of(condition))
+            site = Site("assert", check, hint=message or show_prim(condition))
             state.require(_truth(state, condition), site)
         case Evaluate(value=Intrinsic(name="break_loop" | "continue_loop" | "ret")) as jump:
             lower_jump(state, jump)
         case Evaluate(value=Intrinsic(name="assume", args=(condition,))) as check:
-            state.require(_truth(state, condition), Site("assert", check, hint=f"`{text_of(condition)}` is assumed"))
+            state.require(_truth(state, condition), Site("assert", check, hint=f"`{show_prim(condition)}` is assumed"))
         case Evaluate(value=value):
             _evaluate(state, value)
         case LaunchThread() | AttrStmt() | Allocate() | DeclBuffer() | BufferRealize() as scoped:

@@ -9,12 +9,12 @@ from typing import Literal
 
 from relax_core.ir.canonical import prove_equal
 from relax_core.ir.prim import IntImm, Intrinsic, PrimExpr, StringImm, dtype_of
+from relax_core.ir.show import show_prim
 from relax_core.ir.tir import BufferRef
 from relax_core.jit.lowering.arithmetic import convert
 from relax_core.jit.lowering.checks import unsupported
 from relax_core.jit.lowering.scalar import lower_expr
 from relax_core.jit.lowering.state import State, Storage
-from relax_core.jit.lowering.text import text_of
 from relax_core.jit.lowering.types import SCALAR_TYPES, ScalarType
 
 # What the function that is compiled returns if a packed function failed.
@@ -92,11 +92,11 @@ def _pass(state: State, call: Intrinsic, arg: PrimExpr) -> tuple[Argument, list[
         case Intrinsic(name="tvm_stack_make_array"):
             storage = _whole_buffer(state, arg)
             if storage is None:
-                what = f"The array `{text_of(arg)}`"
+                what = f"The array `{show_prim(arg)}`"
                 raise unsupported(what, arg, state.locate, "Make it of a whole buffer: its data, shape and dtype.")
             return _pass_array(state, storage)
         case _ if dtype_of(arg) not in SCALAR_TYPES:
-            what = f"The argument `{text_of(arg)}` of `T.{call.name}`"
+            what = f"The argument `{show_prim(arg)}` of `T.{call.name}`"
             raise unsupported(what, arg, state.locate, "Pass a buffer, a number or a text.")
         case _:
             scalar = state.scalar_of(arg)

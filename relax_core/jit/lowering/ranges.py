@@ -6,6 +6,7 @@ from typing import cast
 
 from relax_core.ir.node import children
 from relax_core.ir.prim import Binary, PrimExpr, PrimVar, Select
+from relax_core.ir.show import show_prim
 from relax_core.ir.tir import (
     Allocate,
     AssertStmt,
@@ -31,7 +32,6 @@ from relax_core.jit.lowering.bounds import Bounds
 from relax_core.jit.lowering.lanes import Lanes
 from relax_core.jit.lowering.polynomial import Polynomial, constant_value
 from relax_core.jit.lowering.symbols import shape_symbols
-from relax_core.jit.lowering.text import text_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,8 +152,8 @@ def _fact(bounds: Bounds, access: BufferLoad | BufferStore) -> AccessFact:
             conditions += [text for text in texts if text not in conditions]
         elif missing:
             above = "" if goals[0] not in missing else "0 <= "
-            below = "" if goals[1] not in missing else f" < {text_of(access.buffer.shape[position])}"
-            text = f"{above}{text_of(index)}{below}"
+            below = "" if goals[1] not in missing else f" < {show_prim(access.buffer.shape[position])}"
+            text = f"{above}{show_prim(index)}{below}"
             conditions += [text] if text not in conditions else []
     return AccessFact(access, access.buffer, not conditions, " and ".join(conditions))
 

@@ -24,6 +24,7 @@ from relax_core.ir.prim import (
     dtype_of,
     lanes_of,
 )
+from relax_core.ir.show import show_prim
 from relax_core.ir.tir import Buffer, BufferLoad, BufferStore
 from relax_core.jit.lowering.arithmetic import compare, convert, float_binary, integer_binary, is_safe_binary
 from relax_core.jit.lowering.checks import Site, unsupported
@@ -32,7 +33,6 @@ from relax_core.jit.lowering.intrinsic_calls import lower_intrinsic, named_funct
 from relax_core.jit.lowering.intrinsics import CALLS, arity_of
 from relax_core.jit.lowering.lanes import VECTOR_INTRINSICS
 from relax_core.jit.lowering.state import Place, State, Storage
-from relax_core.jit.lowering.text import text_of
 from relax_core.jit.lowering.types import ScalarType
 from relax_core.jit.lowering.written import require_written
 
@@ -94,7 +94,7 @@ def _lower_call(state: State, expr: Intrinsic) -> str:
     if expr.name in VECTOR_INTRINSICS and lanes_of(expr.dtype) == 1:
         lane = state.lanes.lane(expr, 0)
         if lane is None:
-            raise unsupported(f"`{text_of(expr)}`", expr, state.locate)
+            raise unsupported(f"`{show_prim(expr)}`", expr, state.locate)
         return lower_expr(state, lane)
     if expr.name in CALLS and state.call is not None:
         return state.call(state, expr)

@@ -3,6 +3,7 @@
 from relax_core.diagnostics import CompileError, Diagnostic
 from relax_core.ir.node import Node, postorder
 from relax_core.ir.prim import Intrinsic, PrimExpr, PrimVar, dtype_of, lanes_of
+from relax_core.ir.show import show_prim
 from relax_core.ir.tir import BufferStore
 from relax_core.jit.lowering.arithmetic import convert, rounded
 from relax_core.jit.lowering.checks import unsupported
@@ -10,7 +11,6 @@ from relax_core.jit.lowering.intrinsics import CALLS
 from relax_core.jit.lowering.lanes import scalars_of
 from relax_core.jit.lowering.scalar import checked_indices, element_pointer, lower_expr
 from relax_core.jit.lowering.state import State
-from relax_core.jit.lowering.text import text_of
 from relax_core.jit.lowering.written import note_store
 
 # A vector statement with more scalar operations, all lanes together, is not written out.
@@ -19,8 +19,8 @@ SIZE_LIMIT = 100_000
 
 def lower_store(state: State, store: BufferStore) -> None:
     """Emit a store of a scalar or of a vector."""
-    target = f"{store.buffer.name}[{', '.join(text_of(index) for index in store.indices)}]"
-    state.code.comment(f"{target} = {text_of(store.value)}")
+    target = f"{store.buffer.name}[{', '.join(show_prim(index) for index in store.indices)}]"
+    state.code.comment(f"{target} = {show_prim(store.value)}")
     width = state.lanes.width(store)
     if width == 1:
         pointer = element_pointer(state, store)
@@ -49,7 +49,7 @@ def lanes_of_value(state: State, value: PrimExpr, width: int) -> tuple[PrimExpr,
     _check_pure(state, value, width)
     lanes = state.lanes.of(value)
     if lanes is None or len(lanes) not in (1, width):
-        raise unsupported(f"The vector `{text_of(value)}`", value, state.locate)
+        raise unsupported(f"The vector `{show_prim(value)}`", value, state.locate)
     return lanes * width if len(lanes) == 1 else lanes
 
 
@@ -70,7 +70,7 @@ def _check_pure(state: State, value: PrimExpr, width: int) -> None:
     call = next((item for item in nodes if isinstance(item, Intrinsic) and item.name in CALLS), None)
     if call is not None and lanes_of(dtype_of(value)) > 1:
         hint = "Bind its result to a variable first."
-        raise unsupported(f"A call inside the vector `{text_of(value)}`", call, state.locate, hint)
+        raise unsupported(f"A call inside the vector `{show_prim(value)}`", call, state.locate, hint)
     if len(nodes) * width > SIZE_LIMIT:
         where: Node = value
         message = f"A vector of {width} lanes is too large to be written out"

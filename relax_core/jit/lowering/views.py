@@ -7,12 +7,12 @@ from collections.abc import Sequence
 
 from relax_core.ir.node import Node
 from relax_core.ir.prim import IntImm, Intrinsic, PrimExpr, PrimVar, lanes_of
+from relax_core.ir.show import show_prim
 from relax_core.ir.tir import Buffer, BufferLoad, BufferRef, MatchRegion
 from relax_core.jit.lowering.checks import Site, unsupported
 from relax_core.jit.lowering.polynomial import add, constant_value
 from relax_core.jit.lowering.scalar import element_pointer, lower_expr
 from relax_core.jit.lowering.state import Pointer, State, Storage
-from relax_core.jit.lowering.text import text_of
 
 # Extents, strides and offsets of a view are below this, so that their products fit 128 bits.
 LIMIT = 1 << 47
@@ -74,7 +74,7 @@ def pointer_of(state: State, expr: PrimExpr) -> Pointer:
         case Intrinsic(name=name):
             raise unsupported(f"`T.{name}` as a pointer", expr, state.locate)
         case _:
-            raise unsupported(f"`{text_of(expr)}` as a pointer", expr, state.locate)
+            raise unsupported(f"`{show_prim(expr)}` as a pointer", expr, state.locate)
 
 
 def match_region(state: State, match: MatchRegion) -> int:
@@ -179,7 +179,7 @@ def _address(state: State, load: BufferLoad) -> Pointer:
     first = state.lanes.access(load, 0)
     storage = state.storage_of(load.buffer)
     if first is None or storage is None:
-        raise unsupported(f"`T.address_of({text_of(load)})`", load, state.locate)
+        raise unsupported(f"`T.address_of({show_prim(load)})`", load, state.locate)
     register = element_pointer(state, first)
     memory = _memory(state, storage)
     places = [state.code.emit(f"ptrtoint ptr {item} to i64") for item in (register, memory.register)]

@@ -2,6 +2,7 @@
 
 from relax_core.ir.expr import Var
 from relax_core.ir.prim import AnyDim, PrimExpr
+from relax_core.ir.show import show_prim
 from relax_core.ir.types import (
     AdtType,
     Dims,
@@ -15,7 +16,6 @@ from relax_core.ir.types import (
     Type,
     TypeVar,
 )
-from relax_core.ops.show import show_prim
 
 MAX_LENGTH = 400
 

@@ -22,9 +22,9 @@ from relax_core.ir.expr import (
 from relax_core.ir.module import IRModule
 from relax_core.ir.node import Node, preorder
 from relax_core.ir.prim import PrimExpr, PrimVar
+from relax_core.ir.show import show_prim
 from relax_core.ir.substitute import free_symbols
 from relax_core.ir.types import ShapeType, TensorType, TupleType, Type
-from relax_core.ops.show import show_prim
 from relax_core.passes.core import NoOptions, Pass, PassContext
 from relax_core.passes.relax.effects import killed_vars
 from relax_core.passes.relax.functions import change_functions

@@ -26,8 +26,9 @@ from relax_core.ir.expr import (
 from relax_core.ir.module import Definition, IRModule
 from relax_core.ir.node import Node, map_children
 from relax_core.ir.prim import FloatImm, IntImm, PrimExpr, StringImm, const, dtype_of
+from relax_core.ir.show import show_prim
 from relax_core.ir.types import FuncType, PrimType, ShapeType, TensorType, TupleType, Type
-from relax_core.ops.show import show_prim, show_type
+from relax_core.ops.show import show_type
 from relax_core.passes.core import NoOptions, Pass, PassContext
 from relax_core.passes.properties import SHAPE_HEAP, has_shape_heap
 from relax_core.passes.relax.functions import (
