@@ -13,8 +13,9 @@ ARGS ?=
 
 PY := .venv/bin/python
 SET_UP := PYTHON="$(PYTHON)" sh tools/set_up.sh
-# A file of tests stays in one process, so that a server or a browser is started once for it.
-PYTEST := $(PY) -m pytest -n 2 --dist loadfile
+# A file of tests stays in one process, so that a server or a browser is started once for it; files are taken in the
+# order that tests/conftest.py gives them, the slow ones first.
+PYTEST := $(PY) -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 
 .PHONY: run test check bench clean
 

@@ -8,6 +8,7 @@
     exe = rc.build(mod)                         # bytecode; kernels are compiled on their first call
     out = rc.VirtualMachine(exe)["main"](array)
     out = rc.evaluate(mod, "main", array)       # by definition, without passes; for Relay too
+    text = rc.bisect_passes(mod, None, array).to_text()  # the first pass that changes the result
     text = rc.region_report(mod).to_markdown()  # compiler regions, what crosses their borders, what stayed apart
 
 The functions `check` and `pattern` stand before the subpackages of those names: `from relax_core.check.infer import
@@ -53,6 +54,8 @@ from relax_core.engine.api import (
     structural_equal,
     wildcard,
 )
+from relax_core.engine.debug.differences import Tolerance
+from relax_core.engine.debug.host import binding_values, bisect_modules, bisect_passes
 
 __all__ = [
     "CompileError",
@@ -63,7 +66,11 @@ __all__ = [
     "Pattern",
     "RunError",
     "Tables",
+    "Tolerance",
     "VirtualMachine",
+    "binding_values",
+    "bisect_modules",
+    "bisect_passes",
     "build",
     "check",
     "device_report",

@@ -3,6 +3,7 @@
 import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
 
@@ -54,14 +55,14 @@ FORBIDDEN_MODULES = frozenset(("pickle", "marshal", "shelve", "dill", "cloudpick
 ALLOWED: MappingProxyType[str, tuple[tuple[str, str], ...]] = MappingProxyType({})
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class SourceFile:
-    """A Python file of the tree: its path from the root, with `/`, and its text."""
+    """A Python file of the tree: its path from the root, with `/`, and its text, which is parsed once."""
 
     path: str
     text: str
 
-    @property
+    @cached_property
     def tree(self) -> ast.Module:
         return ast.parse(self.text, self.path)
 

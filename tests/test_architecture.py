@@ -1,6 +1,7 @@
 """The walls between the rooms: layers, who knows the browser, sizes, and what no module does."""
 
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 
@@ -68,11 +69,21 @@ SOUND = (
 )
 
 
-def files_of(roots: tuple[str, ...]) -> Iterator[SourceFile]:
-    for root in roots:
-        top = REPOSITORY / root
-        for path in (top,) if top.is_file() else sorted(top.rglob("*.py")):
-            yield SourceFile(path.relative_to(REPOSITORY).as_posix(), path.read_text(encoding="utf-8"))
+def files_of(root: str) -> Iterator[SourceFile]:
+    top = REPOSITORY / root
+    for path in (top,) if top.is_file() else sorted(top.rglob("*.py")):
+        yield SourceFile(path.relative_to(REPOSITORY).as_posix(), path.read_text(encoding="utf-8"))
+
+
+@pytest.fixture(scope="module")
+def found() -> dict[Rule, list[str]]:
+    """Look at every file once, with all rules that hold for it; a rule that looks at nothing is not listed."""
+    lines: dict[Rule, list[str]] = {}
+    for root in EVERYTHING:
+        for file in files_of(root):
+            for rule in (rule for rule, roots in RULES if root in roots):
+                lines.setdefault(rule, []).extend(rule(file))
+    return lines
 
 
 def rule_name(value: object) -> str | None:
@@ -80,11 +91,21 @@ def rule_name(value: object) -> str | None:
 
 
 @pytest.mark.parametrize(("rule", "roots"), RULES, ids=rule_name)
-def test_the_tree_keeps_the_rule(rule: Rule, roots: tuple[str, ...]) -> None:
-    files = tuple(files_of(roots))
-    assert files, f"there is nothing to look at under {', '.join(roots)}"
-    found = [line for file in files for line in rule(file)]
-    assert not found, "\n" + "\n".join(found)
+def test_the_tree_keeps_the_rule(rule: Rule, roots: tuple[str, ...], found: dict[Rule, list[str]]) -> None:
+    assert rule in found, f"there is nothing to look at under {', '.join(roots)}"
+    assert not found[rule], "\n" + "\n".join(found[rule])
+
+
+def test_the_folders_of_tests_are_those_of_the_program() -> None:
+    folders = [path.parent.relative_to(REPOSITORY / "tests") for path in (REPOSITORY / "tests").rglob("*.py")]
+    missing = [str(folder) for folder in dict.fromkeys(folders) if not list(_subjects(folder))]
+    assert not missing, f"tests/ mirrors relax_core and views, which have no {', '.join(missing)}"
+
+
+def _subjects(folder: Path) -> Iterator[Path]:
+    """Find what the tests in a folder are of: a folder or a file of the same name, where `tests/ops` is `ops`."""
+    for root in (REPOSITORY, REPOSITORY / "relax_core"):
+        yield from (path for path in (root / folder, (root / folder).with_suffix(".py")) if path.exists())
 
 
 @pytest.mark.parametrize(("rule", "path", "text", "count"), BROKEN, ids=rule_name)

@@ -177,3 +177,67 @@ def test_the_public_interface_goes_from_text_to_result() -> None:
     with pytest.raises(relax_core.CompileError) as caught:
         relax_core.parse(FOUR_ERRORS)
     assert all(isinstance(item, relax_core.Diagnostic) for item in caught.value.diagnostics)
+
+
+LOOP = str(SAMPLES / "relax" / "loop.py")
+
+
+def test_a_run_stops_at_breakpoints_where_the_condition_holds(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["run", LOOP, "--break", "16", "--when", "i > 3", "--stops", "2", "--in-process"]) == 0
+    said = capsys.readouterr().out
+    assert said.startswith(f"{LOOP}:16: time ")
+    assert said.count("\n#0 main_loop, line 16\n") == 2
+    assert said.endswith("4 stops, 2 shown; the places were met 8 times in 212 events\n")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "words"),
+    [
+        (("--break", "x"), 2, "error: --break takes a line"),
+        (("--when", "i >"), 1, "error[VM030]"),
+        (("--sizes", "n:4"), 2, "error: --sizes takes names"),
+    ],
+    ids=["a place that is none", "a condition that is none", "sizes that are none"],
+)
+def test_what_cannot_be_read_is_said(
+    arguments: tuple[str, ...], status: int, words: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["run", LOOP, *arguments, "--in-process"]) == status
+    assert words in capsys.readouterr().err
+
+
+def test_a_run_stops_behind_what_wrote_a_nan(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = written(tmp_path, SMALL.replace("y = R.add(x, x)", "a = R.subtract(x, x)\n        y = R.divide(a, a)"))
+    assert main(["run", path, "--stop-at-nan", "--in-process"]) == 1
+    said = capsys.readouterr().out
+    assert f"{path}:9: time " in said
+    assert "[[nan nan nan] …]" in said
+    assert main(["run", LOOP, "--stop-at-nan", "--in-process"]) == 0
+
+
+def test_bisection_and_comparison_tell_by_their_status(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    first, again, other = (tmp_path / name for name in ("first.py", "again.py", "other.py"))
+    for path, text in ((first, SMALL), (again, SMALL), (other, SMALL.replace("R.add", "R.multiply"))):
+        path.write_text(text, encoding="utf-8")
+    assert main(["bisect", str(first), "--in-process"]) == 0
+    assert capsys.readouterr().out.endswith("`main` computes the same after all 13 stages that run.\n")
+    assert main(["bisect", *map(str, (first, again, other)), "--values", "--in-process"]) == 1
+    said = capsys.readouterr().out.splitlines()
+    assert said[2].split()[:2] == ["2", "x"]
+    assert said[-1].endswith("values that both have differ")
+    assert main(["compare", str(first), "--stages", "0", "5", "--in-process"]) == 0
+    assert main(["compare", str(first), str(other), "--in-process"]) == 1
+    assert main(["compare", str(first)]) == 2
+    for path in (first, other):
+        assert main(["run", str(path), "--dump", str(path.with_suffix(".npz")), "--in-process"]) == 0
+    archives = [str(path.with_suffix(".npz")) for path in (first, other)]
+    assert main(["compare", *archives]) == 1
+    assert main(["compare", archives[0], archives[0]]) == 0
+    capsys.readouterr()
+
+
+def test_a_profile_is_a_table_of_lines(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["run", LOOP, "--profile", "--in-process"]) == 0
+    rows = capsys.readouterr().out.splitlines()
+    assert rows[0].split()[:4] == ["share", "us", "runs", "line"]
+    assert any(row.split()[3] == "16" and row.split()[2] == "8" for row in rows[1:])

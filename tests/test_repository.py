@@ -43,7 +43,9 @@ SHARED_DIRECTORIES = frozenset(("/", "/app", "/etc", "/mnt", "/opt", "/srv", "/u
 def tree_files() -> Iterator[Path]:
     for folder, folders, names in os.walk(REPOSITORY):
         folders[:] = sorted(set(folders) - NOT_OURS)
-        yield from (Path(folder, name) for name in sorted(names) if Path(name).suffix not in BINARY_SUFFIXES)
+        # In a work tree of git `.git` is a file that says where the repository is.
+        kept = sorted(name for name in set(names) - NOT_OURS if Path(name).suffix not in BINARY_SUFFIXES)
+        yield from (Path(folder, name) for name in kept)
 
 
 def sample_files() -> Iterator[Path]:

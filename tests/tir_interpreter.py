@@ -33,7 +33,7 @@ INTRINSICS: Mapping[str, Callable[..., float]] = MappingProxyType(
         "floor": math.floor,
         "ceil": math.ceil,
         "nearbyint": round,
-        "fabs": abs,
+        "abs": abs,
         "pow": math.pow,
     }
 )

@@ -29,7 +29,7 @@ COMPONENTS: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "pipeline": (),
         "inspector": (),
         "catalog": (),
-        "regions": ("parts/tables",),
+        "regions": ("parts/tables", "parts/regions_patterns"),
         "devices": ("parts/tables",),
         "kernels": ("parts/tables",),
     }

@@ -11,7 +11,7 @@ import streamlit as st
 from relax_core.engine.client import Client
 from relax_core.engine.protocol import Failure, Program, Progress, Request, Sample, Samples
 from relax_core.jit.options import DEFAULT_OPTIONS, MODES, Mode
-from views.state import Selection
+from views.state import Selection, selection
 from views.tables import table_text
 
 R = TypeVar("R")
@@ -19,6 +19,8 @@ R = TypeVar("R")
 _FIRST_WORD_SECONDS = 0.3
 _TICK_SECONDS = 0.1
 _CANCELLED = "cancelled"
+# The sample that an archive of inputs was uploaded for, and the archive: an address cannot hold it.
+_INPUTS = "inputs"
 # Only these passes read a table, so that a mistake in it concerns no other program.
 _TABLE_PASSES = re.compile("MergeComposite|AnnotateTarget|MergeCompilerRegions")
 
@@ -31,7 +33,7 @@ def client() -> Client:
 
 def ask(request: Request[R]) -> R | Failure:
     """Ask the worker; after 300 ms the page shows what it does, with a button to cancel."""
-    if st.session_state.get(_CANCELLED) == repr(request):
+    if st.session_state.get(_CANCELLED) == _name(request):
         return Failure("cancelled", "Cancelled", "The request was cancelled. Change something, or run it again.")
     answer: Future[R | Failure] = Future()
     latest: list[Progress] = []
@@ -49,10 +51,10 @@ def ask(request: Request[R]) -> R | Failure:
 
 def _wait_in_view(answer: "Future[R | Failure]", latest: list[Progress], request: Request[R]) -> R | Failure:
     # A page may wait for two requests of one type.
-    key = f"{type(request).__name__}.{hash(repr(request))}"
+    key = _name(request)
     place = st.empty()
     with place.container(horizontal=True, vertical_alignment="center", gap="small", key=f"busy.{key}"):
-        st.button("Cancel", key=f"cancel.{key}", on_click=_cancel, args=(repr(request),))
+        st.button("Cancel", key=f"cancel.{key}", on_click=_cancel, args=(key,))
         words = st.empty()
     try:
         while True:
@@ -72,6 +74,10 @@ def _wait_in_view(answer: "Future[R | Failure]", latest: list[Progress], request
 def _words(progress: Progress) -> str:
     count = f" {progress.done} of {progress.total}," if progress.total else ""
     return f"{progress.text}.{count} {progress.seconds:.1f} s"
+
+
+def _name(request: Request[R]) -> str:
+    return f"{type(request).__name__}.{hash(request)}"
 
 
 def _cancel(request: str) -> None:
@@ -109,6 +115,23 @@ def mode_of(current: Selection) -> Mode:
     return MODES[MODES.index(current.mode)] if current.mode in MODES else DEFAULT_OPTIONS.mode
 
 
+def sizes_of(text: str) -> tuple[tuple[str, int], ...]:
+    """Read sizes as an address holds them, such as `n=64,m=8`; what is none is left out."""
+    pairs = (part.partition("=") for part in text.split(","))
+    return tuple((name.strip(), int(size)) for name, _, size in pairs if name.strip() and size.strip().isdecimal())
+
+
+def inputs_of(current: Selection) -> bytes:
+    """Return the archive of inputs that the user uploaded for what is open."""
+    sample, archive = st.session_state.get(_INPUTS, ("", b""))
+    return archive if sample == current.sample else b""
+
+
+def keep_inputs(archive: bytes) -> None:
+    """Run what is open on the inputs of an archive, on made-up ones if it is empty."""
+    st.session_state[_INPUTS] = (selection().sample, archive)
+
+
 def program_of(current: Selection) -> Program:
     """Return what the engine needs to know of the selection."""
     text = text_of(current)
@@ -119,6 +142,8 @@ def program_of(current: Selection) -> Program:
         pipeline=current.pipeline or None,
         entry=current.entry,
         seed=current.seed,
+        inputs=inputs_of(current),
+        sizes=sizes_of(current.dims),
         tables=table_text(current, text) if _TABLE_PASSES.search(current.pipeline) else "",
         mode=mode_of(current),
         finds_uninitialised=bool(current.unwritten),

@@ -6,7 +6,7 @@ from relax_core.engine.protocol import Failure
 from relax_core.present.models import Problem
 from views import SOURCE
 from views.connection import program_of, run_again, samples
-from views.state import go_to_line, open_sample, selection
+from views.state import go_to_line, open_sample, select, selection
 
 _NOTHING_TO_RUN = "EN009"
 """That arguments cannot be made up is no mistake of the program."""
@@ -24,10 +24,17 @@ def show_failure(failure: Failure) -> None:
             case problems:
                 _show_problems(failure.title, problems)
         if failure.kind == "diagnosed":
-            if st.button("Open the source", key="failure.source"):
-                st.switch_page(SOURCE)
+            with st.container(horizontal=True, gap="xsmall"):
+                if st.button("Open the source", key="failure.source"):
+                    st.switch_page(SOURCE)
+                if selection().pipeline:
+                    st.button("Default pipeline", key="failure.pipeline", on_click=_use_default_pipeline)
         else:
             st.button("Run again", key="failure.again", on_click=run_again)
+
+
+def _use_default_pipeline() -> None:
+    select(pipeline="", stage=-1, time=-1)
 
 
 def show_offer(page: str, title: str, text: str, paths: tuple[str, ...]) -> None:
@@ -44,7 +51,8 @@ def show_offer(page: str, title: str, text: str, paths: tuple[str, ...]) -> None
 
 def _show_problems(title: str, problems: tuple[Problem, ...]) -> None:
     errors = tuple(problem for problem in problems if problem.severity == "error") or problems
-    count = f"{len(errors)} problem{'' if len(errors) == 1 else 's'} in {selection().sample.rsplit('/', 1)[-1]}"
+    where = "the pipeline" if errors[0].excerpt else selection().sample.rsplit("/", 1)[-1]
+    count = f"{len(errors)} problem{'' if len(errors) == 1 else 's'} in {where}"
     st.error(f"**{title}.** {count}")
     lines = program_of(selection()).text.split("\n")
     for number, problem in enumerate(errors[:_SHOWN]):
@@ -57,13 +65,13 @@ def _show_problem(number: int, problem: Problem, lines: list[str]) -> None:
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.badge(problem.code, color="red")
         st.markdown(problem.message, width="content")
-        is_placed = 0 < problem.line <= len(lines)
+        is_placed = 0 < problem.line <= len(lines) and not problem.excerpt
         label = f"Go to line {problem.line}"
         if is_placed and st.button(label, key=f"failure.line.{number}", type="tertiary"):
             go_to_line(problem.line)
             st.switch_page(SOURCE)
-    if is_placed:
-        st.code(_excerpt(problem, lines[problem.line - 1]), language=None)
+    if is_placed or problem.excerpt:
+        st.code(_excerpt(problem, problem.excerpt or lines[problem.line - 1]), language=None)
     if problem.hint:
         st.markdown(f"Hint: {problem.hint}")
     if problem.explanation:

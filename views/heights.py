@@ -2,6 +2,8 @@
 
 _ROW = 42
 """Pixels of a row of the context bar."""
+_STACKED = 640
+"""In a window of at most so many pixels Streamlit stacks columns."""
 
 
 def pane_height(bar_width: int, share: int = 100, less: int = 139) -> str:
@@ -10,6 +12,14 @@ def pane_height(bar_width: int, share: int = 100, less: int = 139) -> str:
     In a window narrower than `bar_width` pixels the bar has a second row, which the pane gives way to.
     """
     return f"calc({share}vh - {less}px - {second_row(bar_width)})"
+
+
+def stacked_height(bar_width: int) -> str:
+    """Return the height of a pane that has others below it in a window of a phone's width, where columns stack.
+
+    There it leaves room, so that what is below begins on the screen and the page can be scrolled there.
+    """
+    return f"min({pane_height(bar_width)}, max(54vh, (100vw - {_STACKED}px) * 999))"
 
 
 def second_row(bar_width: int) -> str:

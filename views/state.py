@@ -27,7 +27,8 @@ class Selection:
     commas (empty: all), which of the passes is shown, and the pair of regions whose blocking path is. `device` to
     `visit` are those of the Devices page: the options of PlanDevices, and the step of the analysis that is shown.
     `kernel` to `part` are those of the Kernels page: sizes as `n=64,m=8`, and the selected part.
-    `mode` is how kernels round, and with `unwritten` they stop at an element that nothing wrote.
+    `mode` is how kernels round, and with `unwritten` they stop at an element that nothing wrote. `dims` are the sizes
+    of symbolic dimensions of made-up inputs, as `n=64,m=8`; with `results` the stages are run and compared.
     """
 
     sample: str = FIRST_SAMPLE
@@ -62,6 +63,8 @@ class Selection:
     part: int = 0
     mode: str = ""
     unwritten: int = 0
+    dims: str = ""
+    results: int = 0
 
 
 _PACKED: Mapping[str, str] = MappingProxyType({"text": "z", "table_text": "tz"})
@@ -129,9 +132,11 @@ def open_text(text: str, *, sample: str = "") -> None:
     current: Selection = st.session_state.get(_KEY, Selection())
     st.session_state[_KEY] = Selection(
         sample=sample or current.sample,
-        text=text,
+        # An empty text would stand for the sample as it was.
+        text=text or "\n",
         pipeline=current.pipeline,
         seed=current.seed,
+        dims=current.dims,
         view=current.view,
         operator=current.operator,
         search=current.search,

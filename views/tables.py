@@ -53,14 +53,56 @@ def targets_of(table: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*named, *(name.split(".")[0] for name, _ in patterns_of(table)))))
 
 
-def with_pattern(table: str, place: int, pattern: str) -> str:
-    """Return the table with another text for the pattern at `place`."""
-    data = _read(table)
-    pairs = [list(item) for item in patterns_of(table)]
+def supported_of(table: str) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    """Return for each target that a table names the operators that it takes besides the patterns."""
+    supported = _read(table).get("supported")
+    lists = cast("dict[str, Any]", supported) if isinstance(supported, dict) else {}
+    return tuple((target, _words_of(lists.get(target))) for target in targets_of(table))
+
+
+def with_pattern(table: str, place: int, name: str, pattern: str) -> str:
+    """Return the table with another name and text for the pattern at `place`."""
+    pairs = patterns_of(table)
     if not 0 <= place < len(pairs):
         return table
-    pairs[place][1] = pattern
-    return json.dumps({**data, "patterns": pairs}, indent=2)
+    return _with_patterns(table, (*pairs[:place], (name, pattern), *pairs[place + 1 :]))
+
+
+def with_new_pattern(table: str, pattern: str) -> str:
+    """Return the table with one more pattern, behind the others and under a name of its own."""
+    pairs = patterns_of(table)
+    target = next(iter(targets_of(table)), "target")
+    known = {name for name, _ in pairs}
+    numbers = ("", *map(str, range(2, len(pairs) + 3)))
+    name = next(name for name in (f"{target}.pattern{number}" for number in numbers) if name not in known)
+    return _with_patterns(table, (*pairs, (name, pattern)))
+
+
+def without_pattern(table: str, place: int) -> str:
+    """Return the table without the pattern at `place`."""
+    pairs = patterns_of(table)
+    return _with_patterns(table, (*pairs[:place], *pairs[place + 1 :])) if 0 <= place < len(pairs) else table
+
+
+def with_operators(table: str, target: str, names: tuple[str, ...]) -> str:
+    """Return the table in which `target` takes also the operators `names`."""
+    taken = dict(supported_of(table)).get(target, ())
+    return _with_supported(table, target, tuple(dict.fromkeys((*taken, *names))))
+
+
+def without_operator(table: str, target: str, name: str) -> str:
+    """Return the table in which `target` does not take the operator `name`."""
+    taken = dict(supported_of(table)).get(target, ())
+    return _with_supported(table, target, tuple(item for item in taken if item != name))
+
+
+def _with_patterns(table: str, pairs: tuple[tuple[str, str], ...]) -> str:
+    return json.dumps({**_read(table), "patterns": pairs}, indent=2)
+
+
+def _with_supported(table: str, target: str, names: tuple[str, ...]) -> str:
+    supported = {known: list(taken) for known, taken in supported_of(table) if taken or known == target}
+    return json.dumps({**_read(table), "supported": {**supported, target: list(names)}}, indent=2)
 
 
 def _read(table: str) -> dict[str, Any]:
@@ -69,6 +111,11 @@ def _read(table: str) -> dict[str, Any]:
     except (ValueError, RecursionError):
         return {}
     return cast("dict[str, Any]", data) if isinstance(data, dict) else {}
+
+
+def _words_of(names: Any) -> tuple[str, ...]:
+    found = cast("list[Any]", names) if isinstance(names, list) else []
+    return tuple(name for name in found if isinstance(name, str))
 
 
 def _is_pair(item: Any) -> bool:

@@ -3,8 +3,7 @@
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 
-from relax_core.check.order import called_globals, components
-from relax_core.ir.attrs import has_attr
+from relax_core.check.order import called_globals
 from relax_core.ir.expr import GlobalVar
 from relax_core.ir.module import IRModule
 
@@ -12,13 +11,6 @@ from relax_core.ir.module import IRModule
 def call_graph(module: IRModule) -> Mapping[GlobalVar, tuple[GlobalVar, ...]]:
     """Return for each function the globals that occur in it, as callee or as value, once each."""
     return MappingProxyType({item.var: called_globals(item.function) for item in module})
-
-
-def entry_points(module: IRModule) -> tuple[GlobalVar, ...]:
-    """Return the functions that can be called from outside: those that are not private, or have a global_symbol."""
-    return tuple(
-        item.var for item in module if not item.function.is_private or has_attr(item.function.attrs, "global_symbol")
-    )
 
 
 def reachable(module: IRModule, roots: Iterable[GlobalVar]) -> tuple[GlobalVar, ...]:
@@ -32,12 +24,3 @@ def reachable(module: IRModule, roots: Iterable[GlobalVar]) -> tuple[GlobalVar, 
             found.add(name)
             rest.extend(used.name for used in graph.get(name, ()))
     return tuple(item.var for item in module if item.var.name in found)
-
-
-def is_recursive(module: IRModule, var: GlobalVar) -> bool:
-    """Tell whether a call of `var` may lead to another call of it."""
-    for group in components(module):
-        names = {item.name for item in group}
-        if var.name in names:
-            return len(group) > 1 or any(used.name in names for item in group for used in call_graph(module)[item])
-    return False

@@ -1,6 +1,6 @@
 """What calls say about devices: operators, annotations, copies, constructors and functions."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
 from relax_core.analysis.device_domains import Arrow, Domains, Use, is_primitive_value
@@ -29,12 +29,12 @@ _ON_HOST = ("vm.shape_of", "shape_of", "vm.shape_func", "memory.shape_func")
 def constrain_call(domains: Domains, call: Call) -> None:
     """Add the constraints of a call: of an operator, a constructor or a function."""
     match call.op:
-        case Op(name="on_device"):
-            _on_device(domains, call)
-        case Op(name="device_copy"):
-            _device_copy(domains, call)
         case Op(name=name):
-            _operator(domains, call, name)
+            constrain = _ANNOTATIONS.get(name)
+            if constrain is None:
+                _operator(domains, call, name)
+            else:
+                constrain(domains, call)
         case Constructor(name=name):
             domains.own(call)
             for item in call.args:
@@ -70,16 +70,16 @@ def callee_name(callee: Expr) -> str:
 
 def _operator(domains: Domains, call: Call, name: str) -> None:
     shown = f"`{name}`" if name else "the primitive function"
-    own = domains.own(call)
+    own = domains.domain_of.get(call)
+    if own is None:
+        own = domains.domain_of[call] = domains.proof.slot(call)
     result = own if isinstance(own, int) else domains.collapse(own, call, f"{shown} gives one value")
-    if name in _ON_HOST:
-        domains.proof.fix(result, HOST, call, f"{shown} is computed on the host")
-    if name == "memory.alloc_storage":
-        given = _storage_device(call)
-        if given is not None:
-            domains.proof.fix(result, given, call, f"the storage is declared on {given}")
-    places = _PLACES.get(name, ())
     words = f"{shown} takes and gives values on one device"
+    if name not in _PLACES:
+        domains.use_all(call, result, words)
+        return
+    _memory(domains, call, name, result)
+    places = _PLACES[name]
     for index in range(len(call.args)):
         match places[index] if index < len(places) else "result":
             case "result":
@@ -90,6 +90,15 @@ def _operator(domains: Domains, call: Call, name: str) -> None:
                 domains.use(call, index, host, f"argument {index + 1} of {shown} is wanted on the host")
             case _:
                 domains.of(call.args[index], call)
+
+
+def _memory(domains: Domains, call: Call, name: str, result: int) -> None:
+    """Put what makes memory, and what is about shapes, on its device."""
+    if name in _ON_HOST:
+        domains.proof.fix(result, HOST, call, f"`{name}` is computed on the host")
+    given = _storage_device(call) if name == "memory.alloc_storage" else None
+    if given is not None:
+        domains.proof.fix(result, given, call, f"the storage is declared on {given}")
 
 
 def _storage_device(call: Call) -> Device | None:
@@ -115,8 +124,7 @@ def _on_device(domains: Domains, call: Call) -> None:
             # A variable has other uses, on other devices perhaps: a copy serves this one.
             wanted = domains.proof.slot(call)
             domains.proof.fix(wanted, note.device, call, words)
-            domains.wanted_of[call, 0] = wanted
-            domains.uses.append(Use(call, 0, inner, wanted, words))
+            domains.notes[call] = [Use(inner, wanted, words)]
         else:
             domains.proof.fix(inner, note.device, call, words)
 
@@ -131,3 +139,8 @@ def _device_copy(domains: Domains, call: Call) -> None:
     if copy.source is not None:
         domains.proof.fix(source, copy.source, call, f"copied from {copy.source}")
     domains.use(call, 0, source, "a copy starts where its source is")
+
+
+_ANNOTATIONS: Mapping[str, Callable[[Domains, Call], None]] = MappingProxyType(
+    {"on_device": _on_device, "device_copy": _device_copy}
+)

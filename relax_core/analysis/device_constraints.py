@@ -7,7 +7,7 @@ from relax_core.analysis.device_calls import constrain_call
 from relax_core.analysis.device_domains import Arrow, Domain, Domains, is_primitive_value, result_slot, tail_of
 from relax_core.analysis.devices import as_on_device, declared_devices, is_primitive
 from relax_core.check.infer import infer
-from relax_core.ir.expr import Call, Constant, Expr, Function, If, Tuple, TupleGetItem, Var
+from relax_core.ir.expr import Call, Constant, Expr, Function, If, Op, Tuple, TupleGetItem, Var
 from relax_core.ir.module import IRModule
 from relax_core.ir.node import Node, children
 from relax_core.ir.relay import Let, Match, PatternVar, RefCreate, RefRead, RefWrite
@@ -40,11 +40,14 @@ def collect(domains: Domains, name: str) -> None:
         match node:
             case Call():
                 constrain_call(domains, node)
+            case Let(var=var, value=value):
+                _let(domains, node, var, value)
+            case Var() | Constant():
+                if node not in domains.domain_of:
+                    domains.own(node)
             case Function():
                 if not is_primitive(node):
                     _function(domains, node)
-            case Let(var=var, value=value):
-                _let(domains, node, var, value)
             case If(condition=condition, true_branch=yes, false_branch=no):
                 domains.unify(domains.own(node), domains.of(yes, node), node, "an if gives what its branches give")
                 domains.unify(domains.own(node), domains.of(no, node), node, "an if gives what its branches give")
@@ -63,8 +66,6 @@ def collect(domains: Domains, name: str) -> None:
             case RefWrite(ref=ref, value=inner):
                 domains.same(node, ref, "what a reference holds is on its device")
                 domains.same(node, inner, "what a reference holds is on its device")
-            case Var() | Constant():
-                domains.own(node)
             case _:
                 pass
 
@@ -72,7 +73,7 @@ def collect(domains: Domains, name: str) -> None:
 def parts_of(root: Function) -> Iterator[Node]:
     """Yield what is below `root`, inner nodes first, each once, but a let before its body.
 
-    The inside of a primitive function is left out.
+    The inside of a primitive function is left out, and so are operators that are called.
     """
     seen: set[Node] = set()
     # `None` says that what is under it on the stack has had what comes before it.
@@ -84,9 +85,12 @@ def parts_of(root: Function) -> Iterator[Node]:
         elif node not in seen:
             seen.add(node)
             if isinstance(node, Let):
-                stack += (node.body, node, None, node.value, node.var)
+                stack += (node.body, node.var, node, None, node.value)
                 continue
-            parts = () if isinstance(node, Function) and is_primitive(node) else children(node)
+            if isinstance(node, Call) and isinstance(node.op, Op):
+                parts: tuple[Node, ...] = node.args
+            else:
+                parts = () if isinstance(node, Function) and is_primitive(node) else children(node)
             if parts:
                 stack += (node, None)
                 stack += parts[::-1]
@@ -112,6 +116,12 @@ def _function(domains: Domains, function: Function) -> None:
 def _let(domains: Domains, let: Let, var: Var, value: Expr) -> None:
     domains.value_of[var] = value
     domains.lets.append(let)
+    words = f"%{var.name} is bound to this value"
+    given = domains.own(value) if isinstance(value, Call) else None
+    if isinstance(given, int) and var not in domains.domain_of:
+        domains.domain_of[var] = domains.proof.attached(given, var, let, words)
+        _fix_result(domains, value, f"%{var.name}")
+        return
     if is_primitive_value(domains, value):
         return
     given = domains.of(value, let)
@@ -122,7 +132,7 @@ def _let(domains: Domains, let: Let, var: Var, value: Expr) -> None:
         if known is not None:
             domains.unify(known, given, let, f"%{var.name} is bound to this function")
         return
-    domains.unify(domains.own(var), given, let, f"%{var.name} is bound to this value")
+    domains.unify(domains.own(var), given, let, words)
     _fix_result(domains, value, f"%{var.name}")
 
 

@@ -7,7 +7,7 @@ device; where an argument is on another, a copy is needed, and that is no error.
 See: tvm/src/relay/transforms/device_domains.cc and device_planner.cc, v0.19
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple, TypeAlias
 
@@ -31,13 +31,13 @@ class Arrow:
 
 Domain: TypeAlias = int | Arrow
 """A slot of the proof for what is no function."""
+Place: TypeAlias = tuple[Node, int]
+"""A call and the number of an argument."""
 
 
 class Use(NamedTuple):
-    """Argument `place` of an operator, which may be copied: `slot` is the argument's, `wanted` the operator's."""
+    """How an operator takes an argument, which may be copied: `slot` is the argument's, `wanted` the operator's."""
 
-    holder: Node
-    place: int
     slot: int
     wanted: int
     words: str
@@ -51,9 +51,10 @@ class Domains:
     types: Mapping[Node, Type]
     proof: Proof = field(default_factory=Proof)
     domain_of: dict[Node, Domain] = field(default_factory=dict[Node, Domain])
-    uses: list[Use] = field(default_factory=list[Use])
-    copies: dict[tuple[Node, int], Use] = field(default_factory=dict["tuple[Node, int]", Use])
-    wanted_of: dict[tuple[Node, int], int] = field(default_factory=dict["tuple[Node, int]", int])
+    uses: dict[Node, list[Use | None]] = field(default_factory=dict["Node", "list[Use | None]"])
+    notes: dict[Node, list[Use | None]] = field(default_factory=dict["Node", "list[Use | None]"])
+    """What operators take, and what annotations are about: those come first where not all can be had."""
+    copies: dict[Place, Use] = field(default_factory=dict[Place, Use])
     parts: dict[str, tuple[Node, ...]] = field(default_factory=dict[str, "tuple[Node, ...]"])
     literals: list[Function] = field(default_factory=list[Function])
     lets: list[Let] = field(default_factory=list[Let])
@@ -66,11 +67,13 @@ class Domains:
         found = self.slot_of(node)
         return None if found is None else self.proof.device(found)
 
-    def devices(self) -> dict[Node, Device | None]:
-        """Return the devices of all expressions that have a domain, as `device` gives them; lets have none."""
-        found = self.proof.devices()
+    def devices(self, device_at: Sequence[Device | None]) -> dict[Node, Device | None]:
+        """Return the devices of all expressions that have a domain, as `device` gives them; lets have none.
+
+        `device_at` are the devices of the slots.
+        """
         return {
-            node: found[domain if isinstance(domain, int) else result_slot(domain)]
+            node: device_at[domain if isinstance(domain, int) else result_slot(domain)]
             for node, domain in self.domain_of.items()
         }
 
@@ -92,20 +95,18 @@ class Domains:
         found = self.domain_of.get(node)
         if found is not None:
             return found
-        while isinstance(node, Let):
-            node = node.body
-        found = self.domain_of.get(node)
-        if found is None:
-            found = self.domain_of[node] = self.made(self.types.get(node), node)
+        if isinstance(node, Let):
+            return self.own(tail_of(node))
+        found = self.domain_of[node] = self.made(self.types.get(node), node)
         return found
 
     def of(self, expr: Expr, holder: Node) -> Domain:
         """Return the domain of `expr` where `holder` uses it; operators and the like have a domain for each use."""
         match expr:
             case Call():
-                return self.own(expr)
-            case Var() if isinstance(self.value_of.get(expr), Call):
-                return self.own(expr)
+                return self.domain_of.get(expr) or self.own(expr)
+            case Var() if expr not in self.value_of or isinstance(self.value_of[expr], Call):
+                return self.domain_of.get(expr) or self.own(expr)
             case Op() | Constructor():
                 return self.one_device(self.made(self.types.get(expr), holder), holder)
             case GlobalVar(name=name):
@@ -158,12 +159,26 @@ class Domains:
         slot = self.collapse(self.own(node), node, words)
         self.proof.unite(slot, self.collapse(self.of(part, node), node, words), node, words)
 
+    def use_all(self, holder: Call, wanted: int, words: str) -> None:
+        """Note that all arguments of `holder` are wanted on the device of `wanted`, by copies if need be."""
+        found: list[Use | None] = []
+        for arg in holder.args:
+            domain = self.of(arg, holder)
+            slot = domain if isinstance(domain, int) else self.collapse(domain, holder, words)
+            found.append(Use(slot, wanted, words))
+        self.uses[holder] = found
+
     def use(self, holder: Call, index: int, wanted: int, words: str) -> None:
-        """Note that argument `index` of `holder` is wanted on the device of `wanted`, by a copy if need be."""
-        domain = self.of(holder.args[index], holder)
-        slot = domain if isinstance(domain, int) else self.collapse(domain, holder, words)
-        self.wanted_of[holder, index] = wanted
-        self.uses.append(Use(holder, index, slot, wanted, words))
+        """Note that argument `index` of `holder` is wanted on the device of `wanted`; of those before it nothing."""
+        arg = holder.args[index]
+        uses = self.uses.setdefault(holder, [])
+        uses += (None,) * (index - len(uses))
+        uses.append(Use(self.collapse(self.of(arg, holder), holder, words), wanted, words))
+
+    def use_of(self, holder: Node, index: int) -> Use | None:
+        """Return how `holder` takes an argument, `None` if it takes it anywhere."""
+        uses = self.uses.get(holder) or self.notes.get(holder, ())
+        return uses[index] if index < len(uses) else None
 
 
 def result_slot(domain: Domain) -> int:

@@ -2,13 +2,14 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import chain
 
 from relax_core.analysis.device_constraints import begin, collect
-from relax_core.analysis.device_domains import Arrow, Domains, Use, slots_of, tail_of
+from relax_core.analysis.device_domains import Arrow, Domains, slots_of, tail_of
 from relax_core.analysis.device_proof import Proof, Reason
 from relax_core.analysis.devices import Device
 from relax_core.check.order import components
-from relax_core.ir.expr import Call, Expr, GlobalVar, Op
+from relax_core.ir.expr import Expr, GlobalVar, Op
 from relax_core.ir.module import BaseFunc, IRModule
 from relax_core.ir.node import Node
 from relax_core.ir.relay import Constructor, Let
@@ -45,8 +46,8 @@ class DevicePlan:
 
     def wanted(self, holder: Node, index: int, arg: Expr) -> Device | None:
         """Return where `holder` wants its operand; where it is, if `holder` takes it anywhere."""
-        slot = self.domains.wanted_of.get((holder, index))
-        return self.device(arg) if slot is None else self.proof.device(slot)
+        use = self.domains.use_of(holder, index)
+        return self.device(arg) if use is None else self.proof.device(use.wanted)
 
 
 def plan_devices(module: IRModule, default: Device, functions: Iterable[str] | None = None) -> DevicePlan:
@@ -75,22 +76,18 @@ def _called(domains: Domains, name: str | None) -> tuple[GlobalVar, ...]:
 
 def _settle(domains: Domains) -> None:
     """Put the operands of operators on their devices, annotations first; where that is impossible, note a copy."""
-    late: list[Use] = []
-    for use in domains.uses:
-        if isinstance(use.holder, Call) and isinstance(use.holder.op, Op) and use.holder.op.name == "on_device":
-            _meet(domains, use)
-        else:
-            late.append(use)
-    for use in late:
-        _meet(domains, use)
-
-
-def _meet(domains: Domains, use: Use) -> None:
-    if domains.proof.unite_if_possible(use.slot, use.wanted, use.holder, use.words):
-        return
-    domains.copies[use.holder, use.place] = use
-    source, target = domains.proof.device(use.slot), domains.proof.device(use.wanted)
-    domains.proof.say(use.holder, f"a copy from {source} to {target}: {use.words}")
+    proof = domains.proof
+    words_of: dict[tuple[Device | None, Device | None, str], str] = {}
+    for holder, uses in chain(domains.notes.items(), domains.uses.items()):
+        for index, use in enumerate(uses):
+            if use is None or proof.unite_if_possible(use.slot, use.wanted, holder, use.words):
+                continue
+            domains.copies[holder, index] = use
+            way = proof.device(use.slot), proof.device(use.wanted), use.words
+            words = words_of.get(way)
+            if words is None:
+                words = words_of[way] = f"a copy from {way[0]} to {way[1]}: {use.words}"
+            proof.say(holder, words)
 
 
 def _default(domains: Domains, default: Device) -> None:
@@ -107,6 +104,8 @@ def _default(domains: Domains, default: Device) -> None:
             for slot in slots_of(domain):
                 if proof.fixed(slot) is None:
                     proof.unite(slot, results[0], param, "a parameter that is free is on the device of the result")
+    if proof.is_decided:
+        return
     tails: dict[Let, Expr] = {}
     for let in reversed(domains.lets):
         tail = tails[let] = tails[let.body] if isinstance(let.body, Let) and let.body in tails else tail_of(let.body)

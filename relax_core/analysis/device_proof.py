@@ -4,11 +4,14 @@ Every union adds one edge to the forest, between the very values that it was abo
 is the chain of constraints that makes them equal. See: Nieuwenhuis and Oliveras, Proof-Producing Congruence Closure.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from relax_core.analysis.devices import Device
 from relax_core.ir.node import Node
+
+_ROOT = -1
 
 
 class Reason(NamedTuple):
@@ -46,104 +49,143 @@ class Conflict:
 
 @dataclass(slots=True)
 class Proof:
-    """The slots, the steps that joined them, and the conflicts. `node_of[slot]` is the expression a slot is about."""
+    """The slots, the steps that joined them, and the conflicts. `node_of[slot]` is the expression a slot is about.
+
+    Slots and steps are numbers, and what is known of them stands in lists: there are several of each for every
+    expression of a program.
+    """
 
     node_of: list[Node] = field(default_factory=list[Node])
-    steps: list[Reason] = field(default_factory=list[Reason])
     conflicts: list[Conflict] = field(default_factory=list[Conflict])
+    _nodes: list[Node] = field(default_factory=list[Node])
+    _words: list[str] = field(default_factory=list[str])
+    """What every step said about which node."""
     _parent: list[int] = field(default_factory=list[int])
-    _size: list[int] = field(default_factory=list[int])
-    _edge: list[tuple[int, Reason] | None] = field(default_factory=list["tuple[int, Reason] | None"])
+    """The slot that each was joined to; for one that stands for its class, how many slots that has, below 0."""
+    _next: list[int] = field(default_factory=list[int])
+    _why: list[int] = field(default_factory=list[int])
+    """The edge from each slot in the forest of reasons: the slot it leads to, `_ROOT` if none, and the step."""
     _devices: dict[Device, Device] = field(default_factory=dict[Device, Device])
-    """The devices that are decided, one object each, so that most comparisons are of one with itself."""
+    """The devices that are decided, one object each, so that they compare by identity."""
     _fixed: dict[int, Fixed] = field(default_factory=dict[int, Fixed])
+    _class_count: int = 0
+    """How many classes of equal slots there are."""
+
+    @property
+    def steps(self) -> Sequence[Reason]:
+        """The steps of the analysis, in order."""
+        return tuple(map(Reason, range(len(self._nodes)), self._nodes, self._words))
 
     def slot(self, node: Node) -> int:
         """Make a slot: the unknown device of `node`, or of a part of it."""
         number = len(self._parent)
         self.node_of.append(node)
-        self._parent.append(number)
-        self._size.append(1)
-        self._edge.append(None)
+        self._parent.append(-1)
+        self._next.append(_ROOT)
+        self._why.append(_ROOT)
+        self._class_count += 1
         return number
 
-    def say(self, node: Node, words: str) -> Reason:
-        """Record a step."""
-        reason = Reason(len(self.steps), node, words)
-        self.steps.append(reason)
-        return reason
+    def attached(self, slot: int, about: Node, node: Node, words: str) -> int:
+        """Make a slot for `about` that is equal to `slot`, as `words` say of `node`."""
+        root = self.find(slot)
+        number = len(self._parent)
+        self.node_of.append(about)
+        self._parent.append(root)
+        self._parent[root] -= 1
+        self._next.append(slot)
+        self._why.append(self.say(node, words))
+        return number
+
+    def say(self, node: Node, words: str) -> int:
+        """Record a step; return its number."""
+        self._nodes.append(node)
+        self._words.append(words)
+        return len(self._nodes) - 1
 
     def find(self, slot: int) -> int:
         """Return the slot that stands for all that are equal to `slot`."""
         parent = self._parent
-        while parent[slot] != slot:
-            parent[slot] = parent[parent[slot]]
-            slot = parent[slot]
+        above = parent[slot]
+        while above >= 0:
+            higher = parent[above]
+            if higher < 0:
+                return above
+            parent[slot] = higher
+            slot, above = higher, parent[higher]
         return slot
 
     def fixed(self, slot: int) -> Fixed | None:
         """Return what decides the device of a slot, `None` if nothing does so far."""
-        root = self._parent[slot]
-        return self._fixed.get(root if self._parent[root] == root else self.find(slot))
+        return self._fixed.get(self.find(slot))
 
     def device(self, slot: int) -> Device | None:
         """Return the device of a slot, `None` if it is open."""
-        found = self.fixed(slot)
+        found = self._fixed.get(self.find(slot))
         return None if found is None else found.device
 
     def devices(self) -> list[Device | None]:
         """Return the devices of all slots."""
         found = {root: fixed.device for root, fixed in self._fixed.items()}
-        return [found.get(self.find(slot)) for slot in range(len(self._parent))]
+        return [found.get(self.find(above) if above >= 0 else slot) for slot, above in enumerate(self._parent)]
+
+    @property
+    def is_decided(self) -> bool:
+        """Tell whether every slot has a device."""
+        return len(self._fixed) == self._class_count
 
     def unite(self, a: int, b: int, node: Node, words: str) -> bool:
         """Make two slots equal; if they are on two devices, note the conflict and tell that they are not."""
-        first, second = self.find(a), self.find(b)
-        left, right = self._fixed.get(first), self._fixed.get(second)
-        if left is None or right is None or left.device == right.device:
-            self._join(a, b, node, words)
+        if self.unite_if_possible(a, b, node, words):
             return True
-        reason = self.say(node, words)
+        left, right = self.fixed(a), self.fixed(b)
+        assert left is not None, "what is open can be united with anything"
+        assert right is not None, "what is open can be united with anything"
+        reason = self._step(self.say(node, words))
         chains = (*self.path(a, left.slot), left.reason), (*self.path(b, right.slot), right.reason)
         self.conflicts.append(Conflict(reason, left.device, right.device, *chains))
         return False
 
     def unite_if_possible(self, a: int, b: int, node: Node, words: str) -> bool:
         """Make two slots equal; if they are on two devices, leave them and tell that they are not."""
-        left, right = self.fixed(a), self.fixed(b)
-        if left is None or right is None or left.device is right.device or left.device == right.device:
-            self._join(a, b, node, words)
-            return True
-        return False
-
-    def _join(self, a: int, b: int, node: Node, words: str) -> None:
         first, second = self.find(a), self.find(b)
         if first == second:
-            return
-        reason = self.say(node, words)
-        decided = self._fixed.get(first) or self._fixed.get(second)
-        if self._size[first] < self._size[second]:
+            return True
+        left, right = self._fixed.get(first), self._fixed.get(second)
+        if left is not None and right is not None and left.device is not right.device:
+            return False
+        decided = right if left is None else left
+        parent = self._parent
+        if parent[first] > parent[second]:
             a, b, first, second = b, a, second, first
-        self._turn(b)
-        self._edge[b] = (a, reason)
-        self._parent[second] = first
-        self._size[first] += self._size[second]
+        if self._next[b] != _ROOT:
+            self._turn(b)
+        self._next[b], self._why[b] = a, self.say(node, words)
+        parent[first] += parent[second]
+        parent[second] = first
+        self._class_count -= 1
         if decided is not None:
             self._fixed.pop(second, None)
             self._fixed[first] = decided
+        return True
 
     def fix(self, slot: int, device: Device, node: Node, words: str) -> bool:
         """Put a slot on a device; if it is on another, note the conflict and tell that it is not."""
-        known = self.fixed(slot)
-        if known is not None and known.device == device:
+        root = self.find(slot)
+        known = self._fixed.get(root)
+        device = self._devices.setdefault(device, device)
+        if known is not None and known.device is device:
             return True
-        reason = self.say(node, words)
+        reason = self._step(self.say(node, words))
         if known is None:
-            self._fixed[self.find(slot)] = Fixed(self._devices.setdefault(device, device), slot, reason)
+            self._fixed[root] = Fixed(device, slot, reason)
             return True
         chain = (*self.path(slot, known.slot), known.reason)
         self.conflicts.append(Conflict(reason, known.device, device, chain, (reason,)))
         return False
+
+    def _step(self, number: int) -> Reason:
+        return Reason(number, self._nodes[number], self._words[number])
 
     def chain(self, slot: int) -> tuple[Reason, ...]:
         """Return the constraints that lead from a slot to what decides its device, that last; empty if it is open."""
@@ -158,28 +200,24 @@ class Proof:
     def path(self, a: int, b: int) -> tuple[Reason, ...]:
         """Return the reasons on the path between two slots that are equal. Complexity: the depth of their tree."""
         order: dict[int, int] = {}
-        up_from_a: list[Reason] = []
-        at: int | None = a
-        while at is not None:
+        up_from_a: list[int] = []
+        at = a
+        while at != _ROOT:
             order[at] = len(up_from_a)
-            edge = self._edge[at]
-            at = None if edge is None else edge[0]
-            if edge is not None:
-                up_from_a.append(edge[1])
-        up_from_b: list[Reason] = []
+            up_from_a.append(self._why[at])
+            at = self._next[at]
+        up_from_b: list[int] = []
         at = b
         while at not in order:
-            edge = self._edge[at]
-            assert edge is not None, "both slots are in one tree"
-            up_from_b.append(edge[1])
-            at = edge[0]
-        return (*up_from_a[: order[at]], *reversed(up_from_b))
+            assert at != _ROOT, "both slots are in one tree"
+            up_from_b.append(self._why[at])
+            at = self._next[at]
+        return tuple(map(self._step, (*up_from_a[: order[at]], *reversed(up_from_b))))
 
     def _turn(self, slot: int) -> None:
         """Make `slot` the root of its tree in the forest of reasons."""
-        above: tuple[int, Reason] | None = None
-        at: int | None = slot
-        while at is not None:
-            edge, self._edge[at] = self._edge[at], above
-            above = None if edge is None else (at, edge[1])
-            at = None if edge is None else edge[0]
+        at, above, reason = slot, _ROOT, _ROOT
+        while at != _ROOT:
+            following, why = self._next[at], self._why[at]
+            self._next[at], self._why[at] = above, reason
+            at, above, reason = following, at, why

@@ -8,7 +8,7 @@ requests 6337 and 6403.
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Literal, TypeAlias
+from typing import Literal
 
 from relax_core.analysis.device_calls import callee_name
 from relax_core.analysis.devices import is_primitive
@@ -64,9 +64,6 @@ class Visited:
     steps: tuple[Visit, ...]
     entered: frozenset[str]
     hidden_by: Mapping[str, Visit]
-
-
-_Passed: TypeAlias = tuple[str, tuple[Expr | None, ...]]
 
 
 @dataclass(slots=True)
@@ -178,15 +175,15 @@ class _Visitor:
         return is_fresh
 
 
-def visit_functions(module: IRModule, visits: Visits, limit: int, entry: str = "main") -> Visited:
-    """Visit the functions of `module` from `entry`, as the context analysis did.
+def visit_functions(module: IRModule, visits: Visits, limit: int) -> Visited:
+    """Visit the functions of `module` from `main`, or its first one, as the context analysis did.
 
     With `visits="memo_body"` the memo counts how often a body was entered; with "args_first" it counts a function also
     where it is an argument, before the body of the callee. Complexity: the number of calls times `limit`.
     """
     functions = {var.name: function for var, function in module.relax_functions if not is_primitive(function)}
     visitor = _Visitor(module, visits, limit, functions)
-    start = entry if entry in functions else next(iter(functions), "")
+    start = "main" if "main" in functions else next(iter(functions), "")
     if start:
         run(visitor.enter(start, functions[start], functions[start], ((), (), True)))
     return Visited(tuple(visitor.steps), frozenset(visitor.entered), _hidden(visitor))

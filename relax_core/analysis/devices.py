@@ -36,6 +36,10 @@ class Device:
     index: int | None = 0
     scope: str = ""
 
+    def __hash__(self) -> int:
+        # Devices are looked up for every copy, and few have one kind.
+        return hash(self.kind)
+
     def __str__(self) -> str:
         number = "" if self.index is None else f"({self.index})"
         return f"{self.kind}{number}{f' in {self.scope}' if self.scope else ''}"

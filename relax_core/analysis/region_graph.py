@@ -4,14 +4,13 @@ A vertex is a region, or a node outside of all regions. Merging two vertices wit
 other path leads from one to the other; such a path would leave the merged region and come back.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from relax_core.analysis.regions import RegionSets, is_closed
+from relax_core.analysis.regions import RegionSets, Values, is_closed
 from relax_core.ir.expr import Constant, Expr, Function, GlobalVar, Op, Var
 from relax_core.ir.node import Node
 from relax_core.ir.relay import Clause, Constructor, Let
-from relax_core.ir.values import value_parts
 
 
 @dataclass(slots=True)
@@ -38,7 +37,8 @@ class RegionGraph:
 
     def inputs(self, number: int) -> set[int]:
         """Return the vertices that `number` takes values from."""
-        found = {self.find(item) for item in self.producers[number]}
+        parent = self.parent
+        found = {item if parent[item] == item else self.find(item) for item in self.producers[number]}
         found.discard(number)
         self.producers[number] = found
         return found
@@ -87,22 +87,22 @@ def _trace(start: int, end: int, came_from: dict[int, int]) -> Iterator[int]:
         yield current
 
 
-def region_graph(order: Sequence[Node], sets: RegionSets) -> RegionGraph:
+def region_graph(order: Values, sets: RegionSets) -> RegionGraph:
     """Build the graph of a function; a variable that a let binds leads to its value. Complexity: linear.
 
     `order` are the function's `open_values`, and `sets` the regions among them.
     """
     parent = sets.roots()
     vertex_of: dict[Node, int] = {node: parent[number] for node, number in sets.number_of.items()}
-    for node in order:
-        if node.CHILDREN and node not in vertex_of and is_vertex(node):
+    for node, parts in order.items():
+        if parts and node not in vertex_of and is_vertex(node):
             vertex_of[node] = len(parent)
             parent.append(len(parent))
     count = len(parent)
     graph = RegionGraph(
         parent, vertex_of, [set() for _ in range(count)], [NOWHERE] * count, [NOWHERE] * count, [NOWHERE] * count
     )
-    bound = {node.var: node.value for node in order if isinstance(node, Let)}
+    bound = {node.var: node.value for node in order if type(node) is Let}
     _connect(graph, order, bound)
     if bound:
         needs, needs_of = graph.needs, let_places(order).needs_of
@@ -112,20 +112,20 @@ def region_graph(order: Sequence[Node], sets: RegionSets) -> RegionGraph:
     return graph
 
 
-def _connect(graph: RegionGraph, order: Sequence[Node], bound: dict[Var, Expr]) -> None:
+def _connect(graph: RegionGraph, order: Values, bound: dict[Var, Expr]) -> None:
     """Note the places of the vertices, and from which ones each takes values."""
-    vertex_of, first, last = graph.vertex_of, graph.first, graph.last
-    for place, node in enumerate(order):
+    vertex_of, first, last, producers = graph.vertex_of, graph.first, graph.last, graph.producers
+    for place, (node, parts) in enumerate(order.items()):
         own = vertex_of.get(node)
         if own is None:
             continue
         if first[own] < 0:
             first[own] = place
         last[own] = place
-        for part in value_parts(node):
+        for part in parts:
             producer = vertex_of.get(value_behind(part, bound) if part in bound else part)
             if producer is not None and producer != own:
-                graph.producers[own].add(producer)
+                producers[own].add(producer)
 
 
 NOWHERE = -1
@@ -145,20 +145,20 @@ class LetPlaces:
     used_at: Mapping[Node, int]
 
 
-def let_places(nodes: Sequence[Node]) -> LetPlaces:
-    """Find the places of the nodes of a function, which come in the order of `open_values`. Complexity: linear."""
-    start_of = {node: place for place, node in enumerate(nodes)}
-    lets = [node for node in nodes if isinstance(node, Let)]
+def let_places(order: Values) -> LetPlaces:
+    """Find the places of the nodes of a function, whose `open_values` are `order`. Complexity: linear."""
+    start_of = {node: place for place, node in enumerate(order)}
+    lets = [node for node in order if isinstance(node, Let)]
     # A value that was computed before is bound where its variable stands.
     bound_at: dict[Node, int] = {let.var: max(start_of[let.var], start_of[let.value]) for let in lets}
     used_at: dict[Node, int] = {let.value: start_of[let.var] for let in reversed(lets) if isinstance(let.value, Var)}
     needs_of: dict[Node, int] = {}
-    for place, node in enumerate(nodes):
+    for place, (node, parts) in enumerate(order.items()):
         if isinstance(node, Let):
             needs_of[node] = needs_of.get(node.body, NOWHERE)
             continue
         needs = bound_at.get(node, NOWHERE)
-        for part in value_parts(node):
+        for part in parts:
             before = needs_of.get(part, NOWHERE)
             if before > needs:
                 needs = before

@@ -6,25 +6,34 @@ its inputs. Lets, conditionals and matches belong to no region: regions lie insi
 See: tvm/src/relay/analysis/annotated_region_set.cc, v0.19
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from types import MappingProxyType
-from typing import TypeGuard, TypeVar, cast
+from typing import TypeAlias, TypeGuard, TypeVar, cast
 
+from relax_core.ir.attrs import Attrs
 from relax_core.ir.expr import Call, Expr, Function, Op, Tuple, TupleGetItem
 from relax_core.ir.node import Node
 from relax_core.ir.relay import Let, RefCreate, RefRead, RefWrite
+from relax_core.ir.slots import set_by_slots
 from relax_core.ir.values import value_parts
 
 E = TypeVar("E", bound=Expr)
+
+Values: TypeAlias = dict[Node, tuple[Node, ...]]
+"""The nodes of a function, inputs first, each with the parts that hold values: none for a closed function literal."""
 
 BEGIN = "annotation.compiler_begin"
 END = "annotation.compiler_end"
 DEFAULT = "default"
 _MARKS = (BEGIN, END)
+OUTSIDE = -1
+"""The number of no set."""
 CLOSED_ATTRS = frozenset(("Composite", "Primitive", "Compiler", "PartitionedFromPattern"))
 
 
+@set_by_slots
 @dataclass(frozen=True, slots=True, eq=False)
 class Region:
     """A region of one target. `number` counts the begins of the function before its first one.
@@ -55,12 +64,16 @@ class Region:
         return not self.ends
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Regions:
-    """The regions of a function in the order of their first begins, and the region of each node in one."""
+    """The regions of a function in the order of their first begins."""
 
     all: tuple[Region, ...]
-    of: Mapping[Node, Region]
+
+    @cached_property
+    def of(self) -> Mapping[Node, Region]:
+        """The region of each node that is in one."""
+        return MappingProxyType({node: region for region in self.all for node in region.nodes})
 
 
 BEGIN_OP, END_OP = Op(BEGIN), Op(END)
@@ -70,12 +83,17 @@ _HOLDERS = (Call, Tuple, TupleGetItem, RefCreate, RefRead, RefWrite)
 
 def begin(expr: Expr, target: str) -> Call:
     """Return `compiler_begin(expr)` for a target."""
-    return Call(BEGIN_OP, (expr,), (("compiler", target),))
+    return Call(BEGIN_OP, (expr,), mark_of(target))
 
 
 def end(expr: Expr, target: str) -> Call:
     """Return `compiler_end(expr)` for a target."""
-    return Call(END_OP, (expr,), (("compiler", target),))
+    return Call(END_OP, (expr,), mark_of(target))
+
+
+def mark_of(target: str) -> Attrs:
+    """Return the attributes of the annotations of a target."""
+    return (("compiler", target),)
 
 
 def is_begin(node: object) -> TypeGuard[Call]:
@@ -125,32 +143,34 @@ def open_postorder(root: Node) -> Iterator[Node]:
                 yield node
 
 
-def open_values(root: Node) -> tuple[Node, ...]:
-    """Return the nodes of `open_postorder` without the operators that calls name."""
-    found: list[Node] = []
-    seen: set[Node] = set()
+def open_values(root: Node) -> Values:
+    """Return the nodes of `open_postorder` without the operators that calls name, each with its parts."""
+    order: Values = {}
     # `None` says that the last of `waiting` has had its parts.
     stack: list[Node | None] = [root]
-    waiting: list[Node] = []
+    waiting: list[tuple[Node, tuple[Node, ...]]] = []
     while stack:
         node = stack.pop()
         if node is None:
-            found.append(waiting.pop())
-        elif node not in seen:
-            seen.add(node)
-            parts = value_parts(node)
-            if parts and (not isinstance(node, Function) or node is root or not is_closed(node)):
-                waiting.append(node)
-                stack.append(None)
-                stack += parts[::-1]
-            else:
-                found.append(node)
-    return tuple(found)
+            node, parts = waiting.pop()
+            order[node] = parts
+            continue
+        while node not in order:
+            # Most nodes are calls of operators.
+            parts = node.args if type(node) is Call and type(node.op) is Op else value_parts(node)
+            if not parts or (type(node) is Function and node is not root and is_closed(node)):
+                order[node] = ()
+                break
+            waiting.append((node, parts))
+            stack.append(None)
+            stack += parts[:0:-1]
+            node = parts[0]
+    return order
 
 
-def find_regions(function: Function, order: Sequence[Node] = ()) -> Regions:
+def find_regions(function: Function, order: Values | None = None) -> Regions:
     """Return the regions of a function; `order` are its `open_values` if they are known. Complexity: linear."""
-    return find_sets(order or open_values(function)).regions()
+    return find_sets(open_values(function) if order is None else order).regions()
 
 
 @dataclass(slots=True)
@@ -172,13 +192,6 @@ class RegionSets:
     begins: list[Call] = field(default_factory=list[Call])
     ends: list[Call] = field(default_factory=list[Call])
 
-    def open(self, target: str) -> int:
-        """Add a set of one target."""
-        number = len(self.parent)
-        self.parent.append(number)
-        self.target_of.append(target)
-        return number
-
     def root(self, number: int) -> int:
         """Return the set that `number` has come to be a part of."""
         parent = self.parent
@@ -190,22 +203,24 @@ class RegionSets:
     def join(self, node: Expr, parts: Iterable[Node]) -> None:
         """Put a node that is no annotation into the set of its inputs, which become one."""
         inside = self.inside
-        joined: int | None = None
+        joined = OUTSIDE
         for part in parts:
-            number = inside.get(part)
-            if number is None or number == joined:
-                continue
-            if joined is None:
-                self.number_of[node] = inside[node] = joined = number
-            else:
+            number = inside.get(part, OUTSIDE)
+            if joined == OUTSIDE:
+                joined = number
+            elif number not in (joined, OUTSIDE):
                 a, b = self.root(joined), self.root(number)
                 self.parent[max(a, b)] = min(a, b)
+        if joined != OUTSIDE:
+            self.number_of[node] = inside[node] = joined
 
     def close(self, end: Call, value: Expr, target: str) -> None:
         """Put an end into the set of what it closes, or open one with `value`, the node that it stands around."""
         number = self.inside.get(value)
         if number is None:
-            number = self.open(target)
+            number = len(self.parent)
+            self.parent.append(number)
+            self.target_of.append(target)
             inner = self.behind.get(end.args[0], end.args[0])
             if isinstance(inner, Call):
                 self.number_of[inner] = number
@@ -224,32 +239,24 @@ class RegionSets:
     def regions(self) -> Regions:
         """Return the sets as regions, in their order."""
         roots = self.roots()
-        nodes_of = _by_root(self.number_of, self.number_of, roots)
-        begins_of = _by_root(self.begins, self.number_of, roots)
-        ends_of = _by_root(self.ends, self.number_of, roots)
-        regions: list[Region] = []
-        of: dict[Node, Region] = {}
-        for number, nodes in sorted(nodes_of.items()):
-            begins, ends = begins_of.get(number, ()), ends_of.get(number, ())
-            region = Region(number, self.target_of[number], tuple(begins), tuple(ends), tuple(nodes))
-            regions.append(region)
-            of.update(dict.fromkeys(nodes, region))
-        return Regions(tuple(regions), MappingProxyType(of))
+        nodes_of = self._by_root(self.number_of, roots)
+        begins_of, ends_of = self._by_root(self.begins, roots), self._by_root(self.ends, roots)
+        found = (
+            Region(number, self.target_of[number], tuple(begins_of[number]), tuple(ends_of[number]), tuple(nodes))
+            for number, nodes in enumerate(nodes_of)
+            if nodes
+        )
+        return Regions(tuple(found))
+
+    def _by_root(self, items: Iterable[E], roots: list[int]) -> list[list[E]]:
+        """Return nodes by the sets that theirs have come to be parts of."""
+        found: list[list[E]] = [[] for _ in roots]
+        for node in items:
+            found[roots[self.number_of[node]]].append(node)
+        return found
 
 
-def _by_root(items: Iterable[E], number_of: Mapping[Expr, int], roots: list[int]) -> dict[int, list[E]]:
-    """Return nodes by the sets that theirs have come to be parts of."""
-    found: dict[int, list[E]] = {}
-    for node in items:
-        root = roots[number_of[node]]
-        if root in found:
-            found[root].append(node)
-        else:
-            found[root] = [node]
-    return found
-
-
-def find_sets(order: Sequence[Node], *, skips_default: bool = False) -> RegionSets:
+def find_sets(order: Values, *, skips_default: bool = False) -> RegionSets:
     """Return the sets of begins of a function whose `open_values` are `order`. Complexity: linear.
 
     An end around a variable closes the set of the value that a let binds it to. With `skips_default` annotations of
@@ -257,21 +264,29 @@ def find_sets(order: Sequence[Node], *, skips_default: bool = False) -> RegionSe
     """
     sets = RegionSets()
     number_of, inside, behind = sets.number_of, sets.inside, sets.behind
-    bound: dict[Node, Expr] = {node.var: node.value for node in order if isinstance(node, Let)}
-    for node in order:
-        if not isinstance(node, _HOLDERS):
+    begins, parent, target_of = sets.begins, sets.parent, sets.target_of
+    bound: dict[Node, Expr] = {node.var: node.value for node in order if type(node) is Let}
+    targets: dict[Attrs, str] = {}
+    for node, parts in order.items():
+        if type(node) is not Call:
+            if isinstance(node, _HOLDERS):
+                sets.join(node, parts)
             continue
-        if not isinstance(node, Call) or not isinstance(node.op, Op):
-            sets.join(node, node.PARTS(node))
-        elif (name := node.op.name) != BEGIN and name != END:
-            sets.join(node, node.args)
-        elif (target := annotated_target(node)) == DEFAULT and skips_default:
+        if type(node.op) is not Op or (name := node.op.name) not in _MARKS:
+            sets.join(node, parts)
+            continue
+        target = targets.get(node.attrs)
+        if target is None:
+            target = targets[node.attrs] = annotated_target(node)
+        if target == DEFAULT and skips_default:
             value = behind[node] = behind.get(node.args[0], node.args[0])
             if value in inside:
                 inside[node] = inside[value]
         elif name == BEGIN:
-            number_of[node] = inside[node] = sets.open(target)
-            sets.begins.append(node)
+            number_of[node] = inside[node] = len(parent)
+            parent.append(len(parent))
+            target_of.append(target)
+            begins.append(node)
         else:
             value = behind.get(node.args[0], node.args[0])
             value = bound.get(value, value)

@@ -70,11 +70,12 @@ def effects_of(module: IRModule) -> Effects:
             known[local] = value
             bodies[local] = value.body
     pure = set(bodies)
+    locals_, globals_ = frozenset(known), frozenset(name for name in bodies if isinstance(name, str))
     users: dict[str | Var, set[str | Var]] = {}
     impure: list[str | Var] = []
     for name, body in bodies.items():
         calls: dict[str | Var, None] = {}
-        if _doubts(body, frozenset(known), frozenset(name for name in bodies if isinstance(name, str)), calls):
+        if _doubts(body, locals_, globals_, calls):
             impure.append(name)
         for callee in calls:
             users.setdefault(callee, set()).add(name)

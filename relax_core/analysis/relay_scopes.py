@@ -4,16 +4,19 @@ Relay's graphs share nodes. A function body, a branch of an `if` and a clause of
 to the innermost scope that holds all its uses, and is computed there once per entry of the scope.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from itertools import repeat
 
-from relax_core.ir.expr import Call, Constant, Expr, Function, GlobalVar, If, Op, Tuple, Var
+from relax_core.ir.expr import Call, Constant, DataflowVar, Expr, Function, GlobalVar, If, Op, Tuple, Var
 from relax_core.ir.node import Node, children
 from relax_core.ir.relay import Constructor, Let, Match
 
 ATOMS = (Var, GlobalVar, Constant, Constructor, Op)
 """Expressions that cost nothing and may stand anywhere: they belong to no scope."""
 
+
+_ATOMS = frozenset((*ATOMS, DataflowVar))
 
 OPENERS = (Function, If, Match)
 """Expressions that open scopes."""
@@ -66,37 +69,51 @@ def scopes_of(root: Expr) -> Scopes:
     scope_of: dict[Node, Scope] = {root: outermost}
     inner: dict[Node, tuple[Scope, ...]] = {}
     shared: set[Node] = set()
-    for expr in reversed(_postorder(root)):
+    for expr, parts in reversed(_computed(root).items()):
         here = scope_of[expr]
-        parts = operands(expr)
-        count = 1 + max((slot for _, slot in parts), default=-1)
-        if count:
-            inner[expr] = tuple(Scope(expr, slot, here, here.depth + 1) for slot in range(count))
-        for item, slot in parts:
-            if isinstance(item, ATOMS):
-                continue
-            used = here if slot < 0 else inner[expr][slot]
+        scopes: Iterable[Scope] = repeat(here)
+        if isinstance(expr, OPENERS):
+            slots = [slot for item, slot in operands(expr) if type(item) not in _ATOMS]
+            count = 1 + max((slot for _, slot in operands(expr)), default=-1)
+            opened = tuple([Scope(expr, slot, here, here.depth + 1) for slot in range(count)])
+            if opened:
+                inner[expr] = opened
+            scopes = [here if slot < 0 else opened[slot] for slot in slots]
+        for item, used in zip(parts, scopes, strict=False):
             known = scope_of.get(item)
-            if known is not None:
-                shared.add(item)
-            scope_of[item] = used if known is None else common(known, used)
+            if known is None:
+                scope_of[item] = used
+                continue
+            shared.add(item)
+            if known is not used:
+                scope_of[item] = common(known, used)
     return Scopes(outermost, scope_of, inner, frozenset(shared))
 
 
-def _postorder(root: Expr) -> list[Expr]:
-    """List the expressions that are no atoms, each once, what it is made of before it."""
-    order: list[Expr] = []
-    seen: set[Expr] = set()
-    stack: list[tuple[Expr, bool]] = [(root, False)]
+def _computed(root: Expr) -> dict[Expr, tuple[Expr, ...]]:
+    """Return the expressions that are no atoms, each once, with those that it is made of, which come before it."""
+    found: dict[Expr, tuple[Expr, ...]] = {}
+    waiting: list[tuple[Expr, tuple[Expr, ...]]] = []
+    # `None` says that the last of `waiting` has had its parts.
+    stack: list[Expr | None] = [root]
     while stack:
-        current, is_done = stack.pop()
-        if is_done:
-            order.append(current)
-        elif current not in seen:
-            seen.add(current)
-            stack.append((current, True))
-            stack.extend((item, False) for item, _ in reversed(operands(current)) if not isinstance(item, ATOMS))
-    return order
+        current = stack.pop()
+        if current is None:
+            expr, parts = waiting.pop()
+            found[expr] = parts
+        elif current not in found:
+            parts = tuple([item for item in _made_of(current) if type(item) not in _ATOMS])
+            waiting.append((current, parts))
+            stack.append(None)
+            stack += parts[::-1]
+    return found
+
+
+def _made_of(expr: Expr) -> Iterable[Expr]:
+    # Most expressions are calls of operators.
+    if type(expr) is Call and type(expr.op) is Op:
+        return expr.args
+    return [item for item, _ in operands(expr)]
 
 
 def common(a: Scope, b: Scope) -> Scope:

@@ -202,17 +202,9 @@ def _sequence(scope: Scope, expr: SeqExpr) -> Steps:
             case _:
                 pass
     for binding in bindings:
-        value = yield _value_of(binding)
+        value = yield binding.value
         _bind(scope, binding, value)
     return (yield expr.body)
-
-
-def _value_of(binding: Binding) -> Expr:
-    match binding:
-        case VarBinding(value=value) | MatchCast(value=value):
-            return value
-        case _:
-            raise AssertionError("a binding of Relax binds a value")
 
 
 def _predeclare(scope: Scope, var: Var, function: Function) -> None:

@@ -281,8 +281,3 @@ def erase(type_: Type, symbols: Container[Node], variables: Container[Node]) -> 
             return TupleType(tuple(erase(item, symbols, variables) for item in fields))
         case _:
             return type_
-
-
-def show_arguments(types: Sequence[Type]) -> str:
-    """Return the types of arguments as text."""
-    return f"({', '.join(show_type(item) for item in types)})"

@@ -5,6 +5,7 @@ from typing import Literal, TypeAlias
 
 from relax_core.ir.expr import (
     Binding,
+    BindingBlock,
     Call,
     DataflowBlock,
     DataflowVar,
@@ -89,6 +90,7 @@ class _Bind:
 @dataclass(frozen=True, slots=True)
 class _OpenBlock:
     is_dataflow: bool
+    functions: tuple[VarBinding, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +136,7 @@ class _Walk:
 
     def run(self) -> None:
         for part in preorder(self._root):
-            if isinstance(part, VarBinding | MatchCast):
+            if isinstance(part, Binding):
                 self._later.add(part.var)
         self._stack.append(_Enter(self._root, self._root))
         while self._stack:
@@ -143,8 +145,10 @@ class _Walk:
                     self._enter(expr, holder)
                 case _Bind(binding=binding):
                     self._bind(binding)
-                case _OpenBlock(is_dataflow=is_dataflow):
+                case _OpenBlock(is_dataflow=is_dataflow, functions=functions):
                     self._is_in_dataflow = self._is_in_dataflow or is_dataflow
+                    for binding in functions:
+                        self._define(binding.var, binding, is_early=True)
                 case _CloseBlock() as step:
                     self._close_block(step)
                 case _CloseScope() as step:
@@ -185,14 +189,16 @@ class _Walk:
         symbol_count = None if isinstance(holder, Function) else len(self._symbol_order)
         close = _CloseScope(len(self._order), symbol_count, self._function, self._is_in_dataflow)
         steps: list[_Step] = []
+        # A local function is visible before it is bound; one of a dataflow block only there.
         for block in expr.blocks:
-            for binding in block.bindings:
-                if isinstance(binding, VarBinding) and isinstance(binding.value, Function):
+            functions = _functions_in(block)
+            for binding in functions:
+                if not isinstance(binding.var, DataflowVar):
                     self._define(binding.var, binding, is_early=True)
-        for block in expr.blocks:
-            steps.append(_OpenBlock(isinstance(block, DataflowBlock)))
+            inside = tuple(item for item in functions if isinstance(item.var, DataflowVar))
+            steps.append(_OpenBlock(isinstance(block, DataflowBlock), inside))
             for binding in block.bindings:
-                steps += [_Enter(_value(binding), binding), _Bind(binding)]
+                steps += [_Enter(binding.value, binding), _Bind(binding)]
             steps.append(_CloseBlock(close.variable_count, self._is_in_dataflow))
         self._push(*steps, _Enter(expr.body, expr), close)
 
@@ -290,9 +296,5 @@ class _Walk:
                     self.facts.wrong_symbols.append(WrongSymbol(part, holder))
 
 
-def _value(binding: Binding) -> Expr:
-    match binding:
-        case VarBinding(value=value) | MatchCast(value=value):
-            return value
-        case _:
-            raise AssertionError("a binding of Relax binds a value")
+def _functions_in(block: BindingBlock) -> tuple[VarBinding, ...]:
+    return tuple(item for item in block.bindings if isinstance(item, VarBinding) and isinstance(item.value, Function))

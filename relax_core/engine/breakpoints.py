@@ -28,7 +28,7 @@ def stop_of(trace: Trace, message: StopOf) -> int:
         if not point.is_on:
             continue
         try:
-            points.append(_checked(trace, point))
+            points.append(checked(trace, point))
         except CompileError:
             continue
     run = run_back_to if message.is_back else run_to
@@ -42,7 +42,7 @@ def point_list(trace: Trace, message: HitsOf, is_cancelled: Callable[[], bool]) 
 
 def _point_hits(trace: Trace, point: Point, message: HitsOf, is_cancelled: Callable[[], bool]) -> PointHits:
     try:
-        breakpoint = _checked(trace, point)
+        breakpoint = checked(trace, point)
     except CompileError as error:
         return PointHits(point, problem=problem_of(error.diagnostics[0]))
     met, first, times = 0, -1, list[int]()
@@ -62,7 +62,7 @@ def _point_hits(trace: Trace, point: Point, message: HitsOf, is_cancelled: Calla
     return PointHits(point, met, stops, first, tuple(times), problem, len(faults))
 
 
-def _checked(trace: Trace, point: Point) -> Breakpoint:
+def checked(trace: Trace, point: Point) -> Breakpoint:
     """Return the machine's breakpoint.
 
     Raises:

@@ -41,8 +41,8 @@ from relax_core.engine.protocol import (
     RunOf,
     StageOf,
     StopOf,
-    reply_type,
 )
+from relax_core.engine.request import reply_type
 from relax_core.jit.compilation.cache import HOME_VARIABLE, VARIABLE
 
 R = TypeVar("R")
@@ -140,8 +140,9 @@ class _Worker:
         self._shut()
 
     def join(self) -> None:
-        """Wait until the process is gone and reaped."""
+        """Wait until the process is gone and reaped, and what it compiled is on its way to the cache."""
         self._thread.join(_GRACE_SECONDS * 5)
+        self._compile_service.hand_over()
 
     def _shut(self) -> None:
         with contextlib.suppress(OSError):

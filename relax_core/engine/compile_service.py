@@ -1,7 +1,8 @@
 """The compile process of a worker: it runs no program, writes the cache that workers read, and compiles ahead for them.
 
 A worker has one end of a socket from its start on. What it writes first starts the process at the other end, which
-ends after a while without work; so a worker that compiles nothing costs nothing.
+ends after a while without work; so a worker that compiles nothing costs nothing. What a worker left when it ended is
+still made for the cache, so that the program compiles nothing when it is run again.
 """
 
 import contextlib
@@ -11,15 +12,19 @@ import select
 import socket
 import subprocess
 import threading
+import time
 from pathlib import Path
 from typing import Final
 
 from relax_core.engine.limits import MEGABYTE
-from relax_core.engine.sandbox import die_with_parent, filter_calls, leave_network
+from relax_core.engine.sandbox import filter_calls, leave_network
 from relax_core.jit.compilation.cache import ObjectCache, open_cache
 from relax_core.jit.compilation.compile_process import IMAGE_LIMIT_BYTES, command, serve
 
 IDLE_SECONDS: Final = 20.0
+FINISH_SECONDS: Final = 60.0
+"""So long the process may go on when the worker is gone."""
+_HAND_OVER_SECONDS: Final = 5.0
 _MEMORY_BYTES: Final = 1024 * MEGABYTE
 _CPU_SECONDS: Final = 600
 
@@ -30,6 +35,8 @@ class CompileService:
     def __init__(self, environment: dict[str, str]) -> None:
         self._environment = environment
         self._ours, self._theirs = socket.socketpair()
+        self._changed = threading.Condition()
+        self._is_settled = False
         threading.Thread(target=self._watch, name="compile service", daemon=True).start()
 
     @property
@@ -41,30 +48,55 @@ class CompileService:
         """Close the worker's end here: when the worker is gone, the process at the other end sees that."""
         self._theirs.close()
 
+    def hand_over(self) -> None:
+        """When the worker is gone: wait until a process has what it left, with which that goes on without this one."""
+        with self._changed:
+            self._changed.wait_for(lambda: self._is_settled, _HAND_OVER_SECONDS)
+
     def _watch(self) -> None:
         """Start a process where there is something to read; one that fails is not started again."""
         cache = open_cache(is_writable=True)
         directory = "" if cache is None else str(cache.directory)
+        try:
+            with self._ours, contextlib.suppress(OSError):
+                while self._has_work():
+                    process = self._start(directory)
+                    self._settle(is_settled=True)
+                    if process.wait() != 0:
+                        return
+                    self._settle(is_settled=False)
+        finally:
+            self._settle(is_settled=True)
+
+    def _has_work(self) -> bool:
+        """Wait for something to read, or for the end of the worker."""
+        select.select((self._ours,), (), ())
+        with contextlib.suppress(ConnectionResetError):
+            return bool(self._ours.recv(1, socket.MSG_PEEK))
+        # The worker left answers unread. That is said once; what it wrote is still there.
+        return bool(self._ours.recv(1, socket.MSG_PEEK))
+
+    def _settle(self, *, is_settled: bool) -> None:
+        with self._changed:
+            self._is_settled = is_settled
+            self._changed.notify_all()
+
+    def _start(self, directory: str) -> "subprocess.Popen[bytes]":
         number = self._ours.fileno()
-        with self._ours, contextlib.suppress(OSError):
-            while select.select((number,), (), ())[0] and self._ours.recv(1, socket.MSG_PEEK):
-                status = subprocess.call(
-                    command("engine.compile_service", str(number), directory),
-                    pass_fds=(number,),
-                    env=self._environment,
-                    stdin=subprocess.DEVNULL,
-                    stdout=subprocess.DEVNULL,
-                    stderr=subprocess.DEVNULL,
-                    start_new_session=True,
-                )
-                if status != 0:
-                    return
+        return subprocess.Popen(
+            command("engine.compile_service", str(number), directory),
+            pass_fds=(number,),
+            env=self._environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
 
 
 def main(arguments: list[str]) -> None:
     """Confine this process, and serve the socket of the first argument with the cache in the second's directory."""
     leave_network()
-    die_with_parent()
     os.nice(5)
     for kind, value in (
         (resource.RLIMIT_AS, _MEMORY_BYTES),
@@ -75,4 +107,14 @@ def main(arguments: list[str]) -> None:
         resource.setrlimit(kind, (value, value))
     filter_calls(may_write=True)
     number, directory = int(arguments[0]), arguments[1]
+    threading.Thread(target=_end_behind, args=(number,), daemon=True).start()
     serve(number, number, ObjectCache(Path(directory)) if directory else None, IDLE_SECONDS)
+
+
+def _end_behind(number: int) -> None:
+    """End this process some time after the worker at the other end of a socket."""
+    ended = select.poll()
+    ended.register(number, 0)
+    ended.poll()
+    time.sleep(FINISH_SECONDS)
+    os._exit(0)

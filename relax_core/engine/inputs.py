@@ -176,11 +176,7 @@ def read_archive(archive: bytes, function: Function) -> tuple[Any, ...]:
     Raises:
         RunError: EN004 if the archive cannot be read or a member is missing or left over.
     """
-    try:
-        with np.load(io.BytesIO(archive), allow_pickle=False) as loaded:
-            members = {name: loaded[name] for name in loaded.files}
-    except (ValueError, OSError, zipfile.BadZipFile, KeyError) as error:
-        _fail("EN004", f"the archive of inputs cannot be read: {error}", None)
+    members = read_members(archive)
     used: set[str] = set()
     args = tuple(
         _member(f"in_{number}", param.annotation, members, used, param) for number, param in enumerate(function.params)
@@ -189,6 +185,19 @@ def read_archive(archive: bytes, function: Function) -> tuple[Any, ...]:
     if left:
         _fail("EN004", f"the archive has {', '.join(left)}, which no parameter takes", None)
     return args
+
+
+def read_members(archive: bytes) -> "dict[str, np.ndarray[Any, Any]]":
+    """Read the arrays of an npz archive.
+
+    Raises:
+        RunError: EN004 if it cannot be read.
+    """
+    try:
+        with np.load(io.BytesIO(archive), allow_pickle=False) as loaded:
+            return {name: loaded[name] for name in loaded.files}
+    except (ValueError, OSError, zipfile.BadZipFile, KeyError) as error:
+        _fail("EN004", f"the archive cannot be read: {error}", None)
 
 
 def _member(name: str, type_: Type | None, members: Mapping[str, Any], used: set[str], param: Var) -> Any:
@@ -215,12 +224,30 @@ def _member(name: str, type_: Type | None, members: Mapping[str, Any], used: set
 
 
 def write_archive(result: Any) -> bytes:
-    """Write a result as npz: `out`, or `out_0`, `out_1_0`, ... for tuples; closures and void are left out.
+    """Write a result as npz: `out`, or `out_0`, `out_1_0`, ... for tuples; closures and void are left out."""
+    return write_members(dict(sorted(members_of("out", result).items())))
 
-    A list is written as its elements, other data as its fields and the name of its constructor, `out_constructor`.
+
+def write_members(members: "Mapping[str, np.ndarray[Any, Any]]") -> bytes:
+    """Write named arrays as npz, in their order."""
+    buffer = io.BytesIO()
+    stored: dict[str, Any] = {name: _storable(array) for name, array in members.items()}
+    np.savez(buffer, **stored)
+    return buffer.getvalue()
+
+
+def _storable(array: "np.ndarray[Any, Any]") -> "np.ndarray[Any, Any]":
+    # An archive has no dtype bfloat16; a float32 holds the same numbers.
+    return array.astype(np.float32) if array.dtype.name == "bfloat16" else array
+
+
+def members_of(name: str, result: Any) -> "dict[str, np.ndarray[Any, Any]]":
+    """Return the arrays of a value by their names: `name`, or `name_0`, `name_1_0`, ... for tuples.
+
+    A list is its elements, other data its fields and the name of its constructor, `name_constructor`.
     """
-    members: dict[str, Any] = {}
-    stack = [("out", result)]
+    members: dict[str, np.ndarray[Any, Any]] = {}
+    stack = [(name, result)]
     while stack:
         name, value = stack.pop()
         match value:
@@ -239,14 +266,10 @@ def write_archive(result: Any) -> bytes:
             case DTypeValue(name=dtype):
                 members[name] = np.array(dtype)
             case np.ndarray() | bool() | int() | float() | str() | np.generic():
-                array = np.asarray(value)
-                # An archive has no dtype bfloat16; a float32 holds the same numbers.
-                members[name] = array.astype(np.float32) if array.dtype.name == "bfloat16" else array
+                members[name] = np.asarray(value)
             case _:
                 pass
-    buffer = io.BytesIO()
-    np.savez(buffer, **dict(sorted(members.items())))
-    return buffer.getvalue()
+    return members
 
 
 def _elements(value: AdtValue) -> tuple[Value, ...] | None:

@@ -5,12 +5,13 @@ from types import MappingProxyType
 
 import msgspec
 
+from relax_core.analysis.regions import find_regions, is_annotation
 from relax_core.check.check import check
 from relax_core.diagnostics import CompileError, Diagnostic
 from relax_core.engine.protocol import PartitionOf, Program, Progress, RegionReportOf
 from relax_core.engine.study import Report, Study
 from relax_core.ir.attrs import attr
-from relax_core.ir.expr import Call
+from relax_core.ir.expr import Call, Expr
 from relax_core.ir.node import postorder
 from relax_core.ir.relay import Let
 from relax_core.passes.core import Stage
@@ -26,9 +27,10 @@ from relax_core.present.partition import (
     present_stage,
     targets_of,
 )
-from relax_core.present.partition_models import LETS, Lets, LetsWay, PartitionView
+from relax_core.present.partition_models import LETS, FreeVariable, Lets, LetsWay, PartitionView
 from relax_core.present.region_models import RegionReport
 from relax_core.present.region_report import region_report
+from relax_core.present.table_notes import target_notes
 from relax_core.present.words import plural
 
 MERGED, PARTITIONED = 3, 4
@@ -36,7 +38,7 @@ MERGED, PARTITIONED = 3, 4
 
 _DETAILS: Mapping[Lets, tuple[Tone, str]] = MappingProxyType(
     {
-        "reported": ("ok", "every let value has a begin that nothing ends"),
+        "reported": ("ok", "no begin is left open"),
         "values": ("ok", "lets keep their order"),
         "definition": ("ok", "end inside the value, literals included"),
         "uses": ("warning", "one end per use of the variable"),
@@ -61,13 +63,13 @@ def partitioning(message: PartitionOf | RegionReportOf) -> Program:
     return msgspec.structs.replace(message.program, pipeline=partition_pipeline(message))
 
 
-def report_of(study: Study, report: Report, is_cancelled: Callable[[], bool]) -> RegionReport:
+def report_of(message: RegionReportOf, study: Study, report: Report, is_cancelled: Callable[[], bool]) -> RegionReport:
     """Report the regions after MergeCompilerRegions, with the names of their external functions."""
     stages = _stages(study, report, is_cancelled)
     for stage in stages:
         if stage.is_failed:
             raise CompileError(stage.diagnostics)
-    return _report(study, stages)
+    return _report(study, stages, message.targets)
 
 
 def partition_view(
@@ -76,7 +78,7 @@ def partition_view(
     """Present the four stages of a study and the tables beside them; a pass that fails is the last stage."""
     stages = _stages(study, report, is_cancelled)
     shown = tuple(present_stage(k, stage, study.index(k).id_of) for k, stage in enumerate(stages, 1))
-    regions = _report(study, stages)
+    regions = _report(study, stages, message.targets)
     has_lets = any(isinstance(node, Let) for _, item in open_functions(study.module) for node in postorder(item))
     ways: list[LetsWay] = []
     for lets in LETS:
@@ -86,7 +88,7 @@ def partition_view(
             text = partition_pipeline(message, lets)
             tried = run_pipeline(study.module, text, tables=study.tables, is_cancelled=is_cancelled)
         found = _way(lets, tried, is_current=lets == message.lets)
-        is_plain = not has_lets and not found.free_variables and found.tone != "error"
+        is_plain = not has_lets and found.tone != "error"
         ways.append(msgspec.structs.replace(found, detail=_NO_LETS, tone="ok") if is_plain else found)
     return PartitionView(
         study.pipeline,
@@ -98,6 +100,8 @@ def partition_view(
         regions.to_markdown(),
         regions.to_json(),
         problems_of(check(stages[-1].after)),
+        tuple(_free_variables(study, stages)),
+        has_lets,
     )
 
 
@@ -108,9 +112,10 @@ def _stages(study: Study, report: Report, is_cancelled: Callable[[], bool]) -> t
     return study.stages(report, is_cancelled)
 
 
-def _report(study: Study, stages: tuple[Stage, ...]) -> RegionReport:
+def _report(study: Study, stages: tuple[Stage, ...], targets: tuple[str, ...]) -> RegionReport:
     number = min(MERGED, len(stages))
-    made = region_report(study.module_at(number), study.tables, study.index(number).id_of)
+    made = region_report(study.module_at(number), study.tables, study.index(number).id_of, study.line_of)
+    made = msgspec.structs.replace(made, notes=(*made.notes, *target_notes(study.tables, targets)))
     if len(stages) < PARTITIONED:
         return made
     of_node = dict(_function_of_nodes(study, stages[-1]))
@@ -119,6 +124,31 @@ def _report(study: Study, stages: tuple[Stage, ...]) -> RegionReport:
         for row in made.regions
     )
     return msgspec.structs.replace(made, regions=tuple(regions))
+
+
+def _free_variables(study: Study, stages: tuple[Stage, ...]) -> Iterator[FreeVariable]:
+    """Yield the variables that PartitionGraph leaves unbound, each with the region whose begin it was made from."""
+    if len(stages) < PARTITIONED:
+        return
+    before = study.index(MERGED)
+    regions = [find_regions(function) for _, function in open_functions(stages[MERGED - 1].after)]
+    region_of = {begin: region for found in regions for region in found.all for begin in region.begins}
+    for var in free_variables(stages[-1].after):
+        origins = (node for node in stages[-1].log.ancestry(var) if isinstance(node, Call))
+        begin = next((node for node in origins if node in region_of), None)
+        if begin is None:
+            yield FreeVariable(var.name, "", "")
+        else:
+            region = region_of[begin]
+            name = f"{region.target} {region.number}"
+            yield FreeVariable(var.name, name, before.id_of(begin), _line_behind(study, begin))
+
+
+def _line_behind(study: Study, node: Expr) -> int:
+    """Return the line of what is annotated."""
+    while is_annotation(node):
+        node = node.args[0]
+    return study.line_of(node)
 
 
 def _function_of_nodes(study: Study, stage: Stage) -> Iterator[tuple[str, str]]:
@@ -137,8 +167,13 @@ def _way(lets: Lets, stages: tuple[Stage, ...], *, is_current: bool) -> LetsWay:
     counts = (merged.region_count, merged.open_begin_count)
     if stages[-1].is_failed:
         return LetsWay(lets, *counts, "not partitioned", stages[-1].diagnostics[0].message, "error", (), is_current)
-    free = free_variables(after)
+    free = tuple(var.name for var in free_variables(after))
     if free:
         return LetsWay(lets, *counts, plural(len(free), "free variable"), ", ".join(free), "error", free, is_current)
     tone, detail = _DETAILS[lets]
+    if merged.open_begin_count:
+        tone, detail = (
+            "warning",
+            f"{plural(merged.open_begin_count, 'begin')} around values of lets, which nothing ends",
+        )
     return LetsWay(lets, *counts, plural(len(external_functions(after)), "function"), detail, tone, (), is_current)

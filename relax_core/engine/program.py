@@ -33,3 +33,5 @@ class Program(msgspec.Struct, frozen=True):
     """How kernels round."""
     finds_uninitialised: bool = False
     """Kernels stop that read an element to which nothing was written."""
+    inputs: bytes = b""
+    """An npz archive of the inputs (`in_0`, `in_1_0`, ...); empty: they are generated."""

@@ -4,12 +4,14 @@ Every request carries the whole `Program` that it is about, so a fresh worker ca
 its reply: `class GraphOf(Request[Graph])`. A frame is an `Envelope` one way and an `Answer` the other.
 """
 
-from typing import Generic, Literal, TypeAlias, TypeVar, cast, get_args
+from typing import Literal, TypeAlias
 
 import msgspec
 
+from relax_core.engine.debug.requests import AnyDebugRequest
 from relax_core.engine.program import Program
 from relax_core.engine.replies import Executed, Found, Listing, Restored, Stages, Stop, Text
+from relax_core.engine.request import Request
 from relax_core.present.catalog_models import Catalog, Form, Sheet, Tried
 from relax_core.present.device_models import DeviceOptions, DevicesView, WhyDevice
 from relax_core.present.kernel_models import KernelView
@@ -19,12 +21,6 @@ from relax_core.present.region_models import RegionReport
 from relax_core.present.run_models import Breakpoint, PointList, Run, Tensor
 
 VERSION = 1
-
-R = TypeVar("R", covariant=True)  # R is the field's word for a result here
-
-
-class Request(msgspec.Struct, Generic[R], frozen=True, tag=True):
-    """The base of requests; `R` is the type of the reply."""
 
 
 class Sample(msgspec.Struct, frozen=True):
@@ -50,6 +46,8 @@ class SourceView(msgspec.Struct, frozen=True):
     """In the order of the text; each has a graph."""
     entries: tuple[str, ...] = ()
     """Functions that can be run."""
+    sizes: tuple[tuple[str, int], ...] = ()
+    """The symbolic dimensions of the function that runs, with the sizes that its inputs have."""
     dialect: str = ""
     """Such as `Relax, 2022 spelling` or `Relay 0.0.5`."""
     summary: str = ""
@@ -126,10 +124,11 @@ class CompareGraph(Request[Graph], frozen=True):
 
 
 class Inspect(Request[Inspector], frozen=True):
-    """All that is known of a node, named by the text of its `NodeId`."""
+    """All that is known of a node, named by the text of its `NodeId`; with `is_followed`, up to its instructions."""
 
     program: Program
     node: str
+    is_followed: bool = True
 
 
 class RunOf(Request[Run], frozen=True):
@@ -229,10 +228,9 @@ class Opt(Request[Stages], frozen=True):
 
 
 class Execute(Request[Executed], frozen=True):
-    """Run with the arguments of an npz archive (`in_0`, `in_1_0`, ...), or with generated ones if it is empty."""
+    """Run on the inputs of the program, and return what it printed and its result."""
 
     program: Program
-    archive: bytes = b""
 
 
 class PartitionOf(Request[PartitionView], frozen=True):
@@ -329,6 +327,7 @@ AnyRequest: TypeAlias = (
     | Try
     | RestoreLayout
     | Samples
+    | AnyDebugRequest
 )
 
 
@@ -383,9 +382,3 @@ class Answer(msgspec.Struct, frozen=True):
     kind: Literal["reply", "progress", "failure", "hello"]
     body: msgspec.Raw
     version: int = VERSION
-
-
-def reply_type(request: Request[R]) -> type[R]:
-    """Return the type that answers `request`."""
-    bases = cast("tuple[object, ...]", getattr(type(request), "__orig_bases__"))  # noqa: B009  # set by Generic
-    return cast("type[R]", get_args(bases[0])[0])

@@ -11,19 +11,19 @@ _HEADER = re.compile(r"^(?:#|//) (title|shows|source|changes):\s*(.*)$")
 
 
 @lru_cache(maxsize=1)
-def list_samples(root: Path = SAMPLES) -> tuple[Sample, ...]:
-    """Return the samples below `root`, ordered by path; a file without a title is named by its file name."""
-    paths = sorted(path for path in root.rglob("*") if path.suffix in (".py", ".relay") and path.is_file())
-    return tuple(_sample(path, root) for path in paths)
+def list_samples() -> tuple[Sample, ...]:
+    """Return the samples, ordered by path; a file without a title is named by its file name."""
+    paths = sorted(path for path in SAMPLES.rglob("*") if path.suffix in (".py", ".relay") and path.is_file())
+    return tuple(map(_sample, paths))
 
 
 @lru_cache(maxsize=1)
-def list_tables(root: Path = SAMPLES) -> tuple[tuple[str, str], ...]:
-    """Return name and text of the tables of patterns below `root`, ordered by name."""
-    return tuple((path.stem, path.read_text(encoding="utf-8")) for path in sorted(root.glob("patterns/*.json")))
+def list_tables() -> tuple[tuple[str, str], ...]:
+    """Return name and text of the tables of patterns, ordered by name."""
+    return tuple((path.stem, path.read_text(encoding="utf-8")) for path in sorted(SAMPLES.glob("patterns/*.json")))
 
 
-def _sample(path: Path, root: Path) -> Sample:
+def _sample(path: Path) -> Sample:
     text = path.read_text(encoding="utf-8")
     words: dict[str, str] = {}
     changes: list[str] = []
@@ -44,7 +44,7 @@ def _sample(path: Path, root: Path) -> Sample:
                 words[key] += f" {line.lstrip('#/ ')}"
         elif not line.startswith(("# ", "//")):
             break
-    place = path.relative_to(root)
+    place = path.relative_to(SAMPLES)
     title = words.get("title", place.stem.replace("_", " "))
     area = place.parts[0] if len(place.parts) > 1 else ""
     return Sample(place.as_posix(), title, words.get("shows", ""), words.get("source", ""), tuple(changes), text, area)

@@ -18,6 +18,8 @@ from relax_core.engine import (
     source_view,
     text_views,
 )
+from relax_core.engine.debug import service
+from relax_core.engine.debug.requests import BisectOf, CompareArchiveOf, CompareValuesOf, DumpOf, ProfileOf, StopsOf
 from relax_core.engine.protocol import (
     AnyRequest,
     Asm,
@@ -73,7 +75,7 @@ from relax_core.present.graph import compare_graph, function_graph, module_graph
 from relax_core.present.inspector import inspect
 from relax_core.present.kernel_models import KernelView
 from relax_core.present.kernels import remarks_text
-from relax_core.present.models import Graph, Inspector, Pipeline
+from relax_core.present.models import Code, Graph, Inspector, Pipeline
 from relax_core.present.node_id import NodeId
 from relax_core.present.pipeline import present_detail, present_pipeline
 from relax_core.present.run import present_run
@@ -178,8 +180,8 @@ class Session:
                 return self._stage(self._study(program), stage, report)
             case CompareGraph(program=program):
                 return self._compare(message, self._study(program), report)
-            case Inspect(program=program, node=node):
-                return self._inspect(self._study(program), node, report)
+            case Inspect(program=program):
+                return self._inspect(message, self._study(program), report)
             case RunOf(program=program, event=event):
                 return self._run(self._study(program), event, report)
             case StopOf(program=program) | HitsOf(program=program):
@@ -191,9 +193,7 @@ class Session:
             case KernelOf(program=program):
                 return self._kernel(message, self._study(program), report)
             case Ast(program=program, stage=stage):
-                study = self._study(program)
-                self._reach(study, stage, report)
-                return printed_code(print_ast(study.module_at(stage)), study.index(stage), f"Tree of {program.name}")
+                return self._tree(self._study(program), stage, report)
             case Script(program=program):
                 return text_views.script(message, self._study(program), report, self._is_cancelled.is_set)
             case Check(program=program, prims=prims):
@@ -208,11 +208,13 @@ class Session:
                 return partition_view.partition_view(message, study, report, self._is_cancelled.is_set)
             case RegionReportOf():
                 study = self._study(partition_view.partitioning(message))
-                return partition_view.report_of(study, report, self._is_cancelled.is_set)
+                return partition_view.report_of(message, study, report, self._is_cancelled.is_set)
             case DevicesOf(program=program):
                 return devices_view.devices_view(message, self._study(program))
             case WhyDeviceOf(program=program):
                 return devices_view.why_device(message, self._study(program))
+            case BisectOf() | CompareValuesOf() | CompareArchiveOf() | DumpOf() | StopsOf() | ProfileOf():
+                return service.answer(message, self._study(message.program), self._means(report))
             case _:
                 assert_never(message)
 
@@ -223,6 +225,9 @@ class Session:
         self._running = _remembered(self._studies, program, _STUDIES, lambda: Study(program, parsed))
         return self._running
 
+    def _means(self, report: Report) -> service.Means:
+        return service.Means(report, self._is_cancelled.is_set, self._limits, self._engine_of, self._study)
+
     def _reach(self, study: Study, stage: int, report: Report) -> None:
         """Run as much of the pipeline as is needed to have `stage`."""
         study.require_sound()
@@ -230,6 +235,11 @@ class Session:
             stages = study.stages(report, self._is_cancelled.is_set)
             if stage > len(stages):
                 study.complete(report, self._is_cancelled.is_set)
+
+    def _tree(self, study: Study, stage: int, report: Report) -> Code:
+        self._reach(study, stage, report)
+        title = f"Tree of {study.program.name}"
+        return printed_code(print_ast(study.module_at(stage)), study.index(stage), title)
 
     def _graph(self, message: GraphOf, study: Study, report: Report) -> Graph:
         self._reach(study, message.stage, report)
@@ -268,15 +278,18 @@ class Session:
         log = study.known_stages[message.stage - 1].log if message.stage else text_views.NO_LOG
         return compare_graph(study.facts(previous), study.facts(message.stage), log, message.functions)
 
-    def _inspect(self, study: Study, name: str, report: Report) -> Inspector:
-        id_ = NodeId.parse(name)
+    def _inspect(self, message: Inspect, study: Study, report: Report) -> Inspector:
+        id_ = NodeId.parse(message.node)
         if id_ is None:
-            raise CompileError((Diagnostic("EN005", f"`{name}` is not the name of a node"),))
+            raise CompileError((Diagnostic("EN005", f"`{message.node}` is not the name of a node"),))
         self._reach(study, id_.stage, report)
         node = study.index(id_.stage).node_at(id_)
         if node is None:
-            raise CompileError((Diagnostic("EN005", f"there is no node {name}; the text or the passes changed"),))
-        self._follow(study, report)
+            raise CompileError(
+                (Diagnostic("EN005", f"there is no node {message.node}; the text or the passes changed"),)
+            )
+        if message.is_followed:
+            self._follow(study, report)
         return inspect(node, study.scene(id_.stage))
 
     def _follow(self, study: Study, report: Report) -> None:
@@ -340,7 +353,7 @@ class Session:
     def _execute(self, message: Execute, study: Study, report: Report) -> Executed:
         stop = self._is_cancelled.is_set
         engine = self._engine_of(study)
-        trace = study.run(report, stop, self._limits, engine, archive=message.archive, records=False)
+        trace = study.run(report, stop, self._limits, engine, records=False)
         return text_views.executed(trace)
 
 

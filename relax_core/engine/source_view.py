@@ -1,6 +1,7 @@
 """The Source page of a program."""
 
-from relax_core.diagnostics import Diagnostic
+from relax_core.diagnostics import Diagnostic, RunError
+from relax_core.engine.inputs import symbol_sizes
 from relax_core.engine.protocol import SourceView
 from relax_core.engine.spelling import relay_version
 from relax_core.engine.study import Study
@@ -30,6 +31,7 @@ def source_view(study: Study) -> SourceView:
         module.name if module is not None else "",
         module.names if module is not None else (),
         study.entries() if has_index else (),
+        _sizes(study) if has_index else (),
         "" if module is None else _dialect(module, study),
         _summary(module) if module is not None else "",
         errors > 0 and not is_relay and bool(restore_layout(study.program.text).changes),
@@ -37,10 +39,19 @@ def source_view(study: Study) -> SourceView:
             errors == 0 and module is not None,
             errors,
             _count(diagnostics, "warning"),
-            _count(diagnostics, "note"),
             module_hash=study.hash,
         ),
     )
+
+
+def _sizes(study: Study) -> tuple[tuple[str, int], ...]:
+    try:
+        _, function = study.entry()
+    except RunError:
+        # Nothing can be run: the Run page says why.
+        return ()
+    sizes = symbol_sizes(function, dict(study.program.sizes))
+    return tuple({var.name: size for var, size in sizes.items()}.items())
 
 
 def _count(diagnostics: tuple[Diagnostic, ...], severity: str) -> int:

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from functools import cached_property
 from hashlib import sha256
+from typing import Any, TypeVar, cast
 
 from relax_core.bytecode.build import finishing_stages, reported
 from relax_core.bytecode.compile import compile_module
@@ -42,9 +43,11 @@ from relax_core.printer.types import TypePrinter
 from relax_core.vm.limits import Limits as RunLimits
 from relax_core.vm.machine import Machine
 from relax_core.vm.trace import Trace
+from relax_core.vm.values import Value
 from relax_core.vm.virtual_machine import entry_arguments
 
 Report = Callable[[Progress], None]
+T = TypeVar("T")
 
 
 class Study:
@@ -63,6 +66,7 @@ class Study:
         self._printed: dict[int, Printed] = {}
         self._text_of_node: dict[int, Mapping[Node, str]] = {}
         self._counters: Mapping[Node, tuple[int, ...]] | None = None
+        self._answers: dict[object, Any] = {}
 
     @property
     def hash(self) -> str:
@@ -205,32 +209,45 @@ class Study:
         limits: RunLimits,
         engine: Engine,
         *,
-        archive: bytes = b"",
         records: bool = True,
     ) -> Trace:
-        """Run the entry function on the arguments of `archive`, or on made-up ones."""
-        if self._trace is not None and not archive and records:
+        """Run the entry function on the program's inputs."""
+        if self._trace is not None and records:
             return self._trace
         executable = self.executable(report, is_cancelled)
-        name, function = self.entry()
-        args = read_archive(archive, function) if archive else self.arguments(function)
+        name, args = self.call()
         report(Progress(f"Running `{name}`"))
-        self.machine = Machine(executable, limits=limits, record=records, engine=engine, options=engine.options)
-        if is_cancelled():
-            self.machine.cancel()
-        try:
-            trace = self.machine.run(name, entry_arguments(executable, name, args))
-        finally:
-            self.machine = None
+        machine = Machine(executable, limits=limits, record=records, engine=engine, options=engine.options)
+        trace = self.run_machine(machine, name, entry_arguments(executable, name, args), is_cancelled)
         if is_cancelled() and trace.error is not None:
             raise RunError((trace.error,))
-        if not archive and records:
+        if records:
             self._trace = trace
         return trace
 
-    def arguments(self, function: Function) -> tuple[object, ...]:
-        """Make up the arguments of `function` from the program's seed and sizes."""
-        return generate(function, self.program.seed, dict(self.program.sizes))
+    def run_machine(
+        self, machine: Machine, entry: str, args: tuple[Value, ...], is_cancelled: Callable[[], bool]
+    ) -> Trace:
+        """Run a machine that a cancellation reaches."""
+        self.machine = machine
+        if is_cancelled():
+            machine.cancel()
+        try:
+            return machine.run(entry, args)
+        finally:
+            self.machine = None
+
+    def call(self) -> tuple[str, tuple[Any, ...]]:
+        """Return the function that runs and its arguments: those of the program's archive, or made-up ones."""
+        name, function = self.entry()
+        inputs, sizes = self.program.inputs, dict(self.program.sizes)
+        return name, read_archive(inputs, function) if inputs else generate(function, self.program.seed, sizes)
+
+    def remembered(self, request: object, make: Callable[[], T]) -> T:
+        """Return the answer to a request about this program, made when it is first asked for."""
+        if request not in self._answers:
+            self._answers[request] = make()
+        return cast("T", self._answers[request])
 
     def recording(self, trace: Trace) -> Recording:
         """Return the trace with what its presentation needs."""

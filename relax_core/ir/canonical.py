@@ -284,12 +284,23 @@ def replace_symbols(expr: PrimExpr, symbols: Mapping[PrimVar, PrimExpr]) -> Prim
             case PrimVar() if rebuilt in symbols:
                 memo[current] = symbols[rebuilt]
             case Binary(op=op, a=IntImm(), b=IntImm()) if op not in ("/", "//", "%"):
-                memo[current] = _with_span(simplify(rebuilt), current)
+                folded = simplify(rebuilt)
+                # A sum that wraps around is left to who computes it.
+                memo[current] = _with_span(folded, current) if _fits(folded) else rebuilt
             case _:
                 memo[current] = rebuilt
     result = memo[expr]
     assert isinstance(result, PrimExpr), "a scalar expression stays one"
     return result
+
+
+def _fits(expr: PrimExpr) -> bool:
+    """Tell whether a literal is a number of its dtype."""
+    if not isinstance(expr, IntImm) or expr.dtype == "bool":
+        return True
+    bits = int("".join(filter(str.isdigit, expr.dtype)) or "64")
+    is_unsigned = expr.dtype.startswith("uint")
+    return (0 if is_unsigned else -(1 << bits - 1)) <= expr.value < 1 << (bits if is_unsigned else bits - 1)
 
 
 def _with_span(new: PrimExpr, old: Node) -> PrimExpr:

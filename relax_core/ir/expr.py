@@ -136,25 +136,22 @@ class If(Expr):
 
 @node
 class Binding(Node):
-    """The base of bindings."""
+    """The base of bindings: `var` stands for `value`, or for what is made of it."""
+
+    CHILDREN: ClassVar[tuple[str, ...]] = ("var", "value")
+    var: Var
+    value: Expr
 
 
 @node
 class VarBinding(Binding):
     """`var = value`. If `value` is a `Function`, `var` may occur in it, as may later functions of its block."""
 
-    CHILDREN: ClassVar[tuple[str, ...]] = ("var", "value")
-    var: Var
-    value: Expr
-
 
 @node
 class MatchCast(Binding):
     """`var = match_cast(value, type)`: checks at run time, and binds the free symbolic dimensions of `type`."""
 
-    CHILDREN: ClassVar[tuple[str, ...]] = ("var", "value")
-    var: Var
-    value: Expr
     type: Type
 
 
@@ -215,7 +212,6 @@ RelaxExpr: TypeAlias = (
     | SeqExpr
     | Function
 )
-RelaxBinding: TypeAlias = VarBinding | MatchCast
 
 LEAVES = (Var, GlobalVar, ExternFunc, Op, Constant, PrimValue, DataTypeImm, ShapeExpr, Null)
 

@@ -1,7 +1,7 @@
 """Rewriting that records itself: replacements, origins, and the way back to the user's text."""
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, TypeAlias, TypeVar, cast
 
@@ -49,10 +49,10 @@ class RewriteLog:
         if new is not old:
             self._noted.append((RewriteLog._work_out_copy, old, new))
 
-    def copied(self, pairs: "Sequence[tuple[Node, Node]]") -> None:
-        """Record that of each pair the second is the first with other children.
+    def copied(self, pairs: "Iterable[tuple[Node, Node]]") -> None:
+        """Record that of each pair the second is the first with other children, or the same.
 
-        More pairs may be added to a list until the log is read.
+        The pairs are asked for when the log is read: more may be added to a list until then.
         """
         self._noted.append((RewriteLog._work_out_copies, pairs))
 
@@ -88,9 +88,10 @@ class RewriteLog:
     def _work_out_copy(self, old: Node, new: Node) -> None:
         self._origins.setdefault(new, (old,))
 
-    def _work_out_copies(self, pairs: "Sequence[tuple[Node, Node]]") -> None:
+    def _work_out_copies(self, pairs: "Iterable[tuple[Node, Node]]") -> None:
         for old, new in pairs:
-            self._origins.setdefault(new, (old,))
+            if new is not old:
+                self._origins.setdefault(new, (old,))
 
     def _same_place(self, made: tuple[Node, ...], from_: tuple[Node, ...]) -> None:
         """Record that a node with the very span of an old one, as `dataclasses.replace` makes it, stems from it."""

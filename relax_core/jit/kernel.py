@@ -5,6 +5,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from math import prod
 from typing import NoReturn, Protocol
 
@@ -38,6 +39,8 @@ SPECIALISED_VARIANTS = 8
 
 # So far below zero that no payment of a running kernel brings it back, and no sum of payments wraps around.
 CANCELLED_FUEL = -(1 << 62)
+
+_WORDS_STEP = 16
 
 VariantKey = tuple[tuple[int, ...] | None, bool]
 # The code of a kernel whose arguments all have constant shapes.
@@ -258,8 +261,8 @@ class Kernel:
         facts = found.facts
         word_count = len(self.function.params) + len(self.signature.symbols) + facts.workspace_count
         word_count += bool(facts.packed_calls)
-        record_type = ctypes.c_int64 * (2 + facts.value_count)
-        return Variant(facts, found.lowered, wanted, found.program, ctypes.c_uint64 * word_count, record_type)
+        slots_type, record_type = _words_types(-(-max(word_count, 2 + facts.value_count) // _WORDS_STEP))
+        return Variant(facts, found.lowered, wanted, found.program, slots_type, record_type)
 
     def workspace_bytes(self, variant: Variant, bound: Bound) -> tuple[int, ...]:
         """Return the sizes of the buffers that the kernel is given besides its arguments."""
@@ -290,6 +293,13 @@ class Kernel:
         span = buffer.span if self.log is None else self.log.locate(buffer)
         shape = ", ".join(show_prim(dim) for dim in buffer.shape) + ("," if len(buffer.shape) == 1 else "")
         return () if span is None else ((f"`{buffer.name}` has shape ({shape})", span),)
+
+
+@lru_cache
+def _words_types(step_count: int) -> "tuple[type[ctypes.Array[ctypes.c_uint64]], type[ctypes.Array[ctypes.c_int64]]]":
+    """Return the types of memory for so many words; making a type takes longer than a call of a small kernel."""
+    count = step_count * _WORDS_STEP
+    return ctypes.c_uint64 * count, ctypes.c_int64 * count
 
 
 def _number(word: int, scalar: ScalarType) -> bool | int | float:

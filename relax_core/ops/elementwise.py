@@ -191,7 +191,7 @@ def rounding_spec(name: str, tir_name: str, function: Callable[..., Any], summar
 
 def _abs(x: PrimExpr) -> PrimExpr:
     if is_float(x):
-        return Intrinsic("fabs", (x,), dtype_of(x))
+        return Intrinsic("abs", (x,), dtype_of(x))
     return Select(binary("<", x, _like(0, x)), binary("-", _like(0, x), x), x, dtype_of(x), is_lazy=False)
 
 

@@ -51,7 +51,7 @@ def _folded(at: PrimExpr, extent: PrimExpr, *, is_aligned: bool) -> PrimExpr:
     """Reflect a coordinate at the edges, or at the centres of the outermost elements."""
     whole = cast(extent, "float32")
     low, span = (lit(0, "float32"), sub(whole, 1.0)) if is_aligned else (lit(-0.5, "float32"), whole)
-    distance = call("fabs", sub(at, low))
+    distance = call("abs", sub(at, low))
     period = mul(span, 2.0)
     rest = sub(distance, mul(period, call("floor", div(distance, period))))
     inner = add(choose(lt(span, rest), sub(period, rest), rest), low)
@@ -63,7 +63,7 @@ def _held(at: PrimExpr, extent: PrimExpr) -> PrimExpr:
 
 
 def _weight(method: str, distance: PrimExpr) -> PrimExpr:
-    d = call("fabs", distance)
+    d = call("abs", distance)
     match method:
         case "nearest":
             return lit(1, "float32")

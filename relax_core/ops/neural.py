@@ -11,7 +11,7 @@ from relax_core.ir.expr import Call
 from relax_core.ir.prim import Intrinsic, PrimExpr, binary, const, dtype_of
 from relax_core.ir.tir import Buffer
 from relax_core.ir.types import Type
-from relax_core.ops.elementwise import erf, legalize_map, sigmoid
+from relax_core.ops.elementwise import erf, infer_float, infer_same, legalize_map, sigmoid
 from relax_core.ops.operands import int_at, normal_axis, require_float, tensor_at
 from relax_core.ops.schema import DATA, LAST_AXIS
 from relax_core.ops.spec import Evaluate, Infer, Legalize, Legalized, OpSpec, Value
@@ -20,18 +20,6 @@ from relax_core.ops.te import FuncBuilder, Known, known, load
 _SEE = "tvm/src/relax/op/nn/nn.cc"
 Softmax: TypeAlias = Literal["softmax", "log_softmax"]
 Exponential: TypeAlias = Callable[[tuple[PrimExpr, ...]], PrimExpr]
-
-
-def _infer_any(call: Call, arg_types: tuple[Type, ...]) -> Type:
-    """Infer the type of the operand."""
-    return tensor_at(call, arg_types)
-
-
-def _infer_float(call: Call, arg_types: tuple[Type, ...]) -> Type:
-    """Infer the type of the operand, which must be of floats."""
-    tensor = tensor_at(call, arg_types)
-    require_float(call, tensor)
-    return tensor
 
 
 def _infer_softmax(call: Call, arg_types: tuple[Type, ...]) -> Type:
@@ -197,10 +185,10 @@ def _softmax_spec(name: Softmax, summary: str) -> OpSpec:
 
 
 SPECS = (
-    _spec("relu", _infer_any, "The element, or 0 if it is negative.", _evaluate_relu,
+    _spec("relu", infer_same, "The element, or 0 if it is negative.", _evaluate_relu,
           legalize_map("relu", "compute", _relu, axis="i")),
-    _spec("gelu", _infer_float, "Gaussian error linear unit.", _evaluate_gelu, _legalize_gelu),
-    _spec("silu", _infer_float, "The element times its sigmoid.", _evaluate_silu, _legalize_silu),
+    _spec("gelu", infer_float, "Gaussian error linear unit.", _evaluate_gelu, _legalize_gelu),
+    _spec("silu", infer_float, "The element times its sigmoid.", _evaluate_silu, _legalize_silu),
     _softmax_spec("softmax", "Exponentials along an axis, divided by their sum."),
     _softmax_spec("log_softmax", "Logarithm of softmax."),
 )  # fmt: skip

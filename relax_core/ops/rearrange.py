@@ -200,7 +200,7 @@ def _evaluate_tile(args: tuple[Value, ...]) -> Value:
     return np.tile(np.asarray(args[0]), tuple(args[1]))
 
 
-def _infer_along(call: Call, arg_types: tuple[Type, ...]) -> Type:
+def infer_along(call: Call, arg_types: tuple[Type, ...]) -> TensorType:
     """Infer the type of the data; the axis must be one of its axes."""
     data, axis = tensor_at(call, arg_types), int_at(call, arg_types, 1)
     if data.ndim is not None:
@@ -362,7 +362,7 @@ SPECS = (
     OpSpec("relax.tile", (DATA, Param("repeats", "axes")), _infer_tile, "Repeat the whole along each axis.",
            evaluate=_evaluate_tile, legalize=lowered("tile", _build_tile), pattern_kind="injective", see=_SEE,
            relay_name="tile"),
-    OpSpec("relax.flip", (DATA, Param("axis", "prim", "int64")), _infer_along, "Reverse along an axis.",
+    OpSpec("relax.flip", (DATA, Param("axis", "prim", "int64")), infer_along, "Reverse along an axis.",
            evaluate=_evaluate_flip, legalize=lowered("flip", _build_flip), pattern_kind="injective", see=_SEE,
            relay_name="reverse"),
     OpSpec("relax.meshgrid", (Param("tensors", "tuple"), Param("indexing", "prim", "string", default="ij")),

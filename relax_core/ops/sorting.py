@@ -11,6 +11,7 @@ from relax_core.ir.types import TensorType, TupleType, Type
 from relax_core.ops.attributes import flag_at, optional_int_at, out_dtype_at, require_rank, word_at
 from relax_core.ops.lowering import Lowering, lowered
 from relax_core.ops.operands import ONE, int_at, normal_axis, product, tensor_at
+from relax_core.ops.rearrange import infer_along
 from relax_core.ops.scalar import add, both, cast, choose, either, eq, le, lit, lt, mul
 from relax_core.ops.schema import DATA, LAST_AXIS, X
 from relax_core.ops.spec import Evaluate, OpSpec, Param, Value
@@ -43,18 +44,9 @@ def filled(lowering: Lowering, index: int, dtype: str) -> Buffer:
     return lowering.compute(lowering.shape(index), lambda *_: lit(0, dtype), "T_full")
 
 
-def _infer_sort(call: Call, arg_types: tuple[Type, ...]) -> Type:
-    """Infer the type of the data; the axis must be one of its axes."""
-    data, axis = tensor_at(call, arg_types), int_at(call, arg_types, 1)
-    if data.ndim is not None:
-        normal_axis(call, axis, data.ndim)
-    return data
-
-
 def _infer_argsort(call: Call, arg_types: tuple[Type, ...]) -> Type:
     """Infer the shape of the data; the dtype is int32 unless it is given."""
-    data = _infer_sort(call, arg_types)
-    assert isinstance(data, TensorType)
+    data = infer_along(call, arg_types)
     return TensorType(data.shape, out_dtype_at(call, 3) or "int32", data.ndim)
 
 
@@ -234,7 +226,7 @@ def _place_spec(kind: Literal["max", "min"], summary: str) -> OpSpec:
 
 
 SPECS = (
-    OpSpec("relax.sort", (X, LAST_AXIS, _DESCENDING), _infer_sort, "Sort along an axis.", evaluate=_evaluate_sort,
+    OpSpec("relax.sort", (X, LAST_AXIS, _DESCENDING), infer_along, "Sort along an axis.", evaluate=_evaluate_sort,
            legalize=lowered("sort", _build_sort(gives_index=False)), see=_SEE, relay_name="sort"),
     OpSpec("relax.argsort", (DATA, LAST_AXIS, _DESCENDING, _INDEX_DTYPE), _infer_argsort,
            "The indices that sort along an axis.", evaluate=_evaluate_argsort,

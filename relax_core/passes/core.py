@@ -1,11 +1,11 @@
 """What a pass is, what it may do while it runs, and what is kept of a run."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, Literal, NoReturn, TypeVar
 
-from relax_core.analysis.regions import open_values
+from relax_core.analysis.regions import Values, open_values
 from relax_core.check.infer import infer
 from relax_core.diagnostics import CompileError, Diagnostic, has_errors
 from relax_core.ir.expr import Expr, Function, Var
@@ -45,7 +45,7 @@ class PassContext:
         self.remarks = Remarks()
         self.warnings: list[Diagnostic] = []
         self.kept_types: Mapping[Node, Type] = NO_TYPES
-        self.kept_orders: dict[Function, tuple[Node, ...]] = {}
+        self.kept_orders: dict[Function, Values] = {}
         self._before = before
 
     def rewrite(self, root: N, *rules: Rule) -> N:
@@ -97,16 +97,16 @@ class PassContext:
         is_known = last is not None and last.after is module and last.kept_types
         return dict(last.kept_types if last is not None and is_known else infer(module).types)
 
-    def values_in(self, function: Function) -> tuple[Node, ...]:
+    def values_in(self, function: Function) -> Values:
         """Return the `open_values` of a function, as the pass that made it kept them or else as they are found."""
         found = next((item.kept_orders[function] for item in self._before[-1:] if function in item.kept_orders), None)
         return open_values(function) if found is None else found
 
-    def keep_values(self, order: Sequence[Node]) -> Function:
+    def keep_values(self, order: Values) -> Function:
         """Keep the `open_values` of a function that the pass made, which is the last of them, and return it."""
-        function = order[-1]
+        function = next(reversed(order))
         assert isinstance(function, Function), "a function comes behind all that is in it"
-        self.kept_orders[function] = tuple(order)
+        self.kept_orders[function] = order
         return function
 
     def whole_log(self) -> RewriteLog:
@@ -137,9 +137,9 @@ def keep_type(types: dict[Node, Type], old: Node, new: Node) -> None:
         types[new] = type_
 
 
-def keep_types(types: dict[Node, Type], pairs: Sequence[tuple[Node, Node]]) -> None:
-    """Note of each pair that the second, which takes the place of the first, has its type."""
-    types.update([(new, types[old]) for old, new in pairs if old in types])
+def keep_types(types: dict[Node, Type], olds: Iterable[Node], news: Iterable[Node]) -> None:
+    """Note that each of `news` has the type of the one of `olds` whose place it takes."""
+    types.update([(new, types[old]) for old, new in zip(olds, news, strict=True) if old in types])
 
 
 Run = Callable[[IRModule, Any, PassContext], IRModule]
@@ -185,7 +185,7 @@ class Stage:
     seconds: float = 0.0
     diagnostics: tuple[Diagnostic, ...] = field(default=())
     kept_types: Mapping[Node, Type] = field(default_factory=lambda: NO_TYPES)
-    kept_orders: Mapping[Function, tuple[Node, ...]] = field(default_factory=dict[Function, tuple[Node, ...]])
+    kept_orders: Mapping[Function, Values] = field(default_factory=dict[Function, Values])
 
     @property
     def is_changed(self) -> bool:

@@ -91,7 +91,7 @@ def is_source(expr: Node) -> bool:
 
 def value_arguments(call: Call) -> tuple[Expr, ...]:
     """Return the arguments of a call that are values: all of them but in Relax."""
-    is_relax = isinstance(call.op, Op) and call.op.name.startswith("relax.")
+    is_relax = type(call.op) is Op and call.op.name.startswith("relax.")
     return split_attributes(call)[0] if is_relax else call.args
 
 

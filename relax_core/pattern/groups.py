@@ -7,9 +7,11 @@ from itertools import chain
 from typing import Literal, cast
 
 from relax_core.analysis.regions import open_values
-from relax_core.ir.expr import Call, Constant, Expr, Function, GlobalVar, If, Op, Tuple, TupleGetItem, Var
-from relax_core.ir.node import Node, children, postorder
+from relax_core.ir.expr import Call, Constant, DataflowVar, Expr, Function, GlobalVar, If, Op, Tuple, TupleGetItem, Var
+from relax_core.ir.node import Node, postorder
 from relax_core.ir.relay import Let, PatternVar
+from relax_core.ir.slots import set_by_slots
+from relax_core.ir.values import value_parts
 from relax_core.pattern.binders import bound_by, bound_inside
 from relax_core.pattern.facts import Facts, operator_name
 from relax_core.pattern.matcher import Match, match
@@ -33,8 +35,11 @@ from relax_core.pattern.variants import root_operators
 
 Check = Callable[[Match], bool]
 Obstacle = Literal["overlap", "inner use", "predicate"]
+Order = dict[Expr, tuple[Node, ...]]
+"""The expressions of a function but its operators, inputs first, each with its value parts."""
 
 
+@set_by_slots
 @dataclass(frozen=True, slots=True, eq=False)
 class Group:
     """A match that can be cut out: `args` come in, `members` with the root go.
@@ -89,10 +94,11 @@ def group(pattern: Pattern, root: Expr, facts: Facts, check: Check = accept, *, 
     With `skips_closed` composite and external functions are not looked into. Complexity: linear in the nodes, times the
     size of the pattern.
     """
-    nodes = open_values(root) if skips_closed else postorder(root)
-    order = [node for node in nodes if isinstance(node, Expr) and not isinstance(node, Op)]
+    nodes = open_values(root).items() if skips_closed else ((node, value_parts(node)) for node in postorder(root))
+    order: Order = {node: parts for node, parts in nodes if isinstance(node, Expr) and type(node) is not Op}
     uses = _Uses(order)
     leaves = tuple(filter(_takes_inputs, subpatterns(pattern)))
+    fixed = tuple(filter(_is_taken_in, subpatterns(pattern)))
     taken: set[Node] = set()
     groups: list[Group] = []
     refusals: list[Refusal] = []
@@ -109,12 +115,12 @@ def group(pattern: Pattern, root: Expr, facts: Facts, check: Check = accept, *, 
         if refusal is not None:
             refusals.append(refusal)
             continue
-        groups.append(Group(len(groups), found, _inputs(found, leaves, extent), extent.members))
-        taken |= extent.inside
+        groups.append(Group(len(groups), found, _inputs(found, leaves, fixed, extent), extent.members))
+        taken.update(extent.parts_of)
     return Grouping(tuple(groups), tuple(refusals))
 
 
-def _candidates(order: list[Expr], roots: frozenset[str] | None, facts: Facts) -> Iterator[Expr]:
+def _candidates(order: Order, roots: frozenset[str] | None, facts: Facts) -> Iterator[Expr]:
     """Yield from the result backwards the nodes that a pattern whose operators are `roots` may match.
 
     What is no call of an operator is one only if it may stand for such a call.
@@ -128,7 +134,7 @@ def _candidates(order: list[Expr], roots: frozenset[str] | None, facts: Facts) -
 class _Uses:
     """How often the nodes of a function are used, and by which; each is found when it is first asked for."""
 
-    def __init__(self, order: list[Expr]) -> None:
+    def __init__(self, order: Order) -> None:
         self._order = order
         self._counts: Counter[Node] | None = None
         self._users: dict[Node, list[Expr]] | None = None
@@ -136,14 +142,14 @@ class _Uses:
     def outside(self, node: Expr, extent: "_Extent") -> tuple[Expr, ...]:
         """Return the users of a member that are no members."""
         if self._counts is None:
-            self._counts = Counter(chain.from_iterable(map(children, self._order)))
+            self._counts = Counter(chain.from_iterable(self._order.values()))
         if self._counts[node] == extent.use_count(node):
             return ()
-        return tuple(user for user in self._of(node) if user not in extent.inside)
+        return tuple(user for user in self._of(node) if user not in extent.parts_of)
 
     def lead_to(self, root: Expr, users: tuple[Expr, ...]) -> bool:
         """Tell whether all that is computed from `users` goes into `root` and into nothing behind it."""
-        seen: set[Expr] = {root}
+        seen: set[Node] = {root}
         stack = list(users)
         while stack:
             node = stack.pop()
@@ -155,25 +161,25 @@ class _Uses:
                 stack += behind
         return True
 
-    def _of(self, node: Expr) -> list[Expr]:
+    def _of(self, node: Node) -> list[Expr]:
         if self._users is None:
             self._users = _users(self._order)
         return self._users.get(node, [])
 
 
-def _users(order: list[Expr]) -> dict[Node, list[Expr]]:
+def _users(order: Order) -> dict[Node, list[Expr]]:
     users: dict[Node, list[Expr]] = {}
-    for node in order:
-        for child in dict.fromkeys(children(node)):
-            users.setdefault(child, []).append(node)
+    for node, parts in order.items():
+        for part in dict.fromkeys(parts):
+            users.setdefault(part, []).append(node)
     return users
 
 
-_PLACES = (WildcardPattern, VarPattern, ConstantPattern, ExprPattern)
-_NAMED = (Op, Function)
-_SHARED = (Function, Constant, GlobalVar, Var)
+_PLACES = frozenset((WildcardPattern, VarPattern, ConstantPattern, ExprPattern))
+_NAMED = frozenset((Op, Function))
+_SHARED = frozenset((Function, Constant, GlobalVar, Var, DataflowVar))
 _REPEATABLE = (Tuple, TupleGetItem, Constant)
-_FIXED = (ConstantPattern, ExprPattern)
+_FIXED = frozenset((ConstantPattern, ExprPattern))
 _FEW = 64
 """So many parts are counted by looking through them."""
 _BINDERS = frozenset((Function, Let, PatternVar))
@@ -181,14 +187,18 @@ _CONSTRAINTS = (AltPattern, AttrPattern, TypePattern, DataTypePattern, ShapePatt
 _OUTSIDE = frozenset((*_PLACES, *_CONSTRAINTS))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class _Extent:
-    """The nodes that a match takes in, parts first, and the children of all of them as often as they occur."""
+    """The nodes that a match takes in, parts first, each with its value parts; `parts` are all of these."""
 
-    members: tuple[Expr, ...]
-    inside: set[Node]
+    parts_of: Mapping[Node, tuple[Node, ...]]
     parts: tuple[Node, ...]
     _counts: dict[Node, int] = field(default_factory=dict[Node, int])
+
+    @property
+    def members(self) -> tuple[Expr, ...]:
+        """The nodes themselves."""
+        return cast("tuple[Expr, ...]", tuple(self.parts_of))
 
     def use_count(self, node: Node) -> int:
         """Return how often `node` is among the parts."""
@@ -205,15 +215,13 @@ def _extent(found: Match) -> _Extent:
     described.update(found.path_nodes)
     if not _BINDERS.isdisjoint(map(type, described)):
         described |= bound_inside(described)
-    below = _within(found.root, described)
-    members = cast("tuple[Expr, ...]", tuple(below))
-    return _Extent(members, set(members), tuple(chain.from_iterable(below.values())))
+    parts_of = _within(found.root, described)
+    return _Extent(parts_of, tuple(chain.from_iterable(parts_of.values())))
 
 
 def _within(root: Expr, inside: set[Node]) -> Mapping[Node, tuple[Node, ...]]:
-    """Return the nodes of `inside` that are reached from `root` over nodes of it, parts first, with their children."""
+    """Return the nodes of `inside` that are reached from `root` over nodes of it, parts first, with their parts."""
     found: dict[Node, tuple[Node, ...]] = {}
-    seen: set[Node] = set()
     waiting: list[tuple[Node, tuple[Node, ...]]] = []
     # `None` says that the last of `waiting` has had its parts.
     stack: list[Node | None] = [root] if root in inside else []
@@ -222,12 +230,11 @@ def _within(root: Expr, inside: set[Node]) -> Mapping[Node, tuple[Node, ...]]:
         if node is None:
             member, parts = waiting.pop()
             found[member] = parts
-        elif node not in seen:
-            seen.add(node)
-            parts = children(node)
+        elif node not in found:
+            parts = value_parts(node)
             waiting.append((node, parts))
             stack.append(None)
-            stack += [child for child in parts[::-1] if child in inside]
+            stack += [part for part in parts[::-1] if part in inside]
     return found
 
 
@@ -240,38 +247,41 @@ def _takes_inputs(part: Pattern) -> bool:
             return False
 
 
-def _inputs(found: Match, leaves: tuple[Pattern, ...], extent: _Extent) -> tuple[Expr, ...]:
+def _is_taken_in(part: Pattern) -> bool:
+    """Tell whether what `part` matches belongs to the group and flows in from nowhere; operators never do."""
+    return isinstance(part, ConstantPattern) or (isinstance(part, ExprPattern) and not isinstance(part.expr, Op))
+
+
+def _inputs(found: Match, leaves: tuple[Pattern, ...], fixed: tuple[Pattern, ...], extent: _Extent) -> tuple[Expr, ...]:
     """Return what flows into a match, once each: what its leaves matched, in the pattern's order, then the rest.
 
-    `leaves` are the sub-patterns of its pattern that take inputs.
+    `leaves` are the sub-patterns of its pattern that take inputs, `fixed` those that hold what is taken in.
     """
-    kept: set[Node] = {node for part, node in found.node_of.items() if isinstance(part, _FIXED)}
-    kept |= extent.inside
-    if not _BINDERS.isdisjoint(map(type, extent.members)):
-        kept.update(chain.from_iterable(bound_by(member) for member in extent.members if type(member) in _BINDERS))
-    inputs: dict[Expr, None] = {}
-    for node in (*_leaves(found, leaves), *extent.parts):
-        if node not in kept and isinstance(node, Expr) and not isinstance(node, _NAMED):
-            inputs[node] = None
-    return tuple(inputs)
-
-
-def _leaves(found: Match, leaves: tuple[Pattern, ...]) -> Iterator[Node]:
+    node_of, inside = found.node_of, extent.parts_of
+    kept: set[Node] = {node_of[part] for part in fixed if part in node_of}
+    if not _BINDERS.isdisjoint(map(type, inside)):
+        kept.update(chain.from_iterable(bound_by(member) for member in inside if type(member) in _BINDERS))
+    given: list[Node] = []
     for part in leaves:
-        node = found.node_of.get(part)
-        if isinstance(part, _PLACES):
-            yield from () if node is None else (node,)
+        node = node_of.get(part)
+        if node is not None and type(part) in _PLACES:
+            given.append(node)
         elif isinstance(node, Call):
-            yield from node.args
+            given += node.args
         elif isinstance(node, Tuple):
-            yield from node.fields
+            given += node.fields
+    inputs = dict.fromkeys((*given, *extent.parts))
+    return tuple([
+        node for node in inputs
+        if node not in inside and node not in kept and isinstance(node, Expr) and type(node) not in _NAMED
+    ])  # fmt: skip
 
 
 def _refusal(found: Match, extent: _Extent, taken: set[Node], uses: _Uses) -> Refusal | None:
-    if not taken.isdisjoint(extent.inside):
+    if not taken.isdisjoint(extent.parts_of):
         return Refusal(found, "overlap", next(node for node in extent.members if node in taken))
     for node in extent.members:
-        if node is not found.root and not isinstance(node, _SHARED):
+        if node is not found.root and type(node) not in _SHARED:
             outside = uses.outside(node, extent)
             if outside and not (_can_repeat(extent) and uses.lead_to(found.root, outside)):
                 return Refusal(found, "inner use", node, outside)

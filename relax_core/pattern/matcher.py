@@ -1,7 +1,7 @@
 """Matching a pattern against an expression, and the reason when it does not match."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any, TypeAlias, assert_never, cast
 
@@ -9,9 +9,10 @@ from relax_core.ir.equality import same_type
 from relax_core.ir.expr import Call, Constant, Expr, Function, If, Op, Tuple, TupleGetItem, Var
 from relax_core.ir.node import Node
 from relax_core.ir.relay import Let
+from relax_core.ir.slots import set_by_slots
 from relax_core.ir.types import TensorType, Type
 from relax_core.pattern.compare import has_shape, is_equal, is_value, words
-from relax_core.pattern.facts import NOTHING, Facts, attributes_of, is_same, operator_name, value_arguments
+from relax_core.pattern.facts import Facts, attributes_of, is_same, operator_name, value_arguments
 from relax_core.pattern.nodes import (
     AltPattern,
     AnyPattern,
@@ -39,6 +40,7 @@ NO_FACTS = Facts()
 NO_ANSWERS: "Mapping[Question, Match | Miss]" = MappingProxyType({})
 
 
+@set_by_slots
 @dataclass(frozen=True, slots=True, eq=False)
 class Match:
     """A pattern that fits: `node_of` gives the expression for each part that took part.
@@ -50,8 +52,8 @@ class Match:
     pattern: Pattern
     root: Expr
     node_of: Mapping[Pattern, Expr]
-    path_nodes: tuple[Expr, ...] = ()
-    types: Mapping[Node, Type] = field(default_factory=lambda: NOTHING)
+    path_nodes: tuple[Expr, ...]
+    types: Mapping[Node, Type]
 
     def __getitem__(self, part: Pattern) -> Expr:
         return self.node_of[part]
@@ -361,13 +363,10 @@ _KINDS: Mapping[type[Pattern], str] = MappingProxyType(
 
 def _fits_at_once(pattern: Pattern, expr: Expr) -> bool:
     """Tell whether a leaf matches whatever it is, or the operator that it names: most parts of most patterns do."""
-    match pattern:
-        case WildcardPattern():
-            return not pattern.targets
-        case ExprPattern(expr=Op(name=name)):
-            return isinstance(expr, Op) and expr.name == name
-        case _:
-            return False
+    if type(pattern) is ExprPattern:
+        expected = pattern.expr
+        return type(expr) is Op and type(expected) is Op and expr.name == expected.name
+    return type(pattern) is WildcardPattern and not pattern.targets
 
 
 def _forget(noted: dict[Any, Any], count: int) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from relax_core.analysis.region_graph import NOWHERE, LetPlaces, is_vertex, let_places
-from relax_core.analysis.regions import DEFAULT, find_regions, is_annotation, open_postorder
+from relax_core.analysis.regions import DEFAULT, find_regions, is_annotation, open_values
 from relax_core.analysis.relay_scopes import Scope, scopes_of
 from relax_core.ir.attrs import attr
 from relax_core.ir.expr import Call, Expr, Function, GlobalVar, Var
@@ -39,7 +39,7 @@ class OffloadGraph:
     function: Function
     units: tuple[Unit, ...]
     lets: tuple[Let, ...] = ()
-    places: LetPlaces = field(default_factory=lambda: let_places(()))
+    places: LetPlaces = field(default_factory=lambda: let_places({}))
 
     def lets_over(self, producer: Unit, user: Unit, crossed: tuple[Let, ...]) -> tuple[Let, ...]:
         """Return the lets that one of the two takes values through and that are bound after the other is computed.
@@ -89,7 +89,7 @@ class OffloadGraph:
 
 def offload_graph(module: IRModule, function: Function) -> OffloadGraph:
     """Build the graph of a function; annotations are looked through. Complexity: linear."""
-    nodes = tuple(open_postorder(function))
+    nodes = open_values(function)
     regions = find_regions(function, nodes)
     scopes = scopes_of(function)
     order = [node for node in nodes if is_vertex(node) and node is not function]

@@ -3,13 +3,14 @@
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from types import MappingProxyType
+from typing import Any
 
 from relax_core.ir.attrs import AttrValue, attrs_of
 from relax_core.ir.expr import Call, Expr, Function, Var
 from relax_core.ir.node import Node
 from relax_core.ir.rewrite import RewriteLog
 from relax_core.ir.types import Type
-from relax_core.ir.values import value_parts, with_values
+from relax_core.ir.values import rebuilt, value_parts, with_values
 from relax_core.pattern.groups import Group
 from relax_core.pattern.matcher import Match
 
@@ -74,33 +75,32 @@ def replace_groups(
     `value_of` are the inputs of the group as they become. Iterative, each node once.
     """
     group_of: Mapping[Node, Group] = {item.root: item for item in groups}
-    new_of: dict[Node, Node] = {}
-    copied: list[tuple[Node, Node]] = []
-    log.copied(copied)
-    # `None` says that what is under it on the stack has had its parts replaced.
+    new_of: dict[Node, Any] = {}
+    olds: list[Node] = []
+    news: list[Node] = []
+    log.copied(zip(olds, news, strict=True))
+    waiting: list[tuple[Node, tuple[Node, ...], Group | None]] = []
+    # `None` says that the parts of the last of `waiting` were replaced.
     stack: list[Node | None] = [root]
     while stack:
         node = stack.pop()
         if node is None:
-            node = stack.pop()
-            assert node is not None, "there is a node under the mark"
-            group = group_of.get(node)
+            node, parts, group = waiting.pop()
             if group is None:
-                new_of[node] = new = with_values(node, new_of)
-                if new is not node:
-                    copied.append((node, new))
+                new_of[node] = new = rebuilt(node, parts, new_of)
+                olds.append(node)
+                news.append(new)
             else:
-                value_of = {arg: _expr(new_of[arg]) for arg in group.args}
+                value_of = {arg: new_of[arg] for arg in group.args}
                 new_of[node] = new = make(group, value_of)
                 if new is not node:
                     log.replace(node, new, rule, known=value_of.values())
         elif node not in new_of:
-            parts = group_of[node].args if node in group_of else value_parts(node)
-            if parts or node in group_of:
-                stack += (node, None)
-                stack += parts[::-1]
-            else:
-                new_of[node] = node
+            group = group_of.get(node)
+            parts = value_parts(node) if group is None else group.args
+            waiting.append((node, parts, group))
+            stack.append(None)
+            stack += parts[::-1]
     return new_of
 
 

@@ -24,6 +24,9 @@ from relax_core.printer.printed import NodeRange as PrintedRange
 from relax_core.printer.printed import Printed
 from relax_core.source import Source, Span
 
+_PIPELINE = "<pipeline>"
+"""How `parse_pipeline` names its text."""
+
 Language = Literal["tvmscript", "relay", "plain", "llvm", "asm"]
 
 _WORDS_AS_TYPES = frozenset(
@@ -147,7 +150,15 @@ def problem_of(diagnostic: Diagnostic, node: str = "") -> Problem:
         end_column,
         CODES.get(diagnostic.code, ""),
         node,
+        _excerpt_of(span) if span else "",
     )
+
+
+def _excerpt_of(span: Span) -> str:
+    """Return the line of a pipeline's text that a span is in, nothing for a span of a program."""
+    if span.source.name != _PIPELINE:
+        return ""
+    return span.source.text.split("\n")[span.line - 1]
 
 
 def problems_of(diagnostics: Iterable[Diagnostic]) -> tuple[Problem, ...]:

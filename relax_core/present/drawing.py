@@ -94,6 +94,8 @@ class Drawing:
 
 VISIBLE_LIMIT = 1000
 """A graph of more nodes starts folded."""
+MOST_USES = 8
+"""A value with more users stands beside each of them in a large graph."""
 
 
 def fold(
@@ -125,8 +127,30 @@ def fold(
     clusters = _used_clusters(drawing.clusters, nodes)
     kept = {item.key for item in clusters}
     edges = tuple(replace(e, to_cluster="") if e.to_cluster not in kept else e for e in edges)
-    pairs = tuple(pair for pair in drawing.same_rank if all(key_of[key] == key for key in pair))
+    nodes, edges = _beside_users(nodes, edges)
+    visible = {item.key for item in nodes}
+    pairs = tuple(pair for pair in drawing.same_rank if visible.issuperset(pair))
     return Drawing(drawing.title, tuple(nodes), edges, clusters, pairs, drawing.is_compare, drawing.node_count)
+
+
+def _beside_users(nodes: list[DrawNode], edges: tuple[DrawEdge, ...]) -> tuple[list[DrawNode], tuple[DrawEdge, ...]]:
+    """Draw what has many users and takes nothing, such as a weight, once beside each user.
+
+    Dozens of edges across the whole of a large graph can hardly be followed, and their layout takes minutes.
+    """
+    uses = Counter(edge.source for edge in edges)
+    made = {edge.target for edge in edges}
+    spread = {item.key: item for item in nodes if uses[item.key] > MOST_USES and item.key not in made}
+    copies: list[DrawNode] = []
+    moved: list[DrawEdge] = []
+    for number, edge in enumerate(edges):
+        item = spread.get(edge.source)
+        if item is None:
+            moved.append(edge)
+        else:
+            copies.append(replace(item, key=f"{item.key}#{number}", count=0))
+            moved.append(replace(edge, source=copies[-1].key))
+    return [*(item for item in nodes if item.key not in spread), *copies], tuple(moved)
 
 
 def _folded_node(key: str, first: DrawNode, count: int) -> DrawNode:

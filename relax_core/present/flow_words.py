@@ -49,6 +49,7 @@ def call_words(call: Call) -> tuple[Look, str, str, tuple[Expr, ...]]:
 
 
 def name_of(value: Expr) -> str:
+    """Return a variable's name, or a literal as it is printed; "value" for all else."""
     return value.name if isinstance(value, Var) else literal(value) or "value"
 
 

@@ -62,6 +62,13 @@ class KernelSize(msgspec.Struct, frozen=True, array_like=True):
     value: int
 
 
+class SourceLine(msgspec.Struct, frozen=True, array_like=True):
+    """A line of the user's text that a kernel computes a part of."""
+
+    number: int
+    text: str
+
+
 class KernelView(msgspec.Struct, frozen=True):
     """All that the page shows of a kernel; `kernels` are those of the program."""
 
@@ -78,3 +85,5 @@ class KernelView(msgspec.Struct, frozen=True):
     seconds: float
     target: str
     """The processor that the machine code is for."""
+    origins: tuple[SourceLine, ...] = ()
+    """The lines whose operators the kernel computes, fused ones included, or that call it."""

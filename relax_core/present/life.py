@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
+from relax_core.ir.attrs import attr
 from relax_core.ir.expr import (
     Call,
     Constant,
@@ -73,6 +74,7 @@ class Scene:
 
 
 def name_and_value(node: Node) -> tuple[Var | None, Node]:
+    """Return the variable that `node` binds or is, and what is looked at under that name."""
     match node:
         case VarBinding(var=var, value=value) | Let(var=var, value=value):
             return var, value
@@ -95,6 +97,9 @@ def what_is(value: Node) -> str:
             return "call"
         case Call(op=Constructor(name=name)):
             return name
+        case Call(op=Function(attrs=attrs)):
+            composite = attr(attrs, "Composite")
+            return f"composite {composite}" if isinstance(composite, str) else "call of a function literal"
         case Call():
             return "call of a closure"
         case Function():
@@ -156,6 +161,7 @@ def _what_relay_is(value: Node) -> str:
 
 
 def callee_words(value: Node) -> str:
+    """Return the name of what a call calls, `= x` for a variable; for all else what kind of node it is."""
     match value:
         case Call(
             op=Op(name="relax.call_tir" | "relax.call_dps_packed"),

@@ -74,6 +74,8 @@ class Problem(msgspec.Struct, frozen=True):
     explanation: str = ""
     """The paragraph of `codes.py`, shown on demand."""
     node: str = ""
+    excerpt: str = ""
+    """The line of another text than the program's that the place is in: of the pipeline."""
 
 
 class Code(msgspec.Struct, frozen=True):
@@ -309,7 +311,6 @@ class Status(msgspec.Struct, frozen=True):
     is_well_formed: bool
     error_count: int = 0
     warning_count: int = 0
-    note_count: int = 0
     detail: str = ""
     """What the page adds, such as `Recorded 8 events, 1.1 kB`."""
     worker: str = ""

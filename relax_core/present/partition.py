@@ -99,11 +99,15 @@ def targets_of(stages: Iterable[PartitionStage]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(target for target in marks if target != DEFAULT))
 
 
-def free_variables(module: IRModule) -> tuple[str, ...]:
-    """Return the names of variables that nothing binds; the reported way to annotate lets leaves some."""
+def free_variables(module: IRModule) -> tuple[Var, ...]:
+    """Return the variables that nothing binds, one of each name; the reported way to annotate lets leaves some."""
     nodes = [node for _, function in module.relax_functions for node in postorder(function)]
     bound = {part for node in nodes for part in _binds(node)}
-    return tuple(dict.fromkeys(node.name for node in nodes if isinstance(node, Var) and node not in bound))
+    found: dict[str, Var] = {}
+    for node in nodes:
+        if isinstance(node, Var) and node not in bound:
+            found.setdefault(node.name, node)
+    return tuple(found.values())
 
 
 def _binds(node: Node) -> tuple[Var, ...]:

@@ -57,6 +57,17 @@ class LetsWay(msgspec.Struct, frozen=True):
     is_current: bool = False
 
 
+class FreeVariable(msgspec.Struct, frozen=True):
+    """A variable that PartitionGraph leaves unbound: the begin that it stands for has no end."""
+
+    name: str
+    region: str
+    """Empty if the begin is of no region."""
+    node: str
+    """The begin, in the stage after MergeCompilerRegions."""
+    line: int = 0
+
+
 class PatternMatch(msgspec.Struct, frozen=True):
     """A place where a pattern fits, or came far and does not."""
 
@@ -98,3 +109,7 @@ class PartitionView(msgspec.Struct, frozen=True):
     json: str = ""
     problems: tuple[Problem, ...] = ()
     """Of the result: free variables among them."""
+    free_variables: tuple[FreeVariable, ...] = ()
+    """Of the result, each with the region whose begin it stands for."""
+    has_lets: bool = True
+    """Without lets the five ways are one."""

@@ -22,7 +22,7 @@ class RegionBoxes:
         self.labels: list[DrawNode] = []
         self._module = module
         self._targets = targets_in(module)
-        self._regions = Regions((), {})
+        self._regions = Regions(())
 
     def enter(self, function: Function) -> None:
         """Look for the regions of a function that is drawn next."""

@@ -21,6 +21,16 @@ class Flow(msgspec.Struct, frozen=True):
     """`None` if the size is known only at run time."""
 
 
+class Place(msgspec.Struct, frozen=True):
+    """A call of an operator that a region holds or leaves out, and the line of the user's text that it stems from."""
+
+    operator: str
+    line: int
+    """0 if it stems from no line."""
+    node: str = ""
+    """The call, or the composite that it stands in."""
+
+
 class RegionRow(msgspec.Struct, frozen=True):
     """A region, or the external function that it became."""
 
@@ -43,6 +53,8 @@ class RegionRow(msgspec.Struct, frozen=True):
     is_open: bool = False
     """A begin has no end."""
     nodes: tuple[str, ...] = ()
+    places: tuple[Place, ...] = ()
+    """Of the operators, those inside composites included."""
 
 
 class Unsupported(msgspec.Struct, frozen=True):
@@ -52,6 +64,7 @@ class Unsupported(msgspec.Struct, frozen=True):
     count: int
     reason: str
     nodes: tuple[str, ...] = ()
+    places: tuple[Place, ...] = ()
 
 
 class PairRow(msgspec.Struct, frozen=True):
@@ -77,6 +90,8 @@ class RegionReport(msgspec.Struct, frozen=True):
     unsupported: tuple[Unsupported, ...] = ()
     operator_count: int = 0
     offloaded_count: int = 0
+    notes: tuple[str, ...] = ()
+    """What is odd about the table, in sentences."""
 
     @property
     def coverage(self) -> float:
@@ -90,7 +105,7 @@ class RegionReport(msgspec.Struct, frozen=True):
 
     def to_markdown(self) -> str:
         """Return the report as Markdown: a headline and its tables, those without rows left out."""
-        parts = [f"**{self.headline}**"]
+        parts = [f"**{self.headline}**", *self.notes]
         for title, table in self.tables():
             header, *rows = ("| " + " | ".join(map(_cell, row)) + " |" for row in table)
             parts.append("\n".join((f"### {title}", "", header, "|" + " --- |" * len(table[0]), *rows)))
@@ -98,7 +113,7 @@ class RegionReport(msgspec.Struct, frozen=True):
 
     def to_text(self) -> str:
         """Return the report in aligned columns, for a terminal."""
-        parts = [self.headline]
+        parts = [self.headline, *self.notes]
         for title, table in self.tables():
             widths = [max(columns(row[place]) for row in table) for place in range(len(table[0]))]
             lines = ("  ".join(_padded(cell, width) for cell, width in zip(row, widths, strict=True)) for row in table)
@@ -123,11 +138,13 @@ class RegionReport(msgspec.Struct, frozen=True):
             cells = ((f"{item.producer} and {item.user}", item.kind, item.message) for item in self.pairs)
             yield "Not merged", (("Pair", "Reason", "Why"), *cells)
         if self.unsupported:
-            rows = ((item.operator, f"{item.count:,}", item.reason) for item in self.unsupported)
-            yield "Not offloaded", (("Operator", "Count", "Why"), *rows)
+            rows = (
+                (item.operator, f"{item.count:,}", lines_text(item.places), item.reason) for item in self.unsupported
+            )
+            yield "Not offloaded", (("Operator", "Count", "Lines", "Why"), *rows)
 
 
-_REGION_HEADER = ("Region", "Function", "Target", "Operators", "Inputs", "In", "Outputs", "Out", "Literals")
+_REGION_HEADER = ("Region", "Function", "Target", "Operators", "Lines", "Inputs", "In", "Outputs", "Out", "Literals")
 
 
 def _region_cells(row: RegionRow) -> tuple[str, ...]:
@@ -136,6 +153,7 @@ def _region_cells(row: RegionRow) -> tuple[str, ...]:
         f"@{row.function}",
         row.target,
         f"{row.operator_count}: {', '.join(row.operators)}",
+        lines_text(row.places),
         _flows(row.inputs),
         size_text(row.inputs),
         _flows(row.outputs),
@@ -146,6 +164,18 @@ def _region_cells(row: RegionRow) -> tuple[str, ...]:
 
 def _flows(flows: tuple[Flow, ...]) -> str:
     return ", ".join(f"{item.source or item.name}: {item.type}" for item in flows)
+
+
+def lines_text(places: tuple[Place, ...]) -> str:
+    """Return the lines of `places` in order, neighbours as a range: `3-5, 9`; empty if there are none."""
+    lines = sorted({item.line for item in places if item.line})
+    ranges: list[tuple[int, int]] = []
+    for line in lines:
+        if ranges and line == ranges[-1][1] + 1:
+            ranges[-1] = (ranges[-1][0], line)
+        else:
+            ranges.append((line, line))
+    return ", ".join(f"{first}-{last}" if last > first else str(first) for first, last in ranges)
 
 
 def size_text(flows: tuple[Flow, ...]) -> str:

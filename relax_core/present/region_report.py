@@ -15,13 +15,16 @@ from relax_core.ir.node import Node, postorder
 from relax_core.ir.prim import IntImm
 from relax_core.ir.relay import Constructor
 from relax_core.ir.types import PrimType, TensorType, TupleType, Type
+from relax_core.ops.relay.evaluate import literal_type
 from relax_core.pattern.apart import Apart, apart, node_name
 from relax_core.pattern.facts import operator_name
 from relax_core.pattern.tables import NO_TABLES, Tables
-from relax_core.present.region_models import Flow, PairRow, RegionReport, RegionRow, Unsupported
+from relax_core.present.region_models import Flow, PairRow, Place, RegionReport, RegionRow, Unsupported
+from relax_core.present.table_notes import table_notes
 from relax_core.present.words import type_text
 
 Name = Callable[[Node], str]
+Line = Callable[[Node], int]
 
 
 def no_id(_: Node) -> str:
@@ -29,13 +32,20 @@ def no_id(_: Node) -> str:
     return ""
 
 
-def region_report(module: IRModule, tables: Tables | None = None, id_of: Name = no_id) -> RegionReport:
+def line_of_span(node: Node) -> int:
+    """Return the line that a node was read from, 0 if a pass made it."""
+    return node.span.line if node.span is not None else 0
+
+
+def region_report(
+    module: IRModule, tables: Tables | None = None, id_of: Name = no_id, line_of: Line = line_of_span
+) -> RegionReport:
     """Report the regions of a module that is annotated or partitioned.
 
     Operators are calls of operators, those inside composites included; a composite that calls none is one itself.
-    The unsupported ones are those in no region. `tables` give the reasons why.
+    The unsupported ones are those in no region. `tables` give the reasons why, `line_of` the line of a node's text.
     """
-    reporter = _Reporter(module, tables or NO_TABLES, id_of, infer(module).types)
+    reporter = _Reporter(module, tables or NO_TABLES, id_of, line_of, infer(module).types)
     for item in module.definitions:
         if isinstance(item.function, Function):
             if isinstance(target := attr(item.function.attrs, "Compiler"), str):
@@ -44,7 +54,12 @@ def region_report(module: IRModule, tables: Tables | None = None, id_of: Name = 
                 reporter.function(item.var.name, item.function)
     pairs = tuple(_pair(item, id_of) for item in apart(module, reporter.tables))
     return RegionReport(
-        tuple(reporter.regions), pairs, tuple(reporter.left_out()), reporter.operator_count, reporter.offloaded_count
+        tuple(reporter.regions),
+        pairs,
+        tuple(reporter.left_out()),
+        reporter.operator_count,
+        reporter.offloaded_count,
+        table_notes(reporter.tables, module),
     )
 
 
@@ -53,6 +68,7 @@ class _Reporter:
     module: IRModule
     tables: Tables
     id_of: Name
+    line_of: Line
     types: Mapping[Node, Type]
     regions: list[RegionRow] = field(default_factory=list[RegionRow])
     outside: dict[tuple[str, str], list[Node]] = field(default_factory=dict[tuple[str, str], list[Node]])
@@ -93,13 +109,16 @@ class _Reporter:
         caller = next((item for item, body in self.module.relax_functions if _calls(body, name)), None)
         owner = name if caller is None else caller.name
         self.regions.append(
-            RegionRow(name, owner, target, words, len(operators), *flows, name, False, self._ids(nodes))
+            RegionRow(
+                name, owner, target, words, len(operators), *flows, name, False, self._ids(nodes), self._places(nodes)
+            )
         )
 
     def left_out(self) -> Iterator[Unsupported]:
         """Yield what is in no region, the most frequent first."""
         for (operator, reason), nodes in sorted(self.outside.items(), key=lambda item: -len(item[1])):
-            yield Unsupported(operator, len(nodes), reason, self._ids(nodes))
+            places = tuple(item for item in self._places(nodes) if item.operator == operator)
+            yield Unsupported(operator, len(nodes), reason, self._ids(nodes), places)
 
     def _region(self, function: str, region: Region, region_of: Mapping[Node, Region]) -> RegionRow:
         inputs: dict[Expr, Flow] = {}
@@ -131,7 +150,13 @@ class _Reporter:
             "",
             region.is_open,
             self._ids(region.operators),
+            self._places(operators),
         )
+
+    def _places(self, nodes: Iterable[Node]) -> tuple[Place, ...]:
+        """Return where the text calls the operators of `nodes`."""
+        calls = ((node, call) for node in dict.fromkeys(nodes) for call in _operator_calls(node))
+        return tuple(Place(_name(call), self.line_of(call), self.id_of(node)) for node, call in calls)
 
     def _reason(self, call: Call) -> str:
         if isinstance(call.op, Function):
@@ -157,14 +182,23 @@ class _Reporter:
 
 def operators_of(node: Node) -> tuple[tuple[str, Call], ...]:
     """Return the operators that a node calls by name, each with the call that decides about it."""
+    return tuple((_name(call), node) for call in _operator_calls(node) if isinstance(node, Call))
+
+
+def _operator_calls(node: Node) -> tuple[Call, ...]:
+    """Return the calls of operators that a node is or, a composite, holds; a composite without any is one itself."""
     match node:
-        case Call(op=Op() as op):
-            return ((operator_name(op) or op.name, node),)
-        case Call(op=Function() as function) if is_closed(function):
-            inner = (item for item in postorder(function.body) if isinstance(item, Call) and isinstance(item.op, Op))
-            return tuple((item.op.name, node) for item in inner if isinstance(item.op, Op)) or ((_words(node), node),)
+        case Call(op=Op()):
+            return (node,)
+        case Call(op=Function(body=body) as function) if is_closed(function):
+            inner = (item for item in postorder(body) if isinstance(item, Call) and isinstance(item.op, Op))
+            return tuple(inner) or (node,)
         case _:
             return ()
+
+
+def _name(call: Call) -> str:
+    return operator_name(call.op) or _words(call)
 
 
 def size_bytes(type_: Type | None) -> int | None:
@@ -192,11 +226,6 @@ def dtype_bytes(dtype: str) -> int:
 def known_bytes(flows: tuple[Flow, ...]) -> int:
     """Return the sum of the sizes that are known."""
     return sum(item.size_bytes or 0 for item in flows)
-
-
-def literal_type(constant: Constant) -> Type:
-    """Return the type of a literal."""
-    return TensorType(tuple(IntImm(size) for size in constant.data.shape), constant.data.dtype.name)
 
 
 def _words(node: Node) -> str:

@@ -8,6 +8,7 @@ from operator import attrgetter
 from types import MappingProxyType
 from typing import Any
 
+from relax_core.frontend.tvmscript.prim_variables import PrimVariables
 from relax_core.ir.expr import (
     BindingBlock,
     Call,
@@ -162,9 +163,10 @@ class FunctionNames(dict[Node, str]):
                 case _:
                     pass
             earlier.update(free_symbols(param.annotation))
-        for symbol, variables in _cast_scalars(self.casts).items():
-            if len(variables) == 1 and variables[0].name == symbol.name and symbol not in earlier:
-                found.append((variables[0], symbol))
+        for symbol, casts in _cast_scalars(self.casts).items():
+            if len(casts) == 1 and casts[0].var.name == symbol.name and symbol not in earlier:
+                found.append((casts[0].var, symbol))
+        found = _matched_by_name(function, found)
         computed = _computed(function) if found else frozenset[Node]()
         for param, symbol in found:
             if symbol in computed:
@@ -294,16 +296,35 @@ class FunctionNames(dict[Node, str]):
         self[node] = self.fresh(hint)
 
 
-def _cast_scalars(casts: list[MatchCast]) -> dict[PrimVar, list[Var]]:
-    """Return the symbols that scalars are matched with, each with the variables that are bound there."""
-    found: dict[PrimVar, list[Var]] = {}
+def _cast_scalars(casts: list[MatchCast]) -> dict[PrimVar, list[MatchCast]]:
+    """Return the symbols that scalars are matched with, each with the bindings that match it."""
+    found: dict[PrimVar, list[MatchCast]] = {}
     for item in casts:
         match item.type:
             case PrimType(value=PrimVar() as symbol):
-                found.setdefault(symbol, []).append(item.var)
+                found.setdefault(symbol, []).append(item)
             case _:
                 pass
     return found
+
+
+def _matched_by_name(function: Function, found: list[tuple[Var, PrimVar]]) -> list[tuple[Var, PrimVar]]:
+    """Leave out the bindings of values that have a symbol already: `b: T.int64 = a` gives such a one no other."""
+    if not found:
+        return found
+    known = PrimVariables()
+    symbolic: set[Var] = set()
+    for item in preorder(function):
+        match item:
+            case MatchCast(var=var, value=value, type=type_):
+                if isinstance(type_, PrimType) and known.unnamed(value, PrimType(type_.dtype)) is None:
+                    symbolic.add(var)
+                known.type_of[var] = type_
+            case VarBinding(var=var, value=value):
+                known.note(var, value)
+            case _:
+                pass
+    return [(var, symbol) for var, symbol in found if var not in symbolic]
 
 
 def _computed(function: Function) -> frozenset[Node]:

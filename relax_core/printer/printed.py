@@ -49,16 +49,11 @@ class Printed:
         """Return the first range of `node`."""
         return next((item for item in self.ranges if item.node is node), None)
 
-    def nodes_at(self, offset: int) -> tuple[Node, ...]:
-        """Return the nodes whose range covers `offset`, the innermost first."""
-        return tuple(item.node for item in reversed(self.ranges) if item.start <= offset < item.end)
-
 
 class Layout(Enum):
     """What a part does to the layout: a line break, deeper, back."""
 
     NEWLINE = "newline"
-    BLANK = "blank"
     DEEPER = "deeper"
     BACK = "back"
 
@@ -126,7 +121,7 @@ def _written(parts: Iterable[Part], indent: str) -> Printed:
                 if part is Layout.DEEPER or part is Layout.BACK:
                     depth += 1 if part is Layout.DEEPER else -1
                 else:
-                    line = "\n" + indent * depth if part is Layout.NEWLINE else "\n"
+                    line = "\n" + indent * depth
                     out.append(line)
                     position += len(line)
             else:

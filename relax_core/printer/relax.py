@@ -127,7 +127,7 @@ class FunctionPrinter:
             return self.ink.mark(block, "".join([self._binding(item, indent) for item in block.bindings]))
         inner = indent + INDENT
         shown = "".join([self._binding(item, inner) for item in block.bindings])
-        outputs = [item.var for item in _bound(block) if not isinstance(item.var, DataflowVar)]
+        outputs = [item.var for item in block.bindings if not isinstance(item.var, DataflowVar)]
         names = ", ".join([self.exprs.show(item) for item in outputs])
         word = "R.output" if self.spelling.name != "2022" else "R.outputs"
         return self.ink.mark(block, f"{indent}with R.dataflow():{shown}{inner}{word}({names})")
@@ -230,10 +230,6 @@ def _statements_in(value: Expr) -> list[Expr]:
             elif isinstance(child, Expr):
                 stack.append(child)
     return found[::-1]
-
-
-def _bound(block: BindingBlock) -> list[VarBinding | MatchCast]:
-    return [item for item in block.bindings if isinstance(item, VarBinding | MatchCast)]
 
 
 def _is_plain(value: Call) -> bool:

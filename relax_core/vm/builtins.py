@@ -1,4 +1,4 @@
-"""The builtins that compiled code calls, by name; conventions of the arguments are in `bytecode/builtins_table.py`."""
+"""The builtins that compiled code calls, by name; `relax_core/bytecode/__init__.py` says how arguments are encoded."""
 
 import math
 from collections.abc import Callable, Mapping

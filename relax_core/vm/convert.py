@@ -20,7 +20,8 @@ from relax_core.vm.values import (
     map_leaves,
 )
 
-_TENSOR_KINDS: Final = "biuf"
+TENSOR_KINDS: Final = "biuf"
+"""What NumPy calls the kinds of dtypes that tensors have, but for bfloat16."""
 
 Call = Callable[[Closure, tuple[Value, ...]], Value]
 
@@ -42,14 +43,6 @@ class HostClosure:
         return "<closure>"
 
 
-def are_tensors(given: tuple[Any, ...]) -> bool:
-    """Tell whether all are arrays that the machine takes as they are."""
-    for value in given:
-        if type(value) is not np.ndarray or not value.flags.c_contiguous or value.dtype.kind not in _TENSOR_KINDS:
-            return False
-    return True
-
-
 def to_value(given: Any, declared: Type | None = None) -> Value:
     """Return the machine's value for what the host gave.
 
@@ -58,7 +51,7 @@ def to_value(given: Any, declared: Type | None = None) -> Value:
     match given:
         case np.ndarray():
             array = cast("np.ndarray[Any, Any]", given)
-            if array.dtype.kind not in _TENSOR_KINDS and array.dtype.name != "bfloat16":
+            if array.dtype.kind not in TENSOR_KINDS and array.dtype.name != "bfloat16":
                 fail("VM016", f"an array of dtype {array.dtype} is no tensor", "use a dtype such as float32 or int64")
             return array if array.flags.c_contiguous else np.ascontiguousarray(array)
         case Closure() | AdtValue() | RefValue() | ShapeValue() | DTypeValue() | None | str():

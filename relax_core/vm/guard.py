@@ -21,13 +21,13 @@ class Guard:
         self._lock = threading.Lock()
         self.is_watching = False
         self.is_needed = False
-        self._has_thread = False
+        self.has_thread = False
 
     def watch(self) -> None:
         """A run has begun."""
         # The thread says that it ends before it looks here for the last time: one of the two sees the other.
         self.is_watching = True
-        if self.is_needed and not self._has_thread and self._begins():
+        if self.is_needed and not self.has_thread and self._begins():
             threading.Thread(target=self._look, name="kernel guard", daemon=True).start()
 
     def _look(self) -> None:
@@ -43,9 +43,9 @@ class Guard:
     def _begins(self) -> bool:
         """Tell whether there is no thread but the one that the caller will be or start."""
         with self._lock:
-            had_thread, self._has_thread = self._has_thread, True
+            had_thread, self.has_thread = self.has_thread, True
             return not had_thread
 
     def _ends(self) -> bool:
-        self._has_thread = False
+        self.has_thread = False
         return not (self.is_watching and self._begins())

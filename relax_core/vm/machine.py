@@ -24,7 +24,7 @@ from relax_core.vm.meter import Meter
 from relax_core.vm.packed import HOST, Registry
 from relax_core.vm.recorder import NO_WRITE, Recorder
 from relax_core.vm.stack import FROM_HOST, Frame, Opened
-from relax_core.vm.tiers.tier import Tier
+from relax_core.vm.tiers.tier import Base, Tier
 from relax_core.vm.trace import Outcome, OutputLine, Trace
 from relax_core.vm.values import Array, Closure, Value, arrays_in, item_bytes, no_memory, root_of, shape_text
 
@@ -66,11 +66,13 @@ class Machine:
         self.origins: dict[int, str] = {}
         self._is_recording = record
         self._entries = {name: at for name, at in executable.index_of.items() if executable.functions[at].is_entry}
+        self._param_counts = tuple(entry.param_count for entry in executable.functions)
         self._is_explicit = tier == "explicit"
         self._on_output = on_output
         self.calls = Calls(self, engine, options)
-        self._is_cancelled = False
-        self._is_unchanged = False
+        self.guard = self.calls.guard
+        self.is_cancelled = False
+        self.is_unchanged = False
         self._tiers: dict[bool, Tier] = {}
         self._reset()
 
@@ -83,10 +85,10 @@ class Machine:
 
     def _reset(self) -> None:
         """Start a run; if the latest one left nothing but what it used, there is nothing else to forget."""
-        self._deadline = time.monotonic() + self.limits.seconds
-        self.meter.reset(is_over=self._is_cancelled)
-        if self._is_unchanged:
-            self._is_unchanged = False
+        self.deadline = time.monotonic() + self.limits.seconds
+        self.meter.reset(is_over=self.is_cancelled)
+        if self.is_unchanged:
+            self.is_unchanged = False
             return
         self.interpreter.frames.clear()
         self.calls.reset()
@@ -96,7 +98,7 @@ class Machine:
         self.generated_depth = 0
         self.tier = self._tier()
         self.tier.reset()
-        self._output: list[OutputLine] = []
+        self.output: list[OutputLine] = []
         self._output_bytes = 0
         self._nested_count = 0
         self._failure: tuple[Exception, tuple[int, int], Diagnostic] | None = None
@@ -125,7 +127,7 @@ class Machine:
             result=result,
             error=error,
             outcome=outcome,
-            output=tuple(self._output),
+            output=tuple(self.output),
             stop=stop,
             seconds=time.perf_counter() - start,
         )
@@ -143,21 +145,34 @@ class Machine:
             raise RunError((self.note(failure)[1],)) from failure
 
     def _run(self, entry: str, args: tuple[Value, ...]) -> Value:
+        guard = self.guard
         try:
-            self.calls.guard.watch()
-            if entry not in self._entries:
+            guard.watch()
+            index = self._entries.get(entry)
+            if index is None:
                 self._no_entry(entry)
-            value = self._start(self._entries[entry], args, FROM_HOST)
+            value = self._start(index, args, FROM_HOST)
             # What a run records or prints is to be forgotten before the next one.
-            self._is_unchanged = not (self._is_recording or self._output)
+            self.is_unchanged = not (self._is_recording or self.output)
             return value
         finally:
-            self.calls.guard.is_watching = False
-            self._is_cancelled = False
+            guard.is_watching = False
+            self.is_cancelled = False
+
+    def ended(self, failure: Exception, base: Base) -> Value:
+        """Return the result of a call of generated code that ended by an error, if the explicit tier came to one.
+
+        Raises:
+            RunError: the program failed.
+        """
+        try:
+            return self.tier.ended(failure, base)
+        except DiagnosedError as reason:
+            raise RunError((self.note(reason)[1],)) from reason
 
     def cancel(self) -> None:
         """Stop the run soon, or the next one if none is running; may be called from another thread."""
-        self._is_cancelled = True
+        self.is_cancelled = True
         self.calls.cancel()
 
     def call_closure(self, closure: Closure, args: tuple[Value, ...]) -> Value:
@@ -251,13 +266,13 @@ class Machine:
 
     def is_over(self) -> bool:
         """Tell whether the run was cancelled or is over its time."""
-        return self._is_cancelled or time.monotonic() >= self._deadline
+        return self.is_cancelled or time.monotonic() >= self.deadline
 
     def check_time(self, span: Span | None) -> None:
         """Stop if the run was cancelled or is over its time."""
-        if self._is_cancelled:
+        if self.is_cancelled:
             fail("VM008", "the run was cancelled", span=span)
-        if time.monotonic() >= self._deadline:
+        if time.monotonic() >= self.deadline:
             fail("VM005", f"the program ran longer than {self.limits.seconds:g} seconds", span=span)
 
     def refuel(self) -> None:
@@ -272,7 +287,7 @@ class Machine:
         if self._output_bytes > self.limits.output_bytes:
             fail("VM007", f"the program printed more than {self.limits.output_bytes:,} bytes")
         here = self.here
-        self._output.append(OutputLine(self.moment or 0, text, here.absolute_pc if here is not None else -1))
+        self.output.append(OutputLine(self.moment or 0, text, here.absolute_pc if here is not None else -1))
         if self._on_output is not None:
             self._on_output(text)
 
@@ -306,9 +321,8 @@ class Machine:
     def _start(self, function: int, args: tuple[Value, ...], opened: Opened) -> Value:
         if self._is_explicit or self.interpreter.frames:
             return self.interpreter.start(function, args, opened)
-        entry = self.executable.functions[function]
-        if len(args) != entry.param_count:
-            fail("VM010", wrong_count(entry, args))
+        if len(args) != self._param_counts[function]:
+            fail("VM010", wrong_count(self.executable.functions[function], args))
         return self.tier.start(function, args, opened)
 
     def _no_entry(self, name: str) -> NoReturn:

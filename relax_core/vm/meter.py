@@ -17,18 +17,19 @@ class Meter:
     bytes that may be allocated before the memory in use is counted again.
     """
 
-    __slots__ = ("_first_chunk", "fuel", "granted", "limits", "room")
+    __slots__ = ("first_chunk", "first_room", "fuel", "granted", "limits", "room")
 
     def __init__(self, limits: Limits) -> None:
         self.limits = limits
         is_enough = limits.seconds > 0 and limits.memory_bytes >= CHUNK * SMALL_BYTES
-        self._first_chunk = min(CHUNK, limits.events) if is_enough else 0
+        self.first_chunk = min(CHUNK, limits.events) if is_enough else 0
+        self.first_room = limits.memory_bytes - self.first_chunk * SMALL_BYTES
         self.reset()
 
     def reset(self, *, is_over: bool = False) -> None:
         """Start a run. Unless it `is_over` already, the limits are first looked at behind a chunk of instructions."""
-        self.fuel = self.granted = given = 0 if is_over else self._first_chunk
-        self.room = self.limits.memory_bytes - given * SMALL_BYTES
+        self.fuel = self.granted = 0 if is_over else self.first_chunk
+        self.room = self.limits.memory_bytes if is_over else self.first_room
 
     def refuel(self, needed: int) -> bool:
         """Add fuel until there is enough for `needed` instructions; tell whether the limit leaves so many.

@@ -133,11 +133,6 @@ class Trace:
         return len(self.pcs)
 
     @property
-    def error_time(self) -> int | None:
-        """The time at which the program stood when it failed: the failing instruction is not an event."""
-        return len(self) if self.error is not None else None
-
-    @property
     def executed_pcs(self) -> tuple[int, ...]:
         """The instructions that were executed at least once."""
         return tuple(int(pc) for pc in np.unique(self.pcs))

@@ -5,12 +5,14 @@ from collections.abc import Callable
 from typing import Any
 
 from relax_core.analysis.virtual_devices import declared_device
-from relax_core.bytecode.executable import Executable
+from relax_core.bytecode.executable import Executable, FunctionEntry
 from relax_core.ir.expr import Function
+from relax_core.ir.types import Type
 from relax_core.jit.options import KernelOptions, Mode
 from relax_core.vm.context import fail
-from relax_core.vm.convert import are_tensors, to_host, to_value
+from relax_core.vm.convert import to_host, to_value
 from relax_core.vm.devices import given
+from relax_core.vm.host_call import host_caller
 from relax_core.vm.limits import Limits
 from relax_core.vm.locate import wrong_count
 from relax_core.vm.machine import Machine
@@ -49,11 +51,11 @@ class VirtualMachine:
     def __getitem__(self, name: str) -> Callable[..., Any]:
         """Return the function `name`; calling it raises `RunError` if the program fails."""
         machine, read = self._machine, argument_reader(self.executable, name)
-
-        def call(*args: Any) -> Any:
-            return to_host(machine.call(name, read(args)), machine.call_closure)
-
-        return call
+        index = self.executable.index_of.get(name)
+        entry = self.executable.functions[index] if index is not None else None
+        if index is not None and entry is not None and entry.is_entry and not _has_devices(entry):
+            return host_caller(machine, index, read)
+        return lambda *args: to_host(machine.call(name, read(args)), machine.call_closure)
 
     def cancel(self) -> None:
         """Stop the running call; for another thread."""
@@ -75,23 +77,28 @@ def argument_reader(executable: Executable, name: str) -> Callable[[tuple[Any, .
     entry = executable.functions[index] if index is not None else None
     if entry is None or not entry.is_entry:
         return lambda args: tuple(map(to_value, args))
-    params = entry.node.params if isinstance(entry.node, Function) else ()
-    declared = [param.annotation for param in params] or [None] * entry.param_count
-    module, count = executable.module, entry.param_count
-    has_devices = any(declared_device(type_) is not None for type_ in declared)
+    declared = _declared(entry)
+    module, count, has_devices = executable.module, entry.param_count, _has_devices(entry)
 
     def read(args: tuple[Any, ...]) -> tuple[Value, ...]:
         if len(args) != count:
             words = wrong_count(entry, tuple(map(to_value, args)))
             fail("VM010", words, span=entry.node.span if entry.node else None)
-        if not has_devices and are_tensors(args):
-            return args
         values = tuple(map(to_value, args, declared))
         if not has_devices:
             return values
         return tuple(given(module, value, type_) for value, type_ in zip(values, declared, strict=True))
 
     return read
+
+
+def _declared(entry: FunctionEntry) -> list[Type | None]:
+    params = entry.node.params if isinstance(entry.node, Function) else ()
+    return [param.annotation for param in params] or [None] * entry.param_count
+
+
+def _has_devices(entry: FunctionEntry) -> bool:
+    return any(declared_device(type_) is not None for type_ in _declared(entry))
 
 
 def _print_line(text: str) -> None:

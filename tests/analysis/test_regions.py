@@ -3,9 +3,18 @@
 import pytest
 
 from relax_core.analysis.region_graph import let_places, region_graph
-from relax_core.analysis.regions import find_regions, find_sets, is_begin, is_end, open_postorder, open_values
+from relax_core.analysis.regions import (
+    find_regions,
+    find_sets,
+    is_begin,
+    is_closed,
+    is_end,
+    open_postorder,
+    open_values,
+)
 from relax_core.ir.expr import Function, Op
 from relax_core.ir.relay import Let
+from relax_core.ir.values import value_parts
 from tests.passes.relay.byoc import begins, program
 
 
@@ -40,7 +49,15 @@ def test_regions(text: str, found: list[tuple[str, int, int, int, int]]) -> None
 @pytest.mark.parametrize("text", [case[1] for case in REGIONS], ids=[case[0] for case in REGIONS])
 def test_values_are_all_nodes_but_the_operators_that_calls_name(text: str) -> None:
     main = function(text)
-    assert open_values(main) == tuple(node for node in open_postorder(main) if not isinstance(node, Op))
+    nodes = (node for node in open_postorder(main) if not isinstance(node, Op))
+    assert [*open_values(main).items()] == [(node, value_parts(node)) for node in nodes]
+
+
+def test_a_composite_function_has_no_parts() -> None:
+    main = function('%0 = fn (%p, Composite="a.one") { nn.relu(%p) }; %0(%x)')
+    (composite,) = (node for node in open_values(main) if isinstance(node, Function) and is_closed(node))
+    assert open_values(main)[composite] == ()
+    assert open_values(composite)[composite] == (*composite.params, composite.body)
 
 
 def test_an_annotation_is_told_by_its_operator() -> None:
@@ -62,7 +79,7 @@ def test_a_way_around_blocks_and_its_path_is_given() -> None:
 
 def test_a_let_is_a_place_that_regions_do_not_cross() -> None:
     main = function("let %a = nn.relu(%x); let %b = tanh(%y); add(%a, %b)")
-    nodes = tuple(open_postorder(main))
+    nodes = open_values(main)
     places = let_places(nodes)
     first, second = sorted((node for node in nodes if isinstance(node, Let)), key=lambda let: places.bound_at[let.var])
     assert (first.var.name, second.var.name) == ("a", "b")

@@ -6,7 +6,8 @@ from relax_core.bytecode.build import build, finishing_stages
 from relax_core.bytecode.compile import compile_module
 from relax_core.bytecode.isa import CallInstruction, FunctionRef, Register, ReturnInstruction
 from relax_core.diagnostics import CompileError
-from relax_core.ir.expr import Var
+from relax_core.ir.expr import Call, Var
+from relax_core.ir.rewrite import RewriteLog, rewrite
 from relax_core.passes.pipeline import final_module, run_pipeline
 from tests.passes.programs import parse, program
 
@@ -128,3 +129,15 @@ def test_a_module_with_errors_is_not_built() -> None:
     module = parse('    @R.function\n    def main(x: R.Tensor((3, 4), "float32")):\n        return R.matmul(x, x)\n')
     with pytest.raises(CompileError):
         build(module)
+
+
+def test_a_value_that_the_machine_does_not_know_is_refused() -> None:
+    # A check refuses such a module before; a pass could make one all the same.
+    module = parse(
+        '    @R.function\n    def main(x: R.Tensor((2,), "float32")):\n        y = R.exp(x)\n        return y\n'
+    )
+    log = RewriteLog()
+    broken = rewrite(module, lambda node: node.op if isinstance(node, Call) else None, log=log)
+    with pytest.raises(CompileError) as caught:
+        compile_module(broken, log)
+    assert [item.code for item in caught.value.diagnostics] == ["BC003"]

@@ -56,6 +56,9 @@ def test_every_instruction_leads_to_a_line(name: str) -> None:
     assert len(executable.nodes) == len(executable.instructions)
     for pc in range(len(executable.instructions)):
         assert executable.span_of(pc) is not None, instruction_text(executable, pc)
+        entry = executable.function_at(pc)
+        assert entry.kind == "vm"
+        assert entry.start <= pc < entry.end
 
 
 def test_the_last_instruction_of_a_function_stands_at_its_return() -> None:

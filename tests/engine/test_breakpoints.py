@@ -1,7 +1,5 @@
 """Breakpoints with conditions, as the Run page asks for them."""
 
-import pytest
-
 from relax_core.engine.protocol import Failure, HitsOf, Program, RunOf, StopOf
 from relax_core.engine.session import Session
 from relax_core.present.run_models import Breakpoint, PointHits, Run, Write
@@ -9,11 +7,6 @@ from tests.engine.programs import sample
 
 LOOP = sample("relax/loop.py")
 LINE = next(number for number, line in enumerate(LOOP.text.split("\n"), 1) if "following =" in line)
-
-
-@pytest.fixture(scope="module")
-def session() -> Session:
-    return Session()
 
 
 def program() -> Program:

@@ -8,11 +8,6 @@ from relax_core.ops import OPS
 from relax_core.present.catalog_models import Catalog, Sheet, Tried
 
 
-@pytest.fixture(scope="module")
-def session() -> Session:
-    return Session()
-
-
 def sheet_of(session: Session, name: str) -> Sheet:
     found = session.request(SheetOf(name))
     assert isinstance(found, Sheet)

@@ -1,9 +1,14 @@
-"""The compile process of a worker: started by what the worker writes, confined, gone with it; it fills the cache."""
+"""The compile process of a worker: started by what the worker writes, confined, gone behind it; it fills the cache."""
 
 import os
+import select
+import socket
 import struct
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -22,6 +27,7 @@ from relax_core.present.run_models import Run
 from tests.jit.programs import tir_matmul
 
 SOURCE = Source("define i32 @kernel(ptr %slots, ptr %record) {\n  ret i32 0\n}")
+SAMPLE = Path(__file__).resolve().parents[2] / "samples" / "relax" / "mlp.py"
 PROGRAM = Program(
     """@I.ir_module
 class Module:
@@ -72,6 +78,86 @@ def test_it_compiles_and_keeps_what_it_is_sent(descriptor: int, directory: Path)
     entry = Entry.from_bytes(cache.get(kernel.key(target)) or b"")
     assert entry is not None
     assert entry.facts.is_kept
+
+
+def kernels(*sizes: int) -> list[Request]:
+    found = [
+        Specialisation(tir_matmul(is_corrected=True), {}, KernelOptions(), (4, 5, size)).request() for size in sizes
+    ]
+    return [item for item in found if item is not None]
+
+
+@pytest.mark.parametrize("is_answered", [False, True], ids=["nothing unread", "an answer unread"])
+def test_what_a_worker_leaves_is_made_when_it_is_gone(directory: Path, *, is_answered: bool) -> None:
+    target, cache, asked = Target(), ObjectCache(directory), kernels(6, 7, 8)
+    works = (SOURCE, *asked)
+    before = threads()
+    service = CompileService(dict(os.environ))
+    connection = Descriptors(service.descriptor, service.descriptor)
+    if is_answered:
+        content = asked[0].content
+        write_all(service.descriptor, struct.pack("<BI", 128, len(content)) + content)
+    assert all(connection.keep(work) for work in works)
+    service.detach()
+    service.hand_over()
+    # From here on this process could end.
+    for thread in threads():
+        if thread not in before:
+            thread.join(60)
+            assert not thread.is_alive()
+    for work in works:
+        assert cache.get(work.key(target)) == work.compile(target)
+
+
+def test_what_is_kept_is_not_answered(descriptor: int, directory: Path) -> None:
+    target, connection = Target(), Descriptors(descriptor, descriptor)
+    kept, asked = kernels(6, 7)
+    assert connection.keep(kept)
+    assert connection.keep(Request(b"no kernel"))
+    assert connection.compile(asked) == asked.compile(target)
+    assert ObjectCache(directory).get(kept.key(target)) == kept.compile(target)
+
+
+def test_nothing_waits_where_nobody_reads() -> None:
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        connection, (work,) = Descriptors(theirs.fileno(), theirs.fileno()), kernels(6)
+        kept = 0
+        while connection.keep(work):
+            kept += 1
+        assert kept > 10
+    # The other end is gone, and with it all that could be done.
+    assert connection.keep(work)
+
+
+def wait_for_processes(directory: Path) -> None:
+    """Wait for the end of all processes that were started for a directory."""
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        with suppress(OSError):
+            if str(directory).encode() in path.read_bytes():
+                number = os.pidfd_open(int(path.parent.name))
+                assert select.select((number,), (), (), 60)[0]
+                os.close(number)
+
+
+def run_sample(cache: Path, *options: str) -> dict[str, int]:
+    """Run a sample with a cache; return what is in that when all processes have ended, with the time of its writing."""
+    environment = {**os.environ, VARIABLE: str(cache)}
+    command = (sys.executable, "-m", "relax_core", "run", str(SAMPLE), *options)
+    subprocess.run(command, check=True, capture_output=True, timeout=120, cwd=SAMPLE.parents[2], env=environment)
+    wait_for_processes(cache)
+    return {path.name: path.stat().st_mtime_ns for path in cache.glob("*/*")}
+
+
+def test_a_short_program_compiles_nothing_when_it_is_run_again(directory: Path) -> None:
+    first, here = directory / "first", directory / "here"
+    for folder in (first, here):
+        folder.mkdir(mode=0o700)
+    needed = run_sample(here, "--in-process")
+    assert len(needed) > 3
+    written = run_sample(first)
+    assert written.keys() == needed.keys()
+    assert run_sample(first) == written
 
 
 def test_what_is_no_request_ends_it_for_good(descriptor: int) -> None:

@@ -7,7 +7,8 @@ import msgspec
 import pytest
 
 from relax_core.cli import main
-from relax_core.engine.protocol import AnyRequest, DevicesOf, Failure, GraphOf, Program, WhyDeviceOf, reply_type
+from relax_core.engine.protocol import AnyRequest, DevicesOf, Failure, GraphOf, Program, WhyDeviceOf
+from relax_core.engine.request import reply_type
 from relax_core.engine.session import Session
 from relax_core.present.device_models import DeviceOptions, DevicesView
 

@@ -1,7 +1,5 @@
 """A run that is longer than a window: breakpoints are found over the whole of it."""
 
-import pytest
-
 from relax_core.engine.protocol import Failure, Program, RunOf, StopOf
 from relax_core.engine.session import Session
 from relax_core.present.run import WINDOW
@@ -12,11 +10,6 @@ FIB = sample("relax/fib.py")
 LONG = Program(
     FIB.text.replace("r = cls.fib(n)", 'fourteen = R.const(14, "int64")\n        r = cls.fib(fourteen)'), FIB.name
 )
-
-
-@pytest.fixture(scope="module")
-def session() -> Session:
-    return Session()
 
 
 def line_with(words: str) -> int:

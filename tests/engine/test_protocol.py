@@ -6,13 +6,16 @@ import msgspec
 import pytest
 
 from relax_core.engine import protocol
-from relax_core.engine.protocol import AnyRequest, Cancel, Envelope, Open, Program, reply_type
+from relax_core.engine.debug import requests
+from relax_core.engine.protocol import AnyRequest, Cancel, Envelope, Open, Program
+from relax_core.engine.request import reply_type
 from relax_core.present.run_models import Breakpoint
 
 REQUESTS = get_args(AnyRequest)
 PROGRAM = Program("text\n\u202e", "m.py", "M", "LambdaLift", "main", 3, (("n", 4),), "reported")
 VALUES = {
     "program": PROGRAM, "text": "x", "node": "0/main/1", "stage": 1, "time": 2, "depth": 0, "register": 1,
+    "other": PROGRAM, "other_stage": 0, "archive": b"npz",
     "name": "add", "breakpoints": (Breakpoint(8, condition="i > 3"),),
 }  # fmt: skip
 
@@ -47,7 +50,7 @@ def test_what_is_no_request_is_refused() -> None:
 def test_every_request_of_the_module_is_in_the_union() -> None:
     defined = [
         item
-        for item in vars(protocol).values()
+        for item in (*vars(protocol).values(), *vars(requests).values())
         if isinstance(item, type) and issubclass(item, protocol.Request) and item is not protocol.Request
     ]
     assert set(defined) == set(REQUESTS)

@@ -29,23 +29,13 @@ from relax_core.engine.protocol import (
     ValueOf,
 )
 from relax_core.engine.session import Session
+from tests.engine.asking import ask
 from tests.engine.programs import ENDLESS, FOUR_ERRORS, HUGE, RECURSIVE, SAMPLES, SMALL, program, sample
 from tests.golden_text import Golden
 from tests.present.rendering import render_diff, render_inspector
 
 PATHS = tuple(sorted(path.relative_to(SAMPLES).as_posix() for path in SAMPLES.rglob("*.py")))
 SOUND = tuple(path for path in PATHS if not path.startswith("errors/"))
-
-
-@pytest.fixture(scope="module")
-def session() -> Session:
-    return Session()
-
-
-def ask(session: Session, message: "Request[Any]") -> Any:
-    reply = session.request(message)
-    assert not isinstance(reply, Failure), f"{reply.title}: {reply.message}\n{reply.rendered}"
-    return reply
 
 
 def fail(session: Session, message: "Request[Any]") -> Failure:
@@ -169,7 +159,7 @@ def test_a_text_without_a_module_opens_with_problems(session: Session, message: 
         ValueOf(program(SMALL), 1, 9, 0),
         ValueOf(program(SMALL), 1, 0, 99),
         Script(program(SMALL), "relay"),
-        Execute(program(SMALL), b"no archive"),
+        Execute(program(SMALL, inputs=b"no archive")),
     ],
     ids=repr,
 )
@@ -194,7 +184,7 @@ def test_arguments_and_results_are_archives(session: Session) -> None:
     buffer = io.BytesIO()
     x = np.arange(6, dtype=np.float32).reshape(2, 3)
     np.savez(buffer, in_0=x)
-    ran = ask(session, Execute(program(SMALL), buffer.getvalue()))
+    ran = ask(session, Execute(program(SMALL, inputs=buffer.getvalue())))
     with np.load(io.BytesIO(ran.archive), allow_pickle=False) as loaded:
         np.testing.assert_array_equal(loaded["out"], x + x)
 
@@ -209,7 +199,7 @@ def test_an_archive_that_does_not_fit_is_diagnosed(session: Session) -> None:
     for write in writers:
         buffer = io.BytesIO()
         write(buffer)
-        assert fail(session, Execute(program(SMALL), buffer.getvalue())).problems[0].code == "EN004"
+        assert fail(session, Execute(program(SMALL, inputs=buffer.getvalue()))).problems[0].code == "EN004"
 
 
 def test_a_page_of_a_tensor_is_read_at_a_time(session: Session) -> None:

@@ -1,7 +1,6 @@
 """The session on Relay programs: read, typed, drawn, inspected and printed; passed through the pipeline and run."""
 
 import io
-from typing import Any
 
 import numpy as np
 import pytest
@@ -20,7 +19,6 @@ from relax_core.engine.protocol import (
     Opt,
     PipelineOf,
     Program,
-    Request,
     RunOf,
     Script,
     SourceView,
@@ -28,23 +26,13 @@ from relax_core.engine.protocol import (
 )
 from relax_core.engine.session import Session
 from relax_core.vm.values import AdtValue, RefValue
+from tests.engine.asking import ask
 from tests.engine.programs import SAMPLES, SMALL, sample
 from tests.passes.relay.running import listed
 
 PATHS = tuple(sorted(path.relative_to(SAMPLES).as_posix() for path in SAMPLES.rglob("*.relay")))
 SOUND = tuple(path for path in PATHS if not path.startswith("errors/"))
 ONE = "relay/even_odd.relay"
-
-
-@pytest.fixture(scope="module")
-def session() -> Session:
-    return Session()
-
-
-def ask(session: Session, message: "Request[Any]") -> Any:
-    reply = session.request(message)
-    assert not isinstance(reply, Failure), f"{reply.title}: {reply.message}\n{reply.rendered}"
-    return reply
 
 
 @pytest.mark.parametrize("path", PATHS)

@@ -67,8 +67,10 @@ def test_an_old_function_is_read_in_its_own_words() -> None:
 @pytest.mark.parametrize("count", range(0, EVERYTHING.count("\n"), 2))
 def test_a_text_that_ends_early_is_diagnosed(count: int) -> None:
     lines = EVERYTHING.split("\n")
-    parse_text("\n".join(lines[:count]), "cut.py")
-    parse_text("\n".join(lines[:5] + lines[5 + count :]), "cut.py")
+    for kept in (lines[:count], lines[:5] + lines[5 + count :]):
+        found = parse_text("\n".join(kept), "cut.py")
+        assert found.modules or any(item.severity == "error" for item in found.diagnostics)
+        assert all(item.span is not None for item in found.diagnostics)
 
 
 WORDS = sorted(

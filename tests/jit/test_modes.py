@@ -8,8 +8,8 @@ import pytest
 from relax_core.ir.prim import Intrinsic, binary
 from relax_core.jit.engine import Engine
 from relax_core.jit.options import DEFAULT_OPTIONS, KernelOptions, Mode
+from tests.jit.functions.test_functions import every_exponent
 from tests.jit.programs import elementwise
-from tests.jit.test_functions import every_exponent
 
 UNARY = (
     "exp", "tanh", "sigmoid", "erf", "log", "sin", "cos", "tan", "atan", "asin", "acos", "sinh", "cosh", "rsqrt",

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from relax_core.check.check import check
 from relax_core.frontend.parse import parse_text
 from relax_core.ir.builder import names_in
-from relax_core.ir.expr import Call, Function
+from relax_core.ir.expr import Call, Function, GlobalVar
 from relax_core.ir.module import IRModule
 from relax_core.ir.node import preorder
 from relax_core.ir.rewrite import RewriteLog
@@ -141,3 +141,34 @@ def test_a_nested_function_is_lifted_with_what_its_surroundings_capture() -> Non
     inner = module["main_outer_inner"]
     assert isinstance(inner, Function)
     assert [param.name for param in inner.params] == ["z", "x", "y"]
+
+
+# `writes` stores to memory from outside, so that its type is not pure, as apache-tvm has it.
+UNUSED_PRIM_CALLS = """
+@I.ir_module
+class Module:
+    @T.prim_func(private=True)
+    def adds(n: T.int64) -> T.int64:
+        return n + T.int64(1)
+
+    @T.prim_func(private=True)
+    def writes(A: T.Buffer((2,), "float32")):
+        for i in range(2):
+            A[i] = T.float32(0)
+
+    @R.function(pure=False)
+    def main(x: R.Tensor((2,), "float32")):
+        cls = Module
+        a = cls.adds(R.prim_value(2))
+        b = cls.writes(x)
+        return x
+"""
+
+
+def test_an_unused_call_of_a_prim_func_is_dropped_if_its_type_is_pure() -> None:
+    (module,) = parse_text(UNUSED_PRIM_CALLS, "m.py").modules
+    after = run_pipeline(module, "DeadCodeElimination")[-1].after
+    assert [item.var.name for item in after] == ["writes", "main"]
+    assert [
+        item.op.name for item in preorder(after["main"]) if isinstance(item, Call) and isinstance(item.op, GlobalVar)
+    ] == ["writes"]

@@ -28,8 +28,18 @@ def graph_of(count: int) -> Graph:
 def test_a_long_block_folds_into_few_nodes() -> None:
     graph = graph_of(6_000)
     assert graph.is_folded
-    assert len(graph.nodes) < 60
+    assert len(graph.nodes) < 90
     assert graph.node_count > 6_000
+
+
+def test_a_weight_that_a_large_graph_uses_everywhere_stands_beside_each_user() -> None:
+    graph = graph_of(2_000)
+    drawn = function_graph("main", facts_of(parsed(chain(2_000)).modules[0]), opened=(graph.nodes[1].group,))
+    assert max(Counter(edge.source for edge in drawn.edges).values()) <= 8
+    copies = [node for node in drawn.nodes if node.title == "x"]
+    assert len(copies) > 100
+    assert len({node.node for node in copies}) == 1
+    assert drawn.node_count == graph.node_count
 
 
 def test_lines_that_repeat_are_compared_in_linear_time() -> None:

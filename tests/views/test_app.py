@@ -1,4 +1,4 @@
-"""The app in headless Chromium: the walk that a visitor takes, both modes, narrow windows, accessibility."""
+"""The app in headless Chromium: the walk that a visitor takes, narrow windows."""
 
 import re
 import shutil
@@ -11,7 +11,6 @@ from tests.app_server import serve
 from tests.views.pages import assert_accessible
 
 REPOSITORY = Path(__file__).resolve().parents[2]
-PAGES = ("", "passes", "run")
 START_MS = 40_000
 
 pytestmark = pytest.mark.browser
@@ -80,20 +79,6 @@ def test_the_address_reproduces_the_screen(page: Page, app_url: str) -> None:
     expect(pane(page, ".strip")).to_have_attribute("data-at", "2", timeout=START_MS)
     page.goto(f"{app_url}/passes?sample=seeds/print_closure2.py&stage=2&view=text")
     expect(page.locator(".root[data-stage]").first).to_have_attribute("data-stage", "2", timeout=START_MS)
-
-
-@pytest.mark.parametrize("mode", ["light", "dark"])
-@pytest.mark.parametrize("path", PAGES, ids=["source", "passes", "run"])
-def test_a_page_is_accessible_and_does_not_scroll_sideways(
-    chromium: Browser, app_url: str, path: str, mode: str
-) -> None:
-    context = chromium.new_context(viewport={"width": 1280, "height": 800}, color_scheme=mode)  # type: ignore[arg-type]
-    page = context.new_page()
-    page.goto(f"{app_url}/{path}?sample=seeds/print_closure2.py")
-    expect(page.locator(".root[data-rev]").first).to_be_visible(timeout=START_MS)
-    expect(page.get_by_text("✓ Well-formed")).to_be_visible(timeout=START_MS)
-    assert_accessible(page, 1280)
-    context.close()
 
 
 def test_a_fresh_clone_shows_every_component_from_any_folder(page: Page, tmp_path: Path) -> None:

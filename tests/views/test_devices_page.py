@@ -1,9 +1,9 @@
 """The Devices page: colours of the graph, the chain of a value, copies, the visits as reported."""
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Page, expect
 
-from tests.views.pages import Sent, assert_accessible, opened, sent_to
+from tests.views.pages import Sent, opened, sent_to
 from views.state import Selection
 
 TWO, MAP = "relay/devices.relay", "relay/map_three_times.relay"
@@ -81,15 +81,3 @@ def test_a_value_is_explained_and_the_visits_replay(page: Page, app_url: str) ->
     tables.locator("tr[data-function='tensor_expand_dims_float32_2_4']").click()
     expect(tables.locator(".steps tr.on")).to_have_attribute("data-kind", "memo hit")
     expect(graph.locator("g.node.on-catNone").first).to_be_visible()
-
-
-@pytest.mark.browser
-@pytest.mark.parametrize("mode", ["light", "dark"])
-def test_the_page_is_accessible_and_does_not_scroll_sideways(chromium: Browser, app_url: str, mode: str) -> None:
-    context = chromium.new_context(viewport={"width": 1280, "height": 800}, color_scheme=mode)  # type: ignore[arg-type]
-    page = context.new_page()
-    page.goto(f"{app_url}/devices?sample={MAP}&as_in=reported&visit=3")
-    expect(page.locator(".root[data-visit]")).to_be_visible(timeout=START_MS)
-    expect(page.get_by_text("✓ Well-formed")).to_be_visible(timeout=START_MS)
-    assert_accessible(page, 1280)
-    context.close()

@@ -1,9 +1,9 @@
 """The Kernels page: forms beside each other, a part selected in all of them, sizes and modes in the address."""
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Page, expect
 
-from tests.views.pages import assert_accessible, opened, sent_to
+from tests.views.pages import opened, sent_to
 from views.state import Selection
 
 MATMUL, SOFTMAX = "seeds/my_ir_module.py", "tir/row_softmax.py"
@@ -52,15 +52,3 @@ def test_a_part_is_selected_in_every_form(page: Page, app_url: str) -> None:
     page.keyboard.press("l")
     expect(root).to_have_attribute("data-form", "lowered")
     page.wait_for_url("**view=lowered**")
-
-
-@pytest.mark.browser
-@pytest.mark.parametrize("mode", ["light", "dark"])
-def test_the_page_is_accessible_and_does_not_scroll_sideways(chromium: Browser, app_url: str, mode: str) -> None:
-    context = chromium.new_context(viewport={"width": 1280, "height": 800}, color_scheme=mode)  # type: ignore[arg-type]
-    page = context.new_page()
-    page.goto(f"{app_url}/kernels?sample={SOFTMAX}&part=8")
-    expect(page.locator(".root[data-part='8']")).to_be_visible(timeout=START_MS)
-    expect(page.get_by_text("✓ Well-formed")).to_be_visible(timeout=START_MS)
-    assert_accessible(page, 1280)
-    context.close()

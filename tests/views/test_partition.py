@@ -1,11 +1,23 @@
 """The Partition page without a browser: tables, edits of patterns, lets, what is not Relay."""
 
+import json
+
 import pytest
 
 from relax_core.engine.samples import list_samples, list_tables
 from tests.views.pages import opened, sent_to
 from views.state import Selection
-from views.tables import patterns_of, table_name, targets_of, with_pattern
+from views.tables import (
+    patterns_of,
+    supported_of,
+    table_name,
+    targets_of,
+    with_new_pattern,
+    with_operators,
+    with_pattern,
+    without_operator,
+    without_pattern,
+)
 
 SEED = "relay/library_call_two.relay"
 TEXTS = {item.path: item.text for item in list_samples()}
@@ -26,18 +38,44 @@ def test_the_table_that_fits_a_program_best_is_chosen(sample: str, name: str) ->
 def test_a_pattern_is_replaced_in_its_place(name: str) -> None:
     table = dict(list_tables())[name]
     place = len(patterns_of(table)) - 1
-    edited = with_pattern(table, place, "wildcard()")
+    edited = with_pattern(table, place, patterns_of(table)[place][0], "wildcard()")
     assert patterns_of(edited)[place] == (patterns_of(table)[place][0], "wildcard()")
     assert patterns_of(edited)[:place] == patterns_of(table)[:place]
     assert targets_of(edited) == targets_of(table)
-    assert with_pattern(table, place + 1, "wildcard()") == table
+    assert with_pattern(table, place + 1, "a.b", "wildcard()") == table
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"patterns": 3}', '{"patterns": [["a"], 1, [1, 2]]}', "[" * 10**5])
 def test_a_text_that_is_no_table_has_no_patterns(text: str) -> None:
     assert patterns_of(text) == ()
     assert targets_of(text) == ()
-    assert with_pattern(text, 0, "wildcard()") == text
+    assert with_pattern(text, 0, "a.b", "wildcard()") == text
+
+
+TABLE = '{"title": "mine", "patterns": [["npu.a", "wildcard()"]], "supported": {"npu": ["add"], "dsp": ["tanh"]}}'
+
+
+def test_patterns_are_added_under_names_of_their_own_renamed_and_removed() -> None:
+    one = with_new_pattern(TABLE, "is_op('tanh')(wildcard())")
+    two = with_new_pattern(one, "is_constant()")
+    assert [name for name, _ in patterns_of(two)] == ["npu.a", "npu.pattern", "npu.pattern2"]
+    renamed = with_pattern(two, 1, "npu.tanh", "is_op('tanh')(wildcard())")
+    assert patterns_of(without_pattern(renamed, 0)) == (
+        ("npu.tanh", "is_op('tanh')(wildcard())"),
+        ("npu.pattern2", "is_constant()"),
+    )
+    assert json.loads(renamed)["title"] == "mine"
+    assert without_pattern(TABLE, 1) == TABLE
+
+
+def test_targets_take_operators_and_give_them_back() -> None:
+    more = with_operators(TABLE, "npu", ("exp", "add"))
+    assert supported_of(more) == (("npu", ("add", "exp")), ("dsp", ("tanh",)))
+    assert supported_of(without_operator(more, "npu", "add")) == (("npu", ("exp",)), ("dsp", ("tanh",)))
+    assert supported_of(without_operator(TABLE, "dsp", "tanh")) == (("npu", ("add",)), ("dsp", ()))
+    assert supported_of(with_operators('{"patterns": [["npu.a", "wildcard()"]]}', "npu", ("add",))) == (
+        ("npu", ("add",)),
+    )
 
 
 def test_the_page_shows_four_passes_after_the_source() -> None:
@@ -65,7 +103,8 @@ def test_a_pair_that_is_none_shows_no_path(pair: int) -> None:
 
 def test_a_broken_pattern_keeps_the_tables_and_says_where_it_is_broken() -> None:
     table = dict(list_tables())["my_library"]
-    app = opened("partition", Selection(sample=SEED, table_text=with_pattern(table, 0, "is_op('add')(wildcard(")))
+    broken = with_pattern(table, 0, "match_key", "is_op('add')(wildcard(")
+    app = opened("partition", Selection(sample=SEED, table_text=broken))
     view, _ = sent_to(app)["relaxscope_regions"]
     assert [problem["code"][:2] for problem in view["problems"]] == ["PT"]
     assert view["problems"][0]["line"] == 1
@@ -75,7 +114,8 @@ def test_a_broken_pattern_keeps_the_tables_and_says_where_it_is_broken() -> None
 
 def test_an_edited_pattern_is_tried() -> None:
     table = dict(list_tables())["my_library"]
-    edited = with_pattern(table, 0, "wildcard()(wildcard(), wildcard()).has_attr({'match_key': 'my_library'})")
+    pattern = "wildcard()(wildcard(), wildcard()).has_attr({'match_key': 'my_library'})"
+    edited = with_pattern(table, 0, "match_key", pattern)
     app = opened("partition", Selection(sample=SEED, table_text=edited))
     _, model = sent_to(app)["relaxscope_regions"]
     assert [row["match_count"] for row in model["patterns"]] == [1]

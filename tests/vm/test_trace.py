@@ -213,7 +213,7 @@ def test_deeply_nested_and_shared_tuples_are_no_burden() -> None:
     limits = Limits(output_bytes=1 << 22)
     deep = "@main(x) 2\n  call vm.builtin.make_tuple(%0) -> %1\n"
     shared = deep + "  call vm.builtin.make_tuple(%1, %1) -> %1\n" * 60
-    nested = deep + "  call vm.builtin.make_tuple(%1) -> %1\n" * 3000
+    nested = deep + "  call vm.builtin.make_tuple(%1) -> %1\n" * 1200
     for listing in (shared, nested):
         calls = ("custom_inplace_update(%0)", "custom_identity(%1) -> %1", "relax.run.print(c[3], %1)")
         trace = run(listing + "".join(f"  call {call}\n" for call in calls) + "  ret %1\n", ZERO, limits=limits)

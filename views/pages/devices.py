@@ -11,7 +11,7 @@ from relax_core.present.target_marks import NONE, category_of
 from views.connection import ask, program_of
 from views.failures import show_failure, show_offer
 from views.frame import bar, page, status_line
-from views.heights import pane_height
+from views.heights import pane_height, stacked_height
 from views.state import open_group, opened_groups, select, selection
 from views.widgets.channel import Buttons
 from views.widgets.devices import DevicesAction, devices
@@ -156,13 +156,13 @@ def _show_left(view: DevicesView, source: SourceView, program: Program, why: Why
         tab=function,
         colours={mark.node: category_of(mark.device, names) for mark in view.marks},
         colour_names=tuple(legend),
-        height=_height(),
+        height=stacked_height(_bar_width()),
         on_action=_on_graph,
     )
 
 
-def _height() -> str:
-    return pane_height(1245 if selection().as_in == "reported" else 975)
+def _bar_width() -> int:
+    return 1245 if selection().as_in == "reported" else 975
 
 
 def _show(view: DevicesView, source: SourceView, program: Program) -> None:
@@ -180,7 +180,7 @@ def _show(view: DevicesView, source: SourceView, program: Program) -> None:
             selected=current.node,
             visit=current.visit,
             function=_function(source),
-            height=_height(),
+            height=pane_height(_bar_width()),
             on_action=_on_devices,
         )
 

@@ -5,11 +5,12 @@ import streamlit as st
 from relax_core.engine.protocol import Failure, KernelOf, Open, Program
 from relax_core.jit.options import DEFAULT_OPTIONS, MODES
 from relax_core.present.kernel_models import KernelView
+from views import SOURCE
 from views.connection import ask, mode_of, program_of
 from views.failures import show_failure, show_offer
 from views.frame import bar, chip, page, status_line
 from views.heights import pane_height
-from views.state import select, selection
+from views.state import go_to_line, select, selection
 from views.widgets.kernels import Form, KernelsAction, kernels
 
 _NONE = "EN005"
@@ -116,7 +117,7 @@ with page():
         detail = f"{len(shown.kernels)} kernel{'' if len(shown.kernels) == 1 else 's'}, checked and cancellable"
         with choosing:
             _choose(shown)
-        kernels(
+        action = kernels(
             shown,
             key="kernels.forms",
             part=selection().part,
@@ -124,6 +125,9 @@ with page():
             height=pane_height(_BAR_WIDTH),
             on_action=_on_kernels,
         )
+        if action is not None and action.kind == "line":
+            go_to_line(action.line)
+            st.switch_page(SOURCE)
     elif any(item.code == _NONE for item in shown.problems):
         _explain()
     else:

@@ -6,12 +6,26 @@ import streamlit as st
 from relax_core.engine.protocol import Failure, GraphOf, Inspect, Open, PartitionOf, Program, SourceView
 from relax_core.present.models import Graph, Inspector, Problem
 from relax_core.present.partition_models import LETS, Lets, PartitionView
+from views import SOURCE
 from views.connection import ask, program_of
 from views.failures import show_failure, show_offer
 from views.frame import bar, page, status_line
-from views.heights import pane_height
-from views.state import Selection, open_group, opened_groups, select, selection
-from views.tables import patterns_of, sample_table, table_name, table_names, table_text, targets_of, with_pattern
+from views.heights import pane_height, stacked_height
+from views.state import Selection, go_to_line, open_group, opened_groups, select, selection
+from views.tables import (
+    patterns_of,
+    sample_table,
+    supported_of,
+    table_name,
+    table_names,
+    table_text,
+    targets_of,
+    with_new_pattern,
+    with_operators,
+    with_pattern,
+    without_operator,
+    without_pattern,
+)
 from views.widgets.graph import GraphAction, graph
 from views.widgets.inspector import InspectorAction, inspector
 from views.widgets.regions import RegionsAction, regions
@@ -50,11 +64,27 @@ def _on_regions(action: RegionsAction) -> None:
             select(node=action.node, step=_MERGED, pair=-1, function=action.function or current.function)
         case "match":
             select(node=action.node, step=0, pair=-1, function=action.node.split("/")[1] if action.node else "")
+        case "line":
+            pass
+        case _:
+            select(table_text=_edited(table_text(current, program_of(current).text), action), pair=-1, node="")
+
+
+def _edited(table: str, action: RegionsAction) -> str:
+    """Return the table as an action leaves it, empty for the sample's."""
+    match action.kind:
         case "pattern":
-            text = program_of(current).text
-            select(table_text=with_pattern(table_text(current, text), action.index, action.text), pair=-1)
-        case "revert":
-            select(table_text="", pair=-1)
+            return with_pattern(table, action.index, action.command, action.text)
+        case "add":
+            return with_new_pattern(table, action.text)
+        case "remove":
+            return without_pattern(table, action.index)
+        case "support":
+            return with_operators(table, action.command, tuple(filter(None, action.text.split(","))))
+        case "unsupport":
+            return without_operator(table, action.command, action.text)
+        case _:
+            return ""
 
 
 def _on_inspector(action: InspectorAction) -> None:
@@ -110,7 +140,7 @@ def _choose_options(program: str) -> None:
     with st.popover("Options"):
         st.multiselect("Targets, the first one preferred", known, key="partition.targets", on_change=changed)
         st.toggle("Merge through lets that no effect forbids", key="partition.through", on_change=changed)
-        edited = st.text_area("Table", value=text, height=320, key=f"partition.text.{hash(text)}")
+        edited = st.text_area("Table", value=text, height=240, key=f"partition.text.{hash(text)}")
         with st.container(horizontal=True, gap="xsmall"):
             if st.button("Use this table", type="primary", key="partition.use"):
                 select(table_text="" if edited == sample_table(table_name(current, program)) else edited, pair=-1)
@@ -118,6 +148,15 @@ def _choose_options(program: str) -> None:
             if current.table_text and st.button("Back to the sample's table", key="partition.revert"):
                 select(table_text="", pair=-1)
                 st.rerun()
+            st.download_button("Download", text, "table.json", key="partition.download", on_click="ignore")
+        st.file_uploader("A table from a file", type="json", key="partition.upload", on_change=_upload)
+
+
+def _upload() -> None:
+    given = st.session_state["partition.upload"]
+    if given is not None:
+        text = given.getvalue().decode("utf-8", errors="replace")
+        select(table_text=text, targets="", pair=-1, node="")
 
 
 def _export(view: PartitionView, name: str) -> None:
@@ -180,7 +219,7 @@ def _show_graph(view: PartitionView, source: SourceView, program: Program, step:
         steps=tuple((str(number), name) for number, name in enumerate(names)),
         step=str(step),
         path=path,
-        height=pane_height(_BAR_WIDTH),
+        height=stacked_height(_BAR_WIDTH),
         tabs=tuple((name, f"@{name}") for name in functions),
         tab=function,
         on_action=_on_graph,
@@ -190,20 +229,25 @@ def _show_graph(view: PartitionView, source: SourceView, program: Program, step:
 def _show_tables(view: PartitionView, program: Program, problems: tuple[Problem, ...]) -> None:
     current = selection()
     if current.node:
-        found = ask(Inspect(program, current.node))
+        found = ask(Inspect(program, current.node, is_followed=False))
         shown = Inspector(title="") if isinstance(found, Failure) else found
         inspector(shown, key="partition.inspector", height="calc(38vh - 60px)", on_action=_on_inspector)
-    regions(
+    table = table_text(current, program.text)
+    action = regions(
         view,
         key="partition.regions",
         shown=current.pair if current.pair < len(view.report.pairs) else -1,
         selected=current.node,
-        patterns=patterns_of(table_text(current, program.text)),
+        patterns=patterns_of(table),
+        supported=supported_of(table),
         problems=problems,
         is_edited=bool(current.table_text),
         height=pane_height(_BAR_WIDTH, 62, 79) if current.node else pane_height(_BAR_WIDTH),
         on_action=_on_regions,
     )
+    if action is not None and action.kind == "line":
+        go_to_line(action.index)
+        st.switch_page(SOURCE)
 
 
 def _show(view: PartitionView, source: SourceView, program: Program, problems: tuple[Problem, ...]) -> None:

@@ -5,6 +5,8 @@ from typing import get_args
 
 import streamlit as st
 
+from relax_core.engine.debug.replies import Bisection, ValueRow
+from relax_core.engine.debug.requests import BisectOf, CompareValuesOf
 from relax_core.engine.protocol import CompareGraph, Failure, Inspect, Open, PipelineOf, StageOf, StageView
 from relax_core.present.models import Inspector, Pipeline
 from views.connection import ask, program_of, run_again
@@ -21,7 +23,8 @@ from views.widgets.pipeline import pipeline as pipeline_list
 _VIEWS: tuple[DiffTab, ...] = get_args(DiffTab)
 _CYCLE: tuple[DiffTab, ...] = ("text", "graph", "both")
 # In a narrower window the context bar has two rows.
-_BAR_WIDTH = 1010
+_BAR_WIDTH = 1210
+_VALUE_ROWS = 500
 _NAMES = re.compile(r"LambdaLift\s*(\([^)]*\))?")
 
 
@@ -73,13 +76,14 @@ def _first_changed(pipeline: Pipeline) -> int:
     return next(iter([*preferred, *(stage.index for stage in changed)]), 0)
 
 
-def _pipeline_form(pipeline: Pipeline) -> None:
+def _pipeline_form(default: str) -> None:
+    """Edit the pipeline; `default` is the text of the one that ran, if one did."""
     current = selection()
     with st.popover("Pipeline: default" if not current.pipeline else "Pipeline: own"):
-        text = st.text_area("Passes, in order", value=current.pipeline or pipeline.text, height=160)
+        text = st.text_area("Passes, in order", value=current.pipeline or default, height=160)
         with st.container(horizontal=True, gap="xsmall"):
             if st.button("Run passes", type="primary", key="passes.apply"):
-                select(pipeline="" if text.strip() == pipeline.text and not current.pipeline else text, stage=-1)
+                select(pipeline="" if text.strip() == default and not current.pipeline else text, stage=-1)
                 run_again()
                 st.rerun()
             if st.button("Default pipeline", key="passes.default"):
@@ -111,7 +115,58 @@ def _names_choice(pipeline: Pipeline) -> None:
     )
 
 
-def _show_stage(pipeline: Pipeline, view: StageView, stage: int) -> None:
+def _results() -> Bisection | Failure | None:
+    """Run the module after every stage on the same inputs, if the user asked for it."""
+    return ask(BisectOf(program_of(selection()))) if selection().results else None
+
+
+def _show_results(found: Bisection | Failure | None) -> None:
+    """Say in the bar whether a pass changes what the program computes, and lead to the first one."""
+    is_on = bool(selection().results)
+    words = "Run the module after every pass on the same inputs, and compare"
+    if st.button("Hide results" if is_on else "Check results", key="passes.results", help=words):
+        select(results=int(not is_on))
+        run_again()
+        st.rerun()
+    match found:
+        case None:
+            pass
+        case Failure():
+            chip(f"no results: {found.problems[0].code if found.problems else found.title}", "orange")
+        case Bisection(stages=stages) if (at := found.first_different) >= 0:
+            label = f":red[✕ {stages[at].name} changes the result]"
+            st.button(label, key="passes.culprit", type="tertiary", on_click=_show_culprit, args=(at,))
+        case Bisection(stages=stages):
+            ran = sum(stage.verdict != "not run" for stage in stages)
+            is_error = any(stage.verdict == "reference" and stage.words for stage in stages)
+            chip(
+                f"{'stops alike' if is_error else '✓ same results'} in {ran} stages", "orange" if is_error else "green"
+            )
+
+
+def _show_culprit(stage: int) -> None:
+    select(stage=stage, view="values", node="")
+
+
+def _values(stage: int, found: Bisection | Failure | None) -> tuple[tuple[ValueRow, ...], str]:
+    """Compare the values of bindings before and after a stage."""
+    program = program_of(selection())
+    if stage == 0:
+        return (), "The stages are compared with the source: choose one that changed it."
+    reply = ask(CompareValuesOf(program, stage - 1, program, stage))
+    if isinstance(reply, Failure):
+        return (), f"Not compared: {reply.problems[0].message if reply.problems else reply.message}"
+    both = [row for row in reply.rows if row.verdict not in ("missing", "added")]
+    unlike = sum(row.verdict == "different" for row in both)
+    count = f"{unlike} of {len(both)}" if unlike else f"None of {len(both)}"
+    words = f"{count} values that are bound both after {reply.left} and after {reply.right} differ. "
+    said = found.stages[stage].words if isinstance(found, Bisection) and stage < len(found.stages) else ""
+    order = ("different", "close", "equal", "missing", "added")
+    rows = sorted(reply.rows, key=lambda row: order.index(row.verdict))
+    return tuple(rows[:_VALUE_ROWS]), words + (f"Result: {said}" if said else "")
+
+
+def _show_stage(pipeline: Pipeline, view: StageView, stage: int, found: Bisection | Failure | None) -> None:
     current = selection()
     shown = _view()
     diff(
@@ -122,6 +177,7 @@ def _show_stage(pipeline: Pipeline, view: StageView, stage: int) -> None:
         stage=stage,
         tab=shown,
         selected=current.node,
+        values=_values(stage, found) if shown == "values" else ((), ""),
         height={"both": pane_height(_BAR_WIDTH, 50, 70), "graph": "auto"}.get(shown, pane_height(_BAR_WIDTH)),
         on_action=_on_diff,
     )
@@ -142,25 +198,29 @@ def _show_stage(pipeline: Pipeline, view: StageView, stage: int) -> None:
         )
 
 
-def _show(pipeline: Pipeline) -> None:
+def _show(pipeline: Pipeline, found: Bisection | Failure | None) -> None:
     current = selection()
     stage = current.stage if 0 <= current.stage < len(pipeline.stages) else _first_changed(pipeline)
     left, middle, right = st.columns([280, 874, 286], gap=None)
     with left:
         height = pane_height(_BAR_WIDTH)
-        pipeline_list(pipeline, key="passes.list", stage=stage, height=height, on_action=_on_pipeline)
+        stages = found.stages if isinstance(found, Bisection) else ()
+        verdicts = tuple((item.index, item.verdict, item.words) for item in stages)
+        pipeline_list(
+            pipeline, key="passes.list", stage=stage, verdicts=verdicts, height=height, on_action=_on_pipeline
+        )
     with middle:
         view = ask(StageOf(program_of(current), stage))
         if isinstance(view, Failure):
             show_failure(view)
         else:
             with st.container(gap=None):
-                _show_stage(pipeline, view, stage)
+                _show_stage(pipeline, view, stage, found)
     with right, st.container(key="drawer"):
         node = ask(Inspect(program_of(current), current.node)) if current.node else Inspector(title="")
-        found = Inspector(title="") if isinstance(node, Failure) else node
+        shown = Inspector(title="") if isinstance(node, Failure) else node
         height = pane_height(_BAR_WIDTH)
-        inspector(found, key="passes.inspector", is_drawer=True, height=height, on_action=_on_inspector)
+        inspector(shown, key="passes.inspector", is_drawer=True, height=height, on_action=_on_inspector)
 
 
 with page():
@@ -168,14 +228,22 @@ with page():
         form = st.container(horizontal=True, vertical_alignment="center", gap="xsmall", width="content")
         if st.button("Run again", type="primary", key="passes.again"):
             run_again()
+        results = st.container(horizontal=True, vertical_alignment="center", gap="xsmall", width="content")
     source = ask(Open(program_of(selection())))
     stages = ask(PipelineOf(program_of(selection())))
+    with form:
+        _pipeline_form("" if isinstance(stages, Failure) else stages.text)
     if isinstance(stages, Failure):
         show_failure(stages)
     else:
         with form:
-            _pipeline_form(stages)
             _names_choice(stages)
-            chip(f"{sum(stage.is_changed for stage in stages.stages)} of {len(stages.stages) - 1} passes changed it")
-        _show(stages)
+            if not selection().results:
+                chip(
+                    f"{sum(stage.is_changed for stage in stages.stages)} of {len(stages.stages) - 1} passes changed it"
+                )
+        found = _results()
+        with results:
+            _show_results(found)
+        _show(stages, found)
     status_line(None if isinstance(source, Failure) else source.status)

@@ -2,14 +2,14 @@
 
 import streamlit as st
 
-from relax_core.engine.protocol import Failure, HitsOf, Open, RunOf, SourceView, StopOf
-from relax_core.jit.options import MODES
+from relax_core.engine.protocol import Failure, HitsOf, Open, RunOf, StopOf
 from relax_core.present.run_models import PointHits, Run
-from views.connection import ask, mode_of, program_of, run_again
+from views.connection import ask, program_of, run_again
 from views.failures import show_failure
 from views.frame import bar, chip, page, status_line
 from views.heights import pane_height
 from views.points import read, written
+from views.run_forms import inputs_form, options_form, values_form
 from views.state import select, selection
 from views.widgets.stepper import StepperAction, stepper
 
@@ -20,7 +20,7 @@ _WINDOW = "run.window"
 # What the conditions of breakpoints came to: a number for the question, and the answer.
 _HITS = "run.hits"
 # In a narrower window the context bar has two rows.
-_BAR_WIDTH = 970
+_BAR_WIDTH, _ERROR_BAR_WIDTH = 970, 1210
 
 
 def _on_step(action: StepperAction) -> None:
@@ -33,33 +33,6 @@ def _on_step(action: StepperAction) -> None:
                 st.session_state[_CONTINUES] = action.command
         case _:
             pass
-
-
-def _inputs_form(source: SourceView) -> None:
-    current = selection()
-    with st.popover(f"Inputs: seed {current.seed}"):
-        seed = st.number_input("Seed of the generated inputs", min_value=0, value=current.seed, key="run.seed")
-        if int(seed) != current.seed:
-            select(seed=int(seed), time=-1)
-            st.rerun()
-        entries = source.entries
-        if len(entries) > 1:
-            shown = current.entry if current.entry in entries else entries[0]
-            entry = st.selectbox("Function", entries, index=entries.index(shown), key="run.entry")
-            if entry != shown:
-                select(entry=entry, time=-1)
-                st.rerun()
-
-
-def _options_form() -> None:
-    current = selection()
-    mode = mode_of(current)
-    with st.popover(f"Arithmetic: {mode}"):
-        chosen = st.segmented_control("How kernels round", MODES, default=mode, key="run.mode") or mode
-        finds = st.toggle("Stop at an element that nothing wrote", value=bool(current.unwritten), key="run.unwritten")
-    if chosen != mode or finds != bool(current.unwritten):
-        select(mode=chosen, unwritten=int(finds), time=-1)
-        st.rerun()
 
 
 def _continue() -> None:
@@ -124,7 +97,7 @@ def _show(run: Run) -> None:
         by="instruction" if current.view == "instruction" else "binding",
         breakpoints=read(current.breakpoints),
         hits=_hits(run),
-        height=pane_height(_BAR_WIDTH),
+        height=pane_height(_BAR_WIDTH if run.problem is None else _ERROR_BAR_WIDTH),
         on_action=_on_step,
     )
 
@@ -142,10 +115,10 @@ with page():
     run = source if isinstance(source, Failure) and is_cancelled else _run()
     if not isinstance(source, Failure):
         with form:
-            _inputs_form(source)
-            _options_form()
+            inputs_form(source)
+            options_form()
             if isinstance(run, Run):
-                chip(f"compiled, {len(run.functions)} function{'' if len(run.functions) == 1 else 's'}")
+                values_form(run)
                 _to_the_stop(run)
     if isinstance(run, Failure):
         show_failure(run)

@@ -1,5 +1,6 @@
 // Two texts side by side with the pass's head, and its rewrites and remarks.
 
+const VALUE_SIGN = { equal: ["=", ""], close: ["≈", ""], different: ["✕", "removed"], missing: ["−", ""], added: ["+", ""] };
 const REMARK_TONE = { applied: "added", missed: "warning", note: "" };
 
 function createDiff(root, tell) {
@@ -21,7 +22,7 @@ function createDiff(root, tell) {
   }
 
   function setView(next, take) {
-    const isDrawn = view.tab === next.tab && body.firstChild && root.dataset.drawn === root.dataset.rev;
+    const isDrawn = next.tab !== "values" && view.tab === next.tab && body.firstChild && root.dataset.drawn === root.dataset.rev;
     view = next;
     const wanted = take("node");
     if (wanted !== undefined) selected = wanted;
@@ -57,7 +58,7 @@ function createDiff(root, tell) {
   function drawBody() {
     root.dataset.drawn = root.dataset.rev || "";
     halves = [];
-    const draw = { rewrites: drawRewrites, remarks: drawRemarks, graph: () => [] }[view.tab] || drawSides;
+    const draw = { rewrites: drawRewrites, remarks: drawRemarks, values: drawValues, graph: () => [] }[view.tab] || drawSides;
     body.replaceChildren(...draw());
     body.hidden = view.tab === "graph";
   }
@@ -148,9 +149,15 @@ function createDiff(root, tell) {
     return [list("Remarks", ["#", "Kind", "Remark", ""], rows, "No remarks", "This pass said nothing about what it did.")];
   }
 
+  function drawValues() {
+    const rows = view.values.map((item) => el("tr", { class: item.verdict === "different" ? "unlike" : "" },
+      el("td", {}, chip(`${VALUE_SIGN[item.verdict][0]} ${item.verdict}`, VALUE_SIGN[item.verdict][1])), el("td", { class: "m" }, item.name), el("td", { class: "m muted" }, item.type), el("td", {}, item.words), el("td", { class: "muted r" }, item.line ? String(item.line) : "")));
+    return [view.values_note ? el("div", { class: "pad muted" }, view.values_note) : "", list("Values", ["Verdict", "Binding", "Type", "Difference", "Line"], rows, "No values", "Neither of the two runs bound a value.")];
+  }
+
   function list(label, names, rows, emptyTitle, emptyText) {
     if (!rows.length) return el("div", { class: "items body" }, el("div", { class: "state" }, el("b", {}, emptyTitle), emptyText));
-    return el("div", { class: "items" }, el("table", { "aria-label": label }, el("tr", {}, names.map((name) => el("th", {}, name))), rows));
+    return el("div", { class: "items", role: "region", "aria-label": `${label} of this stage`, tabindex: "0" }, el("table", { "aria-label": label }, el("tr", {}, names.map((name) => el("th", {}, name))), rows));
   }
 }
 

@@ -4,10 +4,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
+from relax_core.engine.debug.replies import ValueRow
 from relax_core.present.models import Diff, Pipeline, StageDetail
 from views.widgets.channel import PANE_HEIGHT, channel
 
-DiffTab = Literal["both", "text", "graph", "rewrites", "remarks"]
+DiffTab = Literal["both", "text", "graph", "rewrites", "remarks", "values"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +37,7 @@ def diff(
     selected: str = "",
     height: str = PANE_HEIGHT,
     max_height: str = "",
+    values: tuple[tuple[ValueRow, ...], str] = ((), ""),
     on_action: Callable[[DiffAction], None] | None = None,
 ) -> DiffAction | None:
     """Show two texts side by side.
@@ -44,6 +46,7 @@ def diff(
         detail: gives the head (name, summary, choice of view) and the lists; without it there is no head.
         pipeline: gives the stages of the scrubber; without it there is none.
         tab: `both` shows the text and leaves room for a graph below it, `graph` shows the head only.
+        values: for the tab `values`: the bindings before and after, and a sentence above them.
         height: a CSS length; `auto` together with `max_height` where something follows below.
     """
     views = () if detail is None else _views(detail)
@@ -62,6 +65,8 @@ def diff(
             "stage": stage,
             "height": height,
             "max_height": max_height,
+            "values": values[0],
+            "values_note": values[1],
         },
         commands={"node": selected},
         on_action=on_action,
@@ -75,4 +80,5 @@ def _views(detail: StageDetail) -> tuple[tuple[DiffTab, str], ...]:
         ("graph", "Graph"),
         ("rewrites", f"Rewrites {len(detail.rewrites)}"),
         ("remarks", f"Remarks {len(detail.remarks)}"),
+        ("values", "Values"),
     )

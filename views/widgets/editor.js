@@ -2,6 +2,8 @@
 
 const MAX_FILE_BYTES = 4 << 20;
 const CHANGE_DELAY = 400;
+// Typing in a text with more lines takes the browser longer than a user waits.
+const TYPED_LINES = 300;
 const CARET_DELAY = 120;
 
 function createEditor(root, tell) {
@@ -68,7 +70,7 @@ function createEditor(root, tell) {
     redraw();
   }
 
-  // A dropped file takes the place of the text. Typing it in, as a person would, keeps undo.
+  // A dropped file takes the place of the text. Typing it in, as a person would, keeps undo; a long one is put in.
   async function openDropped(event) {
     const file = event.dataTransfer.files[0];
     if (!file || box.readOnly) return;
@@ -76,7 +78,8 @@ function createEditor(root, tell) {
     const text = file.size > MAX_FILE_BYTES ? `# ${file.name} is larger than ${MAX_FILE_BYTES >> 20} MB: not opened` : await file.text();
     box.focus();
     box.select();
-    if (!document.execCommand("insertText", false, text)) {
+    const isShort = text.split("\n", TYPED_LINES + 1).length <= TYPED_LINES;
+    if (!isShort || !document.execCommand("insertText", false, text)) {
       box.setRangeText(text);
       box.dispatchEvent(new Event("input"));
     }

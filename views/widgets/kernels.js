@@ -1,6 +1,7 @@
 // A kernel in three forms beside each other; a line, a row or a key selects a part, and all forms show it.
 
 const LINES_SHOWN = 6000;
+const ORIGINS_SHOWN = 4;
 
 function createKernels(root, tell) {
   const body = el("div", { class: "forms" });
@@ -35,13 +36,21 @@ function createKernels(root, tell) {
   function draw() {
     const toggle = segments("Form of the IR", [["lowered", "as lowered"], ["optimised", "optimised"]], form, choose);
     panes = [
-      pane("TIR", model.tir, "", el("code", { class: "n" }, model.name)),
+      pane("TIR", model.tir, origins(), el("code", { class: "n" }, model.name)),
       pane("LLVM", model[form], count(model[form].instruction_count, "instruction"), toggle),
       pane("Assembly", model.assembly, count(model.assembly.instruction_count, "instruction"), el("code", { class: "n" }, model.target)),
     ];
     body.replaceChildren(...panes.map((item) => item.section), ...tables());
     root.dataset.form = form;
     root.dataset.kernel = model.name;
+  }
+
+  // The lines of the user's text that the kernel computes, as links to them.
+  function origins() {
+    const link = ([number, text]) => el("button", { type: "button", class: "link", title: text, "aria-label": `Line ${number} of the source: ${text}`, click: () => tell({ kind: "line", part, form, line: number }) }, number);
+    const shown = model.origins.slice(0, ORIGINS_SHOWN);
+    if (!shown.length) return "";
+    return [model.origins.length > 1 ? "lines " : "line ", shown.map((origin, k) => [k ? ", " : "", link(origin)]), model.origins.length > shown.length ? ` and ${model.origins.length - shown.length} more` : ""];
   }
 
   function choose(next) {

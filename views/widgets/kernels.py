@@ -12,11 +12,12 @@ Form = Literal["lowered", "optimised"]
 
 @dataclass(frozen=True, slots=True)
 class KernelsAction:
-    """What the user did: selected a part, 0 for none, or another form of the IR."""
+    """What the user did: selected a part, 0 for none, or another form of the IR, or asked for a line of the text."""
 
-    kind: Literal["part", "form"]
+    kind: Literal["part", "form", "line"]
     part: int = 0
     form: Form = "optimised"
+    line: int = 0
 
 
 _KERNELS = channel("kernels", KernelsAction)

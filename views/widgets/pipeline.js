@@ -1,5 +1,7 @@
 // Pipeline: the stages, unchanged ones hidden and counted.
 
+const VERDICT_SIGN = { reference: ["•", "muted"], same: ["✓", "ok-text"], different: ["✕", "error-text"], "not run": ["–", "muted"] };
+
 function createPipeline(root, tell) {
   const head = el("div", { class: "ph" });
   const bar = el("div", { class: "row bar" });
@@ -26,7 +28,13 @@ function createPipeline(root, tell) {
   }
 
   function isHidden(stage) {
-    return isHiding && !stage.is_changed && !stage.problems.length && stage.index !== current && stage.index !== 0 && stage.index !== model.stages.length - 1;
+    return isHiding && !stage.is_changed && !isSuspect(stage.index) && !stage.problems.length && stage.index !== current && stage.index !== 0 && stage.index !== model.stages.length - 1;
+  }
+
+  // The first stage whose result is another one stays in sight, whatever is hidden.
+  function isSuspect(index) {
+    const first = view.verdicts.find(([, verdict]) => verdict === "different");
+    return Boolean(first) && first[0] === index;
   }
 
   function draw() {
@@ -51,14 +59,20 @@ function createPipeline(root, tell) {
       rows.push(stageRow(stage));
     }
     flush();
-    stages.replaceChildren(el("table", { "aria-label": "Stages" }, el("tr", {}, el("th", { class: "r no" }, "#"), el("th", {}, "Pass"), el("th", { class: "r change" }, "Change"), el("th", { class: "r ms" }, "ms")), rows));
+    stages.replaceChildren(el("table", { "aria-label": "Stages" }, el("tr", {}, el("th", { class: "r no" }, "#"), el("th", {}, "Pass"), el("th", { class: "r change" }, "Change"), el("th", { class: "r ms" }, view.verdicts.length ? "Result" : "ms")), rows));
   }
 
   function stageRow(stage) {
     const row = el("tr", { class: (stage.index === current ? "on " : "") + (stage.is_changed ? "changed" : ""), "aria-current": stage.index === current ? "step" : null, data: { stage: stage.index } },
       el("td", { class: "m muted r no" }, String(stage.index)), el("td", { title: stage.name }, stage.name), el("td", { class: "r change" }, changeOf(stage)),
-      el("td", { class: "m muted r ms" }, stage.seconds >= 0 && stage.index > 0 ? milliseconds(stage.seconds) : ""));
+      view.verdicts.length ? verdictCell(stage.index) : el("td", { class: "m muted r ms" }, stage.seconds >= 0 && stage.index > 0 ? milliseconds(stage.seconds) : ""));
     return pickable(row, () => go(stage.index));
+  }
+
+  function verdictCell(index) {
+    const [, verdict, words] = view.verdicts.find(([stage]) => stage === index) || [index, "not run", "This stage was not reached."];
+    const [sign, tone] = VERDICT_SIGN[verdict];
+    return el("td", { class: "r ms", title: words }, el("span", { class: tone, role: "img", "aria-label": `Result: ${verdict}${words ? `, ${words}` : ""}` }, sign));
   }
 
   function changeOf(stage) {

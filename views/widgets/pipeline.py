@@ -18,6 +18,9 @@ class PipelineAction:
     """The id of a button; `view` for the key `d`: next of text, graph, both."""
 
 
+Verdicts = tuple[tuple[int, str, str], ...]
+"""Triples (stage, verdict of `StageResult`, words)."""
+
 _PIPELINE = channel("pipeline", PipelineAction)
 
 
@@ -27,10 +30,13 @@ def pipeline(
     key: str,
     stage: int,
     actions: Buttons = (),
+    verdicts: Verdicts = (),
     height: str = PANE_HEIGHT,
     on_action: Callable[[PipelineAction], None] | None = None,
 ) -> PipelineAction | None:
-    """Show the stages; unchanged ones are hidden and counted until the user shows them."""
-    return _PIPELINE.show(
-        key, model, view={"actions": actions, "height": height}, commands={"stage": stage}, on_action=on_action
-    )
+    """Show the stages; unchanged ones are hidden and counted until the user shows them.
+
+    With `verdicts` a column tells what came of running the module after each stage.
+    """
+    view = {"actions": actions, "verdicts": verdicts, "height": height}
+    return _PIPELINE.show(key, model, view=view, commands={"stage": stage}, on_action=on_action)

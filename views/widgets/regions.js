@@ -2,6 +2,7 @@
 
 const ROWS_SHOWN = 40;
 const TONE_SIGN = { ok: "✓", warning: "▲", error: "✕" };
+const UNSUPPORTED = "no target supports it";
 const CATEGORIES = ["cat0", "cat1", "cat2", "cat3", "cat4", "cat5"];
 
 function createRegions(root, tell) {
@@ -9,10 +10,9 @@ function createRegions(root, tell) {
   root.append(body);
   let model = null;
   let view = {};
-  let chosen = 0;
-  let drafts = new Map();
   let unfolded = new Set();
   let drawn = "";
+  const patterns = createPatterns(tell, () => draw(), (...rest) => table(...rest));
   return { setModel, setView };
 
   function setModel(next) {
@@ -21,17 +21,21 @@ function createRegions(root, tell) {
   }
 
   function setView(next) {
-    if (JSON.stringify(view.patterns) !== JSON.stringify(next.patterns)) drafts = new Map();
+    const isElsewhere = next.selected && next.selected !== view.selected;
     view = next;
-    if (drawn !== JSON.stringify(view)) draw();
+    patterns.take(model, view);
+    if (drawn === JSON.stringify(view)) return;
+    draw();
     drawn = JSON.stringify(view);
+    const row = isElsewhere && body.querySelector("tr.on[data-region]");
+    if (row) row.scrollIntoView({ block: "nearest" });
   }
 
   function draw() {
     const focused = root.getRootNode().activeElement;
     const name = focused && body.contains(focused) ? focused.dataset.focus : "";
     const at = body.scrollTop;
-    body.replaceChildren(...[pairs(), regionTable(), coverage(), unsupported(), ways(), patternPart()].flat(3).filter(Boolean));
+    body.replaceChildren(...[notUsed(), notes(), problems(), pairs(), regionTable(), coverage(), unsupported(), ways(), patterns.parts()].flat(3).filter(Boolean));
     body.classList.toggle("below", Boolean(view.selected));
     body.scrollTop = at;
     root.dataset.shown = String(view.shown);
@@ -56,11 +60,43 @@ function createRegions(root, tell) {
 
   function targetOf(target) {
     const turn = Math.floor(model.targets.indexOf(target) / CATEGORIES.length);
-    return [symbol(category(target)), turn > 0 ? String(turn + 1) : "", " ", target];
+    return el("span", { class: "target" }, symbol(category(target)), turn > 0 ? String(turn + 1) : "", el("span", {}, target));
   }
 
   function short(name, target) {
     return name.startsWith(`${target} `) ? name.slice(target.length + 1) : name;
+  }
+
+  // An edit that is no table leaves everything as the sample's table has it: say so first.
+  function notUsed() {
+    if (!view.problems.length) return "";
+    const back = button("Back to the sample's table", "", "", () => tell({ kind: "revert" }), { data: { focus: "discard" } });
+    return el("div", { class: "banner error", role: "alert" }, el("b", {}, "The edited table is not used."), " What stands here is of the sample's table.", view.patterns.length ? "" : " Mend the text under Options.", problemList(view.problems), el("div", { class: "row" }, back));
+  }
+
+  function notes() {
+    const found = model.report.notes;
+    return found.length ? el("div", { class: "banner", role: "status" }, found.map((text) => el("div", {}, severitySign("warning"), " ", prose(text)))) : "";
+  }
+
+  function lineLink(line) {
+    return line ? el("button", { type: "button", class: "link", title: "Show the line in the source", click: (event) => { event.stopPropagation(); tell({ kind: "line", index: line }); } }, `line ${line}`) : "";
+  }
+
+  // What the passes found wrong: begins without an end, variables that nothing binds.
+  function problems() {
+    const staged = model.stages.flatMap((stage) => stage.problems.map((item) => ({ ...item, stage: stage.name })));
+    const names = new Map(model.free_variables.map((item) => [`%${item.name} is not bound`, item]));
+    const result = model.problems.map((item) => ({ ...item, stage: "PartitionGraph", free: names.get(item.message) }));
+    const found = [...staged, ...result];
+    if (!found.length) return "";
+    const row = (item, index) => {
+      const free = item.free;
+      const words = free && free.region ? `\`%${free.name}\` is not bound: it stands for the begin of region ${free.region}, which never ends.` : sentence(item.message, "%");
+      const show = free && free.node ? el("button", { type: "button", class: "link", data: { focus: `free${index}` }, click: () => tell({ kind: "select", node: free.node }) }, "Show the begin") : "";
+      return el("tr", {}, el("td", { class: "nw" }, severitySign(item.severity), " ", el("span", { class: "muted" }, item.code)), el("td", { class: "nw" }, item.stage), el("td", {}, prose(words), " ", show), el("td", { class: "r nw" }, lineLink(free ? free.line : item.line)));
+    };
+    return [headOf("Problems", String(found.length)), table("Problems", [["Code"], ["Pass"], ["What is wrong"], [""]], found, row)];
   }
 
   function pairs() {
@@ -73,10 +109,20 @@ function createRegions(root, tell) {
       const line = pickable(el("tr", { class: isShown ? "on" : "", "aria-label": `Show ${pair.producer} and ${pair.user}`, data: { focus: `pair${index}`, pair: index } },
         el("td", { class: "nw" }, symbol(category(pair.target), pair.target), ` ${short(pair.producer, pair.target)} and ${short(pair.user, pair.target)}`), el("td", { class: "nw" }, chip(pair.kind, "error nw")),
         el("td", {}, pathOf(pair)), el("td", { class: "r nw" }, el("span", { class: "link" }, isShown ? "Shown" : "Show"))), pick);
-      const why = el("tr", {}, el("td", { colspan: 4, class: "sub" }, prose(sentence(pair.message, pair.producer)), pair.kind === "let" ? [" ", el("button", { type: "button", class: "link", data: { focus: "through" }, click: () => tell({ kind: "through", index }) }, "Try through the let")] : ""));
+      const why = el("tr", {}, el("td", { colspan: 4, class: "sub" }, prose(sentence(pair.message, pair.target)), " ", counterfactual(pair, index)));
       return isShown ? [line, why] : [line];
     };
     return [head, table("Not merged", [["Pair"], ["Reason"], ["Blocking path"], [""]], found, row)];
+  }
+
+  // What would make the two one: the page tries it.
+  function counterfactual(pair, index) {
+    const link = (words, action) => el("button", { type: "button", class: "link", data: { focus: "through" }, click: () => tell(action) }, words);
+    if (pair.kind === "let") return link("Try through the let", { kind: "through", index });
+    const left = new Set(model.report.unsupported.map((item) => item.operator));
+    const operators = pair.path.slice(1, -1).filter((name) => left.has(name));
+    if (!operators.length || !["unsupported operator", "blocking path"].includes(pair.kind)) return "";
+    return link(`Try with ${operators.join(", ")} in ${pair.target}`, { kind: "support", command: pair.target, text: operators.join(",") });
   }
 
   function pathOf(pair) {
@@ -96,7 +142,16 @@ function createRegions(root, tell) {
       el("td", { class: "r nw", title: titleOf(item.inputs, item.constants) }, flows(item.inputs), item.constants.length ? el("div", { class: "muted" }, count(item.constants.length, "literal")) : ""), el("td", { class: "r nw", title: titleOf(item.outputs, []) }, size(item.outputs)),
       el("td", { class: "m" }, item.is_open ? chip("never ends", "error") : item.external ? nameOf(item.external) : el("span", { class: "muted" }, isCut ? "no function: it stays in place" : "not partitioned"))),
     () => tell({ kind: "select", node: item.nodes[0] || "", function: item.function }));
-    return [headOf("Regions", found.length), table("Regions", [["Region"], ["Target"], ["Ops", "r"], ["In", "r"], ["Out", "r"], ["After PartitionGraph"]], found, row)];
+    const rows = (item, index) => (item.nodes.includes(view.selected) ? [row(item, index), inside(item)] : [row(item, index)]);
+    return [headOf("Regions", found.length), table("Regions", [["Region"], ["Target"], ["Ops", "r"], ["In", "r"], ["Out", "r"], ["After PartitionGraph"]], found, rows)];
+  }
+
+  // Which operators of the text a region holds, and what crosses its border.
+  function inside(item) {
+    const place = (place) => el("span", { class: "place" }, el("button", { type: "button", class: "chip code", click: () => tell({ kind: "select", node: place.node, function: item.function }) }, place.operator), lineLink(place.line));
+    const flow = (flow) => el("span", { class: "place" }, el("code", {}, flow.source || flow.name), el("span", { class: "muted" }, ` ${flow.type}, ${size([flow])}`));
+    const rows = [["Holds", item.places.slice(0, ROWS_SHOWN).map(place), item.places.length - ROWS_SHOWN], ["Takes", item.inputs.map(flow), 0], ["Gives", item.outputs.map(flow), 0]];
+    return el("tr", { data: { inside: item.name } }, el("td", { colspan: 6, class: "sub" }, el("dl", {}, rows.filter(([, found]) => found.length).map(([word, found, rest]) => [el("dt", {}, word), el("dd", {}, found, rest > 0 ? el("span", { class: "muted" }, `and ${count(rest, "operator")} more`) : "")]))));
   }
 
   function coverage() {
@@ -116,53 +171,23 @@ function createRegions(root, tell) {
   function unsupported() {
     const found = model.report.unsupported;
     if (!found.length) return "";
-    const row = (item, index) => pickable(el("tr", { data: { focus: `left${index}` } }, el("td", { class: "m" }, item.operator), el("td", { class: "r" }, item.count), el("td", { class: "sub" }, prose(item.reason))), () => tell({ kind: "select", node: item.nodes[0] || "" }));
-    return [headOf("Not offloaded", count(found.reduce((sum, item) => sum + item.count, 0), "operator")), table("Not offloaded", [["Operator"], ["Count", "r"], ["Why"]], found, row)];
+    const targets = view.supported.map(([target]) => target).slice(0, 3);
+    const offer = (operator) => (target) => el("button", { type: "button", class: "link", "aria-label": `Add ${operator} to ${target}`, click: (event) => { event.stopPropagation(); tell({ kind: "support", command: target, text: operator }); } }, `Add to ${target}`);
+    const row = (item, index) => {
+      const lines = [...new Set(item.places.map((place) => place.line).filter(Boolean))];
+      const shown = [lines.slice(0, 4).map((line) => [lineLink(line), " "]), lines.length > 4 ? el("span", { class: "muted" }, `and ${lines.length - 4} more`) : ""];
+      return pickable(el("tr", { class: item.nodes.includes(view.selected) ? "on" : "", data: { focus: `left${index}`, left: item.operator } }, el("td", { class: "m" }, item.operator), el("td", { class: "r" }, item.count), el("td", { class: "sub" }, shown), el("td", { class: "sub" }, prose(item.reason)),
+        el("td", { class: "r" }, item.reason === UNSUPPORTED ? targets.map((target) => [offer(item.operator)(target), " "]) : "")), () => tell({ kind: "select", node: item.nodes[0] || "" }));
+    };
+    return [headOf("Not offloaded", count(found.reduce((sum, item) => sum + item.count, 0), "operator")), table("Not offloaded", [["Operator"], ["Count", "r"], ["Where"], ["Why"], [""]], found, row)];
   }
 
   function ways() {
+    if (!model.has_lets) return [headOf("Lets"), el("p", { class: "none" }, "This program has no let: the five ways to treat lets are one.")];
     const row = (way) => pickable(el("tr", { class: way.is_current ? "on" : "", "aria-label": `Lets: ${way.lets}`, data: { focus: `way-${way.lets}`, lets: way.lets } },
       el("td", { class: "m nw" }, way.lets), el("td", { class: "r" }, way.region_count), el("td", { class: "r" }, way.open_begin_count),
       el("td", {}, el("span", { class: `chip nw ${way.tone}` }, `${TONE_SIGN[way.tone] || ""} ${way.result}`), " ", el("span", { class: way.free_variables.length ? "m muted" : way.is_current ? "" : "muted" }, prose(way.detail)))), () => tell({ kind: "lets", command: way.lets }));
     return [headOf("Lets, five ways", "same program, each option"), table("Lets, five ways", [["Lets"], ["Regions", "r"], ["Open begins", "r"], ["Result"]], model.ways, row)];
-  }
-
-  function patternPart() {
-    if (!view.patterns.length) return [headOf("Pattern", "0"), el("p", { class: "none" }, "The table has no pattern.")];
-    chosen = Math.min(chosen, view.patterns.length - 1);
-    const [name, own] = view.patterns[chosen];
-    const found = model.patterns.find((item) => item.name === name) || { match_count: 0, places: [] };
-    const area = el("textarea", { "aria-label": `Pattern ${name}`, spellcheck: "false", data: { focus: "pattern" }, input: () => { drafts.set(name, area.value); tools(); } });
-    area.value = drafts.has(name) ? drafts.get(name) : own;
-    area.rows = Math.min(9, Math.max(3, Math.ceil(area.value.split("\n").reduce((sum, line) => sum + Math.max(1, Math.ceil(line.length / 74)), 0))));
-    area.addEventListener("keydown", (event) => {
-      event.stopPropagation();
-      if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) { event.preventDefault(); send(); }
-    });
-    const send = () => tell({ kind: "pattern", index: chosen, text: area.value });
-    const bar = el("div", { class: "row" });
-    const tools = () => bar.replaceChildren(button("Try", area.value === own ? "" : "p", "Ctrl+Enter", send, { data: { focus: "try" } }), view.edited ? button("Back to the sample's table", "t", "", () => { drafts = new Map(); tell({ kind: "revert" }); }, { data: { focus: "revert" } }) : "", el("span", { class: "sp" }), area.value === own ? "" : el("span", { class: "muted" }, "edited"));
-    tools();
-    const pick = view.patterns.length > 1 ? choose() : el("span", { class: "n" }, name);
-    const state = view.problems.length ? el("span", { class: "chip error nw" }, `✕ ${count(view.problems.length, "problem")}`) : found.match_count ? el("span", { class: "chip ok nw" }, `✓ ${count(found.match_count, "match", "matches")}`) : el("span", { class: "chip nw" }, "no match");
-    return [headOf("Pattern", "", pick, el("span", { class: "sp" }), state), el("div", { class: "editor" }, area, bar, problemList()), places(found)];
-  }
-
-  function choose() {
-    const box = el("select", { "aria-label": "Pattern", data: { focus: "choose" }, change: () => { chosen = box.selectedIndex; draw(); } }, view.patterns.map(([name], index) => el("option", { value: String(index), selected: index === chosen }, name)));
-    return box;
-  }
-
-  function problemList() {
-    const line = (item) => el("div", {}, severitySign(item.severity), " ", item.line ? el("span", { class: "muted" }, `line ${item.line}, column ${item.column}: `) : "", prose(item.message), item.hint ? el("span", { class: "sub" }, ` ${item.hint}`) : "");
-    return view.problems.length ? el("div", { class: "problems", role: "alert" }, view.problems.map(line)) : "";
-  }
-
-  function places(found) {
-    const row = (item, index) => pickable(el("tr", { class: item.nodes[0] === view.selected ? "on" : "", data: { focus: `match${index}`, match: index } },
-      el("td", { class: "nw" }, el("span", { class: item.is_match ? "chip ok nw" : "chip warning nw" }, item.is_match ? "✓ match" : "✕ miss")), el("td", { class: "r" }, item.line || ""), el("td", { class: "m" }, item.what),
-      item.is_match ? [el("td", { class: "m" }, item.arguments), el("td", { class: "nw muted" }, item.alternative)] : el("td", { colspan: 2, class: "sub" }, item.reason)), () => tell({ kind: "match", node: item.nodes[0] || "" }));
-    return found.places.length ? table("Matches", [["Place"], ["Line", "r"], ["Operator or callee"], ["Arguments, or why not"], ["Alternative", "nw"]], found.places, row) : "";
   }
 }
 

@@ -13,15 +13,28 @@ from views.widgets.channel import PANE_HEIGHT, channel
 class RegionsAction:
     """What the user did."""
 
-    kind: Literal["show", "lets", "select", "match", "through", "pattern", "revert"]
+    kind: Literal[
+        "show",
+        "lets",
+        "select",
+        "match",
+        "through",
+        "line",
+        "pattern",
+        "add",
+        "remove",
+        "support",
+        "unsupport",
+        "revert",
+    ]
     index: int = -1
-    """The pair to show, -1 for none; the pattern."""
+    """The pair to show, -1 for none; the pattern; the line of the text."""
     command: str = ""
-    """The way to treat lets."""
+    """The way to treat lets; the name of the pattern; the target that is to take an operator, or not to."""
     node: str = ""
     function: str = ""
     text: str = ""
-    """The pattern as it is to be."""
+    """The pattern as it is to be; operators, separated by commas."""
 
 
 _REGIONS = channel("regions", RegionsAction)
@@ -34,6 +47,7 @@ def regions(
     shown: int = -1,
     selected: str = "",
     patterns: tuple[tuple[str, str], ...] = (),
+    supported: tuple[tuple[str, tuple[str, ...]], ...] = (),
     problems: tuple[Problem, ...] = (),
     is_edited: bool = False,
     height: str = PANE_HEIGHT,
@@ -45,7 +59,8 @@ def regions(
         shown: the pair whose blocking path the graph shows.
         selected: node to mark in the tables.
         patterns: name and text of each pattern of the table, as the user wrote it.
-        problems: of the patterns; while there are some, the tables are those of the table before the edit.
+        supported: the operators that each target takes, as the user wrote them.
+        problems: of the patterns; while there are some, the tables are those of the sample's table.
         is_edited: the table is no sample's any more.
     """
     return _REGIONS.show(
@@ -55,6 +70,7 @@ def regions(
             "shown": shown,
             "selected": selected,
             "patterns": patterns,
+            "supported": supported,
             "problems": problems,
             "edited": is_edited,
             "height": height,

@@ -122,6 +122,7 @@ def _declared(reader: "RelaxReader", node: ast.Name) -> Type | None:
 
 
 def read_types(reader: "RelaxReader", node: ast.expr) -> tuple[Type, ...]:
+    """Read one type, or a list of types."""
     items = node.elts if isinstance(node, ast.Tuple | ast.List) else [node]
     return tuple(reader.declared(item) for item in items)
 

@@ -28,18 +28,18 @@ from relax_core.ir.expr import (
     Var,
 )
 from relax_core.ir.prim import FloatImm, IntImm, PrimExpr, PrimVar, StringImm, dtype_of
-from relax_core.ir.types import OBJECT, ObjectType, PrimType, TupleType, Type
+from relax_core.ir.types import OBJECT, FuncType, ObjectType, PrimType, TupleType, Type
 from relax_core.source import Span
 
 _NO_NUMBERS = ("string", "handle", "void", "")
-_KEPT = (PrimType, TupleType)
+_KEPT = (PrimType, TupleType, FuncType)
 _WORD = re.compile(r"[^\W\d]\w*")
 _SCALAR_CALLS = ("relax.shape", "relax.ShapeExpr", "relax.Tensor", "relax.Shape")
 
 
 @dataclass(slots=True)
 class PrimVariables:
-    """What is known of variables while a function is read: scalar and tuple types, and symbols by their variable.
+    """What is known of variables while a function is read: types of scalars, tuples and functions, and symbols.
 
     A symbol that is made in a branch or a block is visible only there; `inner` opens such a place. `result_of` holds
     the results that functions of the module declare, `local_result_of` those of local functions, `computed` the names
@@ -62,6 +62,13 @@ class PrimVariables:
 
         `None` if it is not computed with, is no scalar, or has a symbol or a literal for its value already.
         """
+        found = self.unnamed(value, annotation)
+        if found is None or name not in self.computed:
+            return None
+        return PrimType(found.dtype, PrimVar(name, found.dtype, span=span))
+
+    def unnamed(self, value: Expr, annotation: Type | None) -> PrimType | None:
+        """Return the type of a scalar that neither a symbol nor a literal stands for; `None` for other values."""
         if annotation is not None and not (isinstance(annotation, PrimType) and annotation.value is None):
             return None
         known = self.type(value)
@@ -72,10 +79,10 @@ class PrimVariables:
             return None
         if isinstance(annotation, PrimType) and annotation.dtype != found.dtype:
             return None
-        return PrimType(found.dtype, PrimVar(name, found.dtype, span=span)) if name in self.computed else None
+        return found
 
     def note(self, var: Var, value: Expr) -> None:
-        """Remember the type of a variable that is bound to `value`, if it is a scalar or a tuple."""
+        """Remember the type of a variable that is bound to `value`, if it is a scalar, a tuple or a function."""
         found = self.type(value) if var.annotation is None else var.annotation
         if isinstance(found, _KEPT):
             self.type_of[var] = found
@@ -87,10 +94,12 @@ class PrimVariables:
             del self.symbol_of[key]
 
     def type(self, expr: Expr) -> Type | None:
-        """Return the type of `expr` as far as the text shows that it is a scalar or a tuple."""
+        """Return the type of `expr` as far as the text shows that it is a scalar, a tuple or a function."""
         match expr:
             case PrimValue(value=value):
                 return PrimType(dtype_of(value), value)
+            case Var() if expr in self.local_result_of:
+                return FuncType(None, self.local_result_of[expr] or OBJECT)
             case Var(annotation=annotation):
                 return self.type_of.get(expr) if annotation is None else annotation
             case TupleGetItem(tuple_value=source, index=index):
@@ -101,10 +110,13 @@ class PrimVariables:
                 return TupleType(tuple(self.type(item) or OBJECT for item in fields))
             case Call(type_args=(only,)):
                 return only
-            case Call(op=GlobalVar(name=name)):
-                return self.result_of.get(name)
-            case Call(op=Var() as callee):
-                return self.local_result_of.get(callee)
+            case GlobalVar(name=name):
+                return FuncType(None, self.result_of.get(name) or OBJECT)
+            case Call(op=Var() as callee) if callee in self.local_result_of:
+                return self.local_result_of[callee]
+            case Call(op=GlobalVar() | Var() | TupleGetItem() as callee):
+                function = self.type(callee)
+                return function.ret if isinstance(function, FuncType) else None
             case SeqExpr(body=body):
                 return self.type(body)
             case If(true_branch=yes, false_branch=no):
@@ -140,9 +152,16 @@ class PrimVariables:
 
 
 def _shared(a: Type | None, b: Type | None) -> Type | None:
-    if isinstance(a, PrimType) and isinstance(b, PrimType) and a.dtype == b.dtype:
-        return PrimType(a.dtype)
-    return None
+    """What is known of a value that is one of two."""
+    match a, b:
+        case PrimType(dtype=dtype), PrimType(dtype=other) if dtype == other:
+            return PrimType(dtype)
+        case TupleType(fields=fields), TupleType(fields=others) if len(fields) == len(others):
+            return TupleType(tuple(_shared(*pair) or OBJECT for pair in zip(fields, others, strict=True)))
+        case FuncType(ret=ret), FuncType(ret=other):
+            return FuncType(None, _shared(ret, other) or OBJECT)
+        case _:
+            return None
 
 
 @dataclass(slots=True)

@@ -175,6 +175,7 @@ def _unknown(ret: Type | None, span: Span) -> Expr:
 
 
 def is_form(body: Body, node: ast.expr, *names: str) -> bool:
+    """Tell whether `node` is a call of `R.<name>` for one of the names, however the text imports Relax."""
     if not isinstance(node, ast.Call):
         return False
     return qualified(node.func, body.reader.context.aliases) in {f"relax.{name}" for name in names}

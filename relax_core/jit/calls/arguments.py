@@ -14,7 +14,7 @@ from relax_core.analysis.tir_memory import written_buffers
 from relax_core.diagnostics import Diagnostic, RunError
 from relax_core.ir.canonical import evaluate
 from relax_core.ir.node import Node
-from relax_core.ir.prim import PrimExpr, PrimVar
+from relax_core.ir.prim import IntImm, PrimExpr, PrimVar
 from relax_core.ir.show import show_prim
 from relax_core.ir.tir import Buffer, PrimFunc
 from relax_core.jit.lowering.bounds import DIMENSION, Bounds
@@ -207,6 +207,8 @@ class Signature:
         bounds = Bounds(values)
 
         def constant(dim: PrimExpr) -> int:
+            if isinstance(dim, IntImm):
+                return dim.value
             # Bounds knows polynomials; the rest, such as a minimum, is evaluated.
             found = bounds.constant(dim)
             return int(evaluate(dim, values)) if found is None else found

@@ -66,26 +66,24 @@ class ObjectCache:
     def __init__(self, directory: Path, *, is_writable: bool = True, limit_bytes: int = LIMIT_BYTES) -> None:
         self.directory = directory
         self.is_writable = is_writable
+        self._root = str(directory)
         self._limit_bytes = limit_bytes
         self._written_bytes = limit_bytes
 
     def get(self, key: str) -> bytes | None:
         """Return the object of `key`, `None` if it is not there or damaged."""
-        path = self.path(key)
-        try:
-            content = path.read_bytes()
-        except OSError:
+        found = _read(f"{self._root}/{key[:2]}/{key[2:]}", is_used=self.is_writable)
+        if found is None:
             return None
-        head, image = content[: len(_MAGIC) + _DIGEST_BYTES], content[len(_MAGIC) + _DIGEST_BYTES :]
-        if head != _MAGIC + _digest(key, image):
-            _log.warning("A damaged object was dropped from the cache: %s", path)
-            if self.is_writable:
-                with suppress(OSError):
-                    path.unlink()
-            return None
+        start = len(_MAGIC) + _DIGEST_BYTES
+        image = found[start:]
+        if found[:start] == _MAGIC + _digest(key, image):
+            return image
+        _log.warning("A damaged object was dropped from the cache: %s", self.path(key))
         if self.is_writable:
-            self._touch(path)
-        return image
+            with suppress(OSError):
+                self.path(key).unlink()
+        return None
 
     def put(self, key: str, image: bytes) -> None:
         """Keep an object; one that takes a large part of the whole cache is not kept."""
@@ -110,11 +108,6 @@ class ObjectCache:
         """Return where the object of `key` lies, if it is there."""
         return self.directory / key[:2] / key[2:]
 
-    def _touch(self, path: Path) -> None:
-        with suppress(OSError):
-            if path.stat().st_mtime < time() - _HOUR_SECONDS:
-                os.utime(path)
-
     def _trim(self) -> None:
         """Drop what was used longest ago, until the rest fits."""
         self._written_bytes = 0
@@ -127,6 +120,23 @@ class ObjectCache:
                 with suppress(OSError):
                     path.unlink()
                     total -= state.st_size
+
+
+def _read(name: str, *, is_used: bool) -> bytes | None:
+    """Return what a file holds; if it `is_used`, let its time say so. The first call of a kernel waits for this."""
+    try:
+        number = os.open(name, os.O_RDONLY)
+    except OSError:
+        return None
+    try:
+        state = os.fstat(number)
+        if is_used and state.st_mtime < time() - _HOUR_SECONDS:
+            os.utime(number)
+        return os.read(number, state.st_size)
+    except OSError:
+        return None
+    finally:
+        os.close(number)
 
 
 def _digest(key: str, image: bytes) -> bytes:

@@ -1,8 +1,9 @@
 """A process that compiles the kernels and the LLVM IR that it is sent, keeps them in the cache, and runs none of them.
 
 It reads work from a descriptor, `flags, length, content`, and answers each with `length, result`; nothing stands for
-a failure. It ends at the end of its input, which is also when the process that writes to it ends. A kernel is sent as
-its prim func, not as instructions: so what the cache has under its name is what lowering makes of it, whoever asked.
+a failure, and what is only to be kept is not answered. It ends behind the last of its input, so that what a process
+left when it ended is still made. A kernel is sent as its prim func, not as instructions: so what the cache has under
+its name is what lowering makes of it, whoever asked.
 """
 
 import os
@@ -10,8 +11,10 @@ import select
 import struct
 import subprocess
 import sys
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, field
 from pathlib import Path
+from threading import Lock
 from typing import Final, Protocol, get_args
 
 from relax_core.jit.compilation.cache import ObjectCache
@@ -24,7 +27,7 @@ TEXT_LIMIT_BYTES: Final = 16 << 20
 IMAGE_LIMIT_BYTES: Final = 64 << 20
 
 _REQUEST, _ANSWER = struct.Struct("<BI"), struct.Struct("<I")
-_IS_FINAL, _IS_KERNEL = 64, 128
+_IS_ONLY_KEPT, _IS_FINAL, _IS_KERNEL = 32, 64, 128
 _PIPELINES: Final[tuple[Pipeline, ...]] = get_args(Pipeline)
 
 Work = Source | Request
@@ -66,13 +69,28 @@ class Descriptors:
 
     to: int
     back: int
+    _writing: Lock = field(default_factory=Lock)
+
+    def keep(self, work: Work) -> bool:
+        """Hand over what is to be made for the cache, for which nobody waits; tell whether that was possible at once.
+
+        It is made even if this process ends now. Safe to call while another thread waits in `compile`.
+        """
+        flags, content = _packed(work)
+        with self._writing, suppress(OSError):
+            if len(content) <= TEXT_LIMIT_BYTES:
+                if not select.select((), (self.to,), (), 0)[1]:
+                    return False
+                write_all(self.to, _REQUEST.pack(flags | _IS_ONLY_KEPT, len(content)) + content)
+        return True
 
     def compile(self, work: Work) -> bytes | None:
         """Ask for what is made of `work`."""
         flags, content = _packed(work)
         if len(content) > TEXT_LIMIT_BYTES:
             return None
-        write_all(self.to, _REQUEST.pack(flags, len(content)) + content)
+        with self._writing:
+            write_all(self.to, _REQUEST.pack(flags, len(content)) + content)
         (length,) = _ANSWER.unpack(self._read(_ANSWER.size))
         if length > IMAGE_LIMIT_BYTES:
             raise OSError(f"the compile process announces an object of {length} bytes")
@@ -128,8 +146,11 @@ def serve(source: int, sink: int, cache: ObjectCache | None, idle_seconds: float
         content = read_exactly(source, length) if length <= TEXT_LIMIT_BYTES else None
         if content is None:
             raise OSError("a request is too long, or cut off")
-        made = _made(_unpacked(flags, content), target, cache)
-        write_all(sink, _ANSWER.pack(len(made)) + made)
+        made = _made(_unpacked(flags & ~_IS_ONLY_KEPT, content), target, cache)
+        if not flags & _IS_ONLY_KEPT:
+            # Who asked may be gone; what else it asked for is made for the cache.
+            with suppress(OSError):
+                write_all(sink, _ANSWER.pack(len(made)) + made)
 
 
 def _packed(work: Work) -> tuple[int, bytes]:
@@ -168,7 +189,11 @@ def read_exactly(number: int, count: int) -> bytes | None:
     """Read `count` bytes from a descriptor, `None` if it ends before."""
     parts: list[bytes] = []
     while count:
-        part = os.read(number, min(count, 1 << 20))
+        try:
+            part = os.read(number, min(count, 1 << 20))
+        except ConnectionResetError:
+            # The other end is gone and left answers unread. That is said once; what it wrote is still there.
+            continue
         if not part:
             return None
         parts.append(part)

@@ -28,8 +28,8 @@ def local_compiler() -> "Compiler":
 
 def served_compiler(descriptor: int) -> "Compiler":
     """Return a compiler that only reads the user's cache, and asks the process at a socket to write it."""
-    target, cache = Target(), open_cache(is_writable=False)
-    return Compiler(target, cache, Pool(lambda: Descriptors(descriptor, descriptor), 1, target, cache))
+    target, cache, connection = Target(), open_cache(is_writable=False), Descriptors(descriptor, descriptor)
+    return Compiler(target, cache, Pool(lambda: connection, 1, target, cache, connection.keep))
 
 
 class Compiler:
@@ -114,4 +114,4 @@ class Compiler:
         if self.cache is not None:
             self.cache.put(key, content)
             if self.pool is not None and not self.cache.is_writable:
-                self.pool.submit(key, lambda: work)
+                self.pool.keep(key, work)

@@ -47,7 +47,7 @@ PIPELINES: Final[Mapping[Pipeline, Passes]] = MappingProxyType(
 # What the transformations make of a loop; what those make that are not named here may be anything.
 _FORM_OF: Final[Mapping[str, Form]] = MappingProxyType(
     {
-        **dict.fromkeys(("tile", "columns", "rows", "transpose", "copy"), "written"),
+        **dict.fromkeys(("tile", "columns", "rows", "transpose", "copy", "gather"), "written"),
         "collapse": "even",
         **dict.fromkeys(("split", "hoist", "guard", "fuse", "parallel"), "around"),
     }

@@ -19,13 +19,20 @@ MakeWork = Callable[[], Work | None]
 class Pool:
     """Hands jobs to at most `count` compile processes, which are started when there is work and end behind it.
 
-    A job says in a thread what is to be made; that is sent to a process if it is not in `cache`.
+    A job says in a thread what is to be made; that is sent to a process if it is not in `cache`. `keep_now` hands over
+    what is to be made for the cache alone, if it can do so without waiting.
     """
 
     def __init__(
-        self, connect: Callable[[], Connection], count: int, target: Target, cache: ObjectCache | None = None
+        self,
+        connect: Callable[[], Connection],
+        count: int,
+        target: Target,
+        cache: ObjectCache | None = None,
+        keep_now: Callable[[Work], bool] = lambda work: False,
     ) -> None:
         self._connect = connect
+        self._keep_now = keep_now
         self._count = count
         self._target = target
         self._cache = cache
@@ -46,6 +53,11 @@ class Pool:
             if self._thread_count < self._count:
                 self._thread_count += 1
                 Thread(target=self._work, name="compile ahead", daemon=True).start()
+
+    def keep(self, key: str, work: Work) -> None:
+        """Let `work` be made for the cache, by this key; nobody takes it."""
+        if not self._keep_now(work):
+            self.submit(key, lambda: work)
 
     def claim(self, job: Hashable) -> None:
         """Take a job back that was not begun, so that its caller does it, or wait for its end."""

@@ -10,6 +10,7 @@ from typing import Any
 
 from llvmlite import binding  # pyright: ignore[reportMissingTypeStubs]  # llvmlite has no types
 
+from relax_core.jit.compilation.image import is_laid_out, laid_out, load
 from relax_core.jit.compilation.llvm_remarks import captured_remarks
 from relax_core.jit.compilation.pipelines import PIPELINES, Pipeline
 
@@ -20,7 +21,7 @@ _ENTRY_TYPE = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p)
 NO_SYMBOLS: Mapping[str, int] = MappingProxyType({})
 
 # To be raised when objects are made in another way from the same LLVM IR, so that no cached one is taken.
-OBJECT_VERSION = 1
+OBJECT_VERSION = 3
 OPTIMISATION_LEVEL = 1
 CODE_GENERATION_LEVEL = 2
 
@@ -64,17 +65,24 @@ class Target:
         return 512 if features.get("avx512f") else 256 if features.get("avx2") else 128
 
     def compile(self, text: str, pipeline: Pipeline = "loops") -> bytes:
-        """Compile a module of LLVM IR to an object."""
+        """Compile a module of LLVM IR to what `link` takes."""
         with self._lock:
-            return bytes(self._machine.emit_object(self._optimised(text, pipeline)))
+            return laid_out(bytes(self._machine.emit_object(self._optimised(text, pipeline))))
 
     def compile_plainly(self, text: str) -> bytes:
         """Compile a module of LLVM IR whose instructions are taken as they stand."""
         with self._lock:
-            return bytes(self._machine.emit_object(self._parsed(text)))
+            return laid_out(bytes(self._machine.emit_object(self._parsed(text))))
 
     def link(self, image: bytes, entry: str, symbols: Mapping[str, int] = NO_SYMBOLS) -> Program:
-        """Link an object; `entry` is the function to run, `symbols` are the addresses of what this process names."""
+        """Link what was compiled; `entry` is the function to run, `symbols` are addresses that it leaves open.
+
+        Raises:
+            RuntimeError: it leaves something open that is nowhere.
+        """
+        if is_laid_out(image):
+            code, address_of = load(image, symbols)
+            return Program(address_of[entry], _ENTRY_TYPE(address_of[entry]), code)
         with self._lock:
             builder = _llvm.JITLibraryBuilder().add_object_img(image).add_current_process().export_symbol(entry)
             for name, address in symbols.items():

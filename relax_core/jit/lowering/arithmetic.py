@@ -28,11 +28,15 @@ _DIVISIONS = ("/", "//", "%", "truncdiv", "truncmod")
 
 def compare(state: State, op: BinaryKind, a: str, b: str, scalar: ScalarType) -> str:
     """Emit a comparison; one with a NaN is false, except `!=`."""
+    return state.code.emit(f"{comparison(op, scalar)} {scalar.register} {a}, {b}")
+
+
+def comparison(op: BinaryKind, scalar: ScalarType) -> str:
+    """Return the instruction that compares operands of a dtype."""
     signed, unsigned, floating = _COMPARISON_NAMES[op]
     if scalar.kind == "float":
-        return state.code.emit(f"fcmp {floating} {scalar.register} {a}, {b}")
-    name = signed if scalar.kind == "int" else unsigned
-    return state.code.emit(f"icmp {name} {scalar.register} {a}, {b}")
+        return f"fcmp {floating}"
+    return f"icmp {signed if scalar.kind == 'int' else unsigned}"
 
 
 def float_binary(state: State, expr: Binary, a: str, b: str) -> str:

@@ -29,7 +29,8 @@ LowerStmt = Callable[[State, Stmt], None]
 class Counting:
     """A loop that counts from `first` to `end`, exclusive; its variable is `start` and `step` for each count.
 
-    `break` goes to `leave`, if there is one. With `is_kept` it is not unrolled before it is vectorised.
+    `break` goes to `leave`, if there is one. With `is_kept` it is not unrolled before it is vectorised. `count` is how
+    many rounds there are, if that is known and not 0.
     """
 
     start: str
@@ -38,6 +39,7 @@ class Counting:
     end: str
     leave: str
     is_kept: bool = False
+    count: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,7 +190,9 @@ def counted(state: State, loop: For, counting: Counting, lower_stmt: LowerStmt) 
     code.start(head)
     count, following = f"%{code.label('n')}", f"%{code.label('next')}"
     position = code.reserve()
-    code.branch(code.emit(f"icmp slt i64 {count}, {counting.end}"), body, leave)
+    # LLVM knows how many rounds there are where the last one is met exactly.
+    test = "ne" if counting.count else "slt"
+    code.branch(code.emit(f"icmp {test} i64 {count}, {counting.end}"), body, leave)
     code.start(body)
     above = count if counting.step == "1" else code.emit(f"mul i64 {count}, {counting.step}")
     value = above if counting.start == "0" else code.emit(f"add i64 {above}, {counting.start}")
@@ -198,7 +202,7 @@ def counted(state: State, loop: For, counting: Counting, lower_stmt: LowerStmt) 
     state.define(loop.var, register)
     state.loops.append(LoopLabels(latch, counting.leave))
     vector_count = state.vector_count
-    if not _has_loop(loop.body):
+    if not state.is_careful and not _has_loop(loop.body):
         state.forms.add(form_of(state.bounds.constant(loop.extent) if loop.step is None else None))
     lower_stmt(state, loop.body)
     state.loops.pop()

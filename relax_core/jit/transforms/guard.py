@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from relax_core.ir.node import postorder
-from relax_core.ir.prim import Binary, PrimExpr, PrimVar, Select
+from relax_core.ir.prim import PrimExpr, PrimVar
 from relax_core.ir.tir import Block, BufferLoad, For, LetStmt
 from relax_core.jit.lowering.arithmetic import convert
 from relax_core.jit.lowering.code import phi
@@ -18,14 +18,19 @@ from relax_core.jit.lowering.state import State
 from relax_core.jit.lowering.types import SCALAR_TYPES
 from relax_core.jit.lowering.work import static_work
 from relax_core.jit.options import Mode
-from relax_core.jit.transforms.guard_read import Check, Scope, is_same, read_checks
+from relax_core.jit.transforms.gather_read import gathers_inside
+from relax_core.jit.transforms.guard_bound import bound_of, limit_of
+from relax_core.jit.transforms.guard_ends import Rising, look_at_ends, read_rising
+from relax_core.jit.transforms.guard_read import Check, Scope, read_checks
+from relax_core.jit.transforms.guard_runs import Run, read_runs
+from relax_core.jit.transforms.guard_vectors import can_look, look
 from relax_core.jit.transforms.nest_values import enter_block
 from relax_core.jit.transforms.repeat import least
 from relax_core.jit.transforms.transform import Plan, Refusal, Transform
 
 MODES: frozenset[Mode] = frozenset(("bitwise", "exact", "fast"))
 # One look is at so many indices: the processor computes with them while it looks at the next ones.
-TILE = 128
+TILE = 64
 # From so many tiles on it matters that all are alike.
 MANY = 4
 # Rows of fewer rounds are unrolled with their checks, which costs no more than to look ahead.
@@ -41,10 +46,14 @@ def plan_guard(state: State, loop: For) -> Plan | Refusal | None:
         return None
     if any(isinstance(item, BufferLoad) for item in postorder(loop.extent)):
         return Refusal("its number of rounds is data, and may be small")
+    if gathers_inside(state, loop):
+        return None
     found = read_checks(state, loop)
     if found is None or isinstance(found, str):
         return None if found is None else Refusal(found)
-    if _is_short(state, loop, found):
+    if _has_long_rows(state, found):
+        return None
+    if _is_short(state, loop, found) and not _is_cheap(state, loop, found):
         return Refusal("rows of so few rounds are as fast with their checks")
     checks = [*found.checks()]
     names = ", ".join(dict.fromkeys(f"`{check.access.buffer.name}`" for check in checks))
@@ -89,7 +98,7 @@ class _Guard:
         is_whole = f"icmp sle i64 {full}, {counting.end}" if is_even else f"icmp slt i64 {base}, {counting.end}"
         code.branch(code.emit(is_whole), tile, rest)
         code.start(tile)
-        self._tile(replace(counting, first=base, end=end), careful)
+        self._tile(replace(counting, first=base, end=end, count=size if is_even else 0), careful)
         code.do(f"{following} = add i64 {end}, 0")
         code.fill(position, f"{base} = {phi('i64', (counting.first, before), (following, code.block))}")
         code.jump(head)
@@ -124,19 +133,29 @@ class _Guard:
         """Emit a look at all indices of some rounds; the result tells whether they are in range."""
         state, code = self.state, self.state.code
         site_count = len(state.sites)
+        fits = "true"
+        rising, runs, others = _apart(state, scope)
+        for item in {(item.check.access.buffer.shape, item.check.index): item for item in rising}.values():
+            fits = code.emit(f"and i1 {fits}, {look_at_ends(state, item, counting)}")
+        for run in runs:
+            fits = code.emit(f"and i1 {fits}, {look(state, run, counting)}")
+        if others is None:
+            return fits
         # Indices with one limit have one greatest value.
-        bound_of = {check: (state.scalar_of(check.index), _limit(state, check)) for check in scope.checks()}
-        place_of = {bound: f"%{code.label('greatest')}" for bound in dict.fromkeys(bound_of.values())}
-        for (scalar, _), place in place_of.items():
+        limits = {check: bound_of(state, check) for check in others.checks()}
+        kind_of = {check: (state.scalar_of(check.index), bound.shift, bound.extent) for check, bound in limits.items()}
+        place_of = {kind: f"%{code.label('greatest')}" for kind in dict.fromkeys(kind_of.values())}
+        for (scalar, *_), place in place_of.items():
             code.entry.append(f"{place} = alloca {scalar.register}")
             code.do(f"store {scalar.register} 0, ptr {place}")
-        places = {check: place_of[bound] for check, bound in bound_of.items()}
-        _Look(state, places).loop(scope, self.loop, counting)
+        places = {check: place_of[kind] for check, kind in kind_of.items()}
+        _Look(state, places).loop(others, self.loop, counting)
         assert len(state.sites) == site_count, "nothing stops while it is looked ahead"
-        fits = "true"
-        for (scalar, limit), place in place_of.items():
-            found = state.widen(code.emit(f"load {scalar.register}, ptr {place}"), scalar)
-            fits = code.emit(f"and i1 {fits}, {code.emit(f'icmp ult i64 {found}, {limit}', 'in')}")
+        for check, bound in {places[check]: (check, bound) for check, bound in limits.items()}.values():
+            scalar = state.scalar_of(check.index)
+            found = state.widen(code.emit(f"load {scalar.register}, ptr {places[check]}"), scalar)
+            is_in = code.emit(f"icmp ult i64 {found}, {limit_of(state, bound)}", "in")
+            fits = code.emit(f"and i1 {fits}, {is_in}")
         return fits
 
 
@@ -153,7 +172,7 @@ class _Look:
             second = self.state.code.emit(f"add i64 {counting.first}, 1")
             self.state.code.declare("declare i64 @llvm.smin.i64(i64, i64)")
             end = self.state.code.emit(f"call i64 @llvm.smin.i64(i64 {second}, i64 {counting.end})")
-            counting = replace(counting, end=end)
+            counting = replace(counting, end=end, count=0)
         is_innermost = all(isinstance(part, Check) for part in _inside(scope.parts))
         counting = replace(counting, leave="", is_kept=is_innermost and is_short(self.state, loop))
         counted(self.state, loop, counting, lambda _state, _stmt: self._parts(scope.parts))
@@ -188,9 +207,9 @@ class _Look:
         before = code.stand_at(check.access, is_check=True)
         scalar = state.scalar_of(check.index)
         llvm, place = scalar.register, self.greatest[check]
-        index, shift = _shifted(state, check)
-        register = lower_expr(state, index)
-        register = code.emit(f"add {llvm} {register}, {shift}") if shift else register
+        bound = bound_of(state, check)
+        register = lower_expr(state, bound.index)
+        register = code.emit(f"add {llvm} {register}, {bound.shift}") if bound.shift else register
         for condition in check.conditions:
             register = code.emit(f"select i1 {self._truth(condition)}, {llvm} {register}, {llvm} 0")
         code.declare(f"declare {llvm} @llvm.umax.{llvm}({llvm}, {llvm})")
@@ -204,29 +223,28 @@ class _Look:
         return convert(self.state, register, self.state.scalar_of(condition), SCALAR_TYPES["bool"])
 
 
-def _shifted(state: State, check: Check) -> tuple[PrimExpr, int]:
-    """Return what is looked at for an index, and what is added to it: nothing, or where it counts from the end.
-
-    `i + n if i < 0 else i` is less than `m` just if `i + n` is less than `n + m`, for `n` up to `m` and without signs.
-    """
-    match check.index:
-        case Select(condition=Binary(op="<", a=i, b=zero), true_value=Binary(op="+", a=a, b=n), false_value=b):
-            extent, size = state.storage[check.access.buffer].extents[check.position], state.bounds.constant(n)
-            scalar = state.scalar_of(i)
-            counts_back = is_same(i, a) and is_same(i, b) and state.bounds.constant(zero) == 0 and scalar.kind == "int"
-            if counts_back and size is not None and "%" not in extent:
-                is_least = 0 < size <= int(extent) and size + int(extent) <= scalar.high
-                return (i, size) if is_least else (check.index, 0)
+def _has_long_rows(state: State, scope: Scope) -> bool:
+    """Tell whether all checks are in an inner loop that is long enough to be looked at by itself."""
+    match scope.parts:
+        case (Scope(stmt=For(extent=extent, var=var)) as row,):
+            return (state.bounds.constant(extent) or 0) > TILE and var in _read_by(row.parts)
         case _:
-            pass
-    return check.index, 0
+            return False
 
 
-def _limit(state: State, check: Check) -> str:
-    """Return what is greater than all that is looked at for an index in range."""
-    extent = state.storage[check.access.buffer].extents[check.position]
-    _, shift = _shifted(state, check)
-    return str(int(extent) + shift) if shift else extent
+def _apart(state: State, scope: Scope) -> "tuple[list[Rising], list[Run], Scope | None]":
+    """Tell how checks are looked at: both ends, side by side, one by one."""
+    rising = read_rising(state, scope)
+    left = frozenset(scope.checks()) - {item.check for item in rising}
+    some = scope.only(left)
+    runs = [] if some is None else [run for run in read_runs(state, some) if can_look(state, run)]
+    return rising, runs, scope.only(left.difference(*(run.checks for run in runs)))
+
+
+def _is_cheap(state: State, loop: For, scope: Scope) -> bool:
+    """Tell whether a look at the indices of few rounds costs little: they lie side by side, or rise."""
+    _, runs, others = _apart(state, scope)
+    return others is None and all(loop in run.loops for run in runs)
 
 
 def _is_short(state: State, loop: For, scope: Scope) -> bool:

@@ -7,6 +7,7 @@ from relax_core.jit.transforms.collapse import COLLAPSE
 from relax_core.jit.transforms.copy_hoist import HOIST
 from relax_core.jit.transforms.copy_runs import COPY
 from relax_core.jit.transforms.copy_split import SPLIT
+from relax_core.jit.transforms.gather import GATHER
 from relax_core.jit.transforms.guard import GUARD
 from relax_core.jit.transforms.parallel import PARALLEL
 from relax_core.jit.transforms.reduction_columns import COLUMNS
@@ -27,6 +28,7 @@ TRANSFORMS: tuple[Transform, ...] = (
     TRANSPOSE,
     COPY,
     COLLAPSE,
+    GATHER,
     GUARD,
 )
 

@@ -11,8 +11,11 @@ from relax_core.jit.lowering.state import State
 Body = Callable[[str], None]
 
 
-def repeat(state: State, count: str | int, body: Body, first: str = "0") -> None:
-    """Emit a loop in which `body` gets a 64-bit register that goes from `first` to `count`, exclusive."""
+def repeat(state: State, count: str | int, body: Body, first: str = "0", *, is_written: bool = False) -> None:
+    """Emit a loop in which `body` gets a 64-bit register that goes from `first` to `count`, exclusive.
+
+    One that `is_written` is as it is to be: not unrolled.
+    """
     if str(count) == "1" and first == "0":
         body("0")
         return
@@ -27,7 +30,10 @@ def repeat(state: State, count: str | int, body: Body, first: str = "0") -> None
     body(number)
     code.do(f"{following} = add nuw nsw i64 {number}, 1")
     code.fill(position, f"{number} = {phi('i64', (first, before), (following, code.block))}")
-    code.jump(head)
+    if is_written:
+        code.do(f"br label %{head}, !llvm.loop {code.written_loop()}")
+    else:
+        code.jump(head)
     code.start(leave)
 
 

@@ -1,13 +1,11 @@
 """Square tiles that are transposed in registers, by shuffles that processors have."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from relax_core.jit.lowering.code import Code
 
 QUARTER_BITS = 128
 LANE_LIMIT = 16
-
-Mask = Callable[[int, int], list[int]]
 
 
 def transposed(code: Code, rows: Sequence[str], memory: str, bits: int) -> list[str]:

@@ -107,6 +107,15 @@ def gather(code: Code, pointers: Sequence[str], scalar: ScalarType, lanes: int) 
     return found
 
 
+def gather_at(code: Code, pointers: str, scalar: ScalarType, lanes: int, alignment: int) -> str:
+    """Emit a vector of the elements at a vector of addresses, all of which may be read."""
+    vector, places, mask = vector_type(scalar.memory, lanes), f"<{lanes} x ptr>", f"<{lanes} x i1>"
+    name = f"@llvm.masked.gather.v{lanes}{_short(scalar.memory)}.v{lanes}p0"
+    code.declare(f"declare {vector} {name}({places}, i32, {mask}, {vector})")
+    arguments = f"{places} {pointers}, i32 {alignment}, {mask} splat (i1 true), {vector} poison"
+    return code.emit(f"call {vector} {name}({arguments})")
+
+
 def widened(code: Code, value: str, scalar: ScalarType, lanes: int) -> str:
     """Emit what registers hold of elements as they lie in memory."""
     if not scalar.is_narrowed:

@@ -189,7 +189,8 @@ def conv_attrs(count: int) -> dict[str, AttrDefault]:
     return _attrs(count, "OI")
 
 
-_WINOGRAD = "a convolution whose weight was transformed ahead"
+_WINOGRAD = "products at the points of Winograd's scheme, between transformations"
+_AHEAD = "a convolution whose weight was laid out ahead for one machine"
 _TILED = MappingProxyType({"tile_size": 0})
 
 SPECS = (
@@ -205,16 +206,16 @@ SPECS = (
     *(op(f"nn.contrib_conv{k}d_winograd_weight_transform", "weight", _winograd_weight, _TILED, why=_WINOGRAD)
       for k in (2, 3)),
     op("nn.contrib_conv2d_gemm_without_weight_transform", "data weight", _without_weight, conv_attrs(2),
-       why=_WINOGRAD),
-    op("nn.contrib_conv2d_gemm_weight_transform", "weight", gemm_weight, {"tile_N": 0, "tile_K": 0}, why=_WINOGRAD),
+       why=_AHEAD),
+    op("nn.contrib_conv2d_gemm_weight_transform", "weight", gemm_weight, {"tile_N": 0, "tile_K": 0}, why=_AHEAD),
     op("nn.contrib_conv2d_winograd_nnpack_weight_transform", "weight", nnpack_weight,
-       {"convolution_algorithm": 0, "out_dtype": ""}, why=_WINOGRAD),
+       {"convolution_algorithm": 0, "out_dtype": ""}, why=_AHEAD),
     op("nn.deformable_conv2d", "data offset weight", _deformable, {**conv_attrs(2), "deformable_groups": 1},
        why="pixels at computed places times the weight"),
     op("nn.conv2d_backward_weight", "grad data", convolution_weight_gradient,
-       {**conv_attrs(2), "grad_layout": "NCHW"}, why="a gradient, which Relax makes of other operators"),
+       {**conv_attrs(2), "grad_layout": "NCHW"}, why="a convolution of the data with the gradient"),
     op("nn.bitserial_conv2d", "data weight", packed_convolution,
        {"channels": None, "kernel_size": None, "strides": (1, 1), "padding": (0, 0), "activation_bits": 1,
         "weight_bits": 1, "data_layout": "NCHW", "kernel_layout": "OIHW", "pack_dtype": "uint32",
-        "out_dtype": "int16", "unipolar": True}, why="arithmetic on packed bits"),
+        "out_dtype": "int16", "unipolar": True}, why="a convolution of what the bits stand for"),
 )  # fmt: skip

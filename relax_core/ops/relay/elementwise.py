@@ -9,7 +9,6 @@ from relax_core.ops.relay.show import show_type
 from relax_core.ops.relay.spec import RelayCall, op
 from relax_core.ops.spec import REQUIRED
 
-FAST = "an approximation that only Relay has: the exact function is its meaning"
 BITS = "Relax has no such operation on bits"
 
 

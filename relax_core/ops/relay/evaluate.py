@@ -62,7 +62,7 @@ def is_literal(expr: Expr) -> bool:
 
 
 def literal_type(expr: Expr) -> Type:
-    """Return the type of a literal."""
+    """Return the type of a tensor literal, or of a tuple of such."""
     match expr:
         case Constant(data=data):
             return TensorType(tuple(IntImm(int(size)) for size in data.shape), str(data.dtype))

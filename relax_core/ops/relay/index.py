@@ -169,8 +169,9 @@ SPECS = (
     op("sparse_to_dense", "sparse_indices sparse_values default_value?", _sparse_to_dense,
        {"output_shape": REQUIRED}, relax="relax.scatter_nd"),
     op("sparse_fill_empty_rows", "sparse_indices sparse_values dense_shape default_value", filled_rows,
-       why="Relax has no sparse tensors"),
-    op("sparse_reshape", "sparse_indices prev_shape new_shape", sparse_reshape, why="Relax has no sparse tensors"),
+       why="Relax has no operator whose rows depend on which are missing"),
+    op("sparse_reshape", "sparse_indices prev_shape new_shape", sparse_reshape,
+       why="quotients and remainders of the sizes"),
     op("meshgrid", "data", _meshgrid, {"indexing": "ij"}, relax="relax.meshgrid"),
     op("nn.fifo_buffer", "data buffer", _fifo, {"axis": 0}, why="a concatenation, then a slice"),
 )  # fmt: skip

@@ -217,7 +217,8 @@ _LAYOUTS = (("1d", "NCW"), ("2d", "NCHW"), ("3d", "NCDHW"))
 _PRODUCT = MappingProxyType({"units": None, "out_dtype": "", "transpose_a": False, "transpose_b": False, **TUNED})
 _BATCH = MappingProxyType({"out_dtype": "", "transpose_a": False, "transpose_b": True, **TUNED})
 _NORM = MappingProxyType({"epsilon": 1e-05, "center": True, "scale": True})
-_SPARSE = "Relax has no sparse tensors"
+_SPARSE = "a dense matrix with the entries written into it"
+_PADDED = "a step of Relay's lowering for GPUs"
 
 SPECS = (
     op("nn.dense", "data weight", dense, {"units": None, "out_dtype": "", **TUNED},
@@ -274,18 +275,19 @@ SPECS = (
     op("nn.sparse_dense", "data weight_data weight_indices weight_indptr", _sparse_dense, {"sparse_lhs": False},
        why=_SPARSE),
     op("nn.internal.sparse_dense_padded", "data weight_data weight_indices weight_indptr", _sparse_dense,
-       {"sparse_lhs": False}, why=_SPARSE),
+       {"sparse_lhs": False}, why=_PADDED),
     op("nn.sparse_transpose", "sparse_data sparse_indices sparse_indptr",
-       lambda call: TupleType((call.tensor(0), call.tensor(1), call.tensor(2))), why=_SPARSE),
+       lambda call: TupleType((call.tensor(0), call.tensor(1), call.tensor(2))),
+       why="the entries sorted by their columns"),
     op("nn.sparse_add", "dense_data sparse_data sparse_indices sparse_indptr", identity, why=_SPARSE),
     op("nn.sparse_conv2d", "data weight_data weight_indices weight_indptr", sparse_convolution,
        {"layout": "NHWC", "kernel_size": (1, 1)}, why=_SPARSE),
     op("nn.bitserial_dense", "data weight", packed_dense,
        {"units": None, "data_bits": 1, "weight_bits": 1, "pack_dtype": "uint32", "out_dtype": "int16",
-        "unipolar": True}, why="arithmetic on packed bits"),
+        "unipolar": True}, why="sums and shifts of the bits"),
     op("nn.bitpack", "data", bitpack, {"bits": 1, "pack_axis": 1, "bit_axis": 2, "pack_type": "uint32",
-       "name": "BitPack"}, why="arithmetic on packed bits"),
+       "name": "BitPack"}, why="sums and shifts of the bits"),
     op("nn.correlation", "data1 data2", correlation,
        {"kernel_size": 1, "max_displacement": 1, "stride1": 1, "stride2": 1, "padding": (0, 0),
-        "is_multiply": True, "layout": "NCHW"}, why="Relax has no correlation of two images"),
+        "is_multiply": True, "layout": "NCHW"}, why="means of the products with shifted images"),
 )  # fmt: skip

@@ -12,15 +12,16 @@ from relax_core.ops.relay.spec import Relation, RelayCall, op
 from relax_core.ops.spec import REQUIRED
 
 _WHY = "Relax computes on the integers, then requantizes: qnn.canonicalize writes it so"
+_NUMBERS = "the arithmetic itself: scaled, rounded, held within bounds"
 _ONE = "x scale zero_point output_scale output_zero_point"
 _TWO = "lhs rhs lhs_scale lhs_zero_point rhs_scale rhs_zero_point output_scale output_zero_point"
 _PRODUCT = "data weight input_zero_point kernel_zero_point input_scale kernel_scale"
 _AXES = MappingProxyType({"lhs_axis": -1, "rhs_axis": -1})
 
 
-def _to(default: str, name: str = "out_dtype") -> Relation:
+def _to(default: str) -> Relation:
     def relation(call: RelayCall) -> Type:
-        return replace(call.tensor(), dtype=call.dtype(name) or default)
+        return replace(call.tensor(), dtype=call.dtype("out_dtype") or default)
 
     return relation
 
@@ -37,8 +38,8 @@ SPECS = (
        relax="relax.dequantize"),
     op("qnn.requantize", "data input_scale input_zero_point output_scale output_zero_point", _to("int8"),
        {"axis": -1, "rounding": "None", "compute_dtype": "None", "out_dtype": "int8"}, why=_WHY),
-    op("qnn.simulated_quantize", "data out_dtype output_scale output_zero_point", identity, {"axis": -1}, why=_WHY),
-    op("qnn.simulated_dequantize", "data in_dtype input_scale input_zero_point", identity, {"axis": -1}, why=_WHY),
+    op("qnn.simulated_quantize", "data out_dtype output_scale output_zero_point", identity, {"axis": -1}, why=_NUMBERS),
+    op("qnn.simulated_dequantize", "data in_dtype input_scale input_zero_point", identity, {"axis": -1}, why=_NUMBERS),
     *(op(f"qnn.{name}", _TWO, arithmetic, _AXES, why=_WHY) for name in ("add", "subtract", "mul")),
     op("qnn.dense", _PRODUCT, dense, {"units": None, "out_dtype": "int32"}, why=_WHY),
     op("qnn.contrib_dense_pack", _PRODUCT, dense_pack, {"units": None, "out_dtype": "int32", "weight_layout": "NC"},
@@ -58,5 +59,5 @@ SPECS = (
     *(op(f"qnn.{name}", _ONE, identity, why=_WHY) for name in ("tanh", "sigmoid", "hardswish", "exp", "sqrt",
                                                                "rsqrt", "erf", "log", "abs")),
     op("relay.op.annotation.simulated_quantize", "data dom_scale clip_min clip_max", identity,
-       {"kind": 0, "sign": True, "rounding": "round"}, why=_WHY),
+       {"kind": 0, "sign": True, "rounding": "round"}, why=_NUMBERS),
 )  # fmt: skip

@@ -6,15 +6,20 @@ from types import MappingProxyType
 from relax_core.ir.expr import Expr
 from relax_core.ops.relay import (
     RELAY_OPS,
+    to_relax_bits,
     to_relax_composed,
     to_relax_deformable,
+    to_relax_dynamic,
     to_relax_elementwise,
     to_relax_index,
+    to_relax_layout,
     to_relax_neural,
     to_relax_quantize,
     to_relax_reduce,
     to_relax_shape,
+    to_relax_sparse,
     to_relax_vision,
+    to_relax_winograd,
 )
 from relax_core.ops.relay.spec import RelayCall
 from relax_core.ops.relay.to_relax_make import Rule, untranslated
@@ -23,12 +28,17 @@ _FAMILIES = (
     to_relax_elementwise,
     to_relax_neural,
     to_relax_shape,
+    to_relax_layout,
     to_relax_index,
     to_relax_reduce,
     to_relax_quantize,
     to_relax_vision,
     to_relax_composed,
     to_relax_deformable,
+    to_relax_sparse,
+    to_relax_bits,
+    to_relax_winograd,
+    to_relax_dynamic,
 )
 
 RULES: Mapping[str, Rule] = MappingProxyType(

@@ -15,7 +15,7 @@ _TO_NHWC, _TO_NCHW = (0, 2, 3, 1), (0, 3, 1, 2)
 _TILE = "NC"
 
 
-def _dense_pack(call: RelayCall) -> Expr:
+def dense_pack(call: RelayCall) -> Expr:
     """The weight is stored in tiles of rows: `(rows // tile, columns, tile)`."""
     data, weight = call.exprs
     tiles, columns, tile = (size(call, axis, 1) for axis in range(3))
@@ -26,7 +26,7 @@ def _dense_pack(call: RelayCall) -> Expr:
     return relax("matmul", data, whole, call.dtype("out_dtype") or None)
 
 
-def _matrix_set_diag(call: RelayCall) -> Expr:
+def matrix_set_diag(call: RelayCall) -> Expr:
     """Each element of the matrix is its own or one of the diagonals', of which a constant says which."""
     data, diagonal = call.exprs
     low, high = call.int_("k1"), call.int_("k2")
@@ -165,8 +165,7 @@ def _interpolated(at: Callable[[Expr, Expr], Expr], y: Expr, x: Expr) -> Expr:
 
 RULES: Rules = MappingProxyType(
     {
-        "nn.contrib_dense_pack": _dense_pack,
-        "matrix_set_diag": _matrix_set_diag,
+        "nn.contrib_dense_pack": dense_pack,
         "stft": _windowed_fourier,
         "image.dilation2d": _dilation,
         "image.crop_and_resize": _crop,

@@ -72,23 +72,23 @@ def _scatter_nd(call: RelayCall) -> Expr:
     return relax("scatter_nd", data, cast(_indices_last(call), "int64"), updates, _reduction(call, "mode"))
 
 
-def hot(call: RelayCall, depth: int) -> Expr:
-    """Compare the indices with the positions along an axis, and choose."""
+def hot(call: RelayCall, depth: Expr) -> Expr:
+    """Compare the indices with the positions along an axis, which `depth` holds, and choose."""
     indices, on, off = call.exprs[:3]
     count = rank(call)
     axis = call.int_("axis")
     axis = axis + count + 1 if axis < 0 else axis
-    positions = inserted(vector(tuple(range(depth)), dtype_of(call)), tuple(range(1, count + 1 - axis)))
+    positions = inserted(cast(depth, dtype_of(call)), tuple(range(1, count + 1 - axis)))
     chosen = relax("where", relax("equal", relax("expand_dims", indices, (axis,)), positions), on, off)
     dtype = call.dtype()
     return cast(chosen, dtype) if dtype and dtype != dtype_of(call, 1) else chosen
 
 
 def _one_hot(call: RelayCall) -> Expr:
-    return hot(call, call.int_("depth"))
+    return hot(call, vector(tuple(range(call.int_("depth")))))
 
 
-def _sequence_mask(call: RelayCall) -> Expr:
+def sequence_mask(call: RelayCall) -> Expr:
     """Positions along the axis of time that a sequence of the batch does not reach get the value of the mask."""
     data, lengths = call.exprs
     axis, count = axis_of(call), rank(call)
@@ -153,10 +153,6 @@ def top(call: RelayCall, k: int) -> Expr:
     return relax("topk", call.exprs[0], count, call.int_("axis"), kind, largest, call.dtype() or "int32")
 
 
-def _topk(call: RelayCall) -> Expr:
-    return top(call, call.int_("k"))
-
-
 def _invert_permutation(call: RelayCall) -> Expr:
     return cast(relax("argsort", call.exprs[0]), dtype_of(call))
 
@@ -213,7 +209,6 @@ RULES: Rules = MappingProxyType(
         "scatter_elements": _scatter(""),
         "scatter_nd": _scatter_nd,
         "one_hot": _one_hot,
-        "sequence_mask": _sequence_mask,
         "adv_index": _adv_index,
         "argwhere": _argwhere,
         "unravel_index": _unravel_index,
@@ -221,7 +216,6 @@ RULES: Rules = MappingProxyType(
         "sparse_to_dense": _sparse_to_dense,
         "sort": _sort,
         "argsort": _argsort,
-        "topk": _topk,
         "invert_permutation": _invert_permutation,
         "nn.fifo_buffer": _fifo_buffer,
         "sliding_window": _sliding_window,

@@ -100,10 +100,43 @@ def dims(call: RelayCall, index: int = 0) -> Dims:
 
 def size(call: RelayCall, axis: int, index: int = 0) -> int:
     """Return one size of an argument, which must be a number."""
-    found = constant_value(dims(call, index)[axis])
+    sizes = dims(call, index)
+    if not -len(sizes) <= axis < len(sizes):
+        raise untranslated(call, f"argument {index + 1} has rank {len(sizes)}, so there is no axis {axis}")
+    found = constant_value(sizes[axis])
     if found is None:
         raise untranslated(call, f"size {axis} of argument {index + 1} must be a number")
     return found
+
+
+def is_sized(call: RelayCall, index: int = 0) -> bool:
+    """Tell whether all sizes of an argument are numbers."""
+    found = call.dims(index)
+    return found is not None and all(constant_value(item) is not None for item in found)
+
+
+def shape_tensor(call: RelayCall, index: int = 0) -> Expr:
+    """Return the sizes of an argument as a vector that is computed when the program runs."""
+    return relax("shape_to_tensor", relax("shape_of", call.exprs[index]))
+
+
+def extent(call: RelayCall, axis: int, index: int = 0) -> Expr:
+    """Return one size of an argument as a vector of one, a constant if it is known."""
+    found = constant_value(dims(call, index)[axis])
+    if found is not None:
+        return vector((found,))
+    return relax("strided_slice", shape_tensor(call, index), (0,), (axis,), (axis + 1,))
+
+
+def to_shape(sizes: Expr) -> Expr:
+    """Return a vector of 64-bit integers as a shape."""
+    return relax("tensor_to_shape", sizes)
+
+
+def counted(count: Expr) -> Expr:
+    """Return the integers from 0 on, as many as a vector of one says: sums of the ones before each."""
+    ones = relax("ones", to_shape(count), "int64")
+    return relax("cumsum", ones, 0, "int64", True)
 
 
 def rank(call: RelayCall, index: int = 0) -> int:
@@ -114,10 +147,10 @@ def rank(call: RelayCall, index: int = 0) -> int:
     return found
 
 
-def axis_of(call: RelayCall, name: str = "axis", index: int = 0) -> int:
-    """Return the attribute that names an axis, counted from the front."""
-    axis = call.int_(name)
-    return axis + rank(call, index) if axis < 0 else axis
+def axis_of(call: RelayCall) -> int:
+    """Return the attribute `axis`, counted from the front of the first argument's shape."""
+    axis = call.int_("axis")
+    return axis + rank(call) if axis < 0 else axis
 
 
 def dtype_of(call: RelayCall, index: int = 0) -> str:

@@ -8,7 +8,21 @@ from types import MappingProxyType
 
 from relax_core.ir.expr import Expr
 from relax_core.ops.relay.spec import RelayCall
-from relax_core.ops.relay.to_relax_make import Rule, Rules, cast, dtype_of, fields, literal, rank, relax, scalar, size
+from relax_core.ops.relay.to_relax_composed import dense_pack
+from relax_core.ops.relay.to_relax_elementwise import along
+from relax_core.ops.relay.to_relax_make import (
+    Rule,
+    Rules,
+    cast,
+    dtype_of,
+    fields,
+    literal,
+    rank,
+    relax,
+    scalar,
+    size,
+    untranslated,
+)
 from relax_core.ops.relay.to_relax_neural import RULES as NEURAL_RULES
 from relax_core.ops.relay.to_relax_neural import transposed
 
@@ -115,6 +129,61 @@ def _concatenate(call: RelayCall) -> Expr:
     return _quantized(joined, out_scale, out_zero, dtype or "int8")
 
 
+_LIMITS = ((1, -128.0, 127.0), (2, 0.0, 255.0), (3, -2147483648.0, 2147483647.0))
+"""The least and the greatest of what the second argument of the simulating operators names by number; 0 is no type."""
+
+
+def _simulated(call: RelayCall) -> tuple[Expr, Expr, Expr, Expr]:
+    """Return the data, whether it is left alone, and the scale and the zero point along their axis."""
+    data, code, *vectors = call.exprs
+    axis, dtype = call.int_("axis") % max(rank(call), 1), dtype_of(call)
+    scale, zero = (
+        cast(along(call, item, axis) if rank(call, k) == 1 and size(call, 0, k) > 1 else item, dtype)
+        for k, item in enumerate(vectors, 2)
+    )
+    return data, _is(call, code, 0), scale, zero
+
+
+def _is(call: RelayCall, code: Expr, number: int) -> Expr:
+    return relax("equal", code, scalar(number, dtype_of(call, 1)))
+
+
+def _simulated_quantize(call: RelayCall) -> Expr:
+    """Scale, round and hold within what the type has, as numbers of the same dtype."""
+    data, is_free, scale, zero = _simulated(call)
+    dtype = dtype_of(call)
+    shifted = relax("add", relax("round", relax("divide", data, scale)), zero)
+    low, high = scalar(0.0, dtype), scalar(0.0, dtype)
+    for number, *limits in _LIMITS:
+        is_it = _is(call, call.exprs[1], number)
+        low, high = (
+            relax("where", is_it, scalar(limit, dtype), found) for limit, found in zip(limits, (low, high), strict=True)
+        )
+    return relax("where", is_free, data, relax("minimum", relax("maximum", shifted, low), high))
+
+
+def _simulated_dequantize(call: RelayCall) -> Expr:
+    data, is_free, scale, zero = _simulated(call)
+    return relax("where", is_free, data, relax("multiply", relax("subtract", data, zero), scale))
+
+
+def _simulated_annotation(call: RelayCall) -> Expr:
+    """Scale, hold within the bounds, round and scale back; of kind 0 the data itself."""
+    data, scale, low, high = call.exprs
+    if call.int_("kind") == 0:
+        return data
+    if call.text("rounding") != "round":
+        raise untranslated(call, f"the rounding is {call.text('rounding')}, not round")
+    held = relax("minimum", relax("maximum", relax("divide", data, scale), low), high)
+    return relax("multiply", relax("round", held), scale)
+
+
+def _dense_pack(call: RelayCall) -> Expr:
+    data, weight, zero, weight_zero = call.exprs[:4]
+    shifted = (_shifted(data, zero), _shifted(weight, weight_zero))
+    return dense_pack(replace(call, exprs=shifted, attrs={**call.attrs, "out_dtype": "int32"}))
+
+
 def _resize(name: str, size_name: str = "size") -> Rule:
     def rule(call: RelayCall) -> Expr:
         return _resized(call, name, call.ints(size_name))
@@ -180,6 +249,10 @@ RULES: Rules = MappingProxyType(
         "qnn.softmax": _softmax,
         "qnn.hardswish": _hardswish,
         "qnn.dense": _dense,
+        "qnn.contrib_dense_pack": _dense_pack,
+        "qnn.simulated_quantize": _simulated_quantize,
+        "qnn.simulated_dequantize": _simulated_dequantize,
+        "relay.op.annotation.simulated_quantize": _simulated_annotation,
         "qnn.batch_matmul": _batch_matmul,
         "qnn.conv2d": _convolution("nn.conv2d"),
         "qnn.conv2d_transpose": _convolution("nn.conv2d_transpose"),

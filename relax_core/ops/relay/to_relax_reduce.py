@@ -1,6 +1,7 @@
 """Reductions, and operators that make tensors, in Relax; also those whose sizes are values, `dyn.*`."""
 
 from collections.abc import Callable
+from math import prod
 from types import MappingProxyType
 
 from relax_core.ir.expr import Expr
@@ -11,6 +12,8 @@ from relax_core.ops.relay.to_relax_make import (
     Rules,
     cast,
     dtype_of,
+    extent,
+    is_sized,
     literal,
     number,
     rank,
@@ -18,6 +21,7 @@ from relax_core.ops.relay.to_relax_make import (
     scalar,
     size,
     untranslated,
+    vector,
 )
 
 
@@ -57,15 +61,17 @@ def _mean(call: RelayCall) -> Expr:
     if not dtype.startswith(("int", "uint")):
         return _reduced(call, "mean", call.exprs[0])
     total = _reduced(call, "sum", call.exprs[0])
-    return relax("divide", total, scalar(_reduced_count(call), dtype))
+    return relax("divide", total, _reduced_count(call, dtype))
 
 
-def _reduced_count(call: RelayCall) -> int:
+def _reduced_count(call: RelayCall, dtype: str) -> Expr:
+    """Return how many elements make one of the result."""
     axes = _axes(call)
-    count = 1
-    for axis in range(rank(call)) if axes is None else axes:
-        count *= size(call, axis)
-    return count
+    axes = tuple(range(rank(call))) if axes is None else axes
+    if is_sized(call):
+        return scalar(prod(size(call, axis) for axis in axes), dtype)
+    sizes = (vector((1,)), *(extent(call, axis) for axis in axes))
+    return cast(relax("prod", relax("concat", sizes, 0)), dtype)
 
 
 def _variance(call: RelayCall) -> Expr:
@@ -76,8 +82,10 @@ def _variance(call: RelayCall) -> Expr:
         found = _reduced(call, "variance", data)
     if not call.flag("unbiased"):
         return found
-    count = _reduced_count(call)
-    return relax("multiply", found, scalar(count / max(count - 1, 1), dtype_of(call)))
+    dtype = dtype_of(call)
+    count = _reduced_count(call, dtype)
+    others = relax("maximum", relax("subtract", count, scalar(1, dtype)), scalar(1, dtype))
+    return relax("multiply", found, relax("divide", count, others))
 
 
 def _argument(name: str) -> Rule:
@@ -115,7 +123,7 @@ def _shape_attr(call: RelayCall) -> tuple[int, ...]:
     return call.ints("shape")
 
 
-def _shape_arg(index: int) -> Callable[[RelayCall], object]:
+def shape_argument(index: int) -> Callable[[RelayCall], object]:
     """Return how the shape in an argument is read: as numbers if it is written out, else when the program runs."""
 
     def shape(call: RelayCall) -> object:
@@ -171,7 +179,7 @@ def _dyn_reshape(call: RelayCall) -> Expr:
 def _dyn_shape(call: RelayCall, index: int) -> object:
     known = call.constant(index)
     if known is None:
-        return _shape_arg(index)(call)
+        return shape_argument(index)(call)
     sizes = [int(item) for item in known]
     if 0 in sizes and not call.flag("allowzero"):
         sizes = [size(call, k) if item == 0 else item for k, item in enumerate(sizes)]
@@ -187,7 +195,7 @@ def _dyn_shape(call: RelayCall, index: int) -> object:
 
 
 def _dyn_broadcast(call: RelayCall) -> Expr:
-    return relax("broadcast_to", call.exprs[0], _shape_arg(1)(call))
+    return relax("broadcast_to", call.exprs[0], shape_argument(1)(call))
 
 
 def _dyn_tile(call: RelayCall) -> Expr:
@@ -195,7 +203,7 @@ def _dyn_tile(call: RelayCall) -> Expr:
 
 
 def _dyn_one_hot(call: RelayCall) -> Expr:
-    return hot(call, int(number(call, 3)))
+    return hot(call, vector(tuple(range(int(number(call, 3))))))
 
 
 def _dyn_topk(call: RelayCall) -> Expr:
@@ -241,9 +249,9 @@ RULES: Rules = MappingProxyType(
         "ones": _filled("ones", _shape_attr),
         "full": _full(_shape_attr),
         "arange": _arange,
-        "dyn.zeros": _filled("zeros", _shape_arg(0)),
-        "dyn.ones": _filled("ones", _shape_arg(0)),
-        "dyn.full": _full(_shape_arg(1)),
+        "dyn.zeros": _filled("zeros", shape_argument(0)),
+        "dyn.ones": _filled("ones", shape_argument(0)),
+        "dyn.full": _full(shape_argument(1)),
         "dyn.reshape": _dyn_reshape,
         "vm.reshape_tensor": _dyn_reshape,
         "dyn.broadcast_to": _dyn_broadcast,

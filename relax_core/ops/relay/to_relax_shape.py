@@ -8,7 +8,6 @@ from relax_core.ir.prim import AnyDim
 from relax_core.ir.types import Dims, TensorType
 from relax_core.ops.relay import manipulate
 from relax_core.ops.relay.spec import Relation, RelayCall
-from relax_core.ops.relay.to_relax_layout import RULES as LAYOUT_RULES
 from relax_core.ops.relay.to_relax_make import (
     Rule,
     Rules,
@@ -149,7 +148,6 @@ def _strided_set(call: RelayCall) -> Expr:
 
 RULES: Rules = MappingProxyType(
     {
-        **LAYOUT_RULES,
         "reshape": _to_dims("reshape", "reshape"),
         "contrib_reverse_reshape": _to_dims("reshape", "contrib_reverse_reshape"),
         "reshape_like": _to_dims("reshape", "reshape_like"),

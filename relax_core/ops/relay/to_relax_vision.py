@@ -1,5 +1,7 @@
 """Images of other ranks, and operators on boxes, in Relax."""
 
+from dataclasses import replace
+from itertools import product
 from types import MappingProxyType
 
 import numpy as np
@@ -20,6 +22,11 @@ def _upsampling3d(call: RelayCall) -> Expr:
     return relax("image.resize3d", call.exprs[0], sizes, layout=layout, method=_METHODS[call.text("method")],
                  coordinate_transformation_mode="asymmetric" if is_nearest else mode, rounding_method="",
                  cubic_alpha=-0.5, out_dtype=dtype_of(call))  # fmt: skip
+
+
+def _dyn_upsampling3d(call: RelayCall) -> Expr:
+    scales = {f"scale_{letter}": float(number(call, k)) for k, letter in enumerate("dhw", 1)}
+    return _upsampling3d(replace(call, attrs={**call.attrs, **scales}))
 
 
 def _dyn_upsampling(call: RelayCall) -> Expr:
@@ -90,10 +97,64 @@ def _suppression(call: RelayCall) -> Expr:
     return relax("vision.non_max_suppression", data, counts, indices, *limits, **ints, **flags)
 
 
+def _reorg(call: RelayCall) -> Expr:
+    """Read the channels as blocks of an image with fewer of them, then the result as that of smaller images.
+
+    See: tvm/include/tvm/topi/vision/reorg.h
+    """
+    batch, channels, height, width = (size(call, axis) for axis in range(4))
+    step = call.int_("stride")
+    fewer = channels // (step * step)
+    if channels % (step * step) or height % step or width % step:
+        raise untranslated(call, f"the stride {step} does not divide the sizes {channels}, {height} and {width}")
+    blocks = relax("reshape", call.exprs[0], (batch, fewer, height, step, width, step))
+    moved = relax("permute_dims", blocks, (0, 3, 5, 1, 2, 4))
+    return relax("reshape", moved, (batch, channels * step * step, height // step, width // step))
+
+
+def _correlation(call: RelayCall) -> Expr:
+    """For each displacement the mean of products, or of distances, over the channels and a window.
+
+    See: tvm/python/tvm/topi/nn/correlation.py
+    """
+    window, reach = call.int_("kernel_size"), call.int_("max_displacement")
+    step, grid_step = call.int_("stride1"), call.int_("stride2")
+    if call.text("layout") != "NCHW" or window % 2 == 0:
+        raise untranslated(call, "a layout other than NCHW, or a window of an even size")
+    padding = call.ints("padding")
+    top, left, bottom, right = padding if len(padding) == 4 else (padding * 2)[:2] * 2
+    one, other = (relax("nn.pad", item, (0, 0, 0, 0, top, bottom, left, right), "constant", 0.0) for item in call.exprs)
+    border = reach + (window - 1) // 2
+    sizes = (size(call, 2) + top + bottom, size(call, 3) + left + right)
+    spans = tuple((-(-(extent - 2 * border) // step) - 1) * step + window for extent in sizes)
+    if any(span + 2 * reach > extent for span, extent in zip(spans, sizes, strict=True)):
+        raise untranslated(call, f"a window of {window} in steps of {step} goes over the border")
+
+    def part(image: Expr, offset: tuple[int, int]) -> Expr:
+        begin = tuple(reach + item for item in offset)
+        return relax("strided_slice", image, (2, 3), begin, tuple(a + b for a, b in zip(begin, spans, strict=True)))
+
+    radius = reach // grid_step
+    places = [k * grid_step for k in range(-radius, radius + 1)]
+    still = part(one, (0, 0))
+    found: list[Expr] = []
+    for offset in product(places, places):
+        moved = part(other, offset)
+        if call.flag("is_multiply"):
+            value = relax("multiply", still, moved)
+        else:
+            value = relax("abs", relax("subtract", still, moved))
+        found.append(relax("mean", value, (1,), True))
+    return relax("nn.avg_pool2d", relax("concat", tuple(found), 1), (window, window), (step, step))
+
+
 RULES: Rules = MappingProxyType(
     {
         "nn.upsampling3d": _upsampling3d,
         "dyn.nn.upsampling": _dyn_upsampling,
+        "dyn.nn.upsampling3d": _dyn_upsampling3d,
+        "vision.yolo_reorg": _reorg,
+        "nn.correlation": _correlation,
         "image.resize1d": _resize1d,
         "vision.multibox_prior": _prior,
         "vision.roi_align": _roi_align,

@@ -27,7 +27,7 @@ from relax_core.ir.substitute import free_symbols
 from relax_core.ir.types import ShapeType, TensorType, TupleType, Type
 from relax_core.passes.core import NoOptions, Pass, PassContext
 from relax_core.passes.relax.effects import killed_vars
-from relax_core.passes.relax.functions import change_functions
+from relax_core.passes.relax.functions import change_functions, join_blocks
 
 
 def run(module: IRModule, _options: NoOptions, ctx: PassContext) -> IRModule:
@@ -68,7 +68,7 @@ def _once(module: IRModule, ctx: PassContext) -> IRModule:
                 case _:
                     return None
 
-        folded = ctx.rewrite(function, fold)
+        folded = ctx.rewrite(function, fold, join_blocks)
         return ctx.substitute(folded, dict(aliases.var_of), proven)
 
     return change_functions(module, ctx, change)

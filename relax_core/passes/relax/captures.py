@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from relax_core.ir.expr import Function, MatchCast, Var, VarBinding
-from relax_core.ir.node import Node, children
-from relax_core.ir.prim import PrimVar
-from relax_core.ir.substitute import free_symbols, free_vars
-from relax_core.ir.types import PrimType, ShapeType, TensorType, TupleType, Type
+from relax_core.ir.node import Node, children, preorder
+from relax_core.ir.prim import Binary, Cast, Intrinsic, PrimVar, Select, Unary
+from relax_core.ir.substitute import free_symbols, free_vars, type_nodes, types_in
+from relax_core.ir.types import OBJECT, PrimType, ShapeType, TensorType, TupleType, Type
 
 K = TypeVar("K")
 
@@ -69,11 +69,13 @@ def local_functions(function: Function, type_of: Mapping[Node, Type]) -> tuple[L
     own = {item.var: free_vars(item.value) for item in bindings}
     captures = {var: dict.fromkeys(item for item in used if item not in own) for var, used in own.items()}
     _close_over(captures, own, {var: frozenset() for var in own})
-    bound = {item.var: _given_symbols(item, captures[item.var], type_of) for item in bindings}
-    symbols = {
-        item.var: dict.fromkeys(part for part in free_symbols(item.value) if part not in bound[item.var])
-        for item in bindings
-    }
+    outer = _bound_directly(function)
+    bound = {item.var: _given_symbols(item, captures[item.var], type_of, outer) for item in bindings}
+    symbols: dict[Var, dict[PrimVar, None]] = {}
+    for item in bindings:
+        types = [captured_type(type_of.get(part, OBJECT)) for part in captures[item.var]]
+        used = (*_open_symbols(item.value), *(symbol for type_ in types for symbol in free_symbols(type_)))
+        symbols[item.var] = dict.fromkeys(symbol for symbol in used if symbol not in bound[item.var])
     _close_over(symbols, own, bound)
     return tuple(
         LocalFunction(item, item.value, tuple(captures[item.var]), tuple(symbols[item.var]))
@@ -96,23 +98,60 @@ def _close_over(
                 is_growing = is_growing or bool(added)
 
 
-def _given_symbols(binding: VarBinding, captures: Iterable[Var], type_of: Mapping[Node, Type]) -> frozenset[PrimVar]:
-    """The symbols that a local function gets from its parameters and captures, and those that it binds."""
+def _given_symbols(
+    binding: VarBinding, captures: Iterable[Var], type_of: Mapping[Node, Type], outer: AbstractSet[PrimVar]
+) -> frozenset[PrimVar]:
+    """The symbols that a local function gets from its parameters and captures, and those that it binds.
+
+    A cast to one of the `outer` symbols compares with it, and binds nothing.
+    """
     function = binding.value
     assert isinstance(function, Function), "the value of a local function's binding"
     given = [item.annotation for item in function.params] + [type_of.get(item) for item in captures]
     symbols = [symbol for type_ in given for symbol in binding_symbols(type_)]
-    symbols += [symbol for cast in _casts(function) for symbol in free_symbols(cast.type)]
+    casts = (item for item in preorder(function) if isinstance(item, MatchCast))
+    symbols += [symbol for cast in casts for symbol in free_symbols(cast.type) if symbol not in outer]
     return frozenset(symbols)
 
 
-def _casts(function: Function) -> Iterator[MatchCast]:
-    stack: list[Node] = [function]
+def _bound_directly(function: Function) -> frozenset[PrimVar]:
+    """The symbols that the parameters and the casts of `function` bind, those of local functions left out."""
+    types = [item.annotation for item in function.params]
+    stack: list[Node] = [function.body]
     while stack:
         current = stack.pop()
         if isinstance(current, MatchCast):
-            yield current
-        stack.extend(children(current))
+            types.append(current.type)
+        if not isinstance(current, Function):
+            stack.extend(children(current))
+    return frozenset(symbol for type_ in types for symbol in binding_symbols(type_))
+
+
+def _open_symbols(function: Node) -> tuple[PrimVar, ...]:
+    """The symbols in `function`, except inside nested functions those that their own parameters give."""
+    found: dict[PrimVar, None] = {}
+    stack: list[tuple[Node, frozenset[PrimVar]]] = [(function, frozenset())]
+    while stack:
+        current, given = stack.pop()
+        if isinstance(current, Function) and current is not function:
+            given |= {symbol for item in current.params for symbol in binding_symbols(item.annotation)}
+        parts = (part for type_ in types_in(current) for item in type_nodes(type_) for part in preorder(item))
+        for part in (current, *parts):
+            if isinstance(part, PrimVar) and part not in given:
+                found[part] = None
+        stack.extend((item, given) for item in reversed(children(current)))
+    return tuple(found)
+
+
+def captured_type(type_: Type) -> Type:
+    """Return the type of the parameter for a captured value: what a scalar was computed from is left out."""
+    match type_:
+        case PrimType(dtype=dtype, value=Binary() | Unary() | Cast() | Intrinsic() | Select()):
+            return PrimType(dtype)
+        case TupleType(fields=fields):
+            return TupleType(tuple(map(captured_type, fields)))
+        case _:
+            return type_
 
 
 def binding_symbols(type_: Type | None) -> tuple[PrimVar, ...]:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from relax_core.ir.expr import Binding, BindingBlock, Expr, Function, GlobalVar, MatchCast, SeqExpr, Var, VarBinding
+from relax_core.ir.expr import Binding, BindingBlock, Function, GlobalVar, MatchCast, SeqExpr, Var, VarBinding
 from relax_core.ir.module import Definition, IRModule
 from relax_core.ir.node import Node, children, preorder
 from relax_core.ir.prim import PrimVar
@@ -12,7 +12,7 @@ from relax_core.ir.substitute import free_symbols, type_nodes, types_in
 from relax_core.ir.types import Type
 from relax_core.passes.core import Pass, PassContext
 from relax_core.passes.relax.effects import has_effect
-from relax_core.passes.relax.functions import rewrite_functions, with_definitions
+from relax_core.passes.relax.functions import join_blocks, rewrite_functions, with_definitions
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +28,7 @@ def run(module: IRModule, options: Options, ctx: PassContext) -> IRModule:
     reached = _without_unreachable(module, options, ctx)
 
     def rules_for(_: GlobalVar, function: Function) -> tuple[Rule, ...]:
-        live = _Liveness(reached, type_of)
+        live = _Liveness(type_of)
         live.mark(function)
 
         def drop(node: Node) -> tuple[Node, ...] | None:
@@ -43,7 +43,7 @@ def run(module: IRModule, options: Options, ctx: PassContext) -> IRModule:
                     return None
 
         live.sweep(function)
-        return (drop,)
+        return (drop, join_blocks)
 
     return _without_unreachable(rewrite_functions(reached, ctx, rules_for), options, ctx)
 
@@ -52,7 +52,6 @@ def run(module: IRModule, options: Options, ctx: PassContext) -> IRModule:
 class _Liveness:
     """Marks from the results and effects of a function what is needed; `dropped` is the rest."""
 
-    module: IRModule
     type_of: Mapping[Node, Type]
     binding_of: dict[Var, Binding] = field(default_factory=dict[Var, Binding])
     binder_of: dict[PrimVar, Binding] = field(default_factory=dict[PrimVar, Binding])
@@ -86,7 +85,7 @@ class _Liveness:
             case SeqExpr(blocks=blocks, body=body):
                 yield body
                 for block in blocks:
-                    yield from (item for item in block.bindings if has_effect(_value(item), self.module, self.type_of))
+                    yield from (item for item in block.bindings if has_effect(item.value, self.type_of))
             case Var():
                 yield from (self.binding_of[node],) if node in self.binding_of else ()
             case PrimVar():
@@ -98,11 +97,6 @@ class _Liveness:
         for var, binding in self.binding_of.items():
             if binding not in self.marked:
                 self.dropped[var] = binding
-
-
-def _value(binding: Binding) -> Expr:
-    assert isinstance(binding, VarBinding | MatchCast), "a Relax binding"
-    return binding.value
 
 
 def _without_unreachable(module: IRModule, options: Options, ctx: PassContext) -> IRModule:

@@ -2,8 +2,7 @@
 
 from collections.abc import Mapping
 
-from relax_core.ir.expr import Call, Expr, ExternFunc, Function, GlobalVar, Op, Var
-from relax_core.ir.module import IRModule
+from relax_core.ir.expr import Call, Expr, ExternFunc, Function, Op, Var
 from relax_core.ir.node import Node, children, preorder
 from relax_core.ir.types import FuncType, Type
 from relax_core.ops import OPS
@@ -21,29 +20,29 @@ def killed_vars(function: Function) -> frozenset[Var]:
     return frozenset(arg for call in kills for arg in call.args if isinstance(arg, Var))
 
 
-def has_effect(value: Expr, module: IRModule, type_of: Mapping[Node, Type]) -> bool:
-    """Tell whether evaluating `value` may do more than give a value; a function literal does nothing."""
+def has_effect(value: Expr, type_of: Mapping[Node, Type]) -> bool:
+    """Tell whether evaluating `value` may do more than give a value; a function literal does nothing.
+
+    A function of the module, prim funcs included, has an effect unless its type is pure.
+    """
     stack: list[Node] = [value]
     while stack:
         current = stack.pop()
         if isinstance(current, Function):
             continue
-        if isinstance(current, Call) and _is_impure_call(current, module, type_of):
+        if isinstance(current, Call) and _is_impure_call(current, type_of):
             return True
         stack.extend(children(current))
     return False
 
 
-def _is_impure_call(call: Call, module: IRModule, type_of: Mapping[Node, Type]) -> bool:
+def _is_impure_call(call: Call, type_of: Mapping[Node, Type]) -> bool:
     match call.op:
         case Op(name=name):
             spec = OPS.get(name)
             return spec is None or not spec.is_pure
         case ExternFunc(name=name):
             return name not in PURE_BUILTINS
-        case GlobalVar(name=name):
-            found = module.find(name)
-            return not (found is not None and isinstance(found.function, Function) and found.function.is_pure)
         case callee:
             type_ = type_of.get(callee)
             return not (isinstance(type_, FuncType) and type_.is_pure)

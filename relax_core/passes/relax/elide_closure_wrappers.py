@@ -19,7 +19,7 @@ from relax_core.ir.expr import (
 from relax_core.ir.module import IRModule
 from relax_core.ir.node import Node, children, preorder
 from relax_core.passes.core import NoOptions, Pass, PassContext
-from relax_core.passes.relax.functions import change_functions
+from relax_core.passes.relax.functions import change_functions, join_blocks
 
 INVOKE = ("relax.invoke_closure", "relax.invoke_pure_closure")
 
@@ -58,7 +58,7 @@ def run(module: IRModule, _options: NoOptions, ctx: PassContext) -> IRModule:
                 case _:
                     return None
 
-        return ctx.rewrite(function, call_directly, drop)
+        return ctx.rewrite(function, call_directly, drop, join_blocks)
 
     return change_functions(module, ctx, change)
 

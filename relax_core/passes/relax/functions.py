@@ -4,7 +4,9 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from relax_core.ir.expr import (
+    BindingBlock,
     Call,
+    DataflowBlock,
     DataTypeImm,
     Expr,
     ExternFunc,
@@ -12,12 +14,14 @@ from relax_core.ir.expr import (
     GlobalVar,
     Op,
     PrimValue,
+    SeqExpr,
     ShapeExpr,
     Tuple,
     Var,
     VarBinding,
 )
 from relax_core.ir.module import Definition, IRModule
+from relax_core.ir.node import Node
 from relax_core.ir.prim import PrimExpr, StringImm, const
 from relax_core.ir.rewrite import Rule
 from relax_core.ir.types import VOID, Type
@@ -52,6 +56,20 @@ def with_definitions(module: IRModule, definitions: tuple[Definition, ...], ctx:
 
 def _is(a: object, b: object) -> bool:
     return a is b
+
+
+def join_blocks(node: Node) -> Node | None:
+    """Rule: neighbouring ordinary blocks -> one block."""
+    if not isinstance(node, SeqExpr):
+        return None
+    blocks: list[BindingBlock] = []
+    for item in node.blocks:
+        is_plain = blocks and not isinstance(item, DataflowBlock) and not isinstance(blocks[-1], DataflowBlock)
+        if is_plain:
+            blocks[-1] = BindingBlock((*blocks[-1].bindings, *item.bindings), span=blocks[-1].span)
+        else:
+            blocks.append(item)
+    return replace(node, blocks=tuple(blocks)) if len(blocks) < len(node.blocks) else None
 
 
 def operator_call(name: str, *args: Expr, type_args: tuple[Type, ...] = ()) -> Call:

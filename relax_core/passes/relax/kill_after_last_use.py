@@ -8,13 +8,10 @@ from relax_core.ir.expr import (
     BindingBlock,
     Call,
     Constant,
-    Expr,
     Function,
-    MatchCast,
     Op,
     SeqExpr,
     Var,
-    VarBinding,
 )
 from relax_core.ir.module import IRModule
 from relax_core.ir.node import Node, preorder
@@ -72,17 +69,15 @@ class _Sequence:
         killed: set[Node] = set()
         returned = self.aliases_of_result()
         for binding in self.bindings():
-            for item in preorder(_value(binding)):
+            for item in preorder(binding.value):
                 if isinstance(item, Var) and item in defined:
                     last[item] = binding
             killed.update(_killed(binding))
-            var = _variable(binding)
-            if self.kill_for(var, binding) is not None:
-                defined[var] = binding
-                last[var] = binding
+            if self.kill_for(binding) is not None:
+                defined[binding.var] = last[binding.var] = binding
         found: dict[Binding, list[tuple[Var, str]]] = {}
         for var, definition in defined.items():
-            call = self.kill_for(var, definition)
+            call = self.kill_for(definition)
             if call is not None and var not in returned and var not in killed:
                 found.setdefault(last[var], []).append((var, call))
         return found
@@ -95,9 +90,9 @@ class _Sequence:
         """The variables that the result mentions."""
         return set(preorder(self.body.body))
 
-    def kill_for(self, var: Var, binding: Binding) -> str | None:
-        """Return the operator that ends the life of `var`, `None` if nothing is held by it."""
-        value = _value(binding)
+    def kill_for(self, binding: Binding) -> str | None:
+        """Return the operator that ends the life of what is bound, `None` if nothing is held by it."""
+        var, value = binding.var, binding.value
         if isinstance(value, Call) and isinstance(value.op, Op) and value.op.name in STORAGE_CALLS:
             return "relax.memory.kill_storage"
         if isinstance(value, Constant | Function) or var.name == "_":
@@ -111,18 +106,8 @@ class _Sequence:
                 return "relax.vm.kill_object"
 
 
-def _value(binding: Binding) -> Expr:
-    assert isinstance(binding, VarBinding | MatchCast), "a Relax binding"
-    return binding.value
-
-
-def _variable(binding: Binding) -> Var:
-    assert isinstance(binding, VarBinding | MatchCast), "a Relax binding"
-    return binding.var
-
-
 def _killed(binding: Binding) -> tuple[Node, ...]:
-    value = _value(binding)
+    value = binding.value
     is_kill = isinstance(value, Call) and isinstance(value.op, Op) and value.op.name in KILL_CALLS
     return value.args if is_kill and isinstance(value, Call) else ()
 

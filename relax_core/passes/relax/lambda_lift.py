@@ -27,7 +27,13 @@ from relax_core.ir.rewrite import Rule
 from relax_core.ir.substitute import free_symbols
 from relax_core.ir.types import OBJECT, PrimType, ShapeType, Type
 from relax_core.passes.core import Pass, PassContext
-from relax_core.passes.relax.captures import LocalFunction, binding_symbols, local_bindings, local_functions
+from relax_core.passes.relax.captures import (
+    LocalFunction,
+    binding_symbols,
+    captured_type,
+    local_bindings,
+    local_functions,
+)
 from relax_core.passes.relax.effects import has_effect
 from relax_core.passes.relax.functions import change_functions
 from relax_core.passes.relax.result_types import map_symbols, result_type, without_shapes, without_unbound
@@ -62,16 +68,16 @@ def run(module: IRModule, options: Options, ctx: PassContext) -> IRModule:
 
 def _declaring_effects(module: IRModule, ctx: PassContext) -> IRModule:
     """Declare as impure what calls closures, by itself or through others: 2022 did not know pure closures."""
-    after = change_functions(module, ctx, _declaring_own_effects(module, ctx.types(module)))
+    after = change_functions(module, ctx, _declaring_own_effects(ctx.types(module)))
     while after is not module:
         module = after
-        after = change_functions(module, ctx, _declaring_own_effects(module, ctx.types(module)))
+        after = change_functions(module, ctx, _declaring_own_effects(ctx.types(module)))
     return module
 
 
-def _declaring_own_effects(module: IRModule, type_of: Mapping[Node, Type]) -> Callable[[GlobalVar, Function], Function]:
+def _declaring_own_effects(type_of: Mapping[Node, Type]) -> Callable[[GlobalVar, Function], Function]:
     def change(_: GlobalVar, function: Function) -> Function:
-        if not function.is_pure or is_unchecked(function) or not has_effect(function.body, module, type_of):
+        if not function.is_pure or is_unchecked(function) or not has_effect(function.body, type_of):
             return function
         return replace(function, is_pure=False)
 
@@ -227,7 +233,7 @@ class _Level:
 
     def fresh_symbols(self, local: LocalFunction) -> dict[PrimVar, PrimExpr]:
         """Give the global function its own symbols."""
-        types = [self.type_of.get(item) for item in local.captures]
+        types = [captured_type(self.type_of.get(item, OBJECT)) for item in local.captures]
         used = [
             *free_symbols(local.function),
             *local.symbols,
@@ -242,7 +248,7 @@ class _Level:
         names = Names(item.name for item in inside if is_2022 or item not in local.captures)
         params: dict[Node, Var] = {}
         for item in local.captures:
-            annotation = map_symbols(self.type_of.get(item, OBJECT), symbols)
+            annotation = map_symbols(captured_type(self.type_of.get(item, OBJECT)), symbols)
             params[item] = self.ctx.derive(Var(names.fresh(item.name), annotation), item)
         if local.dims:
             annotation = ShapeType(tuple(symbols[item] for item in local.dims))

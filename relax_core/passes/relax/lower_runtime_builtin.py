@@ -8,10 +8,12 @@ from relax_core.analysis.virtual_devices import copy_arguments
 from relax_core.ir.expr import Call, Expr, Op, PrimValue, ShapeExpr, Tuple, Var
 from relax_core.ir.module import IRModule
 from relax_core.ir.node import Node
-from relax_core.ir.prim import StringImm
+from relax_core.ir.prim import PrimVar, StringImm
+from relax_core.ir.substitute import free_symbols
 from relax_core.ir.types import OBJECT, VOID, ShapeType, Type
 from relax_core.passes.core import NoOptions, Pass, PassContext
 from relax_core.passes.relax.functions import context_call, integer, operator_call, packed_call, string
+from relax_core.passes.relax.result_types import map_symbols
 
 Lower: TypeAlias = Callable[[Call, Mapping[Node, Type]], Expr | None]
 
@@ -59,7 +61,10 @@ def _kill(call: Call, _: Mapping[Node, Type]) -> Expr:
 
 def _make_closure(call: Call, type_of: Mapping[Node, Type]) -> Expr:
     function, captures = call.args
-    return packed_call("vm.builtin.make_closure", function, *_fields(captures), result=_result(call, type_of))
+    # Symbols that the closure's parameters bind are those of the global function, which are its own.
+    own = {item: PrimVar(item.name, item.dtype) for item in free_symbols(type_of.get(function))}
+    result = map_symbols(_result(call, type_of), own)
+    return packed_call("vm.builtin.make_closure", function, *_fields(captures), result=result)
 
 
 def _invoke_closure(call: Call, type_of: Mapping[Node, Type]) -> Expr:

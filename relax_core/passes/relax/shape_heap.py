@@ -7,7 +7,22 @@ from relax_core.ir.attrs import attrs_of
 from relax_core.ir.canonical import canonical_key, constant_value, replace_symbols
 from relax_core.ir.expr import Expr, Function, MatchCast, PrimValue, ShapeExpr
 from relax_core.ir.node import Node, preorder
-from relax_core.ir.prim import Binary, Cast, IntImm, Intrinsic, PrimExpr, PrimVar, const, dtype_of, lanes_of
+from relax_core.ir.prim import (
+    Binary,
+    BinaryKind,
+    Cast,
+    FloatImm,
+    IntImm,
+    Intrinsic,
+    PrimExpr,
+    PrimVar,
+    Select,
+    StringImm,
+    Unary,
+    const,
+    dtype_of,
+    lanes_of,
+)
 from relax_core.ir.substitute import type_nodes
 from relax_core.ir.tir import Buffer, BufferLoad, BufferParam, BufferStore, PrimFunc, Stmt, seq
 from relax_core.ir.types import FuncType, TupleType, Type
@@ -15,6 +30,7 @@ from relax_core.passes.relax.functions import integer
 
 IMMEDIATE, STORE, SKIP, SLOT = 0, 1, 2, 3
 MAKE_IMMEDIATE, MAKE_SLOT = 0, 1
+_CHECKED: tuple[BinaryKind, ...] = ("/", "//", "%", "truncdiv", "truncmod", "<<", ">>")
 
 
 @dataclass(slots=True)
@@ -29,7 +45,7 @@ class ShapeHeap:
         """Give `expr` and its variables slots, unless it is a constant."""
         for part in (*_variables(expr), expr):
             key = _key(part)
-            if constant_value(part) is None and key not in self.slot_of:
+            if constant_of(part) is None and key not in self.slot_of:
                 self.slot_of[key] = len(self.exprs)
                 self.exprs.append(part)
 
@@ -45,7 +61,7 @@ class ShapeHeap:
         """Return a pair (code, operand) for each dimension that is matched; variables seen first are stored."""
         codes: list[tuple[int, int]] = []
         for dim in dims:
-            value = constant_value(dim)
+            value = constant_of(dim)
             if value is not None:
                 codes.append((IMMEDIATE, value))
             elif self.is_known(dim):
@@ -61,18 +77,20 @@ class ShapeHeap:
         """Return the operands of `make_shape` for `dims`."""
         operands: list[Expr] = []
         for dim in dims:
-            value = constant_value(dim)
+            value = constant_of(dim)
             code = (MAKE_IMMEDIATE, value) if value is not None else (MAKE_SLOT, self.slot(dim))
             operands += [integer(item) for item in code]
         return tuple(operands)
 
-    def computable(self) -> tuple[int, ...]:
-        """Return the slots that are not set, but whose variables are."""
+    def computable(self, wanted: Iterable[PrimExpr] = ()) -> tuple[int, ...]:
+        """Return the slots that are not set, but whose variables are; what can fail only if it is `wanted`."""
+        needed = {_key(expr) for expr in wanted}
         return tuple(
             index
             for index, expr in enumerate(self.exprs)
             if index not in self.known
             and not isinstance(expr, PrimVar)
+            and (not _can_fail(expr) or _key(expr) in needed)
             and all(self.is_known(item) for item in _variables(expr))
         )
 
@@ -106,7 +124,7 @@ def collect(function: Function, types: Iterable[Type]) -> ShapeHeap:
             case ShapeExpr(values=values):
                 for value in values:
                     heap.add(value)
-            case PrimValue(value=value) if is_symbolic(value):
+            case PrimValue(value=value) if is_computed(item):
                 heap.add(value)
             case MatchCast(type=type_):
                 _add_type(heap, type_)
@@ -135,9 +153,34 @@ def is_in_slot(dtype: str) -> bool:
     return is_number and lanes_of(dtype) == 1
 
 
-def is_symbolic(value: Node) -> bool:
-    """Tell whether a variable occurs in `value`."""
-    return any(isinstance(part, PrimVar) for part in preorder(value))
+def is_computed(value: ShapeExpr | PrimValue) -> bool:
+    """Tell whether `value` has to be computed when the program runs: it is no literal, and no shape of constants."""
+    if isinstance(value, PrimValue):
+        return not isinstance(value.value, IntImm | FloatImm | StringImm)
+    return any(constant_of(dim) is None for dim in value.values)
+
+
+def constant_of(expr: PrimExpr) -> int | None:
+    """Return the value of an integer that is known; `None` if it is computed, and may wrap around or be converted."""
+    if isinstance(expr, IntImm):
+        return expr.value
+    if dtype_of(expr) != "int64" or any(isinstance(part, Cast) for part in preorder(expr)):
+        return None
+    value = constant_value(expr)
+    return value if value is not None and -(1 << 63) <= value < 1 << 63 else None
+
+
+def _can_fail(expr: PrimExpr) -> bool:
+    """Tell whether computing `expr` may stop the program: by a divisor of 0, or a shift by too much."""
+    return any(
+        isinstance(part, Binary) and part.op in _CHECKED and not _is_safe(part.op, part.b) for part in preorder(expr)
+    )
+
+
+def _is_safe(op: BinaryKind, right: PrimExpr) -> bool:
+    if not isinstance(right, IntImm):
+        return isinstance(right, FloatImm) or "float" in dtype_of(right)
+    return 0 <= right.value < 8 if op in ("<<", ">>") else right.value != 0
 
 
 def _variables(expr: PrimExpr) -> tuple[PrimVar, ...]:
@@ -145,7 +188,26 @@ def _variables(expr: PrimExpr) -> tuple[PrimVar, ...]:
 
 
 def _key(expr: PrimExpr) -> object:
-    return canonical_key(expr)
+    """Return what is the same for expressions of one value; casts may lose digits that cancel in the canonical form."""
+    key = (canonical_key(expr), dtype_of(expr))
+    parts = tuple(preorder(expr))
+    return (*key, *map(_word, parts)) if any(isinstance(part, Cast) for part in parts) else key
+
+
+def _word(part: Node) -> object:
+    match part:
+        case IntImm(value=value, dtype=dtype) | FloatImm(value=value, dtype=dtype):
+            return (value, dtype)
+        case Binary(op=op, dtype=dtype) | Unary(op=op, dtype=dtype):
+            return (op, dtype)
+        case Cast(dtype=dtype):
+            return ("cast", dtype)
+        case Intrinsic(name=name, args=args):
+            return (name, len(args))
+        case Select():
+            return "select"
+        case _:
+            return id(part)
 
 
 def from_slot(slot: PrimExpr, dtype: str) -> PrimExpr:

@@ -1,12 +1,10 @@
 """Turn dataflow blocks into ordinary binding blocks."""
 
-from dataclasses import replace
-
-from relax_core.ir.expr import BindingBlock, DataflowBlock, DataflowVar, Expr, Function, GlobalVar, SeqExpr, Var
+from relax_core.ir.expr import BindingBlock, DataflowBlock, DataflowVar, Expr, Function, GlobalVar, Var
 from relax_core.ir.module import IRModule
 from relax_core.ir.node import Node, preorder
 from relax_core.passes.core import NoOptions, Pass, PassContext
-from relax_core.passes.relax.functions import change_functions
+from relax_core.passes.relax.functions import change_functions, join_blocks
 
 
 def run(module: IRModule, _options: NoOptions, ctx: PassContext) -> IRModule:
@@ -28,20 +26,6 @@ def run(module: IRModule, _options: NoOptions, ctx: PassContext) -> IRModule:
         return ctx.rewrite(ctx.substitute(function, var_of), block, join_blocks)
 
     return change_functions(module, ctx, change)
-
-
-def join_blocks(node: Node) -> Node | None:
-    """Rule: neighbouring ordinary blocks -> one block."""
-    if not isinstance(node, SeqExpr):
-        return None
-    blocks: list[BindingBlock] = []
-    for item in node.blocks:
-        is_plain = blocks and not isinstance(item, DataflowBlock) and not isinstance(blocks[-1], DataflowBlock)
-        if is_plain:
-            blocks[-1] = BindingBlock((*blocks[-1].bindings, *item.bindings), span=blocks[-1].span)
-        else:
-            blocks.append(item)
-    return replace(node, blocks=tuple(blocks)) if len(blocks) < len(node.blocks) else None
 
 
 PASS = Pass(

@@ -4,7 +4,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from relax_core.ir.builder import Names, names_in
-from relax_core.ir.canonical import evaluate
 from relax_core.ir.expr import (
     Binding,
     BindingBlock,
@@ -25,7 +24,7 @@ from relax_core.ir.expr import (
 )
 from relax_core.ir.module import Definition, IRModule
 from relax_core.ir.node import Node, map_children
-from relax_core.ir.prim import FloatImm, IntImm, PrimExpr, StringImm, const, dtype_of
+from relax_core.ir.prim import PrimExpr, dtype_of
 from relax_core.ir.show import show_prim
 from relax_core.ir.types import FuncType, PrimType, ShapeType, TensorType, TupleType, Type
 from relax_core.ops.show import show_type
@@ -41,7 +40,7 @@ from relax_core.passes.relax.functions import (
     string,
 )
 from relax_core.passes.relax.shape_checks import Demand, Match, is_tensor_proven, needs_check, rank_argument
-from relax_core.passes.relax.shape_heap import SKIP, ShapeHeap, collect, is_in_slot, is_symbolic
+from relax_core.passes.relax.shape_heap import SKIP, ShapeHeap, collect, is_computed, is_in_slot
 
 CHECK = "declared type -> check when the program runs"
 HEAP = "symbolic dimensions -> shape heap"
@@ -169,7 +168,7 @@ class _Lowering:
             if waiting:
                 outstanding.append(item)
             last = item.node
-        self.compute(last)
+        self.compute(last, [dim for item in outstanding for dim in item.dims])
         for item in outstanding:
             codes = self.heap.check_codes(item.dims)
             if any(code == SKIP for code, _ in codes):
@@ -187,9 +186,9 @@ class _Lowering:
     def heap_argument(self) -> Expr:
         return self.heap_var if self.heap.exprs else Null()
 
-    def compute(self, node: Node) -> None:
-        """Compute every dimension whose variables are bound by now."""
-        slots = self.heap.computable()
+    def compute(self, node: Node, wanted: Iterable[PrimExpr]) -> None:
+        """Compute every dimension whose variables are bound by now; one that can fail only where it is `wanted`."""
+        slots = self.heap.computable(wanted)
         if not slots:
             return
         var = GlobalVar(self.global_names.fresh("shape_func"))
@@ -220,7 +219,10 @@ class _Lowering:
         result = self.value(body.body)
         if is_outermost and self.function.ret_type is not None:
             self.returned(result, self.type_of.get(body.body), self.function.ret_type)
-        if self.made:
+        if self.made and blocks and type(blocks[-1]) is BindingBlock:
+            last = blocks.pop()
+            blocks.append(self.ctx.derive(replace(last, bindings=(*last.bindings, *self.made)), last))
+        elif self.made:
             blocks.append(self.ctx.derive(BindingBlock(tuple(self.made)), body))
         self.made, self.heap.known = outer, known
         return self.ctx.derive(replace(body, blocks=tuple(blocks), body=result), body)
@@ -259,7 +261,7 @@ class _Lowering:
 
     def with_value(self, binding: VarBinding, value: Expr) -> VarBinding:
         match value:
-            case ShapeExpr() | PrimValue() if is_symbolic(value):
+            case ShapeExpr() | PrimValue() if is_computed(value):
                 made = self.computed(value)
                 self.ctx.log.replace(value, made, READ)
                 return replace(binding, value=made)
@@ -271,15 +273,11 @@ class _Lowering:
     def value(self, value: Expr) -> Expr:
         """Return `value` with symbolic shapes and scalars read from the heap into variables."""
         match value:
-            case ShapeExpr() | PrimValue() if is_symbolic(value):
+            case ShapeExpr() | PrimValue() if is_computed(value):
                 var = Var(self.names.fresh("gv"))
                 self.emit(VarBinding(var, self.computed(value)), value, READ)
                 self.ctx.log.replace(value, var, READ)
                 return var
-            case PrimValue(value=inner) if not isinstance(inner, IntImm | FloatImm | StringImm):
-                number = evaluate(inner, {})
-                assert not isinstance(number, str), "strings have no operations"
-                return self.ctx.derive(PrimValue(const(number, dtype_of(inner)), span=value.span), value)
             case Tuple(fields=fields):
                 new = tuple(self.value(item) for item in fields)
                 is_same = all(a is b for a, b in zip(new, fields, strict=True))
@@ -300,7 +298,7 @@ class _Lowering:
                 )
             if self.heap.unknown(dim):
                 self.not_computed(dim, value)
-        self.compute(value)
+        self.compute(value, dims)
         codes = self.heap.make_codes(dims)
         if isinstance(value, ShapeExpr):
             rank = integer(len(dims))

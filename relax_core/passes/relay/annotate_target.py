@@ -7,11 +7,14 @@ variable or literal gets only the begin. See: tvm/src/relay/transforms/annotate_
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import chain
 from typing import Any, Literal
 
 from relax_core.analysis.regions import (
     BEGIN_OP,
     DEFAULT,
+    END_OP,
+    Values,
     annotated_target,
     begin,
     end,
@@ -19,17 +22,18 @@ from relax_core.analysis.regions import (
     is_annotation,
     is_begin,
     is_closed,
+    mark_of,
     open_values,
 )
-from relax_core.ir.attrs import attr, with_attr
+from relax_core.ir.attrs import Attrs, attr, with_attr
 from relax_core.ir.expr import Call, Expr, Function, If, Op, Tuple, TupleGetItem, Var
 from relax_core.ir.module import Definition, IRModule
 from relax_core.ir.node import Node, map_children
 from relax_core.ir.relay import Clause, Let, Match, RefCreate, RefRead, RefWrite
 from relax_core.ir.types import Type
-from relax_core.ir.values import value_parts, with_values
+from relax_core.ir.values import with_values
 from relax_core.passes.core import Pass, PassContext, keep_type, keep_types
-from relax_core.passes.relay.to_graph_normal_form import let_values, to_graph_normal_form
+from relax_core.passes.relay.to_graph_normal_form import to_graph_normal_form
 from relax_core.passes.remarks import Said
 from relax_core.pattern.tables import Taker, target_of
 
@@ -71,9 +75,9 @@ def run(module: IRModule, options: AnnotateTargetOptions, ctx: PassContext) -> I
     changed: list[Definition] = []
     for item in module.definitions:
         if isinstance(item.function, Function) and not is_closed(item.function):
-            plain, order, hints = _without_annotations(item.function, types, ctx)
+            order, hints = _without_annotations(item.function, types, ctx)
             annotator = _Annotator(options, ctx, hints, types)
-            after = annotator.function(plain, order)
+            after = annotator.function(order)
             if options.lets in _LEAVE_OPEN and annotator.has_lets:
                 _warn_of_open_regions(after, ctx)
             if after is not item.function:
@@ -98,29 +102,27 @@ def _warn_of_open_regions(function: Function, ctx: PassContext) -> None:
 
 def _without_annotations(
     function: Function, types: dict[Node, Type], ctx: PassContext
-) -> tuple[Function, tuple[Node, ...], Mapping[Node, str]]:
-    """Take away the annotations of an earlier run, and return the function with its `open_values`.
+) -> tuple[Values, Mapping[Node, str]]:
+    """Take away the annotations of an earlier run, and return the `open_values` of the function without them.
 
     The targets that the earlier run chose come with the nodes.
     """
     found: dict[Node, str] = {}
     plain: dict[Node, Node] = {}
-    order = open_values(function)
+    order = ctx.values_in(function)
     if not any(map(is_annotation, order)):
-        return function, order, found
-    for node in order:
+        return order, found
+    for node, parts in order.items():
         if is_annotation(node):
             plain[node] = plain.get(node.args[0], node.args[0])
             continue
         target = next((annotated_target(item) for item in _parts(node) if is_begin(item)), DEFAULT)
-        plain[node] = node if is_source(node) else with_values(node, plain)
+        plain[node] = with_values(node, plain) if parts else node
         keep_type(types, node, plain[node])
         ctx.log.rebuilt(node, plain[node])
         if target != DEFAULT:
             found[plain[node]] = target
-    result = plain[function]
-    assert isinstance(result, Function), "a function stays a function"
-    return result, open_values(result), found
+    return open_values(plain[function]), found
 
 
 def _parts(node: Node) -> tuple[Expr, ...]:
@@ -135,17 +137,8 @@ def _parts(node: Node) -> tuple[Expr, ...]:
             return ()
 
 
-def _uses(node: Node) -> tuple[Node, ...]:
-    return (node.value, node.body) if isinstance(node, Let) else value_parts(node)
-
-
-def is_source(node: Node) -> bool:
-    """Tell whether `node` has no parts that are annotated."""
-    return not node.CHILDREN or (isinstance(node, Function) and is_closed(node))
-
-
 class _Annotator:
-    """Annotates one function, inputs first. `target_of[new]` is the target of a value whose region is open."""
+    """Annotates one function, inputs first. `target_of[old]` is the target of a value whose region is open."""
 
     def __init__(
         self, options: AnnotateTargetOptions, ctx: PassContext, hints: Mapping[Node, str], types: dict[Node, Type]
@@ -157,41 +150,35 @@ class _Annotator:
         self.targets = options.targets or ctx.tables.targets
         self.target_of: dict[Node, str] = {}
         self.new_of: dict[Node, Any] = {}
-        self.value_of: Mapping[Var, Expr] = {}
+        self.value_of: Mapping[Node, Expr] = {}
         self.used: frozenset[Node] = frozenset()
         self.has_lets = False
         self.placed: list[tuple[Node, str]] = []
         self.takers: dict[str, tuple[Taker, ...]] = {}
+        self.marks: dict[str, Attrs] = {}
 
-    def function(self, function: Function, order: tuple[Node, ...]) -> Function:
-        """Return the function annotated; `order` is its `open_values`."""
+    def function(self, order: Values) -> Function:
+        """Return a function annotated; `order` are its `open_values`."""
         if self.options.lets == "uses":
-            self.value_of = let_values(function)
-            self.used = frozenset(part for node in order for part in _uses(node))
+            self.value_of = {node.var: node.value for node in order if isinstance(node, Let)}
+            # The first part of a let is its variable.
+            uses = (parts[1:] if isinstance(node, Let) else parts for node, parts in order.items())
+            self.used = frozenset(chain.from_iterable(uses))
         self.ctx.remark_on_reading(partial(_places, self.placed))
-        copied: list[tuple[Node, Node]] = []
-        for node in order:
+        for node, parts in order.items():
             # The value of a let comes before its uses, and the let itself behind them.
-            self.new_of[node] = new = self._visit(node) if node.CHILDREN else node
-            if new is not node:
-                copied.append((node, new))
-        keep_types(self.types, copied)
-        self.ctx.log.copied(copied)
-        result = self.new_of[function]
+            self.new_of[node] = self._visit(node) if parts else node
+        olds, news = [*self.new_of], [*self.new_of.values()]
+        keep_types(self.types, olds, news)
+        self.ctx.log.copied(zip(olds, news, strict=True))
+        result = self.new_of[next(reversed(order))]
         assert isinstance(result, Function), "a function stays a function"
         return result
 
     def _visit(self, node: Node) -> Node:
         match node:
-            case Call(args=()):
-                return self._copy(node)
-            case Call(op=Var() as callee) if not self.options.include_non_call_ops:
-                return map_children(node, lambda child: child if child is callee else self._ended(child))
-            case Call(op=op, args=args):
-                target = self._choose(node)
-                callee = op if isinstance(op, Op) else self.new_of[op]
-                new = Call(callee, self._inputs(args, target), node.attrs, node.type_args, span=node.span)
-                return self._note(new, node, target)
+            case Call():
+                return self._call(node)
             case Tuple(fields=fields):
                 return self._other(node, fields)
             case TupleGetItem(tuple_value=value):
@@ -211,6 +198,17 @@ class _Annotator:
                 return replace(node, body=self._ended(node.body))
             case _:
                 return node
+
+    def _call(self, node: Call) -> Node:
+        op = node.op
+        if not node.args:
+            return map_children(node, lambda child: self.new_of.get(child, child))
+        if isinstance(op, Var) and not self.options.include_non_call_ops:
+            return map_children(node, lambda child: child if child is op else self._ended(child))
+        target = self._choose(node)
+        callee = op if isinstance(op, Op) else self.new_of[op]
+        self._note(node, target)
+        return Call(callee, self._inputs(node.args, target), node.attrs, node.type_args, span=node.span)
 
     def _choose(self, call: Call) -> str:
         """Return the target of a call: what an earlier run chose, the first that supports it, or "default"."""
@@ -237,32 +235,44 @@ class _Annotator:
             return node
         if not self.options.include_non_call_ops:
             return map_children(node, self._ended)
-        targets = {self.target_of.get(self.new_of.get(part, part), DEFAULT) for part in parts}
+        targets = {self.target_of.get(part, DEFAULT) for part in parts}
         target = self.hints.get(node) or (targets.pop() if len(targets) == 1 else DEFAULT)
         inputs = iter(self._inputs(parts, target))
-        return self._note(map_children(node, lambda _: next(inputs)), node, target)
+        self._note(node, target)
+        return map_children(node, lambda _: next(inputs))
+
+    def _note(self, node: Node, target: str) -> None:
+        self.target_of[node] = target
+        if target != DEFAULT:
+            self.placed.append((node, target))
 
     def _inputs(self, parts: tuple[Expr, ...], target: str) -> tuple[Expr, ...]:
-        marked = (("compiler", target),)
-        return tuple([Call(BEGIN_OP, (self._ended(part),), marked) for part in parts])
+        mark = self._mark(target)
+        return tuple([Call(BEGIN_OP, (self._ended(part),), mark) for part in parts])
+
+    def _mark(self, target: str) -> Attrs:
+        """Return the attributes of annotations of a target, which share them."""
+        mark = self.marks.get(target)
+        if mark is None:
+            mark = self.marks[target] = mark_of(target)
+        return mark
 
     def _ended(self, part: Node) -> Any:
         """Return what a part becomes where its region ends; one that has no region, such as a variable, as it is."""
+        target = self.target_of.get(part)
+        if target is None and part in self.value_of:
+            value = self.value_of[part]
+            target = None if isinstance(value, Function) else self.target_of.get(value, DEFAULT)
         node = self.new_of.get(part, part)
-        target = self.target_of.get(node)
-        if target is None and isinstance(node, Var) and self.value_of:
-            value = self.value_of.get(node)
-            if value is not None and not isinstance(value, Function):
-                target = self.target_of.get(self.new_of[value], DEFAULT)
-        return node if target is None else end(node, target)
+        return node if target is None else Call(END_OP, (node,), self._mark(target))
 
     def _let(self, let: Let) -> Let:
-        value = self.new_of.get(let.value, let.value)
-        return Let(let.var, self.bound(let.var, value), self._ended(let.body), span=let.span)
+        return Let(let.var, self._bound(let), self._ended(let.body), span=let.span)
 
-    def bound(self, var: Var, value: Expr) -> Expr:
+    def _bound(self, let: Let) -> Expr:
         """Return the annotated value of a let; that of a variable without uses ends in its place in any case."""
-        target = self.target_of.get(value)
+        target = self.target_of.get(let.value)
+        value = self.new_of.get(let.value, let.value)
         ended = value if target is None else end(value, target)
         match self.options.lets:
             case _ if isinstance(value, Function):
@@ -274,18 +284,9 @@ class _Annotator:
             case "definition":
                 return ended if target is not None else end(begin(value, DEFAULT), DEFAULT)
             case "uses":
-                if var not in self.used:
+                if let.var not in self.used:
                     return ended
                 return value if target is not None else begin(value, DEFAULT)
-
-    def _note(self, new: Node, old: Node, target: str) -> Node:
-        self.target_of[new] = target
-        if target != DEFAULT:
-            self.placed.append((old, target))
-        return new
-
-    def _copy(self, node: Node) -> Node:
-        return map_children(node, lambda child: self.new_of.get(child, child))
 
 
 def _places(placed: list[tuple[Node, str]]) -> Iterator[Said]:

@@ -23,6 +23,7 @@ from relax_core.ir.substitute import with_types
 from relax_core.ir.types import AdtType, FuncType, Type
 from relax_core.passes.core import NoOptions, Pass, PassContext
 from relax_core.passes.relay.infer_type import run as infer_type
+from relax_core.passes.relay.inline_polymorphic import with_calls_inlined
 from relax_core.passes.relay.lambda_lift import CLOSURE, with_polymorphic_functions
 from relax_core.passes.relay.lambda_lift import run as lambda_lift
 from relax_core.passes.relay.monomorphize import CODE, monomorphized, with_called_values
@@ -55,7 +56,8 @@ def run(module: IRModule, options: DefunctionalizationOptions, ctx: PassContext)
     if not is_higher_order(module, types):
         return module
     _require_whole(module, entry, types, ctx)
-    named = with_called_values(with_polymorphic_functions(module, ctx), ctx)
+    local = with_calls_inlined(with_polymorphic_functions(module, ctx), ctx, CODE)
+    named = with_called_values(local, ctx)
     whole = infer_type(monomorphized(named, entry, ctx), NoOptions(), ctx)
     lifted = lambda_lift(whole, NoOptions(), ctx)
     result = _FirstOrder(lifted, ctx.types(lifted), ctx).module_()

@@ -1,6 +1,6 @@
 """Write a device plan into a Relay module: devices of parameters and results, `on_device` and `device_copy`."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple, TypeVar
 
@@ -18,8 +18,9 @@ from relax_core.analysis.devices import (
 from relax_core.ir.attrs import Attrs, AttrValue, with_attr
 from relax_core.ir.expr import Call, Expr, Function, GlobalVar, Op, Var
 from relax_core.ir.node import Node, map_children
-from relax_core.ir.relay import Clause, Constructor, Let, Match
+from relax_core.ir.relay import Constructor, Let, Match
 from relax_core.passes.core import PassContext
+from relax_core.passes.remarks import Said
 
 N = TypeVar("N", bound=Node)
 
@@ -46,29 +47,42 @@ class DeviceWriter:
     device_of: Mapping[Node, Device | None] = field(init=False)
     device_at: Sequence[Device | None] = field(init=False)
     """The devices of expressions, and of the slots of the plan's proof."""
-    new_of: dict[Node, Node] = field(default_factory=dict[Node, Node])
+    copying: frozenset[Node] = field(init=False)
+    """The calls that take an argument from another device than it is on."""
+    new_of: dict[Node, Expr] = field(default_factory=dict[Node, Expr])
     copyings: dict[tuple[Device | None, Device | None], _Copying] = field(
         default_factory=dict["tuple[Device | None, Device | None]", _Copying]
     )
+    annotations: dict[Device, Attrs] = field(default_factory=dict[Device, Attrs])
     scope_of: dict[Node, Device | None] = field(default_factory=dict["Node", "Device | None"])
+    rebuilt: list[tuple[Node, Node]] = field(default_factory=list[tuple[Node, Node]])
+    copies: list[tuple[Call, Expr, str]] = field(default_factory=list[tuple[Call, Expr, str]])
+    """What the log and the remarks are told: nodes with other children, copies with what they copy and words."""
 
     def __post_init__(self) -> None:
-        self.device_of = self.plan.domains.devices()
         self.device_at = self.plan.proof.devices()
+        self.device_of = self.plan.domains.devices(self.device_at)
+        self.copying = frozenset(call for call, _ in self.plan.domains.copies)
+        self.ctx.log.copied(self.rebuilt)
+        self.ctx.remark_on_reading(self._explained)
+
+    def _explained(self) -> Iterator[Said]:
+        for call, copied, words in self.copies:
+            yield Said(call, "applied", words, self.plan.decided_by(copied))
 
     def function(self, function: Function, parts: tuple[Node, ...]) -> Function:
         """Return the function with its devices written out; `parts` are its nodes, inner ones first."""
         for node in parts:
-            if node.CHILDREN and not isinstance(node, Let):
+            if isinstance(node, Expr) and node.CHILDREN and not isinstance(node, Let):
                 self._keep(node, self._rebuilt(node))
         result = self._expr(function)
         assert isinstance(result, Function), "a function stays a function"
         return result
 
-    def _keep(self, node: Node, new: Node) -> None:
+    def _keep(self, node: Expr, new: Expr) -> None:
         if new is not node:
             self.new_of[node] = new
-            self.ctx.log.rebuilt(node, new)
+            self.rebuilt.append((node, new))
 
     def _lets(self, head: Let) -> None:
         """Rebuild a chain of lets, the last one first."""
@@ -78,11 +92,13 @@ class DeviceWriter:
             waiting.append(at)
             at = at.body
         for let in reversed(waiting):
-            scope = self.scope_of[let] = self.device(let.body)
-            placed = self._placed(let.value, scope, self.device(let.value))
-            body = self._expr(let.body)
-            if placed is not let.value or body is not let.body:
-                self._keep(let, Let(let.var, placed, body, span=let.span))
+            value, body = let.value, let.body
+            scope = self.scope_of[let] = self.scope_of[body] if isinstance(body, Let) else self.device(body)
+            is_here = scope is not None and self.device_of.get(value) is scope
+            placed = self.new_of.get(value, value) if is_here else self._placed(value, scope, self.device(value))
+            new = self.new_of.get(body, body)
+            if placed is not value or new is not body:
+                self._keep(let, Let(let.var, placed, new, span=let.span))
 
     def device(self, node: Node) -> Device | None:
         """Return where an expression is, for lets where their result is."""
@@ -92,7 +108,7 @@ class DeviceWriter:
             return self.scope_of[node]
         return self.device_of.get(node)
 
-    def _rebuilt(self, node: Node) -> Node:
+    def _rebuilt(self, node: Expr) -> Expr:
         match node:
             case Call(op=op):
                 return self._call(node, op.name if isinstance(op, Op) else "")
@@ -105,24 +121,28 @@ class DeviceWriter:
                     for item in clauses
                 )
                 return self._replaced(node, value=self._placed(value, scope, self.device(value)), clauses=made)
-            case Let() | Clause():
-                return node
-            case Expr():
+            case _:
                 scope = self.device(node)
                 return map_children(
                     node,
                     lambda child: self._placed(child, scope, self.device(child)) if isinstance(child, Expr) else child,
                 )
-            case _:
-                return node
 
-    def _call(self, call: Call, operator: str) -> Node:
+    def _call(self, call: Call, operator: str) -> Expr:
         scope = self.device_of.get(call)
         if operator == "on_device":
             return self._placed(call.args[0], scope, scope)
         if operator == "device_copy":
             return self._copy(call)
-        placed = tuple([self._argument(call, index, arg, scope) for index, arg in enumerate(call.args)])
+        if scope is None or call in self.copying:
+            placed = tuple([self._argument(call, index, arg, scope) for index, arg in enumerate(call.args)])
+        else:
+            # Every argument is where it is wanted, and most are where the call is.
+            at, new_of = self.device_of, self.new_of
+            placed = tuple([
+                new_of.get(arg, arg) if at.get(arg) is scope else self._argument(call, index, arg, scope)
+                for index, arg in enumerate(call.args)
+            ])  # fmt: skip
         callee = call.op if operator else self._expr(call.op)
         # Nodes compare by identity.
         if placed == call.args and callee is call.op:
@@ -130,14 +150,9 @@ class DeviceWriter:
         return Call(callee, placed, call.attrs, call.type_args, span=call.span)
 
     def _argument(self, call: Call, index: int, arg: Expr, scope: Device | None) -> Expr:
-        """Return what became of an argument; most are where the call is, and are wanted there."""
-        slot = self.plan.domains.wanted_of.get((call, index))
-        if slot is None:
-            return self._placed(arg, scope, self.device(arg))
-        wanted = self.device_at[slot]
-        if wanted is scope and not isinstance(arg, Let) and self.device_of.get(arg) is scope:
-            return self._expr(arg)
-        return self._placed(arg, scope, wanted)
+        """Return what became of an argument as it stands in a call on `scope`."""
+        use = self.plan.domains.use_of(call, index)
+        return self._placed(arg, scope, self.device(arg) if use is None else self.device_at[use.wanted])
 
     def _function(self, function: Function) -> Function:
         result = self.plan.device(function)
@@ -169,21 +184,24 @@ class DeviceWriter:
         here = self.device(child)
         if here is None or (here is scope and here is wanted) or isinstance(child, _NOWHERE):
             return new
-        if here != scope and not isinstance(new, Var):
+        if here is not scope and not isinstance(new, Var):
             new = self._annotated(new, here, child)
-        if wanted is None or wanted == here:
+        if wanted is None or wanted is here:
             return new
         copy = self._copying(here, wanted)
         made = Call(_DEVICE_COPY, (new,), copy.attrs, span=child.span)
         self.ctx.derive(made, child, rule=copy.rule)
-        self.ctx.remark(made, "applied", copy.words, self.plan.decided_by(child))
-        return made if wanted is scope or wanted == scope else self._annotated(made, wanted, child)
+        self.copies.append((made, child, copy.words))
+        return made if wanted is scope else self._annotated(made, wanted, child)
 
     def _annotated(self, new: Expr, device: Device, origin: Expr) -> Expr:
         found = as_on_device(new)
         if found is not None and found.device == device and found.constrains_result:
             return new
-        attrs: Attrs = (("virtual_device", self._attribute(device)), ("constrain_result", True))
+        attrs = self.annotations.get(device)
+        if attrs is None:
+            said: Attrs = (("virtual_device", self._attribute(device)), ("constrain_result", True))
+            attrs = self.annotations[device] = said
         return self.ctx.derive(Call(_ON_DEVICE, (new,), attrs, span=origin.span), origin)
 
     def _copying(self, source: Device | None, target: Device | None) -> _Copying:
@@ -204,13 +222,9 @@ class DeviceWriter:
         return self.spelling.get(device) or attribute_of(device)
 
     def _expr(self, expr: Expr) -> Expr:
-        new = self.new_of.get(expr)
-        if new is None:
-            if isinstance(expr, Let) and expr not in self.scope_of:
-                self._lets(expr)
-            new = self.new_of.get(expr, expr)
-        assert isinstance(new, Expr), "an expression stays one"
-        return new
+        if isinstance(expr, Let) and expr not in self.scope_of:
+            self._lets(expr)
+        return self.new_of.get(expr, expr)
 
     def _replaced(self, node: N, **fields: Any) -> N:
         return node if all(getattr(node, name) == value for name, value in fields.items()) else replace(node, **fields)
@@ -220,7 +234,7 @@ def spellings(nodes: Iterable[Node]) -> Mapping[Device, AttrValue]:
     """Return how a program writes the devices that it names."""
     found: dict[Device, AttrValue] = {}
     for node in nodes:
-        if isinstance(node, Call | Function):
+        if isinstance(node, (Call, Function)) and node.attrs:
             for _, value in node.attrs:
                 _note(found, value)
     return found

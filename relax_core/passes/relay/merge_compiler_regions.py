@@ -3,13 +3,17 @@
 See: tvm/src/relay/transforms/merge_compiler_regions.cc, v0.19
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import partial
+from itertools import chain
+from typing import TypeAlias
 
 from relax_core.analysis.region_graph import RegionGraph, region_graph
 from relax_core.analysis.regions import (
     DEFAULT,
     RegionSets,
+    Values,
     annotated_target,
     find_sets,
     is_begin,
@@ -24,11 +28,14 @@ from relax_core.ir.module import Definition, IRModule
 from relax_core.ir.node import Node, map_children
 from relax_core.ir.relay import Let
 from relax_core.ir.types import Type
-from relax_core.ir.values import rebuilt, value_parts, with_values
+from relax_core.ir.values import with_parts, with_values
 from relax_core.passes.core import Pass, PassContext, keep_type, keep_types
 from relax_core.passes.remarks import Said
 from relax_core.pattern.apart import apart
 from relax_core.pattern.tables import Tables
+
+Edge: TypeAlias = tuple[Call, Call]
+"""A begin, and the end that it encloses."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,43 +78,52 @@ def _pairs_apart(module: IRModule, tables: Tables) -> Iterator[Said]:
 def _merged(function: Function, types: dict[Node, Type], ctx: PassContext) -> Function:
     order = ctx.values_in(function)
     sets = find_sets(order)
-    edges = _edges(order, sets)
+    ends: dict[Node, Call] = {end: end for end in sets.ends}
+    pairs = [(begin, end) for begin in sets.begins if (end := ends.get(begin.args[0])) is not None]
+    edges = _edges(order, sets, pairs)
     if not edges:
         return ctx.keep_values(order)
-    if any(isinstance(node, OPENERS) and _opens_scope(node) for node in order[:-1]):
+    if _has_scopes(order):
         scopes = scopes_of(function).scope_of
         # The end stands where the begin does; the value that it closes may be computed outside.
         edges = [edge for edge in edges if scopes[edge[0]] is scopes[edge[1].args[0]]]
     graph = region_graph(order, sets)
     merged = [edge for edge in edges if annotated_target(edge[0]) != DEFAULT and _try(*edge, graph)]
-    for begin, end in merged:
-        ctx.remark(begin, "applied", f"two regions of {annotated_target(begin)} become one", (end,))
+    ctx.remark_on_reading(partial(_joins, merged))
     default = [edge for edge in edges if annotated_target(edge[0]) == DEFAULT and _try(*edge, graph)]
     if not merged and not default:
         return ctx.keep_values(order)
-    gone = {node for node in sets.begins if _is_inside(node, graph)}
-    return _joined(order, gone, types, ctx)
+    vertex_of, find = graph.vertex_of, graph.find
+    return _joined(
+        order, dict(pair for pair in pairs if find(vertex_of[pair[0]]) == find(vertex_of[pair[1]])), types, ctx
+    )
 
 
-def _opens_scope(node: Node) -> bool:
-    return not (isinstance(node, Function) and is_closed(node))
+def _joins(merged: list[Edge]) -> Iterator[Said]:
+    """Say of each begin that goes that two regions of a target become one."""
+    for begin, end in merged:
+        yield Said(begin, "applied", f"two regions of {annotated_target(begin)} become one", (end,))
 
 
-def _edges(order: Sequence[Node], sets: RegionSets) -> list[tuple[Call, Call]]:
-    """Return the begins that take the value of a region of their own target, each with that region's end.
+def _has_scopes(order: Values) -> bool:
+    """Tell whether a function has conditionals, or functions that are entered; it is itself the last of `order`."""
+    openers = [node for node in order if type(node) in OPENERS]
+    return any(order[node] for node in openers[:-1])
 
-    They come in the order of evaluation. The end of a variable is that of a let, which no region crosses.
+
+def _edges(order: Values, sets: RegionSets, pairs: list[Edge]) -> list[Edge]:
+    """Return those of `pairs` whose begin takes the value of a region of its own target, in the order of evaluation.
+
+    The end of a variable is that of a let, which no region crosses.
     """
     roots, number_of, target_of = sets.roots(), sets.number_of, sets.target_of
     ended = {roots[number_of[end]] for end in sets.ends}
-    end_of: dict[Node, tuple[Call, Call]] = {}
-    for begin in sets.begins:
-        end = begin.args[0]
-        if is_end(end) and not isinstance(end.args[0], Var):
-            user = roots[number_of[begin]]
-            if user in ended and target_of[roots[number_of[end]]] == target_of[user]:
-                end_of[begin] = (begin, end)
-    return [end_of[part] for node in order for part in value_parts(node) if part in end_of] if end_of else []
+    edge_of: dict[Node, Edge] = {}
+    for begin, end in pairs:
+        user = roots[number_of[begin]]
+        if target_of[roots[number_of[end]]] == target_of[user] and user in ended and not isinstance(end.args[0], Var):
+            edge_of[begin] = (begin, end)
+    return [edge_of[part] for part in chain.from_iterable(order.values()) if part in edge_of] if edge_of else []
 
 
 def _try(begin: Call, end: Call, graph: RegionGraph) -> bool:
@@ -119,53 +135,41 @@ def _try(begin: Call, end: Call, graph: RegionGraph) -> bool:
     return True
 
 
-def _is_inside(begin: Call, graph: RegionGraph) -> bool:
-    """Tell whether a begin takes the value of an end that its own region has come to hold."""
-    end = begin.args[0]
-    return is_end(end) and graph.find(graph.vertex_of[begin]) == graph.find(graph.vertex_of[end])
-
-
-def _joined(order: tuple[Node, ...], gone: set[Call], types: dict[Node, Type], ctx: PassContext) -> Function:
-    """Take away the begins in `gone` with the ends that they enclose; the function is the last of `order`."""
-    ends: set[Node] = {begin.args[0] for begin in gone}
+def _joined(order: Values, end_of: dict[Node, Call], types: dict[Node, Type], ctx: PassContext) -> Function:
+    """Take away the begins in `end_of` with the ends that they enclose; the function is the last of `order`."""
+    ends: set[Node] = {*end_of.values()}
     new_of: dict[Node, Node] = {}
-    copied: list[tuple[Node, Node]] = []
-    after: list[Node] = []
-
-    for node in order:
-        if node in gone:
-            (end,) = value_parts(node)
-            new_of[node] = value = new_of[value_parts(end)[0]]
+    olds: list[Node] = []
+    after: Values = {}
+    for node, parts in order.items():
+        if node in end_of:
+            new_of[node] = value = new_of[order[end_of[node]][0]]
             ctx.log.replace(node, value, "inside one region", known=(value,))
         elif node not in ends:
-            new = node
-            if node.CHILDREN and not (isinstance(node, Function) and is_closed(node)):
-                try:
-                    new = rebuilt(node, new_of)
-                except KeyError:
-                    # An end that goes with its begin has another user.
-                    shared = {end: with_values(end, new_of) for end in ends.intersection(value_parts(node))}
-                    new_of.update(shared)
-                    copied += shared.items()
-                    new = rebuilt(node, new_of)
-                if new is not node:
-                    copied.append((node, new))
-            new_of[node] = new
-            after.append(new)
-    keep_types(types, copied)
-    ctx.log.copied(copied)
-    return ctx.keep_values(after if ends.isdisjoint(new_of) else open_values(after[-1]))
+            if not ends.isdisjoint(parts):
+                # An end that goes with its begin has another user.
+                shared = {end: with_values(end, new_of) for end in ends.intersection(parts) if end not in new_of}
+                new_of.update(shared)
+                ctx.log.copied([*shared.items()])
+            # Most nodes of an annotated function have one part.
+            new_parts = (new_of[parts[0]],) if len(parts) == 1 else tuple([new_of[part] for part in parts])
+            new_of[node] = new = with_parts(node, parts, new_parts)
+            olds.append(node)
+            after[new] = new_parts
+    keep_types(types, olds, after)
+    ctx.log.copied(zip(olds, [*after], strict=True))
+    return ctx.keep_values(after if ends.isdisjoint(new_of) else open_values(next(reversed(after))))
 
 
 def _without_lets(
     function: Function, names: tuple[str, ...], effects: Effects, types: dict[Node, Type], ctx: PassContext
 ) -> Function:
     """Put the value of a let in the place of its variable, where the value or a use belongs to a region of a target."""
-    nodes = open_values(function)
-    taken = {node.args[0] for node in nodes if is_begin(node) and annotated_target(node) != DEFAULT}
-    used = {part for node in nodes if not isinstance(node, Let) for part in value_parts(node)}
+    order = open_values(function)
+    taken = {node.args[0] for node in order if is_begin(node) and annotated_target(node) != DEFAULT}
+    used = {part for node, parts in order.items() if not isinstance(node, Let) for part in parts}
     gone: dict[Var, Expr] = {}
-    for node in nodes:
+    for node in order:
         if isinstance(node, Let) and is_end(node.value) and (not names or node.var.name in names):
             if node.var not in used:
                 continue
@@ -180,13 +184,12 @@ def _without_lets(
     def new(child: Node) -> Node:
         return new_of[gone[child]] if isinstance(child, Var) and child in gone else new_of.get(child, child)
 
-    for node in nodes:
+    for node, parts in order.items():
         if isinstance(node, Let) and node.var in gone:
             new_of[node] = new(node.body)
             ctx.log.replace(node, new_of[node], "merge through a let", known=(new_of[node],))
             continue
-        is_whole = isinstance(node, Function) and is_closed(node)
-        new_of[node] = node if is_whole else map_children(node, new)
+        new_of[node] = map_children(node, new) if parts else node
         keep_type(types, node, new_of[node])
         ctx.log.rebuilt(node, new_of[node])
     result = new_of[function]

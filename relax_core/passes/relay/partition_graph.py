@@ -4,13 +4,14 @@ See: tvm/src/relay/transforms/partition_graph.cc, v0.19
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass, field, replace
 
 from relax_core.analysis.region_literals import literals_of
 from relax_core.analysis.regions import (
     Region,
     RegionSets,
+    Values,
     find_sets,
     is_annotation,
     is_begin,
@@ -23,7 +24,7 @@ from relax_core.ir.module import Definition, IRModule
 from relax_core.ir.node import Node
 from relax_core.ir.relay import Constructor, Let
 from relax_core.ir.types import TupleType, Type
-from relax_core.ir.values import rebuilt, value_parts, with_values
+from relax_core.ir.values import rebuilt, with_values
 from relax_core.passes.core import Pass, PassContext
 from relax_core.passes.relay.split_tuples import enclosed, is_split, split_tuples
 from relax_core.passes.relay.to_a_normal_form import to_a_normal_form
@@ -93,34 +94,42 @@ class _Partition:
     made: list[Definition] = field(default_factory=list[Definition])
     called: list[tuple[Call, GlobalVar, Region]] = field(default_factory=list["tuple[Call, GlobalVar, Region]"])
     new_of: dict[Node, Node] = field(default_factory=dict[Node, Node])
-    copied: list[tuple[Node, Node]] = field(default_factory=list["tuple[Node, Node]"])
+    olds: list[Node] = field(default_factory=list[Node])
+    """What was rebuilt, and in `news` what became of it."""
+    news: list[Node] = field(default_factory=list[Node])
+    order: Values = field(default_factory=dict[Node, "tuple[Node, ...]"])
+    """The `open_values` of the function."""
     behind: Mapping[Node, Expr] = field(default_factory=dict[Node, Expr])
     """What stands behind annotations of no target."""
+    inside: Set[Node] = frozenset()
+    """The nodes of regions."""
     result_of: dict[Node, tuple[_Cut, int]] = field(default_factory=dict[Node, "tuple[_Cut, int]"])
     """The region that gives a value, and the number of the value among what it gives."""
-    region_of: Mapping[Node, Region] = field(default_factory=dict[Node, Region])
-    has_open: bool = False
+    open_begins: dict[Node, Region] = field(default_factory=dict[Node, Region])
+    """The begins of the regions that have no end."""
 
     def run(self, function: Function) -> Function:
         """Return the function with a call for each region. Iterative, each node once."""
-        order = self.ctx.values_in(function)
-        sets = find_sets(order, skips_default=True)
+        self.order = self.ctx.values_in(function)
+        sets = find_sets(self.order, skips_default=True)
         tuples = {end for end in sets.ends if is_split(end, sets.behind)}
         if tuples:
-            order = split_tuples(order, tuples, self.types, self.ctx.log)
-            sets = find_sets(order, skips_default=True)
-        self._plan(sets, {node.var: node.value for node in order if isinstance(node, Let)})
-        self.ctx.log.copied(self.copied)
+            self.order = split_tuples(self.order, tuples, self.types, self.ctx.log)
+            sets = find_sets(self.order, skips_default=True)
+        self._plan(sets)
+        self.ctx.log.copied(zip(self.olds, self.news, strict=True))
+        root = next(reversed(self.order))
+        new_of, inside, result_of = self.new_of, self.inside, self.result_of
         # What is below a begin without an end is not reached.
-        for node in order[-1:] if self.has_open else order:
+        for node in (root,) if self.open_begins else self.order:
             # What is inside a region is computed in its function, unless something outside uses it without an end.
-            if node not in self.new_of and (node not in self.region_of or node in self.result_of):
+            if (node not in inside or node in result_of) and node not in new_of:
                 try:
-                    self.new_of[node] = self._new(node)
+                    new_of[node] = self._new(node)
                 except KeyError:
                     # What it needs comes later, or is a value that leaves its region without an end.
                     self._cut(node)
-        result = self.new_of[order[-1]]
+        result = new_of[root]
         assert isinstance(result, Function), "a function stays a function"
         return result
 
@@ -138,22 +147,23 @@ class _Partition:
                 new_of[node] = self._new(node)
             stack.pop()
 
-    def _plan(self, sets: RegionSets, bound: Mapping[Node, Expr]) -> None:
+    def _plan(self, sets: RegionSets) -> None:
         """Decide what flows in and out of each region; the end of a variable stands for the value of its let."""
-        regions = sets.regions()
-        self.region_of, self.behind = regions.of, sets.behind
-        self.has_open = any(region.is_open for region in regions.all)
-        for region in regions.all:
+        self.inside, self.behind = sets.number_of.keys(), sets.behind
+        bound: dict[Expr, Expr] = {node.var: node.value for node in self.order if type(node) is Let}
+        for region in sets.regions().all:
+            if region.is_open:
+                self.open_begins.update(dict.fromkeys(region.begins, region))
             values: dict[Expr, Expr] = {}
             for item in region.ends:
                 inner = self._behind(item.args[0])
                 value = self._behind(bound.get(inner, inner))
                 values[item if value is inner else value] = value
-            outputs = tuple(dict.fromkeys(values.values()))
-            inputs, literals = self._inputs(region)
-            cut = _Cut(region, inputs, literals, outputs)
-            place_of = {value: place for place, value in enumerate(outputs)}
-            self.result_of.update({item: (cut, place_of[value]) for item, value in values.items() if item.CHILDREN})
+            place_of = {value: place for place, value in enumerate(dict.fromkeys(values.values()))}
+            cut = _Cut(region, *self._inputs(region), tuple(place_of))
+            for item, value in values.items():
+                if item.CHILDREN:
+                    self.result_of[item] = (cut, place_of[value])
 
     def _behind(self, node: Expr) -> Expr:
         return self.behind.get(node, node)
@@ -166,23 +176,21 @@ class _Partition:
             return (*cut.inputs, *cut.literals) if cut.literals else cut.inputs
         if node in self.behind:
             return (self.behind[node],)
-        return () if is_begin(node) or _is_closed(node) else value_parts(node)
+        return () if is_begin(node) else self.order[node]
 
     def _new(self, node: Node) -> Node:
         """Return what becomes of a node, after that of its parts."""
-        if not node.CHILDREN or _is_closed(node):
-            return node
         found = self.result_of.get(node)
         if found is not None:
             return self._result(node, *found)
         if node in self.behind:
             return self.new_of[self.behind[node]]
-        if is_annotation(node):
-            # A begin that no end leads to: only the reported way to annotate lets leaves one.
-            return self._var(self.region_of[node], 0, node) if is_begin(node) else self.new_of[node.args[0]]
-        new = rebuilt(node, self.new_of)
-        if new is not node:
-            self.copied.append((node, new))
+        if node in self.inside and is_annotation(node):
+            # Only the reported way to annotate lets leaves a begin that no end leads to.
+            return self._free(node) if is_begin(node) else self.new_of[node.args[0]]
+        new = rebuilt(node, self.order[node], self.new_of)
+        self.olds.append(node)
+        self.news.append(new)
         return new
 
     def _result(self, node: Node, cut: _Cut, place: int) -> Node:
@@ -210,10 +218,16 @@ class _Partition:
                 found[value] = self._var(region, len(found), begin)
         return found, tuple(literals)
 
+    def _free(self, begin: Call) -> Var:
+        var = self._var(self.open_begins[begin], 0, begin)
+        self.ctx.log.derive(var, (begin,))
+        return var
+
     def _var(self, region: Region, place: int, begin: Call) -> Var:
-        value = begin.args[0]
-        type_ = self.types.get(value if value in self.types else enclosed(value, self.types))
-        return Var(f"{region.target}_{region.number}_i{place}", type_, span=begin.span)
+        return Var(f"{region.target}_{region.number}_i{place}", self._type(begin.args[0]), span=begin.span)
+
+    def _type(self, value: Expr) -> Type | None:
+        return self.types.get(value if value in self.types else enclosed(value, self.types))
 
     def _call(self, cut: _Cut) -> Call:
         if cut.call is not None:
@@ -223,10 +237,11 @@ class _Partition:
         region = cut.region
         name = _symbol(f"tvmgen_{self.options.mod_name}_{region.target}_{self.function_name}_{region.number}")
         var = GlobalVar(self.names.fresh(name))
-        bodies = tuple(_expr(inner[item]) for item in cut.outputs)
-        body = bodies[0] if len(bodies) == 1 else Tuple(bodies)
+        bodies = tuple([_expr(inner[item]) for item in cut.outputs])
+        types = tuple([self._type(item) for item in cut.outputs])
+        body, type_ = (bodies[0], types[0]) if len(bodies) == 1 else (Tuple(bodies), _tuple_type(types))
         attrs = (("Primitive", 1), ("Inline", 1), ("Compiler", region.target), ("global_symbol", var.name))
-        function = Function(tuple(cut.inputs.values()), body, self._type(cut.outputs), attrs)
+        function = Function(tuple(cut.inputs.values()), body, type_, attrs)
         self.ctx.log.derive(function, region.nodes)
         self.made.append(Definition(var, function))
         cut.call = Call(var, args)
@@ -240,25 +255,20 @@ class _Partition:
             operators = region.operators
             yield Said(call, "applied", f"@{var.name}: {len(operators)} operators", operators)
 
-    def _type(self, outputs: tuple[Expr, ...]) -> Type | None:
-        found = (self.types.get(enclosed(item, self.types)) for item in outputs)
-        types = tuple(type_ for type_ in found if type_ is not None)
-        if len(types) != len(outputs):
-            return None
-        return types[0] if len(types) == 1 else TupleType(types)
-
     def _inside(self, cut: _Cut) -> dict[Node, Node]:
         """Return what the nodes of a region become in its function."""
         inner: dict[Node, Node] = {}
+        behind = self.behind
         for begin in cut.region.begins:
             value = self._behind(begin.args[0])
             inner[begin] = cut.inputs.get(value) or (self.new_of[value] if value in cut.literals else value)
         for node in cut.region.operators:
-            if not self.behind.keys().isdisjoint(value_parts(node)):
-                plain = {part: self.behind[part] for part in value_parts(node) if part in self.behind}
+            if behind and not behind.keys().isdisjoint(parts := self.order[node]):
+                plain = {part: behind[part] for part in parts if part in behind}
                 inner.update((part, inner.get(value, value)) for part, value in plain.items())
             inner[node] = with_values(node, inner)
-        self.copied += [(node, new) for node, new in inner.items() if new is not node]
+        self.olds += inner
+        self.news += inner.values()
         return inner
 
 
@@ -267,8 +277,9 @@ def _symbol(name: str) -> str:
     return _SIGN.sub("_", name)
 
 
-def _is_closed(node: Node) -> bool:
-    return isinstance(node, Function) and is_closed(node)
+def _tuple_type(types: tuple[Type | None, ...]) -> Type | None:
+    known = tuple([type_ for type_ in types if type_ is not None])
+    return TupleType(known) if len(known) == len(types) else None
 
 
 def _expr(node: Node) -> Expr:

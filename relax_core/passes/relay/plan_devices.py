@@ -103,8 +103,7 @@ def planned_module(module: IRModule, options: PlanDevicesOptions, ctx: PassConte
     """Decide where every value is; with `clone`, functions are cloned until nothing is in conflict."""
     plan = plan_devices(module, options.device)
     prepared = module
-    fields = [node for parts in plan.domains.parts.values() for node in parts if isinstance(node, TupleGetItem)]
-    if any(map(_is_projected, fields)):
+    if any(any(map(_is_projected, parts)) for parts in plan.domains.parts.values() if TupleGetItem in map(type, parts)):
         prepared = ctx.rewrite(module, _project_first)
         plan = plan_devices(prepared, options.device)
     if options.as_in == "reported":

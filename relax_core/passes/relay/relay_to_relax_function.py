@@ -26,6 +26,7 @@ from relax_core.ir.types import OBJECT, VOID, FuncType, TensorType, TupleType, T
 from relax_core.ops.relay import RELAY_OPS
 from relax_core.ops.relay.spec import RelayCall
 from relax_core.ops.relay.to_relax import to_relax
+from relax_core.ops.relay.to_relax_types import wrong_dtype
 from relax_core.ops.spec import OpTypeError
 from relax_core.passes.relay.relay_to_relax_block import Block, Supply, number
 from relax_core.passes.relay.relay_to_relax_devices import copy_to, without_devices
@@ -33,6 +34,7 @@ from relax_core.passes.relay.relay_to_relax_match import Matcher
 from relax_core.passes.relay.relay_to_relax_types import CALLABLE, erased, has_unknown_size, opened
 
 GENERIC = FuncType(None, OBJECT)
+_ON_NO_FLOATS = ("logical_", "bitwise_", "left_shift", "right_shift")
 
 _HINT = "write it with other operators; `python -m relax_core ops` lists those of Relax"
 
@@ -289,12 +291,15 @@ class FunctionConverter:
         pairs = [self.sized(arg, type_, call, block) for arg, type_ in zip(args, types, strict=True)]
         attrs = dict(call.attrs) if spec is None else spec.with_defaults(dict(call.attrs))
         literals = tuple(item for item, _ in pairs)
+        asked = RelayCall(name, tuple(type_ for _, type_ in pairs), attrs, literals)
         try:
-            made = to_relax(RelayCall(name, tuple(type_ for _, type_ in pairs), attrs, literals))
+            made = to_relax(asked)
         except OpTypeError as error:
-            span = self.supply.ctx.locate(call)
-            self.diagnostics.append(Diagnostic("PS011", error.message, span, error.hint or _HINT))
-            return Tuple(())
+            return self.refused(call, error)
+        if self.is_odd(asked):
+            error = wrong_dtype(asked, made)
+            if error is not None:
+                return self.refused(call, error)
         if made in literals:
             return made
         self.explain(call, made)
@@ -306,6 +311,18 @@ class FunctionConverter:
         if device is None or not isinstance(self.supply.known(var), TensorType):
             return var
         return block.emit(copy_to(var, device, call), self.relay_type(call), call, hint)
+
+    def is_odd(self, asked: RelayCall) -> bool:
+        """Tell whether an operator may be one that Relax does not define for its first argument's dtype."""
+        first = next(iter(asked.args), None)
+        is_float = isinstance(first, TensorType) and (first.dtype is None or "float" in first.dtype)
+        return not is_float or asked.name.startswith(_ON_NO_FLOATS)
+
+    def refused(self, call: Call, error: OpTypeError) -> Expr:
+        """Note that Relax cannot express a call; an empty tuple stands for it."""
+        span = self.supply.ctx.locate(call)
+        self.diagnostics.append(Diagnostic("PS011", error.message, span, error.hint or _HINT))
+        return Tuple(())
 
     def explain(self, call: Call, made: Expr) -> None:
         """Say what an operator became, if it is not the one of the same name."""

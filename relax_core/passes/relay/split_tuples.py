@@ -5,12 +5,12 @@ See: FlattenTupleOutputs in tvm/src/relay/transforms/partition_graph.cc, v0.19
 
 from collections.abc import Mapping, Set
 
-from relax_core.analysis.regions import DEFAULT, annotated_target, end, is_annotation, is_begin, is_closed, open_values
-from relax_core.ir.expr import Call, Expr, Function, Tuple
+from relax_core.analysis.regions import DEFAULT, Values, annotated_target, end, is_annotation, is_begin, open_values
+from relax_core.ir.expr import Call, Expr, Tuple
 from relax_core.ir.node import Node
 from relax_core.ir.rewrite import RewriteLog
 from relax_core.ir.types import Type
-from relax_core.ir.values import with_values
+from relax_core.ir.values import rebuilt
 from relax_core.passes.core import keep_type
 
 
@@ -20,21 +20,17 @@ def is_split(node: Call, behind: Mapping[Node, Expr]) -> bool:
     return isinstance(inner, Tuple) and bool(inner.fields)
 
 
-def split_tuples(
-    order: tuple[Node, ...], ends: Set[Node], types: dict[Node, Type], log: RewriteLog
-) -> tuple[Node, ...]:
+def split_tuples(order: Values, ends: Set[Node], types: dict[Node, Type], log: RewriteLog) -> Values:
     """Return the `open_values` of a function with each of `ends` around the fields of its tuple; they were `order`."""
     new_of: dict[Node, Node] = {}
-    for node in order:
+    for node, parts in order.items():
         if node in ends and isinstance(node, Call):
             new_of[node] = _fields_ended(node, new_of, types)
-        elif node.CHILDREN and not (isinstance(node, Function) and is_closed(node)):
-            new_of[node] = with_values(node, new_of)
-            keep_type(types, node, new_of[node])
         else:
-            new_of[node] = node
+            new_of[node] = rebuilt(node, parts, new_of)
+            keep_type(types, node, new_of[node])
         log.rebuilt(node, new_of[node])
-    return open_values(new_of[order[-1]])
+    return open_values(new_of[next(reversed(order))])
 
 
 def _fields_ended(node: Call, new_of: Mapping[Node, Node], types: dict[Node, Type]) -> Tuple:

@@ -3,11 +3,10 @@
 See: tvm/src/relay/transforms/to_graph_normal_form.cc, v0.19
 """
 
-from collections.abc import Mapping
 from dataclasses import replace
 
 from relax_core.analysis.relay_effects import Effects, effects_of
-from relax_core.ir.expr import Expr, Function, Var
+from relax_core.ir.expr import Function, Var
 from relax_core.ir.module import Definition, IRModule
 from relax_core.ir.node import Node, map_children, postorder
 from relax_core.ir.relay import Let
@@ -68,11 +67,6 @@ def _may_go(let: Let, effects: Effects, ctx: PassContext) -> bool:
 def is_recursive(let: Let) -> bool:
     """Tell whether the function that a let binds calls itself."""
     return any(node is let.var for node in postorder(let.value))
-
-
-def let_values(function: Function) -> Mapping[Var, Expr]:
-    """Return what the lets of a function bind."""
-    return {node.var: node.value for node in postorder(function) if isinstance(node, Let)}
 
 
 PASS = Pass(

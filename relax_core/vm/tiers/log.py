@@ -89,6 +89,10 @@ class RawLog:
         """Decode all that is logged."""
         self._decode(len(self.numbers), None, {})
 
+    def settle_finished(self) -> None:
+        """Decode all but the latest segment, which may be running and has not logged all of its values then."""
+        self._decode(len(self.numbers) - 1, None, {})
+
     def settle_until(self, pc: int | None, unlogged: Mapping[int, Value]) -> None:
         """Decode all that is logged, the last segment up to its instruction `pc`, which did not retire.
 
@@ -107,10 +111,10 @@ class RawLog:
         return entry
 
     def _decode(self, count: int, pc: int | None, unlogged: Mapping[int, Value]) -> None:
-        if not count:
+        if count <= 0:
             return
         values, at = self.values, 0
-        for position, number in enumerate(self.numbers):
+        for position, number in enumerate(self.numbers[:count]):
             segment = self._segments[number]
             if segment.enters >= 0:
                 args = tuple(values[at : at + segment.param_count])
@@ -118,8 +122,8 @@ class RawLog:
                 at += len(args)
             stop = pc if position == count - 1 else None
             at = self._retire(segment.events, at, stop, unlogged)
-        self.numbers.clear()
-        values.clear()
+        del self.numbers[:count]
+        del values[:at]
 
     def enter(self, function: int, args: tuple[Value, ...]) -> None:
         """Record the frame that the latest call makes."""

@@ -76,16 +76,20 @@ class Place:
 
 
 class Finder:
-    """Finds the frames of generated code with a namespace; `entry` is the code of the function that enters it."""
+    """Finds the frames of generated code with a namespace."""
 
-    def __init__(self, namespace: dict[str, Any], entry: CodeType) -> None:
+    def __init__(self, namespace: dict[str, Any]) -> None:
         self._namespace = namespace
-        self._entry = entry
+        self._entries: set[CodeType] = set()
         self._generated_of: dict[CodeType, Generated] = {}
 
     def add(self, generated: Generated) -> None:
         """Know the frames of a function."""
         self._generated_of[generated.function.__code__] = generated
+
+    def enter_from(self, caller: CodeType) -> None:
+        """Know the code of a function that enters generated code."""
+        self._entries.add(caller)
 
     def of_index(self, index: int) -> Generated | None:
         """Return a function by its index in the function table."""
@@ -98,7 +102,7 @@ class Finder:
     def below(self, frame: FrameType | None) -> tuple[list[Place], FrameType | None]:
         """Return the places on which `frame` stands, the oldest first, down to where they were entered, and that."""
         places: list[Place] = []
-        while frame is not None and frame.f_code is not self._entry:
+        while frame is not None and frame.f_code not in self._entries:
             generated = self.generated(frame)
             if generated is not None:
                 places.append(Place(generated, frame.f_lineno, frame))
@@ -119,7 +123,7 @@ class Finder:
         places: list[Place] = []
         traceback = traceback.tb_next if traceback is not None else None
         # Where code was entered again, its frames are that entry's.
-        while traceback is not None and traceback.tb_frame.f_code is not self._entry:
+        while traceback is not None and traceback.tb_frame.f_code not in self._entries:
             generated = self.generated(traceback.tb_frame)
             if generated is not None:
                 places.append(Place(generated, traceback.tb_lineno, traceback.tb_frame))

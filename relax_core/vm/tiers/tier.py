@@ -4,7 +4,7 @@ import sys
 from dataclasses import dataclass
 from functools import partial
 from inspect import currentframe
-from types import FrameType
+from types import CodeType, FrameType
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 import numpy as np
@@ -53,6 +53,10 @@ class Base:
     is_replaced: bool = False
 
 
+ENDS: Final = (Unwound, DiagnosedError, MemoryError)
+"""What ends a call of generated code other than its return."""
+
+
 class Tier:
     """The generated code of one machine; with `is_recording` it logs all values."""
 
@@ -61,7 +65,10 @@ class Tier:
         self._is_recording = is_recording
         self.log: RawLog | None = None
         self._segments: list[Segment] = []
-        self._bases: list[Base] = []
+        self.bases: list[Base] = []
+        # That of a call that stands on no other, which most are, and which ends before the next of them.
+        self.first_base = Base(0, 0)
+        self.is_deep = False
         self._recursion_limit: int | None = None
         self._namespace: dict[str, Any] = {
             "machine": machine,
@@ -85,9 +92,10 @@ class Tier:
             "MACHINE": MACHINE,
             "DEEPEST": self._usual_depth,
         }
-        self._finder = Finder(self._namespace, Tier.start.__code__)
+        self._finder = Finder(self._namespace)
+        self.enter_from(Tier.start.__code__)
         self._linker = Linker(machine.executable, self._namespace, self)
-        self._functions: dict[int, Callee] = {}
+        self.functions: dict[int, Callee] = {}
 
     @property
     def _usual_depth(self) -> int:
@@ -104,47 +112,70 @@ class Tier:
             self._namespace["keep"] = self.log.values.extend
 
     def settle(self) -> None:
-        """Decode what is logged."""
+        """Decode what is logged; the segment that runs is left for later."""
         if self.log is not None:
-            self.log.settle()
+            self.log.settle_finished()
 
     def start(self, function: int, args: tuple[Value, ...], opened: Opened) -> Value:
         """Call a VM function and run it until it returns."""
-        log = self.log
-        base = Base(opened.depth, len(log.open) if log is not None else 0)
+        log, bases, depth = self.log, self.bases, opened.depth
         if log is not None:
+            base = Base(depth, len(log.open))
             log.expect(opened.event, has_destination=False)
-        self._bases.append(base)
+        elif bases:
+            base = Base(depth, 0)
+        else:
+            base = self.first_base
+            base.depth, base.is_replaced = depth, False
+        bases.append(base)
         try:
-            generated = self._functions.get(function) or self.function(function)
-            result = generated(*args, opened.depth)
+            generated = self.functions.get(function) or self.function(function)
+            result = generated(*args, depth)
             if log is not None and base.floor:
                 log.settle()
             return result
-        except Unwound as unwound:
-            return unwound.value
-        except (DiagnosedError, MemoryError) as failure:
-            return self._failed(failure, base)
+        except ENDS as failure:
+            return self.ended(failure, base)
         finally:
-            self._bases.pop()
-            if not self._bases and self._recursion_limit is not None:
-                sys.setrecursionlimit(self._recursion_limit)
-                self._recursion_limit = None
-                self._namespace["DEEPEST"] = self._usual_depth
+            bases.pop()
+            if self.is_deep and not bases:
+                self.leave_depth()
+
+    def ended(self, failure: Exception, base: Base) -> Value:
+        """Return the result of a call that ended by one of `ENDS`: what the explicit tier came to, or raise it."""
+        match failure:
+            case Unwound(value=value):
+                return value
+            case DiagnosedError() | MemoryError():
+                return self._failed(failure, base)
+            case _:
+                raise failure
+
+    def leave_depth(self) -> None:
+        """Take back what `deeper` did, behind the last call."""
+        if self._recursion_limit is not None:
+            sys.setrecursionlimit(self._recursion_limit)
+        self.is_deep = False
+        self._recursion_limit = None
+        self._namespace["DEEPEST"] = self._usual_depth
+
+    def enter_from(self, caller: CodeType) -> None:
+        """Know that a function with this code calls generated code; its `bases` are those of this tier."""
+        self._finder.enter_from(caller)
 
     def function(self, index: int) -> Callee:
         """Return the generated function of a VM function; one that has none is interpreted."""
-        if index not in self._functions:
+        if index not in self.functions:
             entry = self._machine.executable.functions[index]
             log = EventWriter(self._segments, index, entry) if self._is_recording else None
             try:
                 generated = generate(self._linker, index, entry, log)
             except UnstructuredError:
-                self._functions[index] = lambda *args: self._interpret(index, args[:-1], args[-1])
+                self.functions[index] = lambda *args: self._interpret(index, args[:-1], args[-1])
             else:
                 self._finder.add(generated)
-                self._functions[index] = generated.function
-        return self._functions[index]
+                self.functions[index] = generated.function
+        return self.functions[index]
 
     def text_of(self, index: int) -> str:
         """Return the Python text of a VM function, the empty string if it is interpreted."""
@@ -235,6 +266,7 @@ class Tier:
         needed = self._recursion_limit + machine.limits.depth * PYTHON_FRAMES_PER_CALL + SPARE_PYTHON_FRAMES
         sys.setrecursionlimit(max(needed, sys.getrecursionlimit()))
         self._namespace["DEEPEST"] = machine.limits.depth
+        self.is_deep = True
 
     def refuel(self, needed: int) -> int:
         """Check the limits; return the fuel that is left behind a segment of `needed` instructions."""
@@ -251,7 +283,7 @@ class Tier:
     def outstanding_bytes(self, frame: FrameType | None) -> int:
         """Return how much the generated code on which `frame` stands may still allocate without being counted."""
         total = 0
-        while frame is not None and self._bases:
+        while frame is not None and self.bases:
             generated = self._finder.generated(frame)
             if generated is not None:
                 count, size_bytes = Place(generated, frame.f_lineno, frame).behind
@@ -269,7 +301,7 @@ class Tier:
         """Go on with the explicit tier, which stops at the exact instruction where a limit is reached."""
         places, _ = self._finder.below(currentframe())
         self._machine.meter.give_back(sum(place.behind[0] for place in places))
-        raise Unwound(self._go_on(places, self._bases[-1]))
+        raise Unwound(self._go_on(places, self.bases[-1]))
 
     def _go_on(self, places: list[Place], base: Base, *, from_start: bool = False) -> Value:
         """Run what generated code has begun on the explicit tier; if it is said, the latest function from its start."""
@@ -334,11 +366,11 @@ class Tier:
     def standing(self, frame: FrameType | None) -> list[Frame]:
         """Return the frames of generated code on which `frame` stands, the oldest first."""
         found: list[Frame] = []
-        bases = self._bases[::-1]
+        bases = self.bases[::-1]
         numbers = [item.number for item in self.log.open] if self.log is not None else []
         while frame is not None and bases:
             places, frame = self._finder.below(frame)
-            if frame is not None and frame.f_locals["self"] is self:
+            if frame is not None and frame.f_locals["bases"] is self.bases:
                 base = bases.pop(0)
                 own = [*numbers[base.floor :], *(NO_NUMBER,) * len(places)]
                 if not base.is_replaced:
@@ -348,6 +380,6 @@ class Tier:
 
     def innermost(self, frame: FrameType | None) -> Frame | None:
         """Return the running frame of generated code on which `frame` stands."""
-        place = self._finder.innermost(frame) if self._bases else None
+        place = self._finder.innermost(frame) if self.bases else None
         number = self.log.open[-1].number if self.log is not None and self.log.open else NO_NUMBER
         return place.standing(number) if place is not None else None

@@ -64,29 +64,28 @@ def test_a_misspelled_name_has_a_suggestion(text: str, hint: str) -> None:
     assert diagnostic.hint == hint
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "(" * 5000,
-        "def @main() { " + "(" * 5000 + "1" + ")" * 5000 + " }",
-        "def @main() { " + "{" * 5000 + "1" + "}" * 5000 + " }",
-        "def @main() { " + "abs(" * 5000 + "1" + ")" * 5000 + " }",
-        "def @main() { " + "if (True) { 1 } else " * 5000 + "{ 1 } }",
-        "def @main(%x: " + "(" * 5000 + ") { 1 }",
-        "def @main() { add(1, axis=" + "[" * 5000 + ") }",
-        "def @main() { match (1) { " + "(" * 5000 + " }",
-        "def @main() { " + "fn () { " * 5000 + "1" + "}" * 5000 + " }",
-        "def @main() { " + "(1; " * 5000 + "1" + ")" * 5000 + " }",
-        "def @main() { " + "(let %x = " * 5000,
-        "def @main() { " + "1 /* ty=" + "(" * 5000 + " */ }",
-        "/* " * 5000,
-        "1" * 5000,
-        "- " * 5000 + "1",
-    ],
-    ids=range(15),
-)
-def test_deep_nesting_is_a_diagnostic(text: str) -> None:
-    parse_text(text, "m.relay")
+DEEP = {
+    "nothing but openings": ("(" * 5000, {"RL003"}),
+    "parentheses": ("def @main() { " + "(" * 5000 + "1" + ")" * 5000 + " }", {"RL003"}),
+    "braces": ("def @main() { " + "{" * 5000 + "1" + "}" * 5000 + " }", {"RL003"}),
+    "calls": ("def @main() { " + "abs(" * 5000 + "1" + ")" * 5000 + " }", {"RL003"}),
+    "conditionals": ("def @main() { " + "if (True) { 1 } else " * 5000 + "{ 1 } }", {"RL003"}),
+    "a type": ("def @main(%x: " + "(" * 5000 + ") { 1 }", {"RL003"}),
+    "an attribute": ("def @main() { add(1, axis=" + "[" * 5000 + ") }", {"RL003"}),
+    "a pattern": ("def @main() { match (1) { " + "(" * 5000 + " }", {"RL003", "RL001"}),
+    "functions": ("def @main() { " + "fn () { " * 5000 + "1" + "}" * 5000 + " }", {"RL003"}),
+    "sequences": ("def @main() { " + "(1; " * 5000 + "1" + ")" * 5000 + " }", {"RL003", "RL014"}),
+    "lets without values": ("def @main() { " + "(let %x = " * 5000, {"RL001"}),
+    "a comment that holds openings": ("def @main() { 1 /* ty=" + "(" * 5000 + " */ }", set[str]()),
+    "comments": ("/* " * 5000, {"RL002"}),
+    "digits": ("1" * 5000, {"RL009"}),
+    "signs": ("- " * 5000 + "1", set[str]()),
+}
+
+
+@pytest.mark.parametrize(("text", "expected"), DEEP.values(), ids=DEEP)
+def test_deep_nesting_is_a_diagnostic(text: str, expected: set[str]) -> None:
+    assert set(codes(text)) == expected
 
 
 def test_long_chains_are_not_deep() -> None:

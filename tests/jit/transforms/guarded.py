@@ -12,6 +12,9 @@ import numpy as np
 from relax_core.ir.prim import BinaryKind
 from relax_core.ir.tir import IterKind, PrimFunc
 from tests.jit.transforms.nests import ENGINES, Accumulation, Array, Input, permuted
+from tests.jit.transforms.test_gather import arrays_of, function_of
+from tests.jit.transforms.test_guard import arrays_of as indexed
+from tests.jit.transforms.test_guard import kernel_of
 from tests.jit.transforms.test_rows import added, rows, start_of
 
 PROT_NONE = 0
@@ -41,7 +44,7 @@ def run(function: PrimFunc, arrays: Sequence[Array]) -> None:
 
 
 def main() -> None:
-    """Run a reduction of rows, of columns and of lanes, a transposition and a copy of awkward sizes."""
+    """Run reductions, a transposition, a copy, and reads and stores at places that are data, of awkward sizes."""
     reductions: tuple[tuple[BinaryKind, int], ...] = (("+", 19), ("+", 3), ("max", 1))
     for columns in (17, 130):
         for op, count in reductions:
@@ -53,6 +56,17 @@ def main() -> None:
             source = [shape[order.index(axis)] for axis in range(2)]
             arrays = [np.zeros(source, "float32"), np.zeros(shape, "float32")]
             run(permuted(shape, order, (1, 1)), arrays)
+    for name, columns in (
+        ("pairs", 13),
+        ("pairs", 16),
+        ("the second of pairs", 16),
+        ("sums and products", 37),
+        ("elements", 5),
+    ):
+        run(function_of(name, "two loops", "float32", "int64"), arrays_of(0, (3, columns), "float32", "int64"))
+    for name in ("added elements", "a store at pairs", "pairs in one row", "a store with a sum"):
+        random = np.random.default_rng(0)
+        run(kernel_of(name, "int32"), indexed(random, (5, 17), "int32", ()))
 
 
 if __name__ == "__main__":

@@ -12,9 +12,10 @@ from relax_core.ir.tir import PrimFunc
 from relax_core.jit.engine import Engine
 from relax_core.jit.options import KernelOptions
 from tests.jit.programs import parsed
-from tests.jit.transforms.nests import NAIVE, Array, agree, applied
+from tests.jit.transforms.nests import NAIVE, WIDTHS, Array, agree, applied
 
-ENGINE = Engine(options=KernelOptions(threads=1))
+ENGINES = {width: Engine(options=KernelOptions(vector_bits=width, threads=1)) for width in WIDTHS}
+ENGINE = ENGINES[512]
 HEAD = """def main(table: T.handle, index: T.handle, other: T.handle, out: T.handle):
     n, m, k = T.int64(), T.int64(), T.int64()
     Table = T.match_buffer(table, (m, k), "float32")
@@ -96,6 +97,46 @@ BODIES = {
         for j in range(k):
             Out[i, j] = Table[at, j]
 """,
+    "added elements": """
+    for i, j in T.grid(n, k):
+        Out[i, j] = Out[i, j] + Table[Index[i, j], j]
+""",
+    "added elements, counted from the end": """
+    for i, j in T.grid(n, k):
+        at = T.meta_var(T.if_then_else(Index[i, j] < 0, Index[i, j] + rows, Index[i, j]))
+        Out[i, j] = Out[i, j] + Table[at, j]
+""",
+    "a store at pairs": """
+    for i in range(n):
+        for j in range(k // 2):
+            Out[Index[i, j * 2], Index[i, j * 2 + 1]] = T.Cast("float32", i + j)
+""",
+    "pairs in one row": """
+    for j in range(k // 2):
+        Out[Index[0, j * 2 + 1], Index[0, j * 2]] = Out[Index[0, j * 2], Index[0, j * 2]] + T.float32(1)
+""",
+    "short rows": """
+    for i in range(n):
+        for j in range(3):
+            Out[i, 0] = Out[i, 0] + Table[Index[i, 0], j % k]
+""",
+    "a part of a row": """
+    for i in range(n):
+        for j in range(k):
+            Out[i, j] = Out[i, j] + Table[0, Other[i] // 9 + j]
+""",
+    "a part of a row by narrow numbers": """
+    for i in range(n):
+        for j in range(k):
+            with T.sblock("part"):
+                y, x = T.axis.remap("SS", [i, j])
+                Out[y, x] = Out[y, x] + Table[0, T.Cast("int32", Other[y]) // 9 + T.Cast("int32", x)]
+""",
+    "places of another part": """
+    for i in range(n):
+        for j in range(k):
+            Out[i, j] = Out[i, j] + Table[Index[0, Other[i] // 9 + j], j]
+""",
     "rounds that end early": """
     for i in range(n):
         for j in range(k):
@@ -117,7 +158,12 @@ def kernel_of(name: str, dtype: str) -> PrimFunc:
 FUNCTIONS = {(name, dtype): kernel_of(name, dtype) for name in BODIES for dtype in DTYPES}
 # There are 9 rows: what is just in range, and what just is not, counted from both ends.
 WRONG = st.sampled_from((0, 8, 9, 10, -1, -9, -10, 255, 1 << 31, -(1 << 31), 1 << 62)) | st.integers(-12, 300)
-NOT_APPLIED = ("rows", "a bound index", "rounds that end early")
+NOT_APPLIED = (
+    *("rows", "a bound index", "rounds that end early"),
+    # These are read in vectors.
+    *("elements", "elements, counted from the end", "elements, counted from the end of another index", "two indices"),
+    *("an index behind an index", "short rows"),
+)
 
 
 def arrays_of(random: np.random.Generator, shape: tuple[int, int], dtype: str, wrong: Sequence[int]) -> list[Array]:
@@ -145,16 +191,16 @@ def outcome(engine: Engine, function: PrimFunc, arrays: Sequence[Array], *, is_g
 
 
 @pytest.mark.parametrize("name", BODIES)
-@settings(max_examples=12, deadline=None)
-@given(SHAPES, st.lists(WRONG, max_size=3), st.booleans(), st.integers(0, 99))
+@settings(max_examples=9, deadline=None)
+@given(SHAPES, st.lists(WRONG, max_size=3), st.booleans(), st.integers(0, 99), st.sampled_from(WIDTHS))
 def test_all_is_as_in_the_naive_lowering(
-    name: str, shape: tuple[int, int], wrong: list[int], is_generic: bool, seed: int
+    name: str, shape: tuple[int, int], wrong: list[int], is_generic: bool, seed: int, width: int
 ) -> None:
     dtype = DTYPES[[*BODIES].index(name) % len(DTYPES)]
     arrays = arrays_of(np.random.default_rng(seed), shape, dtype, wrong)
     expected = [array.copy() for array in arrays]
     function = FUNCTIONS[name, dtype]
-    found = outcome(ENGINE, function, arrays, is_generic=is_generic)
+    found = outcome(ENGINES[width], function, arrays, is_generic=is_generic)
     assert found == outcome(NAIVE, function, expected, is_generic=is_generic)
     assert all(agree(mine, theirs) for mine, theirs in zip(arrays, expected, strict=True))
 
@@ -166,17 +212,42 @@ def test_it_is_applied(name: str) -> None:
     assert applied(function, ENGINE).get("guard", "").startswith("applied: indices of `")
 
 
-@pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("value", [0, 8, 9, -1, -9, -10, 1 << 31, -(1 << 31)])
-@pytest.mark.parametrize("name", ["elements", "elements, counted from the end"])
-def test_ends_are_exact(name: str, value: int, dtype: str) -> None:
-    arrays = arrays_of(np.random.default_rng(0), (40, 33), dtype, ())
-    arrays[1][37, 32] = np.int64(value).astype(dtype)
+def assert_alike(name: str, dtype: str, arrays: Sequence[Array], *, is_generic: bool = False) -> None:
+    """Compare what a kernel writes and says with the naive lowering."""
     expected = [array.copy() for array in arrays]
     function = FUNCTIONS[name, dtype]
-    found = outcome(ENGINE, function, arrays, is_generic=False)
-    assert found == outcome(NAIVE, function, expected, is_generic=False)
+    found = outcome(ENGINE, function, arrays, is_generic=is_generic)
+    assert found == outcome(NAIVE, function, expected, is_generic=is_generic)
     assert all(agree(mine, theirs) for mine, theirs in zip(arrays, expected, strict=True))
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("place", [(0, 0), (20, 16), (39, 32)])
+@pytest.mark.parametrize("name", ["elements", "added elements", "added elements, counted from the end", "a store"])
+def test_ends_are_exact(name: str, place: tuple[int, int], dtype: str) -> None:
+    for value in (0, 8, 9, 39, 40, -1, -9, -10, 1 << 31, -(1 << 31)):
+        arrays = arrays_of(np.random.default_rng(0), (40, 33), dtype, ())
+        arrays[1][place] = np.int64(value).astype(dtype)
+        assert_alike(name, dtype, arrays)
+
+
+@pytest.mark.parametrize("place", [(0, 0), (0, 1), (0, 15), (0, 14)])
+@pytest.mark.parametrize("name", ["a store at pairs", "pairs in one row"])
+def test_each_of_a_pair_has_its_own_end(name: str, place: tuple[int, int]) -> None:
+    for value in (0, 16, 17, 39, 40, -1):
+        arrays = arrays_of(np.random.default_rng(0), (40, 17), "int64", ())
+        arrays[1][place] = value
+        assert_alike(name, "int64", arrays)
+
+
+@pytest.mark.parametrize("is_generic", [False, True])
+@pytest.mark.parametrize("name", ["a part of a row", "a part of a row by narrow numbers", "places of another part"])
+def test_what_rises_is_in_range_at_both_ends(name: str, is_generic: bool) -> None:
+    for start in (0, 8, 9, 18, -1, -9, -10, 9 << 31, (9 << 31) - 1, -(9 << 31), (1 << 63) - 1, -(1 << 63)):
+        for row in (0, 39):
+            arrays = arrays_of(np.random.default_rng(0), (40, 17), "int32", ())
+            arrays[2][row] = start
+            assert_alike(name, "int32", arrays, is_generic=is_generic)
 
 
 def test_an_index_that_the_loop_writes_is_checked_in_its_place() -> None:

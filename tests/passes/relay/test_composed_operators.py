@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
+from relax_core.ops.relay.to_relax_winograd import matrices
 from tests.passes.relay.operator_cases import f
 from tests.passes.relay.running import agree, both
 
@@ -66,7 +67,25 @@ def deformable(parts: int, padding: tuple[int, int], stride: int, step: int) -> 
                         a, b, c, [stride, stride], list(padding), [step, step], parts, 1, "float32"))  # fmt: skip
 
 
+def small(limit: int, *shape: int) -> Array:
+    return np.random.default_rng(limit).integers(0, limit, shape).astype("int32")
+
+
+PACKED = (
+    Composed('nn.bitpack(%a, bits=2, pack_axis=1, bit_axis=1, pack_type="uint32")', (small(4, 2, 64, 3),),
+             lambda topi, a: topi.nn.bitpack(a, 2, 1, 1, "uint32")),
+    *(Composed(f'nn.bitserial_dense(%a, %b, units=3, data_bits=2, weight_bits=2, unipolar={is_unipolar})',
+               (small(4, 2, 64), small(3, 3, 64)),
+               lambda topi, a, b, is_unipolar=is_unipolar: topi.nn.bitserial_dense(
+                   a, b, 2, 2, "uint32", "int16", is_unipolar)) for is_unipolar in (True, False)),
+    *(Composed(f"nn.correlation(%a, %b, kernel_size=3, max_displacement=2, stride1=2, padding=[3, 3], "
+               f"is_multiply={is_multiply})", (f(1, 2, 6, 6), f(1, 2, 6, 6)[..., ::-1].copy()),
+               lambda topi, a, b, is_multiply=is_multiply: topi.nn.correlation_nchw(
+                   a, b, 3, 2, 2, 1, (3, 3), is_multiply)) for is_multiply in (True, False)),
+    Composed("vision.yolo_reorg(%a, stride=2)", (f(1, 8, 4, 6),), lambda topi, a: topi.cpp.vision.reorg(a, 2)),
+)  # fmt: skip
 CASES = (
+    *PACKED,
     deformable(2, (0, 1), 2, 2),
     *(set_diagonal(k, k, "RIGHT_LEFT") for k in (0, -2)),
     *(set_diagonal(-1, 2, align) for align in ("RIGHT_LEFT", "LEFT_RIGHT")),
@@ -93,17 +112,33 @@ def named(args: tuple[Array, ...]) -> Iterable[tuple[str, Array]]:
 
 
 def by_library(case: Composed) -> Array:
-    import tvm
     from tvm import te, topi
 
     names: Any = te
     inputs = [names.placeholder(arg.shape, str(arg.dtype), name) for name, arg in named(case.args)]
     output = case.library(topi, *inputs)
-    built: Any = getattr(tvm, "compile")(names.create_prim_func([*inputs, output]), target="llvm")  # noqa: B009  # the stubs lack it
+    return ran(names.create_prim_func([*inputs, output]), output, *case.args)
+
+
+def ran(function: Any, output: Any, *args: Array) -> Array:
+    import tvm
+
+    built: Any = getattr(tvm, "compile")(function, target="llvm")  # noqa: B009  # the stubs lack it
     runtime: Any = tvm.runtime
     made = runtime.empty(tuple(int(size) for size in output.shape), output.dtype)
-    built(*map(runtime.tensor, case.args), made)
+    built(*map(runtime.tensor, args), made)
     return made.numpy()
+
+
+@pytest.mark.parametrize(("tile", "window"), [(2, 3), (4, 3), (3, 3), (4, 4), (6, 3)])
+def test_winograds_matrices_are_those_of_the_library(tile: int, window: int) -> None:
+    from tvm import te
+    from tvm.topi.nn.winograd_util import winograd_transform_matrices
+
+    names: Any = te
+    library: Any = winograd_transform_matrices
+    for made, wanted in zip(matrices(tile, window), library(tile, window, "float32"), strict=True):
+        agree(made, ran(names.create_prim_func([wanted]), wanted))
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)

@@ -64,6 +64,14 @@ CASES: tuple[tuple[str, str, tuple[Any, ...]], ...] = (
      "{ let %n = fn [A](%x: List[A], %f: fn (A) -> int32) -> int32 { match (%x) { Nil => 0, "
      "Cons(%h, %t) => add(%f(%h), %n(%t, %f)), } }; (%n(%l, negative), %n(Cons(True, Nil), fn (%b: bool) "
      '{ cast(%b, dtype="int32") })) }', (THREE,)),
+    ("a polymorphic literal that captures",
+     "def @main(%n: int32) { let %f = fn [A](%x: A) -> (A, int32) { (%x, %n) }; (%f(1), %f(True)) }",
+     (np.array(5, "int32"),)),
+    ("polymorphic literals that capture each other", "def @main(%n: int32) { let %f = fn [A](%x: A) -> (A, int32) "
+     "{ (%x, %n) }; let %g = fn [B](%y: B) -> ((B, int32), (int32, int32)) { (%f(%y), %f(add(%n, 1))) }; "
+     "(%g(True), %g((1, %n)), %f(2f)) }", (np.array(5, "int32"),)),
+    ("a polymorphic literal that captures a function", "def @main(%n: int32) { let %h = fn (%k: int32) { %k + %n }; "
+     "let %f = fn [A](%x: A) -> (A, int32) { (%x, %h(1)) }; (%f(1), %f((True, 2))) }", (np.array(5, "int32"),)),
     ("a field of a data type", "type F { F(fn (int32) -> int32, int32) }\n"
      "def @call(%f: F) -> int32 { match (%f) { F(%g, %k) => %g(%k), } }\n"
      "def @main(%n: int32) -> int32 { add(@call(F(negative, %n)), @call(F(fn (%x: int32) { add(%x, %n) }, 2))) }",
@@ -127,7 +135,8 @@ def test_a_first_order_program_stays() -> None:
             "a field",
         ),
         (
-            "def @main(%n: int32) { let %f = fn [A](%x: A) -> (A, int32) { (%x, %n) }; (%f(1), %f(True)) }",
+            "def @main(%l: List[int32], %n: int32) { let %f = fn [A](%x: A) -> (A, int32) { (%x, %n) }; "
+            "(@map(%f, %l), %f(True)) }",
             "type variables of its own, and captures",
         ),
         (

@@ -2,14 +2,14 @@
 
 function createListing(box, label, gutterLabel, onGutter, onPick, onMenu) {
   let rows = new Map();
-  let touched = [];
+  let chipped = new Set();
   box.setAttribute("aria-label", label);
   box.tabIndex = 0;
   return { build, mark, reveal, has: (key) => rows.has(key) };
 
   function build(lines, keyOf, numberOf) {
     rows = new Map();
-    touched = [];
+    chipped = new Set();
     const out = lines.map((line) => {
       const key = keyOf(line);
       const left = el("span", { class: "g" });
@@ -22,7 +22,7 @@ function createListing(box, label, gutterLabel, onGutter, onPick, onMenu) {
         left.addEventListener("click", () => onGutter(key));
         left.addEventListener("contextmenu", (event) => (event.preventDefault(), onMenu(key)));
         text.addEventListener("click", () => onPick(key));
-        if (!rows.has(key)) rows.set(key, { row, left, text, number: String(numberOf(line)), chip: null, shown: "" });
+        if (!rows.has(key)) rows.set(key, { key, row, left, text, number: String(numberOf(line)), chip: null, shown: "" });
       } else {
         left.append(line.number === 0 && keyOf(line) !== -1 ? "↪" : "");
       }
@@ -48,15 +48,22 @@ function createListing(box, label, gutterLabel, onGutter, onPick, onMenu) {
         drawGutter(entry, state, isDone);
       }
     }
-    for (const entry of touched) entry.chip.remove();
-    touched = [];
+    for (const entry of [...chipped]) if (!(states.get(entry.key) || {}).chip) drawChip(entry, null);
     for (const [key, state] of states) {
       const entry = rows.get(key);
-      if (!entry || !state.chip) continue;
-      entry.chip = el("span", { class: "iv" + (state.chip.isNew ? " new" : "") }, state.chip.text);
-      entry.text.append(entry.chip);
-      touched.push(entry);
+      if (entry && state.chip) drawChip(entry, state.chip);
     }
+  }
+
+  // A chip that stays is left alone: a long function has thousands of them.
+  function drawChip(entry, chip) {
+    const look = chip ? "iv" + (chip.isNew ? " new" : "") : "";
+    if (entry.chip && chip && entry.chip.className === look && entry.chip.textContent === chip.text) return;
+    if (entry.chip) entry.chip.remove();
+    entry.chip = chip && el("span", { class: look }, chip.text);
+    if (!chip) return void chipped.delete(entry);
+    entry.text.append(entry.chip);
+    chipped.add(entry);
   }
 
   function drawGutter(entry, state, isDone) {

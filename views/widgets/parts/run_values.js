@@ -2,6 +2,9 @@
 
 const FRAMES_SHOWN = 8;
 const STACK_SHOWN = 12;
+// Of a frame with more registers those around the one written last are shown, so that a step stays a step.
+const REGISTERS_SHOWN = 200;
+const REGISTERS_AHEAD = 20;
 
 function letterOf(kind) {
   return (KIND_LOOK[kind] || { letter: "" }).letter;
@@ -40,11 +43,32 @@ function registerTable(run, frames, options) {
     const info = run.functions[frame.function];
     const where = depth === newest ? "top frame" : `waits at line ${frame.line}`;
     body.push(el("tr", { class: "frame" }, el("td", { colspan: 5 }, el("b", {}, info.name), " ", el("span", { class: "muted" }, where))));
-    info.registers.forEach((register, index) => body.push(...registerRows(run, frame, depth, register, index, options)));
+    body.push(...frameRows(run, frame, depth, info.registers, options));
   }
   body.push(legendRow(body));
   if (newest >= FRAMES_SHOWN) body.push(el("tr", {}, el("td", { colspan: 5, class: "muted" }, `${newest + 1 - FRAMES_SHOWN} older frames, in the call stack`)));
   return el("table", { class: "registers", "aria-label": "Registers, newest frame first" }, body);
+}
+
+function frameRows(run, frame, depth, registers, options) {
+  const shown = [];
+  registers.forEach((register, index) => {
+    if (options.by === "instruction" || !register.is_hidden) shown.push(index);
+  });
+  const [first, last] = shownPart(shown, frame);
+  const left = (count, words) => (count ? [el("tr", {}, el("td", { colspan: 5, class: "muted" }, `${count.toLocaleString("en")} registers ${words}, not shown`))] : []);
+  const rows = shown.slice(first, last).flatMap((index) => registerRows(run, frame, depth, registers[index], index, options));
+  return [...left(first, "before"), ...rows, ...left(shown.length - last, "behind")];
+}
+
+function shownPart(shown, frame) {
+  if (shown.length <= REGISTERS_SHOWN) return [0, shown.length];
+  let latest = 0;
+  shown.forEach((index, place) => {
+    if ((frame.times[index] || 0) >= (frame.times[shown[latest]] || 0) && frame.registers[index] >= 0) latest = place;
+  });
+  const last = Math.min(shown.length, Math.max(REGISTERS_SHOWN, latest + REGISTERS_AHEAD));
+  return [Math.max(0, last - REGISTERS_SHOWN), last];
 }
 
 // Names the kinds that the rows have: a prim value and a rank-0 tensor look alike in their numbers.
@@ -57,7 +81,6 @@ function legendRow(rows) {
 function registerRows(run, frame, depth, register, index, options) {
   const number = frame.registers[index];
   const value = number === undefined || number < 0 ? null : run.values[number];
-  if (register.is_hidden && options.by !== "instruction") return [];
   const isNew = value && frame.times[index] > options.newAfter;
   const key = `${depth}.${index}`;
   const look = (isNew && options.flash ? "flash " : "") + (options.chosen === key ? "on" : "");

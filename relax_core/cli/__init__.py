@@ -1,0 +1,26 @@
+"""The command line: the engine's session as text.
+
+    python -m relax_core check  FILE... [--prims everywhere|packed_only]
+    python -m relax_core script FILE [--dialect tvmscript|relay|ast] [--spelling 2026|2025|2023|2022]
+                                       [--tvm 0.25|0.27] [--passes P]
+    python -m relax_core opt    FILE --passes P [--table T] [--print-after-all] [--json]
+    python -m relax_core run    FILE [--entry main] [--inputs in.npz | --seed 0 --sizes n=64] [--outputs out.npz]
+                                       [--passes P] [--mode exact|bitwise|fast] [--find-uninitialised]
+                                       [--break LINE|@PC]... [--when CONDITION] [--stop-at-nan] [--stops 1]
+                                       [--dump values.npz] [--profile]
+    python -m relax_core bisect FILE [FILE...] [--passes P] [--values] [--relative R] [--absolute A] [--json]
+    python -m relax_core compare A.npz B.npz | FILE FILE | FILE --stages 0 7
+    python -m relax_core asm    FILE [--kernel NAME --as bytecode|llvm|asm|remarks]
+    python -m relax_core partition FILE --table T [--targets A,B] [--json | --markdown] [--fail-under C] [--diff OLD]
+    python -m relax_core devices FILE [--default cpu] [--clone] [--json | --debug-print]
+                                       [--as-in reported --visits memo_body|args_first --visit-limit N]
+    python -m relax_core ops    [NAME] [--json | --markdown] [--packed]
+
+Programs run in a worker with limits, or with `--in-process` in this process. Exit status: 0, 1 for a diagnosed
+program, for values that differ and for a NaN that was found, 2 for bad usage, 3 for a limit reached.
+"""
+
+from relax_core.cli.command_line import main
+from relax_core.cli.terminal import BAD_USAGE, DIAGNOSED, LIMIT
+
+__all__ = ["BAD_USAGE", "DIAGNOSED", "LIMIT", "main"]

@@ -1,0 +1,236 @@
+"""Commands that run programs and look for faults: run, bisect, compare."""
+
+import argparse
+import io
+import re
+import zipfile
+from types import MappingProxyType
+from typing import Any, get_args
+
+import msgspec
+import numpy as np
+import numpy.typing as npt
+
+from relax_core.cli.terminal import (
+    DIAGNOSED,
+    FILE_HELP,
+    LIMIT,
+    PASSES_HELP,
+    TABLE_HELP,
+    Commands,
+    Engine,
+    UsageError,
+    complain,
+    failed,
+    read_bytes,
+    read_program,
+    say,
+    write_bytes,
+)
+from relax_core.engine.debug.differences import Tolerance, compare
+from relax_core.engine.debug.profile import profile_text
+from relax_core.engine.debug.replies import ValuesCompared
+from relax_core.engine.debug.requests import BisectOf, Closeness, CompareValuesOf, DumpOf, ProfileOf, StopsOf
+from relax_core.engine.protocol import Execute, Failure, Program
+from relax_core.engine.replies import Executed
+from relax_core.jit.options import Mode
+from relax_core.present.run_models import Breakpoint
+
+_SIGNS = MappingProxyType({"equal": "=", "close": "~", "different": "x", "missing": "-", "added": "+"})
+_FIRST_VALUES = 10
+_AT_NAN = "isnan(written) or isinf(written)"
+
+
+def add_debugging(command: Commands) -> None:
+    """Add the commands."""
+    run = command("run", "Run a function and print its result, or where it stops.", _run)
+    run.add_argument("file", metavar="FILE", help=FILE_HELP)
+    _run_options(run)
+    run.add_argument("--outputs", metavar="NPZ", help="where to write the result: out, or out_0, ...")
+    run.add_argument("--break", dest="breaks", action="append", default=[], metavar="LINE|@PC", help="stop there")
+    run.add_argument("--when", default="", metavar="C", help="stop only where C holds, such as 'i > 3'")
+    run.add_argument("--stop-at-nan", action="store_true", help="stop behind what wrote a NaN or an infinity")
+    run.add_argument("--stops", type=int, default=1, metavar="N", help="how many stops are printed; default: 1")
+    run.add_argument("--dump", metavar="NPZ", help="where to write the value of every binding: FUNCTION.VARIABLE")
+    run.add_argument("--profile", action="store_true", help="print which lines take how long")
+
+    bisect = command("bisect", "Find the first pass, or the first file, that changes the result.", _bisect)
+    bisect.add_argument("files", nargs="+", metavar="FILE", help="one module; or the module after each pass, in order")
+    _run_options(bisect)
+    _closeness_options(bisect)
+    bisect.add_argument("--values", action="store_true", help="compare the bindings before and after the first one")
+    bisect.add_argument("--json", action="store_true", help="print one object")
+
+    against = command("compare", "Compare the values of bindings of two runs, or two archives.", _compare)
+    against.add_argument("files", nargs="+", metavar="FILE", help="two .npz archives, two modules, or one")
+    against.add_argument("--stages", nargs=2, type=int, metavar=("I", "J"), help="stages of a module's pipeline")
+    _run_options(against)
+    _closeness_options(against)
+    against.add_argument("--all", action="store_true", help="print the values that are alike, too")
+
+
+def _run_options(made: argparse.ArgumentParser) -> None:
+    made.add_argument("--entry", default="", metavar="NAME", help="default: main, or the first function")
+    given = made.add_mutually_exclusive_group()
+    given.add_argument("--inputs", metavar="NPZ", help="arguments in_0, in_1, ...; tuple fields in_0_1")
+    given.add_argument("--seed", type=int, default=0, help="of the made-up arguments")
+    made.add_argument("--sizes", default="", metavar="n=64,m=8", help="of symbolic dimensions of made-up arguments")
+    made.add_argument("--passes", metavar="P", help=f"{PASSES_HELP}; default: the whole pipeline")
+    made.add_argument("--table", metavar="T", help=TABLE_HELP)
+    modes = "how kernels round: in order and to less than one unit in the last place, as apache-tvm, or in any order"
+    made.add_argument("--mode", choices=get_args(Mode), default="exact", help=modes)
+    made.add_argument("--find-uninitialised", action="store_true", help="stop where a kernel reads what nothing wrote")
+
+
+def _closeness_options(made: argparse.ArgumentParser) -> None:
+    made.add_argument("--relative", type=float, default=-1.0, metavar="R", help="tolerance; default: by the dtype")
+    made.add_argument("--absolute", type=float, default=-1.0, metavar="A", help="tolerance; default: a tenth of it")
+
+
+def _program(file: str, options: argparse.Namespace) -> Program:
+    program = read_program(file, pipeline=options.passes, entry=options.entry, table=options.table)
+    return msgspec.structs.replace(
+        program,
+        seed=options.seed,
+        sizes=_sizes(options.sizes),
+        inputs=read_bytes(options.inputs) if options.inputs else b"",
+        mode=options.mode,
+        finds_uninitialised=options.find_uninitialised,
+    )
+
+
+def _sizes(text: str) -> tuple[tuple[str, int], ...]:
+    parts = tuple(part.strip() for part in text.split(",") if part.strip())
+    found = tuple(re.fullmatch(r"(\w+)\s*=\s*(\d+)", part) for part in parts)
+    if None in found:
+        raise UsageError(f"--sizes takes names with numbers, such as n=64,m=8, got {text}")
+    return tuple((item[1], int(item[2])) for item in found if item is not None)
+
+
+def _run(engine: Engine, options: argparse.Namespace) -> int:
+    program = _program(options.file, options)
+    if options.breaks or options.when or options.stop_at_nan:
+        return _stop(engine, program, options)
+    if options.profile:
+        found = engine.request(ProfileOf(program))
+        if isinstance(found, Failure):
+            return failed(found)
+        say(profile_text(found))
+        return _ended(found.rendered)
+    if options.dump:
+        dumped = engine.request(DumpOf(program))
+        if isinstance(dumped, Failure):
+            return failed(dumped)
+        write_bytes(options.dump, dumped.archive)
+        return _say_result(dumped.executed, options)
+    ran = engine.request(Execute(program))
+    return failed(ran) if isinstance(ran, Failure) else _say_result(ran, options)
+
+
+def _say_result(ran: Executed, options: argparse.Namespace) -> int:
+    for line in ran.output:
+        say(line)
+    if ran.rendered:
+        complain(ran.rendered)
+        return LIMIT if ran.is_limit else DIAGNOSED
+    say(ran.result)
+    if options.outputs:
+        write_bytes(options.outputs, ran.archive)
+    return 0
+
+
+def _ended(rendered: str) -> int:
+    if rendered:
+        complain(rendered)
+    return DIAGNOSED if rendered else 0
+
+
+def _stop(engine: Engine, program: Program, options: argparse.Namespace) -> int:
+    places = tuple(_breakpoint(text, options.when) for text in options.breaks)
+    anywhere = (Breakpoint(condition=options.when),) if options.when and not places else ()
+    at_nan = (Breakpoint(condition=_AT_NAN),) if options.stop_at_nan else ()
+    found = engine.request(StopsOf(program, (*places, *anywhere, *at_nan), options.stops))
+    if isinstance(found, Failure):
+        return failed(found)
+    for stop in found.stops:
+        say(f"{stop.text}\n")
+    for problem in found.problems:
+        complain(problem)
+    count = f"{found.count} stop{'' if found.count == 1 else 's'}, {len(found.stops)} shown"
+    say(f"{count}; the places were met {found.met:,} times in {found.executed.events:,} events")
+    return max(_ended(found.executed.rendered), DIAGNOSED if options.stop_at_nan and found.count else 0)
+
+
+def _breakpoint(text: str, condition: str) -> Breakpoint:
+    number = text.removeprefix("@")
+    if not number.isdecimal():
+        raise UsageError(f"--break takes a line, such as 16, or an instruction, such as @12, got {text}")
+    line, pc = (0, int(number)) if text.startswith("@") else (int(number), -1)
+    return Breakpoint(line, pc, condition=condition)
+
+
+def _bisect(engine: Engine, options: argparse.Namespace) -> int:
+    first, *others = (_program(file, options) for file in options.files)
+    closeness = Closeness(options.relative, options.absolute)
+    found = engine.request(BisectOf(first, tuple(others), closeness))
+    if isinstance(found, Failure):
+        return failed(found)
+    say(msgspec.json.encode(found).decode() if options.json else found.to_text())
+    at = found.first_different
+    if at <= 0:
+        return 0
+    if options.values:
+        request = (
+            CompareValuesOf((first, *others)[at - 1], -1, others[at - 1], -1, closeness)
+            if others
+            else CompareValuesOf(first, at - 1, first, at, closeness)
+        )
+        _say_values(engine.request(request), is_all=False, limit=_FIRST_VALUES)
+    return DIAGNOSED
+
+
+def _compare(engine: Engine, options: argparse.Namespace) -> int:
+    files = options.files
+    if all(file.endswith(".npz") for file in files) and len(files) == 2:
+        return _compare_archives(files, options)
+    stages = options.stages or (-1, -1)
+    if len(files) > 2 or (len(files) == 1 and not options.stages):
+        raise UsageError("compare takes two archives, two modules, or one module with --stages I J")
+    left, right = _program(files[0], options), _program(files[-1], options)
+    request = CompareValuesOf(left, stages[0], right, stages[1], Closeness(options.relative, options.absolute))
+    return _say_values(engine.request(request), is_all=options.all)
+
+
+def _compare_archives(files: list[str], options: argparse.Namespace) -> int:
+    relative, absolute = (None if item < 0 else item for item in (options.relative, options.absolute))
+    found = compare(_archive(files[0]), _archive(files[1]), Tolerance(relative, absolute))
+    for item in found:
+        if options.all or not item.is_same:
+            say(f"{_SIGNS[item.verdict]} {item.name}  {item.type}  {item.words}".rstrip())
+    unlike = sum(not item.is_same for item in found)
+    say(f"{len(found) - unlike} of {len(found)} values are alike")
+    return DIAGNOSED if unlike else 0
+
+
+def _archive(path: str) -> dict[str, npt.NDArray[Any]]:
+    try:
+        with np.load(io.BytesIO(read_bytes(path)), allow_pickle=False) as loaded:
+            return {name: loaded[name] for name in loaded.files}
+    except (ValueError, OSError, zipfile.BadZipFile, KeyError) as error:
+        raise UsageError(f"{path} cannot be read: {error}") from None
+
+
+def _say_values(found: ValuesCompared | Failure, *, is_all: bool, limit: int = 1_000_000) -> int:
+    if isinstance(found, Failure):
+        return failed(found)
+    for note in found.notes:
+        complain(note)
+    shown = tuple(row for row in found.rows if is_all or row.verdict == "different")
+    width = max((len(row.name) for row in shown), default=0)
+    for row in shown[:limit]:
+        line = f"line {row.line}" if row.line else ""
+        say(f"{_SIGNS[row.verdict]} {row.name:<{width}}  {line:<9} {row.type}  {row.words}".rstrip())
+    unlike = sum(row.verdict == "different" for row in found.rows)
+    both = sum(row.verdict not in ("missing", "added") for row in found.rows)
+    say(f"{found.left} against {found.right}: {unlike} of {both} values that both have differ")
+    return DIAGNOSED if unlike else 0

@@ -1,0 +1,115 @@
+"""Commands on programs as text: check, script, opt, asm."""
+
+import argparse
+
+import msgspec
+
+from relax_core.cli.terminal import (
+    DIAGNOSED,
+    FILE_HELP,
+    PASSES_HELP,
+    TABLE_HELP,
+    Commands,
+    Engine,
+    complain,
+    failed,
+    read_program,
+    say,
+)
+from relax_core.engine.protocol import Asm, Check, Failure, Opt, Script
+from relax_core.engine.replies import StageText
+
+
+def add_programs(command: Commands) -> None:
+    """Add the commands."""
+    check = command("check", "Report types and well-formedness.", _check)
+    check.add_argument("files", nargs="+", metavar="FILE", help=FILE_HELP)
+    policy = "where host scalars may stand: packed_only warns of all but arguments of packed functions"
+    check.add_argument("--prims", choices=("everywhere", "packed_only"), default="everywhere", help=policy)
+
+    script = command("script", "Print a module.", _script)
+    script.add_argument("file", metavar="FILE", help=FILE_HELP)
+    script.add_argument("--dialect", choices=("tvmscript", "relay", "ast"), default="", help="default: its own")
+    script.add_argument("--spelling", choices=("2026", "2025", "2023", "2022"), default="2026")
+    script.add_argument("--tvm", choices=("0.25", "0.27"), default="", help="the TVM that shall read the TVMScript")
+    script.add_argument("--passes", metavar="P", help=PASSES_HELP)
+
+    opt = command("opt", "Run passes and print what they make.", _opt)
+    opt.add_argument("file", metavar="FILE", help=FILE_HELP)
+    opt.add_argument("--passes", metavar="P", required=True, help=PASSES_HELP)
+    opt.add_argument("--table", metavar="T", help=TABLE_HELP)
+    opt.add_argument("--print-after-all", action="store_true", help="print the module after each pass")
+    opt.add_argument("--json", action="store_true", help="print one object per stage and line")
+
+    asm = command("asm", "Print the bytecode, or a kernel's code.", _asm)
+    asm.add_argument("file", metavar="FILE", help=FILE_HELP)
+    asm.add_argument("--kernel", default="", metavar="NAME")
+    asm.add_argument("--as", dest="form", choices=("bytecode", "llvm", "asm", "remarks"))
+
+
+def _check(engine: Engine, options: argparse.Namespace) -> int:
+    status = 0
+    for file in options.files:
+        program = read_program(file)
+        found = engine.request(Check(program, options.prims))
+        if isinstance(found, Failure):
+            status = max(status, failed(found))
+            continue
+        for text in found.rendered:
+            say(text)
+        if not found.rendered:
+            say(f"{program.name}: no problems")
+        status = max(status, DIAGNOSED if found.has_errors else 0)
+    return status
+
+
+def _script(engine: Engine, options: argparse.Namespace) -> int:
+    program = read_program(options.file, pipeline=options.passes)
+    has_passes = options.passes is not None
+    text = engine.request(Script(program, options.dialect, options.spelling, has_passes, options.tvm))
+    if isinstance(text, Failure):
+        return failed(text)
+    say(text.text)
+    return 0
+
+
+def _opt(engine: Engine, options: argparse.Namespace) -> int:
+    reply = engine.request(Opt(read_program(options.file, pipeline=options.passes, table=options.table)))
+    if isinstance(reply, Failure):
+        return failed(reply)
+    last = reply.stages[-1]
+    shown = reply.stages if options.print_after_all or options.json else (last,)
+    for stage in shown:
+        if options.json:
+            say(msgspec.json.encode(stage).decode())
+        else:
+            if options.print_after_all:
+                say(_heading(stage))
+            say(stage.text)
+    for text in last.problems:
+        complain(text)
+    return DIAGNOSED if last.problems else 0
+
+
+def _heading(stage: StageText) -> str:
+    if stage.index == 0:
+        return "# 0 Source"
+    change = f"changed, {stage.rewrite_count} rewrites" if stage.is_changed else "unchanged"
+    remarks = "".join(f"\n#   {item}" for item in stage.remarks)
+    return f"# {stage.index} {stage.name}: {change}, {stage.seconds * 1000:.1f} ms{remarks}"
+
+
+def _asm(engine: Engine, options: argparse.Namespace) -> int:
+    program = read_program(options.file)
+    form = options.form or ("llvm" if options.kernel else "bytecode")
+    listing = engine.request(Asm(program, form, options.kernel))
+    if isinstance(listing, Failure):
+        return failed(listing)
+    say(listing.code.text)
+    more = () if form == "bytecode" or options.kernel else listing.kernels[1:]
+    for kernel in more:
+        listing = engine.request(Asm(program, form, kernel))
+        if isinstance(listing, Failure):
+            return failed(listing)
+        say(listing.code.text)
+    return 0

@@ -1,0 +1,143 @@
+"""Commands that report: partition, devices, ops."""
+
+import argparse
+
+import msgspec
+
+from relax_core.cli.terminal import (
+    DIAGNOSED,
+    TABLE_HELP,
+    Commands,
+    Engine,
+    UsageError,
+    complain,
+    failed,
+    read_bytes,
+    read_program,
+    say,
+)
+from relax_core.engine.protocol import DevicesOf, Failure, RegionReportOf
+from relax_core.present import operator_docs, ops, packed
+from relax_core.present.device_models import DeviceOptions
+from relax_core.present.partition_models import LETS
+from relax_core.present.region_models import RegionReport, compare_reports, read_report
+
+
+def add_reports(command: Commands) -> None:
+    """Add the commands."""
+    _partition_command(command)
+    _devices_command(command)
+    _ops_command(command)
+
+
+def _partition_command(command: Commands) -> None:
+    made = command("partition", "Partition a Relay module and report its compiler regions.", _partition)
+    made.add_argument("file", metavar="FILE", help="a Relay file; - reads standard input")
+    made.add_argument("--table", metavar="T", help=TABLE_HELP)
+    made.add_argument("--targets", default="", metavar="A,B", help="in order of preference; default: all of the table")
+    made.add_argument("--lets", choices=LETS, default="values", help="how let-bound values are annotated")
+    made.add_argument("--through-lets", action="store_true", help="merge regions through lets without effects")
+    form = made.add_mutually_exclusive_group()
+    form.add_argument("--json", action="store_true", help="print one object")
+    form.add_argument("--markdown", action="store_true", help="print tables in Markdown")
+    made.add_argument(
+        "--fail-under", type=float, metavar="C", help="exit status 1 if less than this share is offloaded"
+    )
+    made.add_argument("--diff", metavar="OLD", help="print what is different from an earlier report in JSON")
+
+
+def _devices_command(command: Commands) -> None:
+    made = command("devices", "Plan the devices of a Relay module and report them.", _devices)
+    made.add_argument("file", metavar="FILE", help="a Relay file; - reads standard input")
+    made.add_argument(
+        "--default", default="cpu", metavar="D", help="device of what no annotation reaches: cuda(0), ..."
+    )
+    made.add_argument("--clone", action="store_true", help="clone a function that is used on two devices")
+    made.add_argument("--as-in", choices=("fixed", "reported"), default="fixed", help="reported: the analysis of 2020")
+    made.add_argument("--visits", choices=("memo_body", "args_first"), default="memo_body", help="what its memo counts")
+    made.add_argument("--visit-limit", type=int, default=1, metavar="N", help="how often it visits a function")
+    form = made.add_mutually_exclusive_group()
+    form.add_argument("--json", action="store_true", help="print one object")
+    form.add_argument("--debug-print", action="store_true", help="print the module with <cpu(0)> behind its values")
+
+
+def _ops_command(command: Commands) -> None:
+    table = command("ops", "Print the operators: what they take, and what of them there is.", _ops)
+    table.add_argument("name", nargs="?", metavar="NAME", help="one operator; default: all")
+    form = table.add_mutually_exclusive_group()
+    form.add_argument("--json", action="store_true", help="print one object per operator and line")
+    form.add_argument("--markdown", action="store_true", help="print the page of the documentation")
+    table.add_argument("--packed", action="store_true", help="the packed functions with schemas, not the operators")
+    # The table is part of the program: no worker is needed.
+    table.set_defaults(in_process=True)
+
+
+def _partition(engine: Engine, options: argparse.Namespace) -> int:
+    program = read_program(options.file, table=options.table)
+    targets = tuple(item.strip() for item in options.targets.split(",") if item.strip())
+    reply = engine.request(RegionReportOf(program, targets, options.lets, options.through_lets))
+    if isinstance(reply, Failure):
+        return failed(reply)
+    if options.diff:
+        _say_difference(reply, options)
+    else:
+        say(reply.to_json() if options.json else reply.to_markdown() if options.markdown else reply.to_text())
+    if options.fail_under is not None and reply.coverage < options.fail_under:
+        complain(f"error: coverage {reply.coverage:.4f} is under {options.fail_under:g}")
+        return DIAGNOSED
+    return 0
+
+
+def _say_difference(new: RegionReport, options: argparse.Namespace) -> None:
+    try:
+        old = read_report(read_bytes(options.diff))
+    except msgspec.MsgspecError as error:
+        raise UsageError(f"{options.diff} is no report: {error}") from None
+    changes = compare_reports(old, new)
+    if options.json:
+        say(msgspec.json.encode(changes).decode())
+    else:
+        bullet = "- " if options.markdown else ""
+        say("\n".join(f"{bullet}{item.text}" for item in changes) or "no difference")
+
+
+def _devices(engine: Engine, options: argparse.Namespace) -> int:
+    asked = DeviceOptions(options.default, options.clone, options.as_in, options.visits, options.visit_limit)
+    view = engine.request(DevicesOf(read_program(options.file), asked))
+    if isinstance(view, Failure):
+        return failed(view)
+    if options.debug_print:
+        say(view.code.text)
+    else:
+        say(view.report.to_json() if options.json else view.report.to_text())
+    return DIAGNOSED if view.report.conflicts else 0
+
+
+def _ops(engine: Engine, options: argparse.Namespace) -> int:
+    if options.packed or (options.name and packed.packed_function(options.name) and not ops.operator(options.name)):
+        return _packed_ops(options)
+    found = ops.operators() if options.name is None else (ops.operator(options.name),)
+    known = tuple(item for item in found if item is not None)
+    if len(known) < len(found):
+        raise UsageError(f"there is no operator {options.name}")
+    if options.markdown:
+        say(operator_docs.markdown())
+    elif options.json:
+        for item in known:
+            say(msgspec.json.encode(item).decode())
+    else:
+        say(ops.listing(known) if options.name is None else ops.page(known[0]))
+    return 0
+
+
+def _packed_ops(options: argparse.Namespace) -> int:
+    found = packed.packed_functions() if options.name is None else (packed.packed_function(options.name),)
+    known = tuple(item for item in found if item is not None)
+    if len(known) < len(found):
+        raise UsageError(f"there is no packed function {options.name}")
+    if options.json:
+        for item in known:
+            say(msgspec.json.encode(item).decode())
+    else:
+        say(packed.packed_listing(known) if options.name is None else packed.packed_page(known[0]))
+    return 0

@@ -1,0 +1,151 @@
+"""Two sets of named arrays, member by member: whether they are alike, and if not, where and by how much."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any, Final, Literal
+
+import msgspec
+import numpy as np
+import numpy.typing as npt
+
+Array = npt.NDArray[Any]
+Verdict = Literal["equal", "close", "different", "missing", "added"]
+
+RELATIVE_OF: Final = MappingProxyType(
+    {"float64": 1e-9, "float32": 1e-4, "float16": 1e-2, "bfloat16": 5e-2, "complex128": 1e-9, "complex64": 1e-4}
+)
+"""How far numbers of a dtype may be apart and are still close: other dtypes must be equal."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tolerance:
+    """Numbers are close if `|a - b| <= absolute + relative * |a|`; by default both follow from the dtype."""
+
+    relative: float | None = None
+    absolute: float | None = None
+
+    def of(self, dtype: str) -> tuple[float, float]:
+        """Return the relative and the absolute tolerance for a dtype."""
+        relative = RELATIVE_OF.get(dtype, 0.0) if self.relative is None else self.relative
+        return relative, relative / 10 if self.absolute is None else self.absolute
+
+
+DEFAULT_TOLERANCE: Final = Tolerance()
+
+
+class Difference(msgspec.Struct, frozen=True):
+    """What came of comparing one member: the first set's value is the reference."""
+
+    name: str
+    verdict: Verdict
+    type: str = ""
+    """Such as `(2, 3) float32`."""
+    words: str = ""
+    """Such as `3 of 6 elements differ, by at most 0.5 at [0, 2]: 1.5, was 1`."""
+    largest: float = 0.0
+    """The largest absolute difference of the elements that are numbers on both sides."""
+
+    @property
+    def is_same(self) -> bool:
+        """Tell whether the values are equal or close."""
+        return self.verdict in ("equal", "close")
+
+
+def compare(
+    reference: Mapping[str, Array], other: Mapping[str, Array], tolerance: Tolerance = DEFAULT_TOLERANCE
+) -> tuple[Difference, ...]:
+    """Compare two sets of arrays, in the order of the reference; what only `other` has comes last."""
+    return tuple(_differences(reference, other, tolerance))
+
+
+def _differences(
+    reference: Mapping[str, Array], other: Mapping[str, Array], tolerance: Tolerance
+) -> Iterator[Difference]:
+    for name, array in reference.items():
+        if name in other:
+            yield compare_arrays(name, array, other[name], tolerance)
+        else:
+            yield Difference(name, "missing", type_of(array), "only the first has it")
+    for name, array in other.items():
+        if name not in reference:
+            yield Difference(name, "added", type_of(array), "only the second has it")
+
+
+def compare_arrays(name: str, reference: Array, other: Array, tolerance: Tolerance = DEFAULT_TOLERANCE) -> Difference:
+    """Compare two arrays; NaN is equal to NaN."""
+    type_ = type_of(reference)
+    if reference.shape != other.shape or reference.dtype != other.dtype:
+        return Difference(name, "different", type_, f"it is {type_of(other)}, was {type_}")
+    if _as_bytes(reference) == _as_bytes(other):
+        return Difference(name, "equal", type_)
+    if not _is_number(reference):
+        unlike = np.asarray(reference != other)
+        return Difference(name, "different", type_, _first_words(unlike, reference, other))
+    relative, absolute = tolerance.of(str(reference.dtype))
+    with np.errstate(all="ignore"):
+        a, b = _wide(reference), _wide(other)
+        apart = np.abs(a - b)
+        is_close = np.isfinite(apart) & (apart <= absolute + relative * np.abs(a))
+        # Whole numbers beyond 2**53 are alike as floats though they are not.
+        is_equal = reference == other
+        is_alike = is_equal | (np.isnan(a) & np.isnan(b)) | (is_close if relative or absolute else False)
+        unlike = ~is_alike
+    numbers = apart[np.isfinite(apart)]
+    largest = float(numbers.max()) if numbers.size else 0.0
+    if not unlike.any():
+        return Difference(name, "close" if largest else "equal", type_, f"apart by at most {largest:.2g}", largest)
+    return Difference(name, "different", type_, _number_words(unlike, apart, reference, other), largest)
+
+
+def type_of(array: Array) -> str:
+    """Return shape and dtype: `(2, 3) float32`, `text` for strings."""
+    if array.dtype.kind == "U":
+        return "text"
+    return f"({', '.join(map(str, array.shape))}{',' if array.ndim == 1 else ''}) {array.dtype}"
+
+
+def _as_bytes(array: Array) -> bytes:
+    return np.ascontiguousarray(array).tobytes()
+
+
+def _is_number(array: Array) -> bool:
+    return array.dtype.kind in "fiuc" or str(array.dtype) == "bfloat16"
+
+
+def _wide(array: Array) -> Array:
+    """Return numbers in a dtype in which they can be subtracted."""
+    match array.dtype.kind:
+        case "c":
+            return array.astype(np.complex128)
+        case _:
+            return array.astype(np.float64)
+
+
+def _number_words(unlike: Array, apart: Array, reference: Array, other: Array) -> str:
+    ranked = np.where(unlike, np.where(np.isnan(apart), np.inf, apart), -1.0)
+    worst = np.unravel_index(int(ranked.argmax()), ranked.shape)
+    count = f"{int(unlike.sum()):,} of {unlike.size:,} " + (
+        "element differs" if unlike.size == 1 else "elements differ"
+    )
+    distance = float(ranked[worst])
+    by = f", by at most {distance:.3g}" if np.isfinite(distance) else ", one is not finite"
+    at = f" at [{', '.join(map(str, worst))}]" if worst else ""
+    return f"{count}{by}{at}: {_number(other[worst])}, was {_number(reference[worst])}"
+
+
+def _number(item: Any) -> str:
+    return str(item) if np.asarray(item).dtype.kind in "iu" else f"{item:.6g}"
+
+
+def _first_words(unlike: Array, reference: Array, other: Array) -> str:
+    if not unlike.ndim:
+        return f"it is {_cut(other)}, was {_cut(reference)}"
+    first = np.unravel_index(int(unlike.argmax()), unlike.shape)
+    at = ", ".join(map(str, first))
+    return f"{int(unlike.sum()):,} of {unlike.size:,} elements differ: [{at}] is {other[first]}, was {reference[first]}"
+
+
+def _cut(value: object) -> str:
+    text = repr(str(value))
+    return text if len(text) <= 60 else f"{text[:59]}…"

@@ -1,0 +1,76 @@
+"""The public functions that look for faults, in this process: which pass changed a result, and values of bindings."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy.typing as npt
+
+from relax_core.bytecode.build import build
+from relax_core.bytecode.executable import Executable
+from relax_core.diagnostics import RunError
+from relax_core.engine.debug import bisect
+from relax_core.engine.debug.differences import DEFAULT_TOLERANCE, Tolerance
+from relax_core.engine.debug.intermediates import intermediates, members
+from relax_core.engine.debug.replies import Bisection
+from relax_core.ir.module import IRModule
+from relax_core.passes.pipeline import run_pipeline
+from relax_core.vm.machine import Machine
+from relax_core.vm.trace import Trace
+from relax_core.vm.values import Value
+from relax_core.vm.virtual_machine import entry_arguments
+
+
+def bisect_passes(
+    module: IRModule,
+    passes: str | None = None,
+    *args: Any,
+    entry: str = "main",
+    tolerance: Tolerance = DEFAULT_TOLERANCE,
+) -> Bisection:
+    """Run `module` as it is and after each of `passes`, the default pipeline if `None`, on the same arguments.
+
+    `found.first_different` is the number of the first stage whose result, output or changed arguments are not those of
+    the source, -1 if there is none; `found.to_text()` says what came of each.
+
+    Raises:
+        CompileError: the module or the text of the pipeline has errors.
+    """
+    return _bisect(bisect.stage_candidates(module, run_pipeline(module, passes)), entry, args, tolerance)
+
+
+def bisect_modules(
+    modules: Mapping[str, IRModule], *args: Any, entry: str = "main", tolerance: Tolerance = DEFAULT_TOLERANCE
+) -> Bisection:
+    """Run several forms of a module on the same arguments, such as `parse_all` of what another compiler printed.
+
+    The first one that runs is the reference for those behind it.
+    """
+    candidates = (bisect.Candidate(name, lambda module=module: build(module)) for name, module in modules.items())
+    return _bisect(candidates, entry, args, tolerance)
+
+
+def binding_values(
+    module: IRModule, *args: Any, entry: str = "main", passes: str | None = None
+) -> Mapping[str, npt.NDArray[Any]]:
+    """Run `module` and return the value of every binding as it was when it was bound, in the order of time.
+
+    Names are `FUNCTION.VARIABLE`, `FUNCTION.VARIABLE#2` for the second time; fields of tuples add `_0`.
+
+    Raises:
+        CompileError: the module has errors.
+        RunError: the program failed, or the values are too large together.
+    """
+    executable = build(module, passes=passes)
+    trace = Machine(executable).run(entry, entry_arguments(executable, entry, args))
+    if trace.error is not None:
+        raise RunError((trace.error,))
+    return members(intermediates(trace))
+
+
+def _bisect(
+    candidates: Iterable[bisect.Candidate], entry: str, args: tuple[Any, ...], tolerance: Tolerance
+) -> Bisection:
+    def run(executable: Executable, values: tuple[Value, ...]) -> Trace:
+        return Machine(executable, record=False).run(entry, values)
+
+    return bisect.bisect(candidates, bisect.Call(entry, args), run, tolerance=tolerance)

@@ -1,0 +1,121 @@
+"""The values of a recorded run's bindings, each as it was when it was bound."""
+
+from bisect import bisect_right
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from relax_core.diagnostics import Diagnostic, RunError
+from relax_core.engine.inputs import members_of
+from relax_core.ir.expr import Var
+from relax_core.ir.module import IRModule
+from relax_core.ir.node import preorder
+from relax_core.present.words import bytes_text
+from relax_core.vm.trace import Trace
+from relax_core.vm.values import Uninitialised, Value, memories_in
+
+ARCHIVE_BYTES = 48 << 20
+"""Size of the values that one archive holds, or that are compared at once."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Intermediate:
+    """A value that a binding gave its variable `variable`.
+
+    `name` is `FUNCTION.VARIABLE`, from the second time on with its number: `fib.r`, `fib.r#2`. `time` is when it was
+    bound. A tensor that was bound before it was written reads as after the first write. `arrays` are its leaves, see
+    `members_of`.
+    """
+
+    name: str
+    variable: str
+    line: int
+    time: int
+    arrays: dict[str, npt.NDArray[Any]]
+
+
+def intermediates(trace: Trace, is_cancelled: Callable[[], bool] = lambda: False) -> tuple[Intermediate, ...]:
+    """Return the values of all bindings of a run, in the order of time; what holds no data is left out.
+
+    Raises:
+        RunError: EN010 if they are too large together, VM008 if it was cancelled.
+    """
+    found: list[Intermediate] = []
+    size_bytes = 0
+    for item in _all(trace):
+        found.append(item)
+        size_bytes += sum(array.nbytes for array in item.arrays.values())
+        if size_bytes > ARCHIVE_BYTES:
+            words = f"the values of the bindings up to `{item.name}` take more than {bytes_text(ARCHIVE_BYTES)}"
+            raise RunError((Diagnostic("EN010", words, hint="choose smaller sizes, or run a part of the program"),))
+        if is_cancelled():
+            raise RunError((Diagnostic("VM008", "cancelled while collecting the values of bindings"),))
+    return tuple(found)
+
+
+def members(values: tuple[Intermediate, ...]) -> dict[str, npt.NDArray[Any]]:
+    """Return all arrays of some values by name, in the order of time."""
+    return {name: array for item in values for name, array in item.arrays.items()}
+
+
+def names_in(module: IRModule) -> frozenset[str]:
+    """Return the names of the variables of a module."""
+    return frozenset(node.name for node in preorder(module) if isinstance(node, Var))
+
+
+def _all(trace: Trace) -> Iterator[Intermediate]:
+    functions = trace.executable.functions
+    lines = trace.lines.line_of
+    writes = _Writes(trace)
+    seen: dict[str, int] = {}
+    for event in range(len(trace)):
+        register = trace.written_register(event)
+        frame = trace.written_frame(event)
+        if register is None or frame < 0:
+            continue
+        entry = functions[trace.frames[frame].function]
+        var = entry.register_vars[register] if register < len(entry.register_vars) else None
+        if var is None:
+            continue
+        time = event + 1
+        value = trace.as_it_was(trace.written_value(event), time)
+        if isinstance(value, Uninitialised):
+            time = writes.first_behind(trace.written_value(event), event)
+            value = trace.as_it_was(trace.written_value(event), time)
+        name = f"{entry.name}.{var.name}"
+        arrays = members_of(name, value)
+        if not arrays:
+            continue
+        seen[name] = seen.get(name, 0) + 1
+        if seen[name] > 1:
+            suffix = f"#{seen[name]}"
+            arrays = {f"{name}{suffix}{key.removeprefix(name)}": array for key, array in arrays.items()}
+            name += suffix
+        call = trace.frames[int(trace.frame_ids[event])].enter if frame != int(trace.frame_ids[event]) else event
+        yield Intermediate(name, var.name, int(lines[int(trace.pcs[call])]), time, _owned(arrays))
+
+
+def _owned(arrays: dict[str, npt.NDArray[Any]]) -> dict[str, npt.NDArray[Any]]:
+    return {name: np.array(array) for name, array in arrays.items()}
+
+
+class _Writes:
+    """When the memory of a tensor was written."""
+
+    def __init__(self, trace: Trace) -> None:
+        self._events: dict[int, list[int]] = {}
+        for event, roots in sorted(trace.memory_changes().items()):
+            for root in roots:
+                self._events.setdefault(root, []).append(event)
+
+    def first_behind(self, value: Value, event: int) -> int:
+        """Return the time behind the first write to `value` after `event`, or else that behind `event`."""
+        for root in memories_in(value):
+            events = self._events.get(root, [])
+            place = bisect_right(events, event)
+            if place < len(events):
+                return events[place] + 1
+        return event + 1

@@ -1,0 +1,77 @@
+"""Requests that look for faults in a run; the command line and the pages ask them alike."""
+
+from typing import TypeAlias
+
+import msgspec
+
+from relax_core.engine.debug.replies import Bisection, Dumped, Profiled, Stopped, ValuesCompared
+from relax_core.engine.program import Program
+from relax_core.engine.request import Request
+from relax_core.present.run_models import Breakpoint
+
+
+class Closeness(msgspec.Struct, frozen=True):
+    """How far numbers may be apart; -1: by their dtype, see `Tolerance`."""
+
+    relative: float = -1.0
+    absolute: float = -1.0
+
+
+class BisectOf(Request[Bisection], frozen=True):
+    """Run the module after each pass on the same arguments and find the first pass that changes a result.
+
+    With `others` the candidates are the modules of these programs, in order, and not the stages of the pipeline: such
+    as the texts that another compiler printed after its passes.
+    """
+
+    program: Program
+    others: tuple[Program, ...] = ()
+    closeness: Closeness = Closeness()
+
+
+class CompareValuesOf(Request[ValuesCompared], frozen=True):
+    """Compare the values of bindings of two runs by name: of a program after two stages, or of two programs.
+
+    Only variables that are in the text of both count, for passes make names of their own. A stage of -1 is the end of
+    the pipeline.
+    """
+
+    program: Program
+    stage: int
+    other: Program
+    other_stage: int
+    closeness: Closeness = Closeness()
+
+
+class CompareArchiveOf(Request[ValuesCompared], frozen=True):
+    """Compare the values of bindings with those of an npz archive, such as one that another compiler's run wrote.
+
+    Its arrays are named as `DumpOf` names them, `FUNCTION.VARIABLE`, or by the variable alone.
+    """
+
+    program: Program
+    archive: bytes
+    closeness: Closeness = Closeness()
+
+
+class DumpOf(Request[Dumped], frozen=True):
+    """Run and collect the value of every binding, as it was when it was bound."""
+
+    program: Program
+
+
+class StopsOf(Request[Stopped], frozen=True):
+    """Run and print the stack at the first `limit` stops of breakpoints, in the order of time."""
+
+    program: Program
+    breakpoints: tuple[Breakpoint, ...]
+    limit: int = 1
+
+
+class ProfileOf(Request[Profiled], frozen=True):
+    """Run several times and say which lines take how long."""
+
+    program: Program
+
+
+AnyDebugRequest: TypeAlias = BisectOf | CompareValuesOf | CompareArchiveOf | DumpOf | StopsOf | ProfileOf

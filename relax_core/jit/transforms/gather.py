@@ -1,0 +1,113 @@
+"""Loops that read elements at places that are data: a vector of places is checked, and then all of them are read.
+
+Where one of a vector's places is out of range, its rounds run one by one as they stand, with the checks in their
+places, so that everything before the violation is done, and the violation itself is told, just as without this.
+"""
+
+from dataclasses import dataclass, replace
+
+from relax_core.ir.prim import PrimVar
+from relax_core.ir.tir import For
+from relax_core.jit.lowering.loops import Counting, Rounds, counted, lower_for
+from relax_core.jit.lowering.state import State
+from relax_core.jit.options import Mode
+from relax_core.jit.transforms.gather_check import require
+from relax_core.jit.transforms.gather_read import Gather, read_gather
+from relax_core.jit.transforms.gather_values import Lanes
+from relax_core.jit.transforms.transform import Plan, Transform
+
+WORD_BITS = 64
+MODES: frozenset[Mode] = frozenset(("bitwise", "exact", "fast"))
+
+
+def plan_gather(state: State, loop: For) -> Plan | None:
+    """Plan an innermost loop that reads elements at places that are data, and stores side by side."""
+    gather = read_gather(state, loop)
+    if gather is None:
+        return None
+    names = ", ".join(dict.fromkeys(f"`{load.buffer.name}`" for load in gather.gathered))
+    reason = f"{gather.lanes} elements of {names} are read at once, behind one check"
+    return Plan(reason, _Rounds(state, gather).emit)
+
+
+GATHER = Transform("gather", "Elements at places that are data are read in vectors", MODES, plan_gather)
+
+
+@dataclass(frozen=True, slots=True)
+class _Rounds:
+    """Writes the code of a loop in vectors."""
+
+    state: State
+    gather: Gather
+
+    def emit(self) -> None:
+        """Write the code of the whole loop."""
+        lower_stmt = self.state.lower_stmt
+        assert lower_stmt is not None, "the lowering of statements is known before one is lowered"
+        lower_for(self.state, self._loop, lower_stmt, Rounds(self._rounds))
+
+    def _rounds(self, counting: Counting) -> None:
+        """Write paid rounds: whole vectors of them, and one by one the rest, and all from a violation on."""
+        code, gather = self.state.code, self.gather
+        one_by_one, done = code.label("careful"), code.label("done")
+        place = f"%{code.label('reached')}"
+        code.entry.append(f"{place} = alloca i64")
+        code.do(f"store i64 {counting.first}, ptr {place}")
+        is_known = "%" not in counting.first + counting.end
+        left = int(counting.end) - int(counting.first) if is_known else 0
+        sizes = [gather] if is_known and left % gather.rounds == 0 else [gather, gather.single]
+        for part in sizes:
+            self._vectors(part, counting, place, one_by_one)
+        code.jump(done if len(sizes) == 1 else one_by_one)
+        code.start(one_by_one)
+        self._one_by_one(replace(counting, first=code.emit(f"load i64, ptr {place}")))
+        code.goto(done)
+
+    def _vectors(self, part: Gather, counting: Counting, place: str, otherwise: str) -> None:
+        """Write the loop of whole vectors; what was reached is kept in memory at `place`."""
+        state, code = self.state, self.state.code
+        head, inside, leave = (code.label(hint) for hint in ("vectors", "vector", "over"))
+        code.goto(head)
+        base = code.emit(f"load i64, ptr {place}")
+        end = code.emit(f"add nuw nsw i64 {base}, {part.rounds}")
+        code.branch(code.emit(f"icmp sle i64 {end}, {counting.end}"), inside, leave)
+        code.start(inside)
+        first = base if counting.start == "0" else code.emit(f"add i64 {base}, {counting.start}")
+        vectors = [Lanes(state, part, at) for at in self._places(part, first)]
+        for load in part.gathered:
+            require(state, load, vectors, otherwise)
+        for lanes in vectors:
+            with lanes.inside():
+                lanes.store()
+        code.do(f"store i64 {end}, ptr {place}")
+        code.do(f"br label %{head}, !llvm.loop {code.written_loop()}")
+        code.start(leave)
+
+    @property
+    def _loop(self) -> For:
+        return self.gather.loop if self.gather.outer is None else self.gather.outer
+
+    def _places(self, gather: Gather, first: str) -> list[dict[PrimVar, str]]:
+        """Emit the variables of the loops where each vector starts, in the rounds from `first` on."""
+        distances = range(0, gather.vectors * gather.lanes, gather.lanes)
+        if gather.outer is None:
+            return [{gather.loop.var: self._behind(first, distance, gather.loop)} for distance in distances]
+        return [
+            {gather.outer.var: self._behind(first, row, gather.outer), gather.loop.var: str(distance)}
+            for row in range(gather.rows)
+            for distance in distances
+        ]
+
+    def _behind(self, first: str, distance: int, loop: For) -> str:
+        code, scalar = self.state.code, self.state.scalar_of(loop.var)
+        place = code.emit(f"add i64 {first}, {distance}") if distance else first
+        return place if scalar.bits == WORD_BITS else code.emit(f"trunc i64 {place} to {scalar.register}")
+
+    def _one_by_one(self, counting: Counting) -> None:
+        """Write rounds as they stand."""
+        state = self.state
+        assert state.lower_stmt is not None, "the lowering of statements is known before one is lowered"
+        options, state.options = state.options, replace(state.options, is_transformed=False)
+        was_careful, state.is_careful = state.is_careful, True
+        counted(state, self._loop, counting, state.lower_stmt)
+        state.options, state.is_careful = options, was_careful

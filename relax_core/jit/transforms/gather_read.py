@@ -1,0 +1,248 @@
+"""Reading a loop as one that stores elements side by side, made of ones that are read at places that are data."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from relax_core.ir.node import postorder
+from relax_core.ir.prim import COMPARISONS, Binary, Cast, PrimExpr, PrimVar, Select, dtype_of
+from relax_core.ir.tir import Block, BufferLoad, BufferStore, For, IterVar
+from relax_core.jit.lowering.polynomial import Polynomial, add, constant_value
+from relax_core.jit.lowering.scalar import is_safe
+from relax_core.jit.lowering.state import State
+from relax_core.jit.lowering.types import SCALAR_TYPES, ScalarType
+from relax_core.jit.transforms.combine import can_combine
+from relax_core.jit.transforms.steps import Stepping
+from relax_core.jit.transforms.vector_code import can_convert
+
+# Elements that are loaded one by one to make a vector lie no farther apart.
+FARTHEST = 4
+# Statements of more nodes are not written several times.
+MOST_NODES = 128
+# The places of so many vectors are behind one check.
+TOGETHER = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Beside:
+    """A load whose elements lie `step` apart from round to round, `place` behind those of the load `first`.
+
+    All elements between may be read where `is_whole`.
+    """
+
+    step: int
+    first: BufferLoad
+    place: int = 0
+    is_whole: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Gather:
+    """A loop of one store, in a `block` or not, which may be inside of another one, `outer`.
+
+    The elements of `beside` lie at equal distances, those of `gathered` at places that are data, each behind those that
+    its own place depends on. What is in `fixed` is the same in all rounds. A vector of rounds has `lanes`, and
+    `vectors` of them are done at once; these are all rounds of the loop in `rows` rounds of the outer one, if there is
+    one.
+    """
+
+    outer: For | None
+    loop: For
+    block: Block | None
+    store: BufferStore
+    lanes: int
+    beside: Mapping[BufferLoad, Beside]
+    gathered: tuple[BufferLoad, ...]
+    fixed: frozenset[PrimExpr]
+    vectors: int = 1
+    rows: int = 1
+
+    @property
+    def rounds(self) -> int:
+        """How many rounds of the outermost loop are done at once."""
+        return self.rows if self.outer is not None else self.vectors * self.lanes
+
+    @property
+    def single(self) -> "Gather":
+        """The same with as few rounds as are done in vectors."""
+        return replace(self, rows=1) if self.outer is not None else replace(self, vectors=1)
+
+    @property
+    def binding(self) -> Mapping[PrimVar, PrimExpr]:
+        """What the variables of the block are."""
+        return {} if self.block is None else {item.var: item.binding for item in self.block.iter_vars}
+
+
+def read_gather(state: State, loop: For) -> Gather | None:
+    """Read a loop whose rounds may be done in vectors; `None` if it is none, or gathers nothing."""
+    mark = state.bounds.mark()
+    inner = loop.body if isinstance(loop.body, For) else None
+    if inner is None:
+        found = _read(state, loop)
+        count = None if found is None else state.bounds.constant(loop.extent)
+        state.bounds.leave(mark)
+        # Of a loop of any length little may be left behind several vectors, which then have to be few.
+        together = TOGETHER // 2 if count is None else TOGETHER
+        if found is None or (count is not None and count < together * found.lanes):
+            return found
+        return replace(found, vectors=together)
+    # Short rows are done several at once.
+    is_simple = loop.step is None and loop.kind != "thread_binding" and state.bounds.constant(inner.start) == 0
+    if is_simple:
+        state.bounds.enter_loop(loop)
+    found = _read(state, inner) if is_simple else None
+    count = state.bounds.constant(inner.extent)
+    state.bounds.leave(mark)
+    if found is None or count is None or count % found.lanes or count // found.lanes > TOGETHER // 2:
+        return None
+    vectors = count // found.lanes
+    return replace(found, outer=loop, vectors=vectors, rows=8 // vectors)
+
+
+def _read(state: State, loop: For) -> Gather | None:
+    block = loop.body if isinstance(loop.body, Block) else None
+    store = loop.body if block is None else block.body
+    if not isinstance(store, BufferStore) or loop.step is not None or loop.kind == "thread_binding":
+        return None
+    if state.lanes.width(store) > 1:
+        return None
+    if block is not None and (block.predicate is not None or block.init is not None or block.matches):
+        return None
+    if (block is not None and block.alloc_buffers) or len([*postorder(store)]) > MOST_NODES:
+        return None
+    mark = state.bounds.mark()
+    stepping = Stepping(state)
+    stepping.enter(loop)
+    if block is not None:
+        stepping.enter(block)
+    reader = _Reader(state, loop, stepping, store, {}, [], set())
+    is_read = reader.is_stored() and reader.can_take(store.value)
+    gathers = is_read and any(reader.is_data(load) for load in reader.gathered)
+    state.bounds.leave(mark)
+    lanes = state.options.lanes(max(item.bits for item in reader.scalars())) if gathers else 0
+    count = state.bounds.constant(loop.extent)
+    if lanes < 2 or (count is not None and count < lanes):
+        return None
+    beside = _joined(reader.beside)
+    return Gather(None, loop, block, store, lanes, beside, tuple(reader.gathered), frozenset(reader.fixed))
+
+
+def _joined(beside: "Mapping[BufferLoad, tuple[int, Polynomial]]") -> Mapping[BufferLoad, Beside]:
+    """Find the loads that take turns, so that the elements of all of them are one piece of memory."""
+    joined: dict[BufferLoad, Beside] = {}
+    for load, (step, rest) in beside.items():
+        alike = ((other, item[1]) for other, item in beside.items() if other.buffer is load.buffer and item[0] == step)
+        place_of = {other: constant_value(add(it, rest, -1)) for other, it in alike}
+        near = {other: place for other, place in place_of.items() if place is not None and abs(place) < step}
+        first = min(near, key=lambda item: near[item] or 0)
+        reach = max(place or 0 for place in near.values()) - (near[first] or 0)
+        joined[load] = Beside(step, first, -(near[first] or 0), reach == step - 1)
+    return joined
+
+
+def gathers_inside(state: State, loop: For) -> bool:
+    """Tell whether all that a loop does is a loop that gathers, inside of others."""
+    mark = state.bounds.mark()
+    inner = loop
+    gather = None
+    while gather is None and isinstance(inner.body, For):
+        state.bounds.enter_loop(inner)
+        inner = inner.body
+        gather = read_gather(state, inner)
+    state.bounds.leave(mark)
+    return gather is not None
+
+
+@dataclass(frozen=True, slots=True)
+class _Reader:
+    state: State
+    loop: For
+    stepping: Stepping
+    store: BufferStore
+    beside: dict[BufferLoad, tuple[int, Polynomial]]
+    gathered: list[BufferLoad]
+    fixed: set[PrimExpr]
+
+    def scalars(self) -> list[ScalarType]:
+        """List the dtypes of what lies in vectors."""
+        return [self.state.scalar_of(item) for item in (self.store.value, *self.beside, *self.gathered)]
+
+    def is_stored(self) -> bool:
+        """Tell whether the store surely is in range, and its elements lie side by side."""
+        storage = self.state.storage.get(self.store.buffer)
+        scalar = self.state.scalar_of(self.store.buffer)
+        if storage is None or storage.memory is not None or not _is_plain(scalar):
+            return False
+        is_same = dtype_of(self.store.value) == self.store.buffer.dtype
+        return is_same and self._step(self.store) == 1
+
+    def _step(self, access: BufferLoad | BufferStore) -> int | None:
+        """Return how far an element lies from that of the round before, if it surely is in range."""
+        if len(access.indices) != len(access.buffer.shape) or not self.is_proven(access):
+            return None
+        place = self.stepping.place(access)
+        return None if place is None else constant_value(place[0].get(self.loop, {}))
+
+    def is_proven(self, access: BufferLoad | BufferStore) -> bool:
+        """Tell whether an access surely is in range."""
+        return all(self.state.is_in_range(access, position) for position in range(len(access.indices)))
+
+    def is_data(self, load: BufferLoad) -> bool:
+        """Tell whether only its values tell whether an access is in range, checked ahead or not."""
+        bounds = self.state.bounds
+        return not all(bounds.is_in_range(load.buffer, at, index) for at, index in enumerate(load.indices))
+
+    def can_take(self, expr: PrimExpr) -> bool:
+        """Tell whether a value can be computed in vectors; what it loads is noted."""
+        scalar = SCALAR_TYPES.get(dtype_of(expr))
+        if scalar is None:
+            return False
+        if not self.stepping.is_varying(expr):
+            self.fixed.add(expr)
+            loads = (item for item in postorder(expr) if isinstance(item, BufferLoad))
+            return is_safe(self.state, expr) and scalar.kind != "bool" and all(map(self._is_apart, loads))
+        match expr:
+            case PrimVar():
+                binding = next((item.binding for item in self._iter_vars() if item.var is expr), None)
+                return expr is self.loop.var or (binding is not None and self.can_take(binding))
+            case BufferLoad():
+                return _is_plain(scalar) and self._is_apart(expr) and self._can_load(expr)
+            case Cast(value=value):
+                return can_convert(self.state.scalar_of(value), scalar) and self.can_take(value)
+            case Binary(op=op, a=a, b=b) if dtype_of(a) == dtype_of(b) == dtype_of(expr):
+                return can_combine(op, scalar) and self.can_take(a) and self.can_take(b)
+            case Select(condition=Binary(op=op, a=a, b=b), true_value=x, false_value=y) if op in COMPARISONS:
+                # Both sides are computed, so neither may need a check.
+                count = len(self.gathered)
+                are_alike = dtype_of(a) == dtype_of(b) and dtype_of(x) == dtype_of(y) == dtype_of(expr)
+                is_taken = are_alike and all(self.can_take(item) for item in (a, b, x, y))
+                return is_taken and len(self.gathered) == count and self.state.scalar_of(a).kind != "bool"
+            case _:
+                return False
+
+    def _iter_vars(self) -> tuple[IterVar, ...]:
+        return self.loop.body.iter_vars if isinstance(self.loop.body, Block) else ()
+
+    def _is_apart(self, load: BufferLoad) -> bool:
+        """Tell whether nothing of what a load may read is stored in the loop."""
+        mine, other = self.state.storage.get(load.buffer), self.state.storage.get(self.store.buffer)
+        if mine is None or other is None or len(load.indices) != len(mine.extents):
+            return False
+        return mine.memory is None and mine.pointer != other.pointer
+
+    def _can_load(self, load: BufferLoad) -> bool:
+        place = self.stepping.place(load)
+        if place is not None and self.is_proven(load):
+            step = constant_value(place[0].get(self.loop, {})) or 0
+            self.beside[load] = (step, place[1])
+            return 0 < step <= FARTHEST
+        kinds = {self.state.scalar_of(index).kind for index in load.indices}
+        if not kinds <= {"int", "uint"} or place is not None:
+            # A row at a place that is data is looked at once, and not element by element.
+            return False
+        is_taken = all(self.can_take(index) for index in load.indices)
+        self.gathered.append(load)
+        return is_taken
+
+
+def _is_plain(scalar: ScalarType) -> bool:
+    return scalar.kind != "bool" and not scalar.is_narrowed

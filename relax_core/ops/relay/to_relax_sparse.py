@@ -1,0 +1,157 @@
+"""Sparse tensors in Relax: rows that are compressed become a dense matrix, places in one shape those in another."""
+
+from types import MappingProxyType
+
+from relax_core.ir.expr import Expr, Tuple
+from relax_core.ops.relay.spec import RelayCall
+from relax_core.ops.relay.to_relax_make import Rules, cast, dtype_of, rank, relax, scalar, size, untranslated, vector
+from relax_core.ops.relay.to_relax_reduce import shape_argument
+
+
+def _entry_rows(call: RelayCall, starts: int, count: int) -> Expr:
+    """Return in which row each of `count` entries stands: as many rows start before or at it, less one."""
+    places = cast(vector(tuple(range(count))), dtype_of(call, starts))
+    found = relax("bucketize", places, call.exprs[starts], True, True)
+    return relax("subtract", found, scalar(1, "int32"))
+
+
+def _whole(call: RelayCall, first: int, columns: int) -> Expr:
+    """Return the matrix of which arguments `first` and the two behind it hold the entries, the columns, the starts.
+
+    Entries may be blocks; entries at one place add up.
+    """
+    entries, inner = call.exprs[first], call.exprs[first + 1]
+    count, rows = size(call, 0, first), size(call, 0, first + 2) - 1
+    block = tuple(size(call, axis, first) for axis in range(1, rank(call, first)))
+    if len(block) not in (0, 2):
+        raise untranslated(call, f"the entries have rank {len(block) + 1}, not 1, or 3 for blocks")
+    height, width = block or (1, 1)
+    place = relax("stack", (_entry_rows(call, first + 2, count), cast(inner, "int32")), 1)
+    dtype = dtype_of(call, first)
+    empty = relax("zeros", (rows, columns // width, *block), dtype)
+    filled = relax("scatter_nd", empty, cast(place, "int64"), entries, "add")
+    if not block:
+        return filled
+    return relax("reshape", relax("permute_dims", filled, (0, 2, 1, 3)), (rows * height, columns))
+
+
+def _sparse_dense(call: RelayCall) -> Expr:
+    data, columns = call.exprs[0], size(call, 1)
+    matrix = _whole(call, 1, columns)
+    if not call.flag("sparse_lhs"):
+        return relax("matmul", data, relax("permute_dims", matrix))
+    if size(call, 0) != columns:
+        raise untranslated(call, "with a sparse left operand the other must be square")
+    return relax("matmul", matrix, relax("permute_dims", data))
+
+
+def _sparse_add(call: RelayCall) -> Expr:
+    return relax("add", call.exprs[0], _whole(call, 1, size(call, 1)))
+
+
+def _sparse_transpose(call: RelayCall) -> Expr:
+    """Order the entries by their columns, those of one column by their rows; the matrix is square."""
+    entries, inner, starts = call.exprs
+    count, rows = size(call, 0), size(call, 0, 2) - 1
+    if rank(call) != 1:
+        raise untranslated(call, f"the entries have rank {rank(call)}, not 1")
+    wide = cast(inner, "int64")
+    key = relax("add", relax("multiply", wide, scalar(max(count, 1), "int64")), vector(tuple(range(count))))
+    order = relax("argsort", key, 0, False, "int64")
+    columns = cast(relax("take", wide, order, 0), dtype_of(call, 2))
+    bounds = cast(vector(tuple(range(rows + 1))), dtype_of(call, 2))
+    begins = cast(relax("bucketize", bounds, columns, True, False), dtype_of(call, 2))
+    inner_rows = cast(relax("take", _entry_rows(call, 2, count), order, 0), dtype_of(call, 1))
+    assert starts is call.exprs[2], "the starts are read by argument"
+    return Tuple((relax("take", entries, order, 0), inner_rows, begins))
+
+
+def _element(values: Expr, place: int) -> Expr:
+    return relax("reshape", relax("strided_slice", values, (0,), (place,), (place + 1,)), ())
+
+
+def _sparse_reshape(call: RelayCall) -> Expr:
+    """Count the elements before each place, and read the count in the other shape; a -1 there is worked out."""
+    places, before, after = call.exprs
+    dtype = dtype_of(call)
+    before, wanted = cast(before, dtype), cast(after, dtype)
+    if rank(call) != 2:
+        raise untranslated(call, "the places must be the rows of a matrix")
+    known = relax("abs", relax("prod", wanted))
+    free = relax("floor_divide", relax("prod", before), known)
+    shape = relax("where", relax("equal", wanted, scalar(-1, dtype)), free, wanted)
+    at: Expr = scalar(0, dtype)
+    for axis in range(size(call, 0, 1)):
+        column = relax("squeeze", relax("strided_slice", places, (1,), (axis,), (axis + 1,)), (1,))
+        at = relax("add", relax("multiply", at, _element(before, axis)), column)
+    columns: list[Expr] = []
+    for axis in reversed(range(size(call, 0, 2))):
+        extent = _element(shape, axis)
+        columns.insert(0, relax("floor_mod", at, extent))
+        at = relax("floor_divide", at, extent)
+    return Tuple((relax("stack", tuple(columns), 1), cast(shape, dtype_of(call, 2))))
+
+
+def _unique(call: RelayCall) -> Expr:
+    """The elements that differ, the first place of each, which of them each element is, and how many there are.
+
+    What is behind the last of them is zero. In the order of the first places if they are not sorted.
+    """
+    if rank(call) != 1:
+        raise untranslated(call, f"the elements have rank {rank(call)}, not 1")
+    data, count = call.exprs[0], size(call, 0)
+    order = relax("argsort", data, 0, False, "int64")
+    ordered = relax("take", data, order, 0)
+    is_next = relax("not_equal", *(relax("strided_slice", ordered, (0,), ends[:1], ends[1:])
+                                   for ends in ((1, count), (0, count - 1))))  # fmt: skip
+    steps = relax("concat", (vector((0,)), cast(is_next, "int64")), 0)
+    group = relax("cumsum", steps, 0, "int64")
+    first = relax("scatter_elements", vector((count,) * count), group, order, 0, "min")
+    if not call.flag("sorted"):
+        by_place = relax("argsort", first, 0, False, "int64")
+        group = relax("take", relax("argsort", by_place, 0, False, "int64"), group, 0)
+        first = relax("take", first, by_place, 0)
+    zeros = relax("zeros", (count,), dtype_of(call))
+    found = relax("scatter_elements", zeros, group, ordered, 0, "update")
+    inverse = relax("scatter_elements", vector((0,) * count), order, group, 0, "update")
+    total = relax("add", relax("max", group, (0,), True), vector((1,)))
+    shown = relax("where", relax("less", first, scalar(count, "int64")), first, scalar(0, "int64"))
+    parts = [found, *(cast(item, "int32") for item in (shown, inverse, total))]
+    if call.flag("return_counts"):
+        ones = vector((1,) * count)
+        parts.append(cast(relax("scatter_elements", vector((0,) * count), group, ones, 0, "add"), "int32"))
+    return Tuple(tuple(parts))
+
+
+def _sparse_convolution(call: RelayCall) -> Expr:
+    """A window of one element multiplies the channels of every pixel."""
+    layout = call.text("layout")
+    if call.ints("kernel_size") not in ((1, 1), (1,)) or layout not in ("NHWC", "NCHW"):
+        raise untranslated(call, "a window of more than one element, or a layout other than NHWC and NCHW")
+    matrix = relax("permute_dims", _whole(call, 1, size(call, layout.index("C"))))
+    if layout == "NHWC":
+        return relax("matmul", call.exprs[0], matrix)
+    made = relax("matmul", relax("permute_dims", call.exprs[0], (0, 2, 3, 1)), matrix)
+    return relax("permute_dims", made, (0, 3, 1, 2))
+
+
+def _dyn_sparse_to_dense(call: RelayCall) -> Expr:
+    """Write the values into a tensor of the default value, whose shape is a value."""
+    places, values, default, _ = call.exprs
+    if rank(call) != 2 or rank(call, 1) != 1:
+        raise untranslated(call, "the places must be the rows of a matrix, and the values a vector")
+    whole = relax("full", shape_argument(3)(call), default, dtype_of(call, 1))
+    return relax("scatter_nd", whole, cast(places, "int64"), values)
+
+
+RULES: Rules = MappingProxyType(
+    {
+        "nn.sparse_dense": _sparse_dense,
+        "nn.sparse_add": _sparse_add,
+        "nn.sparse_transpose": _sparse_transpose,
+        "nn.sparse_conv2d": _sparse_convolution,
+        "sparse_reshape": _sparse_reshape,
+        "dyn.sparse_to_dense": _dyn_sparse_to_dense,
+        "unique": _unique,
+    }
+)

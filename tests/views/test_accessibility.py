@@ -1,0 +1,41 @@
+"""Every page, light and dark: no serious rule of accessibility is broken, and it does not scroll sideways."""
+
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, expect
+
+from tests.views.pages import assert_accessible
+from views import PAGES
+
+START_MS = 40_000
+CLOSURE = "sample=seeds/print_closure2.py"
+# A full screen of each page, and what is there when it is whole.
+SCREENS = {
+    "source": (f"?{CLOSURE}", ".root[data-rev]"),
+    "passes": (f"passes?{CLOSURE}", ".root[data-rev]"),
+    "partition": ("partition?sample=relay/library_call_two.relay&pair=0&lets=reported", ".root[data-nodes]"),
+    "devices": ("devices?sample=relay/map_three_times.relay&as_in=reported&visit=3", ".root[data-visit]"),
+    "run": (f"run?{CLOSURE}", ".root[data-rev]"),
+    "kernels": ("kernels?sample=tir/row_softmax.py&part=8", ".root[data-part='8']"),
+    "operators": (f"operators?operator=topk&{CLOSURE}", ".root[data-rev]"),
+}
+
+
+def test_every_page_has_a_screen() -> None:
+    assert [Path(file).stem for file, _ in PAGES] == [*SCREENS]
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("mode", ["light", "dark"])
+@pytest.mark.parametrize(("address", "whole"), SCREENS.values(), ids=SCREENS)
+def test_a_page_is_accessible_and_does_not_scroll_sideways(
+    chromium: Browser, app_url: str, address: str, whole: str, mode: str
+) -> None:
+    context = chromium.new_context(viewport={"width": 1280, "height": 800}, color_scheme=mode)  # type: ignore[arg-type]
+    page = context.new_page()
+    page.goto(f"{app_url}/{address}")
+    expect(page.locator(whole).first).to_be_visible(timeout=START_MS)
+    expect(page.get_by_text("✓ Well-formed")).to_be_visible(timeout=START_MS)
+    assert_accessible(page, 1280)
+    context.close()

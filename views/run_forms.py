@@ -1,0 +1,152 @@
+"""The forms in the bar of the Run page: inputs, arithmetic, the values of bindings, and where the time goes."""
+
+from collections.abc import Mapping, Sequence
+
+import msgspec
+import streamlit as st
+
+from relax_core.engine.debug.profile import profile_text
+from relax_core.engine.debug.replies import ValuesCompared
+from relax_core.engine.debug.requests import CompareArchiveOf, CompareValuesOf, DumpOf, ProfileOf
+from relax_core.engine.protocol import Failure, SourceView
+from relax_core.jit.options import MODES
+from relax_core.present.run_models import Run
+from views.connection import ask, inputs_of, keep_inputs, mode_of, program_of, sizes_of
+from views.state import select, selection
+
+
+def inputs_form(source: SourceView) -> None:
+    """Choose the function that runs and its inputs: made up from a seed and sizes, or a file."""
+    current = selection()
+    archive = inputs_of(current)
+    with st.popover("Inputs: file" if archive else f"Inputs: seed {current.seed}"):
+        if archive:
+            st.caption("The inputs are those of the file; an address does not hold them.")
+            st.button("Made-up inputs", key="run.made_up", on_click=keep_inputs, args=(b"",))
+        else:
+            _made_up(source)
+        st.file_uploader(
+            "Inputs as .npz: in_0, in_1, …; tuple fields in_0_1", type=["npz"], key="run.upload", on_change=_uploaded
+        )
+        entries = source.entries
+        if len(entries) > 1:
+            shown = current.entry if current.entry in entries else entries[0]
+            entry = st.selectbox("Function", entries, index=entries.index(shown), key="run.entry")
+            if entry != shown:
+                select(entry=entry, time=-1)
+                st.rerun()
+
+
+def _uploaded() -> None:
+    given = st.session_state["run.upload"]
+    keep_inputs(given.getvalue() if given is not None else b"")
+    select(time=-1)
+
+
+def _made_up(source: SourceView) -> None:
+    current = selection()
+    seed = st.number_input("Seed of the generated inputs", min_value=0, value=current.seed, key="run.seed")
+    if int(seed) != current.seed:
+        select(seed=int(seed), time=-1)
+        st.rerun()
+    if not source.sizes:
+        return
+    with st.container(horizontal=True, gap="xsmall"):
+        chosen = tuple(
+            (name, int(st.number_input(f"Size of {name}", min_value=0, value=size, key=f"run.size.{name}.{size}")))
+            for name, size in source.sizes
+        )
+    if chosen != source.sizes:
+        known = dict(sizes_of(current.dims)) | dict(chosen)
+        select(dims=",".join(f"{name}={size}" for name, size in known.items()), time=-1)
+        st.rerun()
+
+
+def options_form() -> None:
+    """Choose how kernels round and what they find."""
+    current = selection()
+    mode = mode_of(current)
+    with st.popover(f"Arithmetic: {mode}"):
+        chosen = st.segmented_control("How kernels round", MODES, default=mode, key="run.mode") or mode
+        finds = st.toggle("Stop at an element that nothing wrote", value=bool(current.unwritten), key="run.unwritten")
+    if chosen != mode or finds != bool(current.unwritten):
+        select(mode=chosen, unwritten=int(finds), time=-1)
+        st.rerun()
+
+
+def values_form(run: Run) -> None:
+    """Offer the values of all bindings as a file, their comparison with others, and where the time goes."""
+    name = run.title.rsplit(".", 1)[0]
+    with st.popover("Values"):
+        st.caption("The value of every binding as it was when it was bound: `FUNCTION.VARIABLE`, `#2` for the second.")
+        if st.button("Collect the values", key="run.collect"):
+            reply = ask(DumpOf(program_of(selection())))
+            if isinstance(reply, Failure):
+                _say(reply)
+            else:
+                label = f"Download {reply.count:,} values"
+                st.download_button(label, reply.archive, file_name=f"{name}.npz", key="run.dump", on_click="ignore")
+        _offer_comparison()
+    if st.button("Profile", key="run.profile", help="Measure which lines take how long"):
+        _show_profile()
+
+
+def _offer_comparison() -> None:
+    """Compare the values of this run with those of a file, or of kernels that round in another way."""
+    program = program_of(selection())
+    given = st.file_uploader(
+        "Compare with values in .npz, named as above or by the variable alone", type=["npz"], key="run.values"
+    )
+    if given is not None:
+        _show_comparison(ask(CompareArchiveOf(program, given.getvalue())))
+    others = [mode for mode in MODES if mode != program.mode]
+    other = st.segmented_control("Compare with kernels that round otherwise", others, key="run.against")
+    if other is not None:
+        _show_comparison(ask(CompareValuesOf(program, -1, msgspec.structs.replace(program, mode=other), -1)))
+
+
+def _show_comparison(found: ValuesCompared | Failure) -> None:
+    if isinstance(found, Failure):
+        _say(found)
+        return
+    for note in found.notes:
+        st.code(note, language=None)
+    both = [row for row in found.rows if row.verdict not in ("missing", "added")]
+    apart = [row for row in both if row.verdict != "equal"]
+    only = len(found.rows) - len(both)
+    st.write(f"{len(both) - len(apart)} of {len(both)} values are equal bit by bit; {only} are in one of both only.")
+    if apart:
+        _table([{"binding": row.name, "line": row.line, "": row.verdict, "difference": row.words} for row in apart])
+
+
+def _say(failure: Failure) -> None:
+    first = failure.problems[0].message if failure.problems else failure.message
+    st.info(f"**{failure.title}.** {first}")
+
+
+@st.dialog("Profile", width="large")
+def _show_profile() -> None:
+    found = ask(ProfileOf(program_of(selection())))
+    if isinstance(found, Failure):
+        _say(found)
+        return
+    if found.rendered:
+        st.code(found.rendered, language=None)
+    runs = f"median of {found.rounds} run{'' if found.rounds == 1 else 's'}"
+    st.caption(f"{found.seconds * 1e6:,.1f} µs in all, {runs}, instruction by instruction in the machine that steps.")
+    rows = [
+        {"line": item.line, "share": item.share, "µs": item.seconds * 1e6, "runs": item.calls}
+        | {"text": item.text, "mostly": item.what}
+        for item in found.lines
+    ]
+    _table(rows)
+    text = profile_text(found)
+    st.download_button("Download", text, file_name="profile.txt", key="run.profile.save", on_click="ignore")
+
+
+def _table(rows: Sequence[Mapping[str, object]]) -> None:
+    columns = {
+        "share": st.column_config.ProgressColumn(format="percent", min_value=0, max_value=1),
+        "µs": st.column_config.NumberColumn(format="%.1f"),
+    }
+    st.dataframe(rows, hide_index=True, column_config=columns)  # pyright: ignore[reportUnknownMemberType]  # pandas has no types here
