@@ -33,7 +33,20 @@ PREFACE = (
     "meanwhile. apache-tvm and NumPy run on one thread, RelaxScope takes another for big kernels. All get inputs that",
     "start at a line of the cache, as apache-tvm's own tensors do.",
 )
-TABLES = ("scheduled", "contractions", "checks", "vm", "vm_calls", "calls", "first_calls", "transformer")
+TABLES = (
+    "scheduled",
+    "contractions",
+    "checks",
+    "cancel",
+    "vm",
+    "vm_calls",
+    "calls",
+    "first_calls",
+    "transformer",
+    "text",
+    "partition",
+    "devices",
+)
 """Benchmarks whose tables the document holds below the operators."""
 THREADS_VARIABLE = "OPENBLAS_NUM_THREADS"
 OURS, TVM, NUMPY = "RelaxScope", "apache-tvm", "NumPy"
