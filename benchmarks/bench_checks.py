@@ -14,7 +14,7 @@ import numpy as np
 
 import relax_core as rc
 from benchmarks.table import Row, Table
-from benchmarks.timing import Case
+from benchmarks.timing import Case, aligned
 from relax_core.frontend.parse import parse_text
 from relax_core.ir.tir import PrimFunc
 from relax_core.jit.engine import Engine
@@ -45,7 +45,7 @@ class CheckedKernel:
         """Compile the kernel, for any sizes if it `is_generic`."""
         kernel = Engine(options=KernelOptions(is_checked=is_checked, threads=1)).kernel(self.function, "main")
         kernel.specialised_variants = 0 if is_generic else 1
-        return partial(kernel.caller(), *(array.copy() for array in self.arrays))
+        return partial(kernel.caller(), *map(aligned, self.arrays))
 
 
 def kernels() -> tuple[CheckedKernel, ...]:

@@ -19,13 +19,12 @@ import numpy as np
 import relax_core as rc
 from benchmarks.operator_cases import CASES, Family, OperatorCase
 from benchmarks.table import Row
-from benchmarks.timing import Case, measure
+from benchmarks.timing import Case, aligned, measure
 
 DOCUMENT = Path(__file__).resolve().parents[1] / "docs" / "performance.md"
 ROUNDS, SLOW_ROUNDS = 15, 3
 SLOW_SECONDS = 0.05
 TOLERANCE = 2e-3
-LINE_BYTES = 64
 PREFACE = (
     "Written by `python -m benchmarks.performance --write`: medians of interleaved rounds in one process.",
     'apache-tvm is its default build, `relax.build(module, "llvm")`, without a schedule; a tuned one is faster: see',
@@ -82,15 +81,6 @@ def measure_case(case: OperatorCase) -> Measured:
     rows = {row.name: row for row in measure(cases, sample_count=rounds)}
     medians = {name: row.median_seconds for name, row in rows.items()}
     return Measured(case, medians, _spread(rows[OURS]), rounds)
-
-
-def aligned(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    """Return a copy that starts where a line of the cache does, as apache-tvm's tensors do."""
-    room = np.empty(array.nbytes + LINE_BYTES, np.uint8)
-    start = -room.ctypes.data % LINE_BYTES
-    copy = room[start : start + array.nbytes].view(array.dtype).reshape(array.shape)
-    copy[...] = array
-    return copy
 
 
 def _spread(row: Row) -> float:

@@ -3,12 +3,16 @@
 import gc
 from collections.abc import Callable, Mapping
 from time import perf_counter
+from typing import Any
+
+import numpy as np
 
 from benchmarks.table import Row
 
 Case = Callable[[], object]
 
 SHORTEST_SAMPLE_SECONDS = 0.002
+LINE_BYTES = 64
 
 
 def measure(cases: Mapping[str, Case], *, sample_count: int = 15) -> tuple[Row, ...]:
@@ -30,6 +34,15 @@ def measure(cases: Mapping[str, Case], *, sample_count: int = 15) -> tuple[Row, 
         if was_enabled:
             gc.enable()
     return tuple(Row(name, tuple(times)) for name, times in seconds.items())
+
+
+def aligned(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """Return a copy that starts where a line of the cache does, as apache-tvm's tensors do."""
+    room = np.empty(array.nbytes + LINE_BYTES, np.uint8)
+    start = -room.ctypes.data % LINE_BYTES
+    copy = room[start : start + array.nbytes].view(array.dtype).reshape(array.shape)
+    copy[...] = array
+    return copy
 
 
 def _calls_per_sample(case: Case) -> int:

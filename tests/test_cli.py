@@ -196,8 +196,10 @@ def test_a_run_stops_at_breakpoints_where_the_condition_holds(capsys: pytest.Cap
         (("--break", "x"), 2, "error: --break takes a line"),
         (("--when", "i >"), 1, "error[VM030]"),
         (("--sizes", "n:4"), 2, "error: --sizes takes names"),
+        (("--profile", "--dump", "v.npz"), 2, "error: --profile and --dump do not go together"),
+        (("--stop-at-nan", "--outputs", "v.npz"), 2, "error: stops and --outputs do not go together"),
     ],
-    ids=["a place that is none", "a condition that is none", "sizes that are none"],
+    ids=["a place that is none", "a condition that is none", "sizes that are none", "two tables", "stops and a result"],
 )
 def test_what_cannot_be_read_is_said(
     arguments: tuple[str, ...], status: int, words: str, capsys: pytest.CaptureFixture[str]
@@ -213,6 +215,7 @@ def test_a_run_stops_behind_what_wrote_a_nan(tmp_path: Path, capsys: pytest.Capt
     assert f"{path}:9: time " in said
     assert "[[nan nan nan] …]" in said
     assert main(["run", LOOP, "--stop-at-nan", "--in-process"]) == 0
+    assert capsys.readouterr().out == "0 stops, 0 shown in 212 events\n"
 
 
 def test_bisection_and_comparison_tell_by_their_status(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

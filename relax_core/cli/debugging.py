@@ -108,8 +108,10 @@ def _sizes(text: str) -> tuple[tuple[str, int], ...]:
 
 
 def _run(engine: Engine, options: argparse.Namespace) -> int:
+    stops = bool(options.breaks or options.when or options.stop_at_nan)
+    _one_at_a_time(options, stops=stops)
     program = _program(options.file, options)
-    if options.breaks or options.when or options.stop_at_nan:
+    if stops:
         return _stop(engine, program, options)
     if options.profile:
         found = engine.request(ProfileOf(program))
@@ -125,6 +127,14 @@ def _run(engine: Engine, options: argparse.Namespace) -> int:
         return _say_result(dumped.executed, options)
     ran = engine.request(Execute(program))
     return failed(ran) if isinstance(ran, Failure) else _say_result(ran, options)
+
+
+def _one_at_a_time(options: argparse.Namespace, *, stops: bool) -> None:
+    """Refuse options of which one would be without effect."""
+    asked = {"stops": stops, "--profile": options.profile, "--dump": bool(options.dump), "--outputs": options.outputs}
+    given = [name for name, is_given in asked.items() if is_given]
+    if len(given) > 1 and given != ["--dump", "--outputs"]:
+        raise UsageError(f"{' and '.join(given)} do not go together: each is a run of its own")
 
 
 def _say_result(ran: Executed, options: argparse.Namespace) -> int:
@@ -157,7 +167,8 @@ def _stop(engine: Engine, program: Program, options: argparse.Namespace) -> int:
     for problem in found.problems:
         complain(problem)
     count = f"{found.count} stop{'' if found.count == 1 else 's'}, {len(found.stops)} shown"
-    say(f"{count}; the places were met {found.met:,} times in {found.executed.events:,} events")
+    met = f"; the places were met {found.met:,} times" if places else ""
+    say(f"{count}{met} in {found.executed.events:,} events")
     return max(_ended(found.executed.rendered), DIAGNOSED if options.stop_at_nan and found.count else 0)
 
 

@@ -248,6 +248,11 @@ class Breakpoint(msgspec.Struct, frozen=True):
     condition: str = ""
     """Evaluated by the engine, see `PointHits`; empty: every hit stops."""
 
+    @property
+    def is_placed(self) -> bool:
+        """Tell whether it has a place, rather than to be looked at everywhere."""
+        return self.line > 0 or self.pc >= 0
+
 
 class PointHits(msgspec.Struct, frozen=True):
     """Where a breakpoint with a condition stops."""

@@ -15,6 +15,7 @@ from relax_core.vm.kernels import KernelEngine
 from relax_core.vm.limits import Limits
 from relax_core.vm.machine import Machine
 from relax_core.vm.recorder import Recorder
+from relax_core.vm.stack import Opened
 from relax_core.vm.values import Array, Value
 
 ROUNDS: Final = 7
@@ -75,12 +76,17 @@ class TimedMachine(Machine):
 
     def _reset(self) -> None:
         super()._reset()
-        self.recorder = _Stopwatch()
+        self.recorder = self._watch = _Stopwatch()
+
+    def _start(self, function: int, args: tuple[Value, ...], opened: Opened) -> Value:
+        if not self._watch.stamps:
+            # What the run does before its first instruction is no part of that.
+            self._watch.begun = time.perf_counter_ns()
+        return super()._start(function, args, opened)
 
     def times(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]:
         """Return for each instruction how often it ran in the latest run, and for how many seconds."""
-        watch = self.recorder
-        assert isinstance(watch, _Stopwatch)
+        watch = self._watch
         count = len(self.executable.instructions)
         pcs = np.asarray(watch.pcs, dtype=np.int64)
         taken = np.diff(np.asarray(watch.stamps, dtype=np.int64), prepend=watch.begun) * 1e-9

@@ -18,7 +18,7 @@ _FRAMES = 20
 def times_of(
     trace: Trace, points: tuple[Point, ...], is_cancelled: Callable[[], bool]
 ) -> tuple[tuple[int, ...], int, tuple[Diagnostic, ...]]:
-    """Return the times of the stops in order, how often the places were met, and conditions without a value.
+    """Return the times of the stops in order, how often the run came by a place, and conditions without a value.
 
     Raises:
         CompileError: VM030 or VM031, a condition that cannot be read.
@@ -28,7 +28,7 @@ def times_of(
     met = 0
     for point in points:
         for hit in hits_of(trace, checked(trace, point)):
-            met += 1
+            met += point.is_placed
             if hit.stops:
                 times.add(hit.time)
             elif hit.fault is not None:

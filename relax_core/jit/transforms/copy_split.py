@@ -1,8 +1,9 @@
-"""Choices by position, as in padding and concatenation: the loops are split where a choice changes."""
+"""Choices by position, as in padding, and remainders, as in tiling: the loops are split where one of them turns."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import islice
 
 from relax_core.ir.node import Node, postorder
 from relax_core.ir.prim import Binary, BinaryKind, IntImm, PrimExpr, PrimVar, Select, Unary, dtype_of
@@ -12,6 +13,7 @@ from relax_core.jit.lowering.polynomial import Interval
 from relax_core.jit.lowering.state import State
 from relax_core.jit.options import Mode
 from relax_core.jit.transforms.affine import Affine, affine_of
+from relax_core.jit.transforms.nest import read_nest
 from relax_core.jit.transforms.transform import Plan, Refusal, Transform
 
 MODES: frozenset[Mode] = frozenset(("bitwise", "exact", "fast"))
@@ -23,13 +25,21 @@ Ranges = Mapping[PrimVar, Interval]
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """Loops around one store, outermost first, whose value chooses; `values` are the variables of the block."""
+    """Loops around one store, outermost first, whose value chooses, or is read at a remainder.
+
+    `values` are the variables of the block.
+    """
 
     loops: tuple[For, ...]
     block: Block | None
     store: BufferStore
     values: Mapping[PrimVar, Affine]
     ranges: Ranges
+
+    @property
+    def chooses(self) -> bool:
+        """Tell whether the value is a choice, whose remainders are left as they are."""
+        return any(isinstance(item, Select) for item in postorder(self.store.value))
 
 
 def plan_split(state: State, loop: For) -> Plan | Refusal | None:
@@ -45,10 +55,11 @@ def plan_split(state: State, loop: For) -> Plan | Refusal | None:
         return None
     if not _is_free(state, choice):
         return Refusal("the order of its stores may matter")
-    return Plan(f"{len(stores)} pieces, in each of which the choice is made", partial(_emit, state, pieces))
+    made = "the choice is made" if choice.chooses else "no remainder turns over"
+    return Plan(f"{len(stores)} pieces, in each of which {made}", partial(_emit, state, pieces))
 
 
-SPLIT = Transform("split", "Loops are split where a choice by position changes", MODES, plan_split)
+SPLIT = Transform("split", "Loops are split where a choice by position, or a remainder, turns", MODES, plan_split)
 
 
 def _read(state: State, loop: For) -> Choice | None:
@@ -57,7 +68,7 @@ def _read(state: State, loop: For) -> Choice | None:
         loops.append(inner)
     block = inner if isinstance(inner, Block) else None
     store = inner if block is None else block.body
-    if not isinstance(store, BufferStore) or not any(isinstance(item, Select) for item in postorder(store.value)):
+    if not isinstance(store, BufferStore) or not _turns_by_position(state, loop, store):
         return None
     if block is not None and (block.init or block.predicate or block.matches or block.alloc_buffers):
         return None
@@ -75,6 +86,12 @@ def _read(state: State, loop: For) -> Choice | None:
             return None
         values[item.var] = value
     return Choice(tuple(loops), block, store, values, ranges)
+
+
+def _turns_by_position(state: State, loop: For, store: BufferStore) -> bool:
+    """Tell whether a value chooses, or has remainders that make no sum of loop variables, as those of a reshape do."""
+    kinds = {item.op if isinstance(item, Binary) else type(item) for item in postorder(store.value)}
+    return Select in kinds or ("%" in kinds and isinstance(read_nest(state, loop, may_start_later=True), str))
 
 
 def _split(choice: Choice, depth: int, ranges: Ranges, value: PrimExpr) -> tuple[Stmt, ...]:
@@ -143,8 +160,11 @@ def _compared(op: BinaryKind, distance: Interval) -> bool | None:
 
 
 def _cuts(choice: Choice, ranges: Ranges, value: PrimExpr, var: PrimVar) -> list[int]:
-    """Return the values of `var` from which on a comparison has another result, in order."""
+    """Return the values of `var` from which on a comparison has another result, or a quotient another value."""
     found: set[int] = set()
+    for place, by in () if choice.chooses else _remainders(choice, value):
+        if {*place.coefficients} == {var}:
+            found.update(islice(_turns(place.constant, place.of(var), ranges[var], by), PIECE_LIMIT + 1))
     for condition in (item.condition for item in postorder(value) if isinstance(item, Select)):
         for item in _comparisons(condition):
             distance = _distance(choice, item.a, item.b)
@@ -160,6 +180,27 @@ def _changes(constant: int, factor: int, values: Interval) -> Iterator[int]:
     for at in (-(constant // factor), -constant // factor + 1):
         if values.low < at <= values.high:
             yield at
+
+
+def _remainders(choice: Choice, value: PrimExpr) -> Iterator[tuple[Affine, int]]:
+    """Yield what there are remainders of, and by which numbers."""
+    for item in postorder(value):
+        match item:
+            case Binary(op="%", a=a, b=IntImm(value=by)) if by > 0:
+                place = affine_of(a, choice.values)
+                if place is not None:
+                    yield place, by
+            case _:
+                pass
+
+
+def _turns(constant: int, factor: int, values: Interval, by: int) -> Iterator[int]:
+    """Yield where `(constant + factor * v) // by` changes, as `v` goes through its values."""
+    first, last = ((constant + factor * v) // by for v in (values.low, values.high))
+    if factor < 0:
+        yield from ((constant - multiple * by) // -factor + 1 for multiple in range(first, last, -1))
+    else:
+        yield from (-((constant - multiple * by) // factor) for multiple in range(first + 1, last + 1))
 
 
 def _comparisons(condition: PrimExpr) -> Iterator[Binary]:

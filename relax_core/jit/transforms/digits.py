@@ -26,9 +26,12 @@ class Digit:
         if found is None:
             return None
         quotient = Interval(found.low // self.divisor, found.high // self.divisor)
-        if self.modulus is None or (quotient.low >= 0 and quotient.high < self.modulus):
+        if self.modulus is None:
             return quotient
-        return Interval(0, self.modulus - 1)
+        turns = self._turns(quotient)
+        if turns is None:
+            return Interval(0, self.modulus - 1)
+        return Interval(quotient.low - turns * self.modulus, quotient.high - turns * self.modulus)
 
     def joined(self, above: "Digit") -> Self | None:
         """Return the sum with the digit of the same number that stands next above, if it is one digit."""
@@ -40,12 +43,18 @@ class Digit:
 
     def plain(self, intervals: Intervals) -> Affine | None:
         """Return the value as a sum, if it is one."""
-        if self.modulus is not None:
-            quotient = replace(self, modulus=None).interval(intervals)
-            if quotient is None or quotient.low < 0 or quotient.high >= self.modulus:
-                return None
         found = self.whole.divided("//", self.divisor, intervals)
-        return None if found is None else found.times(self.factor)
+        if found is None or self.modulus is None:
+            return None if found is None else found.times(self.factor)
+        quotient = replace(self, modulus=None).interval(intervals)
+        turns = None if quotient is None else self._turns(quotient)
+        return None if turns is None else found.plus(Affine(-turns * self.modulus)).times(self.factor)
+
+    def _turns(self, quotient: Interval) -> int | None:
+        """Return how often the modulus is taken away, if it is for all quotients as often."""
+        assert self.modulus is not None, "only a remainder turns over"
+        low, high = quotient.low // self.modulus, quotient.high // self.modulus
+        return low if low == high else None
 
 
 def digits_of(expr: PrimExpr, known: Mapping[PrimVar, Affine], intervals: Intervals) -> tuple[Digit, ...] | None:

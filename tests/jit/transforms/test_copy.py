@@ -173,6 +173,43 @@ def test_too_many_pieces_are_refused_with_the_reason() -> None:
     compare(function, [*arrays, np.zeros((3, 60), SINGLE)], ENGINES[256])
 
 
+REMAINDER = st.tuples(st.sampled_from((1, 1, 1, 2, -1, -3)), st.integers(-40, 40), st.integers(2, 40))
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.tuples(st.integers(1, 60), st.integers(1, 60)), st.tuples(REMAINDER, REMAINDER), WIDTH)
+def test_remainders_as_those_of_a_tiling_are_split_where_they_turn(
+    shape: tuple[int, int], remainders: tuple[tuple[int, int, int], ...], width: int
+) -> None:
+    variables = (index("i"), index("j"))
+    places = tuple(
+        binary("%", total(binary("*", var, number(step)), number(first)), number(by))
+        for var, (step, first, by) in zip(variables, remainders, strict=True)
+    )
+    source = Buffer("In", tuple(number(by) for _, _, by in remainders))
+    out = Buffer("Out", tuple(map(number, shape)))
+    store = BufferStore(out, variables, BufferLoad(source, places))
+    function = prim_func([source, out], for_each(variables, out.shape, store))
+    given_ = filled(RANDOM, tuple(by for _, _, by in remainders), SINGLE)
+    compare(function, [given_, np.zeros(shape, SINGLE)], ENGINES[width])
+    made = np.zeros(shape, SINGLE)
+    ENGINES[width].kernel(function, "f")(given_, made)
+    rows, columns = (
+        (np.arange(extent) * step + first) % by for extent, (step, first, by) in zip(shape, remainders, strict=True)
+    )
+    assert np.array_equal(made, given_[np.ix_(rows, columns)], equal_nan=True)
+
+
+def test_a_tiling_is_copied_in_runs() -> None:
+    i, j = index("i"), index("j")
+    source, out = Buffer("In", (number(20), number(64))), Buffer("Out", (number(40), number(128)))
+    load = BufferLoad(source, (binary("%", i, number(20)), binary("%", j, number(64))))
+    function = prim_func([source, out], for_each((i, j), out.shape, BufferStore(out, (i, j), load)))
+    said = applied(function, Engine())
+    assert said["split"] == "applied: 4 pieces, in each of which no remainder turns over"
+    assert "runs of 256 bytes" in said["copy"]
+
+
 def test_stores_whose_order_matters_are_not_split() -> None:
     i, j = index("i"), index("j")
     a, b, out = (Buffer(name, (number(20),)) for name in ("A", "B", "Out"))
