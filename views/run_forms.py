@@ -75,7 +75,7 @@ def options_form() -> None:
 
 
 def values_form(run: Run) -> None:
-    """Offer the values of all bindings as a file, their comparison with others, and where the time goes."""
+    """Offer the values of all bindings as a file, and their comparison with others."""
     name = run.title.rsplit(".", 1)[0]
     with st.popover("Values"):
         st.caption("The value of every binding as it was when it was bound: `FUNCTION.VARIABLE`, `#2` for the second.")
@@ -87,6 +87,10 @@ def values_form(run: Run) -> None:
                 label = f"Download {reply.count:,} values"
                 st.download_button(label, reply.archive, file_name=f"{name}.npz", key="run.dump", on_click="ignore")
         _offer_comparison()
+
+
+def profile_button() -> None:
+    """Offer to measure where the time goes."""
     if st.button("Profile", key="run.profile", help="Measure which lines take how long"):
         _show_profile()
 

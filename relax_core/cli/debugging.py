@@ -1,14 +1,11 @@
 """Commands that run programs and look for faults: run, bisect, compare."""
 
 import argparse
-import io
 import re
-import zipfile
 from types import MappingProxyType
 from typing import Any, get_args
 
 import msgspec
-import numpy as np
 import numpy.typing as npt
 
 from relax_core.cli.terminal import (
@@ -27,10 +24,12 @@ from relax_core.cli.terminal import (
     say,
     write_bytes,
 )
+from relax_core.diagnostics import RunError
 from relax_core.engine.debug.differences import Tolerance, compare
 from relax_core.engine.debug.profile import profile_text
 from relax_core.engine.debug.replies import ValuesCompared
 from relax_core.engine.debug.requests import BisectOf, Closeness, CompareValuesOf, DumpOf, ProfileOf, StopsOf
+from relax_core.engine.inputs import read_members
 from relax_core.engine.protocol import Execute, Failure, Program
 from relax_core.engine.replies import Executed
 from relax_core.jit.options import Mode
@@ -225,10 +224,9 @@ def _compare_archives(files: list[str], options: argparse.Namespace) -> int:
 
 def _archive(path: str) -> dict[str, npt.NDArray[Any]]:
     try:
-        with np.load(io.BytesIO(read_bytes(path)), allow_pickle=False) as loaded:
-            return {name: loaded[name] for name in loaded.files}
-    except (ValueError, OSError, zipfile.BadZipFile, KeyError) as error:
-        raise UsageError(f"{path} cannot be read: {error}") from None
+        return read_members(read_bytes(path))
+    except RunError as error:
+        raise UsageError(f"{path}: {error.diagnostics[0].message}") from None
 
 
 def _say_values(found: ValuesCompared | Failure, *, is_all: bool, limit: int = 1_000_000) -> int:

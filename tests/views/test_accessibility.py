@@ -1,6 +1,7 @@
 """Every page, light and dark: no serious rule of accessibility is broken, and it does not scroll sideways."""
 
 from pathlib import Path
+from typing import Literal
 
 import pytest
 from playwright.sync_api import Browser, expect
@@ -30,9 +31,9 @@ def test_every_page_has_a_screen() -> None:
 @pytest.mark.parametrize("mode", ["light", "dark"])
 @pytest.mark.parametrize(("address", "whole"), SCREENS.values(), ids=SCREENS)
 def test_a_page_is_accessible_and_does_not_scroll_sideways(
-    chromium: Browser, app_url: str, address: str, whole: str, mode: str
+    chromium: Browser, app_url: str, address: str, whole: str, mode: Literal["light", "dark"]
 ) -> None:
-    context = chromium.new_context(viewport={"width": 1280, "height": 800}, color_scheme=mode)  # type: ignore[arg-type]
+    context = chromium.new_context(viewport={"width": 1280, "height": 800}, color_scheme=mode)
     page = context.new_page()
     page.goto(f"{app_url}/{address}")
     expect(page.locator(whole).first).to_be_visible(timeout=START_MS)

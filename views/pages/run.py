@@ -9,7 +9,7 @@ from views.failures import show_failure
 from views.frame import bar, chip, page, status_line
 from views.heights import pane_height
 from views.points import read, written
-from views.run_forms import inputs_form, options_form, values_form
+from views.run_forms import inputs_form, options_form, profile_button, values_form
 from views.state import select, selection
 from views.widgets.stepper import StepperAction, stepper
 
@@ -119,6 +119,7 @@ with page():
             options_form()
             if isinstance(run, Run):
                 values_form(run)
+                profile_button()
                 _to_the_stop(run)
     if isinstance(run, Failure):
         show_failure(run)

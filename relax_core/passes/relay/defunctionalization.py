@@ -23,9 +23,9 @@ from relax_core.ir.substitute import with_types
 from relax_core.ir.types import AdtType, FuncType, Type
 from relax_core.passes.core import NoOptions, Pass, PassContext
 from relax_core.passes.relay.infer_type import run as infer_type
-from relax_core.passes.relay.inline_polymorphic import with_calls_inlined
 from relax_core.passes.relay.lambda_lift import CLOSURE, with_polymorphic_functions
 from relax_core.passes.relay.lambda_lift import run as lambda_lift
+from relax_core.passes.relay.monomorphic_lets import with_monomorphic_lets
 from relax_core.passes.relay.monomorphize import CODE, monomorphized, with_called_values
 
 N = TypeVar("N", bound=Node)
@@ -56,7 +56,7 @@ def run(module: IRModule, options: DefunctionalizationOptions, ctx: PassContext)
     if not is_higher_order(module, types):
         return module
     _require_whole(module, entry, types, ctx)
-    local = with_calls_inlined(with_polymorphic_functions(module, ctx), ctx, CODE)
+    local = with_monomorphic_lets(with_polymorphic_functions(module, ctx), ctx, CODE)
     named = with_called_values(local, ctx)
     whole = infer_type(monomorphized(named, entry, ctx), NoOptions(), ctx)
     lifted = lambda_lift(whole, NoOptions(), ctx)

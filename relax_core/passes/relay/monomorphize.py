@@ -122,7 +122,7 @@ class _Copies:
         called = function if is_closed(function) else rebuild(function, change, self.ctx)
         copy = replace(copied(called, {}, self.ctx, types_of), type_params=())
         self.ctx.log.rebuilt(function, copy)
-        var = next(var for known, var in self.var_of[name] if all(map(same_type, known, types)))
+        var = next(var for known, var in self.var_of[name] if same_types(known, types))
         self.made.append(self.ctx.derive(Definition(var, copy), function))
 
     def closed(self, type_: Type, types_of: Mapping[TypeVar, Type]) -> Type:
@@ -134,9 +134,9 @@ class _Copies:
         """Return the name of the copy of a function at some types."""
         known = self.var_of.setdefault(var.name, [])
         for given, name in known:
-            if len(given) == len(types) and all(map(same_type, given, types)):
+            if same_types(given, types):
                 return name
-        if len(self.queue) >= MAX_COPIES or any(map(_is_large, types)):
+        if len(self.queue) >= MAX_COPIES or any(map(is_large, types)):
             hint = "a function that calls itself at ever larger types has no end"
             message = f"the program needs more than {MAX_COPIES} copies of its functions, or copies at large types"
             self.ctx.fail(CODE, message, call, hint)
@@ -146,7 +146,12 @@ class _Copies:
         return made
 
 
-def _is_large(type_: Type) -> bool:
+def same_types(a: tuple[Type, ...], b: tuple[Type, ...]) -> bool:
+    """Tell whether two combinations of types are the same."""
+    return len(a) == len(b) and all(map(same_type, a, b))
+
+
+def is_large(type_: Type) -> bool:
     """Tell whether a type has more than `MAX_PARTS` parts."""
     stack = [type_]
 

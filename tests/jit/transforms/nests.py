@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from relax_core.diagnostics import RunError
 from relax_core.ir.prim import PrimExpr, PrimVar, binary, const
 from relax_core.ir.tir import Block, Buffer, BufferLoad, BufferStore, IterKind, IterVar, PrimFunc
 from relax_core.jit.engine import Engine
@@ -123,6 +124,26 @@ def compare(function: PrimFunc, arrays: Sequence[Array], engine: Engine) -> tupl
         assert (block[:MARGIN_BYTES] == MARK).all(), "something was written before the array"
         assert (block[MARGIN_BYTES + mine.nbytes :] == MARK).all(), "something was written behind the array"
     return tuple(remark.transform for remark in kernel.remarks() if remark.kind == "applied")
+
+
+def outcome(engine: Engine, function: PrimFunc, arrays: Sequence[Array], *, is_generic: bool) -> str:
+    """Run a kernel; return what it says if it stops."""
+    kernel = engine.kernel(function, "main")
+    kernel.specialised_variants = 0 if is_generic else 1000
+    try:
+        kernel(*arrays)
+    except RunError as error:
+        return str(error.diagnostics[0])
+    return ""
+
+
+def assert_alike(engine: Engine, function: PrimFunc, arrays: Sequence[Array], *, is_generic: bool) -> str:
+    """Compare all that a kernel writes and says with the naive lowering."""
+    mine, theirs = ([array.copy() for array in arrays] for _ in range(2))
+    found = outcome(engine, function, mine, is_generic=is_generic)
+    assert found == outcome(NAIVE, function, theirs, is_generic=is_generic)
+    assert all(agree(a, b) for a, b in zip(mine, theirs, strict=True))
+    return found
 
 
 def applied(function: PrimFunc, engine: Engine) -> Mapping[str, str]:

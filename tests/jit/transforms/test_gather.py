@@ -1,18 +1,15 @@
 """Elements read in vectors at places that are data: values, violations and what is written before one stay the same."""
 
-from collections.abc import Sequence
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from relax_core.diagnostics import RunError
 from relax_core.ir.tir import PrimFunc
 from relax_core.jit.engine import Engine
 from relax_core.jit.options import KernelOptions
 from tests.jit.programs import parsed
-from tests.jit.transforms.nests import NAIVE, WIDTHS, Array, agree, applied
+from tests.jit.transforms.nests import NAIVE, WIDTHS, Array, agree, applied, assert_alike, outcome
 
 ENGINES = {width: Engine(options=KernelOptions(vector_bits=width, threads=1)) for width in WIDTHS}
 HEAD = """def main(table: T.handle, first: T.handle, second: T.handle, pairs: T.handle, other: T.handle, out: T.handle):
@@ -87,26 +84,6 @@ def arrays_of(seed: int, shape: tuple[int, int], element: str, index: str) -> li
     table, other, out = ((random.standard_normal(dims) * 9).astype(element) for dims in ((ROWS, k), shape, shape))
     first, second = random.integers(0, high, shape).astype(index), random.integers(0, high, shape)
     return [table, first, second, random.integers(0, high, (n, k, 2)), other, out]
-
-
-def outcome(engine: Engine, function: PrimFunc, arrays: Sequence[Array], *, is_generic: bool) -> str:
-    """Run a kernel; return what it says if it stops."""
-    kernel = engine.kernel(function, "main")
-    kernel.specialised_variants = 0 if is_generic else 1000
-    try:
-        kernel(*arrays)
-    except RunError as error:
-        return str(error.diagnostics[0])
-    return ""
-
-
-def assert_alike(engine: Engine, function: PrimFunc, arrays: Sequence[Array], *, is_generic: bool) -> str:
-    """Compare all that a kernel writes and says with the naive lowering."""
-    mine, theirs = ([array.copy() for array in arrays] for _ in range(2))
-    found = outcome(engine, function, mine, is_generic=is_generic)
-    assert found == outcome(NAIVE, function, theirs, is_generic=is_generic)
-    assert all(agree(a, b) for a, b in zip(mine, theirs, strict=True))
-    return found
 
 
 @pytest.mark.parametrize("name", STORES)

@@ -7,12 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from relax_core.diagnostics import RunError
 from relax_core.ir.tir import PrimFunc
 from relax_core.jit.engine import Engine
 from relax_core.jit.options import KernelOptions
 from tests.jit.programs import parsed
-from tests.jit.transforms.nests import NAIVE, WIDTHS, Array, agree, applied
+from tests.jit.transforms.nests import WIDTHS, Array, applied, assert_alike, outcome
 
 ENGINES = {width: Engine(options=KernelOptions(vector_bits=width, threads=1)) for width in WIDTHS}
 ENGINE = ENGINES[512]
@@ -179,17 +178,6 @@ def arrays_of(random: np.random.Generator, shape: tuple[int, int], dtype: str, w
     return [table, index, other, random.standard_normal((n, k)).astype("float32")]
 
 
-def outcome(engine: Engine, function: PrimFunc, arrays: Sequence[Array], *, is_generic: bool) -> str:
-    """Run a kernel; return what it says if it stops."""
-    kernel = engine.kernel(function, "main")
-    kernel.specialised_variants = 0 if is_generic else 1000
-    try:
-        kernel(*arrays)
-    except RunError as error:
-        return str(error.diagnostics[0])
-    return ""
-
-
 @pytest.mark.parametrize("name", BODIES)
 @settings(max_examples=9, deadline=None)
 @given(SHAPES, st.lists(WRONG, max_size=3), st.booleans(), st.integers(0, 99), st.sampled_from(WIDTHS))
@@ -198,11 +186,7 @@ def test_all_is_as_in_the_naive_lowering(
 ) -> None:
     dtype = DTYPES[[*BODIES].index(name) % len(DTYPES)]
     arrays = arrays_of(np.random.default_rng(seed), shape, dtype, wrong)
-    expected = [array.copy() for array in arrays]
-    function = FUNCTIONS[name, dtype]
-    found = outcome(ENGINES[width], function, arrays, is_generic=is_generic)
-    assert found == outcome(NAIVE, function, expected, is_generic=is_generic)
-    assert all(agree(mine, theirs) for mine, theirs in zip(arrays, expected, strict=True))
+    assert_alike(ENGINES[width], FUNCTIONS[name, dtype], arrays, is_generic=is_generic)
 
 
 @pytest.mark.parametrize("name", [name for name in BODIES if name not in NOT_APPLIED])
@@ -212,15 +196,6 @@ def test_it_is_applied(name: str) -> None:
     assert applied(function, ENGINE).get("guard", "").startswith("applied: indices of `")
 
 
-def assert_alike(name: str, dtype: str, arrays: Sequence[Array], *, is_generic: bool = False) -> None:
-    """Compare what a kernel writes and says with the naive lowering."""
-    expected = [array.copy() for array in arrays]
-    function = FUNCTIONS[name, dtype]
-    found = outcome(ENGINE, function, arrays, is_generic=is_generic)
-    assert found == outcome(NAIVE, function, expected, is_generic=is_generic)
-    assert all(agree(mine, theirs) for mine, theirs in zip(arrays, expected, strict=True))
-
-
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("place", [(0, 0), (20, 16), (39, 32)])
 @pytest.mark.parametrize("name", ["elements", "added elements", "added elements, counted from the end", "a store"])
@@ -228,7 +203,7 @@ def test_ends_are_exact(name: str, place: tuple[int, int], dtype: str) -> None:
     for value in (0, 8, 9, 39, 40, -1, -9, -10, 1 << 31, -(1 << 31)):
         arrays = arrays_of(np.random.default_rng(0), (40, 33), dtype, ())
         arrays[1][place] = np.int64(value).astype(dtype)
-        assert_alike(name, dtype, arrays)
+        assert_alike(ENGINE, FUNCTIONS[name, dtype], arrays, is_generic=False)
 
 
 @pytest.mark.parametrize("place", [(0, 0), (0, 1), (0, 15), (0, 14)])
@@ -237,7 +212,7 @@ def test_each_of_a_pair_has_its_own_end(name: str, place: tuple[int, int]) -> No
     for value in (0, 16, 17, 39, 40, -1):
         arrays = arrays_of(np.random.default_rng(0), (40, 17), "int64", ())
         arrays[1][place] = value
-        assert_alike(name, "int64", arrays)
+        assert_alike(ENGINE, FUNCTIONS[name, "int64"], arrays, is_generic=False)
 
 
 @pytest.mark.parametrize("is_generic", [False, True])
@@ -247,7 +222,7 @@ def test_what_rises_is_in_range_at_both_ends(name: str, is_generic: bool) -> Non
         for row in (0, 39):
             arrays = arrays_of(np.random.default_rng(0), (40, 17), "int32", ())
             arrays[2][row] = start
-            assert_alike(name, "int32", arrays, is_generic=is_generic)
+            assert_alike(ENGINE, FUNCTIONS[name, "int32"], arrays, is_generic=is_generic)
 
 
 def test_an_index_that_the_loop_writes_is_checked_in_its_place() -> None:

@@ -108,6 +108,21 @@ def test_functions_become_data(text: str, args: tuple[Any, ...]) -> None:
     assert not last(after, "Defunctionalization").is_changed
 
 
+def _calling_one_another(count: int, argument: str) -> str:
+    """Return a program of polymorphic literals that capture, each of which calls the one before twice."""
+    lets = ["let %f0 = fn [A](%a: A) -> int32 { add(%n, 1) };"]
+    for at in range(1, count):
+        calls = f"add(%f{at - 1}({argument}), %f{at - 1}({argument}))"
+        lets.append(f"let %f{at} = fn [A](%a: A) -> int32 {{ add({calls}, %n) }};")
+    return f"def @main(%n: int32) -> int32 {{ {' '.join(lets)} %f{count - 1}(%n) }}"
+
+
+def test_a_local_function_is_copied_once_for_each_type_however_often_it_is_called() -> None:
+    after = same_value(parsed(_calling_one_another(12, "%a")), "Defunctionalization", np.array(1, "int32"))
+    assert _is_first_order(after)
+    assert sum(isinstance(item.function, Function) for item in after) <= 2 * 12 + 1
+
+
 def test_a_first_order_program_runs_in_the_machine() -> None:
     after = last(parsed(CASES[6][1]), "Defunctionalization").after
     found = rc.VirtualMachine(rc.build(after))["main"](THREE)
@@ -145,8 +160,16 @@ def test_a_first_order_program_stays() -> None:
             "def @main() -> int32 { @grow(3, 1, negative) }",
             "copies",
         ),
+        (_calling_one_another(30, "(%a, %a)"), "copies at large types"),
     ],
-    ids=["no entry", "a result", "a field", "a polymorphic literal that captures", "ever larger types"],
+    ids=[
+        "no entry",
+        "a result",
+        "a field",
+        "a polymorphic literal that captures",
+        "ever larger types",
+        "large types of a local function",
+    ],
 )
 def test_what_is_not_whole_is_refused(text: str, words: str) -> None:
     stage = rc.run_pipeline(parsed(text), "Defunctionalization")[-1]
