@@ -9,6 +9,7 @@
     out = rc.VirtualMachine(exe)["main"](array)
     out = rc.evaluate(mod, "main", array)       # by definition, without passes; for Relay too
     text = rc.bisect_passes(mod, None, array).to_text()  # the first pass that changes the result
+    text = rc.memory_report(mod, array).to_text()  # what is held in memory when, and what is used too late
     text = rc.region_report(mod).to_markdown()  # compiler regions, what crosses their borders, what stayed apart
 
 The functions `check` and `pattern` stand before the subpackages of those names: `from relax_core.check.infer import
@@ -55,7 +56,7 @@ from relax_core.engine.api import (
     wildcard,
 )
 from relax_core.engine.debug.differences import Tolerance
-from relax_core.engine.debug.host import binding_values, bisect_modules, bisect_passes
+from relax_core.engine.debug.host import binding_values, bisect_modules, bisect_passes, memory_report
 
 __all__ = [
     "CompileError",
@@ -87,6 +88,7 @@ __all__ = [
     "is_tuple_get_item",
     "is_var",
     "match",
+    "memory_report",
     "parse",
     "parse_all",
     "partition",

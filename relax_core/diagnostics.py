@@ -34,7 +34,7 @@ class Diagnostic:
         """Return the message as the command line prints it."""
         head = f"{self.place}: " if self.span else ""
         lines = [f"{head}{self.severity}[{self.code}]: {self.message}"]
-        if self.span is not None and with_excerpt:
+        if self.span is not None and with_excerpt and self.span.source.line_text(self.span.line).strip():
             lines += [f"    {line}" for line in excerpt(self.span).splitlines()]
         if self.hint:
             lines.append(f"hint: {self.hint}")
@@ -56,6 +56,11 @@ class CompileError(DiagnosedError):
 
 class RunError(DiagnosedError):
     """A program that stopped while it ran: a failed check, a limit, a missing packed function."""
+
+
+def plural(count: int, noun: str) -> str:
+    """`1 function`, `2 functions`."""
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
 
 
 def has_errors(diagnostics: Iterable[Diagnostic]) -> bool:

@@ -4,6 +4,8 @@ from bisect import bisect_right
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+_LONG_LINE, _BEFORE = 160, 60
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Source:
@@ -80,8 +82,14 @@ class Span(NamedTuple):
 
 
 def excerpt(span: Span) -> str:
-    """Return the first line of `span` with a caret line below it."""
+    """Return the first line of `span` with a caret line below it; of a long line, what is around the carets."""
     line, column = span.source.line_column(span.start)
     text = span.source.line_text(line)
     width = max(1, min(span.end - span.start, len(text) - column + 1))
-    return f"{text}\n{' ' * (column - 1)}{'^' * width}"
+    if len(text) <= _LONG_LINE:
+        return f"{text}\n{' ' * (column - 1)}{'^' * width}"
+    first = max(0, min(column - 1 - _BEFORE, len(text) - _LONG_LINE))
+    shown = text[first : first + _LONG_LINE]
+    head, tail = "..." if first else "", "..." if first + _LONG_LINE < len(text) else ""
+    at = column - 1 - first
+    return f"{head}{shown}{tail}\n{' ' * (len(head) + at)}{'^' * min(width, len(shown) - at + 1)}"

@@ -244,3 +244,23 @@ def test_a_profile_is_a_table_of_lines(capsys: pytest.CaptureFixture[str]) -> No
     rows = capsys.readouterr().out.splitlines()
     assert rows[0].split()[:4] == ["share", "us", "runs", "line"]
     assert any(row.split()[3] == "16" and row.split()[2] == "8" for row in rows[1:])
+
+
+def test_a_stop_shows_what_a_closure_holds(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    tensor = 'R.Tensor((2,), "float32")'
+    text = f"""@R.function
+def make(held: {tensor}):
+    @R.function
+    def inner(y: {tensor}) -> {tensor}:
+        return R.multiply(y, held)
+    return inner
+@R.function
+def main(x: {tensor}):
+    f = make(x)
+    y = f(x)
+    return y
+"""
+    assert main(["run", written(tmp_path, text), "--break", "10", "--in-process"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    (at,) = (number for number, line in enumerate(lines) if "1 capture" in line)
+    assert lines[at + 1].split()[:3] == ["held", "(2,)", "f32"]

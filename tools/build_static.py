@@ -23,9 +23,19 @@ SHARED = ("core", "marks", "code")
 COMPONENTS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
         "editor": ("parts/editor_layer",),
-        "graph": ("parts/svg_import", "parts/graph_steps"),
-        "stepper": ("parts/run_state", "parts/run_listing", "parts/run_values", "parts/run_points", "parts/run_time"),
-        "diff": (),
+        "graph": ("parts/svg_import", "parts/graph_steps", "parts/graph_place"),
+        "stepper": (
+            "parts/rows",
+            "parts/find",
+            "parts/run_state",
+            "parts/run_listing",
+            "parts/run_values",
+            "parts/run_points",
+            "parts/run_change",
+            "parts/run_memory",
+            "parts/run_time",
+        ),
+        "diff": ("parts/rows", "parts/find"),
         "pipeline": (),
         "inspector": (),
         "catalog": (),

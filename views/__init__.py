@@ -7,6 +7,7 @@ DEVICES = "views/pages/devices.py"
 RUN = "views/pages/run.py"
 KERNELS = "views/pages/kernels.py"
 OPERATORS = "views/pages/operators.py"
+LEARN = "views/pages/learn.py"
 
 PAGES = (
     (SOURCE, "Source"),
@@ -16,4 +17,5 @@ PAGES = (
     (RUN, "Run"),
     (KERNELS, "Kernels"),
     (OPERATORS, "Operators"),
+    (LEARN, "Learn"),
 )

@@ -4,6 +4,7 @@ import re
 import threading
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as StillRunning
+from html import escape
 from typing import TypeVar
 
 import streamlit as st
@@ -11,6 +12,7 @@ import streamlit as st
 from relax_core.engine.client import Client
 from relax_core.engine.protocol import Failure, Program, Progress, Request, Sample, Samples
 from relax_core.jit.options import DEFAULT_OPTIONS, MODES, Mode
+from views.replies import Replies
 from views.state import Selection, selection
 from views.tables import table_text
 
@@ -18,6 +20,7 @@ R = TypeVar("R")
 
 _FIRST_WORD_SECONDS = 0.3
 _TICK_SECONDS = 0.1
+_WAITING = "Waiting for the worker."
 _CANCELLED = "cancelled"
 # The sample that an archive of inputs was uploaded for, and the archive: an address cannot hold it.
 _INPUTS = "inputs"
@@ -31,10 +34,25 @@ def client() -> Client:
     return Client()
 
 
+@st.cache_resource(scope="session", show_spinner=False)
+def _replies() -> Replies:
+    """Return the latest replies of this session's worker."""
+    return Replies()
+
+
 def ask(request: Request[R]) -> R | Failure:
     """Ask the worker; after 300 ms the page shows what it does, with a button to cancel."""
     if st.session_state.get(_CANCELLED) == _name(request):
         return Failure("cancelled", "Cancelled", "The request was cancelled. Change something, or run it again.")
+    known = _replies().get(request)
+    if known is not None:
+        return known
+    reply = _asked(request)
+    _replies().keep(request, reply)
+    return reply
+
+
+def _asked(request: Request[R]) -> R | Failure:
     answer: Future[R | Failure] = Future()
     latest: list[Progress] = []
     worker = client()
@@ -55,10 +73,16 @@ def _wait_in_view(answer: "Future[R | Failure]", latest: list[Progress], request
     place = st.empty()
     with place.container(horizontal=True, vertical_alignment="center", gap="small", key=f"busy.{key}"):
         st.button("Cancel", key=f"cancel.{key}", on_click=_cancel, args=(key,))
-        words = st.empty()
+        words, said = st.empty(), st.empty()
     try:
+        announced = ""
         while True:
-            words.caption(_words(latest[-1]) if latest else "Waiting for the worker.")
+            words.caption(_words(latest[-1]) if latest else _WAITING)
+            text = latest[-1].text if latest else _WAITING
+            if text != announced:
+                # Apart from the words with the time, which would be read ten times a second.
+                said.html(f'<span role="status" class="said">{escape(text)}</span>')
+                announced = text
             try:
                 result = answer.result(_TICK_SECONDS)
             except StillRunning:
@@ -86,8 +110,9 @@ def _cancel(request: str) -> None:
 
 
 def run_again() -> None:
-    """Forget that a request was cancelled."""
+    """Forget that a request was cancelled, and ask for everything again."""
     st.session_state.pop(_CANCELLED, None)
+    _replies().clear()
 
 
 @st.cache_resource(show_spinner=False, max_entries=1)

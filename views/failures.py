@@ -74,6 +74,8 @@ def _show_problem(number: int, problem: Problem, lines: list[str]) -> None:
         st.code(_excerpt(problem, problem.excerpt or lines[problem.line - 1]), language=None)
     if problem.hint:
         st.markdown(f"Hint: {problem.hint}")
+    if problem.related:
+        st.markdown("\n".join(f"- line {place.line}: {place.message}" for place in problem.related))
     if problem.explanation:
         st.caption(problem.explanation)
 

@@ -14,24 +14,40 @@ from views.state import open_sample, open_text, selection, to_address
 
 _SHELL = Path(__file__).parent / "shell.css"
 
-_KEYS = """
-| | |
-|---|---|
-| `n` `i` `o` `b` | step over, in, out, back |
-| `F8` `F10` `F11` `Shift+F11` | continue, over, in, out |
-| `[` `]` `.` | previous and next breakpoint hit, run to the cursor |
-| `F9` `Shift+F9` | breakpoint at the line, and one with a condition |
-| `j` `k` | next and previous pass, or operator |
-| `d` `u` | text, graph or both; hide unchanged passes |
-| `/` | search the graph, or the operators |
-| `r` | run the example of an operator |
-| `j` `k` `l` | next and previous part of a kernel, its other form of LLVM IR |
-| `Space` `+` `-` | fit, zoom |
-| arrows, `Enter`, `Esc` | move in the graph, open a group, clear |
-| `p` `Esc` | open and close the inspector in a narrow window |
-| `Ctrl+Enter` | check the text at once |
-| `Tab` | leaves the editor |
-"""
+_KEYS = (
+    (
+        ("Everywhere", (("`?`", "these keys"), ("`/`", "search"), ("`p` `Esc`", "inspector in a narrow window"))),
+        ("Source", (("`Ctrl+Enter`", "check the text at once"), ("`Tab`", "leaves the editor"))),
+        (
+            "Graph",
+            (
+                ("`Space` `+` `-`", "fit, zoom"),
+                ("arrows", "move"),
+                ("`n` `p`", "next and previous node"),
+                ("`Enter` `Esc`", "open a group, clear"),
+            ),
+        ),
+        ("Passes", (("`j` `k`", "next and previous pass"), ("`d`", "text, graph, both"), ("`u`", "hide unchanged"))),
+    ),
+    (
+        (
+            "Run",
+            (
+                ("`n` `i` `o`", "step over, in, out"),
+                ("`b`", "step back"),
+                ("`F8`", "continue"),
+                ("`F10` `F11` `Shift+F11`", "over, in, out"),
+                ("`F9` `Shift+F9`", "breakpoint, with a condition"),
+                ("`[` `]`", "previous and next hit"),
+                ("`.`", "run to the cursor"),
+            ),
+        ),
+        ("Partition, devices", (("`j` `k`", "next and previous step"),)),
+        ("Kernels", (("`j` `k`", "next and previous part"), ("`l`", "the other form of LLVM IR"))),
+        ("Operators", (("`j` `k`", "next and previous"), ("`r`", "run the example"))),
+    ),
+)
+"""The keys of each page, in two columns."""
 
 
 @contextmanager
@@ -102,7 +118,7 @@ def _sample_picker() -> None:
         key="bar.sample",
         format_func=lambda path: _label(known[path]),
         on_change=picked,
-        placeholder="Sample",
+        placeholder=f"{current.sample.rpartition('/')[2]} · yours" if current.text else "Sample",
         label_visibility="collapsed",
         width=300,
     )
@@ -137,6 +153,9 @@ def _share() -> None:
         st.code(f"{base}?{urlencode(to_address(selection()))}", language=None, wrap_lines=True)
 
 
-@st.dialog("Keys")
+@st.dialog("Keys", width="medium")
 def _show_keys() -> None:
-    st.markdown(_KEYS)
+    for column, groups in zip(st.columns(len(_KEYS), gap="large"), _KEYS, strict=True):
+        for title, keys in groups:
+            rows = "\n".join(f"| {key} | {words} |" for key, words in keys)
+            column.markdown(f"**{title}**\n\n| Key | |\n|---|---|\n{rows}")

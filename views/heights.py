@@ -1,12 +1,16 @@
 """Heights of panes under a context bar that takes a second row in a narrow window."""
 
+CHROME = 125
+"""Pixels of a window that are no pane: navigation, context bar, status line and their borders."""
+TOUR = 45
+"""Pixels of the row that is offered to a newcomer."""
 _ROW = 42
 """Pixels of a row of the context bar."""
 _STACKED = 640
 """In a window of at most so many pixels Streamlit stacks columns."""
 
 
-def pane_height(bar_width: int, share: int = 100, less: int = 139) -> str:
+def pane_height(bar_width: int, share: int = 100, less: int = CHROME) -> str:
     """Return the height of a pane with `share` percent of the window, less so many pixels for what is around it.
 
     In a window narrower than `bar_width` pixels the bar has a second row, which the pane gives way to.

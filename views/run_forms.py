@@ -11,7 +11,8 @@ from relax_core.engine.debug.requests import CompareArchiveOf, CompareValuesOf, 
 from relax_core.engine.protocol import Failure, SourceView
 from relax_core.jit.options import MODES
 from relax_core.present.run_models import Run
-from views.connection import ask, inputs_of, keep_inputs, mode_of, program_of, sizes_of
+from views.connection import ask, inputs_of, keep_inputs, mode_of, sizes_of
+from views.run_program import run_program, unchanged_program
 from views.state import select, selection
 
 
@@ -80,9 +81,9 @@ def values_form(run: Run) -> None:
     with st.popover("Values"):
         st.caption("The value of every binding as it was when it was bound: `FUNCTION.VARIABLE`, `#2` for the second.")
         if st.button("Collect the values", key="run.collect"):
-            reply = ask(DumpOf(program_of(selection())))
+            reply = ask(DumpOf(run_program()))
             if isinstance(reply, Failure):
-                _say(reply)
+                say(reply)
             else:
                 label = f"Download {reply.count:,} values"
                 st.download_button(label, reply.archive, file_name=f"{name}.npz", key="run.dump", on_click="ignore")
@@ -97,21 +98,22 @@ def profile_button() -> None:
 
 def _offer_comparison() -> None:
     """Compare the values of this run with those of a file, or of kernels that round in another way."""
-    program = program_of(selection())
+    program = run_program()
     given = st.file_uploader(
         "Compare with values in .npz, named as above or by the variable alone", type=["npz"], key="run.values"
     )
     if given is not None:
-        _show_comparison(ask(CompareArchiveOf(program, given.getvalue())))
+        show_comparison(ask(CompareArchiveOf(program, given.getvalue())))
     others = [mode for mode in MODES if mode != program.mode]
     other = st.segmented_control("Compare with kernels that round otherwise", others, key="run.against")
     if other is not None:
-        _show_comparison(ask(CompareValuesOf(program, -1, msgspec.structs.replace(program, mode=other), -1)))
+        show_comparison(ask(CompareValuesOf(program, -1, msgspec.structs.replace(program, mode=other), -1)))
 
 
-def _show_comparison(found: ValuesCompared | Failure) -> None:
+def show_comparison(found: ValuesCompared | Failure) -> None:
+    """Show which bindings of two runs differ, and how far."""
     if isinstance(found, Failure):
-        _say(found)
+        say(found)
         return
     for note in found.notes:
         st.code(note, language=None)
@@ -123,16 +125,17 @@ def _show_comparison(found: ValuesCompared | Failure) -> None:
         _table([{"binding": row.name, "line": row.line, "": row.verdict, "difference": row.words} for row in apart])
 
 
-def _say(failure: Failure) -> None:
+def say(failure: Failure) -> None:
+    """Say why there is no answer."""
     first = failure.problems[0].message if failure.problems else failure.message
     st.info(f"**{failure.title}.** {first}")
 
 
 @st.dialog("Profile", width="large")
 def _show_profile() -> None:
-    found = ask(ProfileOf(program_of(selection())))
+    found = ask(ProfileOf(unchanged_program()))
     if isinstance(found, Failure):
-        _say(found)
+        say(found)
         return
     if found.rendered:
         st.code(found.rendered, language=None)

@@ -11,6 +11,7 @@ import streamlit as st
 _KEY = "selection"
 _WRITTEN = "address"
 _LINE = "source.line"
+_FIRST_VISIT = "first_visit"
 _MAX_TEXT = 400_000
 
 FIRST_SAMPLE = "seeds/my_ir_module_corrected.py"
@@ -29,6 +30,8 @@ class Selection:
     `kernel` to `part` are those of the Kernels page: sizes as `n=64,m=8`, and the selected part.
     `mode` is how kernels round, and with `unwritten` they stop at an element that nothing wrote. `dims` are the sizes
     of symbolic dimensions of made-up inputs, as `n=64,m=8`; with `results` the stages are run and compared.
+    `changes` are values that were changed while the program ran, see `views.run_program`; with `unchanged` the run
+    without them is shown. `tab` is what stands beside the registers: the listings, or `memory`.
     """
 
     sample: str = FIRST_SAMPLE
@@ -65,6 +68,9 @@ class Selection:
     unwritten: int = 0
     dims: str = ""
     results: int = 0
+    changes: str = ""
+    unchanged: int = 0
+    tab: str = ""
 
 
 _PACKED: Mapping[str, str] = MappingProxyType({"text": "z", "table_text": "tz"})
@@ -80,11 +86,24 @@ def selection() -> Selection:
     Leaving a page empties the address; it is then written again.
     """
     address = dict(st.query_params)
+    if _KEY not in st.session_state:
+        st.session_state[_FIRST_VISIT] = not address
     if _KEY not in st.session_state or (address and address != st.session_state.get(_WRITTEN)):
         st.session_state[_KEY] = from_address(address)
     current: Selection = st.session_state[_KEY]
     _write_address(current)
     return current
+
+
+def is_first_visit() -> bool:
+    """Return whether the session began without an address, so that nothing of this app may be known yet."""
+    return bool(st.session_state.get(_FIRST_VISIT))
+
+
+def show(screen: Selection) -> None:
+    """Look at another screen."""
+    st.session_state[_KEY] = screen
+    _write_address(screen)
 
 
 def select(**changes: str | int) -> Selection:
@@ -120,8 +139,7 @@ def line_to_show() -> tuple[int, int]:
 def open_sample(path: str) -> None:
     """Open a sample from its start."""
     current: Selection = st.session_state.get(_KEY, Selection())
-    st.session_state[_KEY] = Selection(sample=path, operator=current.operator, search=current.search)
-    _write_address(st.session_state[_KEY])
+    show(Selection(sample=path, operator=current.operator, search=current.search))
 
 
 def open_text(text: str, *, sample: str = "") -> None:

@@ -5,7 +5,7 @@ from typing import cast
 
 from relax_core.analysis.device_calls import constrain_call
 from relax_core.analysis.device_domains import Arrow, Domain, Domains, is_primitive_value, result_slot, tail_of
-from relax_core.analysis.devices import as_on_device, declared_devices, is_primitive
+from relax_core.analysis.devices import as_on_device, declared_devices, is_primitive, let_device
 from relax_core.check.infer import infer
 from relax_core.ir.expr import Call, Constant, Expr, Function, If, Op, Tuple, TupleGetItem, Var
 from relax_core.ir.module import IRModule
@@ -42,6 +42,8 @@ def collect(domains: Domains, name: str) -> None:
                 constrain_call(domains, node)
             case Let(var=var, value=value):
                 _let(domains, node, var, value)
+                if node.attrs:
+                    _declare(domains, node)
             case Var() | Constant():
                 if node not in domains.domain_of:
                     domains.own(node)
@@ -134,6 +136,14 @@ def _let(domains: Domains, let: Let, var: Var, value: Expr) -> None:
         return
     domains.unify(domains.own(var), given, let, words)
     _fix_result(domains, value, f"%{var.name}")
+
+
+def _declare(domains: Domains, let: Let) -> None:
+    """The device in braces behind a variable is that of its value."""
+    device = let_device(let)
+    if device is not None:
+        slot = domains.collapse(domains.own(let.var), let.var, "a device is given for the variable")
+        domains.proof.fix(slot, device, let, f"%{let.var.name} is declared on {device}")
 
 
 def _fix_result(domains: Domains, expr: Expr, what: str) -> None:

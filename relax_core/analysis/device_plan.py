@@ -99,7 +99,7 @@ def _default(domains: Domains, default: Device) -> None:
         results = tuple(slots_of(arrow.result))
         for slot in results:
             if proof.fixed(slot) is None:
-                proof.fix(slot, default, function, f"no annotation decides the result, so the default: {default}")
+                proof.fix(slot, default, function, "the default, as no annotation decides the result")
         for param, domain in zip(function.params, arrow.params, strict=True):
             for slot in slots_of(domain):
                 if proof.fixed(slot) is None:
@@ -116,7 +116,7 @@ def _default(domains: Domains, default: Device) -> None:
         for slot in slots_of(known):
             if proof.fixed(slot) is None:
                 proof.unite(slot, target, let, "a value that is free is on the device of what the lets give")
-    words = f"no annotation reaches it, so the default: {default}"
+    words = "the default, as no annotation reaches it"
     for slot, node in enumerate(proof.node_of):
         if proof.fixed(slot) is None:
             proof.fix(slot, default, node, words)

@@ -8,6 +8,7 @@ from typing import TypeAlias, cast
 from relax_core.ir.attrs import Attrs, AttrValue, attr
 from relax_core.ir.expr import Call, Expr, Function, Op
 from relax_core.ir.node import Node
+from relax_core.ir.relay import Let
 
 DEVICE_KINDS: Mapping[int, str] = MappingProxyType(
     {1: "cpu", 2: "cuda", 3: "cuda_host", 4: "opencl", 7: "vulkan", 8: "metal", 9: "vpi", 10: "rocm", 12: "ext_dev",
@@ -176,6 +177,11 @@ def declared_devices(function: Function) -> tuple[tuple[Device | None, ...], Dev
         given if isinstance(given, tuple) and len(given) == len(function.params) else (None,) * len(function.params)
     )
     return tuple(device_of(cast("AttrValue", item)) for item in params), device_of(attr(function.attrs, RESULT_DEVICE))
+
+
+def let_device(let: Let) -> Device | None:
+    """Return the device that is given for the variable of a let."""
+    return device_of(attr(let.attrs, RESULT_DEVICE))
 
 
 def is_primitive(node: Node) -> bool:

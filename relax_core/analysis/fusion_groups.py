@@ -1,4 +1,4 @@
-"""Which operators of a Relay function are computed together: the rules of fusion, in three phases.
+"""Which operators of a function are computed together: the rules of fusion, in three phases.
 
 First anchors and what is elementwise, so that a convolution takes what follows it; then what moves elements; then what
 moves elements into tuples that are not results.
@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
 from relax_core.analysis.fusion_graph import Domination, FusionGraph, FusionNode, Kind, post_dominators
-from relax_core.ir.expr import Call, Op
+from relax_core.ir.expr import Binding, Call, Op, Var
 from relax_core.ir.node import Node
 
 PHASES: Final = 3
@@ -185,4 +185,8 @@ def _between(start: FusionNode, end: FusionNode) -> list[FusionNode]:
 
 def words(expr: Node) -> str:
     """Name a value for a remark."""
-    return f"`{expr.op.name}`" if isinstance(expr, Call) and isinstance(expr.op, Op) else type(expr).__name__.lower()
+    match expr:
+        case Call(op=Op(name=name)) | Binding(var=Var(name=name)):
+            return f"`{name}`"
+        case _:
+            return type(expr).__name__.lower()

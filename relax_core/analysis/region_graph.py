@@ -7,7 +7,7 @@ other path leads from one to the other; such a path would leave the merged regio
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from relax_core.analysis.regions import RegionSets, Values, is_closed
+from relax_core.analysis.regions import RegionSets, Values, is_begin, is_closed, is_end
 from relax_core.ir.expr import Constant, Expr, Function, GlobalVar, Op, Var
 from relax_core.ir.node import Node
 from relax_core.ir.relay import Clause, Constructor, Let
@@ -18,7 +18,8 @@ class RegionGraph:
     """Vertices are numbers; `parent` leads from one to the one that it was merged into.
 
     `producers` are the vertices that one takes values from. `first` and `last` are the places in the function of the
-    first and the last node of a vertex, `needs` the place where the last let is bound that it takes values through.
+    first and the last node of a vertex, begins left out, which compute nothing; `needs` is the place where the last let
+    is bound that it takes values through.
     """
 
     parent: list[int]
@@ -107,7 +108,8 @@ def region_graph(order: Values, sets: RegionSets) -> RegionGraph:
     if bound:
         needs, needs_of = graph.needs, let_places(order).needs_of
         for node, vertex in vertex_of.items():
-            if needs_of[node] > needs[vertex]:
+            # What the end of a let's variable closes is computed before the let.
+            if needs_of[node] > needs[vertex] and not is_end(node):
                 needs[vertex] = needs_of[node]
     return graph
 
@@ -119,7 +121,7 @@ def _connect(graph: RegionGraph, order: Values, bound: dict[Var, Expr]) -> None:
         own = vertex_of.get(node)
         if own is None:
             continue
-        if first[own] < 0:
+        if first[own] < 0 and not is_begin(node):
             first[own] = place
         last[own] = place
         for part in parts:

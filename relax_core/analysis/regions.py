@@ -6,6 +6,7 @@ its inputs. Lets, conditionals and matches belong to no region: regions lie insi
 See: tvm/src/relay/analysis/annotated_region_set.cc, v0.19
 """
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -36,9 +37,10 @@ CLOSED_ATTRS = frozenset(("Composite", "Primitive", "Compiler", "PartitionedFrom
 @set_by_slots
 @dataclass(frozen=True, slots=True, eq=False)
 class Region:
-    """A region of one target. `number` counts the begins of the function before its first one.
+    """A region of one target.
 
-    `nodes` are all of it, annotations included, inputs before their users.
+    `number` counts the begins of targets before its first one, or those of no target if it has none: a region keeps
+    its number when the annotations of no target go. `nodes` are all of it, annotations included, inputs before users.
     """
 
     number: int
@@ -241,12 +243,23 @@ class RegionSets:
         roots = self.roots()
         nodes_of = self._by_root(self.number_of, roots)
         begins_of, ends_of = self._by_root(self.begins, roots), self._by_root(self.ends, roots)
+        targets, numbers = self.target_of, self._numbers()
         found = (
-            Region(number, self.target_of[number], tuple(begins_of[number]), tuple(ends_of[number]), tuple(nodes))
-            for number, nodes in enumerate(nodes_of)
+            Region(numbers[item], targets[item], tuple(begins_of[item]), tuple(ends_of[item]), tuple(nodes))
+            for item, nodes in enumerate(nodes_of)
             if nodes
         )
         return Regions(tuple(found))
+
+    def _numbers(self) -> list[int]:
+        """Return for each set how many sets of its kind, of a target or of none, came before it."""
+        counts: Counter[bool] = Counter()
+        numbers: list[int] = []
+        for target in self.target_of:
+            is_default = target == DEFAULT
+            numbers.append(counts[is_default])
+            counts[is_default] += 1
+        return numbers
 
     def _by_root(self, items: Iterable[E], roots: list[int]) -> list[list[E]]:
         """Return nodes by the sets that theirs have come to be parts of."""

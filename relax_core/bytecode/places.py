@@ -1,9 +1,13 @@
 """The place in the text of what has no node of its own: the end of a function or of a branch."""
 
+import re
+
 from relax_core.ir.expr import Expr, SeqExpr
 from relax_core.ir.node import Node
 from relax_core.ir.rewrite import RewriteLog
 from relax_core.source import Span
+
+_GRAPH_VARIABLE = re.compile(r" *%\w+ = ")
 
 
 def result_node(body: Expr, log: RewriteLog) -> Node:
@@ -20,8 +24,14 @@ def result_node(body: Expr, log: RewriteLog) -> Node:
 
 
 def last_statement(span: Span) -> Span:
-    """Return the last of the statements that `span` covers: it begins where the first one does, columns counted."""
+    """Return the last of the statements that `span` covers: it begins where the first one does, columns counted.
+
+    The first one may be a graph variable of Relay, `%0 = value`, whose span is that of the value.
+    """
     source, indent = span.source, span.column
+    head = source.line_text(span.line)[: indent - 1]
+    if _GRAPH_VARIABLE.fullmatch(head):
+        indent = len(head) - len(head.lstrip()) + 1
     last_line = source.line_column(max(span.start, span.end - 1))[0]
     for line in range(last_line, span.line, -1):
         text = source.line_text(line)

@@ -15,10 +15,11 @@ from relax_core.check.prims import (
     object_for_prim,
     with_schema,
 )
-from relax_core.check.scope import Scope, show_callee
+from relax_core.check.scope import Scope, contradicted, fields_of, show_callee
 from relax_core.check.unify import UNKNOWN, Solution, contradiction, erase, is_unknown, solve
+from relax_core.diagnostics import plural
 from relax_core.ir.canonical import constant_value
-from relax_core.ir.expr import Call, Expr, ExternFunc, GlobalVar, Op, ShapeExpr, Var
+from relax_core.ir.expr import Call, Expr, ExternFunc, GlobalVar, Op, ShapeExpr, Tuple, Var
 from relax_core.ir.prim import PrimVar, dtype_of
 from relax_core.ir.tir import PrimFunc
 from relax_core.ir.types import OBJECT, VOID, FuncType, ObjectType, PrimType, TensorType, TupleType, Type
@@ -143,7 +144,7 @@ def _function(scope: Scope, call: Call, callee: FuncType, arg_types: tuple[Type,
         return scope.report(
             call,
             "TY024",
-            f"{name} takes {len(params)} arguments, got {len(arg_types)}",
+            f"{name} takes {plural(len(params), 'argument')}, got {len(arg_types)}",
             f"its type is {show_type(callee)}",
         )
     solution = _checked(scope, call, call.args, params, arg_types, name)
@@ -188,7 +189,8 @@ def _mismatch(what: str, expected: Type, given: Type, words: str) -> tuple[str, 
         case (PrimType(), TensorType(ndim=0)) | (TensorType(), PrimType()):
             return "TY003", f"{what} must be {show_type(expected)}, got {show_type(given)}", hint
         case _:
-            return "TY022", f"{what} must be {show_type(expected)}, got {show_type(given)}: {words}", hint
+            reason = contradicted(given, expected, words)
+            return "TY022", f"{what} must be {show_type(expected)}, got {show_type(given)}{reason}", hint
 
 
 def check_call_tir(scope: Scope, call: Call, arg_types: tuple[Type, ...]) -> Type | None:
@@ -201,17 +203,34 @@ def check_call_tir(scope: Scope, call: Call, arg_types: tuple[Type, ...]) -> Typ
         return None
     name, input_count = show_callee(call.args[0]), len(arg_types[1].fields)
     given = (*arg_types[1].fields, *_outputs(call, result), *_scalars(call))
+    if not isinstance(call.args[1], Tuple):
+        # WF012 says so; what a variable holds is no list of inputs.
+        return result
     if len(given) != len(prim_func.params):
-        scope.report(
-            call,
-            "TY036",
-            f"{name} takes {len(prim_func.params)} parameters, got {input_count} inputs and "
-            f"{len(given) - input_count} results and scalars",
-            "inputs come first, then results, then tir_vars",
+        scalar_count = len(_scalars(call))
+        parts = (
+            plural(input_count, "input"),
+            plural(len(given) - input_count - scalar_count, "result"),
+            *([plural(scalar_count, "scalar")] if scalar_count else []),
         )
+        words = f"{name} has {plural(len(prim_func.params), 'parameter')}, got {' and '.join(parts)}"
+        scope.report(call, "TY036", words, _hint_of_count(call.args[1], arg_types[1], prim_func))
         return result
     _compare_buffers(scope, call, prim_func, given, input_count)
     return result
+
+
+def _hint_of_count(given: Expr, inputs: TupleType, prim_func: PrimFunc) -> str:
+    """Say how the parameters get their values, or that a tuple among the inputs has to be written as its fields."""
+    fields = given.fields if isinstance(given, Tuple) else ()
+    for expr, type_ in zip(fields, inputs.fields, strict=False):
+        if isinstance(type_, TupleType) and isinstance(expr, Var):
+            return f"{expr.name} is a tuple, which counts as one input; give its fields: {fields_of(expr.name, type_)}"
+    buffers = (prim_func.buffer_of(param) for param in prim_func.params)
+    names = (
+        param.name if buffer is None else buffer.name for param, buffer in zip(prim_func.params, buffers, strict=True)
+    )
+    return f"inputs come first, then results, then tir_vars, for ({', '.join(names)})"
 
 
 def _prim_func(scope: Scope, call: Call) -> PrimFunc | None:
@@ -269,12 +288,14 @@ def _compare_buffers(scope: Scope, call: Call, prim_func: PrimFunc, given: tuple
     _, wrong = solve(expected, given, names, set[PrimVar]())
     for k, words in wrong:
         buffer = prim_func.buffer_of(prim_func.params[k])
-        what = "parameter" if buffer is None else "buffer"
-        place = show_type(expected[k]) if buffer is None else f"{buffer.name}: {show_type(expected[k])}"
+        role = f"input {k + 1}" if k < input_count else f"result {k + 1 - input_count}"
+        place = f"the parameter {prim_func.params[k].name}" if buffer is None else f"the buffer {buffer.name}"
+        wanted, found = show_type(expected[k]), show_type(given[k])
+        reason = contradicted(given[k], expected[k], words)
         scope.report(
             call,
             "TY029",
-            f"{names[k]} does not fit the {what} {place} of {show_callee(call.args[0])}: {words}",
+            f"{role} of {show_callee(call.args[0])} must be {wanted}, as {place}, got {found}{reason}",
             mixing_hint(given[k], expected[k]),
         )
 
@@ -314,7 +335,8 @@ def check_invoke_closure(scope: Scope, call: Call, arg_types: tuple[Type, ...]) 
     match arg_types:
         case (FuncType(params=tuple() as params) as callee, TupleType(fields=given)):
             if len(params) != len(given):
-                return scope.report(call, "TY024", f"the closure takes {len(params)} arguments, got {len(given)}")
+                words = f"the closure takes {plural(len(params), 'argument')}, got {len(given)}"
+                return scope.report(call, "TY024", words)
             args = getattr(call.args[1], "fields", (call.args[1],) * len(given))
             solution = _checked(scope, call, args, params, given, show_callee(call.args[0]))
             if solution is None:

@@ -8,7 +8,7 @@ from itertools import chain
 from types import MappingProxyType
 
 from relax_core.check.visits import Facts
-from relax_core.diagnostics import Diagnostic
+from relax_core.diagnostics import Diagnostic, plural
 from relax_core.ir.attrs import AttrValue, attr
 from relax_core.ir.canonical import constant_value, prove_different
 from relax_core.ir.expr import Call, Expr, Function, GlobalVar, Op, PrimValue, Tuple
@@ -154,6 +154,6 @@ def direct_calls(call: Call, module: IRModule) -> Iterator[str]:
         case GlobalVar(name=name) if (found := module.find(name)) is not None:
             count = len(found.function.params)
             if not isinstance(found.function, Function) and count != len(call.args):
-                yield f"{name} takes {count} arguments, got {len(call.args)}"
+                yield f"{name} takes {plural(count, 'argument')}, got {len(call.args)}"
         case _:
             pass

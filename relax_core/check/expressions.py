@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 from relax_core.check.calls import type_of_call
 from relax_core.check.prims import is_object_for_prim, mixing_hint, object_for_prim
-from relax_core.check.scope import Scope, constant_type, declared_signature
+from relax_core.check.scope import Scope, constant_type, contradicted, declared_signature
 from relax_core.check.size import bounded
 from relax_core.check.unify import UNKNOWN, Solution, bind_symbols, contradiction, erase, is_unknown, join
 from relax_core.ir.expr import (
@@ -266,7 +266,8 @@ def _annotated(scope: Scope, binding: VarBinding, var: Var, value: Type) -> Type
         scope.report(
             place,
             "TY020",
-            f"{var.name} is declared {show_type(expected)}, its value is {show_type(value)}: {words}",
+            f"{var.name} is declared {show_type(expected)}, its value is {show_type(value)}"
+            f"{contradicted(value, expected, words)}",
             hint,
         )
     match expected, value:
@@ -322,7 +323,10 @@ def result_type(scope: Scope, function: Function, body: Type, symbols: dict[Prim
         value = function.body.body if isinstance(function.body, SeqExpr) else function.body
         place = value if value.span is not None and not isinstance(value, Var) else function
         scope.report(
-            place, "TY021", f"the function returns {show_type(body)}, declared is {show_type(declared)}: {words}",
+            place,
+            "TY021",
+            f"the function returns {show_type(body)}, but declares {show_type(declared)}"
+            f"{contradicted(body, declared, words)}",
             mixing_hint(body, declared) or "change the declared type or the value",
             # TVM takes what is declared, and never compares it.
             "warning",

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from relax_core.check.scope import Scope
 from relax_core.check.unify import UNKNOWN, contradiction, is_unknown
+from relax_core.diagnostics import plural
 from relax_core.ir.expr import Call, Expr, ExternFunc, Tuple, Var
 from relax_core.ir.types import OBJECT, TensorType, TupleType, Type
 from relax_core.ops.control import declared
@@ -65,7 +66,8 @@ def _checked(scope: Scope, call: Call, given: _Arguments, stated: Type | None) -
     hint = f"its schema: {spec.schema}"
     lacking = [param.name for param in params[len(given.args) :] if param.default is REQUIRED]
     if lacking or len(given.args) > len(params):
-        words = f"lacks {', '.join(lacking)}" if lacking else f"takes {len(params)} arguments, got {len(given.args)}"
+        takes = f"takes {plural(len(params), 'argument')}, got {len(given.args)}"
+        words = f"lacks {', '.join(lacking)}" if lacking else takes
         return scope.report(call, "TY070", f"{spec.name} {words}", hint)
     if not _are_accepted(scope, call, given, (spec, params)):
         return UNKNOWN

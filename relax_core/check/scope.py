@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
+from relax_core.check.origins import origins
 from relax_core.check.unify import UNKNOWN
 from relax_core.diagnostics import Diagnostic, Severity
 from relax_core.ir.expr import Expr, Function, GlobalVar, Var
@@ -10,7 +11,8 @@ from relax_core.ir.node import Node
 from relax_core.ir.prim import PrimVar, const
 from relax_core.ir.substitute import free_symbols, map_type
 from relax_core.ir.tir import PrimFunc
-from relax_core.ir.types import OBJECT, Dims, FuncType, ShapeType, TensorType, Type
+from relax_core.ir.types import OBJECT, Dims, FuncType, ShapeType, TensorType, TupleType, Type
+from relax_core.ops.show import show_type
 
 Signature: TypeAlias = FuncType | PrimFunc
 
@@ -37,7 +39,8 @@ class Scope:
         """Add a diagnostic at `node` and return the type that silences users of its value."""
         span = node.span if node.span is not None else None if self.fallback is None else self.fallback.span
         where = "" if span is not None or not self.function_name else f"in {self.function_name}: "
-        self.diagnostics.append(Diagnostic(code, where + message, span, hint, severity))
+        related = origins(node, self.type_of) if code.startswith("TY") else ()
+        self.diagnostics.append(Diagnostic(code, where + message, span, hint, severity, related))
         return UNKNOWN
 
     def resolve(self, type_: Type) -> Type:
@@ -89,6 +92,20 @@ def declared_signature(function: Function, ret: Type) -> FuncType:
     """Return the type of `function` if its result is of type `ret`."""
     params = tuple(OBJECT if param.annotation is None else param.annotation for param in function.params)
     return FuncType(params, ret, function.is_pure)
+
+
+def fields_of(name: str, type_: TupleType) -> str:
+    """Write out the fields of a tuple that a variable holds, as the inputs of a call: `(t[0], t[1])`."""
+    count = len(type_.fields)
+    if count > 3:
+        return f"({name}[0], ..., {name}[{count - 1}])"
+    items = ", ".join(f"{name}[{k}]" for k in range(count))
+    return f"({items},)" if count == 1 else f"({items})"
+
+
+def contradicted(given: Type, expected: Type, words: str) -> str:
+    """Return `: words`, or nothing where the words only repeat the two types."""
+    return "" if words == f"{show_type(given)} is not {show_type(expected)}" else f": {words}"
 
 
 def show_callee(callee: Expr) -> str:

@@ -148,7 +148,8 @@ def join(a: Type, b: Type) -> Type | None:
         case TensorType(), TensorType():
             rank = a.ndim if a.ndim == b.ndim else None
             shape = a.shape if _covers(a.shape, b.shape) and b.shape is not None else None
-            return TensorType(shape, a.dtype if a.dtype == b.dtype else None, rank)
+            vdevice = a.vdevice if a.vdevice == b.vdevice else None
+            return TensorType(shape, a.dtype if a.dtype == b.dtype else None, rank, vdevice)
         case ShapeType(), ShapeType():
             values = a.values if b.values is not None and _covers(a.values, b.values) else None
             return ShapeType(values, a.ndim if a.ndim == b.ndim else None)

@@ -17,6 +17,7 @@ from relax_core.check.declarations import (
 from relax_core.check.infer import Inference
 from relax_core.check.prim_scopes import scopes
 from relax_core.check.purity import impurity_of, is_unchecked
+from relax_core.check.scope import fields_of, show_callee
 from relax_core.check.visits import Facts, facts_of
 from relax_core.diagnostics import Diagnostic, Severity
 from relax_core.ir.attrs import attr
@@ -25,6 +26,7 @@ from relax_core.ir.expr import (
     Constant,
     DataflowVar,
     DataTypeImm,
+    Expr,
     Function,
     GlobalVar,
     If,
@@ -40,7 +42,7 @@ from relax_core.ir.module import IRModule
 from relax_core.ir.node import Node
 from relax_core.ir.prim import PrimVar
 from relax_core.ir.tir import PrimFunc
-from relax_core.ir.types import TupleType
+from relax_core.ir.types import TupleType, Type
 from relax_core.source import Span
 
 _TIR_CALLS = ("relax.call_tir", "relax.call_tir_inplace", "relax.call_dps_packed")
@@ -254,20 +256,23 @@ def _inline_tuples(checked: Checked) -> Iterator[Diagnostic]:
         for visit in facts.visits:
             match visit.node:
                 case Call(args=(callee, inputs, *_)) as call if op_name(call) in _TIR_CALLS:
-                    is_known = isinstance(checked.inference.types.get(inputs), TupleType)
+                    type_ = checked.inference.types.get(inputs)
                     is_packed = op_name(call) == "relax.call_dps_packed"
-                    if not isinstance(inputs, Tuple) and not (is_known and is_packed):
-                        name = getattr(callee, "name", "the function")
-                        yield _diagnostic(
-                            "WF012",
-                            f"the inputs of {name} must be a tuple",
-                            inputs if not isinstance(inputs, Var) else None,
-                            call,
-                            function,
-                            hint="write its fields, (t[0], t[1])" if is_known else "write (x,) for one input",
-                        )
+                    if not isinstance(inputs, Tuple) and not (isinstance(type_, TupleType) and is_packed):
+                        yield _not_a_tuple(callee, inputs, type_, _place(call, function))
                 case _:
                     pass
+
+
+def _not_a_tuple(callee: Expr, inputs: Expr, type_: Type | None, place: Span | None) -> Diagnostic:
+    name, shown, related = "t", "another expression", ()
+    if isinstance(inputs, Var):
+        name, shown = inputs.name, f"the variable {inputs.name}"
+        related = () if inputs.span is None else ((f"{name} is defined here", inputs.span),)
+    is_known = isinstance(type_, TupleType)
+    hint = f"give its fields: {fields_of(name, type_)}" if is_known else f"write ({name},) for one input"
+    message = f"the inputs of {show_callee(callee)} are written as a tuple in the call, got {shown}"
+    return Diagnostic("WF012", message, place, hint, related=related)
 
 
 def _prim_funcs_complete(checked: Checked) -> Iterator[Diagnostic]:

@@ -17,10 +17,11 @@
     python -m relax_core ops    [NAME] [--json | --markdown] [--packed]
 
 Programs run in a worker with limits, or with `--in-process` in this process. Exit status: 0, 1 for a diagnosed
-program, for values that differ and for a NaN that was found, 2 for bad usage, 3 for a limit reached.
+program, for values that differ and for a NaN that was found, 2 for bad usage, 3 for a limit reached,
+130 if interrupted.
 """
 
 from relax_core.cli.command_line import main
-from relax_core.cli.terminal import BAD_USAGE, DIAGNOSED, LIMIT
+from relax_core.cli.terminal import BAD_USAGE, DIAGNOSED, INTERRUPTED, LIMIT
 
-__all__ = ["BAD_USAGE", "DIAGNOSED", "LIMIT", "main"]
+__all__ = ["BAD_USAGE", "DIAGNOSED", "INTERRUPTED", "LIMIT", "main"]

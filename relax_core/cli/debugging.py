@@ -8,6 +8,7 @@ from typing import Any, get_args
 import msgspec
 import numpy.typing as npt
 
+from relax_core.cli.changes import change_options, changed_program
 from relax_core.cli.terminal import (
     DIAGNOSED,
     FILE_HELP,
@@ -24,11 +25,11 @@ from relax_core.cli.terminal import (
     say,
     write_bytes,
 )
-from relax_core.diagnostics import RunError
+from relax_core.diagnostics import RunError, plural
 from relax_core.engine.debug.differences import Tolerance, compare
 from relax_core.engine.debug.profile import profile_text
 from relax_core.engine.debug.replies import ValuesCompared
-from relax_core.engine.debug.requests import BisectOf, Closeness, CompareValuesOf, DumpOf, ProfileOf, StopsOf
+from relax_core.engine.debug.requests import BisectOf, Closeness, CompareValuesOf, DumpOf, MemoryOf, ProfileOf, StopsOf
 from relax_core.engine.inputs import read_members
 from relax_core.engine.protocol import Execute, Failure, Program
 from relax_core.engine.replies import Executed
@@ -51,7 +52,12 @@ def add_debugging(command: Commands) -> None:
     run.add_argument("--stop-at-nan", action="store_true", help="stop behind what wrote a NaN or an infinity")
     run.add_argument("--stops", type=int, default=1, metavar="N", help="how many stops are printed; default: 1")
     run.add_argument("--dump", metavar="NPZ", help="where to write the value of every binding: FUNCTION.VARIABLE")
+    change_options(run)
     run.add_argument("--profile", action="store_true", help="print which lines take how long")
+    run.add_argument(
+        "--memory", action="store_true", help="print what is held in memory when, and what is used too late"
+    )
+    run.add_argument("--json", action="store_true", help="with --memory: print one object")
 
     bisect = command("bisect", "Find the first pass, or the first file, that changes the result.", _bisect)
     bisect.add_argument("files", nargs="+", metavar="FILE", help="one module; or the module after each pass, in order")
@@ -65,6 +71,7 @@ def add_debugging(command: Commands) -> None:
     against.add_argument("--stages", nargs=2, type=int, metavar=("I", "J"), help="stages of a module's pipeline")
     _run_options(against)
     _closeness_options(against)
+    change_options(against)
     against.add_argument("--all", action="store_true", help="print the values that are alike, too")
 
 
@@ -109,7 +116,9 @@ def _sizes(text: str) -> tuple[tuple[str, int], ...]:
 def _run(engine: Engine, options: argparse.Namespace) -> int:
     stops = bool(options.breaks or options.when or options.stop_at_nan)
     _one_at_a_time(options, stops=stops)
-    program = _program(options.file, options)
+    program = changed_program(engine, _program(options.file, options), options)
+    if isinstance(program, Failure):
+        return failed(program)
     if stops:
         return _stop(engine, program, options)
     if options.profile:
@@ -118,6 +127,8 @@ def _run(engine: Engine, options: argparse.Namespace) -> int:
             return failed(found)
         say(profile_text(found))
         return _ended(found.rendered)
+    if options.memory:
+        return _memory(engine, program, options)
     if options.dump:
         dumped = engine.request(DumpOf(program))
         if isinstance(dumped, Failure):
@@ -128,9 +139,22 @@ def _run(engine: Engine, options: argparse.Namespace) -> int:
     return failed(ran) if isinstance(ran, Failure) else _say_result(ran, options)
 
 
+def _memory(engine: Engine, program: Program, options: argparse.Namespace) -> int:
+    found = engine.request(MemoryOf(program))
+    if isinstance(found, Failure):
+        return failed(found)
+    say(msgspec.json.encode(found).decode() if options.json else found.to_text())
+    return DIAGNOSED if found.faults else 0
+
+
 def _one_at_a_time(options: argparse.Namespace, *, stops: bool) -> None:
     """Refuse options of which one would be without effect."""
-    asked = {"stops": stops, "--profile": options.profile, "--dump": bool(options.dump), "--outputs": options.outputs}
+    asked = {"stops": stops, "--profile": options.profile, "--dump": bool(options.dump)}
+    asked |= {"--memory": options.memory, "--outputs": options.outputs}
+    if options.json and not options.memory:
+        raise UsageError("--json prints what --memory finds")
+    if options.profile and options.settings:
+        raise UsageError("--set and --profile do not go together: a profile runs the program several times")
     given = [name for name, is_given in asked.items() if is_given]
     if len(given) > 1 and given != ["--dump", "--outputs"]:
         raise UsageError(f"{' and '.join(given)} do not go together: each is a run of its own")
@@ -165,8 +189,8 @@ def _stop(engine: Engine, program: Program, options: argparse.Namespace) -> int:
         say(f"{stop.text}\n")
     for problem in found.problems:
         complain(problem)
-    count = f"{found.count} stop{'' if found.count == 1 else 's'}, {len(found.stops)} shown"
-    met = f"; the places were met {found.met:,} times" if places else ""
+    count = f"{plural(found.count, 'stop')}, {len(found.stops)} shown"
+    met = f"; the places were met {plural(found.met, 'time')}" if places else ""
     say(f"{count}{met} in {found.executed.events:,} events")
     return max(_ended(found.executed.rendered), DIAGNOSED if options.stop_at_nan and found.count else 0)
 
@@ -204,9 +228,12 @@ def _compare(engine: Engine, options: argparse.Namespace) -> int:
     if all(file.endswith(".npz") for file in files) and len(files) == 2:
         return _compare_archives(files, options)
     stages = options.stages or (-1, -1)
-    if len(files) > 2 or (len(files) == 1 and not options.stages):
-        raise UsageError("compare takes two archives, two modules, or one module with --stages I J")
-    left, right = _program(files[0], options), _program(files[-1], options)
+    if len(files) > 2 or (len(files) == 1 and not (options.stages or options.settings)):
+        raise UsageError("compare takes two archives, two modules, or one module with --stages I J or --set")
+    left = _program(files[0], options)
+    right = changed_program(engine, _program(files[-1], options), options)
+    if isinstance(right, Failure):
+        return failed(right)
     request = CompareValuesOf(left, stages[0], right, stages[1], Closeness(options.relative, options.absolute))
     return _say_values(engine.request(request), is_all=options.all)
 

@@ -1,16 +1,19 @@
 """Commands on programs as text: check, script, opt, asm."""
 
 import argparse
+from types import MappingProxyType
 
 import msgspec
 
 from relax_core.cli.terminal import (
+    BAD_USAGE,
     DIAGNOSED,
     FILE_HELP,
     PASSES_HELP,
     TABLE_HELP,
     Commands,
     Engine,
+    UsageError,
     complain,
     failed,
     read_program,
@@ -18,6 +21,8 @@ from relax_core.cli.terminal import (
 )
 from relax_core.engine.protocol import Asm, Check, Failure, Opt, Script
 from relax_core.engine.replies import StageText
+
+_COMMENTS = MappingProxyType({"llvm": ";", "asm": "#", "remarks": "#"})
 
 
 def add_programs(command: Commands) -> None:
@@ -30,7 +35,9 @@ def add_programs(command: Commands) -> None:
     script = command("script", "Print a module.", _script)
     script.add_argument("file", metavar="FILE", help=FILE_HELP)
     script.add_argument("--dialect", choices=("tvmscript", "relay", "ast"), default="", help="default: its own")
-    script.add_argument("--spelling", choices=("2026", "2025", "2023", "2022"), default="2026")
+    script.add_argument(
+        "--spelling", choices=("2026", "2025", "2023", "2022"), default="2026", help="year of TVMScript"
+    )
     script.add_argument("--tvm", choices=("0.25", "0.27"), default="", help="the TVM that shall read the TVMScript")
     script.add_argument("--passes", metavar="P", help=PASSES_HELP)
 
@@ -43,14 +50,23 @@ def add_programs(command: Commands) -> None:
 
     asm = command("asm", "Print the bytecode, or a kernel's code.", _asm)
     asm.add_argument("file", metavar="FILE", help=FILE_HELP)
-    asm.add_argument("--kernel", default="", metavar="NAME")
-    asm.add_argument("--as", dest="form", choices=("bytecode", "llvm", "asm", "remarks"))
+    asm.add_argument("--kernel", default="", metavar="NAME", help="a prim func that the module calls; default: all")
+    form = (
+        "bytecode, or of the kernels: LLVM IR, machine code, what was transformed; default: bytecode, llvm of a kernel"
+    )
+    asm.add_argument("--as", dest="form", choices=("bytecode", "llvm", "asm", "remarks"), help=form)
 
 
 def _check(engine: Engine, options: argparse.Namespace) -> int:
     status = 0
     for file in options.files:
-        program = read_program(file)
+        try:
+            program = read_program(file)
+        except UsageError as error:
+            # The other files are checked all the same.
+            complain(f"error: {error}")
+            status = max(status, BAD_USAGE)
+            continue
         found = engine.request(Check(program, options.prims))
         if isinstance(found, Failure):
             status = max(status, failed(found))
@@ -105,11 +121,13 @@ def _asm(engine: Engine, options: argparse.Namespace) -> int:
     listing = engine.request(Asm(program, form, options.kernel))
     if isinstance(listing, Failure):
         return failed(listing)
-    say(listing.code.text)
-    more = () if form == "bytecode" or options.kernel else listing.kernels[1:]
-    for kernel in more:
-        listing = engine.request(Asm(program, form, kernel))
-        if isinstance(listing, Failure):
-            return failed(listing)
+    if form == "bytecode" or options.kernel:
         say(listing.code.text)
+        return 0
+    for number, kernel in enumerate(listing.kernels):
+        if number:
+            listing = engine.request(Asm(program, form, kernel))
+            if isinstance(listing, Failure):
+                return failed(listing)
+        say(f"{_COMMENTS[form]} kernel {kernel}\n{listing.code.text}")
     return 0

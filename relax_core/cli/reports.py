@@ -73,6 +73,8 @@ def _ops_command(command: Commands) -> None:
 
 
 def _partition(engine: Engine, options: argparse.Namespace) -> int:
+    if options.fail_under is not None and not 0 <= options.fail_under <= 1:
+        raise UsageError(f"--fail-under is a share between 0 and 1, not {options.fail_under:g}")
     program = read_program(options.file, table=options.table)
     targets = tuple(item.strip() for item in options.targets.split(",") if item.strip())
     reply = engine.request(RegionReportOf(program, targets, options.lets, options.through_lets))

@@ -10,7 +10,7 @@ from relax_core.engine.protocol import Failure, Program, Request
 
 R = TypeVar("R")
 
-DIAGNOSED, BAD_USAGE, LIMIT = 1, 2, 3
+DIAGNOSED, BAD_USAGE, LIMIT, INTERRUPTED = 1, 2, 3, 130
 TABLE_HELP = "a JSON file of patterns and supported operators, for the passes that partition"
 FILE_HELP = "a TVMScript or Relay file; - reads standard input"
 PASSES_HELP = "passes with options, such as 'LambdaLift, LegalizeOps'"

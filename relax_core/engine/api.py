@@ -7,6 +7,7 @@ from typing import Any, Literal
 from relax_core.analysis.device_visits import Visits
 from relax_core.bytecode.build import build
 from relax_core.check.check import check
+from relax_core.check.relay.noted import check_text
 from relax_core.diagnostics import CompileError, Diagnostic, RunError, has_errors
 from relax_core.frontend.parse import parse_text
 from relax_core.ir.attrs import AttrValue
@@ -103,11 +104,12 @@ def parse_all(text: str, name: str = "module.py") -> Mapping[str, IRModule]:
     """Read every module of a text, in order, by the names of their classes.
 
     Raises:
-        CompileError: the text has errors, or no module.
+        CompileError: the text has errors, or no module; then what `check` says of the rest is told with them.
     """
     parsed = parse_text(text, name)
     if has_errors(parsed.diagnostics) or not parsed.modules:
-        raise CompileError(parsed.diagnostics)
+        told = (*parsed.diagnostics, *check_text(parsed))
+        raise CompileError(sorted(told, key=lambda item: item.span.start if item.span else 0))
     return MappingProxyType({module.name: module for module in parsed.modules})
 
 

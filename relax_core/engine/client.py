@@ -49,6 +49,8 @@ R = TypeVar("R")
 
 _GRACE_SECONDS = 1.0
 _START_SECONDS = 60.0
+_MOST_STEPS = 200
+"""So often the clock of a request is set again."""
 _ROOT = Path(__file__).resolve().parents[2]
 _KEPT_ENVIRONMENT = ("PATH", "HOME", "LANG", "LC_ALL", "TZ", "LD_LIBRARY_PATH", "VIRTUAL_ENV", VARIABLE, HOME_VARIABLE)
 _KEPT_TEXT = "Your text and selection are as they were."
@@ -231,7 +233,10 @@ class Client:
         timeout: float | None = None,
         progress: Callable[[Progress], None] | None = None,
     ) -> R | Failure:
-        """Send `message` and wait for its reply, at most `timeout` seconds (default: the limit).
+        """Send `message` and wait for its reply, at most `timeout` seconds.
+
+        Without a `timeout` each step that the worker says it has come to has the time of the limit: a long program
+        on a busy machine goes through many. A step that is reported twice does not get it again.
 
         May be called from any thread. `progress` is called in the caller's thread. Never raises for what the
         program or the worker does: that is a `Failure`.
@@ -247,6 +252,7 @@ class Client:
         allowed = self.limits.wall_seconds if timeout is None else timeout
         deadline = time.monotonic() + allowed
         doing = _doing(message)
+        steps: set[tuple[str, int]] = set()
         while True:
             try:
                 item = answers.get(timeout=max(0.0, deadline - time.monotonic()))
@@ -260,7 +266,12 @@ class Client:
                 case Answer(kind="failure", body=body):
                     return msgspec.msgpack.decode(body, type=Failure)
                 case Answer(body=body):
-                    doing = _said(msgspec.msgpack.decode(body, type=Progress), progress, doing)
+                    said = msgspec.msgpack.decode(body, type=Progress)
+                    doing = _said(said, progress, doing)
+                    step = (said.text, said.done)
+                    if timeout is None and step not in steps and len(steps) < _MOST_STEPS:
+                        steps.add(step)
+                        deadline = time.monotonic() + allowed
 
     def cancel(self) -> None:
         """Cancel every request that is waiting; each is answered by a `Failure` of kind `cancelled`."""

@@ -193,6 +193,8 @@ def read_members(archive: bytes) -> "dict[str, np.ndarray[Any, Any]]":
     Raises:
         RunError: EN004 if it cannot be read.
     """
+    if not zipfile.is_zipfile(io.BytesIO(archive)):
+        _fail("EN004", "the inputs are no .npz archive; `numpy.savez(file, in_0=..., in_1=...)` writes one", None)
     try:
         with np.load(io.BytesIO(archive), allow_pickle=False) as loaded:
             return {name: loaded[name] for name in loaded.files}

@@ -17,7 +17,7 @@ class Limits(msgspec.Struct, frozen=True):
     cpu_seconds: int = 120
     """Processor time of one request."""
     wall_seconds: float = 60.0
-    """Time of one request on the clock; the client enforces it."""
+    """Time on the clock of one step of a request, such as a pass or the run; the client enforces it."""
     output_bytes: int = 64 * MEGABYTE
     """Size of one reply."""
     open_files: int = 64

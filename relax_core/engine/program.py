@@ -7,6 +7,19 @@ import msgspec
 from relax_core.jit.options import Mode
 
 
+class ChangeAt(msgspec.Struct, frozen=True):
+    """A change to the stopped program, such as `x[0, 1] = 0.5`, see `relax_core.vm.change`."""
+
+    time: int
+    text: str
+    depth: int = -1
+    """Of the frame, 0 being the oldest; -1: the one that runs."""
+    is_in_place: bool = False
+    """Whatever shares memory with the tensor sees it."""
+    content: bytes = b""
+    """The .npy file that `file()` stands for."""
+
+
 class Program(msgspec.Struct, frozen=True):
     """All that a screen is made from: text, module, pipeline, entry and inputs.
 
@@ -35,3 +48,5 @@ class Program(msgspec.Struct, frozen=True):
     """Kernels stop that read an element to which nothing was written."""
     inputs: bytes = b""
     """An npz archive of the inputs (`in_0`, `in_1_0`, ...); empty: they are generated."""
+    changes: tuple[ChangeAt, ...] = ()
+    """What is changed while it runs, in the order of time; the run goes on from each."""

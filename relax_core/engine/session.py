@@ -18,8 +18,16 @@ from relax_core.engine import (
     source_view,
     text_views,
 )
-from relax_core.engine.debug import service
-from relax_core.engine.debug.requests import BisectOf, CompareArchiveOf, CompareValuesOf, DumpOf, ProfileOf, StopsOf
+from relax_core.engine.debug import changed, service
+from relax_core.engine.debug.requests import (
+    BisectOf,
+    CompareArchiveOf,
+    CompareValuesOf,
+    DumpOf,
+    MemoryOf,
+    ProfileOf,
+    StopsOf,
+)
 from relax_core.engine.protocol import (
     AnyRequest,
     Asm,
@@ -182,8 +190,8 @@ class Session:
                 return self._compare(message, self._study(program), report)
             case Inspect(program=program):
                 return self._inspect(message, self._study(program), report)
-            case RunOf(program=program, event=event):
-                return self._run(self._study(program), event, report)
+            case RunOf(program=program):
+                return self._run(message, self._study(program), report)
             case StopOf(program=program) | HitsOf(program=program):
                 return self._points(message, self._study(program), report)
             case ValueOf(program=program):
@@ -213,13 +221,14 @@ class Session:
                 return devices_view.devices_view(message, self._study(program))
             case WhyDeviceOf(program=program):
                 return devices_view.why_device(message, self._study(program))
-            case BisectOf() | CompareValuesOf() | CompareArchiveOf() | DumpOf() | StopsOf() | ProfileOf():
+            case BisectOf() | CompareValuesOf() | CompareArchiveOf() | DumpOf() | StopsOf() | ProfileOf() | MemoryOf():
                 return service.answer(message, self._study(message.program), self._means(report))
             case _:
                 assert_never(message)
 
     def _study(self, program: Program) -> Study:
-        """Return the study of `program`, which is kept while it is among the latest ones."""
+        """Return the study of `program` as it runs without changes, kept while it is among the latest ones."""
+        program = changed.unchanged(program)
         key = (program.text, fitting_name(program.text, program.name))
         parsed = _remembered(self._parsed, key, _TEXTS, lambda: parse_text(*key))
         self._running = _remembered(self._studies, program, _STUDIES, lambda: Study(program, parsed))
@@ -300,12 +309,12 @@ class Session:
             # The life then ends where the pipeline does; the Passes page says why.
             return
 
-    def _run(self, study: Study, event: int, report: Report) -> Run:
-        trace = study.run(report, self._is_cancelled.is_set, self._limits, self._engine_of(study))
-        return present_run(study.recording(trace), event)
+    def _run(self, message: RunOf, study: Study, report: Report) -> Run:
+        trace = changed.trace_of(study, message.program.changes, self._means(report))
+        return present_run(changed.recording(study, trace, message.program.changes), message.event)
 
     def _points(self, message: StopOf | HitsOf, study: Study, report: Report) -> Stop | PointList:
-        trace = study.run(report, self._is_cancelled.is_set, self._limits, self._engine_of(study))
+        trace = changed.trace_of(study, message.program.changes, self._means(report))
         match message:
             case StopOf():
                 return Stop(breakpoints.stop_of(trace, message))
@@ -313,7 +322,7 @@ class Session:
                 return breakpoints.point_list(trace, message, self._is_cancelled.is_set)
 
     def _value(self, message: ValueOf, study: Study, report: Report) -> TensorPage:
-        trace = study.run(report, self._is_cancelled.is_set, self._limits, self._engine_of(study))
+        trace = changed.trace_of(study, message.program.changes, self._means(report))
         frames = trace.frames_at(message.time)
         if not 0 <= message.depth < len(frames):
             raise CompileError((Diagnostic("EN005", f"there is no frame {message.depth} at time {message.time}"),))
@@ -352,6 +361,8 @@ class Session:
 
     def _execute(self, message: Execute, study: Study, report: Report) -> Executed:
         stop = self._is_cancelled.is_set
+        if message.program.changes:
+            return text_views.executed(changed.trace_of(study, message.program.changes, self._means(report)))
         engine = self._engine_of(study)
         trace = study.run(report, stop, self._limits, engine, records=False)
         return text_views.executed(trace)

@@ -13,6 +13,7 @@ from relax_core.check.infer import infer
 from relax_core.check.relay.noted import check_text
 from relax_core.diagnostics import CompileError, Diagnostic, RunError, has_errors
 from relax_core.engine.inputs import can_be_made_up, generate, read_archive
+from relax_core.engine.program import ChangeAt
 from relax_core.engine.protocol import Program, Progress
 from relax_core.engine.spelling import guess_spelling, relay_words
 from relax_core.frontend.parse import Parsed
@@ -61,6 +62,7 @@ class Study:
         self._complete: tuple[Stage, ...] | None = None
         self._executable: Executable | None = None
         self._trace: Trace | None = None
+        self.changed_run: tuple[tuple[ChangeAt, ...], Trace] | None = None
         self._log: tuple[int, RewriteLog] | None = None
         self._indexes: dict[int, NodeIndex] = {}
         self._printed: dict[int, Printed] = {}
@@ -229,11 +231,15 @@ class Study:
         self, machine: Machine, entry: str, args: tuple[Value, ...], is_cancelled: Callable[[], bool]
     ) -> Trace:
         """Run a machine that a cancellation reaches."""
+        return self.watched(machine, lambda: machine.run(entry, args), is_cancelled)
+
+    def watched(self, machine: Machine, run: Callable[[], Trace], is_cancelled: Callable[[], bool]) -> Trace:
+        """Carry out `run` of a machine that a cancellation reaches."""
         self.machine = machine
         if is_cancelled():
             machine.cancel()
         try:
-            return machine.run(entry, args)
+            return run()
         finally:
             self.machine = None
 

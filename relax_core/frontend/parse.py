@@ -11,6 +11,7 @@ from relax_core.frontend.relay.detect import is_relay
 from relax_core.frontend.relay.module import read_relay
 from relax_core.frontend.tvmscript.context import Context
 from relax_core.frontend.tvmscript.depth import without_deep_statements
+from relax_core.frontend.tvmscript.elsewhere import point_at_definitions
 from relax_core.frontend.tvmscript.module import read_file
 from relax_core.frontend.tvmscript.recover import parse_with_recovery
 from relax_core.ir.dialect import DIALECT_ATTR, dialect_of
@@ -65,6 +66,7 @@ def _parsed(text: str, name: str) -> Parsed:
         tree = parse_with_recovery(context)
         if tree is not None:
             modules = read_file(context, without_deep_statements(context, tree, MAX_DEPTH))
+            point_at_definitions(context, tree)
             if not modules and not any(item.severity == "error" for item in context.diagnostics):
                 hint = "a module is a class below @I.ir_module"
                 context.report("PA015", Span(source, 0, 0), "the text holds no module", hint)

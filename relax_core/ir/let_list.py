@@ -1,5 +1,6 @@
 """Lists of lets while a Relay scope is built: names for values, and the chain that they become."""
 
+from relax_core.ir.attrs import NO_ATTRS
 from relax_core.ir.builder import Names
 from relax_core.ir.expr import Expr, Var
 from relax_core.ir.relay import Let
@@ -32,6 +33,7 @@ class LetList:
             if isinstance(origin, Let) and (origin.var, origin.value, origin.body) == (var, value, body):
                 body = origin
                 continue
-            body = Let(var, value, body, span=origin.span)
+            attrs = origin.attrs if isinstance(origin, Let) and origin.var is var else NO_ATTRS
+            body = Let(var, value, body, attrs, span=origin.span)
             self._log.derive(body, (origin,))
         return body

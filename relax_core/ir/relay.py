@@ -7,6 +7,7 @@ Relay is a dialect on shared nodes: `Var`, `GlobalVar`, `Constant`, `Tuple`, `Tu
 
 from typing import ClassVar, TypeAlias
 
+from relax_core.ir.attrs import NO_ATTRS, Attrs
 from relax_core.ir.expr import Call, Constant, Expr, Function, GlobalVar, If, Op, Tuple, TupleGetItem, Var
 from relax_core.ir.node import Node, node
 from relax_core.ir.types import Type, TypeVar
@@ -14,12 +15,16 @@ from relax_core.ir.types import Type, TypeVar
 
 @node
 class Let(Expr):
-    """`let var = value; body`. If `value` is a `Function`, `var` may occur in it."""
+    """`let var = value; body`. If `value` is a `Function`, `var` may occur in it.
+
+    `attrs` hold what the text says in braces behind the variable: `virtual_device`.
+    """
 
     CHILDREN: ClassVar[tuple[str, ...]] = ("var", "value", "body")
     var: Var
     value: Expr
     body: Expr
+    attrs: Attrs = NO_ATTRS
 
 
 @node

@@ -47,5 +47,5 @@ def with_parts(node: Node, before: tuple[Node, ...], after: tuple[Any, ...]) -> 
             return Call(node.op, after, node.attrs, node.type_args)
         return Call(node.op, after, node.attrs, node.type_args, span=node.span)
     if type(node) is Let:
-        return Let(*after, span=node.span)
+        return Let(after[0], after[1], after[2], node.attrs, span=node.span)
     return node.WITH_CHILDREN(node, after)

@@ -14,6 +14,7 @@ from relax_core.ir.tir import Buffer
 from relax_core.ir.types import TensorType, TupleType, Type
 from relax_core.ops.attributes import float_at, require_rank
 from relax_core.ops.elementwise import infer_float, infer_same, legalize_map
+from relax_core.ops.extremes import greater_of, lesser_of
 from relax_core.ops.lowering import Lowering, lowered
 from relax_core.ops.operands import common_dtype, int_at, normal_axis, require_float, tensor_at
 from relax_core.ops.scalar import add, call, choose, div, greatest, least, lit, lt, mul, sub
@@ -86,7 +87,7 @@ def _numpy_leaky(x: Array, alpha: float) -> Array:
 
 
 def _numpy_relu6(x: Array) -> Array:
-    return np.clip(x, 0, 6)
+    return lesser_of(greater_of(x, x.dtype.type(0)), x.dtype.type(6))
 
 
 def _numpy_softplus(x: Array, beta: float, threshold: float) -> Array:

@@ -10,6 +10,7 @@ import numpy as np
 from relax_core.ir.expr import Call
 from relax_core.ir.prim import BinaryKind, Cast, Intrinsic, PrimExpr, Select, Unary, binary, const, dtype_of
 from relax_core.ir.types import TensorType, Type
+from relax_core.ops.extremes import greater_of, lesser_of
 from relax_core.ops.operands import (
     broadcast_types,
     call_name,
@@ -290,7 +291,7 @@ def _to_dtype(value: PrimExpr, dtype: str) -> PrimExpr:
 
 def _evaluate_clip(args: tuple[Value, ...]) -> Value:
     data, low, high = np.asarray(args[0]), args[1], args[2]
-    return np.maximum(np.minimum(data, data.dtype.type(high)), data.dtype.type(low))
+    return greater_of(lesser_of(data, data.dtype.type(high)), data.dtype.type(low))
 
 
 def _infer_where(call: Call, arg_types: tuple[Type, ...]) -> Type:
@@ -317,8 +318,8 @@ SPECS = (
     binary_spec("divide", _divide, _truncated_divide, "Divide; integers truncate."),
     binary_spec("floor_divide", _floor_divide, np.floor_divide, "Divide and round down."),
     binary_spec("power", _power, np.power, "Raise the first to the power of the second."),
-    binary_spec("maximum", _op("max"), np.maximum, "The greater of two elements."),
-    binary_spec("minimum", _op("min"), np.minimum, "The lesser of two elements."),
+    binary_spec("maximum", _op("max"), greater_of, "The greater of two elements."),
+    binary_spec("minimum", _op("min"), lesser_of, "The lesser of two elements."),
     binary_spec("mod", _op("truncmod"), np.fmod, "Remainder with the sign of the first."),
     _compare("equal", "==", np.equal, "Tell whether elements are equal."),
     _compare("not_equal", "!=", np.not_equal, "Tell whether elements differ."),

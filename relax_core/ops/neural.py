@@ -12,6 +12,7 @@ from relax_core.ir.prim import Intrinsic, PrimExpr, binary, const, dtype_of
 from relax_core.ir.tir import Buffer
 from relax_core.ir.types import Type
 from relax_core.ops.elementwise import erf, infer_float, infer_same, legalize_map, sigmoid
+from relax_core.ops.extremes import greater_of
 from relax_core.ops.operands import int_at, normal_axis, require_float, tensor_at
 from relax_core.ops.schema import DATA, LAST_AXIS
 from relax_core.ops.spec import Evaluate, Infer, Legalize, Legalized, OpSpec, Value
@@ -39,7 +40,7 @@ def _relu(x: PrimExpr) -> PrimExpr:
 
 def _evaluate_relu(args: tuple[Value, ...]) -> Value:
     data = np.asarray(args[0])
-    return np.maximum(data, data.dtype.type(0))
+    return greater_of(data, data.dtype.type(0))
 
 
 def _evaluate_gelu(args: tuple[Value, ...]) -> Value:

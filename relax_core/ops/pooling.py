@@ -14,6 +14,7 @@ from relax_core.ir.tir import Buffer
 from relax_core.ir.types import TensorType, Type
 from relax_core.ops.attributes import flag_at, padding_at, spread_at, word_at
 from relax_core.ops.convolution import SPATIAL, pairs, spread
+from relax_core.ops.extremes import greatest_along
 from relax_core.ops.layout import Layout, parse_layout, require_layout
 from relax_core.ops.lowering import Lowering, lowered
 from relax_core.ops.operands import call_name, ints_at, is_absent, tensor_at
@@ -171,7 +172,7 @@ def _evaluate(kind: Kind, rank: int) -> Evaluate:
         ones = np.pad(ones, [(0, 0), (0, 0), *((0, s) for s in slack)])
         parts = list(_windows(padded, window, strides, dilation))
         if kind == "max":
-            return out.packed(np.max(parts, axis=0), letters)
+            return out.packed(greatest_along(np.asarray(parts), 0), letters)
         counted = np.maximum(np.sum(list(_windows(ones, window, strides, dilation)), axis=0), 1)
         total = np.sum(parts, axis=0)
         result = total / counted if data.dtype.kind == "f" else np.trunc(total / counted)

@@ -9,6 +9,7 @@ import numpy as np
 from relax_core.ir.expr import Call
 from relax_core.ir.prim import Cast, IntImm, PrimExpr, binary
 from relax_core.ir.types import TensorType, Type
+from relax_core.ops.extremes import greatest_along, least_along
 from relax_core.ops.operands import ONE, ints_at, normal_axes, product, scalar_at, tensor_at
 from relax_core.ops.schema import AXES, KEEPDIMS, X
 from relax_core.ops.spec import Evaluate, Legalize, Legalized, OpSpec, OpTypeError, Value
@@ -125,7 +126,7 @@ def _spec(name: Literal["sum", "prod", "max", "min", "mean"], function: Callable
 SPECS = (
     _spec("sum", np.sum, "Sum along axes."),
     _spec("mean", np.mean, "Mean along axes."),
-    _spec("max", np.max, "Greatest element along axes."),
-    _spec("min", np.min, "Least element along axes."),
+    _spec("max", greatest_along, "Greatest element along axes."),
+    _spec("min", least_along, "Least element along axes."),
     _spec("prod", np.prod, "Product along axes."),
 )

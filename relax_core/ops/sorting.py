@@ -5,14 +5,15 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 
 from relax_core.ir.expr import Call
-from relax_core.ir.prim import PrimExpr, const
+from relax_core.ir.prim import PrimExpr, const, dtype_of
 from relax_core.ir.tir import Buffer
 from relax_core.ir.types import TensorType, TupleType, Type
 from relax_core.ops.attributes import flag_at, optional_int_at, out_dtype_at, require_rank, word_at
+from relax_core.ops.extremes import greatest_along, least_along
 from relax_core.ops.lowering import Lowering, lowered
 from relax_core.ops.operands import ONE, int_at, normal_axis, product, tensor_at
 from relax_core.ops.rearrange import infer_along
-from relax_core.ops.scalar import add, both, cast, choose, either, eq, le, lit, lt, mul
+from relax_core.ops.scalar import add, both, cast, choose, either, eq, le, lit, lt, mul, negated, sub
 from relax_core.ops.schema import DATA, LAST_AXIS, X
 from relax_core.ops.spec import Evaluate, OpSpec, Param, Value
 from relax_core.ops.te import load
@@ -32,11 +33,21 @@ def ranks(lowering: Lowering, data: Buffer, axis: int, *, is_descending: bool) -
     def element(at: tuple[PrimExpr, ...], reduced: tuple[PrimExpr, ...]) -> PrimExpr:
         other = load(data, (*at[:axis], reduced[0], *at[axis + 1 :]))
         own = load(data, at)
-        is_before = lt(own, other) if is_descending else lt(other, own)
-        comes_first = either(is_before, both(eq(other, own), lt(reduced[0], at[axis])))
+        is_before = _is_less(own, other) if is_descending else _is_less(other, own)
+        comes_first = either(is_before, both(_is_same(other, own), lt(reduced[0], at[axis])))
         return choose(comes_first, const(1), const(0))
 
     return lowering.builder.reduce(data.shape, [("j", data.shape[axis])], element, "sum", "T_rank")
+
+
+def _is_less(a: PrimExpr, b: PrimExpr) -> PrimExpr:
+    """Return whether `a` comes before `b`: a NaN is greater than all numbers, as NumPy has it."""
+    return either(lt(a, b), both(negated(eq(b, b)), eq(a, a))) if "float" in dtype_of(a) else lt(a, b)
+
+
+def _is_same(a: PrimExpr, b: PrimExpr) -> PrimExpr:
+    """Return whether two elements stand in one place of the order."""
+    return either(eq(a, b), both(negated(eq(a, a)), negated(eq(b, b)))) if "float" in dtype_of(a) else eq(a, b)
 
 
 def filled(lowering: Lowering, index: int, dtype: str) -> Buffer:
@@ -171,7 +182,8 @@ def _build_place(kind: Literal["max", "min"]):
             flat: PrimExpr = const(0)
             for k, (index, (_, extent)) in enumerate(zip(reduced, over, strict=True)):
                 flat = index if k == 0 else add(mul(flat, extent), index)
-            return choose(eq(source(at, reduced), load(best, at)), flat, count)
+            # Nothing equals a NaN, which is the best only if it comes last.
+            return choose(eq(source(at, reduced), load(best, at)), flat, sub(count, 1))
 
         found = lowering.builder.reduce(kept, over, place, "min", "T_place")
 
@@ -184,10 +196,14 @@ def _build_place(kind: Literal["max", "min"]):
 
 
 def _evaluate_place(kind: Literal["max", "min"]) -> Evaluate:
-    function = np.argmax if kind == "max" else np.argmin
+    function = greatest_along if kind == "max" else least_along
 
     def evaluate(args: tuple[Value, ...]) -> Value:
-        return np.asarray(function(np.asarray(args[0]), axis=args[1], keepdims=bool(args[2]))).astype(np.int64)
+        data, axis, keepdims = np.asarray(args[0]), args[1], bool(args[2])
+        is_best = data == function(data, axis, keepdims=True)
+        last = (data.size if axis is None else data.shape[axis]) - 1
+        found = np.argmax(is_best, axis=axis, keepdims=keepdims)
+        return np.where(np.any(is_best, axis=axis, keepdims=keepdims), found, last).astype(np.int64)
 
     return evaluate
 

@@ -11,6 +11,10 @@ from relax_core.passes.relax import (
     canonicalize_bindings,
     dead_code_elimination,
     elide_closure_wrappers,
+    eliminate_common_subexpr,
+    fold_constant,
+    fuse_ops,
+    fuse_tir,
     kill_after_last_use,
     lambda_lift,
     legalize_ops,
@@ -29,10 +33,7 @@ from relax_core.passes.relay import (
     canonicalize_ops,
     defunctionalization,
     defuse_ops,
-    eliminate_common_subexpr,
     eta_expand,
-    fold_constant,
-    fuse_ops,
     infer_type,
     inline,
     manifest_alloc,
@@ -49,6 +50,9 @@ from relax_core.passes.relay import (
     to_graph_normal_form,
 )
 from relax_core.passes.relay import dead_code_elimination as relay_dead_code_elimination
+from relax_core.passes.relay import eliminate_common_subexpr as relay_eliminate_common_subexpr
+from relax_core.passes.relay import fold_constant as relay_fold_constant
+from relax_core.passes.relay import fuse_ops as relay_fuse_ops
 from relax_core.passes.relay import lambda_lift as relay_lambda_lift
 
 PASSES: Mapping[tuple[str, str], Pass] = MappingProxyType(
@@ -60,6 +64,10 @@ PASSES: Mapping[tuple[str, str], Pass] = MappingProxyType(
             elide_closure_wrappers,
             canonicalize_bindings,
             legalize_ops,
+            fuse_ops,
+            fuse_tir,
+            eliminate_common_subexpr,
+            fold_constant,
             dead_code_elimination,
             to_non_dataflow,
             remove_purity_checking,
@@ -76,13 +84,13 @@ PASSES: Mapping[tuple[str, str], Pass] = MappingProxyType(
             to_a_normal_form,
             to_graph_normal_form,
             infer_type,
-            fold_constant,
+            relay_fold_constant,
             relay_dead_code_elimination,
-            eliminate_common_subexpr,
+            relay_eliminate_common_subexpr,
             inline,
             eta_expand,
             relay_lambda_lift,
-            fuse_ops,
+            relay_fuse_ops,
             to_basic_block_normal_form,
             simplify_inference,
             canonicalize_ops,

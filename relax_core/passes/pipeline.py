@@ -219,9 +219,11 @@ class _Reader:
 
     def step(self, item: ast.expr) -> Step:
         if isinstance(item, ast.Call):
-            if item.args:
-                self.fail("PS002", "options are given by name", item.args[0], "write name=value")
             pass_ = self.find(item.func)
+            if item.args:
+                given = next((option.name for option in dataclasses.fields(pass_.options)), "name")
+                hint = f"write {given}={self.span(item.args[0]).text}"
+                self.fail("PS002", "options are given by name", item.args[0], hint)
             keywords = item.keywords
         else:
             pass_, keywords = self.find(item), []

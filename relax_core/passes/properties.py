@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from types import MappingProxyType
 
 from relax_core.ir.attrs import attr, has_attr
@@ -42,9 +43,10 @@ def culprit(module: IRModule, name: str) -> Node | None:
     return next(PROPERTIES[name].culprits(module), None)
 
 
-def _nodes(module: IRModule) -> Iterator[Node]:
-    for _, function in module.relax_functions:
-        yield from preorder(function)
+@lru_cache(maxsize=1)
+def _nodes(module: IRModule) -> tuple[Node, ...]:
+    """Return the nodes of the functions in Relax; all properties of a module are asked for one after the other."""
+    return tuple(node for _, function in module.relax_functions for node in preorder(function))
 
 
 def _not_normal(module: IRModule) -> Iterator[Node]:
@@ -92,17 +94,15 @@ def _operator(call: Call) -> str | None:
 
 def _symbolic_values(module: IRModule) -> Iterator[Node]:
     """Shapes and scalars that need a computation when the program runs, and checks that were not lowered."""
-    for _, function in module.relax_functions:
-        if not has_shape_heap(function):
-            yield function
-        for item in preorder(function):
-            match item:
-                case ShapeExpr() | PrimValue() if any(isinstance(part, PrimVar) for part in preorder(item)):
-                    yield item
-                case PrimValue(value=value) if not isinstance(value, IntImm | FloatImm | StringImm):
-                    yield item
-                case _:
-                    pass
+    yield from (function for _, function in module.relax_functions if not has_shape_heap(function))
+    for item in _nodes(module):
+        match item:
+            case ShapeExpr() | PrimValue() if any(isinstance(part, PrimVar) for part in preorder(item)):
+                yield item
+            case PrimValue(value=value) if not isinstance(value, IntImm | FloatImm | StringImm):
+                yield item
+            case _:
+                pass
 
 
 def has_shape_heap(function: Function) -> bool:

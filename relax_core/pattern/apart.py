@@ -1,37 +1,28 @@
 """Why two neighbouring regions of one target stayed apart: for each pair exactly one reason.
 
-Two units of a target are neighbours if one takes a value of the other, directly or through a let, or if one other
-unit stands between them. Taking the named obstacle away makes them one.
+Two units of a target are neighbours if one takes a value of the other, directly or through a let, or is the nearest of
+the target on a way over other units. Taking the named obstacle away makes them one.
 """
 
-from collections.abc import Iterator
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
 from relax_core.analysis.regions import is_annotation
 from relax_core.analysis.relay_effects import Effects, effects_of
 from relax_core.ir.attrs import attr
-from relax_core.ir.expr import Call, Expr, Function, GlobalVar, If, Op
+from relax_core.ir.expr import Call, Expr, Function, GlobalVar, If, Op, Var
 from relax_core.ir.module import IRModule
 from relax_core.ir.node import Node
 from relax_core.ir.relay import Let, Match, RefCreate, RefRead, RefWrite
-from relax_core.pattern.facts import Facts, operator_name
+from relax_core.pattern.facts import Facts
 from relax_core.pattern.matcher import Miss, try_match
-from relax_core.pattern.nodes import (
-    AltPattern,
-    AttrPattern,
-    CallPattern,
-    DataTypePattern,
-    DominatorPattern,
-    ExprPattern,
-    Pattern,
-    ShapePattern,
-    TypePattern,
-)
-from relax_core.pattern.offload import Unit, offload_graph
+from relax_core.pattern.neighbours import neighbours
+from relax_core.pattern.offload import Unit, chain_over, offload_graph
 from relax_core.pattern.search import facts_of
 from relax_core.pattern.show import show_pattern
 from relax_core.pattern.tables import NO_TABLES, Tables, target_of
+from relax_core.pattern.variants import root_operators
 
 ReasonKind = Literal[
     "blocking path",
@@ -46,6 +37,8 @@ ReasonKind = Literal[
     "not merged yet",
 ]
 Reason = tuple[ReasonKind, str]
+_SUPPORT_KINDS = frozenset[ReasonKind](("unsupported operator", "predicate", "failed pattern"))
+"""Reasons that are gone if the target takes an operator: several such operators are a path."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -91,27 +84,12 @@ def apart(module: IRModule, tables: Tables = NO_TABLES) -> tuple[Apart, ...]:
         if isinstance(item.function, Function) and not attr(item.function.attrs, "Compiler"):
             graph = offload_graph(module, item.function)
             judge = _Judge(item.var.name, tables, effects, facts)
-            for producer, user in _neighbours(graph.units):
-                between = graph.between(producer, user)
-                crossed = lets_between(producer, user, between)
-                lets = tuple(dict.fromkeys((*crossed, *graph.lets_over(producer, user, crossed))))
-                found.append(judge.pair(producer, user, between, lets))
+            for user, producers in neighbours(graph.units).items():
+                for producer, between in graph.between(producers, user).items():
+                    crossed = lets_between(producer, user, between)
+                    lets = tuple(dict.fromkeys((*crossed, *graph.lets_over(producer, user, crossed))))
+                    found.append(judge.pair(producer, user, between, lets))
     return tuple(found)
-
-
-def _neighbours(units: tuple[Unit, ...]) -> Iterator[tuple[Unit, Unit]]:
-    for user in units:
-        if user.target is None:
-            continue
-        direct = [item for item in user.lets_to if item.target == user.target]
-        over_one = [
-            item
-            for middle in user.lets_to
-            if middle.target != user.target
-            for item in middle.lets_to
-            if item.target == user.target and item is not user
-        ]
-        yield from ((item, user) for item in dict.fromkeys((*direct, *over_one)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,12 +110,8 @@ class _Judge:
         if producer.scope is not user.scope:
             return "branch", "one of the two is computed only in a branch or a function of its own"
         obstacles = _obstacles(user.target or "", between, lets)
-        if user.lets_to.get(producer) is None and obstacles:
-            reasons = dict.fromkeys(self._obstacle(user.target or "", unit) for unit in obstacles)
-            return next(iter(reasons))[0], "; ".join(message for _, message in reasons)
         if obstacles:
-            inner = " -> ".join(f"{unit_name(unit)} ({unit.target or 'default'})" for unit in between)
-            return "blocking path", f"{producer.name} -> {inner} -> {user.name}: a value leaves and comes back"
+            return self._path(producer, user, between, obstacles)
         if any(not self.effects.is_pure(let.value) for let in lets):
             return "effect", self._let_words(lets)
         if lets:
@@ -146,6 +120,26 @@ class _Judge:
         if open_ is not None:
             return "let", f"{unit_name(open_)} is a begin around the value of a let, and nothing ends it"
         return "not merged yet", "nothing stands between them: MergeCompilerRegions merges them"
+
+    def _path(self, producer: Unit, user: Unit, between: tuple[Unit, ...], obstacles: tuple[Unit, ...]) -> Reason:
+        """Name one unit that stands between by what it is, and several, or one beside a direct way, as a path."""
+        is_direct = producer in user.lets_to
+        reasons = dict.fromkeys(self._obstacle(user.target or "", unit) for unit in obstacles)
+        if not is_direct and len(obstacles) == 1:
+            return next(iter(reasons))
+        chain = chain_over(producer, user, between)
+        on_chain = {*chain}
+        beside = [unit for unit in between if unit not in on_chain]
+        words = " -> ".join((unit_name(producer), *_shortened(chain), unit_name(user)))
+        if beside:
+            words += f", and beside it {', '.join(_shortened(beside))}"
+        if is_direct:
+            return "blocking path", f"{words}: a value leaves and comes back"
+        kinds: set[ReasonKind] = {kind for kind, _ in reasons}
+        words += f": {'; '.join(message for _, message in reasons)}"
+        if len(kinds) > 1 or not kinds.isdisjoint(_SUPPORT_KINDS):
+            return "blocking path", words
+        return kinds.pop(), words
 
     def _let_words(self, lets: tuple[Let, ...]) -> str:
         names = ", ".join(f"%{let.var.name}" for let in lets)
@@ -177,10 +171,13 @@ class _Judge:
 
     def _operator(self, target: str, call: Call, name: str) -> Reason:
         for composite, pattern, *check in self.tables.patterns:
-            if target_of(composite) != target or name not in root_operators(pattern):
+            roots = root_operators(pattern)
+            if target_of(composite) != target or (roots is not None and name not in roots):
                 continue
             found = try_match(pattern, call, self.facts)
             if isinstance(found, Miss):
+                if roots is None:
+                    continue
                 part = show_pattern(found.part).splitlines()[-1]
                 place = node_name(self.facts.value(found.node))
                 return "failed pattern", f"{composite}: {part} did not match {place}: {found.reason}"
@@ -198,6 +195,21 @@ def _obstacles(target: str, between: tuple[Unit, ...], lets: tuple[Let, ...]) ->
     return others if others or lets else between
 
 
+_SHOWN_COUNT = 24
+
+
+def _shortened(units: Sequence[Unit]) -> list[str]:
+    """Name the units and their targets; of very many the first and the last ones, and how many stand between."""
+    if len(units) <= _SHOWN_COUNT:
+        return [*map(_way_words, units)]
+    half = _SHOWN_COUNT // 2
+    return [*map(_way_words, units[:half]), f"{len(units) - 2 * half:,} more", *map(_way_words, units[-half:])]
+
+
+def _way_words(unit: Unit) -> str:
+    return f"{unit_name(unit)} ({unit.target or 'default'})"
+
+
 def lets_between(producer: Unit, user: Unit, between: tuple[Unit, ...]) -> tuple[Let, ...]:
     """Return the lets on all paths from one unit to another."""
     inside = {producer, *between}
@@ -205,22 +217,6 @@ def lets_between(producer: Unit, user: Unit, between: tuple[Unit, ...]) -> tuple
         let for unit in (*between, user) for item, lets in unit.lets_to.items() if item in inside for let in lets
     )
     return tuple(dict.fromkeys(crossed))
-
-
-def root_operators(pattern: Pattern) -> frozenset[str]:
-    """Return the operators whose calls `pattern` may match."""
-    match pattern:
-        case CallPattern(op=ExprPattern(expr=expr)):
-            name = operator_name(expr)
-            return frozenset(() if name is None else (name,))
-        case AltPattern(options=options):
-            return frozenset(name for option in options for name in root_operators(option))
-        case AttrPattern() | TypePattern() | DataTypePattern() | ShapePattern():
-            return root_operators(pattern.pattern)
-        case DominatorPattern(child=child):
-            return root_operators(child)
-        case _:
-            return frozenset()
 
 
 def unit_name(unit: Unit) -> str:
@@ -235,6 +231,8 @@ def node_name(node: Expr) -> str:
             return name
         case Call(op=GlobalVar(name=name)):
             return f"@{name}"
+        case Call(op=Var(name=name)):
+            return f"%{name}"
         case Call(op=Function(attrs=attrs)) if isinstance(composite := attr(attrs, "Composite"), str):
             return composite
         case _:

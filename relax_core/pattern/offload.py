@@ -3,11 +3,11 @@
 The same graph comes from an annotated function and from a partitioned one, so that both are explained alike.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from relax_core.analysis.region_graph import NOWHERE, LetPlaces, is_vertex, let_places
-from relax_core.analysis.regions import DEFAULT, find_regions, is_annotation, open_values
+from relax_core.analysis.regions import DEFAULT, find_regions, is_annotation, is_end, open_values
 from relax_core.analysis.relay_scopes import Scope, scopes_of
 from relax_core.ir.attrs import attr
 from relax_core.ir.expr import Call, Expr, Function, GlobalVar, Var
@@ -68,23 +68,60 @@ class OffloadGraph:
                     stack.append(part)
         return tuple(let for let in reversed(self.lets) if let in reached)
 
-    def between(self, producer: Unit, user: Unit) -> tuple[Unit, ...]:
-        """Return the units on all paths from `producer` to `user`, in the order of evaluation."""
-        reached = {producer}
-        order: list[Unit] = []
-        seen = {producer, user}
-        stack: list[tuple[Unit, bool]] = [(item, False) for item in user.lets_to if item is not producer]
+    def between(self, producers: tuple[Unit, ...], user: Unit) -> Mapping[Unit, tuple[Unit, ...]]:
+        """Return for each of `producers` the units on all paths from it to `user`, inputs first."""
+        users = self._users_before(user, min(item.order for item in producers))
+        place_of = {unit: place for place, unit in enumerate(users)}
+        found: dict[Unit, tuple[Unit, ...]] = {}
+        for producer in producers:
+            reached = {producer, user}
+            stack = [producer]
+            while stack:
+                behind = [item for item in users.get(stack.pop(), ()) if item not in reached]
+                reached.update(behind)
+                stack += behind
+            found[producer] = tuple(sorted(reached - {producer, user}, key=lambda item: place_of[item]))
+        return found
+
+    def _users_before(self, user: Unit, start: int) -> dict[Unit, list[Unit]]:
+        """Return the units that lead to `user`, inputs first, each with those that take values of it.
+
+        Only those behind the place `start` are looked at.
+        """
+        order: dict[Unit, list[Unit]] = {}
+        users: dict[Unit, list[Unit]] = {}
+        stack = [(user, False)]
         while stack:
             unit, is_done = stack.pop()
             if is_done:
-                if any(item in reached for item in unit.lets_to):
-                    reached.add(unit)
-                    order.append(unit)
-            elif unit not in seen and unit.last >= producer.order:
-                seen.add(unit)
+                order[unit] = users[unit]
+            elif unit not in users and (unit.last >= start or unit is user):
+                users[unit] = []
                 stack.append((unit, True))
                 stack.extend((item, False) for item in unit.lets_to)
-        return tuple(order)
+        for unit in order:
+            for item in unit.lets_to:
+                if item in users:
+                    users[item].append(unit)
+        return order
+
+
+def chain_over(producer: Unit, user: Unit, between: tuple[Unit, ...]) -> tuple[Unit, ...]:
+    """Return the units of a shortest way from `producer` to `user` over units of `between`, which are on all ways."""
+    inside = {*between}
+    after: dict[Unit, Unit] = {item: user for item in user.lets_to if item in inside}
+    queue = [*after]
+    for unit in queue:
+        if producer in unit.lets_to:
+            chain = [unit]
+            while (following := after[chain[-1]]) is not user:
+                chain.append(following)
+            return tuple(chain)
+        for item in unit.lets_to:
+            if item in inside and item not in after:
+                after[item] = unit
+                queue.append(item)
+    return between
 
 
 def offload_graph(module: IRModule, function: Function) -> OffloadGraph:
@@ -138,6 +175,8 @@ def _connect(unit: Unit, child: Node, unit_of: dict[Node, Unit], lets: dict[Var,
 def _behind(node: Node, lets: dict[Var, Let], crossed: list[Let]) -> Iterator[Node]:
     """Yield `node`, and what it stands for behind annotations of no region, variables of lets and bodies of lets."""
     while True:
+        if is_end(node) and isinstance(node.args[0], Var) and node.args[0] in lets:
+            crossed.append(lets[node.args[0]])
         yield node
         match node:
             case Var() if node in lets:

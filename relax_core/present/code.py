@@ -18,7 +18,7 @@ from relax_core.ir.dialect import dialect_of
 from relax_core.ir.expr import SeqExpr
 from relax_core.ir.node import Node
 from relax_core.ir.relay import Let
-from relax_core.present.models import Code, CodeLine, NodeRange, Problem, Syntax, Token
+from relax_core.present.models import Code, CodeLine, Elsewhere, NodeRange, Problem, Syntax, Token
 from relax_core.present.node_id import NodeIndex
 from relax_core.printer.printed import NodeRange as PrintedRange
 from relax_core.printer.printed import Printed
@@ -151,6 +151,7 @@ def problem_of(diagnostic: Diagnostic, node: str = "") -> Problem:
         CODES.get(diagnostic.code, ""),
         node,
         _excerpt_of(span) if span else "",
+        tuple(Elsewhere(words, place.line, place.column) for words, place in diagnostic.related),
     )
 
 

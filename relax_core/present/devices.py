@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Literal
 
 from relax_core.analysis.device_calls import callee_name
@@ -165,22 +166,27 @@ class DevicesShown:
                 continue
             for node in parts_of(function):
                 for index, arg in enumerate(node.args if isinstance(node, Call) else ()):
-                    wanted = self._wanted(node, index, arg)
-                    here = plan.device(arg)
-                    if here is None or wanted is None or here == wanted:
-                        continue
-                    size = size_bytes(plan.domains.types.get(arg))
+                    ways = self._ways(node, index, arg)
+                    size = size_bytes(plan.domains.types.get(arg)) if ways else None
                     use = plan.domains.copies.get((node, index))
-                    words = use.words if use is not None else _copy_words(node)
-                    yield CopyRow(
-                        name, value_text(arg), str(here), str(wanted), size, words,
-                        self.line(node), self.node_id(arg), self.node_id(node),
-                    )  # fmt: skip
+                    for number, (source, target) in enumerate(ways):
+                        words = _copy_words(node) if use is None or number else use.words
+                        yield CopyRow(
+                            name, value_text(arg), str(source), str(target), size, words,
+                            self.line(node), self.node_id(arg), self.node_id(node),
+                        )  # fmt: skip
 
-    def _wanted(self, node: Node, index: int, arg: Expr) -> Device | None:
-        """Return where an operand is wanted; where the result of an annotation or a copy is."""
-        is_step = as_on_device(node) is not None or as_device_copy(node) is not None
-        return self.planned.plan.device(node) if is_step else self.planned.plan.wanted(node, index, arg)
+    def _ways(self, node: Node, index: int, arg: Expr) -> tuple[tuple[Device, Device], ...]:
+        """Return the ways of an operand: to where it is wanted, and from there on with a copy or an annotation.
+
+        What an annotation is about goes to where its result is; a copy takes it to its source first.
+        """
+        plan = self.planned.plan
+        copies, annotates = as_device_copy(node) is not None, as_on_device(node) is not None
+        wanted = None if annotates else plan.wanted(node, index, arg)
+        stops = (plan.device(arg), wanted, plan.device(node) if copies or annotates else None)
+        known = tuple(item for item in stops if item is not None)
+        return tuple((here, there) for here, there in pairwise(known) if here != there)
 
     def _conflict(self, conflict: Conflict) -> DeviceConflict:
         left, right = (tuple(map(self._reason, chain)) for chain in (conflict.left_chain, conflict.right_chain))

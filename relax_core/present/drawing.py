@@ -95,7 +95,8 @@ class Drawing:
 VISIBLE_LIMIT = 1000
 """A graph of more nodes starts folded."""
 MOST_USES = 8
-"""A value with more users stands beside each of them in a large graph."""
+"""A value with more users stands beside each of them in a graph of more nodes than `SPREAD_FROM`."""
+SPREAD_FROM = 100
 
 
 def fold(
@@ -105,8 +106,11 @@ def fold(
 
     A group that holds a node of `shown`, ids, is open too.
     """
-    if len(drawing.nodes) <= limit:
+    if len(drawing.nodes) <= min(limit, SPREAD_FROM):
         return drawing
+    if len(drawing.nodes) <= limit:
+        nodes, edges = _beside_users(list(drawing.nodes), drawing.edges)
+        return replace(drawing, nodes=tuple(nodes), edges=edges)
     opened = (*opened, *dict.fromkeys(item.group for item in drawing.nodes if item.node in shown))
     sizes = Counter(item.group for item in drawing.nodes)
     folded = {name for name, size in sizes.items() if name and size > 1 and name not in opened}

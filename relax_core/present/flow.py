@@ -100,7 +100,8 @@ class Flow:
         direct = {(edge.source, edge.target) for edge in edges}
         drawn = [pair for pair in order if pair not in direct]
         beside = tuple(pair for pair in drawn if self._are_neighbours(*pair) and not reaches(*pair))
-        edges += tuple(DrawEdge(a, b, "order", "then") for a, b in drawn)
+        # Between neighbours there is no room for a word; the legend says what the line is.
+        edges += tuple(DrawEdge(a, b, "order", "" if (a, b) in beside else "then") for a, b in drawn)
         return Drawing(title, tuple(self._nodes), edges, tuple(self.clusters), beside)
 
     def _drawn_edge(self, source: str, target: str, kind: EdgeKind, label: str, count: int) -> DrawEdge:

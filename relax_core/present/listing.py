@@ -1,6 +1,4 @@
-"""The instruction listing of an executable as tokens."""
-
-from collections.abc import Iterator
+"""The instruction listing of an executable."""
 
 from relax_core.bytecode.executable import Executable
 from relax_core.bytecode.isa import (
@@ -16,7 +14,7 @@ from relax_core.bytecode.isa import (
     ReturnInstruction,
     Special,
 )
-from relax_core.present.models import Syntax, Token
+from relax_core.present.models import Syntax
 from relax_core.present.run_models import InstructionLine
 from relax_core.present.words import columns, cut
 from relax_core.vm.lines import LineTable
@@ -28,58 +26,35 @@ _ARGUMENT_COLUMNS = 22
 def instruction_lines(executable: Executable) -> tuple[InstructionLine, ...]:
     """Return the functions of `executable`, each with a header line, separated by empty lines."""
     lines: list[InstructionLine] = []
-    line_of = LineTable.of(executable).line_of
+    line_of = LineTable.of(executable).line_of.tolist()
     for entry in executable.functions:
         if entry.kind != "vm":
             continue
         if lines:
-            lines.append(InstructionLine(()))
-        lines.append(InstructionLine((Token(f"@{entry.name}:", "synName"),), function=entry.name))
+            lines.append(InstructionLine(""))
+        lines.append(InstructionLine(f"@{entry.name}:"))
         for pc in range(entry.start, entry.end):
-            tokens = tuple(_tokens(executable, executable.instructions[pc], pc))
-            lines.append(InstructionLine(tokens, pc, int(line_of[pc]), entry.name))
+            lines.append(InstructionLine(_text(executable, executable.instructions[pc], pc), pc, line_of[pc]))
     return tuple(lines)
 
 
-def _tokens(executable: Executable, instruction: Instruction, pc: int) -> Iterator[Token]:
+def _text(executable: Executable, instruction: Instruction, pc: int) -> str:
     match instruction:
         case CallInstruction(function=function, args=args, dst=dst):
-            yield Token("call  ", "synKeyword")
-            yield from _padded(Token(cut(executable.functions[function].name, 60)), _NAME_COLUMNS)
-            yield Token("in: ", "text2")
-            written = tuple(_arguments(executable, args))
-            yield from written
-            yield Token(" " * max(2, _ARGUMENT_COLUMNS - sum(columns(token.text) for token in written)))
-            yield Token("dst: ", "text2")
-            yield _argument(executable, dst)
+            name = _padded(cut(executable.functions[function].name, 60), _NAME_COLUMNS)
+            written = _padded(", ".join(argument_text(executable, item)[0] for item in args), _ARGUMENT_COLUMNS)
+            return f"call  {name}in: {written}dst: {argument_text(executable, dst)[0]}"
         case ReturnInstruction(result=result):
-            yield Token("ret   ", "synKeyword")
-            yield _argument(executable, result)
+            return f"ret   {argument_text(executable, result)[0]}"
         case GotoInstruction(offset=offset):
-            yield Token("goto  ", "synKeyword")
-            yield Token(str(pc + offset), "synNumber")
+            return f"goto  {pc + offset}"
         case IfInstruction(condition=condition, false_offset=offset):
-            yield Token("if    ", "synKeyword")
-            yield _argument(executable, condition)
-            yield Token("  else: ", "text2")
-            yield Token(str(pc + offset), "synNumber")
+            return f"if    {argument_text(executable, condition)[0]}  else: {pc + offset}"
 
 
-def _padded(token: Token, width: int) -> Iterator[Token]:
-    yield token
-    yield Token(" " * max(2, width - columns(token.text)))
-
-
-def _arguments(executable: Executable, args: tuple[Argument, ...]) -> Iterator[Token]:
-    for number, item in enumerate(args):
-        if number:
-            yield Token(", ")
-        yield _argument(executable, item)
-
-
-def _argument(executable: Executable, item: Argument) -> Token:
-    text, syntax = argument_text(executable, item)
-    return Token(text, syntax)
+def _padded(text: str, width: int) -> str:
+    """Return `text` with at least two spaces behind it."""
+    return text + " " * max(2, width - columns(text))
 
 
 def argument_text(executable: Executable, item: Argument) -> tuple[str, Syntax]:

@@ -58,6 +58,14 @@ class NodeRange(msgspec.Struct, frozen=True, array_like=True):
     end_column: int
 
 
+class Elsewhere(msgspec.Struct, frozen=True):
+    """A further place of a diagnostic, with what is to be said of it."""
+
+    message: str
+    line: int
+    column: int
+
+
 class Problem(msgspec.Struct, frozen=True):
     """A diagnostic with its place in the text."""
 
@@ -76,6 +84,7 @@ class Problem(msgspec.Struct, frozen=True):
     node: str = ""
     excerpt: str = ""
     """The line of another text than the program's that the place is in: of the pipeline."""
+    related: tuple[Elsewhere, ...] = ()
 
 
 class Code(msgspec.Struct, frozen=True):

@@ -22,13 +22,16 @@ TextOf = Callable[[int], str]
 
 def present_pipeline(stages: Sequence[Stage], text_of: TextOf, text: str) -> models.Pipeline:
     """List the source and every pass that ran."""
-    first = models.Stage(0, "Source", False, seconds=-1.0, node_count=_node_count(stages[0].before) if stages else 0)
-    listed = [first, *(present_stage(stage, number, text_of) for number, stage in enumerate(stages, 1))]
+    count = _node_count(stages[0].before) if stages else 0
+    listed = [models.Stage(0, "Source", False, seconds=-1.0, node_count=count)]
+    for number, stage in enumerate(stages, 1):
+        count = count if stage.after is stage.before else _node_count(stage.after)
+        listed.append(present_stage(stage, number, text_of, count))
     return models.Pipeline(tuple(listed), sum(stage.seconds for stage in stages), text)
 
 
-def present_stage(stage: Stage, number: int, text_of: TextOf) -> models.Stage:
-    """Present one line of the list; `number` counts from 1."""
+def present_stage(stage: Stage, number: int, text_of: TextOf, node_count: int) -> models.Stage:
+    """Present one line of the list; `number` counts from 1, `node_count` is that of the module behind the pass."""
     added, removed = line_counts(text_of(number - 1), text_of(number)) if stage.is_changed else (0, 0)
     return models.Stage(
         number,
@@ -40,7 +43,7 @@ def present_stage(stage: Stage, number: int, text_of: TextOf) -> models.Stage:
         stage.seconds,
         len(stage.remarks),
         len(stage.log.replacements),
-        _node_count(stage.after),
+        node_count,
         problems_of(stage.diagnostics),
     )
 

@@ -3,16 +3,24 @@
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from itertools import takewhile
 from typing import Any
 
 import numpy as np
 
+from relax_core.bytecode.isa import CallInstruction, IfInstruction, Instruction, Register, ReturnInstruction
 from relax_core.present.flame import through
 from relax_core.present.now import sentence
 from relax_core.present.run_models import Event, Frame, Pop, Push, Write
-from relax_core.present.values import Values
+from relax_core.present.values import SHOWN_LEVELS, Values
+from relax_core.vm.nested import memories_near
 from relax_core.vm.trace import Trace
-from relax_core.vm.values import UNWRITTEN, AdtValue, Closure, RefValue, memories_in
+from relax_core.vm.values import UNWRITTEN, AdtValue, Closure, RefValue
+
+_WHOLE = 1_000
+"""Of a frame with more registers so many are shown whole of those that were written before a window."""
+_OLDER_FRAMES = 16
+"""Of the frames that stay under all that run in a window so many have their registers with them."""
 
 
 @dataclass(slots=True)
@@ -46,7 +54,7 @@ class _Live:
 class Player:
     """Plays a window forwards, keeping the stack and what each register shows."""
 
-    def __init__(self, trace: Trace, values: Values, shown: dict[int, int], first: int) -> None:
+    def __init__(self, trace: Trace, values: Values, shown: dict[int, int], window: range) -> None:
         self._trace = trace
         self._values = values
         self._place_of_function = shown
@@ -55,23 +63,43 @@ class Player:
         self._depth_of: dict[int, int] = {}
         self._holders: dict[int, list[tuple[int, int]]] = defaultdict(list)
         """For the array that owns some memory, the frames and registers that got a value with a tensor in it."""
-        self._first = first
+        self._first, self._last = window.start, window.stop
+        depths = trace.depths[window.start : window.stop]
+        self._least_depth = int(depths.min()) if len(depths) else 0
 
     def initial_frames(self) -> Iterator[Frame]:
-        """Yield the stack at the start of the window, and begin there."""
+        """Yield the stack at the start of the window, and begin there; frames far below it come without registers."""
         trace, at = self._trace, self._first
         for state in trace.frames_at(at):
             entry = trace.executable.functions[state.function]
-            raw = list(trace.raw_registers_at(at, state.frame))
-            if at == 0:
-                raw[: len(trace.frames[state.frame].args)] = trace.frames[state.frame].args
+            is_far = state.depth < self._least_depth - _OLDER_FRAMES
+            raw = [] if is_far else list(trace.raw_registers_at(at, state.frame))
             live = _Live(state.frame, entry.name, [UNWRITTEN] * len(raw), [-1] * len(raw))
             self._push(live)
+            near = self._near(state.frame, len(raw))
             for register, item in enumerate(raw):
-                self._set(live, register, item, at)
+                self._set(live, register, item, at, is_near=register in near)
             line = int(trace.lines.line_of[state.pc]) if state.pc >= 0 else 0
             place = self._place_of_function[state.function]
             yield Frame(place, state.pc, line, tuple(live.shown), self._through(state.through))
+
+    def _near(self, frame: int, count: int) -> frozenset[int] | range:
+        """Return the registers of a frame that the window shows whole: what was written last, and what it reads.
+
+        A long function has so many that all their values would outweigh the window.
+        """
+        trace = self._trace
+        record = trace.frames[frame]
+        if count <= _WHOLE:
+            return range(count)
+        found = set(range(min(len(record.args), _WHOLE)))
+        written = list(takewhile(lambda event: event < self._first, trace.writes_of(frame)))
+        registers = map(trace.written_register, written[-_WHOLE:])
+        found.update(register for register in registers if register is not None)
+        window = slice(self._first, self._last)
+        for pc in np.unique(trace.pcs[window][trace.frame_ids[window] == frame]):
+            found.update(_read(trace.executable.instructions[int(pc)]))
+        return frozenset(found)
 
     def event(self, at: int) -> Event:
         """Present event `at` and bring the stack to the time after it."""
@@ -96,6 +124,9 @@ class Player:
         yield from self._move_to(at + 1)
         if written is not None:
             yield from self._write(*written, at)
+        for item in self._trace.injections:
+            if item.time == at + 1:
+                yield from self._write(item.frame, item.register, item.value, at)
         roots = self._changes.get(at)
         if roots:
             yield from self._refresh(roots, at + 1)
@@ -159,7 +190,7 @@ class Player:
                     continue
                 live = self._stack[depth]
                 item = live.raw[register]
-                if root not in memories_in(item):
+                if root not in memories_near(item, SHOWN_LEVELS):
                     continue
                 self._holders[root].append((number, register))
                 place = self._show(item, at)
@@ -171,16 +202,19 @@ class Player:
         self._depth_of[live.number] = len(self._stack)
         self._stack.append(live)
 
-    def _set(self, live: _Live, register: int, item: Any, at: int) -> None:
+    def _set(self, live: _Live, register: int, item: Any, at: int, *, is_near: bool = True) -> None:
         """Put an object into a register as it is at time `at`."""
         live.put(register, item)
-        live.shown[register] = self._show(item, at)
+        live.shown[register] = self._show(item, at) if is_near else self._outline(item, at)
         if self._changes and _is_shared(item):
-            for root in memories_in(item):
+            for root in memories_near(item, SHOWN_LEVELS):
                 self._holders[root].append((live.number, register))
 
     def _show(self, item: Any, at: int) -> int:
         return -1 if item is UNWRITTEN else self._values.index(item, at)
+
+    def _outline(self, item: Any, at: int) -> int:
+        return -1 if item is UNWRITTEN else self._values.outline(item, at)
 
     def _where(self) -> Callable[[Any], str]:
         """Return a function that names the register of the newest frames which holds an object."""
@@ -193,6 +227,17 @@ class Player:
 
     def _through(self, register: int) -> str:
         return f"%{register}" if register >= 0 else ""
+
+
+def _read(instruction: Instruction) -> Iterator[int]:
+    """Yield the registers that an instruction reads."""
+    match instruction:
+        case CallInstruction(args=args):
+            yield from (item.index for item in args if isinstance(item, Register))
+        case ReturnInstruction(result=Register(index=index)) | IfInstruction(condition=Register(index=index)):
+            yield index
+        case _:
+            pass
 
 
 def _is_shared(item: Any) -> bool:

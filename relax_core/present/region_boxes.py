@@ -38,7 +38,7 @@ class RegionBoxes:
 
     def box(self, region: Region, outer: str, function: str, group: str) -> str:
         """Return the key of a region's cluster inside `outer`, which is made on the first call."""
-        key = f"{outer}/{function}/region {region.number}"
+        key = f"{outer}/{function}/{region.target} {region.number}"
         if all(item.key != key for item in self.clusters):
             category = category_of(region.target, self._targets)
             title = f"{symbol_of(region.target, self._targets)} {region.target}"

@@ -133,7 +133,7 @@ class _Reporter:
                 inputs[value] = Flow(name, _source(value, region_of), *self._size(type_))
         results = dict.fromkeys(item.args[0] for item in region.ends)
         outputs = tuple(
-            Flow(str(place), node_name(value), *self._size(self.types.get(value)))
+            Flow(str(place), _source(value, region_of), *self._size(self.types.get(value)))
             for place, value in enumerate(results)
         )
         operators = tuple(node for node in region.operators if operators_of(node))

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
@@ -16,6 +17,7 @@ from relax_core.present.node_id import NodeIndex
 from relax_core.present.player import Player
 from relax_core.present.run_models import (
     FunctionInfo,
+    InstructionLine,
     OutputLine,
     Register,
     Run,
@@ -59,9 +61,9 @@ def present_run(recording: Recording, event: int = 0) -> Run:
     first = window_start(len(trace), event)
     last = min(first + WINDOW, len(trace))
     shown = {number: place for place, (number, _) in enumerate(_vm_functions(executable))}
-    infos = tuple(_function_info(executable, entry, recording.index) for _, entry in _vm_functions(executable))
+    infos = _function_infos(executable, recording.index)
     values = Values(trace, lambda number: infos[shown[number]].line if number in shown else 0)
-    player = Player(trace, values, shown, first)
+    player = Player(trace, values, shown, range(first, last))
     frames = tuple(player.initial_frames())
     events = tuple(player.event(at) for at in range(first, last))
     before = np.unique(trace.pcs[:first])
@@ -71,7 +73,7 @@ def present_run(recording: Recording, event: int = 0) -> Run:
         f"{recording.revision}:{first}",
         recording.title,
         _source_lines(recording.source, trace),
-        instruction_lines(executable),
+        _instructions(executable),
         infos,
         first,
         len(trace),
@@ -90,6 +92,17 @@ def present_run(recording: Recording, event: int = 0) -> Run:
         -1 if stop is None else stop,
         0 if stop is None else int(lines[stop]),
     )
+
+
+@lru_cache(maxsize=2)
+def _instructions(executable: Executable) -> tuple[InstructionLine, ...]:
+    """Return the listing, which all windows of a run share."""
+    return instruction_lines(executable)
+
+
+@lru_cache(maxsize=2)
+def _function_infos(executable: Executable, index: NodeIndex) -> tuple[FunctionInfo, ...]:
+    return tuple(_function_info(executable, entry, index) for _, entry in _vm_functions(executable))
 
 
 def _vm_functions(executable: Executable) -> Iterator[tuple[int, FunctionEntry]]:

@@ -9,7 +9,7 @@ from typing import Literal
 
 import msgspec
 
-from relax_core.present.models import CodeLine, Kind, Problem, Token
+from relax_core.present.models import CodeLine, Kind, Problem
 
 
 class Tensor(msgspec.Struct, frozen=True):
@@ -100,15 +100,14 @@ class FunctionInfo(msgspec.Struct, frozen=True):
     """Position i is register i."""
 
 
-class InstructionLine(msgspec.Struct, frozen=True):
+class InstructionLine(msgspec.Struct, frozen=True, array_like=True):
     """A line of the listing: a header such as `@main:`, an empty line, or an instruction."""
 
-    tokens: tuple[Token, ...]
+    text: str
     pc: int = -1
     """Program counter over the whole executable; -1 for a header or an empty line."""
     line: int = 0
     """Line of the source that it came from."""
-    function: str = ""
 
 
 class Push(msgspec.Struct, frozen=True, array_like=True, tag="push"):
@@ -217,7 +216,7 @@ class Run(msgspec.Struct, frozen=True):
     total: int
     """Events of the whole run (so far, if it was stopped by a limit); times go from 0 to `total`."""
     frames: tuple[Frame, ...]
-    """The stack at time `first_event`, oldest first."""
+    """The stack at time `first_event`, oldest first; frames far below all that run in the window have no registers."""
     events: tuple[Event, ...]
     values: tuple[Value, ...]
     by_binding: Jumps

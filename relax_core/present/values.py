@@ -15,6 +15,7 @@ from relax_core.present.target_marks import category_of
 from relax_core.present.tensor import number, short_text, tensor_model
 from relax_core.present.words import bytes_text, cut, dtype_text, plural
 from relax_core.vm.copies import device_of_value
+from relax_core.vm.nested import memories_near
 from relax_core.vm.trace import Trace
 from relax_core.vm.values import (
     NOT_KEPT,
@@ -25,15 +26,18 @@ from relax_core.vm.values import (
     Uninitialised,
     dtype_name,
     kind_of,
-    memories_in,
     shape_text,
     show,
 )
 from relax_core.vm.values import Closure as ClosureValue
+from relax_core.vm.values import Value as RunValue
 
 _LONG_LIMIT = 4_000
 _FIELD_LIMIT = 200
 _DEPTH_LIMIT = 20
+SHOWN_LEVELS = _DEPTH_LIMIT + 1
+"""So deep a change can be seen in what is shown of a value."""
+_FAR = "written long before this part of the run: step back to it to see it"
 
 Where = Callable[[Any], str]
 """Names the register that holds an object at the time of interest, such as `main %0`; empty if none does."""
@@ -73,24 +77,44 @@ class Values:
             place = self._place[key] = self._add(raw, time, depth)
         return place
 
+    def outline(self, raw: Any, time: int) -> int:
+        """Return the place of what stands for `raw` where it is not looked at: tensors and tuples without content."""
+        match raw:
+            case np.ndarray():
+                array = cast("np.ndarray[Any, Any]", raw)
+                words = f"{shape_text(array.shape)} {dtype_text(str(array.dtype))}"
+                kind: Kind = "tensor" if array.ndim else "tensor0"
+                return self._put(Value(kind, words, "…", *self._place_of(raw), summary=_FAR))
+            case ShapeValue() | ():
+                return self.index(raw, time)
+            case tuple():
+                count = len(cast("tuple[Any, ...]", raw))
+                return self._put(Value("tuple", f"Tuple of {count}", "…", summary=_FAR))
+            case _:
+                return self.index(raw, time)
+
     def _version(self, raw: Any, time: int) -> tuple[int, ...]:
         """Count for each tensor in `raw` the changes of its memory before `time`."""
         if not self._changes:
             return ()
         return tuple(
-            bisect_right(self._changes[root], time - 1) if root in self._changes else 0 for root in memories_in(raw)
+            bisect_right(self._changes[root], time - 1) if root in self._changes else 0
+            for root in memories_near(raw, SHOWN_LEVELS)
         )
 
     def _add(self, raw: Any, time: int, depth: int) -> int:
-        model = self._model(raw, time, depth)
+        return self._put(self._model(raw, time, depth))
+
+    def _put(self, model: Value) -> int:
         place = self._equal.setdefault(model, len(self.table))
         if place == len(self.table):
             self.table.append(model)
         return place
 
     def _model(self, raw: Any, time: int, depth: int) -> Value:
-        # A list is as long as it is: its fields are looked up one by one, as far as they are shown.
-        value = raw if isinstance(raw, AdtValue) else self._trace.as_it_was(raw, time)
+        # Lists and nested tuples are as long as they are: what they hold is looked up as far as it is shown.
+        is_followed = isinstance(raw, AdtValue | ClosureValue | tuple)
+        value = cast("RunValue", raw) if is_followed else self._trace.as_it_was(raw, time)
         match value:
             case np.ndarray():
                 return self._tensor(value, raw)
@@ -103,7 +127,7 @@ class Values:
             case tuple():
                 return self._tuple(cast("tuple[Any, ...]", raw), time, depth)
             case AdtValue(name=name):
-                return self._data(name, raw.fields, time, depth)
+                return self._data(name, value.fields, time, depth)
             case RefValue():
                 held = self.index(value.value, time, depth + 1)
                 short = cut(f"ref({self.table[held].short})", 40)

@@ -3,6 +3,7 @@
 import re
 import unicodedata
 
+from relax_core.diagnostics import plural as plural
 from relax_core.ir.infix import UNARY, infix
 from relax_core.ir.prim import (
     Binary,
@@ -35,6 +36,8 @@ _DTYPE = re.compile(r"^(bfloat|float|uint|int)(\d+)$")
 
 def columns(text: str) -> int:
     """Count the columns of a fixed-width font that `text` takes."""
+    if text.isascii():
+        return len(text)
     return sum(2 if unicodedata.east_asian_width(ch) in "WF" else 1 for ch in text)
 
 
@@ -50,11 +53,6 @@ def cut(text: str, limit: int) -> str:
             break
         kept.append(ch)
     return "".join(kept) + "…"
-
-
-def plural(count: int, noun: str) -> str:
-    """`1 function`, `2 functions`."""
-    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
 
 
 def bytes_text(count: int) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy.typing as npt
 
-from relax_core.ir.attrs import Attrs, AttrValue
+from relax_core.ir.attrs import Attrs, AttrValue, attr
 from relax_core.ir.expr import Call, Constant, Expr, Function, GlobalVar, If, Op, Tuple, TupleGetItem, Var
 from relax_core.ir.node import Node
 from relax_core.ir.relay import (
@@ -117,7 +117,8 @@ class RelayPrinter:
     def _statement(self, statement: Expr) -> Iterator[Part]:
         is_named_later = statement in self.plan.bound and statement not in self.graph_names
         if isinstance(statement, Let) and not is_named_later:
-            yield Piece(statement.var, (f"let {self._declared(statement.var)}",))
+            device = attr(statement.attrs, "virtual_device")
+            yield Piece(statement.var, (f"let {self._declared(statement.var, device)}",))
             yield " = "
             yield self._place(statement.value)
             yield from self._noted(statement.value)

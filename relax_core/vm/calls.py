@@ -145,7 +145,8 @@ class Calls:
         packed = registry.find(name)
         if packed is None:
             near = registry.near(name)
-            hint = f"did you mean {', '.join(near)}?" if near else "register it with `register_packed`"
+            hint = f"did you mean {', '.join(near)}? " if near else ""
+            hint += f"Python adds one by `rc.register_packed({name!r}, f)`; an operator in its place needs none"
             if base_name(name) is not None:
                 hint = f"PyTorch has `{base_name(name)}`: a worker calls it if the optional package torch is installed"
             fail("VM001", f"there is no packed function `{name}`", hint)
@@ -153,7 +154,7 @@ class Calls:
         if is_watched:
             self._watch(packed, args)
         try:
-            value = to_value(packed.function(*given))
+            value = to_value(packed.function(*given), None, self._machine.executable)
         except DiagnosedError:
             raise
         except ArgumentError as error:
@@ -172,11 +173,14 @@ class Calls:
     def _given(self, packed: Packed, args: tuple[Value, ...]) -> tuple[Any, ...]:
         """Return what the function gets; one with a schema gets its arguments by name, checked."""
         if packed.spec is None:
-            given = tuple(to_host(arg, self._machine.invoke) for arg in args)
+            given = tuple(self._to_host(arg) for arg in args)
             return (self._machine, *given) if packed.takes_context else given
         value_of = by_schema(packed.spec, args)
         reserve_result(self._machine, packed.spec, value_of)
-        return (Given({name: to_host(value, self._machine.invoke) for name, value in value_of.items()}),)
+        return (Given({name: self._to_host(value) for name, value in value_of.items()}),)
+
+    def _to_host(self, value: Value) -> Any:
+        return to_host(value, self._machine.invoke, self._machine.executable)
 
     def _watch(self, packed: Packed, args: tuple[Value, ...]) -> None:
         """Keep what the function writes by its declaration; if it declares nothing, watch all that it can reach."""

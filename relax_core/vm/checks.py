@@ -55,7 +55,14 @@ def _mismatch(err: str, expected: str, value: Value) -> NoReturn:
     declared = context_words(err)["annotation"]
     found = describe(value)
     hint = ""
-    if isinstance(value, np.ndarray) and dtype_name(value) == "float64" and "float32" in expected:
+    if expected.startswith("a scalar") and isinstance(value, np.ndarray) and value.ndim == 0:
+        hint = "a scalar on the host is a Python number: `value.item()`"
+    elif isinstance(value, np.ndarray) and dtype_name(value) == "float64" and "float32" in expected:
         hint = "NumPy makes float64 by default; convert with `.astype('float32')`"
+    elif expected.startswith("a tensor") and isinstance(value, tuple | int | float):
+        hint = "a Python number or list is no tensor; give an array of NumPy, such as `numpy.array(value, dtype)`"
     tail = f" (declared {declared})" if declared else ""
-    fail("VM011", f"{place_words(err)} must be {expected}{tail}, got {found}", hint)
+    # The words are TVM's, which are those of the whole parameter for each of its fields.
+    is_field = declared.startswith("R.Tuple(") and not expected.startswith("a tuple")
+    part = "a field of " if is_field else ""
+    fail("VM011", f"{part}{place_words(err)} must be {expected}{tail}, got {found}", hint)

@@ -86,7 +86,7 @@ class Condition:
             RunError: VM032, located in the condition: it has no value then.
         """
         with np.errstate(all="ignore"):
-            return truth(self.tree, _Moment(trace, at, hits).value(self.tree))
+            return truth(self.tree, Moment(trace, at, hits).value(self.tree))
 
 
 def _require(name: str, known: tuple[str, ...], span: Span, where: str) -> None:
@@ -142,13 +142,14 @@ def _symbols(type_: Type | None) -> tuple[tuple[int, str], ...]:
             return ()
 
 
-class _Moment:
-    """The values of names and expressions at one time."""
+class Moment:
+    """The values of names and expressions at one time, in a frame; the default is the one that runs."""
 
-    def __init__(self, trace: Trace, at: int, hits: int) -> None:
+    def __init__(self, trace: Trace, at: int, hits: int, frame: int | None = None) -> None:
         self._trace = trace
         self._at = at
         self._hits = hits
+        self._frame = trace.frame_at(at) if frame is None else frame
 
     def value(self, expression: Expression) -> Value:
         """Return the value of an expression; its depth is bounded by the parser."""
@@ -195,20 +196,30 @@ class _Moment:
         return found[0] if len(found) == 1 else all(truth(chain, item) for item in found)
 
     def _variable(self, name: str, span: Span) -> Value:
-        number = self._trace.frame_at(self._at)
+        number = self._frame
         function = self._trace.frames[number].function if number is not None else -1
         places = _places(self._trace.executable, function).get(name, ()) if function >= 0 else ()
         if not places:
             return self._about_the_stop(name, span)
+        return self._register(self._latest(places), span)
+
+    def _latest(self, places: tuple[tuple[int, int], ...]) -> tuple[int, int]:
         written = (place for place in reversed(places) if not self._trace.is_state(self._raw(place[0])))
-        return self._register(next(written, places[0]), span)
+        return next(written, places[0])
+
+    def register_of(self, name: str) -> int | None:
+        """Return the register that has the value of a variable, `None` if the function has no such variable."""
+        function = self._trace.frames[self._frame].function if self._frame is not None else -1
+        places = _places(self._trace.executable, function).get(name, ()) if function >= 0 else ()
+        own = tuple(place for place in places if place[1] < 0)
+        return self._latest(own)[0] if own else None
 
     def _about_the_stop(self, name: str, span: Span) -> Value:
         match name:
             case "time":
                 return self._at
             case "depth":
-                number = self._trace.frame_at(self._at)
+                number = self._frame
                 return int(self._trace.frame_depths[number]) if number is not None else 0
             case "hits":
                 return self._hits
@@ -220,7 +231,7 @@ class _Moment:
                 fault(f"there is no `{name}` in the function that runs", span)
 
     def _raw(self, register: int) -> Value:
-        number = self._trace.frame_at(self._at)
+        number = self._frame
         registers = self._trace.raw_registers_at(self._at, number) if number is not None else ()
         return registers[register] if register < len(registers) else Sentinel("unwritten")
 

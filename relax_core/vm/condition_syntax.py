@@ -32,7 +32,13 @@ _TOKEN: Final = re.compile(
     r"\s*(?:(?P<number>(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)|(?P<name>[^\W\d]\w*)"
     r"|(?P<string>\"[^\"]*\"|'[^']*')|(?P<sign>==|!=|<=|>=|//|[<>+\-*/%()\[\].,])|(?P<end>\Z))"
 )
-_HINT: Final = 'a condition is such as `i > 3 and x.shape[0] == m`, `isnan(v)` or `%2 == "done"`'
+_CONDITION: Final = "condition"
+_HINTS: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        _CONDITION: 'a condition is such as `i > 3 and x.shape[0] == m`, `isnan(v)` or `%2 == "done"`',
+        "change": "a change is such as `x = 0.5`, `x[0, 1] = nan`, `%3 = y * 2` or `x = zeros()`",
+    }
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,15 +143,24 @@ def parse_condition(text: str) -> Expression:
     Raises:
         CompileError: VM030 at the first place that is not understood.
     """
-    source = Source("condition", text)
+    return parse_expression(Source(_CONDITION, text))
+
+
+def parse_expression(source: Source) -> Expression:
+    """Return the tree of an expression in the language of conditions; messages call it as the source is named.
+
+    Raises:
+        CompileError: VM030 at the first place that is not understood.
+    """
+    text, what = source.text, source.name
     if len(text) > MAX_LENGTH:
         whole = Span(source, MAX_LENGTH, len(text))
-        _refuse(f"a condition has at most {MAX_LENGTH} characters, this one has {len(text)}", whole)
+        _refuse(f"a {what} has at most {MAX_LENGTH} characters, this one has {len(text)}", whole)
     return _Parser(tuple(_tokens(source))).whole()
 
 
-def _refuse(message: str, span: Span, hint: str = _HINT) -> NoReturn:
-    raise CompileError((Diagnostic("VM030", message, span, hint),))
+def _refuse(message: str, span: Span, hint: str = "") -> NoReturn:
+    raise CompileError((Diagnostic("VM030", message, span, hint or _HINTS.get(span.source.name, "")),))
 
 
 def _tokens(source: Source) -> Iterator[_Token]:
@@ -156,8 +171,8 @@ def _tokens(source: Source) -> Iterator[_Token]:
         if found is None:
             start = at + len(source.text[at:]) - len(source.text[at:].lstrip())
             span = Span(source, start, start + 1)
-            hint = "`==` compares" if span.text == "=" else _HINT
-            _refuse(f"`{span.text}` has no meaning in a condition", span, hint)
+            hint = "`==` compares" if span.text == "=" else ""
+            _refuse(f"`{span.text}` has no meaning in a {source.name}", span, hint)
         kind = found.lastgroup
         assert kind in ("number", "name", "string", "sign", "end")
         token = _Token(kind, found.group(kind), Span(source, *found.span(kind)))
@@ -200,7 +215,7 @@ class _Parser:
     def _expression(self, least: int) -> Expression:
         self._depth += 1
         if self._depth > _MAX_DEPTH:
-            _refuse(f"a condition is nested at most {_MAX_DEPTH} deep", self._next.span)
+            _refuse(f"a {self._next.span.source.name} is nested at most {_MAX_DEPTH} deep", self._next.span)
         left = self._prefix()
         while (binds := self._binding()) >= least:
             left = self._comparison(left) if binds == _COMPARE else self._infix(left, binds)

@@ -25,26 +25,29 @@ TENSOR_KINDS: Final = "biuf"
 
 Call = Callable[[Closure, tuple[Value, ...]], Value]
 
+_ANOTHER: Final = "give it to a machine of the executable that it came from"
+
 
 class HostClosure:
-    """A closure in the hands of the host: calling it runs the program's function."""
+    """A closure in the hands of the host: calling it runs the program's function. `home` is the executable of that."""
 
-    __slots__ = ("_call", "closure")
+    __slots__ = ("_call", "closure", "home")
 
-    def __init__(self, closure: Closure, call: Call) -> None:
+    def __init__(self, closure: Closure, call: Call, home: object) -> None:
         self.closure = closure
+        self.home = home
         self._call = call
 
     def __call__(self, *args: Any) -> Any:
-        result = self._call(self.closure, tuple(to_value(arg) for arg in args))
-        return to_host(result, self._call)
+        result = self._call(self.closure, tuple(to_value(arg, None, self.home) for arg in args))
+        return to_host(result, self._call, self.home)
 
     def __repr__(self) -> str:
         return "<closure>"
 
 
-def to_value(given: Any, declared: Type | None = None) -> Value:
-    """Return the machine's value for what the host gave.
+def to_value(given: Any, declared: Type | None = None, home: object = None) -> Value:
+    """Return the value that what the host gave is for the machine that runs the executable `home`.
 
     A tuple of ints is a shape only if that is declared, a Python number a rank-0 tensor only if that is declared.
     """
@@ -57,11 +60,13 @@ def to_value(given: Any, declared: Type | None = None) -> Value:
         case Closure() | AdtValue() | RefValue() | ShapeValue() | DTypeValue() | None | str():
             return given
         case HostClosure(closure=closure):
+            if given.home is not home:
+                fail("VM016", f"the closure of `{closure.name}` is one of another executable", _ANOTHER)
             return closure
         case bool() | int() | float() | np.generic():
             return _number(cast("Number", given), declared)
         case tuple() | list():
-            return _sequence(tuple(cast("tuple[Any, ...]", given)), declared)
+            return _sequence(tuple(cast("tuple[Any, ...]", given)), declared, home)
         case ObjectValue():
             return given
         case _:
@@ -82,33 +87,33 @@ def _number(given: Number, declared: Type | None) -> Value:
             return given.item() if isinstance(given, np.generic) else given
 
 
-def _sequence(given: tuple[Any, ...], declared: Type | None) -> Value:
+def _sequence(given: tuple[Any, ...], declared: Type | None, home: object) -> Value:
     match declared:
         case ShapeType():
             if not all(isinstance(item, int | np.integer) for item in given):
                 fail("VM016", f"a shape holds integers, got {given}")
             return ShapeValue(int(item) for item in given)
         case TupleType(fields=fields) if len(fields) == len(given):
-            return tuple(to_value(item, field) for item, field in zip(given, fields, strict=True))
+            return tuple(to_value(item, field, home) for item, field in zip(given, fields, strict=True))
         case _:
-            return map_leaves(given, to_value, into_captures=False) if given else ()
+            return map_leaves(given, lambda item: to_value(item, None, home), into_captures=False) if given else ()
 
 
-def to_host(value: Value, call: Call) -> Any:
+def to_host(value: Value, call: Call, home: object) -> Any:
     """Return what the host gets for a value: plain tuples for shapes, names for dtypes, callables for closures."""
     if type(value) is np.ndarray:
         return value
-    return map_leaves(value, lambda leaf: _leaf_to_host(leaf, call), into_captures=False)
+    return map_leaves(value, lambda leaf: _leaf_to_host(leaf, call, home), into_captures=False)
 
 
-def _leaf_to_host(value: Value, call: Call) -> Any:
+def _leaf_to_host(value: Value, call: Call, home: object) -> Any:
     match value:
         case ShapeValue():
             return tuple(value)
         case DTypeValue(name=name):
             return name
         case Closure():
-            return HostClosure(value, call)
+            return HostClosure(value, call, home)
         case ObjectValue(content=content):
             return content
         case _:

@@ -27,7 +27,7 @@ def host_caller(
     ndarray, kinds = np.ndarray, TENSOR_KINDS
 
     def call_in_steps(args: tuple[Any, ...]) -> Any:
-        return to_host(machine.call(name, read(args)), machine.call_closure)
+        return to_host(machine.call(name, read(args)), machine.call_closure, machine.executable)
 
     def call(*args: Any) -> Any:
         for value in args:
@@ -56,7 +56,7 @@ def host_caller(
                 tier.leave_depth()
             guard.is_watching = False
             machine.is_cancelled = False
-        return result if type(result) is ndarray else to_host(result, machine.call_closure)
+        return result if type(result) is ndarray else to_host(result, machine.call_closure, machine.executable)
 
     tier.enter_from(call.__code__)
     return call

@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Final
 
 from relax_core.bytecode.executable import Executable, FunctionEntry
-from relax_core.diagnostics import Diagnostic
+from relax_core.diagnostics import Diagnostic, plural
 from relax_core.vm.stack import Frame
 from relax_core.vm.values import Value, describe
 
@@ -42,9 +42,9 @@ def too_deep(executable: Executable, frames: Sequence[Frame], function: int) -> 
 def wrong_count(entry: FunctionEntry, args: tuple[Value, ...]) -> str:
     """Say that a function was called with another number of arguments."""
     names = ", ".join(entry.param_names)
-    plural = "" if entry.param_count == 1 else "s"
+    takes = plural(entry.param_count, "argument")
     given = ", ".join(map(describe, args))
-    return f"`{entry.name}` takes {entry.param_count} argument{plural} ({names}), got {len(args)} ({given})"
+    return f"`{entry.name}` takes {takes} ({names}), got {len(args)} ({given})"
 
 
 def _name(executable: Executable, frame: Frame) -> str:

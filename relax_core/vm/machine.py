@@ -2,7 +2,7 @@
 
 import math
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from inspect import currentframe
 from typing import Final, Literal, NoReturn
 
@@ -15,6 +15,7 @@ from relax_core.source import Span
 from relax_core.vm.calls import CANCELLED, Calls
 from relax_core.vm.context import fail
 from relax_core.vm.convert import own_copies
+from relax_core.vm.fork import Setting, StoppedFrame, fork, made_frame
 from relax_core.vm.interpreter import Interpreter
 from relax_core.vm.kernels import KernelEngine
 from relax_core.vm.limits import Limits
@@ -110,13 +111,16 @@ class Machine:
         """
         self._reset()
         start = time.perf_counter()
+        if self._is_recording:
+            args = own_copies(args)
+        return self._traced(lambda: self._run(entry, args), start)
+
+    def _traced(self, run: Callable[[], Value], start: float) -> Trace:
         error: Diagnostic | None = None
         result: Value = None
         stop = (-1, -1)
-        if self._is_recording:
-            args = own_copies(args)
         try:
-            result = self._run(entry, args)
+            result = run()
         except DiagnosedError as failure:
             stop, error = self.note(failure)
         is_limit = error is not None and error.code in _LIMIT_CODES
@@ -131,6 +135,39 @@ class Machine:
             stop=stop,
             seconds=time.perf_counter() - start,
         )
+
+    def resume(self, trace: Trace, at: int, changes: Sequence[Setting] = ()) -> Trace:
+        """Go on from time `at` of a recorded run, with `changes` made to registers; `trace` stays as it was.
+
+        The new run has the log of the old one until then. Its instructions are interpreted, with the same events.
+
+        Raises:
+            RunError: VM050, the run cannot go on from there.
+        """
+        assert self._is_recording, "a run that goes on is recorded like the one before it"
+        self._reset()
+        recorder = self.recorder
+        assert recorder is not None, "a recording machine has a recorder"
+        start = time.perf_counter()
+        stopped = fork(trace, at, recorder)
+        frames = [self._stopped(frame) for frame in stopped.frames]
+        for change in changes:
+            change.make(recorder, frames, at)
+        self.output = list(stopped.output)
+        self._output_bytes = sum(len(line.text.encode("utf-8", "replace")) + 1 for line in stopped.output)
+        return self._traced(lambda: self._resume(frames), start)
+
+    def _stopped(self, frame: StoppedFrame) -> Frame:
+        start = self.executable.functions[frame.function].start
+        return made_frame(frame, self.interpreter.code(frame.function), start)
+
+    def _resume(self, frames: list[Frame]) -> Value:
+        try:
+            self.guard.watch()
+            return self.interpreter.resume(frames, 0)
+        finally:
+            self.guard.is_watching = False
+            self.is_cancelled = False
 
     def call(self, entry: str, args: tuple[Value, ...] = ()) -> Value:
         """Run the function `entry` and return its result, without a trace.

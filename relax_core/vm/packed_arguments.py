@@ -5,6 +5,7 @@ from typing import Any, NoReturn, cast
 
 import numpy as np
 
+from relax_core.diagnostics import plural
 from relax_core.ir.prim import const
 from relax_core.ir.types import TensorType
 from relax_core.ops.packed.accept import default_fact
@@ -29,7 +30,7 @@ def by_schema(spec: PackedSpec, args: tuple[Value, ...]) -> Mapping[str, Any]:
         RunError: VM040 for a wrong number or kind of arguments, VM041 for a value that is out of its range.
     """
     if len(args) > len(spec.params):
-        fail("VM040", f"`{spec.name}` takes {len(spec.params)} arguments, got {len(args)}", shown(spec))
+        fail("VM040", f"`{spec.name}` takes {plural(len(spec.params), 'argument')}, got {len(args)}", shown(spec))
     value_of: dict[str, Any] = {}
     for index, param in enumerate(spec.params):
         if index < len(args):

@@ -3,14 +3,14 @@
 from array import array as packed_array
 from bisect import bisect_left
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any, Final, TypeAlias
 
 import numpy as np
 
 from relax_core.vm.placed import PlacedArray
-from relax_core.vm.values import NOT_KEPT, Array, Closure, Sentinel, Value, arrays_in, root_of
+from relax_core.vm.values import NOT_KEPT, AdtValue, Array, Closure, Sentinel, Value, fields_of, root_of
 
 NO_WRITE: Final = Sentinel("no write")
 _HEAVY: Final = (np.ndarray, PlacedArray, tuple, Closure)
@@ -33,6 +33,16 @@ class FrameRecord:
     enter: int
     args: tuple[Value, ...]
     leave: int = -1
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Injection:
+    """A value that the host put into a register of a frame at a time, before the event of that number."""
+
+    time: int
+    frame: int
+    register: int
+    value: Value
 
 
 @dataclass(slots=True)
@@ -89,6 +99,21 @@ class Memory:
         return content.view(array.dtype).reshape(array.shape)
 
 
+@dataclass(slots=True)
+class _Holder:
+    """A tuple or closure in the log and how often it is there: what it holds counts once, however deep it is nested."""
+
+    item: Value
+    uses: int = 1
+    has_tensors: bool = False
+    """May also be set where only a tuple beside it has some."""
+
+
+def _held(value: Value) -> tuple[Value, ...]:
+    """Return what a tuple or a closure holds; data is not entered, for most of it was there before."""
+    return () if isinstance(value, AdtValue) else fields_of(value, into_captures=True)
+
+
 def extent(array: Array, root: Array) -> tuple[int, int]:
     """Return the byte range of a contiguous `array` within `root`."""
     start = array.ctypes.data - root.ctypes.data if array is not root else 0
@@ -111,10 +136,12 @@ class Recorder:
     """
 
     __slots__ = (
+        "_holders",
         "_order",
         "_retained_limit",
         "frame_ids",
         "frames",
+        "injections",
         "memories",
         "pcs",
         "retained_bytes",
@@ -128,16 +155,19 @@ class Recorder:
         self.values: list[Value] = []
         self.frames: list[FrameRecord] = []
         self.memories: dict[int, Memory] = {}
+        self.injections: list[Injection] = []
         self.retained_bytes = 0
         self.settle: Callable[[], None] = _nothing
         self._retained_limit = retained_limit
+        self._holders: dict[int, _Holder] = {}
         self._order: deque[tuple[str, int, Undo | None]] = deque()
 
     def add_frame(self, frame: FrameRecord) -> int:
         """Record a call and return the number of its frame."""
         self.frames.append(frame)
         number = len(self.frames) - 1
-        if frame.args and self._use(frame.args):
+        # Every argument counts, so all are looked at.
+        if sum(self._use(item) for item in frame.args):
             self._order.append(("frame", number, None))
             if self.retained_bytes > self._retained_limit:
                 self._shrink()
@@ -199,6 +229,34 @@ class Recorder:
         self._order.append(("undo", 0, undo))
         self._shrink()
 
+    def keep_undos(self, memory: Memory, undos: Iterable[Undo]) -> None:
+        """Let `memory` know entries of an earlier run's log."""
+        for undo in undos:
+            memory.undos.append(undo)
+            self.retained_bytes += undo.before.nbytes if isinstance(undo.before, np.ndarray) else 0
+            self._order.append(("undo", 0, undo))
+
+    def inject(self, injection: Injection) -> None:
+        """Log a value that the host put into a register."""
+        self.injections.append(injection)
+        self._use(injection.value)
+
+    def overwrite(self, array: Array, content: Array) -> None:
+        """Change what `array` holds, as the latest event had done it."""
+        memory = self.memory_of(array)
+        start, stop = extent(array, memory.root)
+        before = _contiguous_bytes(array)
+        undo = Undo(len(self.pcs) - 1, start, stop, before)
+        if memory.is_fresh:
+            memory.is_fresh = False
+            undo = Undo(undo.event, 0, memory.root.nbytes, None)
+        self.keep_undos(memory, (undo,))
+        np.copyto(array, content)
+
+    def memory_of(self, array: Array) -> Memory:
+        """Return the past of the memory of `array`, which begins here if nothing is known of it."""
+        return self._memory(array)
+
     def _memory(self, array: Array) -> Memory:
         root = root_of(array)
         memory = self.memories.get(id(root))
@@ -212,19 +270,47 @@ class Recorder:
             self._memory(value).uses += 1
             return True
         found = False
-        for item in arrays_in(value, into_data=False):
-            self._memory(item).uses += 1
-            found = True
+        made: list[_Holder] = []
+        stack: list[Value] = [value]
+        while stack:
+            item = stack.pop()
+            if isinstance(item, np.ndarray):
+                self._memory(item).uses += 1
+                found = True
+                continue
+            holder = self._holders.get(id(item))
+            if holder is not None:
+                holder.uses += 1
+                found = found or holder.has_tensors
+            elif fields := _held(item):
+                holder = self._holders[id(item)] = _Holder(item)
+                made.append(holder)
+                stack += fields
+        for holder in made:
+            holder.has_tensors = found
         return found
 
     def _release(self, value: Value) -> None:
-        for item in arrays_in(value, into_data=False):
-            memory = self.memories.get(id(root_of(item)))
-            if memory is not None:
-                memory.uses -= 1
-                if memory.uses <= 0:
-                    del self.memories[id(memory.root)]
-                    self.retained_bytes -= memory.root.nbytes
+        stack: list[Value] = [value]
+        while stack:
+            item = stack.pop()
+            if isinstance(item, np.ndarray):
+                self._release_memory(item)
+                continue
+            holder = self._holders.get(id(item))
+            if holder is not None:
+                holder.uses -= 1
+                if holder.uses <= 0:
+                    del self._holders[id(item)]
+                    stack += _held(item)
+
+    def _release_memory(self, array: Array) -> None:
+        memory = self.memories.get(id(root_of(array)))
+        if memory is not None:
+            memory.uses -= 1
+            if memory.uses <= 0:
+                del self.memories[id(memory.root)]
+                self.retained_bytes -= memory.root.nbytes
 
     def _shrink(self) -> None:
         """Give up the oldest values until the rest fits the limit; the newest stays, as do arguments of open calls."""
@@ -240,7 +326,8 @@ class Recorder:
                 held.append((what, number, None))
             else:
                 frame = self.frames[number]
-                self._release(frame.args)
+                for item in frame.args:
+                    self._release(item)
                 frame.args = (NOT_KEPT,) * len(frame.args)
         self._order.extendleft(reversed(held))
 

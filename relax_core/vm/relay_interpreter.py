@@ -14,7 +14,7 @@ import numpy as np
 
 from relax_core.analysis.devices import declared_devices
 from relax_core.analysis.relay_scopes import ATOMS, Scope, Scopes, scopes_of
-from relax_core.diagnostics import DiagnosedError, RunError
+from relax_core.diagnostics import DiagnosedError, RunError, plural
 from relax_core.ir.expr import Call, Constant, Expr, Function, GlobalVar, If, Op, Tuple, TupleGetItem, Var
 from relax_core.ir.module import IRModule
 from relax_core.ir.node import Node
@@ -173,7 +173,7 @@ class RelayInterpreter:
     def _bound(self, callee: Lambda, args: tuple[Value, ...]) -> Frame:
         params = callee.function.params
         if len(params) != len(args):
-            fail("VM010", f"the function takes {len(params)} arguments, got {len(args)}")
+            fail("VM010", f"the function takes {plural(len(params), 'argument')}, got {len(args)}")
         frame = callee.frame.enter(callee.function, 0)
         frame.value_of.update(zip(params, args, strict=True))
         return frame

@@ -12,7 +12,7 @@ from relax_core.bytecode.executable import Executable
 from relax_core.bytecode.isa import CallInstruction, Register, ReturnInstruction
 from relax_core.diagnostics import Diagnostic
 from relax_core.vm.lines import LineTable
-from relax_core.vm.recorder import NO_WRITE, FrameRecord, Recorder
+from relax_core.vm.recorder import NO_WRITE, FrameRecord, Injection, Recorder
 from relax_core.vm.values import (
     UNWRITTEN,
     RefValue,
@@ -94,6 +94,16 @@ class Trace:
         """The recorder with complete lists: a log is decoded when somebody looks at it."""
         self._recorder.settle()
         return self._recorder
+
+    @property
+    def recorder(self) -> Recorder:
+        """The log with complete lists."""
+        return self._settled
+
+    @cached_property
+    def injections(self) -> tuple[Injection, ...]:
+        """The values that the host put into registers, in the order of time."""
+        return tuple(self._settled.injections)
 
     @cached_property
     def lines(self) -> LineTable:
@@ -178,12 +188,18 @@ class Trace:
         registers: list[Value] = [UNWRITTEN] * entry.register_count
         if record.enter < at:
             registers[: len(record.args)] = record.args
+        injected = [item for item in self.injections if item.frame == frame and item.time <= at]
         for event in self.writes_of(frame):
             if event >= at:
                 break
+            while injected and injected[0].time <= event:
+                item = injected.pop(0)
+                registers[item.register] = item.value
             register = self.written_register(event)
             if register is not None:
                 registers[register] = self._values[event]
+        for item in injected:
+            registers[item.register] = item.value
         return tuple(registers)
 
     def registers_at(self, at: int, frame: int) -> tuple[Value, ...]:

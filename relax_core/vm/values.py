@@ -320,10 +320,7 @@ def arrays_in(*values: Value, into_data: bool = True) -> Iterator[Array]:
 
 
 def memories_in(value: Value) -> Iterator[int]:
-    """Yield the identities of what may change in `value`: arrays that own memory of tensors, and references.
-
-    Data is not entered: what it holds was made before it.
-    """
+    """Yield the identities of what may change in `value` outside of data: arrays that own memory, and references."""
     for item in _reached((value,), into_data=False):
         yield id(root_of(item) if isinstance(item, np.ndarray) else item)
 
@@ -339,7 +336,7 @@ def _reached(values: tuple[Value, ...], *, into_data: bool) -> Iterator[Array | 
             is_data = isinstance(item, AdtValue | RefValue)
             if isinstance(item, RefValue):
                 yield item
-            fields = (item.value,) if isinstance(item, RefValue) else _fields(item, into_captures=True)
+            fields = (item.value,) if isinstance(item, RefValue) else fields_of(item, into_captures=True)
             if fields:
                 entered.add(id(item))
                 stack.extend(reversed(fields) if into_data or not is_data else ())
@@ -356,7 +353,7 @@ def map_leaves(value: Value, leaf: Callable[[Value], Any], *, into_captures: boo
         item, is_ready = stack.pop()
         if id(item) in results:
             continue
-        fields = _fields(item, into_captures=into_captures)
+        fields = fields_of(item, into_captures=into_captures)
         if not fields:
             results[id(item)] = leaf(item)
         elif not is_ready:
@@ -369,7 +366,8 @@ def map_leaves(value: Value, leaf: Callable[[Value], Any], *, into_captures: boo
     return results[id(value)]
 
 
-def _fields(value: Value, *, into_captures: bool) -> tuple[Value, ...]:
+def fields_of(value: Value, *, into_captures: bool) -> tuple[Value, ...]:
+    """Return what a tuple, data or, with `into_captures`, a closure holds."""
     if isinstance(value, tuple) and not isinstance(value, ShapeValue):
         return value
     if isinstance(value, AdtValue):

@@ -55,7 +55,7 @@ class VirtualMachine:
         entry = self.executable.functions[index] if index is not None else None
         if index is not None and entry is not None and entry.is_entry and not _has_devices(entry):
             return host_caller(machine, index, read)
-        return lambda *args: to_host(machine.call(name, read(args)), machine.call_closure)
+        return lambda *args: to_host(machine.call(name, read(args)), machine.call_closure, machine.executable)
 
     def cancel(self) -> None:
         """Stop the running call; for another thread."""
@@ -76,15 +76,15 @@ def argument_reader(executable: Executable, name: str) -> Callable[[tuple[Any, .
     index = executable.index_of.get(name)
     entry = executable.functions[index] if index is not None else None
     if entry is None or not entry.is_entry:
-        return lambda args: tuple(map(to_value, args))
+        return lambda args: tuple(to_value(arg, None, executable) for arg in args)
     declared = _declared(entry)
     module, count, has_devices = executable.module, entry.param_count, _has_devices(entry)
 
     def read(args: tuple[Any, ...]) -> tuple[Value, ...]:
         if len(args) != count:
-            words = wrong_count(entry, tuple(map(to_value, args)))
+            words = wrong_count(entry, tuple(to_value(arg, None, executable) for arg in args))
             fail("VM010", words, span=entry.node.span if entry.node else None)
-        values = tuple(map(to_value, args, declared))
+        values = tuple(to_value(arg, type_, executable) for arg, type_ in zip(args, declared, strict=True))
         if not has_devices:
             return values
         return tuple(given(module, value, type_) for value, type_ in zip(values, declared, strict=True))

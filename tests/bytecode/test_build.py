@@ -6,6 +6,7 @@ from relax_core.bytecode.build import build, finishing_stages
 from relax_core.bytecode.compile import compile_module
 from relax_core.bytecode.isa import CallInstruction, FunctionRef, Register, ReturnInstruction
 from relax_core.diagnostics import CompileError
+from relax_core.frontend.parse import parse_text
 from relax_core.ir.expr import Call, Var
 from relax_core.ir.rewrite import RewriteLog, rewrite
 from relax_core.passes.pipeline import final_module, run_pipeline
@@ -118,6 +119,14 @@ def test_registers_know_their_variables() -> None:
     assert isinstance(last, ReturnInstruction)
     assert isinstance(last.result, Register)
     assert names[last.result.index] == "out"
+
+
+def test_the_return_of_a_graph_stands_at_its_result() -> None:
+    text = "def @main(%x: Tensor[(2), float32]) {\n  %0 = exp(%x);\n  %1 = nn.relu(%0);\n  add(%1, %0)\n}"
+    executable = build(parse_text(text, "m.relay").modules[0])
+    span = executable.span_of(executable.functions[0].end - 1)
+    assert span is not None
+    assert (span.line, span.column) == (4, 3)
 
 
 def test_private_functions_are_no_entries() -> None:

@@ -86,6 +86,16 @@ def test_branches_join_in_either_order(a: Type, b: Type, words: str | None) -> N
         assert show_type(first) == words
 
 
+@pytest.mark.parametrize(
+    ("a", "b", "joined"),
+    [("cuda:0:global",) * 3, ("cuda:0:global", "llvm:0:global", None), ("cuda:0:global", None, None)],
+)
+def test_branches_on_one_device_give_a_tensor_on_it(a: str, b: str | None, joined: str | None) -> None:
+    found = join(TensorType((n, m), "float32", vdevice=a), TensorType((n, m), "float32", vdevice=b))
+    assert isinstance(found, TensorType)
+    assert (found.ndim, found.dtype, found.vdevice) == (2, "float32", joined)
+
+
 def test_a_symbol_has_the_value_of_the_first_argument_that_has_it() -> None:
     vector = TensorType((n,), "float32")
     sizes = [TensorType((const(size),), "float32") for size in (3, 4)]

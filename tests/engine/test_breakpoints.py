@@ -64,7 +64,7 @@ def test_an_error_stops_the_view_at_the_instruction_that_failed(session: Session
     run = session.request(RunOf(Program(text)))
     assert isinstance(run, Run)
     line = next(item for item in run.instructions if item.pc == run.stop_pc)
-    assert "out_of_range" in "".join(token.text for token in line.tokens)
+    assert "out_of_range" in line.text
     assert run.stop_line == line.line
 
 

@@ -80,7 +80,7 @@ def test_lets_five_ways() -> None:
 def test_a_region_is_named_after_its_function_in_every_way() -> None:
     text = (SAMPLES / "relay" / "partition_lets.relay").read_text(encoding="utf-8")
     rows = view(text, table("dnnl"), lets="reported").report.regions
-    assert [(row.name, row.external) for row in rows if row.external] == [("dnnl 12", "tvmgen_default_dnnl_main_7")]
+    assert [(row.name, row.external) for row in rows if row.external] == [("dnnl 7", "tvmgen_default_dnnl_main_7")]
 
 
 def test_without_lets_all_ways_are_one() -> None:
@@ -217,6 +217,8 @@ def test_the_command_fails_under_a_coverage(capsys: pytest.CaptureFixture[str]) 
     assert command("--fail-under", "0.9") == 1
     assert "coverage 0.7273 is under 0.9" in capsys.readouterr().err
     assert command("--fail-under", "0.7") == 0
+    assert command("--fail-under", "80") == 2
+    assert "--fail-under is a share between 0 and 1, not 80" in capsys.readouterr().err
 
 
 def test_the_command_prints_a_difference(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
@@ -232,7 +234,14 @@ def test_the_command_prints_a_difference(capsys: pytest.CaptureFixture[str], tmp
 
 def test_without_a_table_the_command_says_so(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["partition", str(BRANCHES), "--in-process"]) == 1
-    assert "BY001" in capsys.readouterr().err
+    message = capsys.readouterr().err
+    assert "BY001" in message
+    assert "give a table of what targets take" in message
+
+
+def test_what_flows_out_of_a_region_that_ends_at_the_uses_of_a_let_is_its_variable() -> None:
+    rows = report(TWO, table("my_library"), lets="uses").regions
+    assert [(flow.name, flow.source) for row in rows for flow in row.outputs] == [("0", "%x"), ("0", "%z")]
 
 
 def passes(lets: str, *more: str) -> str:

@@ -21,6 +21,8 @@ HEAD = '@I.ir_module\nclass Module:\n    @R.function(pure=False)\n    def main(x
 LINES = {
     "two symbols at once": "n, m = T.int64(), T.int64(is_size_var=True)\n        y = R.shape([n, m])",
     "method": 'y = x.astype("float16")',
+    "product of matrices by its sign": "w = R.permute_dims(x)\n        y = x @ w",
+    "operators by their names in Python": "y = relax.op.nn.relu(relax.op.add(x, x))",
     "zeros of NumPy": 'y = R.const(np.zeros((2, 3), "float32"))',
     "full of NumPy": "y = R.const(np.full((2, 3), -1.5, dtype=np.float64))",
     "range of NumPy": 'y = R.const(np.arange(6).reshape(2, 3).astype("int8"), "int64")',

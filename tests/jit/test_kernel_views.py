@@ -6,7 +6,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from relax_core.ir.tir import BufferLoad, BufferStore, For, PrimFunc
+from relax_core.ir.node import postorder
+from relax_core.ir.tir import Block, BufferLoad, BufferStore, For, PrimFunc
 from relax_core.jit.compilation.debug_lines import Origin, PlacedLine, placed_assembly, placed_ir
 from relax_core.jit.compilation.llvm_remarks import captured_remarks
 from relax_core.jit.compilation.target import Target
@@ -15,6 +16,7 @@ from relax_core.jit.lowering.lower import lower
 from relax_core.jit.lowering.symbols import shape_symbols
 from relax_core.jit.options import KernelOptions
 from tests.jit.programs import elementwise, gather, plus, row_sum, tir_matmul
+from tests.jit.test_samples import VALUES, sample
 
 NAIVE = KernelOptions(is_transformed=False)
 FUNCTIONS: dict[str, PrimFunc] = {
@@ -92,3 +94,33 @@ def test_what_others_write_to_standard_error_is_not_lost(capfd: pytest.CaptureFi
         os.write(2, b"a warning\nremark: kernel:3:0: loop not vectorized: a reason\nUnknown data dependence.\n\n")
     assert found == [(3, "loop not vectorized: a reason. Unknown data dependence.")]
     assert capfd.readouterr().err == "a warning\n"
+
+
+# Operations on numbers, and on vectors: what statements compute, not what counts rounds.
+COMPUTING = re.compile(r"= (?:f(?:add|sub|mul|div)|load <|shufflevector) |store <|@llvm\.(?:fmuladd|masked|maximum)\.")
+SAMPLES = {name: sample(f"tir/{name}.py")[1] for name in VALUES}
+
+
+@pytest.mark.parametrize("width", [128, 512])
+@pytest.mark.parametrize("name", [*FUNCTIONS, *SAMPLES])
+def test_what_transformations_compute_leads_to_the_statement_that_does(name: str, width: int) -> None:
+    function = {**FUNCTIONS, **SAMPLES}[name]
+    sizes = dict.fromkeys(shape_symbols(function), 64)
+    options = KernelOptions(vector_bits=width, threads=1)
+    lowered = lower(function, sizes, lambda _: None, options=options, are_distinct=True, has_places=True)
+    lines = [line for line in placed_ir(lowered.text) if line.place is not None and COMPUTING.search(line.text)]
+    loops = [line.text for line in lines if isinstance(lowered.places[line.place or 0].node, For)]
+    assert not loops
+    statements = {item for item in postorder(function.body) if isinstance(item, BufferStore)}
+    reached = {lowered.places[line.place or 0].node for line in lines}
+    assert reached <= statements | {item for store in statements for item in postorder(store)}
+
+
+def test_the_start_of_a_reduction_leads_to_its_initialisation() -> None:
+    function = tir_matmul(is_corrected=True)
+    sizes = dict.fromkeys(shape_symbols(function), 64)
+    lowered = lower(function, sizes, lambda _: None, are_distinct=True, has_places=True)
+    (init,) = (item.init for item in postorder(function.body) if isinstance(item, Block) and item.init is not None)
+    applied = {item.transform for item in lowered.remarks if item.kind == "applied"}
+    assert "tile" in applied
+    assert init in {place.node for place in lowered.places}

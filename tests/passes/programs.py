@@ -203,6 +203,21 @@ BRANCHES = """
         return f
 """
 
+REPEATED = """
+    @R.function
+    def main(x: R.Tensor(("n", 4), "float32"), w: R.Tensor((4, 4), "float32")):
+        with R.dataflow():
+            scale = R.multiply(R.const(2.0, "float32"), R.const(3.0, "float32"))
+            a = R.matmul(x, w)
+            b = R.multiply(a, scale)
+            c = R.matmul(x, w)
+            d = R.nn.relu(c)
+            e = R.add(b, d)
+            gv = R.sum(e, axis=[1])
+            R.output(gv)
+        return gv
+"""
+
 PROGRAMS: Mapping[str, str] = MappingProxyType(
     {
         **CLOSURES,
@@ -218,6 +233,7 @@ PROGRAMS: Mapping[str, str] = MappingProxyType(
         "growing_recursion": GROWING_RECURSION,
         "casts_in_branches": CASTS_IN_BRANCHES,
         "branches": BRANCHES,
+        "repeated": REPEATED,
     }
 )
 

@@ -58,6 +58,11 @@ CASES = (
     ("capture", f"{LOWER.replace('Normalize', 'Normalize, LambdaLift')}, LowerAllocTensor, LowerRuntimeBuiltin"),
     ("dead", "Normalize, AttachGlobalSymbol"),
     ("dead", "RemovePurityChecking"),
+    ("repeated", "EliminateCommonSubexpr"),
+    ("repeated", "FoldConstant"),
+    ("repeated", "LegalizeOps, FuseOps(max_depth=4)"),
+    ("repeated", "LegalizeOps, FuseOps(max_depth=4), FuseTIR"),
+    ("repeated", "LegalizeOps, EliminateCommonSubexpr, CanonicalizeBindings, FuseOps"),
 )  # fmt: skip
 
 

@@ -49,7 +49,7 @@ def test_an_empty_pipeline_has_no_steps() -> None:
         ("Normalize, (", "PS001", "", "write passes like"),
         ("Normalize()()", "PS001", "Normalize()", ""),
         ("LambdaLift(nmes='tvm')", "PS002", "nmes='tvm'", "did you mean names?"),
-        ("LambdaLift('tvm')", "PS002", "'tvm'", "write name=value"),
+        ("LambdaLift('tvm')", "PS002", "'tvm'", "write names='tvm'"),
         ("LambdaLift(names='2020')", "PS002", "names='2020'", ""),
         ("Normalize(deep=1)", "PS002", "deep=1", "Normalize has no options"),
         ("LegalizeOps(functions=open('x'))", "PS002", "open('x')", "use strings"),

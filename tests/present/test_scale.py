@@ -42,6 +42,15 @@ def test_a_weight_that_a_large_graph_uses_everywhere_stands_beside_each_user() -
     assert drawn.node_count == graph.node_count
 
 
+def test_a_weight_has_one_node_until_a_graph_is_too_large_to_follow_its_edges() -> None:
+    """Graphviz takes minutes for a few hundred nodes with dozens of edges from one of them across all regions."""
+    small, large = graph_of(60), graph_of(300)
+    assert [node.title for node in small.nodes].count("x") == 1
+    assert not large.is_folded
+    assert max(Counter(edge.source for edge in large.edges).values()) <= 8
+    assert large.node_count == 302
+
+
 def test_lines_that_repeat_are_compared_in_linear_time() -> None:
     def texts(count: int) -> tuple[str, str]:
         before = "".join(f"v{number} = add(x)\n" for number in range(count))

@@ -1,6 +1,6 @@
 """Handmade recorded runs: a closure that is printed and called, and a deep recursion of 5,000 events."""
 
-from relax_core.present.models import CodeLine, Problem, Token
+from relax_core.present.models import CodeLine, Problem
 from relax_core.present.run_models import (
     Capture,
     Closure,
@@ -82,10 +82,10 @@ def _listing() -> tuple[InstructionLine, ...]:
     out: list[InstructionLine] = []
     for pc, (function, line, name, source, target) in enumerate(_LISTING):
         if pc == 0 or _LISTING[pc - 1][0] != function:
-            out += [InstructionLine(())] if pc else []
-            out.append(InstructionLine((Token(f"@{function}:", "synName"),), function=function))
-        text = f"  ret   {source}" if name == "ret" else f"  call  vm.builtin.{name:<18} in: {source:<20} dst: {target}"
-        out.append(InstructionLine(tokens(text), pc, line, function))
+            out += [InstructionLine("")] if pc else []
+            out.append(InstructionLine(f"@{function}:"))
+        text = f"ret   {source}" if name == "ret" else f"call  vm.builtin.{name:<18} in: {source:<20} dst: {target}"
+        out.append(InstructionLine(text, pc, line))
     return tuple(out)
 
 
@@ -183,9 +183,9 @@ def deep_run(first: int = 0) -> Run:
         "a recursion",
         tuple(CodeLine(tokens(line), i) for i, line in enumerate(source, 1)),
         (
-            InstructionLine((Token("@f:", "synName"),)),
-            InstructionLine(tokens("  call  f  in: %0  dst: %1"), 0, 3, "f"),
-            InstructionLine(tokens("  ret  %1"), 1, 4, "f"),
+            InstructionLine("@f:"),
+            InstructionLine("call  f  in: %0  dst: %1", 0, 3),
+            InstructionLine("ret   %1", 1, 4),
         ),
         (FunctionInfo("f", 2, registers),),
         first,
@@ -197,4 +197,35 @@ def deep_run(first: int = 0) -> Run:
         table,
         tuple(FlameSpan("f", i, len(every) - i, i) for i in range(0, 400)),
         end="`f` returned.",
+    )
+
+
+def long_run(count: int = 4000) -> Run:
+    """A function of so many bindings, each of which reads the one before it; the window begins in the middle."""
+    first, window = count // 2, 500
+    source = ("@R.function", "def main(x):", *(f"    v{i} = R.add(v{i - 1}, x)" for i in range(count)))
+    registers = tuple(Register(f"%{i}", f"v{i}", "(4,) f32", i + 3) for i in range(count))
+    events = tuple(
+        Event(0, i, i + 3, 0, True, f"`main` is about to add `v{i}`.", (Write(0, i, 0),))
+        for i in range(first, first + window)
+    )
+    whole = jumps((0,) * count)
+    columns = (whole.into, whole.over, whole.out, whole.back, whole.back_over)
+    table = Jumps(*(column[first : first + window + 1] for column in columns))
+    return Run(
+        "long",
+        "a long function",
+        tuple(CodeLine(tokens(line), i) for i, line in enumerate(source, 1)),
+        tuple(InstructionLine(f"call  add  in: %{i - 1}, %0  dst: %{i}", i, i + 3) for i in range(count)),
+        (FunctionInfo("main", 2, registers),),
+        first,
+        count,
+        (Frame(0, first, first + 3, (0,) * first),),
+        events,
+        VALUES,
+        table,
+        table,
+        executed_lines=tuple(range(3, first + 3)),
+        executed_pcs=tuple(range(first)),
+        end="`main` returned.",
     )

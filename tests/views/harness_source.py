@@ -8,6 +8,7 @@ from relax_core.present.models import (
     Diff,
     DiffRow,
     DiffSide,
+    Elsewhere,
     Fold,
     Graph,
     GraphEdge,
@@ -101,6 +102,7 @@ def _found(line: int, text: str, severity: str, message: str) -> Problem:
         line,
         column + len(text),
         "The range of an index is proven from the shapes where possible; elsewhere the access is checked.",
+        related=(Elsewhere("`C` is declared here", 11, 5),) if severity == "warning" else (),
     )
 
 

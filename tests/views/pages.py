@@ -26,8 +26,15 @@ def opened(page: str, selection: Selection) -> AppTest:
 
 def sent_to(app: AppTest) -> Sent:
     """Return view and model that each component of a page was sent, by the component's name."""
-    parts = {item.proto.component_name: item.proto.bytes.split(b"\n", 1) for item in app.get("bidi_component")}
-    return {name: (json.loads(head)["view"], json.loads(body)) for name, (head, body) in parts.items()}
+    views: dict[str, dict[str, Any]] = {}
+    models: dict[str, dict[str, Any]] = {}
+    for item in app.get("bidi_component"):
+        name = item.proto.component_name
+        head, body = map(json.loads, item.proto.bytes.split(b"\n", 1))
+        # What a component is sent apart has no view of its own.
+        views |= {name: head["view"]} if "view" in head else {}
+        models[name] = {**models.get(name, {}), **body}
+    return {name: (view, models[name]) for name, view in views.items()}
 
 
 def assert_accessible(page: Page, width: int) -> None:

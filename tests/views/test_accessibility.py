@@ -20,6 +20,7 @@ SCREENS = {
     "run": (f"run?{CLOSURE}", ".root[data-rev]"),
     "kernels": ("kernels?sample=tir/row_softmax.py&part=8", ".root[data-part='8']"),
     "operators": (f"operators?operator=topk&{CLOSURE}", ".root[data-rev]"),
+    "learn": (f"learn?{CLOSURE}", ".st-key-learn"),
 }
 
 

@@ -99,6 +99,26 @@ def test_a_network_is_offloaded_step_by_step_with_a_table_of_ones_own(page: Page
     expect(tables.get_by_role("status")).to_contain_text("expp, which is no operator; exp is one")
 
 
+TWO_BETWEEN = """#[version = "0.0.5"]
+def @main(%x: Tensor[(4, 4), float32]) {
+  nn.relu(exp(tanh(exp(nn.relu(%x)))))
+}
+"""
+
+
+def test_a_path_of_several_operators_is_shown_whole_and_tried_without(page: Page, app_url: str) -> None:
+    given = json.dumps({"patterns": [], "supported": {"acl": ["nn.relu"]}})
+    page.goto(f"{app_url}/partition?{urlencode(to_address(Selection(text=TWO_BETWEEN, table_text=given, pair=0)))}")
+    graph, tables = graph_of(page), tables_of(page)
+    row = tables.locator("tr[data-pair='0']")
+    expect(row).to_contain_text("blocking path")
+    expect(row.locator(".path .chip")).to_have_text(["acl 0", "exp", "tanh", "exp", "acl 1"])
+    expect(graph.locator("g.node.blocked")).to_have_count(3)
+    tables.get_by_role("button", name="Try with exp, tanh in acl", exact=True).click()
+    expect(tables.locator("tr[data-region]")).to_have_count(1, timeout=START_MS)
+    expect(tables.locator("tr[data-pair]")).to_have_count(0)
+
+
 def test_a_text_that_is_no_table_is_said_first_and_taken_back(page: Page, app_url: str) -> None:
     address = to_address(Selection(sample=SEED, table_text='{"patterns": ['))
     page.goto(f"{app_url}/partition?{urlencode(address)}")
@@ -115,7 +135,7 @@ def test_a_free_variable_leads_to_the_begin_that_it_stands_for(page: Page, app_u
     tables, graph = tables_of(page), graph_of(page)
     rows = tables.get_by_role("table", name="Problems").get_by_role("row")
     expect(rows).to_have_count(5)
-    expect(rows.last).to_contain_text("it stands for the begin of region match_key 9, which never ends")
+    expect(rows.last).to_contain_text("it stands for the begin of region match_key 8, which never ends")
     rows.last.get_by_role("button", name="Show the begin").click()
     steps = graph.get_by_role("radiogroup", name="Steps")
     expect(steps.get_by_role("radio", name="MergeCompilerRegions")).to_have_attribute("aria-checked", "true")

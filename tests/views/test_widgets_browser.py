@@ -234,6 +234,8 @@ def test_a_problem_leads_to_its_line_and_explains_itself(page: Page, harness_url
     assert root.locator("textarea").evaluate("box => box.value.slice(0, box.selectionStart).split('\\n').length") == 20
     root.get_by_role("button", name="JT001").first.click()
     expect(root.locator(".why")).to_contain_text("proven from the shapes")
+    root.get_by_role("button", name="line 11").first.click()
+    assert root.locator("textarea").evaluate("box => box.value.slice(0, box.selectionStart).split('\\n').length") == 11
 
 
 def test_a_click_in_the_text_selects_the_smallest_node(page: Page, harness_url: str) -> None:

@@ -80,3 +80,14 @@ def test_an_action_of_the_wrong_shape_is_dropped(node: object) -> None:
     at = select(app(), node, 1).run()
     assert at.session_state["seen"] is None
     assert not at.exception
+
+
+def test_a_component_that_is_there_again_is_sent_what_the_page_wants() -> None:
+    at = app()
+    select(at, "n5", 1)
+    at.session_state["wanted"] = "n5"
+    at.run()
+    # The page was left: its component reports nothing any more, and starts anew when the page is back.
+    at.session_state["g"] = {}
+    at.run()
+    assert payload(at)[0]["view"]["node"] == ["n5", 2]  # type: ignore[index]

@@ -53,7 +53,8 @@ def test_every_mark_and_kind_has_a_sign_and_a_colour() -> None:
 
 
 def test_style_sheets_name_only_tokens_that_exist() -> None:
-    known = {*LIGHT, "mono", "ui", "cell"}
+    scripts = "".join(path.read_text(encoding="utf-8") for path in WIDGETS.rglob("*.js"))
+    known = {*LIGHT, "mono", "ui", "cell", *re.findall(r'setProperty\("--(\w+)"', scripts)}
     for path in sorted(WIDGETS.rglob("*.css")):
         named = set(re.findall(r"var\(--(\w+)\)", path.read_text(encoding="utf-8")))
         assert named <= known, path.name

@@ -5,8 +5,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+import relax_core as rc
 from relax_core.bytecode.executable import DTypeConstant, ShapeConstant
-from relax_core.diagnostics import Diagnostic
+from relax_core.diagnostics import Diagnostic, RunError
 from relax_core.vm.machine import Machine
 from relax_core.vm.values import ShapeValue
 from tests.vm.assemble import assemble, result_of
@@ -73,6 +74,27 @@ def test_a_wrong_argument_is_described(check: str, value: Any, words: str) -> No
 def test_float64_has_a_hint() -> None:
     error = fails("@main(x) 1\n  call vm.builtin.check_tensor_info(%0, i1, c[2], c[0])\n  ret %0\n", np.zeros(2))
     assert "astype" in error.hint
+
+
+@pytest.mark.parametrize(
+    ("check", "value", "hint"),
+    [
+        ("check_tensor_info(%0, i1, void, c[0])", (1, 2), "numpy.array"),
+        ("check_tensor_info(%0, i0, void, c[0])", 3, "numpy.array"),
+        ("check_prim_value_info(%0, c[2], c[0])", np.zeros(()), "value.item()"),
+    ],
+    ids=["a list", "a number", "an array of rank 0"],
+)
+def test_a_value_of_python_in_the_wrong_place_has_a_hint(check: str, value: Any, hint: str) -> None:
+    assert hint in fails(f"@main(x) 1\n  call vm.builtin.{check}\n  ret %0\n", value).hint
+
+
+def test_a_field_of_a_tuple_is_said_to_be_one() -> None:
+    text = '@R.function\ndef main(t: R.Tuple(R.Prim("int64"), R.Prim("int64"))):\n    return t\n'
+    run = rc.VirtualMachine(rc.build(rc.parse(text)))
+    with pytest.raises(RunError, match="a field of `t` of `main` must be a scalar int64") as caught:
+        run["main"]((3, np.array(4)))
+    assert "value.item()" in caught.value.diagnostics[0].hint
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from relax_core.diagnostics import RunError
+from relax_core.vm.packed import Registry
 from relax_core.vm.values import Closure, kind_of
 from relax_core.vm.virtual_machine import VirtualMachine
 from tests.vm.assemble import result_of
@@ -83,6 +85,29 @@ def test_it_is_returned_to_the_host_who_calls_it(kind: str) -> None:
     closure = vm["main"](X, K, True)
     assert repr(closure) == "<closure>"
     assert np.array_equal(closure(X), expected(kind))
+
+
+@pytest.mark.parametrize("way", ["an argument", "in a tuple", "an argument of a closure", "a result"])
+def test_it_is_refused_by_a_machine_of_another_executable(way: str) -> None:
+    """The index of a function says nothing in another program."""
+    home, other = (VirtualMachine(executable_of(program(kind, "return {f}"))) for kind in KINDS if "local" in kind)
+    foreign = home["main"](X, K, True)
+    own = other["main"](X, K, True)
+    registry = Registry()
+    registry.register("foreign", lambda: foreign)
+    calling = VirtualMachine(
+        executable_of(program("a global function", 'r = R.call_packed("foreign")\nreturn r')), registry=registry
+    )
+    calls = {
+        "an argument": lambda: other["apply"](foreign, X),
+        "in a tuple": lambda: other["apply"]((foreign,), X),
+        "an argument of a closure": lambda: own(foreign),
+        "a result": lambda: calling["main"](X, K, True),
+    }
+    with pytest.raises(RunError, match="is one of another executable") as caught:
+        calls[way]()
+    assert [item.code for item in caught.value.diagnostics] == ["VM016"]
+    assert np.array_equal(other["apply"](own, X), expected("a local function with a capture"))
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -57,6 +57,7 @@ EXPECTED: dict[str, tuple[Values, Callable[..., Any]]] = {
     "mlp": ((floats(4, 8), floats(8, 16), floats(16), floats(16, 3)), mlp),
     "packed_tile": ((floats(2, 3),), lambda x: np.tile(x, (1, 2))),
     "several_modules": ((floats(2, 3),), lambda x: x + x),
+    "storage_reused": ((floats(4),), lambda x: 10 * x),
     "symbolic_shapes": ((floats(2, 3), floats(3, 5)), symbolic),
     "unreached_packed": ((X, N(False)), lambda x, c: x + x),
     "virtual_devices": ((floats(2, 3),), np.exp),

@@ -12,7 +12,8 @@ from views.connection import ask, program_of
 from views.failures import show_failure, show_offer
 from views.frame import bar, page, status_line
 from views.heights import pane_height, stacked_height
-from views.state import open_group, opened_groups, select, selection
+from views.selecting import on_graph
+from views.state import opened_groups, select, selection
 from views.widgets.channel import Buttons
 from views.widgets.devices import DevicesAction, devices
 from views.widgets.editor import EditorAction, editor
@@ -27,17 +28,10 @@ _SUGGESTED = ("relay/devices.relay", "relay/map_three_times.relay", "relay/lstm_
 
 
 def _on_graph(action: GraphAction) -> None:
-    match action.kind:
-        case "select":
-            select(node=action.node)
-        case "tab":
-            select(function=action.command, node="")
-        case "step":
-            select(view=action.command)
-        case "open":
-            open_group("devices", action.command)
-        case _:
-            pass
+    if action.kind == "step":
+        select(view=action.command)
+    else:
+        on_graph("devices", action)
 
 
 def _on_text(action: EditorAction) -> None:
@@ -97,8 +91,9 @@ def _choose_options() -> None:
         format_func=lambda name: f"Default: {name}",
         on_change=changed,
         label_visibility=folded,
-        width=150,
+        width=140,
     )
+    st.caption("As in", width="content")
     st.segmented_control("As in", _AS_IN, key="devices.as_in", on_change=changed, label_visibility=folded)
     st.toggle("Clone", key="devices.clone", on_change=changed, help="Clone a function that is used on two devices")
     if options.as_in == "reported":
@@ -200,7 +195,7 @@ def _counted(view: DevicesView) -> str:
 with page():
     given = program_of(selection())
     with bar():
-        _choose_options()
+        choosing = st.container(horizontal=True, vertical_alignment="center", gap="xsmall", width="content")
         exporting = st.container(width="content")
     source = ask(Open(given))
     detail = ""
@@ -209,6 +204,8 @@ with page():
     elif source.code.language != "relay":
         _explain(source)
     else:
+        with choosing:
+            _choose_options()
         view = ask(DevicesOf(given, _options()))
         if isinstance(view, Failure):
             show_failure(view)

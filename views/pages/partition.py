@@ -3,15 +3,16 @@
 import msgspec
 import streamlit as st
 
-from relax_core.engine.protocol import Failure, GraphOf, Inspect, Open, PartitionOf, Program, SourceView
-from relax_core.present.models import Graph, Inspector, Problem
+from relax_core.engine.protocol import Failure, GraphOf, Open, PartitionOf, Program, SourceView
+from relax_core.present.models import Graph, Problem
 from relax_core.present.partition_models import LETS, Lets, PartitionView
 from views import SOURCE
 from views.connection import ask, program_of
 from views.failures import show_failure, show_offer
 from views.frame import bar, page, status_line
-from views.heights import pane_height, stacked_height
-from views.state import Selection, go_to_line, open_group, opened_groups, select, selection
+from views.heights import CHROME, pane_height, stacked_height
+from views.selecting import on_graph, show_inspector
+from views.state import Selection, go_to_line, opened_groups, select, selection
 from views.tables import (
     patterns_of,
     sample_table,
@@ -27,7 +28,6 @@ from views.tables import (
     without_pattern,
 )
 from views.widgets.graph import GraphAction, graph
-from views.widgets.inspector import InspectorAction, inspector
 from views.widgets.regions import RegionsAction, regions
 
 # The step that the report and its ids are of.
@@ -38,17 +38,10 @@ _SUGGESTED = ("relay/library_call_two.relay", "relay/partition_branches.relay", 
 
 
 def _on_graph(action: GraphAction) -> None:
-    match action.kind:
-        case "select":
-            select(node=action.node)
-        case "tab":
-            select(function=action.command, node="")
-        case "step":
-            select(step=int(action.command), node="", pair=-1)
-        case "open":
-            open_group("partition", action.command)
-        case _:
-            pass
+    if action.kind == "step":
+        select(step=int(action.command), node="", pair=-1)
+    else:
+        on_graph("partition", action)
 
 
 def _on_regions(action: RegionsAction) -> None:
@@ -87,11 +80,6 @@ def _edited(table: str, action: RegionsAction) -> str:
             return ""
 
 
-def _on_inspector(action: InspectorAction) -> None:
-    if action.kind == "select":
-        select(node=action.node)
-
-
 def _lets(current: Selection) -> Lets:
     return LETS[LETS.index(current.lets)] if current.lets in LETS else "values"
 
@@ -110,7 +98,7 @@ def _choose_table(program: str) -> None:
         format_func=lambda name: f"Table: {name}{', edited' if current.table_text else ''}",
         on_change=picked,
         label_visibility="collapsed",
-        width=180,
+        width=150,
     )
 
 
@@ -120,6 +108,7 @@ def _choose_lets() -> None:
     def picked() -> None:
         select(lets=st.session_state["partition.lets"] or "values", pair=-1, node="")
 
+    st.caption("Lets", width="content")
     st.segmented_control("Lets", LETS, key="partition.lets", on_change=picked, label_visibility="collapsed")
 
 
@@ -229,9 +218,8 @@ def _show_graph(view: PartitionView, source: SourceView, program: Program, step:
 def _show_tables(view: PartitionView, program: Program, problems: tuple[Problem, ...]) -> None:
     current = selection()
     if current.node:
-        found = ask(Inspect(program, current.node, is_followed=False))
-        shown = Inspector(title="") if isinstance(found, Failure) else found
-        inspector(shown, key="partition.inspector", height="calc(38vh - 60px)", on_action=_on_inspector)
+        height = f"calc(38vh - {CHROME // 2}px)"
+        show_inspector("partition", program, height=height, is_drawer=False, is_followed=False)
     table = table_text(current, program.text)
     action = regions(
         view,
@@ -242,7 +230,7 @@ def _show_tables(view: PartitionView, program: Program, problems: tuple[Problem,
         supported=supported_of(table),
         problems=problems,
         is_edited=bool(current.table_text),
-        height=pane_height(_BAR_WIDTH, 62, 79) if current.node else pane_height(_BAR_WIDTH),
+        height=pane_height(_BAR_WIDTH, 62, CHROME - CHROME // 2) if current.node else pane_height(_BAR_WIDTH),
         on_action=_on_regions,
     )
     if action is not None and action.kind == "line":
@@ -277,9 +265,7 @@ def _balance(view: PartitionView) -> str:
 with page():
     given = program_of(selection())
     with bar():
-        _choose_table(given.text)
-        _choose_lets()
-        _choose_options(given.text)
+        choosing = st.container(horizontal=True, vertical_alignment="center", gap="xsmall", width="content")
         exporting = st.container(width="content")
     source = ask(Open(given))
     detail = ""
@@ -288,6 +274,10 @@ with page():
     elif source.code.language != "relay":
         _explain(source)
     else:
+        with choosing:
+            _choose_table(given.text)
+            _choose_lets()
+            _choose_options(given.text)
         view, program, problems = _partition(given)
         if isinstance(view, Failure):
             show_failure(view)

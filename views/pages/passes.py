@@ -1,29 +1,33 @@
 """The Passes page: the pipeline, what each pass changed as text and graph, and why."""
 
 import re
+from functools import partial
 from typing import get_args
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from relax_core.engine.debug.replies import Bisection, ValueRow
 from relax_core.engine.debug.requests import BisectOf, CompareValuesOf
-from relax_core.engine.protocol import CompareGraph, Failure, Inspect, Open, PipelineOf, StageOf, StageView
-from relax_core.present.models import Inspector, Pipeline
+from relax_core.engine.protocol import CompareGraph, Failure, Open, PipelineOf, StageOf, StageView
+from relax_core.present.models import Pipeline
 from views.connection import ask, program_of, run_again
+from views.exports import stages_csv
 from views.failures import show_failure
 from views.frame import bar, chip, page, status_line
-from views.heights import pane_height
+from views.heights import CHROME, pane_height, stacked_height
+from views.selecting import on_graph, show_inspector, shown_side
 from views.state import select, selection
 from views.widgets.diff import DiffAction, DiffTab, diff
-from views.widgets.graph import GraphAction, graph
-from views.widgets.inspector import InspectorAction, inspector
+from views.widgets.graph import graph
 from views.widgets.pipeline import PipelineAction
 from views.widgets.pipeline import pipeline as pipeline_list
 
 _VIEWS: tuple[DiffTab, ...] = get_args(DiffTab)
 _CYCLE: tuple[DiffTab, ...] = ("text", "graph", "both")
 # In a narrower window the context bar has two rows.
-_BAR_WIDTH = 1210
+_BAR_WIDTH = 1240
+_LOWER_HALF = f"calc(50vh - {CHROME - CHROME // 2}px)"
 _VALUE_ROWS = 500
 _NAMES = re.compile(r"LambdaLift\s*(\([^)]*\))?")
 
@@ -47,21 +51,6 @@ def _on_diff(action: DiffAction) -> None:
             select(view=action.command)
         case "stage":
             select(stage=action.stage, node="")
-
-
-def _on_graph(action: GraphAction) -> None:
-    match action.kind:
-        case "select":
-            select(node=action.node)
-        case "side":
-            st.session_state["passes.side"] = action.side
-        case _:
-            pass
-
-
-def _on_inspector(action: InspectorAction) -> None:
-    if action.kind == "select":
-        select(node=action.node)
 
 
 def _view() -> DiffTab:
@@ -148,6 +137,17 @@ def _show_culprit(stage: int) -> None:
     select(stage=stage, view="values", node="")
 
 
+def _export(pipeline: Pipeline, view: StageView) -> None:
+    """Offer the text after the pass that is shown, and the list of passes."""
+    stem = selection().sample.rsplit("/", 1)[-1].partition(".")[0] or "module"
+    name = view.detail.name.partition("(")[0]
+    with st.popover("Export"), st.container(horizontal=True, gap="xsmall"):
+        text, stages = view.after.text, stages_csv(pipeline)
+        ending = "relay" if view.after.language == "relay" else "py"
+        st.download_button(f"Text after {name}", text, f"{stem}.{name}.{ending}", key="passes.text", on_click="ignore")
+        st.download_button("Passes as CSV", stages, f"{stem}.passes.csv", key="passes.csv", on_click="ignore")
+
+
 def _values(stage: int, found: Bisection | Failure | None) -> tuple[tuple[ValueRow, ...], str]:
     """Compare the values of bindings before and after a stage."""
     program = program_of(selection())
@@ -178,7 +178,7 @@ def _show_stage(pipeline: Pipeline, view: StageView, stage: int, found: Bisectio
         tab=shown,
         selected=current.node,
         values=_values(stage, found) if shown == "values" else ((), ""),
-        height={"both": pane_height(_BAR_WIDTH, 50, 70), "graph": "auto"}.get(shown, pane_height(_BAR_WIDTH)),
+        height={"both": pane_height(_BAR_WIDTH, 50, CHROME // 2), "graph": "auto"}.get(shown, pane_height(_BAR_WIDTH)),
         on_action=_on_diff,
     )
     if shown in ("both", "graph"):
@@ -190,20 +190,20 @@ def _show_stage(pipeline: Pipeline, view: StageView, stage: int, found: Bisectio
             reply,
             key="passes.graph",
             selected=current.node,
-            side=st.session_state.get("passes.side", "both"),
+            side=shown_side("passes"),
             title="Compare",
             note="one layout for both sides: what is unchanged stays put",
-            height="calc(50vh - 69px)" if shown == "both" else pane_height(_BAR_WIDTH, less=210),
-            on_action=_on_graph,
+            height=_LOWER_HALF if shown == "both" else pane_height(_BAR_WIDTH, less=CHROME + 71),
+            on_action=partial(on_graph, "passes"),
         )
 
 
-def _show(pipeline: Pipeline, found: Bisection | Failure | None) -> None:
+def _show(pipeline: Pipeline, found: Bisection | Failure | None, exporting: DeltaGenerator) -> None:
     current = selection()
     stage = current.stage if 0 <= current.stage < len(pipeline.stages) else _first_changed(pipeline)
     left, middle, right = st.columns([280, 874, 286], gap=None)
     with left:
-        height = pane_height(_BAR_WIDTH)
+        height = stacked_height(_BAR_WIDTH)
         stages = found.stages if isinstance(found, Bisection) else ()
         verdicts = tuple((item.index, item.verdict, item.words) for item in stages)
         pipeline_list(
@@ -214,13 +214,12 @@ def _show(pipeline: Pipeline, found: Bisection | Failure | None) -> None:
         if isinstance(view, Failure):
             show_failure(view)
         else:
+            with exporting:
+                _export(pipeline, view)
             with st.container(gap=None):
                 _show_stage(pipeline, view, stage, found)
     with right, st.container(key="drawer"):
-        node = ask(Inspect(program_of(current), current.node)) if current.node else Inspector(title="")
-        shown = Inspector(title="") if isinstance(node, Failure) else node
-        height = pane_height(_BAR_WIDTH)
-        inspector(shown, key="passes.inspector", is_drawer=True, height=height, on_action=_on_inspector)
+        show_inspector("passes", program_of(current), height=pane_height(_BAR_WIDTH))
 
 
 with page():
@@ -229,6 +228,7 @@ with page():
         if st.button("Run again", type="primary", key="passes.again"):
             run_again()
         results = st.container(horizontal=True, vertical_alignment="center", gap="xsmall", width="content")
+        exporting = st.container(width="content")
     source = ask(Open(program_of(selection())))
     stages = ask(PipelineOf(program_of(selection())))
     with form:
@@ -245,5 +245,5 @@ with page():
         found = _results()
         with results:
             _show_results(found)
-        _show(stages, found)
+        _show(stages, found, exporting)
     status_line(None if isinstance(source, Failure) else source.status)

@@ -2,14 +2,18 @@
 
 import streamlit as st
 
+from relax_core.engine.debug.requests import MemoryOf
 from relax_core.engine.protocol import Failure, HitsOf, Open, RunOf, StopOf
+from relax_core.present.memory_models import MemoryView
 from relax_core.present.run_models import PointHits, Run
-from views.connection import ask, program_of, run_again
+from views.connection import ask, run_again
 from views.failures import show_failure
 from views.frame import bar, chip, page, status_line
 from views.heights import pane_height
 from views.points import read, written
+from views.run_changes import ask_for_change, changes_form, fault, make_change
 from views.run_forms import inputs_form, options_form, profile_button, values_form
+from views.run_program import run_program, unchanged_program
 from views.state import select, selection
 from views.widgets.stepper import StepperAction, stepper
 
@@ -19,6 +23,8 @@ _CONTINUES = "run.continues"
 _WINDOW = "run.window"
 # What the conditions of breakpoints came to: a number for the question, and the answer.
 _HITS = "run.hits"
+# What stands beside the registers.
+_TABS = (("source", "Source"), ("memory", "Memory"))
 # In a narrower window the context bar has two rows.
 _BAR_WIDTH, _ERROR_BAR_WIDTH = 970, 1210
 
@@ -31,6 +37,11 @@ def _on_step(action: StepperAction) -> None:
             select(time=action.to, view=action.by, breakpoints=written(action.breakpoints))
             if action.command in ("continue", "continue_back"):
                 st.session_state[_CONTINUES] = action.command
+        case "tab":
+            select(tab="" if action.command == _TABS[0][0] else action.command)
+        case "change":
+            select(time=action.at, view=action.by, breakpoints=written(action.breakpoints))
+            ask_for_change(action)
         case _:
             pass
 
@@ -42,7 +53,7 @@ def _continue() -> None:
         return
     current = selection()
     points = read(current.breakpoints)
-    stop = ask(StopOf(program_of(current), max(0, current.time), points, is_back=command == "continue_back"))
+    stop = ask(StopOf(run_program(), max(0, current.time), points, is_back=command == "continue_back"))
     if not isinstance(stop, Failure):
         select(time=stop.time)
 
@@ -62,7 +73,7 @@ def _go(time: int) -> None:
 
 def _run() -> Run | Failure:
     """Ask for the window of the run that is shown; it stays while the time is in it, so that a step sends nothing."""
-    program, time = program_of(selection()), max(0, selection().time)
+    program, time = run_program(), max(0, selection().time)
     name, event, first, last = st.session_state.get(_WINDOW, (0, 0, 0, -1))
     if name != hash(program) or not first <= time <= last:
         event = time
@@ -77,7 +88,7 @@ def _hits(run: Run) -> tuple[PointHits, ...]:
     conditional = tuple(point for point in read(selection().breakpoints) if point.condition)
     if not conditional:
         return ()
-    request = HitsOf(program_of(selection()), conditional, run.first_event, run.first_event + len(run.events))
+    request = HitsOf(run_program(), conditional, run.first_event, run.first_event + len(run.events))
     known, points = st.session_state.get(_HITS, (0, ()))
     if known == hash(request):
         return points
@@ -86,6 +97,14 @@ def _hits(run: Run) -> tuple[PointHits, ...]:
         return ()
     st.session_state[_HITS] = (hash(request), reply.points)
     return reply.points
+
+
+def _memory() -> MemoryView | None:
+    """Ask for the memory of the run while its tab is open."""
+    if selection().tab != _TABS[1][0]:
+        return None
+    reply = ask(MemoryOf(run_program()))
+    return None if isinstance(reply, Failure) else reply
 
 
 def _show(run: Run) -> None:
@@ -97,6 +116,10 @@ def _show(run: Run) -> None:
         by="instruction" if current.view == "instruction" else "binding",
         breakpoints=read(current.breakpoints),
         hits=_hits(run),
+        fault=fault(),
+        tabs=_TABS,
+        tab=current.tab or _TABS[0][0],
+        memory=_memory(),
         height=pane_height(_BAR_WIDTH if run.problem is None else _ERROR_BAR_WIDTH),
         on_action=_on_step,
     )
@@ -108,9 +131,10 @@ with page():
         if st.button("Run again", type="primary", key="run.again"):
             run_again()
             select(time=-1)
-    source = ask(Open(program_of(selection())))
+    source = ask(Open(unchanged_program()))
     is_cancelled = isinstance(source, Failure) and source.kind == "cancelled"
     if not is_cancelled:
+        make_change()
         _continue()
     run = source if isinstance(source, Failure) and is_cancelled else _run()
     if not isinstance(source, Failure):
@@ -118,6 +142,7 @@ with page():
             inputs_form(source)
             options_form()
             if isinstance(run, Run):
+                changes_form()
                 values_form(run)
                 profile_button()
                 _to_the_stop(run)

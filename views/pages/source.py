@@ -1,21 +1,23 @@
 """The Source page: the text with its problems, a graph per function, and the selected node."""
 
+from functools import partial
 from types import MappingProxyType
 from typing import Literal, NamedTuple
 
 import streamlit as st
 
-from relax_core.engine.protocol import Ast, Failure, GraphOf, Inspect, Open, RestoreLayout, Script, SourceView
-from relax_core.present.models import Code, Graph, Inspector
+from relax_core.engine.protocol import Ast, Failure, GraphOf, Open, RestoreLayout, Script, SourceView
+from relax_core.present.models import Code, Graph
 from views import PASSES, RUN
 from views.connection import ask, program_of
 from views.failures import show_failure
 from views.frame import bar, chip, page, status_line, upload
-from views.heights import pane_height
-from views.state import go_to_line, line_to_show, open_group, open_text, opened_groups, select, selection
+from views.heights import CHROME, TOUR, pane_height
+from views.selecting import on_graph, show_inspector
+from views.state import line_to_show, open_text, opened_groups, select, selection
+from views.tour import offer
 from views.widgets.editor import EditorAction, editor
-from views.widgets.graph import GraphAction, graph
-from views.widgets.inspector import InspectorAction, inspector
+from views.widgets.graph import graph
 
 _TARGET = "source.target"
 # In a narrower window the context bar has two rows.
@@ -65,28 +67,6 @@ def _on_edit(action: EditorAction) -> None:
                 open_text(action.text)
         case "open":
             open_text(action.text, sample=action.name)
-
-
-def _on_graph(action: GraphAction) -> None:
-    match action.kind:
-        case "select":
-            select(node=action.node)
-        case "tab":
-            select(function=action.command, node="")
-        case "open":
-            open_group("source", action.command)
-        case _:
-            pass
-
-
-def _on_inspector(action: InspectorAction) -> None:
-    match action.kind:
-        case "select":
-            select(node=action.node)
-        case "line":
-            go_to_line(action.line)
-        case _:
-            pass
 
 
 @st.dialog("Restore layout", width="large")
@@ -148,7 +128,7 @@ def _run_command(text: str) -> None:
             pass
 
 
-def _show_editor(view: SourceView) -> None:
+def _show_editor(view: SourceView, height: str) -> None:
     current = selection()
     code: Code = view.code
     is_tree = current.view == "tree"
@@ -164,12 +144,12 @@ def _show_editor(view: SourceView) -> None:
         tab="tree" if is_tree else "text",
         actions=() if is_tree else _ACTIONS[view.code.language],
         is_readonly=is_tree,
-        height=pane_height(_BAR_WIDTH),
+        height=height,
         on_action=_on_edit,
     )
 
 
-def _show_graph(view: SourceView) -> None:
+def _show_graph(view: SourceView, height: str) -> None:
     current = selection()
     first = ("main",) if "main" in view.functions else view.entries or view.functions
     function = current.function if current.function in view.functions else next(iter(first), "")
@@ -186,17 +166,9 @@ def _show_graph(view: SourceView) -> None:
         selected=current.node,
         tabs=tuple((name, f"@{name}") for name in view.functions),
         tab=function,
-        height=pane_height(_BAR_WIDTH),
-        on_action=_on_graph,
+        height=height,
+        on_action=partial(on_graph, "source"),
     )
-
-
-def _show_inspector() -> None:
-    current = selection()
-    reply = ask(Inspect(program_of(current), current.node)) if current.node else Inspector(title="")
-    found = Inspector(title="") if isinstance(reply, Failure) else reply
-    height = pane_height(_BAR_WIDTH)
-    inspector(found, key="source.inspector", is_drawer=True, height=height, on_action=_on_inspector)
 
 
 with page():
@@ -208,6 +180,7 @@ with page():
             st.switch_page(PASSES)
         if st.button("Step through", key="source.run"):
             st.switch_page(RUN)
+    less = CHROME + TOUR if offer() else CHROME
     source = ask(Open(program_of(selection())))
     if isinstance(source, Failure):
         show_failure(source)
@@ -220,12 +193,13 @@ with page():
                 chip("layout lost: Restore layout", "orange")
         with printing:
             _offer_printing(source)
+        height = pane_height(_BAR_WIDTH, less=less)
         left, middle, right = st.columns([648, 506, 286], gap=None)
         with left:
-            _show_editor(source)
+            _show_editor(source, height)
         with middle:
-            _show_graph(source)
+            _show_graph(source, height)
         with right, st.container(key="drawer"):
-            _show_inspector()
+            show_inspector("source", program_of(selection()), height=height)
         status_line(source.status)
         _run_command(source.code.text)

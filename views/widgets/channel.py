@@ -8,7 +8,7 @@ as it was, and Streamlit does not send it again.
 
 import hashlib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Generic, TypeVar, cast
 
@@ -17,7 +17,7 @@ import streamlit as st
 from streamlit.components.v2 import component
 
 STATIC = Path(__file__).resolve().parents[2] / "static"
-PANE_HEIGHT = "calc(100vh - 139px)"
+PANE_HEIGHT = "calc(100vh - 125px)"
 """Fills the window between the context bar and the status line."""
 
 # A loader must be two lines: one line is taken for a path. The address is relative to the page, since the loader
@@ -41,6 +41,16 @@ class _Command:
 
 
 @dataclass(frozen=True, slots=True)
+class _Sent:
+    """What a component got last: the model, and its JSON with what identifies that."""
+
+    model: object
+    fields: tuple[str, ...]
+    body: bytes
+    revision: str
+
+
+@dataclass(frozen=True, slots=True)
 class Channel(Generic[Action]):
     """A registered component and the type of what its user does."""
 
@@ -56,25 +66,35 @@ class Channel(Generic[Action]):
         view: Mapping[str, object],
         commands: Mapping[str, object],
         mirrored: Mapping[str, object] | None = None,
+        base: tuple[str, ...] = (),
         on_action: Callable[[Action], None] | None = None,
     ) -> Action | None:
         """Show the component and return what its user did since the last run, None for nothing.
 
         `on_action` is called with the same before the script runs, for pages whose upper part depends on it.
         A name in `commands` that is a field of the action is compared with what the component reported. Values in
-        `mirrored` are commands whose value the model holds: only the number is sent.
+        `mirrored` are commands whose value the model holds: only the number is sent. The fields in `base` are sent
+        apart from the rest, and not again while they stay as they are.
         """
         raw = _stored_action(key)
         fresh = raw if _is_fresh(key, raw) else None
+        if raw is None:
+            _forget_shown(key, (*commands, *(mirrored or {})))
         sent = {name: _command(key, name, wanted, fresh) for name, wanted in commands.items()}
         marks = {name: (None, _command(key, name, wanted, fresh)[1]) for name, wanted in (mirrored or {}).items()}
-        body = msgspec.json.encode(model)
-        head = {"rev": hashlib.blake2b(body, digest_size=8).hexdigest(), "view": {**view, **sent, **marks}}
+        rest = tuple(name for name in model.__struct_fields__ if name not in base)
+        body, below = _sent(key, model, rest), _sent(f"{key}.base", model, base) if base else None
+        head = {"rev": body.revision, "view": {**view, **sent, **marks}}
+        if below is not None:
+            head["base"] = below.revision
         self.mount(
             key=key,
-            data=msgspec.json.encode(head) + b"\n" + body,
+            data=msgspec.json.encode(head) + b"\n" + body.body,
             on_action_change=lambda: self._call(key, on_action),
         )
+        if below is not None:
+            with st.container(key=f"{key}.base"):
+                self.mount(key=f"{key}.below", data=b'{"gives":"%b"}\n%b' % (below.revision.encode(), below.body))
         return self._read(fresh)
 
     def _call(self, key: str, on_action: Callable[[Action], None] | None) -> None:
@@ -103,6 +123,17 @@ def channel(name: str, action: type[Action]) -> Channel[Action]:
     return Channel(name, action, mount)
 
 
+def _sent(key: str, model: msgspec.Struct, fields: tuple[str, ...]) -> _Sent:
+    """Return the JSON of some fields of a model, which is made once for a model."""
+    known: _Sent | None = st.session_state.get(f"{key}.sent")
+    if known is not None and known.model is model and known.fields == fields:
+        return known
+    body = msgspec.json.encode({name: getattr(model, name) for name in fields})
+    sent = _Sent(model, fields, body, hashlib.blake2b(body, digest_size=8).hexdigest())
+    st.session_state[f"{key}.sent"] = sent
+    return sent
+
+
 def _stored_action(key: str) -> Mapping[str, object] | None:
     state: object = st.session_state.get(key)
     action: object = state.get("action") if isinstance(state, Mapping) else None  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]  # session state is untyped
@@ -114,6 +145,14 @@ def _is_fresh(key: str, raw: Mapping[str, object] | None) -> bool:
     is_fresh = number != st.session_state.get(f"{key}.seq", 0)
     st.session_state[f"{key}.seq"] = number
     return is_fresh and raw is not None
+
+
+def _forget_shown(key: str, names: tuple[str, ...]) -> None:
+    """Expect of a component that reported nothing, since it is there or there again, no more than it was sent."""
+    for name in names:
+        known: _Command | None = st.session_state.get(f"{key}.{name}")
+        if known is not None:
+            st.session_state[f"{key}.{name}"] = replace(known, wanted=known.value, shown=known.value)
 
 
 def _command(key: str, name: str, wanted: object, fresh: Mapping[str, object] | None) -> tuple[object, int]:

@@ -1,6 +1,9 @@
 // Two texts side by side with the pass's head, and its rewrites and remarks.
 
 const VALUE_SIGN = { equal: ["=", ""], close: ["≈", ""], different: ["✕", "removed"], missing: ["−", ""], added: ["+", ""] };
+// Room behind a change that was behind the right edge, and how many marks of a side are looked at for it.
+const CHANGE_MARGIN = 60;
+const MARKS_SEEN = 200;
 const REMARK_TONE = { applied: "added", missed: "warning", note: "" };
 
 function createDiff(root, tell) {
@@ -13,6 +16,7 @@ function createDiff(root, tell) {
   let selected = "";
   let open = new Set();
   let halves = [];
+  let items = [];
   onSharedSelection(root, (node) => mark(node, true));
   return { setModel, setView };
 
@@ -69,32 +73,48 @@ function createDiff(root, tell) {
       const lines = el("div", { class: "code lines" });
       const title = which ? model.after_title : model.before_title;
       const half = el("div", { class: "half", role: "region", "aria-label": title, tabindex: "0" }, el("div", { class: "name" }, title), lines);
-      halves.push({ lines, which });
+      const side = { lines, which, texts: [] };
+      side.rows = createRows(sides, lines, (place) => drawItem(side, place));
+      side.find = createFind(root, title, { texts: () => side.texts, reveal: side.rows.reveal, redraw: side.rows.refresh });
+      half.firstChild.append(side.find.element);
+      halves.push(side);
       sides.append(half);
     }
     drawLines();
+    for (const { find } of halves) find.reset();
+    requestAnimationFrame(showChange);
     if (model.is_unchanged && !model.rows.length) return [el("div", { class: "items" }, el("div", { class: "state" }, el("b", {}, "Unchanged"), "This pass leaves the module as it is."))];
     return [sides];
   }
 
+  // Lists what is shown: a row of the model, or its first row and the count of a fold.
   function drawLines() {
-    for (const { lines, which } of halves) {
-      const out = [];
-      let i = 0;
-      const folds = new Map(model.folds.filter(([first]) => !open.has(first)).map((fold) => [fold[0], fold[1]]));
-      while (i < model.rows.length) {
-        const count = folds.get(i);
-        if (count) {
-          const first = i;
-          out.push(el("button", { type: "button", class: "fold", "aria-expanded": "false", click: () => expand(first) }, `⋯ ${count} unchanged lines`));
-          i += count;
-        } else {
-          out.push(drawLine(model.rows[i][which]));
-          i += 1;
-        }
-      }
-      lines.replaceChildren(...out);
+    const folds = new Map(model.folds.filter(([first]) => !open.has(first)).map((fold) => [fold[0], fold[1]]));
+    items = [];
+    for (let row = 0; row < model.rows.length; row += folds.get(row) || 1) items.push([row, folds.get(row) || 0]);
+    for (const half of halves) {
+      half.texts = items.map(([row, count]) => (count ? "" : textOf(model.rows[row][half.which])));
+      half.rows.set(items.length, half.texts.reduce((longest, text) => Math.max(longest, text.length), 0));
     }
+  }
+
+  function textOf(line) {
+    return line ? line.tokens.map(([text]) => text).join("") : "";
+  }
+
+  function drawItem(half, place) {
+    const [row, count] = items[place];
+    if (!count) return drawLine(model.rows[row][half.which], half.find.marks(half.texts[place]));
+    return el("button", { type: "button", class: "fold", "aria-expanded": "false", click: () => expand(row) }, el("span", {}, `⋯ ${count} unchanged lines`));
+  }
+
+  // A change behind the right edge of both texts is brought into sight.
+  function showChange() {
+    const marks = halves.flatMap(({ lines }) => [...lines.querySelectorAll(".ln u")].slice(0, MARKS_SEEN).map((mark) => ({ mark, half: lines.parentNode })));
+    const behind = ({ mark, half }) => mark.getBoundingClientRect().right - half.getBoundingClientRect().right;
+    if (!marks.length || marks.some((found) => behind(found) < 0)) return;
+    const by = Math.min(...marks.map(behind)) + CHANGE_MARGIN;
+    for (const { lines } of halves) lines.parentNode.scrollLeft = by;
   }
 
   function expand(first) {
@@ -103,14 +123,15 @@ function createDiff(root, tell) {
     mark(selected, false);
   }
 
-  function drawLine(line) {
+  function drawLine(line, hits) {
     if (!line) return el("div", { class: "ln filler", "aria-hidden": "true" }, el("span", { class: "g" }), el("span", { class: "s" }), el("span", { class: "t" }));
     const isPlain = line.mark === "unchanged";
     const number = el("span", { class: "g", data: line.node ? { node: line.node } : {} }, line.number ? String(line.number) : "↪");
     if (line.node) number.addEventListener("click", () => choose(line));
     const sign = isPlain || !line.number ? "" : MARK_SIGN[line.mark];
-    return el("div", { class: "ln " + (isPlain ? "" : line.mark), data: { line: line.number, node: line.node } }, number,
-      el("span", { class: "s" }, sign && el("span", { role: "img", "aria-label": line.mark }, sign)), el("span", { class: "t" }, line.tokens.map(tokenSpan)));
+    const look = (isPlain ? "" : line.mark) + (line.node && line.node === selected ? " sel" : "");
+    return el("div", { class: "ln " + look, data: { line: line.number, node: line.node } }, number,
+      el("span", { class: "s" }, sign && el("span", { role: "img", "aria-label": line.mark }, sign)), el("span", { class: "t" }, markedSpans(line.tokens, hits)));
   }
 
   function choose(line) {
@@ -122,17 +143,10 @@ function createDiff(root, tell) {
   function mark(node, isFromOutside) {
     selected = node;
     root.dataset.selected = node;
-    let shown = false;
-    for (const { lines } of halves) {
-      for (const row of lines.children) {
-        const isOn = node !== "" && row.dataset.node === node;
-        row.classList.toggle("sel", isOn);
-        if (isOn && isFromOutside && !shown) {
-          row.scrollIntoView({ block: "nearest", inline: "nearest" });
-          shown = true;
-        }
-      }
-    }
+    const isIts = ([row, count]) => !count && model.rows[row].some((line) => line && line.node === node);
+    const place = node && isFromOutside && halves.length ? items.findIndex(isIts) : -1;
+    if (place >= 0) halves[0].rows.reveal(place);
+    for (const { lines } of halves) for (const row of lines.children) row.classList.toggle("sel", node !== "" && row.dataset.node === node);
   }
 
   function drawRewrites() {

@@ -148,9 +148,15 @@ function createEditor(root, tell) {
       ? el("button", { type: "button", class: "link m", "aria-expanded": String(openProblem === i), click: (event) => toggleWhy(event, i) }, problem.code)
       : el("span", { class: "m muted" }, problem.code);
     const said = el("td", {}, prose(problem.message), problem.hint && el("span", { class: "hint" }, " · ", prose(problem.hint)));
+    said.append(...(problem.related || []).map(relatedPlace));
     if (openProblem === i) said.append(el("div", { class: "why" }, prose(problem.explanation)));
     const row = el("tr", { data: { problem: i } }, el("td", {}, severitySign(problem.severity)), said, el("td", { class: "place" }, why), el("td", { class: "m muted r place" }, place));
     return problem.line ? pickable(row, () => goTo(problem.line, problem.column)) : row;
+  }
+
+  function relatedPlace(place) {
+    const jump = (event) => { event.stopPropagation(); goTo(place.line, place.column); };
+    return el("div", { class: "hint" }, el("button", { type: "button", class: "link", click: jump }, `line ${place.line}`), ": ", prose(place.message));
   }
 
   function toggleWhy(event, i) {

@@ -2,6 +2,11 @@
 
 const ZOOM_STEP = 1.25;
 const PAN_STEP = 60;
+// Text is too small to read under the first scale; a picture that would be opens, and marks are shown, in the second.
+const SMALL = 0.6;
+const READABLE = 0.8;
+// A path that is longer than the pane is shown whole down to this scale.
+const SMALL_PATH = 0.25;
 const MARK_COLOR = { added: "add", removed: "del", changed: "chg", moved: "mov", unchanged: "text3" };
 const LINE_SIGN = { line: "──", dash: "╌╌", dot: "····" };
 // More functions are a list to choose from: the one that is shown would be out of sight.
@@ -31,7 +36,9 @@ function createGraph(root, tell) {
   let group = null;
   let box = [0, 0, 1, 1];
   let at = { x: 0, y: 0, k: 1 };
-  let isFitted = true;
+  // What places the picture again when the pane gets another size; nothing once the user moved it.
+  let arrange = home;
+  let way = "";
   let groups = new Map();
   let infos = new Map();
   let order = [];
@@ -44,7 +51,7 @@ function createGraph(root, tell) {
   canvas.addEventListener("pointerleave", () => setHover(null));
   canvas.addEventListener("dblclick", (event) => openGroup(nodeOf(event)));
   canvas.addEventListener("keydown", onKey);
-  new ResizeObserver(() => isFitted && fit()).observe(canvas);
+  new ResizeObserver(() => arrange && arrange()).observe(canvas);
   onSharedSelection(root, (node) => markSelected(node, true));
   onKeys("graph steps", root, (event) => Boolean(view.steps && view.steps.length && view.step_keys) && stepBy({ j: 1, k: -1 }[event.key]));
   onKeys("graph search", root, (event) => event.key === "/" && Boolean(picture) && (openSearch(), true));
@@ -67,8 +74,8 @@ function createGraph(root, tell) {
     for (const node of picture.querySelectorAll("g.node")) register(node);
     drawLegend();
     canvas.append(picture, legend, tools, find);
-    isFitted = true;
-    fit();
+    way = "";
+    home();
     markSelected(selected, false);
   }
 
@@ -103,6 +110,7 @@ function createGraph(root, tell) {
     for (const [id, node] of groups) node.classList.toggle("now", Boolean(view.current) && infos.get(id).node === view.current);
     canvas.classList.toggle("dimmed", lit.size > 0 || found.length > 0);
     markPath(model, groups, picture, view.path || []);
+    showPath();
     markColours(model, groups, picture, view.colours || {});
     showSide();
     drawHead();
@@ -149,6 +157,7 @@ function createGraph(root, tell) {
     if (current) current.parentNode.scrollLeft = current.offsetLeft + current.offsetWidth - current.parentNode.clientWidth;
     const stem = (model.title || "graph").replace("@", "");
     const entries = [["SVG file", () => download(`${stem}.svg`, "image/svg+xml", exportSvg(exportable()))]];
+    entries.push(["PNG file", () => downloadPng(`${stem}.png`, exportSvg(exportable()))]);
     if (model.dot) entries.push(["DOT file", () => download(`${stem}.dot`, "text/vnd.graphviz", model.dot)]);
     if (model.dot) entries.push(["Copy DOT", () => navigator.clipboard.writeText(model.dot)]);
     menu.replaceChildren(...entries.map(([label, act]) => el("button", { type: "button", click: () => { menu.hidden = true; act(); } }, label)));
@@ -190,24 +199,44 @@ function createGraph(root, tell) {
   function fit() {
     if (!picture || !canvas.clientWidth) return;
     const width = canvas.clientWidth;
-    const height = canvas.clientHeight - 44;
+    const height = canvas.clientHeight - BELOW;
     const k = Math.min((width - 24) / box[2], (height - 24) / box[3], 1.38);
     at = { k, x: (width - box[2] * k) / 2 - box[0] * k, y: (height - box[3] * k) / 2 - box[1] * k };
-    isFitted = true;
+    arrange = fit;
     place();
+  }
+
+  function home() {
+    fit();
+    arrange = home;
+    if (!picture || at.k >= SMALL) return;
+    const first = order.find((id) => !["", "unchanged"].includes(infos.get(id).mark || "")) || selectedId();
+    const start = groups.get(first) || topmost([...groups.values()]);
+    if (start) lie(centred(canvas, box, boundsOf(canvas, at, [start]), READABLE));
+    arrange = home;
+  }
+
+  function lie(next) {
+    at = next;
+    arrange = null;
+    place();
+  }
+
+  // Another path is brought into sight.
+  function showPath() {
+    const next = JSON.stringify(view.path || []);
+    if (next === way) return;
+    way = next;
+    if (picture) reveal(...picture.querySelectorAll(".blocking,.blocked"));
   }
 
   function zoom(factor, x = canvas.clientWidth / 2, y = canvas.clientHeight / 2) {
     const k = Math.min(6, Math.max(0.05, at.k * factor));
-    at = { k, x: x - ((x - at.x) * k) / at.k, y: y - ((y - at.y) * k) / at.k };
-    isFitted = false;
-    place();
+    lie({ k, x: x - ((x - at.x) * k) / at.k, y: y - ((y - at.y) * k) / at.k });
   }
 
   function pan(dx, dy) {
-    at = { ...at, x: at.x + dx, y: at.y + dy };
-    isFitted = false;
-    place();
+    lie({ ...at, x: at.x + dx, y: at.y + dy });
   }
 
   function onWheel(event) {
@@ -228,9 +257,7 @@ function createGraph(root, tell) {
       if (!moved && Math.hypot(dx, dy) < 4) return;
       moved = true;
       canvas.classList.add("drag");
-      at = { ...at, x: start.ax + dx, y: start.ay + dy };
-      isFitted = false;
-      place();
+      lie({ ...at, x: start.ax + dx, y: start.ay + dy });
     };
     const up = () => {
       removeEventListener("pointermove", move);
@@ -270,16 +297,17 @@ function createGraph(root, tell) {
     }
   }
 
-  // Moves only if the node is out of sight.
-  function reveal(element) {
-    const outer = canvas.getBoundingClientRect();
-    const inner = element.getBoundingClientRect();
-    if (!outer.width || (inner.left > outer.left && inner.right < outer.right && inner.top > outer.top && inner.bottom < outer.bottom)) return;
+  // Moves only if something is out of sight or too small to read.
+  function reveal(...elements) {
+    if (!elements.length || !canvas.clientWidth) return;
+    const bounds = boundsOf(canvas, at, elements);
+    if (isInSight(canvas, at, bounds) && at.k >= SMALL) return;
     if (!isStill()) {
       group.style.transition = "transform 160ms";
       setTimeout(() => (group.style.transition = ""), 200);
     }
-    pan(outer.left + outer.width / 2 - (inner.left + inner.width / 2), outer.top + outer.height / 2 - (inner.top + inner.height / 2));
+    const whole = Math.min((canvas.clientWidth * 0.9) / (bounds.right - bounds.left), (canvas.clientHeight * 0.8) / (bounds.bottom - bounds.top));
+    lie(centred(canvas, box, bounds, Math.max(SMALL_PATH, Math.min(at.k < SMALL ? READABLE : at.k, whole))));
   }
 
   function selectedId() {

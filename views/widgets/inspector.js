@@ -4,9 +4,9 @@ const isCode = (parts) => parts.length > 0 && parts.every((piece) => piece.style
 const LAYOUTS = {
   pairs: (rows, part) => el("dl", {}, rows.flatMap((row) => [el("dt", {}, row.label), el("dd", { class: isCode(row.value) ? "dd-code" : "" }, row.value.map(part))])),
   table: (rows, part) => el("table", {}, rows.map((row) => el("tr", {}, row.label ? el("td", { class: "m muted" }, row.label) : "", el("td", {}, row.value.map(part)), el("td", { class: "r muted" }, row.detail)))),
-  life: (rows) => el("div", { class: "life" }, rows.flatMap((row) => [
+  life: (rows, part) => el("div", { class: "life" }, rows.flatMap((row) => [
     el("span", { class: row.mark || "" }, el("span", { class: "sign", role: "img", "aria-label": row.mark || "step" }, row.mark ? MARK_SIGN[row.mark] : "•")),
-    el("span", {}, el("b", {}, row.label), " ", el("span", { class: "muted" }, row.detail)),
+    el("span", {}, row.label ? el("b", {}, row.label) : row.value.map(part), " ", el("span", { class: "muted" }, row.detail)),
   ])),
   text: (rows, part) => rows.map((row) => el("p", { class: "text" }, row.value.map(part))),
   code: (rows, part) => el("div", { class: "code block" }, rows.map((row) => el("div", {}, row.value.map(part)))),

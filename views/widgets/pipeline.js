@@ -64,9 +64,21 @@ function createPipeline(root, tell) {
 
   function stageRow(stage) {
     const row = el("tr", { class: (stage.index === current ? "on " : "") + (stage.is_changed ? "changed" : ""), "aria-current": stage.index === current ? "step" : null, data: { stage: stage.index } },
-      el("td", { class: "m muted r no" }, String(stage.index)), el("td", { title: stage.name }, stage.name), el("td", { class: "r change" }, changeOf(stage)),
+      el("td", { class: "m muted r no" }, String(stage.index)), el("td", { title: stage.name }, nameOf(stage.name)), el("td", { class: "r change" }, changeOf(stage)),
       view.verdicts.length ? verdictCell(stage.index) : el("td", { class: "m muted r ms" }, stage.seconds >= 0 && stage.index > 0 ? milliseconds(stage.seconds) : ""));
     return pickable(row, () => go(stage.index));
+  }
+
+  // A long name breaks before a capital; the options of a pass stand behind it, muted.
+  function nameOf(text) {
+    const cut = text.indexOf("(");
+    const name = cut < 0 ? text : text.slice(0, cut);
+    return [name.split(/(?=[A-Z][a-z])/).map((part) => [el("wbr"), part]), cut < 0 ? "" : el("span", { class: "options" }, text.slice(cut))];
+  }
+
+  // A count of lines in at most four characters: 1.5k.
+  function brief(count) {
+    return count < 1000 ? String(count) : `${(count / 1000).toFixed(count < 9950 ? 1 : 0)}k`;
   }
 
   function verdictCell(index) {
@@ -78,7 +90,7 @@ function createPipeline(root, tell) {
   function changeOf(stage) {
     const worst = ["error", "warning"].find((severity) => stage.problems.some((p) => p.severity === severity));
     const signs = worst ? [severitySign(worst), " "] : [];
-    if (stage.is_changed) signs.push(chip(`~ ${stage.change || `+${stage.added_count} −${stage.removed_count}`}`, "changed code"));
+    if (stage.is_changed) signs.push(el("span", { class: "chip changed code", title: stage.change || `${stage.added_count.toLocaleString("en")} lines added, ${stage.removed_count.toLocaleString("en")} removed` }, stage.change ? `~ ${stage.change}` : `+${brief(stage.added_count)} −${brief(stage.removed_count)}`));
     else if (stage.index > 0) signs.push(el("span", { class: "muted m", role: "img", "aria-label": "unchanged" }, "="));
     return signs;
   }

@@ -22,13 +22,21 @@ function createRegions(root, tell) {
 
   function setView(next) {
     const isElsewhere = next.selected && next.selected !== view.selected;
+    const isOtherPair = next.shown >= 0 && next.shown !== view.shown;
+    if (next.shown >= ROWS_SHOWN) unfolded.add("Not merged");
     view = next;
     patterns.take(model, view);
     if (drawn === JSON.stringify(view)) return;
     draw();
     drawn = JSON.stringify(view);
-    const row = isElsewhere && body.querySelector("tr.on[data-region]");
-    if (row) row.scrollIntoView({ block: "nearest" });
+    reveal(body.querySelector(isOtherPair ? "tr.on[data-pair]" : isElsewhere ? "tr.on[data-region]" : "none"));
+  }
+
+  // Scrolls the tables alone: in a narrow window they are below the graph, and the page stays where it is.
+  function reveal(row) {
+    if (!row) return;
+    const [outer, inner] = [body.getBoundingClientRect(), row.getBoundingClientRect()];
+    if (inner.top < outer.top || inner.bottom > outer.bottom) body.scrollTop += inner.top - outer.top - (outer.height - inner.height) / 2;
   }
 
   function draw() {
@@ -120,7 +128,7 @@ function createRegions(root, tell) {
     const link = (words, action) => el("button", { type: "button", class: "link", data: { focus: "through" }, click: () => tell(action) }, words);
     if (pair.kind === "let") return link("Try through the let", { kind: "through", index });
     const left = new Set(model.report.unsupported.map((item) => item.operator));
-    const operators = pair.path.slice(1, -1).filter((name) => left.has(name));
+    const operators = [...new Set(pair.path.slice(1, -1).filter((name) => left.has(name)))];
     if (!operators.length || !["unsupported operator", "blocking path"].includes(pair.kind)) return "";
     return link(`Try with ${operators.join(", ")} in ${pair.target}`, { kind: "support", command: pair.target, text: operators.join(",") });
   }

@@ -1,25 +1,37 @@
 // Stepper: both listings, toolbar, registers and time in one component, so that a step never waits for the server.
 
 const SYNC_DELAY = 250;
+// Of a deeper stack only the newest frames are marked in the listings.
+const FRAMES_MARKED = 200;
 const STEP_BY = [["binding", "binding"], ["instruction", "instruction"]];
 
 function createStepper(root, tell) {
   const head = el("div", { class: "ph" });
   const toolbar = el("div", { class: "toolbar", role: "toolbar", "aria-label": "Stepping" });
   const sourceBox = el("div", { class: "listing source", role: "region" });
-  const pcHead = el("div", { class: "ph top" });
+  const pcHead = el("div", { class: "ph top listing-head" });
   const pcBox = el("div", { class: "listing instructions", role: "region" });
+  const memoryBox = el("div", { class: "memory", role: "region", "aria-label": "Memory", tabindex: 0 });
   const now = el("div", { class: "now", "aria-live": "polite", role: "status" });
   const strip = el("div", { class: "strip" });
   // Both stay, and so does how far they are scrolled: reading or writing that at a step would cost a layout.
   const upper = el("div", { class: "upper" });
   const lower = el("div", { class: "lower" });
   const side = el("section", { class: "pane side", "aria-label": "State" }, upper, lower);
-  root.append(el("div", { class: "split" }, el("section", { class: "pane" }, head, toolbar, sourceBox, pcHead, pcBox, now, strip), side));
+  root.append(el("div", { class: "split" }, el("section", { class: "pane" }, head, toolbar, memoryBox, sourceBox, pcHead, pcBox, now, strip), side));
   const source = createListing(sourceBox, "Source", "Breakpoint at line", (line) => togglePoint({ line }), setCursor, (line) => conditionAt({ line }));
   const listing = createListing(pcBox, "Instructions", "Breakpoint at pc", (pc) => togglePoint({ pc }), () => undefined, (pc) => conditionAt({ pc }));
+  const finders = [[source, "the source"], [listing, "the instructions"]].map(([list, label]) => createFind(root, label, { texts: list.texts, reveal: list.revealLine, redraw: list.refresh }));
+  source.setMarks(finders[0].marks);
+  listing.setMarks(finders[1].marks);
+  const pcWhere = el("span", { class: "n" });
+  pcHead.append(el("b", {}, "Instructions"), pcWhere, el("span", { class: "sp" }), finders[1].element, el("span", { class: "n" }, el("span", { class: "exkey" }), " executed"));
   const pointTable = createPoints(changePoint);
+  const registers = createRegisters();
+  const changer = createChange(side, (change) => report("change", { ...change, depth: target.depth }), () => show(at, newAfter));
+  let target = null;
   const timeline = createTimeline(strip, go);
+  const memory = createMemory(memoryBox, go);
   let run = null;
   let state = null;
   let view = {};
@@ -43,12 +55,14 @@ function createStepper(root, tell) {
 
   function setModel(next) {
     const isSame = run && run.title === next.title && run.total === next.total;
-    run = next;
+    run = { ...next, instructions: next.instructions.map(([text, pc = -1, line = 0]) => ({ text, pc, line })) };
     state = createRunState(run);
     source.build(run.source, (line) => line.number || -1, (line) => line.number);
     listing.build(run.instructions, (line) => line.pc, (line) => line.pc);
+    for (const find of finders) find.reset();
     timeline.setRun(run);
     if (!isSame) chosen = "";
+    changer.close();
     at = Math.min(Math.max(at, state.first), state.newest);
     root.dataset.total = String(run.total);
     buildToolbar();
@@ -57,6 +71,9 @@ function createStepper(root, tell) {
   function setView(next, take) {
     view = next;
     state.setEvaluated(view.hits || []);
+    changer.refuse(view.fault);
+    root.dataset.tab = view.tab;
+    memory.setModel(view.memory || null);
     const wantedPoints = take("breakpoints");
     if (wantedPoints) points = wantedPoints;
     const wantedBy = take("by");
@@ -69,7 +86,7 @@ function createStepper(root, tell) {
 
   function drawHead() {
     const names = view.tabs.length ? tabs(view.tabs, view.tab || view.tabs[0][0], (id) => report("tab", { command: id })) : el("b", {}, "Source");
-    head.replaceChildren(names, el("span", { class: "sp" }), el("span", { class: "n" }, run.title));
+    head.replaceChildren(names, el("span", { class: "sp" }), finders[0].element, el("span", { class: "n" }, run.title));
   }
 
   function buildToolbar() {
@@ -173,6 +190,7 @@ function createStepper(root, tell) {
     markLines(frames);
     drawNow();
     drawSide(frames, flash);
+    if (view.tab === "memory") memory.setTime(at);
     timeline.setTime(at, points.filter((point) => point.is_on).flatMap((point) => state.hits(point)));
     for (const [name, command] of [["back", "back"], ["over", "over"], ["into", "into"], ["out", "out"]]) {
       buttons[name].disabled = state.jump(by, command, at) < 0;
@@ -195,42 +213,53 @@ function createStepper(root, tell) {
     const top = frames.length - 1;
     const isOver = at === run.total;
     const mark = (state, name) => (state.cur || state.sel ? state : (state[name] = true));
-    for (let depth = top; depth >= 0 && !(isOver && run.outcome === "returned"); depth -= 1) {
+    const deepest = Math.max(0, frames.length - FRAMES_MARKED);
+    for (let depth = top; depth >= deepest && !(isOver && run.outcome === "returned"); depth -= 1) {
       const name = depth === top ? "cur" : "sel";
       mark(of(lines, frames[depth].line), name);
       mark(of(pcs, frames[depth].pc), name);
     }
-    frames.forEach((frame, depth) => addChips(frame, depth < top, (line) => of(lines, line)));
     for (const point of points) {
       if (point.line) of(lines, point.line).point = point;
       else of(pcs, point.pc).point = point;
     }
     if (cursor) of(lines, cursor).cursor = true;
-    source.mark(lines, (line) => state.firstTimeOfLine.has(line) && state.firstTimeOfLine.get(line) < at);
-    listing.mark(pcs, (pc) => state.firstTimeOfPc.has(pc) && state.firstTimeOfPc.get(pc) < at);
+    source.mark(lines, (line) => state.firstTimeOfLine.has(line) && state.firstTimeOfLine.get(line) < at, (line) => chipOf(frames, line));
+    listing.mark(pcs, (pc) => state.firstTimeOfPc.has(pc) && state.firstTimeOfPc.get(pc) < at, () => null);
     if (top >= 0) {
       source.reveal(frames[top].line);
       listing.reveal(frames[top].pc);
     }
     const name = top >= 0 ? run.functions[frames[top].function].name : "";
     const where = isOver || top < 0 ? "at the end" : `before ${frames[top].pc} in @${name}`;
-    pcHead.replaceChildren(el("b", {}, "Instructions"), el("span", { class: "n" }, where), el("span", { class: "sp" }), el("span", { class: "n" }, el("span", { class: "exkey" }), " executed"));
+    pcWhere.textContent = where;
   }
 
-  // At most one chip per line: the value written last.
-  function addChips(frame, isWaiting, of) {
-    const newest = new Map();
-    run.functions[frame.function].registers.forEach((register, index) => {
-      if (!register.line) return;
+  // At most one chip per line: the value written last by the newest frame that has one there.
+  function chipOf(frames, line) {
+    const top = frames.length - 1;
+    for (let depth = top; depth >= Math.max(0, frames.length - FRAMES_MARKED); depth -= 1) {
+      const indexes = state.registersByLine(frames[depth].function).get(line);
+      const found = indexes && chipIn(frames[depth], indexes, depth < top, line);
+      if (found) return found;
+    }
+    return null;
+  }
+
+  function chipIn(frame, indexes, isWaiting, line) {
+    const registers = run.functions[frame.function].registers;
+    let newest = null;
+    for (const index of indexes) {
+      const register = registers[index];
       const value = run.values[frame.registers[index]];
       const time = frame.times[index] || 0;
       if (value && !register.is_hidden) {
-        if (!newest.has(register.line) || newest.get(register.line).time <= time) newest.set(register.line, { time, text: inlineText(value, register), isNew: time > newAfter && time > 0 });
-      } else if (isWaiting && register.line === frame.line && register.variable && !newest.has(register.line)) {
-        newest.set(register.line, { time: -1, text: `${register.type || register.variable}, being computed`, isNew: false });
+        if (!newest || newest.time <= time) newest = { time, text: inlineText(value, register), isNew: time > newAfter && time > 0 };
+      } else if (isWaiting && line === frame.line && register.variable && !newest) {
+        newest = { time: -1, text: `${register.type || register.variable}, being computed`, isNew: false };
       }
-    });
-    for (const [line, chip_] of newest) of(line).chip = chip_;
+    }
+    return newest;
   }
 
   function drawNow() {
@@ -262,7 +291,7 @@ function createStepper(root, tell) {
       el("div", { class: "ph" }, el("b", {}, "Call stack"), el("span", { class: "n" }, frames.length ? "newest first" : "empty")),
       stackTable(run, frames, (frame) => { source.reveal(frame.line); listing.reveal(frame.pc); }),
       el("div", { class: "ph top tight" }, el("b", {}, "Registers"), el("span", { class: "n" }, `${frames.length} frame${frames.length === 1 ? "" : "s"}`)),
-      frames.length ? registerTable(run, frames, options) : el("div", { class: "pad muted" }, "The run is over: no frame is left. Step back to see its registers."),
+      frames.length ? registers(run, frames, options) : el("div", { class: "pad muted" }, "The run is over: no frame is left. Step back to see its registers."),
       valuePane(frames));
     refill(lower, pointsPane(), outputPane());
     const again = focused && side.querySelector(`[data-focus="${focused}"]`);
@@ -271,7 +300,7 @@ function createStepper(root, tell) {
   }
 
   function refill(box, ...children) {
-    box.replaceChildren(...children.flat(3).filter(Boolean));
+    settle(box, children.flat(3).filter(Boolean));
   }
 
   function choose(key) {
@@ -289,7 +318,7 @@ function createStepper(root, tell) {
     const [depth, index] = chosen ? chosen.split(".").map(Number) : [-1, -1];
     if (frames[depth] && frames[depth].registers[index] >= 0) return [frames[depth], index];
     let best = null;
-    for (const frame of frames) {
+    for (const frame of frames.slice(-FRAMES_SHOWN)) {
       frame.registers.forEach((value, i) => {
         const time = frame.times[i] || 0;
         const shows = value >= 0 && run.functions[frame.function].registers[i] && run.values[value].kind !== "void";
@@ -306,7 +335,24 @@ function createStepper(root, tell) {
     const value = run.values[frame.registers[index]];
     const written = frame.times[index];
     const register = run.functions[frame.function].registers[index];
-    return [el("div", { class: "ph top tight" }, valueHead(value, register, written > state.first ? () => go(written) : null)), valueBody(run, value)];
+    target = targetOf(frames.indexOf(frame), frame, index);
+    const body = valueBody(run, value);
+    body.addEventListener("dblclick", (event) => openCell(event, value));
+    const onWriter = written > state.first ? () => go(written) : null;
+    return [el("div", { class: "ph top tight" }, valueHead(value, register, onWriter), changer.opener(target, value)), changer.form(target, value), body];
+  }
+
+  // A name that several registers have does not say which of them it is.
+  function targetOf(depth, frame, index) {
+    const registers = run.functions[frame.function].registers;
+    const name = registers[index].variable;
+    const isOne = name && registers.filter((register) => register.variable === name).length === 1;
+    return { key: `${depth}.${index}`, depth, name: isOne ? name : registers[index].name };
+  }
+
+  function openCell(event, value) {
+    const place = elementAt(event.target, value);
+    if (place) changer.open(target, place);
   }
 
   function pointsPane() {

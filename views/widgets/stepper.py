@@ -1,9 +1,10 @@
 """The stepper: listings, stack, registers and time of a recorded run; steps are made in the browser."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+from relax_core.present.memory_models import MemoryView
 from relax_core.present.run_models import Breakpoint, PointHits, Run
 from views.widgets.channel import PANE_HEIGHT, Buttons, channel
 
@@ -16,7 +17,7 @@ class StepperAction:
     `continue_back` (run from `to` to the next or previous breakpoint); answer with the window and `at`.
     """
 
-    kind: Literal["state", "need", "select", "tab"]
+    kind: Literal["state", "need", "select", "tab", "change"]
     at: int
     by: Literal["binding", "instruction"]
     breakpoints: tuple[Breakpoint, ...] = ()
@@ -25,7 +26,15 @@ class StepperAction:
     node: str = ""
     command: str = ""
     to: int = 0
+    text: str = ""
+    """A change, such as `x[0] = 0.5`, of the frame at `depth`; `content` is its file in base64."""
+    depth: int = -1
+    is_in_place: bool = False
+    content: str = ""
 
+
+_WHOLE_RUN = ("source", "instructions", "functions", "flame", "output")
+"""What all windows of a run share: most of the model of a long program."""
 
 _STEPPER = channel("stepper", StepperAction)
 
@@ -40,6 +49,8 @@ def stepper(
     hits: tuple[PointHits, ...] = (),
     tabs: Buttons = (),
     tab: str = "",
+    fault: Mapping[str, object] | None = None,
+    memory: MemoryView | None = None,
     height: str = PANE_HEIGHT,
     on_action: Callable[[StepperAction], None] | None = None,
 ) -> StepperAction | None:
@@ -51,11 +62,14 @@ def stepper(
         breakpoints: places to stop at; the user changes them in the gutter.
         hits: where those with a condition stop; until it is known the component asks with `need`.
         tabs: tabs in the left head; by default `Source`.
+        fault: a change that did not fit, and the problem.
+        memory: what the tab `memory` shows in place of the listings.
     """
     return _STEPPER.show(
         key,
         run,
-        view={"tabs": tabs, "tab": tab, "height": height, "hits": hits},
+        view={"tabs": tabs, "tab": tab, "height": height, "hits": hits, "fault": fault, "memory": memory},
         commands={"at": at, "by": by, "breakpoints": breakpoints},
+        base=_WHOLE_RUN,
         on_action=on_action,
     )

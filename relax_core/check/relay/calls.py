@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 
 from relax_core.check.relay.context import UNKNOWN, Context, Reason, constructor_type, place_of
+from relax_core.diagnostics import plural
 from relax_core.ir.expr import Call, Expr, GlobalVar, Op, Tuple, Var
 from relax_core.ir.node import Node
 from relax_core.ir.relay import Constructor
@@ -85,7 +86,7 @@ def _function(context: Context, call: Call, callee: FuncType) -> Type:
     params = made.params or ()
     if len(params) != len(call.args):
         context.report(
-            call, "RY002", f"{name} takes {len(params)} arguments, got {len(call.args)}",
+            call, "RY002", f"{name} takes {plural(len(params), 'argument')}, got {len(call.args)}",
             f"its type is {context.show(callee)}",
         )  # fmt: skip
         return made.ret if not made.type_params and context.solver.first_hole(made.ret) is None else UNKNOWN
@@ -116,7 +117,7 @@ def _applied(context: Context, call: Call, callee: FuncType, name: str) -> FuncT
         for hole, given in zip(holes, call.type_args, strict=True):
             context.unify(call, context.intake(given, call, f"a type argument of {name}"), hole, "RY001", name)
     elif call.type_args:
-        message = f"{name} takes {len(holes)} type arguments, got {len(call.type_args)}"
+        message = f"{name} takes {plural(len(holes), 'type argument')}, got {len(call.type_args)}"
         context.report(call, "RY002", message)
     return made
 

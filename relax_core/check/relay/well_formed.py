@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from difflib import get_close_matches
 from typing import TypeAlias
 
-from relax_core.diagnostics import Diagnostic, Severity
+from relax_core.diagnostics import Diagnostic, Severity, plural
 from relax_core.ir.expr import Call, Expr, Function, GlobalVar, Op, Var
 from relax_core.ir.module import IRModule
 from relax_core.ir.node import Node, children
@@ -126,7 +126,7 @@ def _application(name: str, args: tuple[Type, ...], names: _Names, *places: Node
     elif len(args) != len(data.type_params):
         wanted = len(data.type_params)
         params = f"{name}[{', '.join(item.name for item in data.type_params)}]" if wanted else name
-        message = f"{name} takes {wanted} type arguments, got {len(args)}"
+        message = f"{name} takes {plural(wanted, 'type argument')}, got {len(args)}"
         yield _diagnostic("RY021", message, *places, hint=f"it is defined as {params}")
 
 

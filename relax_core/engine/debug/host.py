@@ -10,10 +10,12 @@ from relax_core.bytecode.executable import Executable
 from relax_core.diagnostics import RunError
 from relax_core.engine.debug import bisect
 from relax_core.engine.debug.differences import DEFAULT_TOLERANCE, Tolerance
-from relax_core.engine.debug.intermediates import intermediates, members
+from relax_core.engine.debug.intermediates import intermediates, members, names_in
 from relax_core.engine.debug.replies import Bisection
 from relax_core.ir.module import IRModule
 from relax_core.passes.pipeline import run_pipeline
+from relax_core.present.memory import present_memory
+from relax_core.present.memory_models import MemoryView
 from relax_core.vm.machine import Machine
 from relax_core.vm.trace import Trace
 from relax_core.vm.values import Value
@@ -65,6 +67,20 @@ def binding_values(
     if trace.error is not None:
         raise RunError((trace.error,))
     return members(intermediates(trace))
+
+
+def memory_report(module: IRModule, *args: Any, entry: str = "main", passes: str | None = None) -> MemoryView:
+    """Run `module` and return which storages and tensors it held when, and which were used too late.
+
+    `to_text()` prints it; `faults` are tensors that were used after their storage was taken again.
+
+    Raises:
+        CompileError: the module has errors.
+        RunError: an argument has no counterpart in the machine. A run that fails is reported until then.
+    """
+    executable = build(module, passes=passes)
+    trace = Machine(executable).run(entry, entry_arguments(executable, entry, args))
+    return present_memory(trace, names_in(module))
 
 
 def _bisect(

@@ -7,6 +7,7 @@ import msgspec
 from relax_core.engine.debug.replies import Bisection, Dumped, Profiled, Stopped, ValuesCompared
 from relax_core.engine.program import Program
 from relax_core.engine.request import Request
+from relax_core.present.memory_models import MemoryView
 from relax_core.present.run_models import Breakpoint
 
 
@@ -74,4 +75,10 @@ class ProfileOf(Request[Profiled], frozen=True):
     program: Program
 
 
-AnyDebugRequest: TypeAlias = BisectOf | CompareValuesOf | CompareArchiveOf | DumpOf | StopsOf | ProfileOf
+class MemoryOf(Request[MemoryView], frozen=True):
+    """Run and say which storages and tensors lived when, what shared them, and what was used too late."""
+
+    program: Program
+
+
+AnyDebugRequest: TypeAlias = MemoryOf | BisectOf | CompareValuesOf | CompareArchiveOf | DumpOf | StopsOf | ProfileOf

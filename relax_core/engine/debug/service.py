@@ -1,14 +1,15 @@
 """Answers the requests that look for faults."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Literal, assert_never
 
 from relax_core.bytecode.build import build_stages
 from relax_core.bytecode.executable import Executable
 from relax_core.diagnostics import CompileError, Diagnostic, RunError
 from relax_core.engine.debug import bisect, intermediates, stops
+from relax_core.engine.debug.changed import trace_of
 from relax_core.engine.debug.differences import Tolerance, compare_arrays, type_of
+from relax_core.engine.debug.means import Means
 from relax_core.engine.debug.profile import profiled
 from relax_core.engine.debug.replies import Bisection, Dumped, Profiled, Stopped, ValueRow, ValuesCompared
 from relax_core.engine.debug.requests import (
@@ -18,31 +19,21 @@ from relax_core.engine.debug.requests import (
     CompareArchiveOf,
     CompareValuesOf,
     DumpOf,
+    MemoryOf,
     ProfileOf,
     StopsOf,
 )
 from relax_core.engine.inputs import read_members, write_members
 from relax_core.engine.protocol import Program, Progress
-from relax_core.engine.study import Report, Study
+from relax_core.engine.study import Study
 from relax_core.engine.text_views import executed
-from relax_core.jit.engine import Engine
-from relax_core.vm.limits import Limits
+from relax_core.present.memory import present_memory
+from relax_core.present.memory_models import MemoryView
 from relax_core.vm.machine import Machine
 from relax_core.vm.profile import TimedMachine, profile
 from relax_core.vm.trace import Trace
 from relax_core.vm.values import Value
 from relax_core.vm.virtual_machine import entry_arguments
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Means:
-    """What a session gives to answer with."""
-
-    report: Report
-    is_cancelled: Callable[[], bool]
-    limits: Limits
-    engine_of: Callable[[Study], Engine]
-    study_of: Callable[[Program], Study]
 
 
 def answer(message: AnyDebugRequest, study: Study, means: Means) -> object:
@@ -61,7 +52,9 @@ def answer(message: AnyDebugRequest, study: Study, means: Means) -> object:
         case ProfileOf():
             return study.remembered(message, lambda: _profile(study, means))
         case DumpOf():
-            return _dump(study, means)
+            return _dump(message, study, means)
+        case MemoryOf():
+            return study.remembered(message, lambda: _memory(message, study, means))
         case StopsOf():
             return _stops(message, study, means)
         case _:
@@ -108,7 +101,8 @@ def _compare(message: CompareValuesOf, study: Study, means: Means) -> ValuesComp
     # Both are asked for first: the run of one must not push the other out of the session.
     other = study if message.other == message.program else means.study_of(message.other)
     tolerance = _tolerance(message.closeness)
-    left, right = _run_after(study, message.stage, means), _run_after(other, message.other_stage, means)
+    left = _run_after(study, message.program, message.stage, means)
+    right = _run_after(other, message.other, message.other_stage, means)
     written = intermediates.names_in(study.module) & intermediates.names_in(other.module)
     found = {item.name: item for item in _values(right, written, means)}
     rows: list[ValueRow] = []
@@ -116,7 +110,9 @@ def _compare(message: CompareValuesOf, study: Study, means: Means) -> ValuesComp
         match = found.pop(item.name, None)
         rows.append(_only(item, "missing") if match is None else _row(item, match, tolerance))
     rows += [_only(item, "added") for item in found.values()]
-    if other is study:
+    if message.program.changes != message.other.changes and other is study:
+        names = "The run", "the changed run"
+    elif other is study:
         names = _stage_name(study, message.stage), _stage_name(study, message.other_stage)
     else:
         names = study.program.name, other.program.name
@@ -125,7 +121,7 @@ def _compare(message: CompareValuesOf, study: Study, means: Means) -> ValuesComp
 
 
 def _compare_archive(message: CompareArchiveOf, study: Study, means: Means) -> ValuesCompared:
-    trace = study.run(means.report, means.is_cancelled, means.limits, means.engine_of(study))
+    trace = trace_of(study, message.program.changes, means)
     given = read_members(message.archive)
     tolerance = _tolerance(message.closeness)
     rows: list[ValueRow] = []
@@ -168,7 +164,7 @@ def _stage_name(study: Study, stage: int) -> str:
     return "Source" if stage == 0 else known[stage - 1].pass_name if 0 < stage <= len(known) else "End of the pipeline"
 
 
-def _run_after(study: Study, stage: int, means: Means) -> Trace:
+def _run_after(study: Study, program: Program, stage: int, means: Means) -> Trace:
     """Record a run of the module after a stage.
 
     Raises:
@@ -176,7 +172,7 @@ def _run_after(study: Study, stage: int, means: Means) -> Trace:
     """
     stages = study.stages(means.report, means.is_cancelled)
     if stage < 0 or stage == len(stages):
-        return study.run(means.report, means.is_cancelled, means.limits, means.engine_of(study))
+        return trace_of(study, program.changes, means)
     if stage > len(stages):
         raise CompileError((Diagnostic("EN005", f"the pipeline has no stage {stage}"),))
     means.report(Progress(f"Running stage {stage}"))
@@ -189,14 +185,20 @@ def _run_after(study: Study, stage: int, means: Means) -> Trace:
     return trace
 
 
-def _dump(study: Study, means: Means) -> Dumped:
-    trace = study.run(means.report, means.is_cancelled, means.limits, means.engine_of(study))
+def _dump(message: DumpOf, study: Study, means: Means) -> Dumped:
+    trace = trace_of(study, message.program.changes, means)
     found = intermediates.intermediates(trace, means.is_cancelled)
     return Dumped(write_members(intermediates.members(found)), len(found), executed(trace))
 
 
+def _memory(message: MemoryOf, study: Study, means: Means) -> MemoryView:
+    trace = trace_of(study, message.program.changes, means)
+    means.report(Progress("Following the memory"))
+    return present_memory(trace, intermediates.names_in(study.module), means.is_cancelled)
+
+
 def _stops(message: StopsOf, study: Study, means: Means) -> Stopped:
-    trace = study.run(means.report, means.is_cancelled, means.limits, means.engine_of(study))
+    trace = trace_of(study, message.program.changes, means)
     times, met, faults = stops.times_of(trace, message.breakpoints, means.is_cancelled)
     texts = stops.stop_texts(trace, times[: message.limit], study.program.name, study.program.text)
     return Stopped(texts, met, len(times), executed(trace), tuple(dict.fromkeys(item.render() for item in faults)))

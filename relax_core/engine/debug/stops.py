@@ -27,6 +27,7 @@ def times_of(
     faults: list[Diagnostic] = []
     met = 0
     for point in points:
+        faults += _nowhere(trace, point)
         for hit in hits_of(trace, checked(trace, point)):
             met += point.is_placed
             if hit.stops:
@@ -36,6 +37,23 @@ def times_of(
             if is_cancelled():
                 return (), met, ()
     return tuple(sorted(times)), met, tuple(faults)
+
+
+def _nowhere(trace: Trace, point: Point) -> tuple[Diagnostic, ...]:
+    """Say of a breakpoint that no instruction stands at its place, and where the next ones stand."""
+    last = len(trace.executable.instructions) - 1
+    if point.pc > last:
+        return (Diagnostic("VM033", f"there is no instruction @{point.pc}; the last is @{last}", severity="warning"),)
+    table = trace.lines
+    lines = sorted({int(line) for line in table.line_of[table.starts_binding]} - {0})
+    if not point.line or point.line in lines:
+        return ()
+    near = [
+        str(line) for line in (*[k for k in lines if k < point.line][-1:], *[k for k in lines if k > point.line][:1])
+    ]
+    message = f"nothing is computed at line {point.line}, so that it is never met"
+    hint = f"the nearest lines that can be met: {', '.join(near)}"
+    return (Diagnostic("VM033", message, None, hint, "warning"),)
 
 
 def stop_texts(trace: Trace, times: tuple[int, ...], name: str, text: str) -> tuple[StopText, ...]:
@@ -78,6 +96,10 @@ def _registers(trace: Trace, values: Values, time: int, frame: FrameState) -> li
         own = entry.param_names[register] if register < len(entry.param_names) else ""
         model = values.table[values.index(raw, time)]
         rows.append((f"%{register}", var.name if var is not None else own, model.type, model.short))
+        captures = () if model.closure is None else model.closure.captures
+        for capture in captures:
+            held = values.table[capture.value]
+            rows.append(("", f"  {capture.name}", held.type, held.short))
     widths = [max((len(row[column]) for row in rows), default=0) for column in range(3)]
     table = (
         "  ".join((*(cell.ljust(width) for cell, width in zip(row, widths, strict=False)), row[3])) for row in rows

@@ -1,5 +1,6 @@
 """What is said about a Relay text while it is read."""
 
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from difflib import get_close_matches
@@ -8,6 +9,7 @@ from relax_core.diagnostics import Diagnostic, Severity
 from relax_core.source import Span
 
 MAX_ERRORS = 100
+MAX_ON_LINE = 5
 
 
 class Failed(Exception):
@@ -26,6 +28,8 @@ class Report:
     error_count: int = 0
     # Lines with characters that are no tokens: what is missing behind them follows from that.
     _torn_lines: set[int] = field(default_factory=set[int])
+    # How many mistakes of syntax a line has: of many, most follow from the first.
+    _broken_lines: Counter[int] = field(default_factory=Counter[int])
     _places: set[tuple[str, int]] = field(default_factory=set[tuple[str, int]])
 
     def error(self, code: str, span: Span, message: str, hint: str = "") -> None:
@@ -38,6 +42,10 @@ class Report:
             return
         if code == "RL002":
             self._torn_lines.add(span.line)
+        if code == "RL001":
+            self._broken_lines[span.line] += 1
+            if self._broken_lines[span.line] > MAX_ON_LINE:
+                return
         self._places.add((code, span.start))
         self.diagnostics.append(Diagnostic(code, message, span, hint))
         self.error_count += 1

@@ -47,6 +47,8 @@ class Resolver(AttributeReader):
         self.ended_graphs: dict[str, Expr] = {}
         self.free_vars: dict[str, Var] | None = None
         self.has_elisions = False
+        # What stands for names that nothing defines; they are not suggested for others.
+        self.undefined: set[Var] = set()
 
     def enter(self) -> Scope:
         """Start a scope."""
@@ -80,8 +82,10 @@ class Resolver(AttributeReader):
                 self.report.say("warning", "RL004", self.tokens.span(at), message, f"did you mean {close}?")
             return self.add_free_var(at, None)
         self.is_broken = True
-        self.report.error("RL004", self.tokens.span(at), f"{text} is not defined here", did_you_mean(text, known))
+        defined = [name for name, var in known.items() if var not in self.undefined]
+        self.report.error("RL004", self.tokens.span(at), f"{text} is not defined here", did_you_mean(text, defined))
         var = Var(text[1:])
+        self.undefined.add(var)
         self.locals.define(text, var)
         return var
 

@@ -6,13 +6,14 @@ from relax_core.frontend.relay.report import Failed, Report
 from relax_core.frontend.relay.resolve import Resolver
 from relax_core.frontend.relay.scope import Library, ModuleNames, Notes
 from relax_core.frontend.relay.tokens import END, Tokens
-from relax_core.ir.attrs import AttrValue
+from relax_core.ir.attrs import NO_ATTRS, Attrs, AttrValue, attrs_of
 from relax_core.ir.expr import Expr, Tuple, Var
 from relax_core.ir.relay import Let
 from relax_core.source import Span
 
 _ENDS = frozenset(("}", ")", "]", ",", END, "def"))
 _BINDINGS = frozenset(("let", "graph", "local", "free_var", "elision"))
+_DEVICE = "virtual_device"
 
 
 class SequenceReader(Resolver, ABC):
@@ -22,6 +23,7 @@ class SequenceReader(Resolver, ABC):
         Resolver.__init__(self, tokens, report, names, library, notes)
         # A text that is one expression may end without a value; its last binding is the value.
         self.may_lack_value = False
+        self.attrs_of_let: dict[Var, Attrs] = {}
 
     @abstractmethod
     def item(self) -> Expr:
@@ -126,7 +128,8 @@ class SequenceReader(Resolver, ABC):
         source = self.tokens.source
         end = self.span_from(self.position - 1).end
         for var, bound, start in reversed(lets):
-            value = Let(var, bound, value, span=Span(source, self.starts[start], end))
+            attrs = self.attrs_of_let.get(var, NO_ATTRS)
+            value = Let(var, bound, value, attrs, span=Span(source, self.starts[start], end))
         return value
 
     def _let(self) -> tuple[Var, Expr]:
@@ -135,11 +138,13 @@ class SequenceReader(Resolver, ABC):
         if self.kinds[at] == "graph":
             raise self.fail("RL001", at, "a graph variable is bound without `let`", f"write `{self.texts[at]} = ...;`")
         name = self.expect("local", " behind `let`")
-        device = self._device_text()
+        device, text = self._device_text()
         annotation = self.annotation() if self.accept(":") else None
         self.expect("=")
         var = Var(name[1:], annotation, span=self.tokens.span(at))
-        self._mark(var, device)
+        self._mark(var, text)
+        if device is not None:
+            self.attrs_of_let[var] = attrs_of({_DEVICE: device})
         if self.kinds[self.position] == "fn":
             # A function may call itself.
             self.locals.define(name, var)
@@ -178,10 +183,10 @@ class SequenceReader(Resolver, ABC):
             self.expect("local", " behind `free_var`")
         else:
             self.position += 1
-        device = self._device_text()
+        _, text = self._device_text()
         annotation = self.annotation() if self.accept(":") else None
         var = self.add_free_var(at, annotation)
-        self._mark(var, device)
+        self._mark(var, text)
         return var
 
     def skip_elision(self) -> None:
@@ -192,19 +197,16 @@ class SequenceReader(Resolver, ABC):
         self.has_elisions = True
         self.position += 1
 
-    def _device_text(self) -> str:
-        """Read `{virtual_device=...}` behind a variable that is no parameter, and return it as a mark."""
+    def _device_text(self) -> tuple[AttrValue, str]:
+        """Read `{virtual_device=...}` behind a variable that is no parameter; return the device and its text."""
         start = self.position
-        self.device()
-        return self.tokens.source.text[slice(*self._extent(start))] if self.position > start else ""
+        device = self.device()
+        span = self.span_from(start)
+        return device, self.tokens.source.text[span.start : span.end] if self.position > start else ""
 
-    def _extent(self, first: int) -> tuple[int, int]:
-        span = self.span_from(first)
-        return span.start, span.end
-
-    def _mark(self, var: Var, device: str) -> None:
-        if device:
-            self.notes.marks[var] = device
+    def _mark(self, var: Var, text: str) -> None:
+        if text:
+            self.notes.marks[var] = text
 
     def device(self) -> AttrValue:
         """Read `{virtual_device=...}` behind a variable."""

@@ -29,7 +29,9 @@ def read_constant(context: Context, node: ast.Call) -> Constant:
         if "shape" in given:
             data = data.reshape(_shape(context, given["shape"]))
     except (ValueError, OverflowError, TypeError) as error:
-        raise context.fail("PA010", node, f"not a constant: {error}") from None
+        is_ragged = "inhomogeneous" in str(error)
+        what = "the lists have different lengths" if is_ragged else str(error).removeprefix("Python ")
+        raise context.fail("PA010", node, f"not a constant: {what}") from None
     data.flags.writeable = False
     return Constant(data, span=context.span(node))
 

@@ -36,7 +36,8 @@ class Context:
     metadata tables by name; `macros` are those that stand around the modules; `noted` is what has been said once and
     need not be said again. `is_2022` tells the dialect of the module that is read, and
     `inner_functions` are its prim funcs that stand inside of Relax functions. `plain` are the words of types for which
-    names stand in the syntax tree, and `plain_text` is the text with these names.
+    names stand in the syntax tree, and `plain_text` is the text with these names. `undefined` are the names that
+    messages say are not defined.
     """
 
     source: Source
@@ -52,6 +53,7 @@ class Context:
     inner_functions: dict["GlobalVar", ast.FunctionDef] = field(default_factory=dict["GlobalVar", ast.FunctionDef])
     plain: Mapping[str, str] = field(default_factory=dict[str, str])
     plain_text: str = ""
+    undefined: dict[Diagnostic, str] = field(default_factory=dict[Diagnostic, str])
     is_ascii: bool = field(init=False)
 
     def __post_init__(self) -> None:
@@ -108,6 +110,12 @@ class Context:
         """Record an error at `place` and return the exception to raise."""
         self.report(code, place, message, hint)
         return Failed(message)
+
+    def fail_undefined(self, node: ast.Name, hint: str) -> Failed:
+        """Record that a name is not defined, with what may be meant."""
+        failed = self.fail("RS001", node, f"`{node.id}` is not defined", hint)
+        self.undefined[self.diagnostics[-1]] = node.id
+        return failed
 
     def unsupported(self, place: Place, construct: str, hint: str = "") -> Failed:
         """Record that `construct` is TVMScript which is not read."""

@@ -262,7 +262,8 @@ def _read_part(context: Context, parts: _Parts, statement: ast.stmt) -> None:
         case ast.Pass() | ast.Expr(value=ast.Constant()):
             pass
         case _:
-            context.report("PA005", statement, f"`{source_of(statement)}` does not stand in a module")
+            hint = "a module holds functions and attributes; other statements stand above it"
+            context.report("PA005", statement, f"`{source_of(statement)}` does not stand in a module", hint)
 
 
 def _is_python(context: Context, node: ast.FunctionDef) -> bool:

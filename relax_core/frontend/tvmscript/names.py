@@ -65,7 +65,9 @@ def qualified(node: ast.AST, aliases: Mapping[str, str]) -> str | None:
     head, *rest = parts
     if head == "tvm" and rest:
         head, *rest = rest[1:] if rest[0] == "script" and len(rest) > 1 else rest
-    return ".".join((aliases.get(head) or PREFIXES.get(head) or head, *rest))
+    known = aliases.get(head) or PREFIXES.get(head) or head
+    # `relax.op.add`, as Python's API has it, is `R.add`.
+    return ".".join((known, *(rest[1:] if known == "relax" and rest[:1] == ["op"] else rest)))
 
 
 def import_aliases(statement: ast.stmt) -> dict[str, str]:

@@ -4,6 +4,7 @@ import ast
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from relax_core.diagnostics import plural
 from relax_core.frontend.tvmscript.coerce import is_tuple, to_argument, to_expr, to_scalar
 from relax_core.frontend.tvmscript.context import every
 from relax_core.frontend.tvmscript.generic_calls import as_written
@@ -212,10 +213,8 @@ def _placed(
     """Return what is written for each parameter, `None` where the default stands; every mistake is reported."""
     context, (positional, named), hint = reader.context, given, f"its schema: {spec.schema}"
     names = [param.name for param in params]
-    problems = [
-        context.fail("PA053", item, f"`{spec.name}` takes {len(params)} arguments, got {len(positional)}", hint)
-        for item in positional[len(params) : len(params) + 1]
-    ]
+    message = f"`{spec.name}` takes {plural(len(params), 'argument')}, got {len(positional)}"
+    problems = [context.fail("PA053", item, message, hint) for item in positional[len(params) : len(params) + 1]]
     for key, value in named.items():
         if key not in names:
             near = suggestion(key, names)

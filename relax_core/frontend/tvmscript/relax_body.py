@@ -78,8 +78,8 @@ def read_function_body(reader: RelaxReader, node: ast.FunctionDef, ret: Type | N
         end = Span(span.source, span.end, span.end)
         is_void = isinstance(ret, TupleType) and not ret.fields
         if not body.failed and not is_void:
-            words = "returns nothing" if ret is None else "declares a result and returns none"
-            reader.context.report("PA011", node, f"`{node.name}` {words}", "end it with `return`")
+            hint = "end it with `return value`; one that only has effects ends with `return R.tuple()`"
+            reader.context.report("PA011", node, f"`{node.name}` has no `return`", hint)
         body.result = _unknown(ret, end) if body.failed or not is_void else Tuple((), span=end)
     return SeqExpr(tuple(body.blocks), body.result, span=span), body.attrs
 

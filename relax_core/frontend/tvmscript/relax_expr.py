@@ -29,6 +29,8 @@ from relax_core.frontend.tvmscript.values import Items, Literal, TypeValue, Valu
 from relax_core.ir.expr import Binding, Call, Expr, GlobalVar, If, Op, SeqExpr, TupleGetItem, Var
 from relax_core.ir.prim import PrimExpr, PrimVar
 from relax_core.ir.types import TensorType, Type
+from relax_core.ops import find
+from relax_core.ops.spec import default_expr
 from relax_core.source import Span
 
 OPERATORS: Mapping[type[ast.AST], str] = MappingProxyType(
@@ -195,7 +197,7 @@ class RelaxReader:
         if node.id in self.module.broken:
             return Failed(node.id)
         hint = suggestion(node.id, [*self.scope.visible(), *self.module.functions])
-        return self.context.fail("RS001", node, f"`{node.id}` is not defined", hint)
+        return self.context.fail_undefined(node, hint)
 
     def global_function(self, node: ast.Attribute) -> GlobalVar | None:
         """Return the function that `cls.f` or `Module.f` names, `None` if the base is not the module."""
@@ -288,4 +290,7 @@ class RelaxReader:
         if name is None:
             raise self.context.unsupported(node, f"the operator in `{source_of(node)}`")
         args = tuple(to_expr(self.context, value, place, TensorType()) for value, place in operands)
-        return Call(Op(f"relax.{name}"), args, span=self.context.span(node))
+        spec = find(f"relax.{name}")
+        defaults = () if spec is None else map(default_expr, spec.params[len(args) :])
+        more = tuple(default for default in defaults if default is not None)
+        return Call(Op(f"relax.{name}"), (*args, *more), span=self.context.span(node))

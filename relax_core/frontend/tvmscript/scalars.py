@@ -238,7 +238,8 @@ class ScalarReader:
             if found is not None:
                 return found
             hint = suggestion(short, KNOWN_CALLS, "T.")
-            raise self.context.unsupported(node.func, f"`{source_of(node.func)}`", hint) from None
+            message = f"`{source_of(node.func)}` is not known here"
+            raise self.context.fail("PA004", node.func, message, hint) from None
 
     def _dtype_argument(self, node: ast.Call) -> str:
         match [*node.args, *(item.value for item in node.keywords)]:

@@ -46,6 +46,10 @@ def read_other(reader: "TirReader", node: ast.expr) -> PrimExpr | None:
             return Intrinsic(NONE, (), "handle", span=span)
         case ast.Call(func=ast.Attribute(value=ast.Name() as name, attr=method)) if reader.known_buffer(name):
             return read_method(reader, reader.buffer(name), method, node)
+        case ast.Call(func=ast.Name(id="len"), args=[ast.Name() as name], keywords=[]) if several := reader.several(
+            name
+        ):
+            return IntImm(len(several.items), "int32", span=span)
         case ast.Call(func=ast.Name(id="len"), args=[inner], keywords=[]):
             made = reader.argument(inner)
             return IntImm(len(made.items), "int32", span=span) if isinstance(made, PrimList) else None

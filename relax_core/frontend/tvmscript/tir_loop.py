@@ -1,11 +1,11 @@
 """Read the heads of loops."""
 
 import ast
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from relax_core.frontend.tvmscript.context import source_of
+from relax_core.frontend.tvmscript.context import Context, source_of
 from relax_core.frontend.tvmscript.literals import read_attributes
 from relax_core.frontend.tvmscript.scope import Several
 from relax_core.frontend.tvmscript.tir_arguments import given, text_argument
@@ -35,6 +35,13 @@ class LoopHead:
         for var, (start, extent) in zip(reversed(self.loop_vars), reversed(self.ranges), strict=True):
             body = For(var, start, extent, body, self.kind, self.thread, self.annotations, self.step, span=span)
         return body
+
+
+def without_else(context: Context, statements: Sequence[ast.stmt]) -> None:
+    """Say that the `else` of a loop is left out, as TVM does without a word."""
+    if statements:
+        message = "the `else` of a loop is left out; TVM leaves it out as well"
+        context.report("PA040", statements[0], message, "write the statements behind the loop", severity="warning")
 
 
 def read_head(reader: TirReader, inner: TirReader, target: ast.expr, iterator: ast.expr) -> LoopHead:

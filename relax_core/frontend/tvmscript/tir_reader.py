@@ -3,6 +3,7 @@
 import ast
 from dataclasses import dataclass, field, replace
 
+from relax_core.diagnostics import plural
 from relax_core.frontend.tvmscript.context import Context, Failed, Place, source_of
 from relax_core.frontend.tvmscript.names import DTYPES, qualified, suggestion
 from relax_core.frontend.tvmscript.operands import is_pointer_or_text
@@ -109,25 +110,26 @@ class TirReader:
 
     def undefined(self, node: ast.Name) -> Failed:
         """Report that a name is not defined, with the one that may be meant."""
-        return self.context.fail(
-            "RS001", node, f"`{node.id}` is not defined", suggestion(node.id, self.scope.visible())
-        )
+        return self.context.fail_undefined(node, suggestion(node.id, self.scope.visible()))
 
     def known_buffer(self, node: ast.expr) -> Buffer | None:
         """Return the buffer that `node` names, if it does."""
         found = self.scope.find(node.id) if isinstance(node, ast.Name) else self.item(node)
         return found if isinstance(found, Buffer) else None
 
+    def several(self, node: ast.Name) -> Several | None:
+        """Return the things that a name stands for, if they are several."""
+        found = self.scope.find(node.id)
+        return found if isinstance(found, Several) else None
+
     def item(self, node: ast.expr) -> Entity | None:
         """Return what `i[0]` stands for if `i` is a name of several things."""
         match node:
-            case ast.Subscript(value=ast.Name(id=name), slice=index) if isinstance(
-                several := self.scope.find(name), Several
-            ):
+            case ast.Subscript(value=ast.Name() as name, slice=index) if several := self.several(name):
                 made = self.read(index)
                 place = made.value if isinstance(made, IntImm) else len(several.items)
                 if not -len(several.items) <= place < len(several.items):
-                    raise self.context.fail("PA006", node, f"`{name}` stands for {len(several.items)} things")
+                    raise self.context.fail("PA006", node, f"`{name.id}` stands for {len(several.items)} things")
                 return several.items[place]
             case _:
                 return None
@@ -154,6 +156,8 @@ class TirReader:
         found = self.item(node)
         if isinstance(found, PrimExpr):
             return found
+        if isinstance(found, Buffer) and found in self.facts.scalars:
+            return BufferLoad(found, (ZERO,), span=self.context.span(node))
         if isinstance(node.value, ast.Attribute | ast.Call):
             found = self._other(node)
             if found is not None:
@@ -166,7 +170,7 @@ class TirReader:
         buffer = self.buffer(node.value)
         items = index_items(node)
         if len(items) != len(buffer.shape):
-            message = f"`{buffer.name}` has {len(buffer.shape)} dimensions, got {len(items)} indices"
+            message = f"`{buffer.name}` has {plural(len(buffer.shape), 'dimension')}, the index has {len(items)}"
             raise self.context.fail("PA006", node, message)
         return buffer, tuple(self._index(item) for item in items)
 
@@ -199,7 +203,7 @@ class TirReader:
         buffer = self.buffer(node.value)
         items = index_items(node)
         if len(items) != len(buffer.shape):
-            message = f"`{buffer.name}` has {len(buffer.shape)} dimensions, got {len(items)} ranges"
+            message = f"`{buffer.name}` has {plural(len(buffer.shape), 'dimension')}, got {plural(len(items), 'range')}"
             raise self.context.fail("PA006", node, message)
         ranges = [self._range(item, size) for item, size in zip(items, buffer.shape, strict=True)]
         starts, extents = tuple(start for start, _ in ranges), tuple(extent for _, extent in ranges)

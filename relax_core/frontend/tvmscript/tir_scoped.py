@@ -34,7 +34,8 @@ from relax_core.ir.tir import (
 LETS = ("bind", "Bind", "let", "LetStmt", "Let")
 BUFFERS = ("decl_buffer", "Buffer", "buffer_decl", "alloc_buffer", "alloc_local", "alloc_shared")
 SCOPED = (
-    *LETS, *BUFFERS, "attr", "launch_thread", "allocate", "Allocate", "allocate_const", "realize", "Assert",
+    *LETS, *BUFFERS, "attr", "device_entry", "launch_thread", "allocate", "Allocate", "allocate_const", "realize",
+    "Assert",
 )  # fmt: skip
 POINTERS = ("handle", "Ptr", "ptr", "buffer_var")
 
@@ -48,6 +49,10 @@ def read_scoped(reader: TirReader, name: str, call: ast.Call, target: ast.Name |
     match name:
         case "attr":
             return _attr(reader, call)
+        case "device_entry":
+            span = reader.context.span(call)
+            zero, yes = IntImm(0, "int32", span=span), IntImm(1, "bool", span=span)
+            return Scoped(lambda inner: AttrStmt(zero, "tirx.device_entry", yes, inner, span=span), span)
         case "launch_thread":
             return _launch(reader, call, target)
         case "allocate" | "Allocate":

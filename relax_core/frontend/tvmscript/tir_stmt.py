@@ -16,7 +16,7 @@ from relax_core.frontend.tvmscript.tir_assert import read_assertion
 from relax_core.frontend.tvmscript.tir_body import BlockParts, Scoped, TirBody
 from relax_core.frontend.tvmscript.tir_buffer import read_buffer
 from relax_core.frontend.tvmscript.tir_expr import read_other
-from relax_core.frontend.tvmscript.tir_loop import LOOPS, read_head
+from relax_core.frontend.tvmscript.tir_loop import LOOPS, read_head, without_else
 from relax_core.frontend.tvmscript.tir_reader import TirReader
 from relax_core.ir.prim import Intrinsic, PrimVar, const, dtype_of, is_dtype, lanes_of, vector_of
 from relax_core.ir.tir import (
@@ -94,7 +94,8 @@ def _statement(body: TirBody, statement: ast.stmt) -> "_Made | list[Stmt | Scope
             return _assign(body, statement, target, value)
         case ast.AnnAssign(target=ast.Name() as target, annotation=annotation, value=value):
             return tir_variable.annotated(reader, statement, (target, annotation, value))
-        case ast.For(target=target, iter=iterator, body=statements, orelse=[]):
+        case ast.For(target=target, iter=iterator, body=statements, orelse=other):
+            without_else(context, other)
             return _loop(body, statement, (target, iterator), statements)
         case ast.With(items=[item, *others], body=statements):
             return _with(body, statement, item, _without_first(statement, others) or statements)
@@ -124,7 +125,8 @@ def _control(body: TirBody, statement: ast.stmt) -> _Made:
             condition = reader.number(test)
             then_body = _inner(body, then)
             return IfThenElse(condition, then_body, _inner(body, orelse) if orelse else None, span=span)
-        case ast.While(test=test, body=statements, orelse=[]):
+        case ast.While(test=test, body=statements, orelse=other):
+            without_else(context, other)
             return While(reader.number(test), _inner(body, statements), span=span)
         case ast.Assert(test=test, msg=message):
             return read_assertion(reader, statement, test, message)
@@ -204,6 +206,8 @@ def _assign(body: TirBody, statement: ast.stmt, target: ast.expr, value: ast.exp
         return None
     if not isinstance(target, ast.Name):
         raise context.unsupported(statement, f"`{source_of(statement)}` in a prim func")
+    if isinstance(value, ast.Tuple | ast.List) and value.elts:
+        return _several(body, statement, target, value.elts)
     if isinstance(value, ast.Call) and name:
         match name:
             case "match_buffer":
@@ -213,6 +217,8 @@ def _assign(body: TirBody, statement: ast.stmt, target: ast.expr, value: ast.exp
                 return _block_buffer(reader, target, value)
             case "alloc_buffer" if reader.facts.has_blocks and not reader.facts.is_latest:
                 return _block_buffer(reader, target, value)
+            case "alloc_scalar" | "local_scalar":
+                return tir_variable.allocated(reader, target, value, is_local=name == "local_scalar")
             case "env_thread" | "meta_var":
                 return _named(reader, name, target, value)
             case _ if name in tir_scoped.SCOPED and not (name == "Let" and value.keywords):
@@ -240,6 +246,15 @@ def _assign_each(
     for target, value in zip(names, values, strict=True):
         results = _assign(body, statement, target, value)
         made += results if isinstance(results, list) else [] if results is None else [results]
+    return made
+
+
+def _several(body: TirBody, statement: ast.stmt, target: ast.Name, values: Sequence[ast.expr]) -> list[Stmt | Scoped]:
+    """Read `x = (1, n)`: as in TVM, variables `x_0` and `x_1` that nothing uses; `x[0]` is the expression itself."""
+    meant = Several(tuple(_meant(body.reader, item) for item in values))
+    names = [ast.copy_location(ast.Name(f"{target.id}_{k}", ast.Store()), target) for k in range(len(values))]
+    made = _assign_each(body, statement, [*names], [*values])
+    body.reader.scope.define(target.id, meant)
     return made
 
 

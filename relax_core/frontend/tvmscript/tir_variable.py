@@ -3,6 +3,7 @@
 import ast
 
 from relax_core.frontend.tvmscript import tir_scoped
+from relax_core.frontend.tvmscript.tir_arguments import given, text_argument
 from relax_core.frontend.tvmscript.tir_body import Scoped
 from relax_core.frontend.tvmscript.tir_reader import ZERO, TirReader
 from relax_core.ir.prim import PrimExpr, PrimVar, const, dtype_of, lanes_of
@@ -52,13 +53,24 @@ def variable(
     return [made, BufferStore(reader.buffer(target), (ZERO,), value, span=span)]
 
 
-def _scalar(reader: TirReader, target: ast.Name, dtype: str) -> Scoped:
+def allocated(reader: TirReader, target: ast.Name, call: ast.Call, *, is_local: bool) -> Scoped:
+    """Read `x = T.alloc_scalar("float32", scope="local")` or `x = T.local_scalar("float32")`."""
+    values = given(reader.context, call, "dtype" if is_local else "dtype scope", 0)
+    dtype = reader.dtype(values["dtype"]) if "dtype" in values else "float32"
+    scope = "local" if is_local else "global"
+    if "scope" in values:
+        scope = text_argument(reader.context, values["scope"], "a storage scope")
+    return _scalar(reader, target, dtype, scope)
+
+
+def _scalar(reader: TirReader, target: ast.Name, dtype: str, scope: str = "local") -> Scoped:
     """Define a variable that can be assigned: a buffer of one element."""
     span = reader.context.span(target)
-    buffer = Buffer(target.id, (const(1, "int32"),), dtype, scope="local", span=span)
+    buffer = Buffer(target.id, (const(1, "int32"),), dtype, scope=scope, span=span)
     reader.facts.scalars.add(buffer)
     reader.scope.define(target.id, buffer)
-    return tir_scoped.declared(buffer, None, is_scalar=True)
+    # `x: T.int32` is local memory; a scalar elsewhere is printed as a buffer of one element.
+    return tir_scoped.declared(buffer, None, is_scalar=scope == "local")
 
 
 def _local_array(reader: TirReader, target: ast.Name, annotation: ast.Subscript) -> Scoped:

@@ -298,8 +298,9 @@ class TypeReader:
             case Var() as var if self.scalar is not None and (value := self.scalar(var, node)) is not None:
                 return value
             case _:
-                hint = f'declare its type as R.Prim(value="{node.id}") or take it from a shape'
-                raise self.context.fail("PA009", node, f"`{node.id}` is a value of the run time, not a dimension", hint)
+                message = f"`{node.id}` is known when the program runs only; it is not a dimension"
+                hint = "a dimension is declared, n = T.int64(), and found in the type of a parameter or by R.match_cast"
+                raise self.context.fail("PA009", node, message, hint)
 
     def _no_access(self, node: ast.Subscript) -> PrimExpr:
         raise self.context.fail("PA009", node, f"expected a dimension, got `{source_of(node)}`")

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from relax_core.analysis.tir_memory import written_buffers
-from relax_core.diagnostics import Diagnostic, RunError
+from relax_core.diagnostics import Diagnostic, RunError, plural
 from relax_core.ir.canonical import evaluate
 from relax_core.ir.node import Node
 from relax_core.ir.prim import IntImm, PrimExpr, PrimVar
@@ -73,7 +73,7 @@ class Signature:
             RunError: JT003 to JT008 for an argument that does not fit, JT018 for one that is not writeable.
         """
         if len(args) != len(self.params):
-            message = f"`{self.name}` takes {len(self.params)} arguments, got {len(args)}"
+            message = f"`{self.name}` takes {plural(len(self.params), 'argument')}, got {len(args)}"
             self._fail("JT003", message, self.function, f"Its parameters are {self._names()}.")
         words: list[int] = []
         ranges: list[tuple[int, int]] = []

@@ -49,7 +49,7 @@ _FORM_OF: Final[Mapping[str, Form]] = MappingProxyType(
     {
         **dict.fromkeys(("tile", "columns", "rows", "transpose", "copy", "gather"), "written"),
         "collapse": "even",
-        **dict.fromkeys(("split", "hoist", "guard", "fuse", "parallel"), "around"),
+        **dict.fromkeys(("split", "hoist", "accumulate", "guard", "fuse", "parallel"), "around"),
     }
 )
 _SHORTEST_SUM: Final = 32

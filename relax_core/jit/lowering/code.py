@@ -51,9 +51,15 @@ class Code:
             self._mark = location_mark(self.places.setdefault(Origin(node, is_check), len(self.places)))
         return before
 
-    def stand_back(self, before: str) -> None:
-        """Let what follows stem again from what it did before `stand_at`."""
-        self._mark = before
+    def stand_back(self, before: str) -> str:
+        """Let what follows stem again from what it did before `stand_at`; return what takes that back."""
+        left, self._mark = self._mark, before
+        return left
+
+    @property
+    def mark(self) -> str:
+        """What `stand_back` takes to let something stem from what it does here."""
+        return self._mark
 
     def comment(self, text: str) -> None:
         """Append a comment; it takes no part in what is compiled."""

@@ -141,10 +141,12 @@ def lower_while(state: State, loop: While, lower_stmt: LowerStmt) -> None:
 def pay(state: State, loop: For | While, amount: str) -> None:
     """Emit the payment of `amount` of fuel; another thread may empty the cell at any time."""
     code = state.code
+    stood = code.stand_at(loop)
     before = code.emit(f"atomicrmw sub ptr %record, i64 {amount} monotonic, align 8", "fuel")
     is_enough = code.emit(f"icmp sge i64 {before}, {amount}")
     name = f"the loop over `{loop.var.name}`" if isinstance(loop, For) else "the while loop"
     state.require(is_enough, Site("fuel", loop, hint=name))
+    code.stand_back(stood)
 
 
 def _chunked(state: State, loop: For, sizes: tuple[str, int, int], run: Callable[[str, str], None]) -> None:

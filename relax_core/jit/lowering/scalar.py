@@ -132,6 +132,8 @@ def element_pointer(state: State, access: BufferLoad | BufferStore) -> str:
     if len(access.indices) != len(buffer.shape):
         what = f"An access of `{buffer.name}` with {len(access.indices)} indices, where it has {len(buffer.shape)},"
         raise unsupported(what, access, state.locate)
+    if buffer in state.held:
+        return state.held[buffer].slot
     key, constants = _place_of(state, access)
     known = state.places.get(key) if state.places is not None else None
     if known is not None and _is_beside(state, access, storage, known):

@@ -84,6 +84,15 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True)
+class Held:
+    """An element of `storage` that lies in `slot`, on the stack, until the loops at a place end; then at `pointer`."""
+
+    slot: str
+    pointer: str
+    storage: Storage
+
+
+@dataclass(frozen=True, slots=True)
 class Inlined:
     """A prim func whose body stands in the place of a call: where its result is stored, and where it ends."""
 
@@ -111,6 +120,8 @@ class State:
     computed what a variable in an expression stands for.
     `is_careful` tells that the loops at this place run only where something is wrong, so that their speed is no matter.
     `assumed` are indices that were checked ahead; each with whether that holds where no condition around it does.
+    `held` are buffers of which the loops at this place touch one element only, which is kept beside.
+    `counting` is the loop that the loops which a transformation writes stem from.
     `forms` are what the innermost loops are that were emitted as the program has them.
     `places` are the elements that the lanes of a vector statement accessed so far, `None` outside of one.
     """
@@ -142,6 +153,8 @@ class State:
     statement_of: dict[PrimVar, Node] = field(default_factory=dict[PrimVar, Node])
     assumed: dict[AccessKey, bool] = field(default_factory=dict[AccessKey, bool])
     places: dict[object, Place] | None = None
+    held: dict[Buffer, Held] = field(default_factory=dict[Buffer, Held])
+    counting: For | None = None
     vector_count: int = 0
     forms: set[Form] = field(default_factory=set[Form])
     packed_calls: "list[PackedCall]" = field(default_factory=list["PackedCall"])
@@ -219,6 +232,10 @@ class State:
         for position, value in enumerate((*operands, *(item.register for item in self.visible))):
             lines.append(f"%{label}.{position} = getelementptr i8, ptr %values, i64 {8 * position}")
             lines.append(f"store i64 {value}, ptr %{label}.{position}")
+        for item in self.held.values():
+            kept, memory = f"%{self.code.label('kept')}", item.storage.scalar.memory
+            lines.append(f"{kept} = load {memory}, ptr {item.slot}, align {item.storage.alignment}")
+            lines.append(f"store {memory} {kept}, ptr {item.pointer}, align {item.storage.alignment}")
         self.code.cold(label, [*lines, "ret i32 1"])
         return label
 

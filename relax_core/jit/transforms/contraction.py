@@ -63,7 +63,7 @@ class Contraction:
 
     The reduce axes come in the order of the text, outermost first, and start with `out = init`, unless that is `None`.
     `operands` are the loads, or guarded loads, of `term` and `init`. Different values of the spatial axes write
-    different elements, and no operand reads what is written.
+    different elements, and no operand reads what is written. `initialisation` is the statement with `init`.
     """
 
     loop: For
@@ -75,6 +75,7 @@ class Contraction:
     init: PrimExpr | None
     operands: Mapping[PrimExpr, Operand]
     is_term_first: bool = False
+    initialisation: BufferStore | None = None
 
     @property
     def dims(self) -> tuple[Dim, ...]:

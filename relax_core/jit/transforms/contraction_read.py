@@ -158,7 +158,8 @@ def _operands(
         return operands
     spatial = tuple(dim for dim in reading.dims if out.stride(dim))
     reduce = tuple(dim for dim in reading.dims if not out.stride(dim))
-    made = Contraction(loop, spatial, reduce, out, found.op, found.term, value, operands, found.is_term_first)
+    start = init if isinstance(init, BufferStore) else None
+    made = Contraction(loop, spatial, reduce, out, found.op, found.term, value, operands, found.is_term_first, start)
     refused = _legality(made, reduced)
     if refused:
         return refused

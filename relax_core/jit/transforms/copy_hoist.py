@@ -12,6 +12,7 @@ from relax_core.jit.lowering.scalar import checked_index
 from relax_core.jit.lowering.state import State
 from relax_core.jit.options import Mode
 from relax_core.jit.transforms.nest_values import enter_block
+from relax_core.jit.transforms.origins import note_pieces
 from relax_core.jit.transforms.reduction import may_stop
 from relax_core.jit.transforms.transform import Plan, Transform
 
@@ -118,7 +119,9 @@ def _emit(state: State, row: Row) -> None:
         # The variable of a loop over the extent takes just the values that passed the check.
         state.bounds.enter_loop(For(variable, IntImm(0, "int64"), load.buffer.shape[position], row.store))
         state.registers[variable] = register
-    state.lower_stmt(state, _rebuilt(row, variables))
+    made = _rebuilt(row, variables)
+    note_pieces(state, (made,), row.loops, row.store if row.block is None else row.block)
+    state.lower_stmt(state, made)
     state.bounds.leave(mark)
 
 

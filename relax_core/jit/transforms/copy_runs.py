@@ -32,7 +32,7 @@ def plan_copy(state: State, loop: For) -> Plan | Refusal | None:
     if run < SHORTEST_RUN_BYTES:
         return Refusal(f"runs of {run} bytes are too short")
     found = _Runs(state, loop, copy)
-    return Plan(f"{prod(dim.extent for dim in copy.dims[:-1])} runs of {run} bytes", found.emit)
+    return Plan(f"{prod(dim.extent for dim in copy.dims[:-1])} runs of {run} bytes", found.emit, copy.nest.update)
 
 
 COPY = Transform("copy", "Elements that lie side by side are copied in one piece", MODES, plan_copy)

@@ -14,6 +14,7 @@ from relax_core.jit.lowering.state import State
 from relax_core.jit.options import Mode
 from relax_core.jit.transforms.affine import Affine, affine_of
 from relax_core.jit.transforms.nest import read_nest
+from relax_core.jit.transforms.origins import note_pieces
 from relax_core.jit.transforms.transform import Plan, Refusal, Transform
 
 MODES: frozenset[Mode] = frozenset(("bitwise", "exact", "fast"))
@@ -55,6 +56,7 @@ def plan_split(state: State, loop: For) -> Plan | Refusal | None:
         return None
     if not _is_free(state, choice):
         return Refusal("the order of its stores may matter")
+    note_pieces(state, pieces, choice.loops, choice.store if choice.block is None else choice.block)
     made = "the choice is made" if choice.chooses else "no remainder turns over"
     return Plan(f"{len(stores)} pieces, in each of which {made}", partial(_emit, state, pieces))
 

@@ -13,6 +13,7 @@ from relax_core.jit.lowering.state import State
 from relax_core.jit.options import Mode
 from relax_core.jit.transforms.gather_check import require
 from relax_core.jit.transforms.gather_read import Gather, read_gather
+from relax_core.jit.transforms.gather_rows import is_row
 from relax_core.jit.transforms.gather_values import Lanes
 from relax_core.jit.transforms.transform import Plan, Transform
 
@@ -27,6 +28,8 @@ def plan_gather(state: State, loop: For) -> Plan | None:
         return None
     names = ", ".join(dict.fromkeys(f"`{load.buffer.name}`" for load in gather.gathered))
     reason = f"{gather.lanes} elements of {names} are read at once, behind one check"
+    rows = dict.fromkeys(f"`{load.buffer.name}`" for load in gather.gathered if is_row(state, gather, load))
+    reason += f"; rows of {', '.join(rows)} lie in a vector, from which they are taken" if rows else ""
     return Plan(reason, _Rounds(state, gather).emit)
 
 

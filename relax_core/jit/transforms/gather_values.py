@@ -12,6 +12,7 @@ from relax_core.jit.lowering.state import State
 from relax_core.jit.lowering.types import SCALAR_TYPES
 from relax_core.jit.transforms.combine import combine
 from relax_core.jit.transforms.gather_read import Beside, Gather
+from relax_core.jit.transforms.gather_rows import is_row, row_of, taken
 from relax_core.jit.transforms.guard_read import is_same
 from relax_core.jit.transforms.nest_values import enter_block
 from relax_core.jit.transforms.vector_code import (
@@ -123,6 +124,8 @@ class Lanes:
     def _gathered(self, load: BufferLoad) -> str:
         state, code, lanes = self.state, self.state.code, self.gather.lanes
         storage, vector = state.storage[load.buffer], f"<{lanes} x i64>"
+        if is_row(state, self.gather, load):
+            return taken(state, load, row_of(state, load), (self._place(load.indices[-1]), lanes))
         places = [self._place(index) for index in load.indices]
         total = ""
         for place, stride in zip(places, storage.strides, strict=True):

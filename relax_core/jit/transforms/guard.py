@@ -44,21 +44,26 @@ def plan_guard(state: State, loop: For) -> Plan | Refusal | None:
     inner = static_work(state, loop.body)
     if inner is None or inner > PREPAID:
         return None
-    if any(isinstance(item, BufferLoad) for item in postorder(loop.extent)):
-        return Refusal("its number of rounds is data, and may be small")
     if gathers_inside(state, loop):
         return None
     found = read_checks(state, loop)
     if found is None or isinstance(found, str):
         return None if found is None else Refusal(found)
+    if any(isinstance(item, BufferLoad) for item in postorder(loop.extent)):
+        found = found.only(frozenset(item.check for item in read_rising(state, found)))
+        if found is None:
+            return Refusal("its number of rounds is data, and may be small")
+        return Plan(_reason(found), _Guard(state, loop, found).emit)
     if _has_long_rows(state, found):
         return None
     if _is_short(state, loop, found) and not _is_cheap(state, loop, found):
         return Refusal("rows of so few rounds are as fast with their checks")
-    checks = [*found.checks()]
-    names = ", ".join(dict.fromkeys(f"`{check.access.buffer.name}`" for check in checks))
-    reason = f"indices of {names} are checked ahead, for many rounds at once"
-    return Plan(reason, _Guard(state, loop, found).emit)
+    return Plan(_reason(found), _Guard(state, loop, found).emit)
+
+
+def _reason(found: Scope) -> str:
+    names = ", ".join(dict.fromkeys(f"`{check.access.buffer.name}`" for check in found.checks()))
+    return f"indices of {names} are checked ahead, for many rounds at once"
 
 
 GUARD = Transform("guard", "Indices that are data are checked ahead, for many rounds at once", MODES, plan_guard)
@@ -82,7 +87,9 @@ class _Guard:
         """Write paid rounds, tile by tile; what fills no tile of many, and all from a violation on, as they stand."""
         state, code = self.state, self.state.code
         assert state.lower_stmt is not None, "the lowering of statements is known before one is lowered"
-        looks = self.loop.var in _read_by(self.checks.parts)
+        rising, *_ = _apart(state, self.checks)
+        # What rises is looked at in two places, however many rounds there are.
+        looks = len(rising) < len([*self.checks.checks()]) and self.loop.var in _read_by(self.checks.parts)
         size = max(TILE // _look_count(state, self.checks.parts), 1) if looks else CHUNK
         careful, leave, head, tile, rest = (code.label(hint) for hint in ("careful", "done", "tiles", "tile", "rest"))
         before = code.block
@@ -136,9 +143,14 @@ class _Guard:
         fits = "true"
         rising, runs, others = _apart(state, scope)
         for item in {(item.check.access.buffer.shape, item.check.index): item for item in rising}.values():
+            before = code.stand_at(item.check.access, is_check=True)
             fits = code.emit(f"and i1 {fits}, {look_at_ends(state, item, counting)}")
+            code.stand_back(before)
         for run in runs:
+            first = next(check for check in scope.checks() if check in run.checks)
+            before = code.stand_at(first.access, is_check=True)
             fits = code.emit(f"and i1 {fits}, {look(state, run, counting)}")
+            code.stand_back(before)
         if others is None:
             return fits
         # Indices with one limit have one greatest value.

@@ -1,25 +1,34 @@
-"""Indices that rise by one from round to round: both ends of what they go through are looked at."""
+"""Indices that rise or fall alike from round to round: both ends of what they go through are looked at."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from relax_core.ir.tir import For, LetStmt
+from relax_core.ir.tir import Block, For, LetStmt
 from relax_core.jit.lowering.loops import Counting
 from relax_core.jit.lowering.polynomial import constant_value
-from relax_core.jit.lowering.scalar import lower_expr
+from relax_core.jit.lowering.scalar import is_safe, lower_expr
 from relax_core.jit.lowering.state import State
 from relax_core.jit.transforms.guard_read import Check, Scope
 from relax_core.jit.transforms.guard_runs import Around
 from relax_core.jit.transforms.guard_vectors import at_round, round_count
-from relax_core.jit.transforms.steps import Stepping
+from relax_core.jit.transforms.steps import Stepping, Steps
+
+# So that what inner loops add to an index fits a word.
+LARGEST_STEP = LARGEST_COUNT = 1 << 24
 
 
 @dataclass(frozen=True, slots=True)
 class Rising:
-    """A check of an index that rises by one from round to round, inside of `path`."""
+    """A check of an index that rises by `step` from round to round, inside of `path`; it falls if that is negative.
+
+    In one round it goes up to `above` above what it starts with, and down to `below` below that.
+    """
 
     path: tuple[Around, ...]
     check: Check
+    step: int
+    above: int
+    below: int
 
 
 def read_rising(state: State, scope: Scope) -> list[Rising]:
@@ -31,18 +40,53 @@ def read_rising(state: State, scope: Scope) -> list[Rising]:
 
 
 def _rising(stepping: Stepping, scope: Scope, path: tuple[Around, ...]) -> Iterator[Rising]:
-    # What is bound may be loaded, and inner loops may have no rounds in which it were.
-    if isinstance(scope.stmt, LetStmt) or (path and isinstance(scope.stmt, For)):
+    # Inner loops may have no rounds in which an index were computed.
+    if path and isinstance(scope.stmt, For) and not _count(stepping, scope.stmt):
+        return
+    if not _is_entered_safely(stepping.state, scope.stmt):
         return
     stepping.enter(scope.stmt)
     path = (*path, scope.stmt)
     for part in scope.parts:
         if isinstance(part, Scope):
             yield from _rising(stepping, part, path)
-        elif not part.conditions:
+        elif not part.conditions and is_safe(stepping.state, part.index):
             found = stepping.linear(part.index)
-            if found is not None and [constant_value(step) for step in found[0].values()] == [1]:
-                yield Rising(path, part)
+            rising = None if found is None else _read(stepping, path, part, found[0])
+            if rising is not None:
+                yield rising
+
+
+def _is_entered_safely(state: State, stmt: Around) -> bool:
+    """Tell whether the first round of a statement is found without a stop; what a let binds may be loaded."""
+    match stmt:
+        case For(start=start):
+            return is_safe(state, start)
+        case Block(iter_vars=iter_vars):
+            return all(is_safe(state, item.binding) for item in iter_vars)
+        case LetStmt():
+            return False
+
+
+def _count(stepping: Stepping, loop: For) -> int:
+    """Return how many rounds a loop has, 0 if they are not known to be some, and not too many, from 0 on."""
+    bounds = stepping.state.bounds
+    count = bounds.constant(loop.extent) or 0
+    return count if 0 < count <= LARGEST_COUNT and bounds.constant(loop.start) == 0 else 0
+
+
+def _read(stepping: Stepping, path: tuple[Around, ...], check: Check, steps: Steps) -> Rising | None:
+    step = above = below = 0
+    for loop, polynomial in steps.items():
+        by = constant_value(polynomial)
+        if by is None or abs(by) > LARGEST_STEP:
+            return None
+        if loop is path[0]:
+            step = by
+            continue
+        reach = by * (_count(stepping, loop) - 1)
+        above, below = above + max(reach, 0), below + max(-reach, 0)
+    return Rising(path, check, step, above, below)
 
 
 def look_at_ends(state: State, rising: Rising, counting: Counting) -> str:
@@ -51,7 +95,7 @@ def look_at_ends(state: State, rising: Rising, counting: Counting) -> str:
     scalar = state.scalar_of(check.index)
     site_count = len(state.sites)
     with at_round(state, rising.path, counting.first):
-        least = state.widen(lower_expr(state, check.index), scalar)
+        first = state.widen(lower_expr(state, check.index), scalar)
     assert len(state.sites) == site_count, "nothing stops while it is looked ahead"
     extent = state.storage[check.access.buffer].extents[check.position]
     # Up to the greatest value of its dtype an index does not wrap around.
@@ -61,6 +105,29 @@ def look_at_ends(state: State, rising: Rising, counting: Counting) -> str:
         extent = code.emit(f"call i64 @llvm.smin.i64(i64 {extent}, i64 {most})")
     else:
         extent = str(min(int(extent), most))
-    is_first = code.emit(f"icmp ult i64 {least}, {extent}")
-    left = code.emit(f"sub i64 {extent}, {least}")
-    return code.emit(f"and i1 {is_first}, {code.emit(f'icmp ule i64 {round_count(state, counting)}, {left}')}", "in")
+    fits = code.emit(f"icmp ult i64 {first}, {extent}")
+    others = code.emit(f"sub i64 {round_count(state, counting)}, 1") if rising.step else "0"
+    last = code.emit(f"sub i64 {extent}, 1")
+    for room, reach, step in (
+        (code.emit(f"sub i64 {last}, {first}"), rising.above, max(rising.step, 0)),
+        (first, rising.below, max(-rising.step, 0)),
+    ):
+        for condition in _reaches(state, room, reach, (others, step)):
+            fits = code.emit(f"and i1 {fits}, {condition}", "in")
+    return fits
+
+
+def _reaches(state: State, room: str, reach: int, steps: tuple[str, int]) -> Iterator[str]:
+    """Emit what tells that there is room, without signs, for `reach` and then for `steps`: how many, and of what."""
+    code = state.code
+    others, step = steps
+    if reach:
+        yield code.emit(f"icmp ule i64 {reach}, {room}")
+        room = code.emit(f"sub i64 {room}, {reach}")
+    if step == 1:
+        yield code.emit(f"icmp ule i64 {others}, {room}")
+    elif step:
+        code.declare("declare {i64, i1} @llvm.umul.with.overflow.i64(i64, i64)")
+        product = code.emit(f"call {{i64, i1}} @llvm.umul.with.overflow.i64(i64 {others}, i64 {step})")
+        yield code.emit(f"xor i1 {code.emit(f'extractvalue {{i64, i1}} {product}, 1')}, true")
+        yield code.emit(f"icmp ule i64 {code.emit(f'extractvalue {{i64, i1}} {product}, 0')}, {room}")

@@ -156,6 +156,8 @@ def _access(
 ) -> Access | str:
     storage = state.storage.get(node.buffer)
     name = node.buffer.name
+    if node.buffer in state.held:
+        return f"an element of `{name}` is in a register"
     if storage is None or len(node.indices) != len(storage.extents):
         return f"`{name}` is no plain buffer of scalars"
     digits: list[Digit] = []

@@ -1,12 +1,12 @@
 """The elements and the values of a nest, emitted for axes that have any place in a loop."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from relax_core.ir.node import Node, postorder
 from relax_core.ir.prim import LetExpr, PrimExpr, PrimVar, dtype_of
 from relax_core.ir.rewrite import RewriteLog, rewrite
-from relax_core.ir.tir import Block, BufferLoad
+from relax_core.ir.tir import Block, BufferLoad, BufferStore
 from relax_core.jit.lowering.arithmetic import convert
 from relax_core.jit.lowering.scalar import lower_expr
 from relax_core.jit.lowering.state import State, Storage
@@ -18,11 +18,20 @@ Places = Mapping[PrimVar, str]
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """An expression of a nest in which variables stand for the loads; `uses_axes` if it reads axes besides."""
+    """An expression of a nest in which variables stand for the loads; `uses_axes` if it reads axes besides.
+
+    It belongs to `statement`, to the update of the nest if there is none.
+    """
 
     expr: PrimExpr
     loads: Mapping[PrimVar, BufferLoad]
     uses_axes: bool
+    statement: BufferStore | None = None
+
+
+def initial_value(init: BufferStore) -> Value:
+    """Return the value that a reduction starts with."""
+    return replace(value_of(init.value), statement=init)
 
 
 def value_of(expr: PrimExpr) -> Value:
@@ -71,7 +80,7 @@ def read(state: State, storage: Storage, pointer: str) -> str:
 
 def emit_value(state: State, nest: Nest, value: Value, places: Places) -> str:
     """Emit `value` where each axis of the nest has its place."""
-    before = state.code.stand_at(nest.update)
+    before = state.code.stand_at(value.statement or nest.update)
     for var, load in value.loads.items():
         access = nest.accesses[load]
         pointer = element_at(state, access.storage, offset_at(state, access.offset, places))

@@ -15,6 +15,7 @@ from relax_core.jit.lowering.work import static_work
 from relax_core.jit.options import Mode
 from relax_core.jit.transforms.contraction_read import read_contraction
 from relax_core.jit.transforms.nest import Axis, Nest, read_nest
+from relax_core.jit.transforms.origins import note_rewritten
 from relax_core.jit.transforms.tile_plan import plan_tiling
 from relax_core.jit.transforms.transform import Plan, Refusal, Transform
 
@@ -201,8 +202,10 @@ def _emit_loops(state: State, cut: Cut, start: PrimExpr, extent: int) -> None:
 
     inner = cut.nest.axes[-1].loop.body
     body: Stmt = rewrite(inner, shifted, log=RewriteLog())
+    note_rewritten(state, body, inner)
     for axis in reversed(cut.nest.axes):
         is_cut = axis is cut.axis
         size = IntImm(extent if is_cut else axis.extent, axis.var.dtype)
         body = replace(axis.loop, var=var if is_cut else axis.var, extent=size, body=body)
+        state.origin[body] = state.origin.get(axis.loop, axis.loop)
     state.lower_stmt(state, body)

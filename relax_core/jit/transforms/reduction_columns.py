@@ -15,6 +15,7 @@ from relax_core.jit.transforms.nest_values import (
     Value,
     element_at,
     emit_value,
+    initial_value,
     offset_at,
     parts_of,
     read,
@@ -49,7 +50,7 @@ def plan_columns(state: State, loop: For) -> Plan | Refusal | None:
     direct = direct_load(reduction, along)
     columns = _Columns(state, loop, reduction, value_of(reduction.value), along, lanes, direct, work)
     reason = f"{along.extent} columns, {min(VECTORS * lanes, along.extent)} at once in vectors of {lanes}"
-    return Plan(reason, columns.emit)
+    return Plan(reason, columns.emit, nest.update)
 
 
 COLUMNS = Transform("columns", "Outputs that lie side by side are reduced in the lanes of vectors", MODES, plan_columns)
@@ -115,7 +116,7 @@ class _Columns:
         nest, state = self.reduction.nest, self.state
         out, memory = nest.accesses[nest.update], self.reduction.scalar.memory
         starts = {**places, **dict.fromkeys((axis.var for axis in nest.reduce), "0")}
-        start = None if nest.init is None else value_of(nest.init.value)
+        start = None if nest.init is None else initial_value(nest.init)
 
         def begin(at: str) -> None:
             inside = {**starts, self.along.var: self._moved(first, at)}

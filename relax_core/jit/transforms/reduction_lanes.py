@@ -11,7 +11,15 @@ from relax_core.jit.lowering.work import static_work
 from relax_core.jit.options import Mode
 from relax_core.jit.transforms.combine import combine
 from relax_core.jit.transforms.nest import Axis
-from relax_core.jit.transforms.nest_values import Places, element_at, emit_value, offset_at, parts_of, read, value_of
+from relax_core.jit.transforms.nest_values import (
+    Places,
+    element_at,
+    emit_value,
+    initial_value,
+    offset_at,
+    parts_of,
+    read,
+)
 from relax_core.jit.transforms.reduction import Reduction, read_reduction
 from relax_core.jit.transforms.reduction_values import Values, values_of
 from relax_core.jit.transforms.repeat import repeat, repeat_paid
@@ -47,7 +55,7 @@ def plan_lanes(state: State, loop: For) -> Plan | Refusal | None:
     work = max(static_work(state, nest.block or nest.update) or 1, 1)
     found = _Lanes(state, loop, reduction, values, lanes, work)
     reason = f"{VECTORS} x {lanes} values of a row at once" + (", in order where that matters" if is_choice else "")
-    return Plan(reason, found.emit)
+    return Plan(reason, found.emit, nest.update)
 
 
 LANES = Transform("lanes", "A long row is reduced in many lanes, where order is free", MODES, plan_lanes)
@@ -103,7 +111,7 @@ class _Lanes:
         if nest.init is None:
             start = read(state, out.storage, target)
         else:
-            start = emit_value(state, nest, value_of(nest.init.value), zeros)
+            start = emit_value(state, nest, initial_value(nest.init), zeros)
         self._begin(start)
         self._around(self.values.outer, zeros, self._columns)
         self._join()

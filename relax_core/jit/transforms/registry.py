@@ -1,8 +1,14 @@
 """The transformations in the order in which they are tried at every loop, and how a loop is handed to them."""
 
+from collections.abc import Callable
+from contextlib import ExitStack
+
+from relax_core.ir.node import Node
 from relax_core.ir.tir import For
+from relax_core.jit.lowering.loops import lower_for
 from relax_core.jit.lowering.state import State
 from relax_core.jit.remarks import KernelRemark
+from relax_core.jit.transforms.accumulate import ACCUMULATE
 from relax_core.jit.transforms.collapse import COLLAPSE
 from relax_core.jit.transforms.copy_hoist import HOIST
 from relax_core.jit.transforms.copy_runs import COPY
@@ -14,7 +20,7 @@ from relax_core.jit.transforms.reduction_columns import COLUMNS
 from relax_core.jit.transforms.reduction_lanes import LANES
 from relax_core.jit.transforms.rows import ROWS
 from relax_core.jit.transforms.tile import TILE
-from relax_core.jit.transforms.transform import Plan, Refusal, Transform
+from relax_core.jit.transforms.transform import Around, Plan, Refusal, Transform
 from relax_core.jit.transforms.transpose import TRANSPOSE
 
 TRANSFORMS: tuple[Transform, ...] = (
@@ -28,6 +34,7 @@ TRANSFORMS: tuple[Transform, ...] = (
     TRANSPOSE,
     COPY,
     COLLAPSE,
+    ACCUMULATE,
     GATHER,
     GUARD,
 )
@@ -39,18 +46,44 @@ def emit_transformed(state: State, loop: For) -> bool:
         return False
     # What was read of a nest holds at this place only: before its code, each transformation asks for the same.
     state.nests.clear()
+    with ExitStack() as around:
+        return _emit(state, loop, around)
+
+
+def _emit(state: State, loop: For, around: ExitStack) -> bool:
+    is_around = False
     for transform in TRANSFORMS:
         if state.options.mode not in transform.modes:
             continue
         match transform.plan(state, loop):
-            case Plan(reason=reason, emit=emit):
+            case Around(reason=reason, enter=enter):
+                state.remarks.append(KernelRemark("applied", transform.name, loop, reason))
+                state.code.comment(f"{transform.name}: {reason}")
+                around.enter_context(enter())
+                is_around = True
+            case Plan(reason=reason, emit=emit, statement=statement):
                 state.remarks.append(KernelRemark("applied", transform.name, loop, reason))
                 state.code.comment(f"{transform.name}: {reason}")
                 state.nests.clear()
-                emit()
+                _emit_from(state, loop, statement, emit)
                 return True
             case Refusal(reason=reason):
                 state.remarks.append(KernelRemark("refused", transform.name, loop, reason))
             case None:
                 pass
-    return False
+    if is_around:
+        assert state.lower_stmt is not None, "the lowering of statements is known before one is lowered"
+        lower_for(state, loop, state.lower_stmt)
+    return is_around
+
+
+def _emit_from(state: State, loop: For, statement: Node | None, emit: Callable[[], None]) -> None:
+    """Write code that stems from a statement, and where it only counts from the loop."""
+    if statement is None:
+        emit()
+        return
+    before, around = state.code.stand_at(statement), state.counting
+    state.counting = loop
+    emit()
+    state.counting = around
+    state.code.stand_back(before)

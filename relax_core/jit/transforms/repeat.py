@@ -20,6 +20,7 @@ def repeat(state: State, count: str | int, body: Body, first: str = "0", *, is_w
         body("0")
         return
     code = state.code
+    stood = code.mark if state.counting is None else code.stand_at(state.counting)
     head, inside, leave = (code.label(hint) for hint in ("again", "once", "over"))
     before = code.block
     code.goto(head)
@@ -27,7 +28,9 @@ def repeat(state: State, count: str | int, body: Body, first: str = "0", *, is_w
     position = code.reserve()
     code.branch(code.emit(f"icmp slt i64 {number}, {count}"), inside, leave)
     code.start(inside)
+    counting = code.stand_back(stood)
     body(number)
+    code.stand_back(counting)
     code.do(f"{following} = add nuw nsw i64 {number}, 1")
     code.fill(position, f"{number} = {phi('i64', (first, before), (following, code.block))}")
     if is_written:
@@ -35,6 +38,7 @@ def repeat(state: State, count: str | int, body: Body, first: str = "0", *, is_w
     else:
         code.jump(head)
     code.start(leave)
+    code.stand_back(stood)
 
 
 def repeat_paid(state: State, loop: For, count: int, work: int, body: Body) -> None:

@@ -8,7 +8,15 @@ from relax_core.jit.lowering.loops import CHUNK
 from relax_core.jit.lowering.state import State
 from relax_core.jit.transforms.combine import combine
 from relax_core.jit.transforms.nest import Axis
-from relax_core.jit.transforms.nest_values import Places, element_at, emit_value, offset_at, parts_of, read, value_of
+from relax_core.jit.transforms.nest_values import (
+    Places,
+    element_at,
+    emit_value,
+    initial_value,
+    offset_at,
+    parts_of,
+    read,
+)
 from relax_core.jit.transforms.reduction import Reduction
 from relax_core.jit.transforms.reduction_values import Values
 from relax_core.jit.transforms.repeat import least, repeat, repeat_paid
@@ -113,7 +121,7 @@ class RowsCode:
         if nest.init is None:
             start = read(state, out.storage, target)
         else:
-            start = emit_value(state, nest, value_of(nest.init.value), places)
+            start = emit_value(state, nest, initial_value(nest.init), places)
         memory = rows.reduction.scalar.memory
         state.code.do(f"store {memory} {start}, ptr {self._entry(self.slots, memory, lane)}")
 

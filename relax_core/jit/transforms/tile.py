@@ -182,7 +182,7 @@ def plan_contraction(state: State, loop: For) -> Plan | Refusal | None:
         return Refusal(tiling)
     if tiling.is_row:
         return None
-    return Plan(_describe(tiling), lambda: Tiler(state, tiling).emit())
+    return Plan(_describe(tiling), lambda: Tiler(state, tiling).emit(), tiling.contraction.out.access)
 
 
 def _describe(tiling: Tiling) -> str:

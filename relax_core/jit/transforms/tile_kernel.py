@@ -101,7 +101,9 @@ def _starts(place: Place, part: Part, cells: Sequence[tuple[int, int, str]]) -> 
             if tiling.contraction.operands[node] in used
         }
         values = Values(place.state, tiling, place.sources, pointers, part)
+        before = code.stand_at(tiling.contraction.initialisation or tiling.contraction.out.access)
         started = [values.vector(init, row, vector) for row, vector, _ in cells]
+        code.stand_back(before)
         if place.block.is_start == "true":
             return started
     held = [

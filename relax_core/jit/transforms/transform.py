@@ -1,8 +1,10 @@
 """What a transformation of a nest of loops is, and how it answers for one loop."""
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 
+from relax_core.ir.node import Node
 from relax_core.ir.tir import For
 from relax_core.jit.lowering.state import State
 from relax_core.jit.options import Mode
@@ -10,10 +12,22 @@ from relax_core.jit.options import Mode
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """How a loop is going to be emitted: `reason` is what the remark says, `emit` writes the code."""
+    """How a loop is going to be emitted: `reason` is what the remark says, `emit` writes the code.
+
+    All but the loops that it writes with `repeat` stems from `statement`, if there is one, where it does not say else.
+    """
 
     reason: str
     emit: Callable[[], None]
+    statement: Node | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Around:
+    """What is done before a loop and behind it, which is emitted within `enter` by whatever takes it."""
+
+    reason: str
+    enter: Callable[[], AbstractContextManager[None]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,4 +48,4 @@ class Transform:
     name: str
     summary: str
     modes: frozenset[Mode]
-    plan: Callable[[State, For], Plan | Refusal | None]
+    plan: Callable[[State, For], Plan | Around | Refusal | None]

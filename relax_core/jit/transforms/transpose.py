@@ -31,7 +31,7 @@ def plan_transpose(state: State, loop: For) -> Plan | Refusal | None:
     lanes = min(LANE_LIMIT, state.options.lanes(8 * copy.source.storage.scalar.size_bytes))
     found = _Tiles(state, loop, copy, (read, written), lanes)
     reason = f"tiles of {lanes} x {lanes} elements of {read.extent} x {written.extent} are transposed in registers"
-    return Plan(reason, found.emit)
+    return Plan(reason, found.emit, copy.nest.update)
 
 
 TRANSPOSE = Transform(

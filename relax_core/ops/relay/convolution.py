@@ -191,6 +191,7 @@ def conv_attrs(count: int) -> dict[str, AttrDefault]:
 
 _WINOGRAD = "products at the points of Winograd's scheme, between transformations"
 _AHEAD = "a convolution whose weight was laid out ahead for one machine"
+_TILES = "a convolution whose weight is in tiles"
 _TILED = MappingProxyType({"tile_size": 0})
 
 SPECS = (
@@ -206,8 +207,8 @@ SPECS = (
     *(op(f"nn.contrib_conv{k}d_winograd_weight_transform", "weight", _winograd_weight, _TILED, why=_WINOGRAD)
       for k in (2, 3)),
     op("nn.contrib_conv2d_gemm_without_weight_transform", "data weight", _without_weight, conv_attrs(2),
-       why=_AHEAD),
-    op("nn.contrib_conv2d_gemm_weight_transform", "weight", gemm_weight, {"tile_N": 0, "tile_K": 0}, why=_AHEAD),
+       why=_TILES),
+    op("nn.contrib_conv2d_gemm_weight_transform", "weight", gemm_weight, {"tile_N": 0, "tile_K": 0}, why=_TILES),
     op("nn.contrib_conv2d_winograd_nnpack_weight_transform", "weight", nnpack_weight,
        {"convolution_algorithm": 0, "out_dtype": ""}, why=_AHEAD),
     op("nn.deformable_conv2d", "data offset weight", _deformable, {**conv_attrs(2), "deformable_groups": 1},

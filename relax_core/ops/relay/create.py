@@ -11,6 +11,7 @@ from relax_core.ops.relay.spec import RelayCall, op
 from relax_core.ops.spec import REQUIRED
 
 _KEY = TensorType(dims_of(10), "uint64")
+_DRAWN = "the cipher Threefry, written in additions, shifts and exclusive ors of words"
 _DYNAMIC = "the operator of the same name with a shape that is known at run time"
 
 
@@ -160,12 +161,12 @@ SPECS = (
         "cubic_exclude": 0, "extrapolation_value": 0.0, "out_dtype": ""}, why=_DYNAMIC),
     op("dyn.sparse_to_dense", "sparse_indices sparse_values default_value output_shape",
        _dyn_sparse, why=_DYNAMIC),
-    op("random.threefry_generate", "key", _threefry, {"out_shape": REQUIRED}, why="Relax draws no random numbers"),
-    op("random.threefry_split", "key", lambda call: TupleType((_KEY, _KEY)), why="Relax draws no random numbers"),
+    op("random.threefry_generate", "key", _threefry, {"out_shape": REQUIRED}, why=_DRAWN),
+    op("random.threefry_split", "key", lambda call: TupleType((_KEY, _KEY)), why=_DRAWN),
     op("random.uniform", "key low high", _random, {"out_shape": REQUIRED, "out_dtype": "float32"},
-       why="Relax draws no random numbers"),
+       why=_DRAWN),
     op("random.normal", "key mean scale", _random, {"out_shape": REQUIRED, "out_dtype": "float32"},
-       why="Relax draws no random numbers"),
+       why=_DRAWN),
     op("random.multinomial", "key probs", _multinomial, {"num_samples": REQUIRED},
        relax="relax.multinomial_from_uniform"),
 )  # fmt: skip

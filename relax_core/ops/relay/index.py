@@ -169,7 +169,7 @@ SPECS = (
     op("sparse_to_dense", "sparse_indices sparse_values default_value?", _sparse_to_dense,
        {"output_shape": REQUIRED}, relax="relax.scatter_nd"),
     op("sparse_fill_empty_rows", "sparse_indices sparse_values dense_shape default_value", filled_rows,
-       why="Relax has no operator whose rows depend on which are missing"),
+       why="an entry for each row that has none, then all in order"),
     op("sparse_reshape", "sparse_indices prev_shape new_shape", sparse_reshape,
        why="quotients and remainders of the sizes"),
     op("meshgrid", "data", _meshgrid, {"indexing": "ij"}, relax="relax.meshgrid"),

@@ -218,7 +218,7 @@ _PRODUCT = MappingProxyType({"units": None, "out_dtype": "", "transpose_a": Fals
 _BATCH = MappingProxyType({"out_dtype": "", "transpose_a": False, "transpose_b": True, **TUNED})
 _NORM = MappingProxyType({"epsilon": 1e-05, "center": True, "scale": True})
 _SPARSE = "a dense matrix with the entries written into it"
-_PADDED = "a step of Relay's lowering for GPUs"
+_PADDED = "a dense product, with a weight whose rows are filled up with zeros"
 
 SPECS = (
     op("nn.dense", "data weight", dense, {"units": None, "out_dtype": "", **TUNED},

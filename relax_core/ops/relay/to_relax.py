@@ -7,6 +7,7 @@ from relax_core.ir.expr import Expr
 from relax_core.ops.relay import (
     RELAY_OPS,
     to_relax_bits,
+    to_relax_boxes,
     to_relax_composed,
     to_relax_deformable,
     to_relax_dynamic,
@@ -15,7 +16,9 @@ from relax_core.ops.relay import (
     to_relax_layout,
     to_relax_neural,
     to_relax_quantize,
+    to_relax_random,
     to_relax_reduce,
+    to_relax_resize,
     to_relax_shape,
     to_relax_sparse,
     to_relax_vision,
@@ -32,6 +35,7 @@ _FAMILIES = (
     to_relax_index,
     to_relax_reduce,
     to_relax_quantize,
+    to_relax_resize,
     to_relax_vision,
     to_relax_composed,
     to_relax_deformable,
@@ -39,6 +43,8 @@ _FAMILIES = (
     to_relax_bits,
     to_relax_winograd,
     to_relax_dynamic,
+    to_relax_random,
+    to_relax_boxes,
 )
 
 RULES: Mapping[str, Rule] = MappingProxyType(

@@ -3,12 +3,14 @@
 from types import MappingProxyType
 
 from relax_core.ir.expr import Expr, Tuple
+from relax_core.ops.relay.dims import calculate
 from relax_core.ops.relay.spec import RelayCall
 from relax_core.ops.relay.to_relax_make import (
     Rule,
     Rules,
     axis_of,
     cast,
+    dims,
     dtype_of,
     fields,
     inserted,
@@ -108,13 +110,14 @@ def _argwhere(call: RelayCall) -> Expr:
 
 
 def _unravel_index(call: RelayCall) -> Expr:
-    rest, sizes = call.exprs
-    rows: list[Expr] = []
-    for k in reversed(range(size(call, 0, 1))):
-        extent = relax("reshape", relax("strided_slice", sizes, (0,), (k,), (k + 1,)), ())
-        rows.insert(0, relax("floor_mod", rest, extent))
-        rest = relax("floor_divide", rest, extent)
-    return relax("stack", tuple(rows), 0)
+    """Divide by the product of the sizes behind each axis, and keep what is less than the size of the axis."""
+    places, sizes = call.exprs
+    dtype = dtype_of(call)
+    sizes = cast(sizes, dtype)
+    behind = relax("flip", relax("cumprod", relax("flip", sizes, 0), 0, dtype, True), 0)
+    axes = tuple(range(1, rank(call) + 1))
+    whole = relax("floor_divide", relax("expand_dims", places, (0,)), inserted(behind, axes))
+    return relax("floor_mod", whole, inserted(sizes, axes))
 
 
 def _searchsorted(call: RelayCall) -> Expr:
@@ -161,8 +164,8 @@ def _fifo_buffer(call: RelayCall) -> Expr:
     data, buffer = call.exprs
     axis = axis_of(call)
     joined = relax("concat", (buffer, data), axis)
-    added, kept = size(call, axis), size(call, axis, 1)
-    return relax("strided_slice", joined, (axis,), (added,), (added + kept,))
+    added, kept = dims(call)[axis], dims(call, 1)[axis]
+    return relax("strided_slice", joined, (axis,), (added,), (calculate("+", added, kept),))
 
 
 def _sliding_window(call: RelayCall) -> Expr:

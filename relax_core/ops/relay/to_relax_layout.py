@@ -139,6 +139,32 @@ def _batch_to_space(call: RelayCall) -> Expr:
     return relax("strided_slice", value, axes, tuple(before for before, _ in crops), ends)
 
 
+def _gemm_weight(call: RelayCall) -> Expr:
+    """Lay out the weight `(h, w, i, o)`, a matrix with a column for each `o`, in tiles of its transpose."""
+    tall, wide = call.int_("tile_N"), call.int_("tile_K")
+    outs, inner = size(call, 3), size(call, 0) * size(call, 1) * size(call, 2)
+    if min(tall, wide) < 1:
+        raise untranslated(call, f"tiles of {tall} by {wide}")
+    flat = relax("permute_dims", relax("reshape", call.exprs[0], (inner, outs)))
+    padded = relax("nn.pad", flat, (0, -outs % tall, 0, -inner % wide), "constant", 0.0)
+    tiles = relax("reshape", padded, (-(-outs // tall), tall, -(-inner // wide), wide))
+    return relax("permute_dims", tiles, (0, 2, 1, 3))
+
+
+def _gemm_convolution(call: RelayCall) -> Expr:
+    """Take the weight out of its tiles again, and convolve with it."""
+    if call.text("data_layout") != "NHWC" or call.int_("groups") != 1:
+        raise untranslated(call, "groups, or a layout other than NHWC")
+    (height, width), outs, inner = call.ints("kernel_size"), call.int_("channels"), size(call, 3)
+    rows, columns, tall, wide = (size(call, axis, 1) for axis in range(4))
+    whole = relax("reshape", relax("permute_dims", call.exprs[1], (0, 2, 1, 3)), (rows * tall, columns * wide))
+    kept = relax("strided_slice", whole, (0, 1), (0, 0), (outs, height * width * inner))
+    weight = relax("reshape", relax("permute_dims", kept), (height, width, inner, outs))
+    return relax("nn.conv2d", call.exprs[0], weight, call.ints("strides"), call.ints("padding"), call.ints("dilation"),
+                 data_layout="NHWC", kernel_layout="HWIO", out_layout="NHWC",
+                 out_dtype=call.dtype("out_dtype") or None)  # fmt: skip
+
+
 RULES: Rules = MappingProxyType(
     {
         "layout_transform": _layout_transform,
@@ -146,5 +172,7 @@ RULES: Rules = MappingProxyType(
         "nn.space_to_depth": _space_to_depth,
         "nn.space_to_batch_nd": _space_to_batch,
         "nn.batch_to_space_nd": _batch_to_space,
+        "nn.contrib_conv2d_gemm_weight_transform": _gemm_weight,
+        "nn.contrib_conv2d_gemm_without_weight_transform": _gemm_convolution,
     }
 )

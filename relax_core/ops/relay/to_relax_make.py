@@ -109,6 +109,11 @@ def size(call: RelayCall, axis: int, index: int = 0) -> int:
     return found
 
 
+def size_if_known(call: RelayCall, axis: int, index: int = 0) -> int | None:
+    """Return one size of an argument of known rank, `None` if it is no number."""
+    return constant_value(dims(call, index)[axis])
+
+
 def is_sized(call: RelayCall, index: int = 0) -> bool:
     """Tell whether all sizes of an argument are numbers."""
     found = call.dims(index)

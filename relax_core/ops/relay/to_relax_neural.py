@@ -10,13 +10,17 @@ from relax_core.ops.relay.to_relax_make import (
     Rule,
     Rules,
     axis_of,
+    counted,
     dtype_of,
+    extent,
     number,
     rank,
     relax,
     scalar,
     size,
+    size_if_known,
     untranslated,
+    vector,
 )
 
 _SPATIAL = "DHW"
@@ -103,21 +107,43 @@ def _adaptive_average(name: str) -> Rule:
 
 
 def _adaptive_max(name: str) -> Rule:
-    """Max pooling with windows that divide the data; others overlap, for which Relax has no operator."""
+    """Max pooling with windows that divide the data; others overlap, and are taken along one axis after the other."""
 
     def rule(call: RelayCall) -> Expr:
         axes = _spatial_axes(call)
-        given = call.ints("output_size") or tuple(size(call, axis) for axis in axes)
+        given = call.ints("output_size")
         wanted = given * len(axes) if len(given) == 1 else given
-        sizes = tuple(size(call, axis) for axis in axes)
-        if any(whole % part for whole, part in zip(sizes, wanted, strict=True)):
-            raise untranslated(call, f"sizes {sizes} are no multiples of {wanted}")
-        window = tuple(whole // part for whole, part in zip(sizes, wanted, strict=True))
+        sizes = tuple(size_if_known(call, axis) for axis in axes)
+        if not wanted or wanted == sizes:
+            return call.exprs[0]
+        windows = tuple(
+            whole // part if whole is not None and not whole % part else 0
+            for whole, part in zip(sizes, wanted, strict=True)
+        )
+        if not all(windows):
+            return _greatest_parts(call, axes, wanted)
         layout = call.text("layout")
-        return relax(name, call.exprs[0], window, window, (0,) * len(axes), (1,) * len(axes), layout=layout,
+        return relax(name, call.exprs[0], windows, windows, (0,) * len(axes), (1,) * len(axes), layout=layout,
                      out_layout=layout)  # fmt: skip
 
     return rule
+
+
+def _greatest_parts(call: RelayCall, axes: tuple[int, ...], wanted: tuple[int, ...]) -> Expr:
+    """Part `k` of `n` begins at `floor(k * size / n)` and ends before `ceil((k + 1) * size / n)`."""
+    value = call.exprs[0]
+    for axis, count in zip(axes, wanted, strict=True):
+        whole = extent(call, axis)
+        at, parts = vector(tuple(range(count))), scalar(count, "int64")
+        first = relax("floor_divide", relax("multiply", at, whole), parts)
+        behind = relax("multiply", vector(tuple(range(1, count + 1))), whole)
+        last = relax("floor_divide", relax("subtract", behind, scalar(1, "int64")), parts)
+        widest = relax("add", relax("max", relax("subtract", last, first), (0,), True), vector((1,)))
+        places = relax("add", relax("expand_dims", first, (1,)), counted(widest))
+        # A part that is narrower than others reads its last element again.
+        held = relax("minimum", places, relax("expand_dims", last, (1,)))
+        value = relax("max", relax("take", value, held, axis), (axis + 1,))
+    return value
 
 
 def _batch_norm(call: RelayCall) -> Expr:

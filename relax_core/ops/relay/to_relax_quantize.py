@@ -16,7 +16,6 @@ from relax_core.ops.relay.to_relax_make import (
     cast,
     dtype_of,
     fields,
-    literal,
     rank,
     relax,
     scalar,
@@ -184,48 +183,6 @@ def _dense_pack(call: RelayCall) -> Expr:
     return dense_pack(replace(call, exprs=shifted, attrs={**call.attrs, "out_dtype": "int32"}))
 
 
-def _resize(name: str, size_name: str = "size") -> Rule:
-    def rule(call: RelayCall) -> Expr:
-        return _resized(call, name, call.ints(size_name))
-
-    return rule
-
-
-def _resized(call: RelayCall, name: str, sizes: tuple[int, ...]) -> Expr:
-    roi = call.attrs.get("roi")
-    return relax(
-        name,
-        call.exprs[0],
-        sizes,
-        roi=roi if isinstance(roi, tuple) and roi else (0.0,) * (2 * len(sizes)),
-        layout=call.text("layout"),
-        method=call.text("method"),
-        coordinate_transformation_mode=call.text("coordinate_transformation_mode"),
-        rounding_method=call.text("rounding_method"),
-        cubic_alpha=call.number("cubic_alpha"),
-        cubic_exclude=call.int_("cubic_exclude"),
-        extrapolation_value=call.number("extrapolation_value"),
-        out_dtype=call.dtype("out_dtype") or dtype_of(call),
-    )
-
-
-def _dyn_resize2d(call: RelayCall) -> Expr:
-    sizes = tuple(int(item) for item in literal(call, 1))
-    return _resized(replace(call, attrs={**call.attrs, "roi": None}), "image.resize2d", sizes)
-
-
-def _upsampling(call: RelayCall) -> Expr:
-    layout = call.text("layout")
-    scale_of = {"H": call.number("scale_h"), "W": call.number("scale_w")}
-    sizes = tuple(round(size(call, layout.index(letter)) * scale_of[letter]) for letter in "HW")
-    is_nearest = call.text("method") == "nearest_neighbor"
-    where = "align_corners" if call.flag("align_corners") else "asymmetric" if is_nearest else "half_pixel"
-    method = {"nearest_neighbor": "nearest_neighbor", "bilinear": "linear", "bicubic": "cubic"}[call.text("method")]
-    return relax("image.resize2d", call.exprs[0], sizes, layout=layout, method=method,
-                 coordinate_transformation_mode=where, rounding_method="", cubic_alpha=-0.5,
-                 out_dtype=dtype_of(call))  # fmt: skip
-
-
 def _affine_grid(call: RelayCall) -> Expr:
     return relax("image.affine_grid", call.exprs[0], call.ints("target_shape"))
 
@@ -257,11 +214,6 @@ RULES: Rules = MappingProxyType(
         "qnn.conv2d": _convolution("nn.conv2d"),
         "qnn.conv2d_transpose": _convolution("nn.conv2d_transpose"),
         "qnn.concatenate": _concatenate,
-        "image.resize2d": _resize("image.resize2d"),
-        "image.resize": _resize("image.resize2d"),
-        "image.resize3d": _resize("image.resize3d"),
-        "dyn.image.resize2d": _dyn_resize2d,
-        "nn.upsampling": _upsampling,
         "image.affine_grid": _affine_grid,
         "image.grid_sample": _grid_sample,
     }

@@ -4,8 +4,22 @@ from types import MappingProxyType
 
 from relax_core.ir.expr import Expr, Tuple
 from relax_core.ops.relay.spec import RelayCall
-from relax_core.ops.relay.to_relax_make import Rules, cast, dtype_of, rank, relax, scalar, size, untranslated, vector
+from relax_core.ops.relay.to_relax_make import (
+    Rules,
+    cast,
+    counted,
+    dtype_of,
+    rank,
+    relax,
+    scalar,
+    size,
+    untranslated,
+    vector,
+)
 from relax_core.ops.relay.to_relax_reduce import shape_argument
+
+_MANY = 2**62
+"""More than there are elements."""
 
 
 def _entry_rows(call: RelayCall, starts: int, count: int) -> Expr:
@@ -99,28 +113,50 @@ def _unique(call: RelayCall) -> Expr:
     """
     if rank(call) != 1:
         raise untranslated(call, f"the elements have rank {rank(call)}, not 1")
-    data, count = call.exprs[0], size(call, 0)
+    data = call.exprs[0]
     order = relax("argsort", data, 0, False, "int64")
     ordered = relax("take", data, order, 0)
-    is_next = relax("not_equal", *(relax("strided_slice", ordered, (0,), ends[:1], ends[1:])
-                                   for ends in ((1, count), (0, count - 1))))  # fmt: skip
+    behind, before = ((1,), (_MANY,)), ((0,), (-1,))
+    is_next = relax("not_equal", *(relax("strided_slice", ordered, (0,), *ends) for ends in (behind, before)))
     steps = relax("concat", (vector((0,)), cast(is_next, "int64")), 0)
     group = relax("cumsum", steps, 0, "int64")
-    first = relax("scatter_elements", vector((count,) * count), group, order, 0, "min")
+    none = relax("zeros_like", order)
+    first = relax("scatter_elements", relax("full_like", order, scalar(_MANY, "int64")), group, order, 0, "min")
     if not call.flag("sorted"):
         by_place = relax("argsort", first, 0, False, "int64")
         group = relax("take", relax("argsort", by_place, 0, False, "int64"), group, 0)
         first = relax("take", first, by_place, 0)
-    zeros = relax("zeros", (count,), dtype_of(call))
-    found = relax("scatter_elements", zeros, group, ordered, 0, "update")
-    inverse = relax("scatter_elements", vector((0,) * count), order, group, 0, "update")
+    found = relax("scatter_elements", relax("zeros_like", data), group, ordered, 0, "update")
+    inverse = relax("scatter_elements", none, order, group, 0, "update")
     total = relax("add", relax("max", group, (0,), True), vector((1,)))
-    shown = relax("where", relax("less", first, scalar(count, "int64")), first, scalar(0, "int64"))
+    shown = relax("where", relax("less", first, scalar(_MANY, "int64")), first, scalar(0, "int64"))
     parts = [found, *(cast(item, "int32") for item in (shown, inverse, total))]
     if call.flag("return_counts"):
-        ones = vector((1,) * count)
-        parts.append(cast(relax("scatter_elements", vector((0,) * count), group, ones, 0, "add"), "int32"))
+        ones = relax("ones_like", order)
+        parts.append(cast(relax("scatter_elements", none, group, ones, 0, "add"), "int32"))
     return Tuple(tuple(parts))
+
+
+def _filled_rows(call: RelayCall) -> Expr:
+    """Give each row without entries one in its first column, of the default value, and order all by their rows."""
+    places, values, shape, default = call.exprs
+    dtype, count = dtype_of(call), size(call, 1)
+    rows = relax("squeeze", relax("strided_slice", cast(places, "int64"), (1,), (0,), (1,)), (1,))
+    every = counted(relax("strided_slice", cast(shape, "int64"), (0,), (0,), (1,)))
+    is_of = relax("equal", relax("expand_dims", every, (1,)), relax("expand_dims", rows, (0,)))
+    is_empty = relax("less", relax("sum", cast(is_of, "int64"), (1,)), scalar(1, "int64"))
+    empty = relax("squeeze", relax("nonzero", is_empty), (0,))
+    column = relax("expand_dims", empty, (1,))
+    added = relax("concat", (column, relax("multiply", column, vector((0,) * (count - 1)))), 1) if count > 1 else column
+    fill = relax("add", cast(relax("zeros_like", empty), dtype_of(call, 1)), default)
+    order = relax("argsort", relax("concat", (rows, empty), 0), 0, False, "int64")
+    return Tuple(
+        (
+            relax("take", relax("concat", (places, cast(added, dtype)), 0), order, 0),
+            relax("take", relax("concat", (values, fill), 0), order, 0),
+            is_empty,
+        )
+    )
 
 
 def _sparse_convolution(call: RelayCall) -> Expr:
@@ -147,6 +183,8 @@ def _dyn_sparse_to_dense(call: RelayCall) -> Expr:
 RULES: Rules = MappingProxyType(
     {
         "nn.sparse_dense": _sparse_dense,
+        "nn.internal.sparse_dense_padded": _sparse_dense,
+        "sparse_fill_empty_rows": _filled_rows,
         "nn.sparse_add": _sparse_add,
         "nn.sparse_transpose": _sparse_transpose,
         "nn.sparse_conv2d": _sparse_convolution,

@@ -1,6 +1,5 @@
-"""Images of other ranks, and operators on boxes, in Relax."""
+"""Operators on boxes in images, and on displaced images, in Relax."""
 
-from dataclasses import replace
 from itertools import product
 from types import MappingProxyType
 
@@ -9,48 +8,6 @@ import numpy as np
 from relax_core.ir.expr import Expr, constant
 from relax_core.ops.relay.spec import RelayCall
 from relax_core.ops.relay.to_relax_make import Rules, dtype_of, number, relax, size, untranslated
-
-_METHODS = MappingProxyType({"nearest_neighbor": "nearest_neighbor", "bilinear": "linear", "trilinear": "linear"})
-
-
-def _upsampling3d(call: RelayCall) -> Expr:
-    layout = call.text("layout")
-    scales = {"D": call.number("scale_d"), "H": call.number("scale_h"), "W": call.number("scale_w")}
-    sizes = tuple(round(size(call, layout.index(letter)) * scales[letter]) for letter in "DHW")
-    mode = call.text("coordinate_transformation_mode")
-    is_nearest = call.text("method") == "nearest_neighbor"
-    return relax("image.resize3d", call.exprs[0], sizes, layout=layout, method=_METHODS[call.text("method")],
-                 coordinate_transformation_mode="asymmetric" if is_nearest else mode, rounding_method="",
-                 cubic_alpha=-0.5, out_dtype=dtype_of(call))  # fmt: skip
-
-
-def _dyn_upsampling3d(call: RelayCall) -> Expr:
-    scales = {f"scale_{letter}": float(number(call, k)) for k, letter in enumerate("dhw", 1)}
-    return _upsampling3d(replace(call, attrs={**call.attrs, **scales}))
-
-
-def _dyn_upsampling(call: RelayCall) -> Expr:
-    layout = call.text("layout")
-    scales = {"H": number(call, 1), "W": number(call, 2)}
-    sizes = tuple(round(size(call, layout.index(letter)) * scales[letter]) for letter in "HW")
-    is_nearest = call.text("method") == "nearest_neighbor"
-    where = "align_corners" if call.flag("align_corners") else "asymmetric" if is_nearest else "half_pixel"
-    return relax("image.resize2d", call.exprs[0], sizes, layout=layout, method=_METHODS[call.text("method")],
-                 coordinate_transformation_mode=where, rounding_method="", cubic_alpha=-0.5,
-                 out_dtype=dtype_of(call))  # fmt: skip
-
-
-def _resize1d(call: RelayCall) -> Expr:
-    """A row of an image of height one."""
-    if call.text("layout") != "NCW":
-        raise untranslated(call, f"the layout is {call.text('layout')}, not NCW")
-    image = relax("expand_dims", call.exprs[0], (2,))
-    wide = relax("image.resize2d", image, (1, *call.ints("size")), method=call.text("method"),
-                 coordinate_transformation_mode=call.text("coordinate_transformation_mode"),
-                 rounding_method=call.text("rounding_method"), cubic_alpha=call.number("cubic_alpha"),
-                 cubic_exclude=call.int_("cubic_exclude"),
-                 out_dtype=call.dtype("out_dtype") or dtype_of(call))  # fmt: skip
-    return relax("squeeze", wide, (2,))
 
 
 def _prior(call: RelayCall) -> Expr:
@@ -150,12 +107,8 @@ def _correlation(call: RelayCall) -> Expr:
 
 RULES: Rules = MappingProxyType(
     {
-        "nn.upsampling3d": _upsampling3d,
-        "dyn.nn.upsampling": _dyn_upsampling,
-        "dyn.nn.upsampling3d": _dyn_upsampling3d,
         "vision.yolo_reorg": _reorg,
         "nn.correlation": _correlation,
-        "image.resize1d": _resize1d,
         "vision.multibox_prior": _prior,
         "vision.roi_align": _roi_align,
         "vision.roi_pool": _roi_pool,

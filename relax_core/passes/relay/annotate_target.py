@@ -39,6 +39,7 @@ from relax_core.pattern.tables import Taker, target_of
 
 Lets = Literal["reported", "values", "definition", "uses", "graph_form"]
 LETS: tuple[Lets, ...] = ("reported", "values", "definition", "uses", "graph_form")
+_NO_TARGET_HINT = "give a table of what targets take, or AnnotateTarget(targets=['dnnl'])"
 _LEAVE_OPEN: tuple[Lets, ...] = ("reported", "uses")
 """The ways that may leave a region without an end: the others end the value of every let in its place."""
 
@@ -68,7 +69,7 @@ class AnnotateTargetOptions:
 def run(module: IRModule, options: AnnotateTargetOptions, ctx: PassContext) -> IRModule:
     """Annotate every function that is no external one."""
     if not (options.targets or ctx.tables.targets):
-        ctx.fail("BY001", "there is no target to annotate for", module, "AnnotateTarget(targets=['dnnl'])")
+        ctx.fail("BY001", "there is no target to annotate for", module, _NO_TARGET_HINT)
     if options.lets == "graph_form":
         module = to_graph_normal_form(module, ctx)
     types = ctx.types_of_values(module)
@@ -285,8 +286,8 @@ class _Annotator:
                 return ended if target is not None else end(begin(value, DEFAULT), DEFAULT)
             case "uses":
                 if let.var not in self.used:
-                    return ended
-                return value if target is not None else begin(value, DEFAULT)
+                    return self._ended(let.value)
+                return value if target is not None else begin(self._ended(let.value), DEFAULT)
 
 
 def _places(placed: list[tuple[Node, str]]) -> Iterator[Said]:

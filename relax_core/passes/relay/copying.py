@@ -53,12 +53,25 @@ def bound_vars(root: Node) -> frozenset[Var]:
 
 
 def at_types(type_: Type, types: Mapping[RelayTypeVar, Type]) -> Type:
-    """Return `type_` with other types for type variables."""
+    """Return `type_` with other types for its free type variables."""
+    if isinstance(type_, FuncType) and any(var in types for var in type_.type_params):
+        types = {var: given for var, given in types.items() if var not in type_.type_params}
     if not types:
         return type_
     if isinstance(type_, RelayTypeVar):
         return types.get(type_, type_)
     return with_parts(type_, lambda item: at_types(item, types))
+
+
+def renewed(type_: Type) -> Type:
+    """Return `type_` with type variables of its own wherever a type of functions binds some."""
+    if isinstance(type_, FuncType) and type_.type_params:
+        fresh = {var: RelayTypeVar(var.name) for var in type_.type_params}
+        bare = replace(type_, type_params=())
+        made = renewed(at_types(bare, fresh))
+        assert isinstance(made, FuncType), "a type of functions stays one"
+        return replace(made, type_params=tuple(fresh.values()))
+    return with_parts(type_, renewed)
 
 
 def free_type_vars(root: Node, *more: Type) -> tuple[RelayTypeVar, ...]:

@@ -6,7 +6,7 @@ See: tvm/src/relay/transforms/defunctionalization.cc, v0.19
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import TypeVar, cast
+from typing import Literal, TypeVar, cast
 
 from relax_core.analysis.regions import is_closed
 from relax_core.check.infer import infer
@@ -21,21 +21,29 @@ from relax_core.ir.node import Node, children, map_children, postorder
 from relax_core.ir.relay import Clause, Constructor, Match, PatternConstructor, PatternVar, PatternWildcard, TypeData
 from relax_core.ir.substitute import with_types
 from relax_core.ir.types import AdtType, FuncType, Type
+from relax_core.ops.relay.show import show_type
 from relax_core.passes.core import NoOptions, Pass, PassContext
 from relax_core.passes.relay.infer_type import run as infer_type
 from relax_core.passes.relay.lambda_lift import CLOSURE, with_polymorphic_functions
 from relax_core.passes.relay.lambda_lift import run as lambda_lift
+from relax_core.passes.relay.monomorphic_data import with_monomorphic_data
 from relax_core.passes.relay.monomorphic_lets import with_monomorphic_lets
 from relax_core.passes.relay.monomorphize import CODE, monomorphized, with_called_values
+from relax_core.passes.relay.open_entry import Boundary, with_open_entry
 
 N = TypeVar("N", bound=Node)
 
 
 @dataclass(frozen=True, slots=True)
 class DefunctionalizationOptions:
-    """`entry` is the function that the program starts at."""
+    """`entry` is the function that the program starts at.
+
+    In a `closed` world it may neither take nor give functions. In an `open` one it may: those of the host stay
+    functions, which data hold.
+    """
 
     entry: str = "main"
+    world: Literal["open", "closed"] = "open"
 
 
 def run(module: IRModule, options: DefunctionalizationOptions, ctx: PassContext) -> IRModule:
@@ -55,12 +63,19 @@ def run(module: IRModule, options: DefunctionalizationOptions, ctx: PassContext)
     types = ctx.types(module)
     if not is_higher_order(module, types):
         return module
-    _require_whole(module, entry, types, ctx)
+    function, signature = main.function, types[main.function]
+    assert isinstance(function, Function), "Relay has functions only"
+    assert isinstance(signature, FuncType), "a function has the type of one"
+    _require_whole(function, signature, options, ctx)
     local = with_monomorphic_lets(with_polymorphic_functions(module, ctx), ctx, CODE)
     named = with_called_values(local, ctx)
     whole = infer_type(monomorphized(named, entry, ctx), NoOptions(), ctx)
-    lifted = lambda_lift(whole, NoOptions(), ctx)
-    result = _FirstOrder(lifted, ctx.types(lifted), ctx).module_()
+    lifted = lambda_lift(with_monomorphic_data(whole, ctx, CODE), NoOptions(), ctx)
+    work = _FirstOrder(lifted, ctx.types(lifted), ctx)
+    is_open = any(isinstance(item, FuncType) for item in (*(signature.params or ()), signature.ret))
+    result = work.module_(signature if is_open else None)
+    if is_open:
+        result = with_open_entry(result, entry, (function, signature), work.boundary, ctx)
     if has_errors(infer(result).diagnostics):
         words = infer(result).diagnostics[0].message
         hint = "declare the functions that meet with the same types, sizes included"
@@ -68,17 +83,18 @@ def run(module: IRModule, options: DefunctionalizationOptions, ctx: PassContext)
     return result
 
 
-def _require_whole(module: IRModule, entry: str, types: Mapping[Node, Type], ctx: PassContext) -> None:
-    """Stop at a function that the pass cannot make data of."""
-    main = module[entry]
-    for data in module.type_data:
-        if data.type_params and any(_holds_function(type_) for item in data.constructors for type_ in item.field_types):
-            words = f"a field of the type {data.name} is a function, and the type has parameters"
-            ctx.fail(CODE, words, data, "give the type a parameter for the function, or none at all")
-    signature = types[main]
-    if isinstance(signature, FuncType) and any(map(_holds_function, (*(signature.params or ()), signature.ret))):
-        hint = f"let @{entry} take and give data, and choose the function inside"
+def _require_whole(main: Node, signature: FuncType, options: DefunctionalizationOptions, ctx: PassContext) -> None:
+    """Stop at an entry through which functions go that the pass cannot make data of."""
+    entry = options.entry
+    types = (*(signature.params or ()), signature.ret)
+    hint = f"let @{entry} take and give data, and choose the function inside"
+    if options.world == "closed" and any(map(_holds_function, types)):
         ctx.fail(CODE, f"@{entry} takes or gives a function, so the program is not whole", main, hint)
+    for type_ in types:
+        parts = (*(type_.params or ()), type_.ret) if isinstance(type_, FuncType) else (type_,)
+        if any(map(_holds_function, parts)):
+            message = f"@{entry} takes or gives {show_type(type_)}, a function inside of another type"
+            ctx.fail(CODE, message, main, hint)
 
 
 def is_higher_order(module: IRModule, types: Mapping[Node, Type]) -> bool:
@@ -143,7 +159,10 @@ class _FirstOrder:
     declared: dict[Node, Constructor] = field(default_factory=dict[Node, Constructor])
     """The constructors of the program whose fields are functions, with data in their place."""
 
-    def module_(self) -> IRModule:
+    boundary: Boundary = field(default_factory=lambda: ({}, None))
+
+    def module_(self, signature: FuncType | None) -> IRModule:
+        """Return the module; functions go through its entry of type `signature`, `None` if none does."""
         names = Names((*self.module.names, *(item.name for item in self.module.type_data)))
         definitions: list[Definition] = []
         types = tuple(self.type_data(item, names) for item in self.module.type_data)
@@ -151,6 +170,8 @@ class _FirstOrder:
             assert isinstance(item.function, Function), "Relay has functions only"
             made = self.function(item.var, item.function, names)
             definitions.append(self.ctx.derive(replace(item, function=made), item))
+        if signature is not None:
+            self.open(signature, names)
         applies: list[Definition] = []
         for entry in self.data:
             # The result of a function may be another type of functions, which is then added behind.
@@ -158,6 +179,27 @@ class _FirstOrder:
         added = tuple(TypeData(entry.name, constructors=tuple(entry.constructors)) for entry in self.data)
         result = replace(self.module, definitions=(*definitions, *applies), type_data=(*types, *added))
         return self.ctx.derive(result, self.module)
+
+    def open(self, signature: FuncType, names: Names) -> None:
+        """Add the constructors that hold functions of the host."""
+        held: dict[int, Constructor] = {}
+        for at, type_ in enumerate(signature.params or ()):
+            if isinstance(type_, FuncType):
+                entry = self.data_of(type_, names)
+                name = f"{entry.name}_given"
+                known = next((item for item in entry.constructors if item.name == name), None)
+                held[at] = known or self.holding(entry, name)
+        result = signature.ret
+        self.boundary = (held, self.data_of(result, names).apply if isinstance(result, FuncType) else None)
+
+    def holding(self, entry: _Data, name: str) -> Constructor:
+        """Add the constructor that holds a function, with the clause that calls it."""
+        made = Constructor(name, entry.name, (entry.signature,))
+        given = Var("g", entry.signature)
+        entry.constructors.append(made)
+        clause = Clause(PatternConstructor(made, (PatternVar(given),)), Call(given, entry.params))
+        entry.clauses.append(self.ctx.derive(clause, self.module))
+        return made
 
     def type_data(self, data: TypeData, names: Names) -> TypeData:
         """Return a data type of the program whose fields are first-order."""

@@ -98,7 +98,7 @@ class DeviceWriter:
             placed = self.new_of.get(value, value) if is_here else self._placed(value, scope, self.device(value))
             new = self.new_of.get(body, body)
             if placed is not value or new is not body:
-                self._keep(let, Let(let.var, placed, new, span=let.span))
+                self._keep(let, Let(let.var, placed, new, let.attrs, span=let.span))
 
     def device(self, node: Node) -> Device | None:
         """Return where an expression is, for lets where their result is."""

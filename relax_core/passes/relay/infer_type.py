@@ -13,6 +13,7 @@ from relax_core.ir.module import IRModule
 from relax_core.ir.node import Node
 from relax_core.ir.types import AdtType, FuncType, ObjectType, RefType, TupleType, Type
 from relax_core.passes.core import NoOptions, Pass, PassContext
+from relax_core.passes.relay.copying import renewed
 from relax_core.passes.relay.rebuild import change_functions, rebuild
 
 
@@ -34,10 +35,10 @@ def _annotated(function: Function, facts: Inference, ctx: PassContext) -> Functi
     def change(old: Node, rebuilt: Node) -> Node:
         found = facts.types.get(old)
         match rebuilt:
-            case Var(annotation=declared) if _is_news(declared, found):
-                made: Node = replace(rebuilt, annotation=found)
+            case Var(annotation=declared) if found is not None and _is_news(declared, found):
+                made: Node = replace(rebuilt, annotation=renewed(found))
             case Function(ret_type=declared) if isinstance(found, FuncType) and _is_news(declared, found.ret):
-                made = replace(rebuilt, ret_type=found.ret)
+                made = replace(rebuilt, ret_type=renewed(found.ret))
             case _:
                 return rebuilt
         ctx.log.replace(rebuilt, made, "declare the type")

@@ -3,7 +3,7 @@
 See: tvm/src/relay/transforms/merge_compiler_regions.cc, v0.19
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
@@ -166,23 +166,31 @@ def _without_lets(
 ) -> Function:
     """Put the value of a let in the place of its variable, where the value or a use belongs to a region of a target."""
     order = open_values(function)
-    taken = {node.args[0] for node in order if is_begin(node) and annotated_target(node) != DEFAULT}
+    taken = {_ended(node.args[0]) for node in order if is_begin(node) and annotated_target(node) != DEFAULT}
+    ended = {node.args[0]: node for node in order if is_end(node)}
     used = {part for node, parts in order.items() if not isinstance(node, Let) for part in parts}
     gone: dict[Var, Expr] = {}
+    # The last let comes first, so that another name of a variable is seen before what it names.
     for node in order:
-        if isinstance(node, Let) and is_end(node.value) and (not names or node.var.name in names):
-            if node.var not in used:
-                continue
-            if annotated_target(node.value) == DEFAULT and node.var not in taken:
-                continue
-            if effects.is_pure(node.value):
-                gone[node.var] = node.value
-            else:
-                ctx.remark(node, "missed", f"%{node.var.name} stays: its value may have an effect")
+        if not isinstance(node, Let) or (names and node.var.name not in names) or node.var not in used:
+            continue
+        if isinstance(node.value, Var) and node.var in taken:
+            taken.add(node.value)
+            gone[node.var] = node.value
+            continue
+        end = node.value if is_end(node.value) else ended.get(node.var)
+        if end is None or (annotated_target(end) == DEFAULT and node.var not in taken):
+            continue
+        if effects.is_pure(node.value):
+            gone[node.var] = _inside(node.value)
+        else:
+            ctx.remark(node, "missed", f"%{node.var.name} stays: its value may have an effect")
     new_of: dict[Node, Node] = {}
 
     def new(child: Node) -> Node:
-        return new_of[gone[child]] if isinstance(child, Var) and child in gone else new_of.get(child, child)
+        while (behind := _behind(child, gone)) is not None:
+            child = behind
+        return new_of.get(child, child)
 
     for node, parts in order.items():
         if isinstance(node, Let) and node.var in gone:
@@ -195,6 +203,28 @@ def _without_lets(
     result = new_of[function]
     assert isinstance(result, Function), "a function stays a function"
     return result
+
+
+def _behind(node: Node, gone: Mapping[Var, Expr]) -> Expr | None:
+    """Return what stands for a variable that is gone, or for the end at its use of a region of nothing."""
+    var = _ended(node) if isinstance(node, Expr) else None
+    value = gone.get(var) if isinstance(var, Var) else None
+    if value is None or var is node or not is_end(node):
+        return value
+    return value.args[0] if is_begin(value) and annotated_target(value) == annotated_target(node) else None
+
+
+def _ended(value: Expr) -> Expr:
+    """Return what an end closes."""
+    return value.args[0] if is_end(value) else value
+
+
+def _inside(value: Expr) -> Expr:
+    """Return what stands in a region of nothing, such as that of a let of another variable; else `value` itself."""
+    if not is_end(value):
+        return value
+    begin = value.args[0]
+    return begin.args[0] if is_begin(begin) and annotated_target(begin) == annotated_target(value) else value
 
 
 PASS = Pass(

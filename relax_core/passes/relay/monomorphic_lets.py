@@ -6,9 +6,10 @@ from dataclasses import dataclass, field, replace
 from relax_core.analysis.regions import is_closed
 from relax_core.check.infer import infer
 from relax_core.check.inference import Inference
+from relax_core.ir.builder import is_same
 from relax_core.ir.expr import Call, Expr, Function, Var
 from relax_core.ir.module import IRModule
-from relax_core.ir.node import Node, children, postorder
+from relax_core.ir.node import Node, children, map_children, postorder
 from relax_core.ir.relay import Let
 from relax_core.ir.substitute import free_vars
 from relax_core.ir.types import Type
@@ -21,12 +22,13 @@ from relax_core.passes.relay.rebuild import change_functions, let_vars, rebuild
 def with_monomorphic_lets(module: IRModule, ctx: PassContext, code: str) -> IRModule:
     """Return `module` in which a let of such a function is one for each combination of types, without type variables.
 
-    So it is if the variable is only called, and not inside of the literal itself. The rest stays.
+    A use as a value is first one of a function that calls it. A literal that calls itself at other types stays.
 
     Raises:
         CompileError: `code` for a program that needs more than `MAX_COPIES`, or copies at large types.
     """
     copy_count = 0
+    module = change_functions(module, lambda function: _only_called(function, ctx), ctx)
 
     def changed(function: Function, facts: Inference) -> Function:
         nonlocal copy_count
@@ -66,10 +68,10 @@ class _Copies:
             case Let(var=var), Let(body=body) if var in self.literals:
                 made: Expr = body
                 for _, copy_var, literal in reversed(self.of.get(var, ())):
-                    made = self.ctx.derive(Let(copy_var, literal, made, span=old.span), old)
+                    made = self.ctx.derive(Let(copy_var, literal, made, old.attrs, span=old.span), old)
                 self.ctx.log.replace(rebuilt, made, "a let for each combination of types", known=(made,))
                 return made
-            case Call(op=Var() as var), Call() if var in self.literals:
+            case Call(op=Var() as var), Call() if var in self.literals and not _is_own(old, self.literals, self.facts):
                 return self.ctx.derive(replace(rebuilt, op=self._copy(var, old), type_args=()), old)
             case _:
                 return rebuilt
@@ -89,11 +91,64 @@ class _Copies:
             self.ctx.fail(self.code, message, call, "make it a function of the module, which takes what it captures")
         literal = self.literals[var]
         types_of = dict(zip(literal.type_params, types, strict=True))
-        made = self.ctx.derive(replace(copied(literal, {}, self.ctx, types_of), type_params=()), literal)
-        self.ctx.remark(call, "applied", f"a copy of %{var.name} at the types of this call")
         name = self.ctx.derive(Var(var.name, span=var.span), var)
+        copy = copied(literal, {var: name}, self.ctx, types_of)
+        made = self.ctx.derive(replace(copy, type_params=()), literal)
+        self.ctx.remark(call, "applied", f"a copy of %{var.name} at the types of this call")
         known.append((types, name, made))
         return name
+
+
+def _is_polymorphic(node: Node) -> bool:
+    return isinstance(node, Function) and bool(node.type_params) and not is_closed(node)
+
+
+def _only_called(function: Function, ctx: PassContext) -> Function:
+    """Return `function` in which local polymorphic functions have names, and these are called only.
+
+    Rule: f as a value -> fn (%a) { f(%a) }; a literal -> let f = literal; fn (%a) { f(%a) }
+    """
+    lets = let_vars(function)
+    literals: dict[Node, Function] = {}
+    root_of: dict[Node, Node] = {}
+    # Inner lets come first there, and another name stands inside of the let of the literal.
+    for var, let in reversed(tuple(lets.items())):
+        if isinstance(let.value, Function) and _is_polymorphic(let.value):
+            literals[var] = let.value
+        elif isinstance(let.value, Var) and let.value in literals:
+            literals[var], root_of[var] = literals[let.value], let.value
+    named = {id(let.value) for let in lets.values()}
+
+    def call_of(callee: Expr, literal: Function) -> Function:
+        params = tuple(Var(f"a{k}") for k in range(len(literal.params)))
+        return ctx.derive(Function(params, Call(callee, params)), literal, rule="make a function of what is called")
+
+    def change(old: Node, rebuilt: Node) -> Node:
+        def value(child: Node) -> Node:
+            return call_of(child, literals[child]) if isinstance(child, Var) and child in literals else child
+
+        match old, rebuilt:
+            case Function(), Function() if old is not function and _is_polymorphic(old) and id(old) not in named:
+                var = Var("f", span=old.span)
+                return ctx.derive(Let(var, rebuilt, call_of(var, rebuilt)), old)
+            case Let(var=var), _:
+                made = map_children(rebuilt, lambda child: child if child is var else value(child))
+            case Call(), Call(op=op):
+                made = map_children(rebuilt, lambda child: child if child is op else value(child))
+            case _:
+                made = map_children(rebuilt, value)
+        ctx.log.rebuilt(rebuilt, made)
+        return made
+
+    has_others = any(_is_polymorphic(node) and id(node) not in named for node in postorder(function.body))
+    return rebuild(function, change, ctx, root_of) if literals or has_others else function
+
+
+def _is_own(call: Node, literals: Mapping[Var, Function], facts: Inference) -> bool:
+    """Tell whether a call is one of a literal at the type variables that the literal itself has."""
+    literal = literals.get(call.op) if isinstance(call, Call) and isinstance(call.op, Var) else None
+    types = facts.type_args.get(call, ())
+    return literal is not None and len(types) > 0 and all(map(is_same, types, literal.type_params))
 
 
 def _literals(function: Function, facts: Inference) -> Mapping[Var, Function]:
@@ -105,7 +160,10 @@ def _literals(function: Function, facts: Inference) -> Mapping[Var, Function]:
     }
     if not found:
         return found
-    found = {var: literal for var, literal in found.items() if var not in free_vars(literal)}
+    for var, literal in tuple(found.items()):
+        calls = [node for node in postorder(literal) if isinstance(node, Call) and node.op is var]
+        if not all(_is_own(call, found, facts) for call in calls):
+            found.pop(var)
     for node in postorder(function):
         if isinstance(node, Let):
             used: tuple[Node, ...] = (node.value, node.body)
@@ -117,7 +175,7 @@ def _literals(function: Function, facts: Inference) -> Mapping[Var, Function]:
             if isinstance(item, Var):
                 found.pop(item, None)
     # What others of these call stays until they are in the places of their calls.
-    inner = {var for literal in found.values() for var in free_vars(literal)}
+    inner = {var for own, literal in found.items() for var in free_vars(literal) if var is not own}
     return {var: literal for var, literal in found.items() if var not in inner}
 
 

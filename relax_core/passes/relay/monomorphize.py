@@ -8,6 +8,7 @@ from relax_core.analysis.regions import is_closed
 from relax_core.check.infer import infer
 from relax_core.check.inference import Inference
 from relax_core.check.relay.solver import rebuilt as with_parts
+from relax_core.diagnostics import plural
 from relax_core.ir.builder import Names
 from relax_core.ir.equality import same_type
 from relax_core.ir.expr import Call, Expr, Function, GlobalVar, Op, Var
@@ -16,6 +17,7 @@ from relax_core.ir.node import Node, map_children
 from relax_core.ir.relay import Constructor, PatternConstructor
 from relax_core.ir.types import VOID, ObjectType, Type, TypeVar
 from relax_core.ops.relay import RELAY_OPS
+from relax_core.ops.relay.show import show_type
 from relax_core.passes.core import PassContext
 from relax_core.passes.relay.copying import at_types, copied
 from relax_core.passes.relay.infer_type import is_open
@@ -23,6 +25,8 @@ from relax_core.passes.relay.rebuild import change_functions, rebuild
 
 MAX_COPIES: Final = 500
 MAX_PARTS: Final = 1000
+MAX_NESTING: Final = 50
+_SHOWN_CALLS: Final = 4
 CODE: Final = "PS014"
 
 
@@ -99,9 +103,16 @@ class _Copies:
     )
     queue: list[tuple[str, tuple[Type, ...]]] = field(default_factory=list[tuple[str, "tuple[Type, ...]"]])
     made: list[Definition] = field(default_factory=list[Definition])
+    at: str = ""
+    """The name of the copy that is being made."""
+    caller_of: dict[str, str] = field(default_factory=dict[str, str])
+    words_of: dict[str, str] = field(default_factory=dict[str, str])
+    """Copies by name: which one calls it first, and how it is shown."""
 
     def make(self, name: str, types: tuple[Type, ...]) -> None:
         """Add the copy of a function at some types."""
+        var = next(var for known, var in self.var_of[name] if same_types(known, types))
+        self.at = var.name
         function = self.module[name]
         assert isinstance(function, Function), "Relay has functions only"
         types_of = dict(zip(function.type_params, types, strict=True))
@@ -122,7 +133,6 @@ class _Copies:
         called = function if is_closed(function) else rebuild(function, change, self.ctx)
         copy = replace(copied(called, {}, self.ctx, types_of), type_params=())
         self.ctx.log.rebuilt(function, copy)
-        var = next(var for known, var in self.var_of[name] if same_types(known, types))
         self.made.append(self.ctx.derive(Definition(var, copy), function))
 
     def closed(self, type_: Type, types_of: Mapping[TypeVar, Type]) -> Type:
@@ -138,12 +148,24 @@ class _Copies:
                 return name
         if len(self.queue) >= MAX_COPIES or any(map(is_large, types)):
             hint = "a function that calls itself at ever larger types has no end"
-            message = f"the program needs more than {MAX_COPIES} copies of its functions, or copies at large types"
-            self.ctx.fail(CODE, message, call, hint)
+            limit = f"the program needs more than {MAX_COPIES} copies of its functions, or copies at large types"
+            self.ctx.fail(CODE, f"{limit}: {self.chain()}", call, hint)
         made = GlobalVar(self.names.fresh(var.name))
         known.append((types, made))
+        self.caller_of[made.name] = self.at
+        self.words_of[made.name] = f"@{var.name}" + (f"[{', '.join(map(show_type, types))}]" if types else "")
         self.queue.append((var.name, types))
         return made
+
+    def chain(self) -> str:
+        """Say how calls lead from the entry to what is being copied, the first of them at their types."""
+        names = [self.at]
+        while names[-1] in self.caller_of:
+            names.append(self.caller_of[names[-1]])
+        words = [self.words_of.get(name, f"@{name}") for name in reversed(names)]
+        count = len(words) - _SHOWN_CALLS
+        more = f", and so on, {plural(count, 'function')} more" if count > 0 else ""
+        return ", which calls ".join(words[:_SHOWN_CALLS]).replace(", which", "", 1) + more
 
 
 def same_types(a: tuple[Type, ...], b: tuple[Type, ...]) -> bool:
@@ -152,15 +174,23 @@ def same_types(a: tuple[Type, ...], b: tuple[Type, ...]) -> bool:
 
 
 def is_large(type_: Type) -> bool:
-    """Tell whether a type has more than `MAX_PARTS` parts."""
-    stack = [type_]
+    """Tell whether a type has more than `MAX_PARTS` parts, or parts more than `MAX_NESTING` deep in each other."""
+    stack, count = [(type_, 0)], 0
+    while stack:
+        item, depth = stack.pop()
+        count += 1
+        if count > MAX_PARTS or depth > MAX_NESTING:
+            return True
+        stack += [(part, depth + 1) for part in _parts(item)]
+    return False
+
+
+def _parts(type_: Type) -> list[Type]:
+    found: list[Type] = []
 
     def push(item: Type) -> Type:
-        stack.append(item)
+        found.append(item)
         return item
 
-    for _ in range(MAX_PARTS):
-        if not stack:
-            return False
-        with_parts(stack.pop(), push)
-    return bool(stack)
+    with_parts(type_, push)
+    return found

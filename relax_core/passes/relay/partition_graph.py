@@ -6,6 +6,7 @@ See: tvm/src/relay/transforms/partition_graph.cc, v0.19
 import re
 from collections.abc import Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass, field, replace
+from typing import NoReturn
 
 from relax_core.analysis.region_literals import literals_of
 from relax_core.analysis.regions import (
@@ -136,16 +137,27 @@ class _Partition:
     def _cut(self, root: Node) -> None:
         """Find what becomes of a node, and before that of what it needs. Iterative, each node once."""
         new_of = self.new_of
+        entered: set[Node] = set()
         stack = [root]
         while stack:
             node = stack[-1]
             needed = () if node in new_of else [part for part in self._parts(node) if part not in new_of]
             if needed:
+                if node in entered:
+                    self._refuse(stack)
+                entered.add(node)
                 stack += needed[::-1]
                 continue
             if node not in new_of:
                 new_of[node] = self._new(node)
             stack.pop()
+
+    def _refuse(self, stack: list[Node]) -> NoReturn:
+        """Fail because of a region that needs what is computed from it: the last of `stack` stands there twice."""
+        region = next(self.result_of[node][0].region for node in reversed(stack) if node in self.result_of)
+        message = f"the region {region.target} {region.number} takes a value that is computed from its own result"
+        hint = "end the region before that value, and begin another one behind it"
+        self.ctx.fail("BY003", message, next(iter(region.operators), region.ends[0]), hint)
 
     def _plan(self, sets: RegionSets) -> None:
         """Decide what flows in and out of each region; the end of a variable stands for the value of its let."""

@@ -1,5 +1,6 @@
 """The blocks of Relax that RelayToRelax builds, and what is known of the values in them."""
 
+from collections import Counter
 from dataclasses import dataclass, field
 
 from relax_core.ir.builder import Names
@@ -18,7 +19,7 @@ from relax_core.ir.expr import (
     Var,
     VarBinding,
 )
-from relax_core.ir.node import Node
+from relax_core.ir.node import Node, children, map_children, postorder
 from relax_core.ir.prim import StringImm, const
 from relax_core.ir.relay import Constructor
 from relax_core.ir.types import OBJECT, PrimType, TensorType, TupleType, Type
@@ -89,6 +90,18 @@ class Block:
         binding = VarBinding(var, value, span=origin.span)
         self.bindings.append(self.supply.ctx.derive(binding, origin))
 
+    def with_shared(self, value: Expr, origin: Node) -> Expr:
+        """Return `value` with a variable for each part that it uses more than once."""
+        use_count = Counter(child for node in postorder(value) for child in children(node))
+        new_of: dict[Node, Node] = {}
+        for node in postorder(value):
+            made = map_children(node, new_of.__getitem__)
+            is_shared = isinstance(node, Call | Tuple) and use_count[node] > 1
+            new_of[node] = self.emit(made, OBJECT, origin) if is_shared and isinstance(made, Expr) else made
+        result = new_of[value]
+        assert isinstance(result, Expr), "an expression stays one"
+        return result
+
     def cast(self, atom: Expr, wanted: Type, origin: Node, hint: str = "cast") -> Expr:
         """Return `atom` as a `wanted`, checked when the program runs if that is not known."""
         if not needs_cast(self.supply.known(atom), wanted):
@@ -126,7 +139,11 @@ class Block:
     def sequence(self, result: Expr, origin: Node) -> SeqExpr:
         """Return the sequence of the bindings with its result."""
         blocks = (BindingBlock(tuple(self.bindings), span=origin.span),) if self.bindings else ()
-        return self.supply.ctx.derive(SeqExpr(blocks, result, span=origin.span), origin)
+        span = origin.span
+        if span is not None and result.span is not None and result.span.end > span.end:
+            # A graph begins with its first operator; its result is another one.
+            span = span.to(result.span)
+        return self.supply.ctx.derive(SeqExpr(blocks, result, span=span), origin)
 
 
 def number(value: int) -> PrimValue:

@@ -124,8 +124,9 @@ class FunctionConverter:
         return found if isinstance(found, Op) else expr
 
     def relay_type(self, expr: Node) -> Type:
-        """Return the erased type of a node."""
-        return erased(self.type_of.get(expr, OBJECT))
+        """Return the erased type of a node, on its device if the program is planned."""
+        type_ = erased(self.type_of.get(expr, OBJECT))
+        return type_ if self.supply.places is None else self.on_device(type_, self.supply.places.plan.device(expr))
 
     def value(self, expr: Expr, block: Block, hint: str) -> Steps[Expr]:
         """Convert the value of a let; return its atom."""
@@ -158,7 +159,9 @@ class FunctionConverter:
         if not clauses:
             return block.packed("vm.builtin.match_failed", (given,), wanted, expr)
         clause, *rest = clauses
-        matcher = Matcher(self.type_of, self.tags, clause)
+        places = self.supply.places
+        device = None if places is None else places.plan.device(expr.value)
+        matcher = Matcher(self.type_of, self.tags, clause, lambda type_: self.on_device(type_, device))
         is_sure = matcher.is_irrefutable(clause.pattern) or (expr.is_complete and not rest)
         test = None if is_sure else matcher.test(clause.pattern, given, block)
         inner = block if test is None else block.inner(clause)
@@ -303,6 +306,7 @@ class FunctionConverter:
         if made in literals:
             return made
         self.explain(call, made)
+        made = block.with_shared(made, call)
         if made.span is None:
             made = replace(made, span=call.span)
         var = block.emit(made, self.relay_type(call), call, hint)
@@ -329,7 +333,8 @@ class FunctionConverter:
         parts = [item.op.name for item in postorder(made) if isinstance(item, Call) and isinstance(item.op, Op)]
         names = [f"R.{name.removeprefix('relax.')}" for name in parts]
         if isinstance(call.op, Op) and names != [f"R.{call.op.name}"]:
-            self.supply.ctx.remark(call, "applied", f"{call.op.name} becomes {', '.join(names)}")
+            different = ", ".join(dict.fromkeys(names))
+            self.supply.ctx.remark(call, "applied", f"{call.op.name} becomes {different}")
 
     def sized(self, arg: Expr, type_: Type, call: Call, block: Block) -> tuple[Expr, Type]:
         """Return an operand whose unknown sizes have names, and its type."""

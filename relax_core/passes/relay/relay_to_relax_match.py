@@ -1,6 +1,6 @@
 """Patterns of `match` as tests of tags: an `if` per clause, the next clause in its else branch."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from relax_core.ir.expr import Expr, If, PrimValue, TupleGetItem, Var
@@ -20,11 +20,15 @@ from relax_core.passes.relay.relay_to_relax_types import erased
 
 @dataclass(slots=True)
 class Matcher:
-    """Tests and takes apart the values of one `match`; `type_of` are Relay's types, `tags` numbers constructors."""
+    """Tests and takes apart the values of one `match`.
+
+    `type_of` are Relay's types; `tags` numbers constructors; `placed` puts what is taken out on the device of the data.
+    """
 
     type_of: Mapping[Node, Type]
     tags: Mapping[str, int]
     origin: Node
+    placed: Callable[[Type], Type]
 
     def pattern_type(self, pattern: Pattern) -> Type:
         """Return what a value that `pattern` takes is."""
@@ -87,7 +91,8 @@ class Matcher:
         type_ = self.pattern_type(pattern)
         hint = pattern.var.name if isinstance(pattern, PatternVar) else "field"
         if is_data:
-            return block.packed("vm.builtin.adt_field", (value, number(index)), type_, self.origin, hint=hint)
+            made = (value, number(index))
+            return block.packed("vm.builtin.adt_field", made, self.placed(type_), self.origin, hint=hint)
         known = block.supply.known(value)
         inner = known.fields[index] if isinstance(known, TupleType) else OBJECT
         taken = block.emit(TupleGetItem(value, index, span=self.origin.span), inner, self.origin, hint)

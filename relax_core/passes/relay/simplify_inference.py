@@ -64,6 +64,9 @@ def run(module: IRModule, options: NoOptions, ctx: PassContext) -> IRModule:
             ctx.remark(old, "missed", f"`{name}` stays: a size of its argument is not a number")
             return rebuilt
         ctx.remark(old, "applied", f"`{name}` is unpacked into arithmetic")
+        if after not in made.args:
+            # The arithmetic stems from the call; the field that is taken of its result may be another line.
+            ctx.derive(after, made, rebuilt)
         ctx.log.replace(rebuilt, after, f"unpack {name}", known=made.args)
         return after
 

@@ -3,14 +3,20 @@
 See: tvm/src/relay/transforms/to_graph_normal_form.cc, v0.19
 """
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from relax_core.analysis.relay_effects import Effects, effects_of
+from relax_core.check.infer import infer
 from relax_core.ir.expr import Function, Var
 from relax_core.ir.module import Definition, IRModule
 from relax_core.ir.node import Node, map_children, postorder
 from relax_core.ir.relay import Let
+from relax_core.ir.rewrite import RewriteLog
+from relax_core.ir.types import TensorType, Type
 from relax_core.passes.core import NoOptions, Pass, PassContext
+
+_UNDETERMINED = "RY013"
 
 
 def run(module: IRModule, options: NoOptions, ctx: PassContext) -> IRModule:
@@ -21,21 +27,39 @@ def run(module: IRModule, options: NoOptions, ctx: PassContext) -> IRModule:
 def to_graph_normal_form(module: IRModule, ctx: PassContext) -> IRModule:
     """Put the value of each let in the place of its variable.
 
-    A let stays if its value may have an effect, which TVM moves to its first use, or is a recursive function.
+    A let stays if its value may have an effect, which TVM moves to its first use, or is a recursive function. If only
+    what lets declare says a type of the program, such as that of an empty list, those with such types stay.
     """
     effects = effects_of(module)
     changed: list[Definition] = []
     for item in module.definitions:
         if isinstance(item.function, Function):
-            after = _inlined(item.function, effects, ctx)
+            lets = [node for node in postorder(item.function) if isinstance(node, Let)]
+            going = [let for let in lets if _may_go(let, effects, ctx)]
+            telling = [let for let in going if _may_tell(let.var.annotation)]
+            if telling and _is_undetermined(module, item, _inlined(item.function, going, RewriteLog())):
+                for let in telling:
+                    ctx.remark(let, "missed", f"%{let.var.name} stays: it declares a type that nothing else may say")
+                going = [let for let in going if let not in telling]
+            after = _inlined(item.function, going, ctx.log)
             if after is not item.function:
                 changed.append(replace(item, function=after))
     return module.with_definitions(*changed) if changed else module
 
 
-def _inlined(function: Function, effects: Effects, ctx: PassContext) -> Function:
+def _may_tell(declared: Type | None) -> bool:
+    """Tell whether a declaration may be needed: the type is no tensor, or a part of it is none."""
+    return declared is not None and not isinstance(declared, TensorType)
+
+
+def _is_undetermined(module: IRModule, item: Definition, after: Function) -> bool:
+    changed = module.with_definitions(replace(item, function=after))
+    return any(found.code == _UNDETERMINED for found in infer(changed).diagnostics)
+
+
+def _inlined(function: Function, lets: Sequence[Let], log: RewriteLog) -> Function:
     order = list(postorder(function))
-    value_of = {node.var: node.value for node in order if isinstance(node, Let) and _may_go(node, effects, ctx)}
+    value_of = {let.var: let.value for let in lets}
     new_of: dict[Node, Node] = {}
 
     def new(child: Node) -> Node:
@@ -46,10 +70,10 @@ def _inlined(function: Function, effects: Effects, ctx: PassContext) -> Function
     for node in order:
         if isinstance(node, Let) and node.var in value_of:
             new_of[node] = new(node.body)
-            ctx.log.replace(node, new_of[node], "inline a let", known=(new_of[node],))
+            log.replace(node, new_of[node], "inline a let", known=(new_of[node],))
         else:
             new_of[node] = map_children(node, new)
-            ctx.log.rebuilt(node, new_of[node])
+            log.rebuilt(node, new_of[node])
     result = new_of[function]
     assert isinstance(result, Function), "a function stays a function"
     return result

@@ -1,12 +1,15 @@
 """Which events generated code stands for, and the lines that log them."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final
 
 from relax_core.bytecode.executable import FunctionEntry
 from relax_core.bytecode.isa import CallInstruction, Register
 from relax_core.vm.tiers.log import Effect, Event, Segment
 from relax_core.vm.tiers.segments import Body, Savings
 from relax_core.vm.values import StorageValue
+
+LOGGED: Final = frozenset((Effect.VALUE, Effect.TENSOR, Effect.RETURN))
 
 
 class EventWriter:
@@ -22,6 +25,8 @@ class EventWriter:
         self.fresh: set[int] = set()
         self.is_entered = False
         self._unlogged: list[str] = []
+        # What returns the bytes of the shelf, while it is used and not logged.
+        self._shelf = ""
         self._effects: dict[int, Effect] = {}
 
     def visit(self, pc: int, body: Body) -> None:
@@ -62,23 +67,25 @@ class EventWriter:
             elif index is not None:
                 value_at.pop(index, None)
         self.fresh.clear()
-        return self._note(tuple(events))
+        self._shelf = savings.shelf
+        return self._note(tuple(events), is_shelved=bool(savings.shelf))
 
     def call(self, pc: int, *, has_destination: bool) -> str:
         """Make a segment of one call; return the line that notes it."""
         event = Event(pc + self.entry.start, Effect.CALL, has_destination=has_destination)
-        return self._note((event,))
+        return self._note((event,), is_shelved=False)
 
-    def _note(self, events: tuple[Event, ...]) -> str:
+    def _note(self, events: tuple[Event, ...], *, is_shelved: bool) -> str:
         number = len(self.segments)
+        own = sum(item.effect in LOGGED and item.room is None and not item.positions for item in events)
         if self.is_entered:
-            self.segments.append(Segment(events))
+            self.segments.append(Segment(events, value_count=own, is_shelved=is_shelved))
             return f"note({number})"
         self.is_entered = True
         count = self.entry.param_count
-        self.segments.append(Segment(events, self.function, count))
-        params = "".join(f"r{index}, " for index in range(count))
-        return f"note({number}); keep(({params}))" if count else f"note({number})"
+        self.segments.append(Segment(events, self.function, count, own, is_shelved))
+        params = [f"r{index}" for index in range(count)]
+        return f"note({number}); {_kept(params)}" if count else f"note({number})"
 
     def _event(self, pc: int, body: Body, savings: Savings, value_at: Mapping[int, int]) -> Event:
         """Return the event of an instruction; `value_at` are the positions of logged values, by register."""
@@ -86,7 +93,8 @@ class EventWriter:
         index = body.written[pc]
         match body.kind(pc), body.name(pc):
             case "return", _:
-                return Event(at, Effect.RETURN)
+                found = tuple(value_at[item] for item in body.reads[pc] if item in value_at)
+                return Event(at, Effect.RETURN, positions=found)
             case "call", _:
                 return Event(at, Effect.CALL, has_destination=index is not None)
             case "kernel", _:
@@ -103,8 +111,9 @@ class EventWriter:
                 same = tuple(sources)
                 return Event(at, Effect.SAME if same else Effect.VALUE, index, same)
             case _ if pc in body.room_at:
-                room = body.room_at[pc] if savings.place_of.get(index, index) < 0 else None
-                return Event(at, Effect.TENSOR, index, room=room)
+                if index not in savings.offset_of:
+                    return Event(at, Effect.TENSOR, index)
+                return Event(at, Effect.TENSOR, index, room=body.room_at[pc], offset=savings.offset_of[index])
             case _:
                 return Event(at, Effect.VALUE, index)
 
@@ -115,28 +124,42 @@ class EventWriter:
         """
         effect, index = self._effects[pc], body.written[pc]
         if effect is Effect.CALL:
-            yield from self.leave()
+            yield from self.end()
         elif index is not None:
             place = f"r{_place(index, savings)}"
             stays = effect is Effect.SAME and place in {f"r{_place(item, savings)}" for item in body.reads[pc]}
             if place in self._unlogged and not stays and pc not in savings.skipped:
                 yield from self.leave()
-            if effect in (Effect.VALUE, Effect.TENSOR):
+            if effect in (Effect.VALUE, Effect.TENSOR) and index not in savings.offset_of:
                 self._unlogged.append(place)
 
     def before_return(self, result: str) -> Iterator[str]:
-        """Return the line that logs values, the result as the last."""
-        self._unlogged.append(result)
+        """Return the line that logs values, the result as the last if it is none of the segment's."""
+        returned = self.segments[-1].events[-1]
+        if not returned.positions:
+            self._unlogged.append(result)
+        yield from self.end()
+
+    def end(self) -> Iterator[str]:
+        """Return the line that logs, at the end of a segment, the values that are not logged yet, and the shelf."""
+        if self._shelf:
+            self._unlogged.append(f"{self._shelf}()")
+        self._shelf = ""
         yield from self.leave()
 
     def leave(self) -> Iterator[str]:
         """Return the line that logs the values that are not logged yet."""
         if self._unlogged:
-            yield f"keep(({''.join(f'{item}, ' for item in self._unlogged)}))"
+            yield _kept(self._unlogged)
         self._unlogged.clear()
 
 
+def _kept(values: Sequence[str]) -> str:
+    """Return the line that logs some values."""
+    return f"put({values[0]})" if len(values) == 1 else f"keep(({', '.join(values)}))"
+
+
 def _place(index: int, savings: Savings) -> int:
-    """Return the register where a value is until it is logged: its own, with the bytes, for a tensor that stays."""
+    """Return the register where a value is until it is logged; its own for one on the shelf."""
     place = savings.place_of.get(index, index)
     return place if place >= 0 else index

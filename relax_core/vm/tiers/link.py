@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 
 import numpy as np
 
@@ -12,6 +12,8 @@ from relax_core.vm.tiers.names import Names
 from relax_core.vm.values import StorageValue
 
 Callee = Callable[..., Any]
+
+SHELF_BYTES: Final = 1 << 16
 
 
 class Callees(Protocol):
@@ -37,6 +39,8 @@ class Linker:
         self.names = Names(executable, namespace)
         self.facts = Facts(executable)
         self._callees = callees
+        self.shelf = np.zeros(SHELF_BYTES, np.uint8)
+        """Memory in which kernels put what is logged together."""
 
     def function(self, index: int) -> str:
         """Return the name of a VM function."""
@@ -60,15 +64,26 @@ class Linker:
 
     def buffer(self, room: Room, number: int) -> int:
         """Return the place of a tensor that stays, the one of that number among those of its shape."""
-        buffers = self.names.buffers
-        name = self.names.made("buffer", (room, number), lambda _: np.empty(room.shape, np.dtype(room.dtype)))
-        if name not in buffers:
-            buffers.append(name)
-        return -1 - buffers.index(name)
+        return self._place(
+            self.names.made("buffer", (room, number), lambda _: np.empty(room.shape, np.dtype(room.dtype)))
+        )
 
-    def bytes_of(self, buffer: str) -> str:
-        """Return the name of a function that returns what a tensor that stays holds."""
-        return self.names.made("bytes", buffer, lambda _: self.names.namespace[buffer].tobytes)
+    def _place(self, name: str) -> int:
+        place_of = self.names.place_of
+        if name not in place_of:
+            self.names.buffers.append(name)
+            place_of[name] = -len(self.names.buffers)
+        return place_of[name]
+
+    def shelved(self, room: Room, offset: int) -> int:
+        """Return the place of a tensor on the shelf, so many bytes behind its start."""
+        memory = self.shelf[offset : offset + room.size_bytes]
+        name = self.names.made("shelved", (room, offset), lambda _: memory.view(room.dtype).reshape(room.shape))
+        return self._place(name)
+
+    def bytes_of_shelf(self, size_bytes: int) -> str:
+        """Return the name of a function that returns the first bytes of the shelf."""
+        return self.names.made("bytes", size_bytes, lambda _: self.shelf[:size_bytes].tobytes)
 
     def _late(self, prefix: str, key: object, find: Callable[[], Callee]) -> str:
         namespace = self.names.namespace

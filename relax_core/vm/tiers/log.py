@@ -4,6 +4,7 @@ A segment is a run of instructions that retire one after the other. Generated co
 adds the values that it wrote when it ends; which instructions they are, and in which frame, follows from the numbers.
 """
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum, auto
@@ -33,14 +34,15 @@ class Effect(Enum):
     CALL = auto()
     """A call of a VM function, which is another frame."""
     RETURN = auto()
-    """The next value of the log, in the caller's destination."""
+    """The next value of the log, or one of the same segment by its position, in the caller's destination."""
 
 
 @dataclass(frozen=True, slots=True)
 class Event:
     """An instruction of a segment.
 
-    `register` is where a logged value stands until it is logged; of a tensor of the shape `room` it is the bytes.
+    `register` is where a logged value stands until it is logged. A tensor of the shape `room` lies on the shelf,
+    `offset` bytes behind its start; all that lies there is logged together, at the end of the segment.
     """
 
     pc: int
@@ -50,15 +52,21 @@ class Event:
     has_destination: bool = False
     constant: Value = None
     room: Room | None = None
+    offset: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """Instructions that retire one after the other; `enters` is the function that the first one enters, -1 for none."""
+    """Instructions that retire one after the other; `enters` is the function that the first one enters, -1 for none.
+
+    Behind `value_count` values of their own the bytes of the shelf are logged, if it is used.
+    """
 
     events: tuple[Event, ...]
     enters: int = -1
     param_count: int = 0
+    value_count: int = 0
+    is_shelved: bool = False
 
 
 @dataclass(slots=True)
@@ -73,14 +81,15 @@ NO_EVENT: Final = -1
 
 
 class RawLog:
-    """The log of one run. `numbers` and `values` are filled by generated code."""
+    """The log of one run. `numbers` and `values` are filled by generated code, `shelf` by its kernels."""
 
-    def __init__(self, recorder: Recorder, segments: list[Segment]) -> None:
+    def __init__(self, recorder: Recorder, segments: list[Segment], shelf: Array) -> None:
         self.numbers: list[int] = []
         self.values: list[Value] = []
         self.open: list[OpenFrame] = []
         self.recorder = recorder
         self._segments = segments
+        self._shelf = shelf
         # The event that enters the next frame, and whether that call has a destination.
         self._entering = NO_EVENT
         self._has_destination = False
@@ -121,7 +130,8 @@ class RawLog:
                 self.enter(segment.enters, args)
                 at += len(args)
             stop = pc if position == count - 1 else None
-            at = self._retire(segment.events, at, stop, unlogged)
+            self._retire(segment, at, stop, unlogged)
+            at += segment.value_count + segment.is_shelved
         del self.numbers[:count]
         del values[:at]
 
@@ -132,28 +142,35 @@ class RawLog:
         record = FrameRecord(function, parent, len(self.open), event, args)
         self.open.append(OpenFrame(self.recorder.add_frame(record), has_destination))
 
-    def _retire(self, events: tuple[Event, ...], at: int, stop: int | None, unlogged: Mapping[int, Value]) -> int:
-        """Record `events`, whose logged values start at position `at` of the log; return the position behind them.
+    def _retire(self, segment: Segment, at: int, stop: int | None, unlogged: Mapping[int, Value]) -> None:
+        """Record a segment, whose logged values start at position `at` of the log.
 
         The instruction `stop` did not retire, but it may have written.
         """
         recorder, frame = self.recorder, self.open[-1]
         seen: list[Value] = []
-        for event in events:
+        behind = at + segment.value_count
+        # A segment that did not end has left on the shelf what it would have logged.
+        shelf: Any = self.values[behind] if segment.is_shelved and behind < len(self.values) else self._shelf
+        for event in segment.events:
             value: Value = NO_WRITE
             if event.pc == stop and event.effect is not Effect.WRITE:
                 break
             match event.effect:
+                case Effect.TENSOR if event.room is not None:
+                    value = _shelved(shelf, event.room, event.offset)
+                    seen.append(value)
+                    recorder.mark_fresh(value)
+                case Effect.RETURN if event.positions:
+                    value = self._left(frame, seen[event.positions[0]])
                 case Effect.VALUE | Effect.TENSOR | Effect.RETURN:
-                    value = _tensor(self.values[at] if at < len(self.values) else unlogged[event.register], event.room)
+                    value = self.values[at] if at < len(self.values) else unlogged[event.register]
                     at += 1
                     seen.append(value)
                     if event.effect is Effect.TENSOR:
                         recorder.mark_fresh(_array(value))
                     elif event.effect is Effect.RETURN:
-                        recorder.frames[frame.number].leave = len(recorder.pcs)
-                        self.open.pop()
-                        value = value if frame.has_destination else NO_WRITE
+                        value = self._left(frame, value)
                 case Effect.CONSTANT:
                     value = event.constant
                 case Effect.SAME:
@@ -168,14 +185,17 @@ class RawLog:
             if event.pc == stop:
                 break
             recorder.record(event.pc, frame.number, value)
-        return at
+
+    def _left(self, frame: OpenFrame, value: Value) -> Value:
+        """Record the end of a call; return what its caller gets in a register."""
+        self.recorder.frames[frame.number].leave = len(self.recorder.pcs)
+        self.open.pop()
+        return value if frame.has_destination else NO_WRITE
 
 
-def _tensor(logged: Any, room: Room | None) -> Value:
-    """Return the value that is logged, a tensor made of its bytes."""
-    if room is None or not isinstance(logged, bytes):
-        return logged
-    return np.frombuffer(logged, room.dtype).reshape(room.shape).copy()
+def _shelved(shelf: Any, room: Room, offset: int) -> Array:
+    """Return a copy of a tensor that lies on the shelf, or in the bytes that are logged of it."""
+    return np.frombuffer(shelf, room.dtype, math.prod(room.shape), offset).reshape(room.shape).copy()
 
 
 def _array(value: Value) -> Array:

@@ -24,6 +24,7 @@ class Names:
         self.namespace = namespace
         self.scalar_tensors: set[int] = set()
         self.buffers: list[str] = []
+        self.place_of: dict[str, int] = {}
         self._added: dict[tuple[str, object], str] = {}
 
     def add(self, value: Any, prefix: str, key: object = None) -> str:

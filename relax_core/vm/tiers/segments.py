@@ -5,7 +5,7 @@ made; a value that is copied and not read again is put where the copy goes; a co
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import count, pairwise
 from typing import Final
@@ -52,17 +52,21 @@ class Savings:
 
     `filled` maps a kernel to the allocation of the tensor that it fills; `skipped` are instructions without a
     statement; `place_of` maps a register to the one in which its value is put instead, or to a tensor that stays.
+    With a log `offset_of` tells where on the shelf these tensors lie, by register, and `shelf` names what returns its
+    bytes.
     """
 
     filled: dict[int, int]
     skipped: frozenset[int]
     place_of: dict[int, int]
     condition: int | None
+    offset_of: Mapping[int, int] = field(default_factory=dict[int, int])
+    shelf: str = ""
 
 
 LARGEST_BUFFER_BYTES: Final = 4096
 LARGEST_LOGGED_BYTES: Final = 512
-"""A larger tensor is logged itself, a smaller one as its bytes."""
+"""A larger tensor is logged itself, a smaller one with all that are on the shelf."""
 NO_SAVINGS: Final = Savings({}, frozenset(), {}, None)
 
 
@@ -127,7 +131,7 @@ class Body:
             case _:
                 return 0
 
-    def savings(self, pcs: list[int], limit_bytes: int, buffer: Callable[[Room, int], int]) -> Savings:
+    def savings(self, pcs: list[int], limit_bytes: int, buffer: Callable[[Room, int], int | None]) -> Savings:
         """Look at a segment; `buffer` returns the place of a tensor that stays, by its number in use."""
         filled = self._filled(pcs)
         skipped = {*filled.values(), *self._unused_storages(pcs)}
@@ -172,7 +176,7 @@ class Body:
         return found
 
     def _buffers(
-        self, pcs: list[int], small: dict[int, int], places: dict[int, int], buffer: Callable[[Room, int], int]
+        self, pcs: list[int], small: dict[int, int], places: dict[int, int], buffer: Callable[[Room, int], int | None]
     ) -> dict[int, int]:
         """Return the tensors that stay for those of the `small` values that only kernels of this segment read.
 
@@ -194,8 +198,10 @@ class Body:
             if last < start or is_cut or not self.facts.fills(self.call(pc).function):
                 continue
             number = next(number for number in count() if in_use.get((room, number), -1) < start)
-            in_use[room, number] = last
-            found |= dict.fromkeys(registers, buffer(room, number))
+            place = buffer(room, number)
+            if place is not None:
+                in_use[room, number] = last
+                found |= dict.fromkeys(registers, place)
         return found
 
     def _reach(

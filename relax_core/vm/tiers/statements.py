@@ -98,10 +98,6 @@ class Statements:
                 room = self.body.room_at[savings.filled[pc]]
                 args = self._joined(call.args[:-1])
                 return (f"{self.names.argument(call.args[-1])} = {self.linker.maker(call.function, room)}({args})",)
-            case "kernel" if pc in savings.filled and self.log is not None:
-                index = self.body.written[savings.filled[pc]]
-                call_text = f"{self.linker.kernel(call.function)}({self._joined(call.args)})"
-                return (call_text, f"r{index} = {self.linker.bytes_of(self.names.argument(call.args[-1]))}()")
             case "kernel":
                 return (f"{target}{self.linker.kernel(call.function)}({self._joined(call.args)})",)
             case _:

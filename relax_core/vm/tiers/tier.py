@@ -106,10 +106,11 @@ class Tier:
         self.log = None
         recorder = self._machine.recorder
         if self._is_recording and recorder is not None:
-            self.log = RawLog(recorder, self._segments)
+            self.log = RawLog(recorder, self._segments, self._linker.shelf)
             recorder.settle = self.log.settle
             self._namespace["note"] = self.log.numbers.append
             self._namespace["keep"] = self.log.values.extend
+            self._namespace["put"] = self.log.values.append
 
     def settle(self) -> None:
         """Decode what is logged; the segment that runs is left for later."""

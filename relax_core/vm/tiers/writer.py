@@ -1,7 +1,7 @@
 """Write the Python text of a VM function: branches as `if`, and what limits and the log need for each segment."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from relax_core.bytecode.executable import FunctionEntry
 from relax_core.bytecode.isa import CallInstruction, IfInstruction, Register, ReturnInstruction
@@ -11,6 +11,7 @@ from relax_core.vm.tiers.events import EventWriter
 from relax_core.vm.tiers.facts import HEAP, Room
 from relax_core.vm.tiers.link import Linker
 from relax_core.vm.tiers.segments import LARGEST_BUFFER_BYTES, LARGEST_LOGGED_BYTES, NO_SAVINGS, Body, Savings, Straight
+from relax_core.vm.tiers.shelf import Shelf
 from relax_core.vm.tiers.statements import Statements
 from relax_core.vm.tiers.structure import Branch, Item
 
@@ -148,9 +149,13 @@ class Writer:
         return Straight()
 
     def savings(self, straight: Straight) -> Savings:
-        """Return what is saved in a segment; a log needs a copy of each tensor that stays."""
-        limit = LARGEST_BUFFER_BYTES if self.log is None else LARGEST_LOGGED_BYTES
-        return self.body.savings(straight.pcs, limit, self.linker.buffer)
+        """Return what is saved in a segment; a log needs all tensors that stay, each in a place of its own."""
+        if self.log is None:
+            return self.body.savings(straight.pcs, LARGEST_BUFFER_BYTES, self.linker.buffer)
+        shelf = Shelf(self.linker)
+        savings = self.body.savings(straight.pcs, LARGEST_LOGGED_BYTES, shelf.place)
+        offset_of = {index: shelf.offset_of[place] for index, place in savings.place_of.items() if place < 0}
+        return replace(savings, offset_of=offset_of, shelf=shelf.name) if offset_of else savings
 
     def flush_before_branch(self, straight: Straight, indent: int) -> None:
         """Write a segment that ends in an `if`, with its condition."""
@@ -193,7 +198,7 @@ class Writer:
             for line in self.statements.dropped(pc, savings) if number < end else ():
                 self.text.add(indent, line, pc)
         if self.log is not None:
-            for line in self.log.leave():
+            for line in self.log.end():
                 self.text.add(indent, line, straight.pcs[-1])
 
     def end_of_work(self, pcs: list[int]) -> int:

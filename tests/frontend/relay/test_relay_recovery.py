@@ -123,3 +123,13 @@ def test_a_text_cut_at_any_line_is_survived(text: str) -> None:
     for count in range(len(lines)):
         parsed = parse_text("\n".join(lines[:count]), "m.relay")
         assert parsed.modules or has_errors(parsed.diagnostics)
+
+
+def test_many_mistakes_of_one_line_are_a_few() -> None:
+    assert codes("def @main(%x: int32) -> int32 {\n  " + "(1; " * 5000 + "\n}") == ["RL001"] * 6
+
+
+def test_a_name_that_nothing_defines_is_not_suggested_for_another() -> None:
+    text = "def @main(%some: int32) -> int32 {\n  %other1;\n  %other2;\n  %sone\n}"
+    hints = [item.hint for item in parse_text(text, "m.relay").diagnostics if item.code == "RL004"]
+    assert hints == ["", "", "did you mean %some?"]

@@ -62,6 +62,7 @@ def main() -> None:
         ("the second of pairs", 16),
         ("sums and products", 37),
         ("elements", 5),
+        ("a place of another row", 13),
     ):
         run(function_of(name, "two loops", "float32", "int64"), arrays_of(0, (3, columns), "float32", "int64"))
     for name in ("added elements", "a store at pairs", "pairs in one row", "a store with a sum"):

@@ -137,6 +137,35 @@ def test_each_place_is_checked(where: tuple[int, int], columns: int, width: int)
 FUNCTIONS = {name: function_of(name, "two loops", "float32", "int64") for name in STORES}
 
 
+@pytest.mark.parametrize(
+    ("element", "index", "columns"), [("float32", "int64", 16), ("float64", "int32", 23), ("int32", "uint8", 64)]
+)
+def test_elements_of_a_short_row_are_taken_from_a_vector(element: str, index: str, columns: int) -> None:
+    for size in (1, 8, 13, 16, 17):
+        function = parsed(SHORT.format(size=size, element=element, index=index))
+        random = np.random.default_rng(size)
+        places = random.integers(0, size, (6, columns)).astype(index)
+        arrays = [random.integers(0, 99, (6, size)).astype(element), places, np.zeros((6, columns), element)]
+        assert_alike(ENGINES[512], function, arrays, is_generic=False)
+        kernel = ENGINES[512].kernel(function, "f")
+        kernel(*arrays)
+        is_row = size <= 512 // (8 * arrays[0].itemsize)
+        assert ("lie in a vector" in kernel.remarks()[0].reason) == is_row
+        assert ("masked.gather" in kernel.llvm_ir()) != is_row
+        places[4, 11] = size
+        assert "Row[i, Place[i, j]]" in assert_alike(ENGINES[512], function, arrays, is_generic=False)
+
+
+SHORT = """def main(row: T.handle, place: T.handle, out: T.handle):
+    n, k = T.int64(), T.int64()
+    Row = T.match_buffer(row, (n, {size}), "{element}")
+    Place = T.match_buffer(place, (n, k), "{index}")
+    Out = T.match_buffer(out, (n, k), "{element}")
+    for i, j in T.grid(n, k):
+        Out[i, j] = Row[i, Place[i, j]]
+"""
+
+
 @pytest.mark.parametrize("dtype", INDICES)
 def test_no_index_of_its_dtype_passes_for_another(dtype: str) -> None:
     function = function_of("elements", "two loops", "float32", dtype)

@@ -131,6 +131,22 @@ BODIES = {
                 y, x = T.axis.remap("SS", [i, j])
                 Out[y, x] = Out[y, x] + Table[0, T.Cast("int32", Other[y]) // 9 + T.Cast("int32", x)]
 """,
+    "every third of a part": """
+    for i in range(n):
+        for j in range(k // 3):
+            Out[i, j] = Out[i, j] + Table[0, Other[i] // 9 + j * 3]
+""",
+    "a part backwards": """
+    for i in range(n):
+        for j in range(k):
+            Out[i, j] = Out[i, j] + Table[0, Other[i] // 9 + (k - 1) - j]
+""",
+    "windows of a part": """
+    for i in range(n):
+        for j in range(k // 2 - 1):
+            for l, o in T.grid(2, 3):
+                Out[i, j] = Out[i, j] + Table[0, Other[i] // 9 + j * 2 + 2 + l - o]
+""",
     "places of another part": """
     for i in range(n):
         for j in range(k):
@@ -216,7 +232,7 @@ def test_each_of_a_pair_has_its_own_end(name: str, place: tuple[int, int]) -> No
 
 
 @pytest.mark.parametrize("is_generic", [False, True])
-@pytest.mark.parametrize("name", ["a part of a row", "a part of a row by narrow numbers", "places of another part"])
+@pytest.mark.parametrize("name", [name for name in BODIES if " part" in name])
 def test_what_rises_is_in_range_at_both_ends(name: str, is_generic: bool) -> None:
     for start in (0, 8, 9, 18, -1, -9, -10, 9 << 31, (9 << 31) - 1, -(9 << 31), (1 << 63) - 1, -(1 << 63)):
         for row in (0, 39):

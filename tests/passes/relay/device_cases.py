@@ -117,6 +117,12 @@ CASES = (
         "x=cpu result=cpu",
         (f"device_copy: {TO_CPU}", f"%x: {TO_GPU}"),
     ),
+    Case(
+        "a copy of what is elsewhere",
+        main("%x: T", COPY.format(cuda("%x", fixed=True), 1, 2)),
+        "x=cuda result=cuda",
+        (f"on_device: {TO_CPU}", f"on_device: {TO_GPU}"),
+    ),
     Case("copy to the same device", main("%x: T", COPY.format("%x", 1, 1)), "x=cpu result=cpu"),
     Case(
         "shape of",
@@ -273,6 +279,37 @@ CASES = (
             "type List[A] { Cons(A, List[A]), Nil, }\n",
         ),
         "x=cpu y=cpu l=cpu m=cpu z=cpu result=cpu",
+    ),
+    Case(
+        "what a clause takes out",
+        main(
+            TWO,
+            f"let %o = Som({cuda('%y', fixed=True)}); "
+            f"let %v = match (%o) {{ Som(%q) => negative(%q), Non => {cuda('%y', fixed=True)} }}; "
+            f"subtract({cpu('%x', fixed=True)}, {cuda('exp(%v)')})",
+            "type Opt[A] { Som(A), Non }\n",
+        ),
+        "x=cpu y=cuda o=cuda q=cuda v=cuda result=cpu",
+        (f"exp: {TO_CPU}",),
+    ),
+    Case(
+        "what a reference holds",
+        main(
+            TWO,
+            f"let %r = ref({cuda('%y', fixed=True)}); add({cpu('%x', fixed=True)}, {cuda('negative(ref_read(%r))')})",
+        ),
+        "x=cpu y=cuda r=cuda result=cpu",
+        (f"negative: {TO_CPU}",),
+    ),
+    Case(
+        "branches on one device",
+        main(
+            f"%t: bool, {TWO}",
+            f"let %v = if (%t) {{ {cuda('%x', fixed=True)} }} else {{ {cuda('%y', fixed=True)} }}; "
+            + cpu(f"exp({cuda('sigmoid(%v)')})", fixed=True),
+        ),
+        "t=cuda x=cuda y=cuda v=cuda result=cpu",
+        (f"sigmoid: {TO_CPU}",),
     ),
     Case(
         "free on device",

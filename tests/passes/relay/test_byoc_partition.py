@@ -52,6 +52,8 @@ CASES = (
         ["nn.relu", "nn.relu"],
     ),
     ("a branch and what is behind it", "nn.relu(if (%c) { nn.relu(%x) } else { %y })", A, ["nn.relu", "nn.relu"]),
+    ("another name of a value", "let %a = nn.relu(%x); let %b = %a; tanh(%b)", A, ["nn.relu"]),
+    ("another name that nothing uses", "let %a = nn.relu(add(%x, %y)); let %b = %a; %y", A, ["add nn.relu"]),
     ("nothing to take", "tanh(%x)", A, []),
     (
         "a function inside",
@@ -260,6 +262,32 @@ def test_merging_through_lets_keeps_effects() -> None:
     made = after(program(text), through, A)
     assert [operators(item) for item in external(made).values()] == ["nn.relu", "nn.relu"]
     np.testing.assert_equal(value(made), value(program(text)))
+
+
+LETS = "AnnotateTarget(lets={!r}, include_non_call_ops=False), MergeCompilerRegions{}, PartitionGraph"
+
+
+@pytest.mark.parametrize("lets", ["values", "definition", "uses"])
+def test_lets_that_give_way_are_one_region_in_every_way_of_annotation(lets: str) -> None:
+    """Another name of a value is a let too, whose region holds nothing."""
+    mod = program("let %a = nn.relu(%x); let %b = %a; let %d = add(%b, %y); add(%d, %a)")
+    made = after(mod, LETS.format(lets, "(through_lets=True)"), A)
+    assert [operators(item) for item in external(made).values()] == ["nn.relu add add"]
+    np.testing.assert_equal(value(made), value(mod))
+
+
+def test_ends_at_the_uses_of_a_let_keep_no_region_apart_that_stands_before_it() -> None:
+    mod = program("let %a = nn.relu(add(%x, %y)); tanh(%a)")
+    made = after(mod, LETS.format("uses", ""), A)
+    assert [operators(item) for item in external(made).values()] == ["add nn.relu"]
+
+
+def test_a_let_in_a_branch_keeps_no_region_apart_that_begins_before_it() -> None:
+    """A begin around a parameter computes nothing."""
+    mod = program("add(%y, nn.relu(if (%c) { let %a = tanh(%x); tanh(%a) } else { %x }))")
+    made = after(mod, PASSES.format(""), A)
+    assert [operators(item) for item in external(made).values()] == ["nn.relu add"]
+    np.testing.assert_equal(value(made), value(mod))
 
 
 def test_a_path_through_the_clause_of_a_match_keeps_regions_apart() -> None:

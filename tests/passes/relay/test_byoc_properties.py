@@ -56,7 +56,9 @@ def programs(draw: st.DrawFn, *, lets: bool) -> Drawn:
         recent = st.sampled_from(values[-4:])
         is_let = lets and draw(st.integers(0, 3)) == 0
         name = f"%v{number}" if is_let else f"%{number}"
-        if draw(st.booleans()):
+        if is_let and draw(st.integers(0, 3)) == 0:
+            call = draw(recent)
+        elif draw(st.booleans()):
             call = f"{draw(st.sampled_from(UNARY))}({draw(recent)})"
         else:
             call = f"{draw(st.sampled_from(BINARY))}({draw(recent)}, {draw(recent)})"

@@ -15,11 +15,11 @@ from relax_core.ir.node import postorder
 from relax_core.ir.types import FuncType, TypeVar
 from relax_core.passes.relay.defunctionalization import is_higher_order
 from tests.passes.relay.after import ONES, last, same_value
-from tests.passes.relay.running import listed, parsed
+from tests.passes.relay.running import agree, listed, parsed
 
 V = "Tensor[(3), float32]"
 TREE = "type Tree[A] { Rose(A, List[Tree[A]]) }\n"
-THREE = listed([1, 2, 3])
+THREE, ONE = listed([1, 2, 3]), np.array(1, "int32")
 # name, program, arguments
 CASES: tuple[tuple[str, str, tuple[Any, ...]], ...] = (
     ("a function as argument",
@@ -72,6 +72,16 @@ CASES: tuple[tuple[str, str, tuple[Any, ...]], ...] = (
      "(%g(True), %g((1, %n)), %f(2f)) }", (np.array(5, "int32"),)),
     ("a polymorphic literal that captures a function", "def @main(%n: int32) { let %h = fn (%k: int32) { %k + %n }; "
      "let %f = fn [A](%x: A) -> (A, int32) { (%x, %h(1)) }; (%f(1), %f((True, 2))) }", (np.array(5, "int32"),)),
+    ("a polymorphic literal that captures, as a value", "def @main(%l: List[int32], %n: int32) "
+     "{ let %f = fn [A](%x: A) -> (A, int32) { (%x, %n) }; (@map(%f, %l), %f(True)) }", (THREE, np.array(5, "int32"))),
+    ("another name of a polymorphic literal that captures", "def @main(%l: List[int32], %n: int32) "
+     "{ let %f = fn [A](%x: A) -> (A, int32) { (%x, %n) }; let %g = %f; (@map(%g, %l), %g(True), %f(2f)) }",
+     (THREE, np.array(5, "int32"))),
+    ("a polymorphic literal without a name that captures", "def @main(%l: List[int32], %n: int32) "
+     "{ @map(fn [A](%x: A) -> (A, int32) { (%x, %n) }, %l) }", (THREE, np.array(5, "int32"))),
+    ("a polymorphic literal that captures and calls itself", "def @main(%l: List[int32], %n: int32) "
+     "{ let %c = fn [A](%x: List[A]) -> int32 { match (%x) { Nil => %n, Cons(_, %t) => add(1, %c(%t)), } }; "
+     "(%c(%l), %c(Cons(True, Nil)), @map(%c, Cons(%l, Nil))) }", (THREE, np.array(5, "int32"))),
     ("a field of a data type", "type F { F(fn (int32) -> int32, int32) }\n"
      "def @call(%f: F) -> int32 { match (%f) { F(%g, %k) => %g(%k), } }\n"
      "def @main(%n: int32) -> int32 { add(@call(F(negative, %n)), @call(F(fn (%x: int32) { add(%x, %n) }, 2))) }",
@@ -83,6 +93,20 @@ CASES: tuple[tuple[str, str, tuple[Any, ...]], ...] = (
      "def @self(%f: F, %k: int32) -> int32 { match (%f) { F(%g) => %g(%f, %k), } }\n"
      "def @main(%n: int32) -> int32 { @self(F(fn (%f: F, %k: int32) -> int32 { if (equal(%k, 0)) { %n } else "
      "{ add(%k, @self(%f, subtract(%k, 1))) } }), 3) }", (np.array(5, "int32"),)),
+    ("a data type with a parameter and a function", "type F[A] { F(fn (A) -> A) }\n"
+     "def @main() -> int32 { match (F(negative)) { F(%f) => %f(1), } }", ()),
+    ("such a type at three types, one of them known by the result", "type F[A] { F(fn (A) -> A, A), E }\n"
+     "def @go[A](%f: F[A], %d: A) -> A { match (%f) { F(%g, %x) => %g(%x), E => %d, } }\n"
+     "def @main(%n: int32) { (@go(F(negative, %n), 1), @go(F(fn (%b: bool) { logical_and(%b, greater(%n, 2)) }, True), "
+     "False), @go(E, 3f)) }", (np.array(5, "int32"),)),
+    ("a type that holds such a type, and itself", "type F[A] { F(fn (A) -> A) }\n"
+     "type S[A] { Stop(A), Step(A, F[A], S[A]) }\ndef @run[A](%s: S[A]) -> A { match (%s) { Stop(%x) => %x, "
+     "Step(%x, F(%f), Stop(%y)) => %f(%y), Step(_, F(%f), %r) => %f(@run(%r)), } }\n"
+     "def @main(%n: int32) { @run(Step(1, F(negative), Step(2, F(fn (%x: int32) { add(%x, %n) }), Stop(3)))) }",
+     (np.array(5, "int32"),)),
+    ("a list of such data", "type F[A] { F(fn (A) -> A) }\ndef @main(%n: int32) -> List[int32] "
+     "{ @map(fn (%f: F[int32]) { match (%f) { F(%g) => %g(%n), } }, Cons(F(negative), Cons(F(@id), Nil))) }",
+     (np.array(5, "int32"),)),
     ("a function that stands for one operator", "def @main(%l: List[int32]) -> List[int32] "
      "{ @map(fn (%x: int32, Primitive=1) -> int32 { add(%x, negative(%x)) }, %l) }", (THREE,)),
 )  # fmt: skip
@@ -144,30 +168,41 @@ def test_a_first_order_program_stays() -> None:
     ("text", "words"),
     [
         ("def @f(%x: int32) { %x }", "no @main"),
-        ("def @main() -> fn (int32) -> int32 { fn (%x: int32) { %x } }", "takes or gives a function"),
         (
-            "type F[A] { F(fn (A) -> A) }\ndef @main() -> int32 { match (F(negative)) { F(%f) => %f(1), } }",
-            "a field",
+            "def @main(%t: (fn (int32) -> int32, int32)) -> int32 { let %f = %t.0; %f(%t.1) }",
+            "@main takes or gives (fn(int32) -> int32, int32), a function inside of another type",
         ),
         (
-            "def @main(%l: List[int32], %n: int32) { let %f = fn [A](%x: A) -> (A, int32) { (%x, %n) }; "
-            "(@map(%f, %l), %f(True)) }",
+            "type T[A] { Z, C(A, fn (A) -> A, T[(A, A)]) }\n"
+            "def @main(%n: int32) -> int32 { match (C(%n, negative, Z)) { C(%x, %f, _) => %f(%x), Z => 0, } }",
+            "the type T is used at ever larger types",
+        ),
+        (
+            "def @main(%n: int32) { let %p = fn [A](%k: int32, %x: A) -> int32 { if (equal(%k, 0)) { %n } else "
+            "{ %p(subtract(%k, 1), (%x, %x)) } }; %p(2, %n) }",
             "type variables of its own, and captures",
         ),
         (
             "def @grow[A](%n: int32, %x: A, %f: fn (int32) -> int32) -> int32 "
             "{ if (equal(%n, 0)) { %f(1) } else { @grow(subtract(%n, 1), (%x, %x), %f) } }\n"
             "def @main() -> int32 { @grow(3, 1, negative) }",
-            "copies",
+            "@main calls @grow[int32], which calls @grow[(int32, int32)], which calls @grow[((int32, int32), ",
+        ),
+        (
+            "def @a[A](%x: A, %f: fn (int32) -> int32) -> int32 { @b((%x,), %f) }\n"
+            "def @b[A](%x: A, %f: fn (int32) -> int32) -> int32 { @a((%x,), %f) }\n"
+            "def @main() -> int32 { @a(3, negative) }",
+            "@main calls @a[int32], which calls @b[(int32,)], which calls @a[((int32,),)], and so on, 48 functions",
         ),
         (_calling_one_another(30, "(%a, %a)"), "copies at large types"),
     ],
     ids=[
         "no entry",
-        "a result",
-        "a field",
-        "a polymorphic literal that captures",
+        "a function in a tuple of the host",
+        "a data type of ever larger types",
+        "a polymorphic literal that captures, at ever larger types",
         "ever larger types",
+        "ever deeper types, in turns",
         "large types of a local function",
     ],
 )
@@ -177,9 +212,55 @@ def test_what_is_not_whole_is_refused(text: str, words: str) -> None:
     assert words in stage.diagnostics[0].message
 
 
+FUNCTION = "fn (int32) -> int32"
+# A program whose entry takes or gives functions, and its arguments behind a function that negates.
+OPEN = {
+    "given, and put into data": (
+        f"def @main(%f: {FUNCTION}, %l: List[int32]) -> List[int32] "
+        "{ @map(@compose(%f, fn (%x: int32) { add(%x, 1) }), @map(%f, %l)) }",
+        (THREE,),
+    ),
+    "given twice": (f"def @main(%f: {FUNCTION}, %g: {FUNCTION}, %n: int32) -> int32 {{ %f(%g(%n)) }}", (ONE,)),
+    "given back": (
+        f"def @main(%f: {FUNCTION}, %n: int32) -> {FUNCTION} {{ fn (%x: int32) {{ %f(add(%x, %n)) }} }}",
+        (ONE,),
+    ),
+    "given to itself": (
+        f"def @main(%f: {FUNCTION}, %n: int32) -> {FUNCTION} "
+        "{ if (less(%n, 0)) { %f } else { @main(@compose(%f, %f), subtract(%n, 6)) } }",
+        (ONE,),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", OPEN)
+def test_functions_of_the_host_stay_functions(name: str) -> None:
+    text, args = OPEN[name]
+    module = parsed(text)
+    negate = rc.evaluate(parsed(f"def @main() -> {FUNCTION} {{ fn (%x: int32) {{ negative(%x) }} }}"), "main")
+    given = (*((negate,) * (2 if "%g: " in text else 1)), *args)
+    after = last(module, "Defunctionalization").after
+    wanted, found = rc.evaluate(module, "main", *given), rc.evaluate(after, "main", *given)
+    if callable(wanted):
+        wanted, found = wanted(ONE), found(ONE)
+    agree(found, wanted)
+    inside = [item.function for item in after if item.var.name not in ("main", "apply_Function")]
+    types = infer(after).types
+    variables = [node for function in inside for node in postorder(function) if isinstance(node, Var)]
+    assert not any(isinstance(types[var], FuncType) for var in variables)
+
+
+def test_a_closed_world_has_no_functions_of_the_host() -> None:
+    stage = rc.run_pipeline(parsed(OPEN["given back"][0]), "Defunctionalization(world='closed')")[-1]
+    assert [item.message for item in stage.diagnostics] == [
+        "@main takes or gives a function, so the program is not whole"
+    ]
+
+
 def test_the_sample_is_refused_at_its_mark() -> None:
     file = Path(__file__).parents[3] / "samples" / "errors" / "ps_not_whole.relay"
     text = file.read_text(encoding="utf-8")
     marked = [number for number, line in enumerate(text.splitlines(), 1) if "//! PS014" in line]
-    stage = rc.run_pipeline(rc.parse(text, file.name), "Defunctionalization")[-1]
+    passes = next(line[11:] for line in text.splitlines() if line.startswith("// passes: "))
+    stage = rc.run_pipeline(rc.parse(text, file.name), passes)[-1]
     assert [(item.span.line if item.span else 0, item.code) for item in stage.diagnostics] == [(marked[0], "PS014")]

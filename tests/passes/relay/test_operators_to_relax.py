@@ -50,12 +50,13 @@ def test_every_operator_is_translated_or_said_not_to_be() -> None:
 
 
 def test_a_call_that_relax_cannot_express_is_refused_by_name() -> None:
-    text = "def @main(%a: Tensor[(10,), uint64]) { random.threefry_generate(%a, out_shape=[4]) }"
+    call = "nn.contrib_conv2d_winograd_nnpack_weight_transform(%a, convolution_algorithm=0)"
+    text = f"def @main(%a: Tensor[(8, 4, 3, 3), float32]) {{ {call} }}"
     stage = rc.run_pipeline(parsed(text), "RelayToRelax")[-1]
     assert [(item.code, item.span is not None) for item in stage.diagnostics] == [("PS011", True)]
-    assert "`random.threefry_generate`" in stage.diagnostics[0].message
-    with pytest.raises(RunError, match=r"random\.threefry_generate"):
-        rc.evaluate(parsed(text), "main", np.zeros(10, "uint64"))
+    assert "`nn.contrib_conv2d_winograd_nnpack_weight_transform`" in stage.diagnostics[0].message
+    with pytest.raises(RunError, match=r"nn\.contrib_conv2d_winograd_nnpack_weight_transform"):
+        rc.evaluate(parsed(text), "main", np.zeros((8, 4, 3, 3), "float32"))
 
 
 V = "%x: Tensor[(3), float32]"

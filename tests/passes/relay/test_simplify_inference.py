@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import relax_core as rc
+from relax_core.passes.pipeline import RELAY_PIPELINE
 from tests.passes.relay.after import last, operators
 from tests.passes.relay.running import agree, parsed
 
@@ -42,6 +43,17 @@ def test_an_operator_is_unpacked(layout: str, body: str, gone: str) -> None:
     data = DATA if layout == NCHW else np.ascontiguousarray(np.moveaxis(DATA, 1, -1))
     args = (data, *(np.abs(RNG.standard_normal(4)).astype("float32") for _ in "gbmv"))
     agree(rc.evaluate(stage.after, "main", *args), rc.evaluate(module, "main", *args))
+
+
+def test_the_arithmetic_leads_back_to_the_call_that_it_was() -> None:
+    text = f"""def @main({NCHW}, {CHANNELS}) {{
+  %0 = nn.batch_norm(%x, %g, %b, %m, %v);
+  %1 = %0.0;
+  nn.relu(%1)
+}}"""
+    executable = rc.build(rc.parse(text, name="m.relay"), passes=f"SimplifyInference, FuseOps, {RELAY_PIPELINE}")
+    spans = (executable.span_of(at) for at in range(len(executable.instructions)))
+    assert {span.line for span in spans if span is not None} == {1, 2, 4}
 
 
 @pytest.mark.parametrize(

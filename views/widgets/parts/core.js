@@ -2,6 +2,10 @@
 // User text reaches the page through textContent only: `el` and `svg` turn strings into text nodes.
 
 const INSTANCES = new WeakMap();
+// Parts of models that several payloads share, by revision, and what waits for them.
+const BASES = new Map();
+const BASES_KEPT = 3;
+let waiting = [];
 
 // A payload is one line of JSON (revision and view) followed by the JSON of the model.
 function mount(args, css, create) {
@@ -11,6 +15,15 @@ function mount(args, css, create) {
   const cut = bytes.indexOf(10);
   const decoder = new TextDecoder();
   const head = JSON.parse(decoder.decode(bytes.subarray(0, cut)));
+  if (head.gives) {
+    give(head.gives, JSON.parse(decoder.decode(bytes.subarray(cut + 1))));
+    return;
+  }
+  if (head.base && !BASES.has(head.base)) {
+    waiting = [...waiting.filter((item) => item.host !== host), { host, resume: () => mount(args, css, create) }];
+    return;
+  }
+  waiting = waiting.filter((item) => item.host !== host);
   let it = INSTANCES.get(host);
   if (!it) {
     const root = el("div", { class: "root" });
@@ -25,10 +38,17 @@ function mount(args, css, create) {
   it.root.style.maxHeight = head.view.max_height || "none";
   if (head.rev !== it.rev) {
     it.rev = head.rev;
-    it.part.setModel(JSON.parse(decoder.decode(bytes.subarray(cut + 1))), head.view);
+    it.part.setModel({ ...BASES.get(head.base), ...JSON.parse(decoder.decode(bytes.subarray(cut + 1))) }, head.view);
   }
   it.part.setView(head.view, (name) => take(it, head.view, name));
   it.root.dataset.rev = head.rev;
+}
+
+function give(revision, base) {
+  BASES.delete(revision);
+  BASES.set(revision, base);
+  while (BASES.size > BASES_KEPT) BASES.delete(BASES.keys().next().value);
+  for (const { resume } of waiting) resume();
 }
 
 // A command of the page, [value, number]; returned once, when its number is first seen.
@@ -111,6 +131,37 @@ function onKeys(name, root, handle) {
     }
   };
   document.addEventListener("keydown", listener, true);
+}
+
+// Streamlit adds an entry to the history for every query parameter that changes. Only another page, program or
+// pipeline is somewhere to go back to: what else changes is written over the entry that there is.
+const DESTINATION = ["sample", "module", "pipeline"];
+function isElsewhere(to, from) {
+  if (to.pathname !== from.pathname) return true;
+  // A page opens without parameters and then writes its own.
+  if (!from.search || !to.search) return false;
+  return DESTINATION.some((name) => to.searchParams.get(name) !== from.searchParams.get(name));
+}
+function keepHistoryShort() {
+  if (window.relaxscopeHistory) return;
+  const push = history.pushState.bind(history);
+  window.relaxscopeHistory = push;
+  history.pushState = (state, title, url) => {
+    const isNext = !url || isElsewhere(new URL(url, location.href), new URL(location.href));
+    return isNext ? push(state, title, url) : history.replaceState(state, title, url);
+  };
+}
+keepHistoryShort();
+
+// `?` shows the keys: it belongs to the page's bar, which has no key of this kind.
+function askForKeys(event) {
+  if (event.key !== "?" || isTyping(event) || document.querySelector("[role=dialog]")) return;
+  const help = document.querySelector(".st-key-bar-keys button");
+  if (help) help.click();
+}
+if (!window.relaxscopeKeys) {
+  window.relaxscopeKeys = askForKeys;
+  document.addEventListener("keydown", askForKeys);
 }
 
 // Components on the page mark a selection without waiting for the server.

@@ -14,14 +14,15 @@ function createRunState(run) {
     if (!firstTimeOfLine.has(line)) firstTimeOfLine.set(line, first + i);
     if (!firstTimeOfPc.has(pc)) firstTimeOfPc.set(pc, first + i);
   });
+  const registersOf = new Map();
   const breakable = [...new Set(run.instructions.map((row) => row.line).filter(Boolean))].sort((a, b) => a - b);
 
   let stops = new Map();
 
-  return { setEvaluated, evaluated, first, last, newest, event, framesAt, jump, isHit, hits, search, breakable, firstTimeOfLine, firstTimeOfPc, holds };
+  return { setEvaluated, evaluated, first, last, newest, event, framesAt, jump, isHit, hits, search, breakable, firstTimeOfLine, firstTimeOfPc, holds, registersByLine };
 
   function startFrame(frame) {
-    return { function: frame.function, pc: frame.pc, line: frame.line, through: frame.through, registers: [...frame.registers], notes: {}, times: {} };
+    return { function: frame.function, pc: frame.pc, line: frame.line, through: frame.through, registers: [...frame.registers], notes: [], times: [] };
   }
 
   function holds(time) {
@@ -32,41 +33,61 @@ function createRunState(run) {
     return run.events[time - first];
   }
 
-  function copy(frames) {
-    return frames.map((frame) => ({ ...frame, registers: [...frame.registers], notes: { ...frame.notes }, times: { ...frame.times } }));
-  }
-
-  // Copies on every kept state only: a step costs at most KEEP_EVERY events.
+  // A step costs at most KEEP_EVERY events, and copies of the frames that they change: stacks are deep, frames long.
   function framesAt(time) {
     const target = time - first;
     let from = target - (target % KEEP_EVERY);
     while (!kept.has(from)) from -= KEEP_EVERY;
-    const frames = copy(kept.get(from));
+    const frames = [...kept.get(from)];
+    let own = new Set();
     for (let i = from; i < target; i += 1) {
-      apply(frames, run.events[i], first + i + 1);
-      if ((i + 1) % KEEP_EVERY === 0 && !kept.has(i + 1)) kept.set(i + 1, copy(frames));
+      apply(frames, own, run.events[i], first + i + 1);
+      if ((i + 1) % KEEP_EVERY === 0 && !kept.has(i + 1)) {
+        kept.set(i + 1, [...frames]);
+        own = new Set();
+      }
     }
     const next = run.events[target];
     if (next) stand(frames, next);
-    else if (run.stop_pc >= 0 && frames.length) Object.assign(frames[frames.length - 1], { pc: run.stop_pc, line: run.stop_line });
+    else if (run.stop_pc >= 0 && frames.length) stand(frames, [0, run.stop_pc, run.stop_line, frames.length - 1]);
     return frames;
   }
 
   function stand(frames, [, pc, line, depth]) {
-    const frame = frames[depth];
-    if (frame) Object.assign(frame, { pc, line });
+    if (frames[depth]) frames[depth] = { ...frames[depth], pc, line };
   }
 
-  function apply(frames, happened, time) {
+  // A frame's lists belong to the kept state that it came from until they are in `own`.
+  function writable(frames, own, depth) {
+    const frame = frames[depth];
+    if (!frame || own.has(frame.registers)) return frame;
+    frames[depth] = { ...frame, registers: frame.registers.slice(), notes: frame.notes.slice(), times: frame.times.slice() };
+    own.add(frames[depth].registers);
+    return frames[depth];
+  }
+
+  // The registers whose variable a line of a function binds.
+  function registersByLine(number) {
+    if (!registersOf.has(number)) {
+      const byLine = new Map();
+      run.functions[number].registers.forEach((register, index) => {
+        if (register.line) byLine.set(register.line, [...(byLine.get(register.line) || []), index]);
+      });
+      registersOf.set(number, byLine);
+    }
+    return registersOf.get(number);
+  }
+
+  function apply(frames, own, happened, time) {
     stand(frames, happened);
     for (const change of happened[6]) {
       if (change[0] === "push") {
-        frames.push({ function: change[1], pc: -1, line: run.functions[change[1]].line, through: change[2], registers: [], notes: {}, times: {} });
+        frames.push({ function: change[1], pc: -1, line: run.functions[change[1]].line, through: change[2], registers: [], notes: [], times: [] });
       } else if (change[0] === "pop") {
         frames.pop();
       } else {
         const [, depth, register, value, note] = change;
-        const frame = frames[depth];
+        const frame = writable(frames, own, depth);
         if (!frame) continue;
         frame.registers[register] = value;
         frame.notes[register] = note;

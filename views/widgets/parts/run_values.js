@@ -18,11 +18,12 @@ function inlineText(value, register) {
 }
 
 function stackTable(run, frames, onFrame) {
-  const newestFirst = frames.map((frame, depth) => ({ frame, depth })).reverse();
-  const cut = newestFirst.length > STACK_SHOWN + 3;
-  const shown = cut ? [...newestFirst.slice(0, STACK_SHOWN), null, ...newestFirst.slice(-2)] : newestFirst;
+  const at = (depth) => ({ frame: frames[depth], depth });
+  const count = frames.length;
+  const depths = Array.from({ length: count > STACK_SHOWN + 3 ? STACK_SHOWN : count }, (_, place) => at(count - 1 - place));
+  const shown = count > depths.length ? [...depths, null, at(1), at(0)] : depths;
   return el("table", { "aria-label": "Call stack, newest first" }, shown.map((entry) => {
-    if (!entry) return el("tr", {}, el("td"), el("td", { class: "muted", colspan: 3 }, `${newestFirst.length - STACK_SHOWN - 2} frames between`));
+    if (!entry) return el("tr", {}, el("td"), el("td", { class: "muted", colspan: 3 }, `${(count - STACK_SHOWN - 2).toLocaleString("en")} frames between`));
     const { frame, depth } = entry;
     const isTop = depth === frames.length - 1;
     const through = frame.through && !isTop ? [", through ", el("code", {}, frame.through)] : "";
@@ -33,6 +34,38 @@ function stackTable(run, frames, onFrame) {
       el("td", { class: "m muted r" }, frame.pc >= 0 ? `pc ${frame.pc}` : ""));
     return pickable(row, () => onFrame(frame));
   }));
+}
+
+// A table that stays: a step makes only the rows that it changes, for a long frame has hundreds.
+function createRegisters() {
+  const table = el("table", { class: "registers", "aria-label": "Registers, newest frame first" });
+  let kept = new Map();
+  let run = null;
+  return (next, frames, options) => {
+    if (next !== run) kept = new Map();
+    run = next;
+    const used = new Map();
+    const rowsOf = (key, look, make) => {
+      const known = kept.get(key);
+      const entry = known && known.look === look ? known : { look, rows: make() };
+      used.set(key, entry);
+      return entry.rows;
+    };
+    settle(table, registerTable(run, frames, { ...options, rowsOf }));
+    kept = used;
+    return table;
+  };
+}
+
+// Lets a box hold `wanted` in this order; what is there already stays, so that it is not laid out again.
+function settle(box, wanted) {
+  const stays = new Set(wanted);
+  for (const child of [...box.children]) if (!stays.has(child)) child.remove();
+  let at = box.firstChild;
+  for (const child of wanted) {
+    if (child === at) at = at.nextSibling;
+    else box.insertBefore(child, at);
+  }
 }
 
 function registerTable(run, frames, options) {
@@ -47,18 +80,24 @@ function registerTable(run, frames, options) {
   }
   body.push(legendRow(body));
   if (newest >= FRAMES_SHOWN) body.push(el("tr", {}, el("td", { colspan: 5, class: "muted" }, `${newest + 1 - FRAMES_SHOWN} older frames, in the call stack`)));
-  return el("table", { class: "registers", "aria-label": "Registers, newest frame first" }, body);
+  return body.filter(Boolean);
 }
 
 function frameRows(run, frame, depth, registers, options) {
-  const shown = [];
-  registers.forEach((register, index) => {
-    if (options.by === "instruction" || !register.is_hidden) shown.push(index);
-  });
+  const shown = shownRegisters(registers, options.by === "instruction");
   const [first, last] = shownPart(shown, frame);
   const left = (count, words) => (count ? [el("tr", {}, el("td", { colspan: 5, class: "muted" }, `${count.toLocaleString("en")} registers ${words}, not shown`))] : []);
   const rows = shown.slice(first, last).flatMap((index) => registerRows(run, frame, depth, registers[index], index, options));
   return [...left(first, "before"), ...rows, ...left(shown.length - last, "behind")];
+}
+
+// The numbers of a function's registers that are listed; found once, for a function may have thousands.
+const LISTED = new WeakMap();
+function shownRegisters(registers, isAll) {
+  if (!LISTED.has(registers)) LISTED.set(registers, new Map());
+  const known = LISTED.get(registers);
+  if (!known.has(isAll)) known.set(isAll, registers.flatMap((register, index) => (isAll || !register.is_hidden ? [index] : [])));
+  return known.get(isAll);
 }
 
 function shownPart(shown, frame) {
@@ -83,6 +122,12 @@ function registerRows(run, frame, depth, register, index, options) {
   const value = number === undefined || number < 0 ? null : run.values[number];
   const isNew = value && frame.times[index] > options.newAfter;
   const key = `${depth}.${index}`;
+  const drawn = [frame.function, number, isNew, isNew && options.flash, options.chosen === key, frame.notes[index]].join();
+  return options.rowsOf(key, drawn, () => makeRegisterRows(run, frame, register, index, { ...options, value, isNew, key }));
+}
+
+function makeRegisterRows(run, frame, register, index, options) {
+  const { value, isNew, key } = options;
   const look = (isNew && options.flash ? "flash " : "") + (options.chosen === key ? "on" : "");
   const short = value ? frame.notes[index] || value.short : "";
   const row = el("tr", { class: look, data: { register: key, focus: "register" + key, kind: value ? value.kind : "unwritten" } },

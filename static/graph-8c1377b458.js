@@ -1,10 +1,14 @@
 const LOOK = {"marks":{"added":{"sign":"+","color":"add","fill":"addBg","token":"addTok"},"removed":{"sign":"−","color":"del","fill":"delBg","token":"delTok"},"changed":{"sign":"~","color":"chg","fill":"chgBg","token":""},"moved":{"sign":"→","color":"mov","fill":"movBg","token":""},"unchanged":{"sign":"=","color":"text3","fill":"","token":""},"ok":{"sign":"✓","color":"ok","fill":"","token":""},"warning":{"sign":"▲","color":"warn","fill":"warnBg","token":""},"error":{"sign":"✕","color":"error","fill":"errorBg","token":""},"note":{"sign":"i","color":"text3","fill":"","token":""},"current":{"sign":"▶","color":"currentBar","fill":"current","token":""}},"kinds":{"tensor":{"letter":"T","shape":"square","color":"cat0"},"tensor0":{"letter":"t","shape":"square, inner square","color":"cat0"},"prim":{"letter":"P","shape":"circle","color":"cat1"},"shape":{"letter":"S","shape":"hexagon","color":"cat2"},"tuple":{"letter":"( )","shape":"pill","color":"cat5"},"closure":{"letter":"λ","shape":"diamond","color":"cat3"},"adt":{"letter":"A","shape":"tag","color":"cat4"},"string":{"letter":"s","shape":"square, cut corner","color":"synString"},"void":{"letter":"∅","shape":"dashed circle","color":"text3"}}};
 const LIGHT = {"bg":"#ffffff","canvas":"#fafbfc","chrome":"#f4f6f8","raised":"#e9edf1","line":"#dde2e7","line2":"#bcc5cf","text":"#10161c","text2":"#45505c","text3":"#5f6a76","accent":"#3d4fc4","accentBg":"#e9ecfc","accentOn":"#fefefe","accentFill":"#3c4ec3","current":"#fff4c7","currentBar":"#c48a00","error":"#b2261d","errorBg":"#fdeceb","warn":"#865700","warnBg":"#fff3d8","ok":"#0d7550","add":"#006a78","addBg":"#e0f4f6","addTok":"#b5e4e9","del":"#a53a05","delBg":"#fdeee6","delTok":"#f9cfb8","chg":"#7b5b03","chgBg":"#fdf5dc","mov":"#5d47b8","movBg":"#efecfb","cat0":"#0b66b5","cat0Bg":"#e8f2fb","cat1":"#b84800","cat1Bg":"#fdf0e7","cat2":"#0a744a","cat2Bg":"#e7f5ee","cat3":"#a62f79","cat3Bg":"#fbecf5","cat4":"#4d3a00","cat4Bg":"#f8f3e0","cat5":"#3a1d9c","cat5Bg":"#f1edfc","catNone":"#606b77","catNoneBg":"#f1f3f5","synKeyword":"#7636b5","synName":"#22559f","synString":"#2b6a35","synNumber":"#954500","synType":"#0e666e","synComment":"#616c78","synDecor":"#7a5a00"};
-const CSS = ":host{--bg:light-dark(#ffffff,#14171b);--canvas:light-dark(#fafbfc,#16191e);--chrome:light-dark(#f4f6f8,#1b1f25);--raised:light-dark(#e9edf1,#272d35);--line:light-dark(#dde2e7,#2b323a);--line2:light-dark(#bcc5cf,#48525e);--text:light-dark(#10161c,#e6eaef);--text2:light-dark(#45505c,#b6c0cb);--text3:light-dark(#5f6a76,#8f9ba8);--accent:light-dark(#3d4fc4,#9dabff);--accentBg:light-dark(#e9ecfc,#242b4a);--accentOn:light-dark(#fefefe,#fefefe);--accentFill:light-dark(#3c4ec3,#5566dd);--current:light-dark(#fff4c7,#383012);--currentBar:light-dark(#c48a00,#f0c14a);--error:light-dark(#b2261d,#ff8f85);--errorBg:light-dark(#fdeceb,#3b1f1f);--warn:light-dark(#865700,#efbe5b);--warnBg:light-dark(#fff3d8,#362b14);--ok:light-dark(#0d7550,#5fd0a0);--add:light-dark(#006a78,#5fd2df);--addBg:light-dark(#e0f4f6,#11323a);--addTok:light-dark(#b5e4e9,#1a5560);--del:light-dark(#a53a05,#ff9f70);--delBg:light-dark(#fdeee6,#3a2419);--delTok:light-dark(#f9cfb8,#6b3a22);--chg:light-dark(#7b5b03,#e5c25c);--chgBg:light-dark(#fdf5dc,#332c16);--mov:light-dark(#5d47b8,#bba9ff);--movBg:light-dark(#efecfb,#2a2547);--cat0:light-dark(#0b66b5,#5aaeff);--cat0Bg:light-dark(#e8f2fb,#15273a);--cat1:light-dark(#b84800,#ff9450);--cat1Bg:light-dark(#fdf0e7,#36231a);--cat2:light-dark(#0a744a,#5ed39b);--cat2Bg:light-dark(#e7f5ee,#142d24);--cat3:light-dark(#a62f79,#f38ac8);--cat3Bg:light-dark(#fbecf5,#371f30);--cat4:light-dark(#4d3a00,#f6e7a0);--cat4Bg:light-dark(#f8f3e0,#302a17);--cat5:light-dark(#3a1d9c,#d8cbff);--cat5Bg:light-dark(#f1edfc,#282241);--catNone:light-dark(#606b77,#909ca9);--catNoneBg:light-dark(#f1f3f5,#22272e);--synKeyword:light-dark(#7636b5,#cb9ff5);--synName:light-dark(#22559f,#8abaf9);--synString:light-dark(#2b6a35,#92d19c);--synNumber:light-dark(#954500,#f2b375);--synType:light-dark(#0e666e,#72d1d7);--synComment:light-dark(#616c78,#98a4b1);--synDecor:light-dark(#7a5a00,#dfc26a);--mono:var(--st-code-font,ui-monospace, SFMono-Regular, Menlo, Consolas, 'Liberation Mono', 'DejaVu Sans Mono', monospace);--ui:var(--st-font,Inter, system-ui, -apple-system, 'Segoe UI', Roboto, 'Noto Sans', Ubuntu, Cantarell, 'Helvetica Neue', Arial, sans-serif)}\n:host{color-scheme:inherit}\n*{box-sizing:border-box;margin:0}\n.root{font:13px/1.45 var(--ui);color:var(--text);background:var(--bg);overflow:hidden;display:flex;flex-direction:column;min-height:0;position:relative;-webkit-font-smoothing:antialiased}\n.root[hidden]{display:none}\ncode,pre,.m{font-family:var(--mono);font-size:.92em}\nbutton{font:inherit;color:inherit;background:none;border:0;padding:0;text-align:inherit;cursor:pointer}\n:focus{outline:none}\n:focus-visible{outline:2px solid var(--accent);outline-offset:1px}\n.row-inset:focus-visible,.ln:focus-visible,tr:focus-visible{outline-offset:-2px}\n.sp{flex:1}\n.btn{display:inline-flex;align-items:center;gap:6px;height:26px;padding:0 10px;border:1px solid var(--line2);border-radius:6px;background:var(--bg);color:var(--text);font-size:12.5px;white-space:nowrap}\n.btn:hover{background:var(--raised)}\n.btn.p{background:var(--accentFill);border-color:var(--accentFill);color:var(--accentOn);font-weight:600}\n.btn.t{border-color:transparent;background:none;color:var(--text2);padding:0 7px;font-weight:500}\n.btn.t:hover{background:var(--raised)}\n.btn.i{padding:0 7px;min-width:28px;justify-content:center}\n.btn[disabled]{color:var(--text3);cursor:default;background:var(--chrome)}\n.btn.p[disabled]{background:var(--chrome);border-color:var(--line2)}\n.seg{display:inline-flex;height:26px;border:1px solid var(--line2);border-radius:6px;background:var(--bg)}\n.seg button{padding:0 10px;font-size:12px;line-height:24px;color:var(--text2);border-right:1px solid var(--line);white-space:nowrap;font-weight:500}\n.seg button:first-child{border-radius:5px 0 0 5px}.seg button:last-child{border:0;border-radius:0 5px 5px 0}\n.seg [aria-pressed=true],.seg [aria-selected=true],.seg [aria-checked=true]{background:var(--accentBg);color:var(--accent);font-weight:600}\n.kbd{font:600 10.5px/15px var(--mono);border:1px solid var(--line2);border-bottom-width:2px;border-radius:4px;padding:0 4px;color:var(--text2);background:var(--bg)}\n.btn.p .kbd{background:none;color:inherit;border-color:currentColor}\n.pane{display:flex;flex-direction:column;min-height:0;min-width:0;overflow:hidden;flex:1}\n.ph{flex:none;display:flex;align-items:center;gap:8px;height:34px;padding:0 12px;border-bottom:1px solid var(--line);font-size:12px;font-weight:600;color:var(--text2);background:var(--bg);white-space:nowrap;overflow:hidden}\n.ph b{color:var(--text);font-weight:600}.ph .n{font-weight:500;color:var(--text3);overflow:hidden;text-overflow:ellipsis;min-width:0}\n.ph.top{border-top:1px solid var(--line)}\n.tabs{display:flex;flex:0 1 auto;min-width:0;overflow-x:auto;scrollbar-width:none}\n.tab{flex:none;height:34px;line-height:34px;padding:0 2px;margin-right:12px;color:var(--text2);font-weight:500}\n.tab[aria-selected=true]{color:var(--text);font-weight:600;box-shadow:inset 0 -2px var(--accent)}\n.tab:focus-visible{outline-offset:-3px}\n.body{flex:1;min-height:0;overflow:auto;position:relative}\n.pad{padding:10px 12px}\n.code{font:11.5px/19px var(--mono);white-space:pre;tab-size:4}\n.ln{display:flex;min-height:19px;position:relative}\n.ln .g{flex:none;width:44px;text-align:right;padding-right:12px;color:var(--text3);font-size:10.5px;position:relative;user-select:none}\n.ln .t{flex:1;padding-right:8px;min-width:0}\n.ln.cur{background:var(--current)}.ln.cur:before{content:\"\";position:absolute;left:0;top:0;bottom:0;width:3px;background:var(--currentBar);z-index:1}\n.ln.sel{background:var(--accentBg)}.ln.sel:before{content:\"\";position:absolute;left:0;top:0;bottom:0;width:3px;background:var(--accent);z-index:1}\n.ln.added{background:var(--addBg)}.ln.removed{background:var(--delBg)}.ln.changed{background:var(--chgBg)}.ln.moved{background:var(--movBg)}\n.ln.filler{background:repeating-linear-gradient(135deg,transparent 0 5px,var(--chrome) 5px 9px)}\n.ln .s{flex:none;width:16px;text-align:center;font-weight:700;user-select:none}\n.added>.s,.added .sign{color:var(--add)}.removed>.s,.removed .sign{color:var(--del)}.changed>.s,.changed .sign{color:var(--chg)}.moved>.s,.moved .sign{color:var(--mov)}\n.added u{background:var(--addTok)}.removed u{background:var(--delTok)}.changed u{background:var(--chgBg);box-shadow:inset 0 -2px var(--chg)}\nu{text-decoration:none;border-radius:2px}\n.ln.dim .t,.ln.dim .t *{color:var(--text3)}\n.sq-error{text-decoration:underline wavy var(--error) 1px;text-underline-offset:3px}\n.sq-warning{text-decoration:underline wavy var(--warn) 1px;text-underline-offset:3px}\n.sq-note{text-decoration:underline dotted var(--text3) 1px;text-underline-offset:3px}\n.synKeyword{color:var(--synKeyword)}.synName{color:var(--synName)}.synString{color:var(--synString)}.synNumber{color:var(--synNumber)}\n.synType{color:var(--synType)}.synComment{color:var(--synComment)}.synDecor{color:var(--synDecor)}.text2{color:var(--text2)}.text3{color:var(--text3)}\ntable{border-collapse:collapse;width:100%;font-size:12px}\nth{font-weight:500;text-align:left;color:var(--text3);font-size:11px;padding:3px 8px;border-bottom:1px solid var(--line);white-space:nowrap}\ntd{padding:4px 8px;border-bottom:1px solid var(--line);vertical-align:top}\ntd.m,th.m{font-family:var(--mono);font-size:11.2px}td.r,th.r{text-align:right;font-variant-numeric:tabular-nums}\ntr.on td{background:var(--accentBg)}tr.on td:first-child{box-shadow:inset 3px 0 var(--accent)}\ntr[tabindex]{cursor:pointer}tr[tabindex]:hover td{background:var(--chrome)}tr.on[tabindex]:hover td{background:var(--accentBg)}\n.chip{display:inline-flex;align-items:center;gap:5px;height:19px;padding:0 7px;border-radius:5px;font:500 11px/19px var(--ui);background:var(--raised);color:var(--text2);white-space:nowrap}\n.chip.code{font-family:var(--mono);font-size:10.5px;display:inline-flex}\n.chip.ok{color:var(--ok);background:var(--cat2Bg)}.chip.error{color:var(--error);background:var(--errorBg)}.chip.warning{color:var(--warn);background:var(--warnBg)}\n.chip.accent{color:var(--accent);background:var(--accentBg)}.chip.added{color:var(--add);background:var(--addBg)}.chip.removed{color:var(--del);background:var(--delBg)}\n.chip.changed{color:var(--chg);background:var(--chgBg)}.chip.moved{color:var(--mov);background:var(--movBg)}.chip.cat0{color:var(--cat0);background:var(--cat0Bg)}\n.h{font-size:11px;font-weight:600;color:var(--text3);margin:14px 0 5px}\ndl{display:grid;grid-template-columns:74px 1fr;gap:4px 10px;font-size:12px}dt{color:var(--text3)}dd{min-width:0;overflow-wrap:anywhere;margin:0}\n.bd{display:inline-block;vertical-align:-3.5px;flex:none}\n.sym{display:inline-block;vertical-align:-1.5px;flex:none}\n.link{color:var(--accent);cursor:pointer}.link:hover{text-decoration:underline}\n.muted{color:var(--text3)}.sub{color:var(--text2)}.strong{font-weight:550}\n.row{display:flex;align-items:center;gap:8px}\n.error-text{color:var(--error)}.warning-text{color:var(--warn)}.note-text{color:var(--text3)}\n.tip{position:absolute;z-index:20;max-width:420px;padding:7px 10px;border:1px solid var(--line2);border-radius:6px;background:var(--bg);color:var(--text);font-size:12px;line-height:1.45;pointer-events:none;overflow-wrap:anywhere}\n.tip .hint{color:var(--text2);margin-top:3px}\n.state{position:absolute;inset:0;display:flex;flex-direction:column;align-items:center;justify-content:center;gap:6px;text-align:center;padding:24px;color:var(--text2);font-size:12.5px}\n.state b{font-weight:600;color:var(--text);font-size:13px}\n.sr{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%);white-space:nowrap}\n@media (prefers-reduced-motion:reduce){*{transition:none!important;animation:none!important}}\n\n.root{border-right:1px solid var(--line)}\n.canvas{flex:1;min-height:0;position:relative;overflow:hidden;background-color:var(--canvas);background-image:radial-gradient(var(--line) .8px,transparent .9px);background-size:16px 16px;cursor:grab;touch-action:none}\n.canvas.drag{cursor:grabbing}\n.canvas:focus-visible{outline-offset:-3px}\n.canvas>svg{position:absolute;inset:0;width:100%;height:100%;display:block}\n.canvas text{font-family:var(--mono);user-select:none;white-space:pre}\n.node{cursor:pointer}\n.node.on-cat0>rect,.node.on-cat0>polygon,.node.on-cat0>path,.node.on-cat0>ellipse{fill:var(--cat0Bg);stroke:var(--cat0)}.node .on-cat0{fill:var(--cat0)}.edge.to-cat0>path{stroke:var(--cat0);stroke-width:1.8}.edge.to-cat0>polygon{stroke:var(--cat0);fill:var(--cat0)}\n.node.on-cat1>rect,.node.on-cat1>polygon,.node.on-cat1>path,.node.on-cat1>ellipse{fill:var(--cat1Bg);stroke:var(--cat1)}.node .on-cat1{fill:var(--cat1)}.edge.to-cat1>path{stroke:var(--cat1);stroke-width:1.8}.edge.to-cat1>polygon{stroke:var(--cat1);fill:var(--cat1)}\n.node.on-cat2>rect,.node.on-cat2>polygon,.node.on-cat2>path,.node.on-cat2>ellipse{fill:var(--cat2Bg);stroke:var(--cat2)}.node .on-cat2{fill:var(--cat2)}.edge.to-cat2>path{stroke:var(--cat2);stroke-width:1.8}.edge.to-cat2>polygon{stroke:var(--cat2);fill:var(--cat2)}\n.node.on-cat3>rect,.node.on-cat3>polygon,.node.on-cat3>path,.node.on-cat3>ellipse{fill:var(--cat3Bg);stroke:var(--cat3)}.node .on-cat3{fill:var(--cat3)}.edge.to-cat3>path{stroke:var(--cat3);stroke-width:1.8}.edge.to-cat3>polygon{stroke:var(--cat3);fill:var(--cat3)}\n.node.on-cat4>rect,.node.on-cat4>polygon,.node.on-cat4>path,.node.on-cat4>ellipse{fill:var(--cat4Bg);stroke:var(--cat4)}.node .on-cat4{fill:var(--cat4)}.edge.to-cat4>path{stroke:var(--cat4);stroke-width:1.8}.edge.to-cat4>polygon{stroke:var(--cat4);fill:var(--cat4)}\n.node.on-cat5>rect,.node.on-cat5>polygon,.node.on-cat5>path,.node.on-cat5>ellipse{fill:var(--cat5Bg);stroke:var(--cat5)}.node .on-cat5{fill:var(--cat5)}.edge.to-cat5>path{stroke:var(--cat5);stroke-width:1.8}.edge.to-cat5>polygon{stroke:var(--cat5);fill:var(--cat5)}\n.node.on-catNone>rect,.node.on-catNone>polygon,.node.on-catNone>path,.node.on-catNone>ellipse{fill:var(--catNoneBg);stroke:var(--catNone);stroke-dasharray:4 2}.node .on-catNone{fill:var(--catNone)}\n.node>.mark{font-size:9px;stroke:var(--canvas);stroke-width:2.6;paint-order:stroke;stroke-linejoin:round}\n.node.selected>rect,.node.selected>path,.node.selected>polygon,.node.selected>ellipse,.node.selected>circle{stroke:var(--accent);stroke-width:2;fill:var(--accentBg);stroke-dasharray:none}\n.node.lit>rect,.node.lit>path,.node.lit>polygon,.node.lit>ellipse,.node.lit>circle{stroke:var(--accent);stroke-width:2}\n.node.hover>rect,.node.hover>path,.node.hover>polygon,.node.hover>ellipse,.node.hover>circle{stroke:var(--accent);stroke-width:2}\n.node.now>rect,.node.now>path,.node.now>polygon,.node.now>ellipse{stroke:var(--currentBar);stroke-width:2;fill:var(--current)}\n.edge.lit>path{stroke:var(--accent);stroke-width:1.8}\n.dimmed .node:not(.lit):not(.selected),.dimmed .edge:not(.lit),.dimmed .cluster{opacity:.45}\n.edge.blocking>path{stroke:var(--error);stroke-width:2.6}\n.edge.blocking>polygon{stroke:var(--error);fill:var(--error)}\n.node.blocked>rect,.node.blocked>path,.node.blocked>polygon,.node.blocked>ellipse{stroke:var(--error);stroke-width:2;fill:var(--errorBg)}\n.node.port.selected>path{fill:var(--accent)}\n.legend[hidden]{display:none}\n.ph select{font:inherit;height:26px;max-width:120px;flex:none;border:1px solid var(--line2);border-radius:6px;background:var(--bg);color:var(--text);padding:0 6px}\n.ph .seg[role=radiogroup]{flex:0 .001 auto;min-width:0;overflow-x:auto;scrollbar-width:none}.seg[role=radiogroup] button{padding:0 8px}\n.show-before .after,.show-after .before{display:none}\n.gtools{position:absolute;right:10px;bottom:10px;display:flex;border:1px solid var(--line2);border-radius:6px;background:var(--bg);cursor:default}\n.gtools button{width:28px;height:26px;line-height:25px;text-align:center;font-size:13px;color:var(--text2);border-right:1px solid var(--line)}\n.gtools button:hover{background:var(--raised)}\n.gtools span{padding:0 8px;line-height:26px;font-size:11.5px;color:var(--text2);min-width:48px;text-align:center;font-variant-numeric:tabular-nums}\n.legend{position:absolute;left:10px;bottom:10px;display:flex;flex-wrap:wrap;gap:4px 14px;padding:5px 10px;border:1px solid var(--line);border-radius:6px;background:var(--bg);font-size:11.5px;color:var(--text2);max-width:calc(100% - 190px);cursor:default}\n.legend i{display:inline-flex;margin-right:5px;font-style:normal;font-weight:700;vertical-align:-1px}\n.find{position:absolute;right:10px;top:10px;display:flex;align-items:center;gap:6px;padding:4px 8px;border:1px solid var(--line2);border-radius:6px;background:var(--bg);font-size:12px}\n.find[hidden]{display:none}\n.find input{width:170px;height:24px;border:1px solid var(--line2);border-radius:4px;padding:0 6px;font:12px var(--ui);color:var(--text);background:var(--bg)}\n.menu{position:absolute;right:10px;top:36px;z-index:10;display:flex;flex-direction:column;border:1px solid var(--line2);border-radius:6px;background:var(--bg);padding:4px}\n.menu[hidden]{display:none}\n.menu button{padding:4px 12px;font-size:12.5px;border-radius:4px}.menu button:hover{background:var(--raised)}\n";
+const CSS = ":host{--bg:light-dark(#ffffff,#14171b);--canvas:light-dark(#fafbfc,#16191e);--chrome:light-dark(#f4f6f8,#1b1f25);--raised:light-dark(#e9edf1,#272d35);--line:light-dark(#dde2e7,#2b323a);--line2:light-dark(#bcc5cf,#48525e);--text:light-dark(#10161c,#e6eaef);--text2:light-dark(#45505c,#b6c0cb);--text3:light-dark(#5f6a76,#8f9ba8);--accent:light-dark(#3d4fc4,#9dabff);--accentBg:light-dark(#e9ecfc,#242b4a);--accentOn:light-dark(#fefefe,#fefefe);--accentFill:light-dark(#3c4ec3,#5566dd);--current:light-dark(#fff4c7,#383012);--currentBar:light-dark(#c48a00,#f0c14a);--error:light-dark(#b2261d,#ff8f85);--errorBg:light-dark(#fdeceb,#3b1f1f);--warn:light-dark(#865700,#efbe5b);--warnBg:light-dark(#fff3d8,#362b14);--ok:light-dark(#0d7550,#5fd0a0);--add:light-dark(#006a78,#5fd2df);--addBg:light-dark(#e0f4f6,#11323a);--addTok:light-dark(#b5e4e9,#1a5560);--del:light-dark(#a53a05,#ff9f70);--delBg:light-dark(#fdeee6,#3a2419);--delTok:light-dark(#f9cfb8,#6b3a22);--chg:light-dark(#7b5b03,#e5c25c);--chgBg:light-dark(#fdf5dc,#332c16);--mov:light-dark(#5d47b8,#bba9ff);--movBg:light-dark(#efecfb,#2a2547);--cat0:light-dark(#0b66b5,#5aaeff);--cat0Bg:light-dark(#e8f2fb,#15273a);--cat1:light-dark(#b84800,#ff9450);--cat1Bg:light-dark(#fdf0e7,#36231a);--cat2:light-dark(#0a744a,#5ed39b);--cat2Bg:light-dark(#e7f5ee,#142d24);--cat3:light-dark(#a62f79,#f38ac8);--cat3Bg:light-dark(#fbecf5,#371f30);--cat4:light-dark(#4d3a00,#f6e7a0);--cat4Bg:light-dark(#f8f3e0,#302a17);--cat5:light-dark(#3a1d9c,#d8cbff);--cat5Bg:light-dark(#f1edfc,#282241);--catNone:light-dark(#606b77,#909ca9);--catNoneBg:light-dark(#f1f3f5,#22272e);--synKeyword:light-dark(#7636b5,#cb9ff5);--synName:light-dark(#22559f,#8abaf9);--synString:light-dark(#2b6a35,#92d19c);--synNumber:light-dark(#954500,#f2b375);--synType:light-dark(#0e666e,#72d1d7);--synComment:light-dark(#616c78,#98a4b1);--synDecor:light-dark(#7a5a00,#dfc26a);--mono:var(--st-code-font,ui-monospace, SFMono-Regular, Menlo, Consolas, 'Liberation Mono', 'DejaVu Sans Mono', monospace);--ui:var(--st-font,Inter, system-ui, -apple-system, 'Segoe UI', Roboto, 'Noto Sans', Ubuntu, Cantarell, 'Helvetica Neue', Arial, sans-serif)}\n:host{color-scheme:inherit}\n*{box-sizing:border-box;margin:0}\n.root{font:13px/1.45 var(--ui);color:var(--text);background:var(--bg);overflow:hidden;display:flex;flex-direction:column;min-height:0;position:relative;-webkit-font-smoothing:antialiased}\n.root[hidden]{display:none}\ncode,pre,.m{font-family:var(--mono);font-size:.92em}\nbutton{font:inherit;color:inherit;background:none;border:0;padding:0;text-align:inherit;cursor:pointer}\n:focus{outline:none}\n:focus-visible{outline:2px solid var(--accent);outline-offset:1px}\n.row-inset:focus-visible,.ln:focus-visible,tr:focus-visible{outline-offset:-2px}\n.sp{flex:1}\n.btn{display:inline-flex;align-items:center;gap:6px;height:26px;padding:0 10px;border:1px solid var(--line2);border-radius:6px;background:var(--bg);color:var(--text);font-size:12.5px;white-space:nowrap}\n.btn:hover{background:var(--raised)}\n.btn.p{background:var(--accentFill);border-color:var(--accentFill);color:var(--accentOn);font-weight:600}\n.btn.t{border-color:transparent;background:none;color:var(--text2);padding:0 7px;font-weight:500}\n.btn.t:hover{background:var(--raised)}\n.btn.i{padding:0 7px;min-width:28px;justify-content:center}\n.btn[disabled]{color:var(--text3);cursor:default;background:var(--chrome)}\n.btn.p[disabled]{background:var(--chrome);border-color:var(--line2)}\n.seg{display:inline-flex;height:26px;border:1px solid var(--line2);border-radius:6px;background:var(--bg)}\n.seg button{padding:0 10px;font-size:12px;line-height:24px;color:var(--text2);border-right:1px solid var(--line);white-space:nowrap;font-weight:500}\n.seg button:first-child{border-radius:5px 0 0 5px}.seg button:last-child{border:0;border-radius:0 5px 5px 0}\n.seg [aria-pressed=true],.seg [aria-selected=true],.seg [aria-checked=true]{background:var(--accentBg);color:var(--accent);font-weight:600}\n.kbd{font:600 10.5px/15px var(--mono);border:1px solid var(--line2);border-bottom-width:2px;border-radius:4px;padding:0 4px;color:var(--text2);background:var(--bg)}\n.btn.p .kbd{background:none;color:inherit;border-color:currentColor}\n.pane{display:flex;flex-direction:column;min-height:0;min-width:0;overflow:hidden;flex:1}\n.ph{flex:none;display:flex;align-items:center;gap:8px;height:34px;padding:0 12px;border-bottom:1px solid var(--line);font-size:12px;font-weight:600;color:var(--text2);background:var(--bg);white-space:nowrap;overflow:hidden}\n.ph b{color:var(--text);font-weight:600}.ph .n{font-weight:500;color:var(--text3);overflow:hidden;text-overflow:ellipsis;min-width:0}\n.ph.top{border-top:1px solid var(--line)}\n.tabs{display:flex;flex:0 1 auto;min-width:0;overflow-x:auto;scrollbar-width:none}\n.tab{flex:none;height:34px;line-height:34px;padding:0 2px;margin-right:12px;color:var(--text2);font-weight:500}\n.tab[aria-selected=true]{color:var(--text);font-weight:600;box-shadow:inset 0 -2px var(--accent)}\n.tab:focus-visible{outline-offset:-3px}\n.body{flex:1;min-height:0;overflow:auto;position:relative}\n.pad{padding:10px 12px}\n.code{font:11.5px/19px var(--mono);white-space:pre;tab-size:4}\n.ln{display:flex;min-height:19px;position:relative}\n.ln .g{flex:none;width:44px;text-align:right;padding-right:12px;color:var(--text3);font-size:10.5px;position:relative;user-select:none}\n.ln .t{flex:1;padding-right:8px;min-width:0}\n.ln.cur{background:var(--current)}.ln.cur:before{content:\"\";position:absolute;left:0;top:0;bottom:0;width:3px;background:var(--currentBar);z-index:1}\n.ln.sel{background:var(--accentBg)}.ln.sel:before{content:\"\";position:absolute;left:0;top:0;bottom:0;width:3px;background:var(--accent);z-index:1}\n.ln.added{background:var(--addBg)}.ln.removed{background:var(--delBg)}.ln.changed{background:var(--chgBg)}.ln.moved{background:var(--movBg)}\n.ln.filler{background:repeating-linear-gradient(135deg,transparent 0 5px,var(--chrome) 5px 9px)}\n.ln .s{flex:none;width:16px;text-align:center;font-weight:700;user-select:none}\n.added>.s,.added .sign{color:var(--add)}.removed>.s,.removed .sign{color:var(--del)}.changed>.s,.changed .sign{color:var(--chg)}.moved>.s,.moved .sign{color:var(--mov)}\n.added u{background:var(--addTok)}.removed u{background:var(--delTok)}.changed u{background:var(--chgBg);box-shadow:inset 0 -2px var(--chg)}\nu{text-decoration:none;border-radius:2px}\n.ln.dim .t,.ln.dim .t *{color:var(--text3)}\n.sq-error{text-decoration:underline wavy var(--error) 1px;text-underline-offset:3px}\n.sq-warning{text-decoration:underline wavy var(--warn) 1px;text-underline-offset:3px}\n.sq-note{text-decoration:underline dotted var(--text3) 1px;text-underline-offset:3px}\n.synKeyword{color:var(--synKeyword)}.synName{color:var(--synName)}.synString{color:var(--synString)}.synNumber{color:var(--synNumber)}\n.synType{color:var(--synType)}.synComment{color:var(--synComment)}.synDecor{color:var(--synDecor)}.text2{color:var(--text2)}.text3{color:var(--text3)}\ntable{border-collapse:collapse;width:100%;font-size:12px}\nth{font-weight:500;text-align:left;color:var(--text3);font-size:11px;padding:3px 8px;border-bottom:1px solid var(--line);white-space:nowrap}\ntd{padding:4px 8px;border-bottom:1px solid var(--line);vertical-align:top}\ntd.m,th.m{font-family:var(--mono);font-size:11.2px}td.r,th.r{text-align:right;font-variant-numeric:tabular-nums}\ntr.on td{background:var(--accentBg)}tr.on td:first-child{box-shadow:inset 3px 0 var(--accent)}\ntr[tabindex]{cursor:pointer}tr[tabindex]:hover td{background:var(--chrome)}tr.on[tabindex]:hover td{background:var(--accentBg)}\n.lines>.ln{height:19px}\n.finder{flex:none;gap:6px}\n.finder[hidden]{display:none}\n.find{width:92px;height:22px;padding:0 6px;border:1px solid var(--line);border-radius:4px;background:var(--bg);color:var(--text);font-weight:400}\n.find::placeholder{color:var(--text3)}\n.find:focus-visible{outline-offset:0}\n.hit{background:var(--current);box-shadow:inset 0 0 0 1px var(--currentBar);border-radius:2px}\n.chip{display:inline-flex;align-items:center;gap:5px;height:19px;padding:0 7px;border-radius:5px;font:500 11px/19px var(--ui);background:var(--raised);color:var(--text2);white-space:nowrap}\n.chip.code{font-family:var(--mono);font-size:10.5px;display:inline-flex}\n.chip.ok{color:var(--ok);background:var(--cat2Bg)}.chip.error{color:var(--error);background:var(--errorBg)}.chip.warning{color:var(--warn);background:var(--warnBg)}\n.chip.accent{color:var(--accent);background:var(--accentBg)}.chip.added{color:var(--add);background:var(--addBg)}.chip.removed{color:var(--del);background:var(--delBg)}\n.chip.changed{color:var(--chg);background:var(--chgBg)}.chip.moved{color:var(--mov);background:var(--movBg)}.chip.cat0{color:var(--cat0);background:var(--cat0Bg)}\n.h{font-size:11px;font-weight:600;color:var(--text3);margin:14px 0 5px}\ndl{display:grid;grid-template-columns:74px 1fr;gap:4px 10px;font-size:12px}dt{color:var(--text3)}dd{min-width:0;overflow-wrap:anywhere;margin:0}\n.bd{display:inline-block;vertical-align:-3.5px;flex:none}\n.sym{display:inline-block;vertical-align:-1.5px;flex:none}\n.link{color:var(--accent);cursor:pointer}.link:hover{text-decoration:underline}\n.muted{color:var(--text3)}.sub{color:var(--text2)}.strong{font-weight:550}\n.row{display:flex;align-items:center;gap:8px}\n.error-text{color:var(--error)}.warning-text{color:var(--warn)}.note-text{color:var(--text3)}\n.tip{position:absolute;z-index:20;max-width:420px;padding:7px 10px;border:1px solid var(--line2);border-radius:6px;background:var(--bg);color:var(--text);font-size:12px;line-height:1.45;pointer-events:none;overflow-wrap:anywhere}\n.tip .hint{color:var(--text2);margin-top:3px}\n.state{position:absolute;inset:0;display:flex;flex-direction:column;align-items:center;justify-content:center;gap:6px;text-align:center;padding:24px;color:var(--text2);font-size:12.5px}\n.state b{font-weight:600;color:var(--text);font-size:13px}\n.sr{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%);white-space:nowrap}\n@media (prefers-reduced-motion:reduce){*{transition:none!important;animation:none!important}}\n\n.root{border-right:1px solid var(--line);container-type:inline-size}\n.canvas{flex:1;min-height:0;position:relative;overflow:hidden;background-color:var(--canvas);background-image:radial-gradient(var(--line) .8px,transparent .9px);background-size:16px 16px;cursor:grab;touch-action:none}\n.canvas.drag{cursor:grabbing}\n.canvas:focus-visible{outline-offset:-3px}\n.canvas>svg{position:absolute;inset:0;width:100%;height:100%;display:block}\n.canvas text{font-family:var(--mono);user-select:none;white-space:pre}\n.node{cursor:pointer}\n.node.on-cat0>rect,.node.on-cat0>polygon,.node.on-cat0>path,.node.on-cat0>ellipse{fill:var(--cat0Bg);stroke:var(--cat0)}.node .on-cat0{fill:var(--cat0)}.edge.to-cat0>path{stroke:var(--cat0);stroke-width:1.8}.edge.to-cat0>polygon{stroke:var(--cat0);fill:var(--cat0)}\n.node.on-cat1>rect,.node.on-cat1>polygon,.node.on-cat1>path,.node.on-cat1>ellipse{fill:var(--cat1Bg);stroke:var(--cat1)}.node .on-cat1{fill:var(--cat1)}.edge.to-cat1>path{stroke:var(--cat1);stroke-width:1.8}.edge.to-cat1>polygon{stroke:var(--cat1);fill:var(--cat1)}\n.node.on-cat2>rect,.node.on-cat2>polygon,.node.on-cat2>path,.node.on-cat2>ellipse{fill:var(--cat2Bg);stroke:var(--cat2)}.node .on-cat2{fill:var(--cat2)}.edge.to-cat2>path{stroke:var(--cat2);stroke-width:1.8}.edge.to-cat2>polygon{stroke:var(--cat2);fill:var(--cat2)}\n.node.on-cat3>rect,.node.on-cat3>polygon,.node.on-cat3>path,.node.on-cat3>ellipse{fill:var(--cat3Bg);stroke:var(--cat3)}.node .on-cat3{fill:var(--cat3)}.edge.to-cat3>path{stroke:var(--cat3);stroke-width:1.8}.edge.to-cat3>polygon{stroke:var(--cat3);fill:var(--cat3)}\n.node.on-cat4>rect,.node.on-cat4>polygon,.node.on-cat4>path,.node.on-cat4>ellipse{fill:var(--cat4Bg);stroke:var(--cat4)}.node .on-cat4{fill:var(--cat4)}.edge.to-cat4>path{stroke:var(--cat4);stroke-width:1.8}.edge.to-cat4>polygon{stroke:var(--cat4);fill:var(--cat4)}\n.node.on-cat5>rect,.node.on-cat5>polygon,.node.on-cat5>path,.node.on-cat5>ellipse{fill:var(--cat5Bg);stroke:var(--cat5)}.node .on-cat5{fill:var(--cat5)}.edge.to-cat5>path{stroke:var(--cat5);stroke-width:1.8}.edge.to-cat5>polygon{stroke:var(--cat5);fill:var(--cat5)}\n.node.on-catNone>rect,.node.on-catNone>polygon,.node.on-catNone>path,.node.on-catNone>ellipse{fill:var(--catNoneBg);stroke:var(--catNone);stroke-dasharray:4 2}.node .on-catNone{fill:var(--catNone)}\n.node>.mark{font-size:9px;stroke:var(--canvas);stroke-width:2.6;paint-order:stroke;stroke-linejoin:round}\n.node.selected>rect,.node.selected>path,.node.selected>polygon,.node.selected>ellipse,.node.selected>circle{stroke:var(--accent);stroke-width:2;fill:var(--accentBg);stroke-dasharray:none}\n.node.lit>rect,.node.lit>path,.node.lit>polygon,.node.lit>ellipse,.node.lit>circle{stroke:var(--accent);stroke-width:2}\n.node.hover>rect,.node.hover>path,.node.hover>polygon,.node.hover>ellipse,.node.hover>circle{stroke:var(--accent);stroke-width:2}\n.node.now>rect,.node.now>path,.node.now>polygon,.node.now>ellipse{stroke:var(--currentBar);stroke-width:2;fill:var(--current)}\n.edge.lit>path{stroke:var(--accent);stroke-width:1.8}\n.dimmed .node:not(.lit):not(.selected),.dimmed .edge:not(.lit),.dimmed .cluster{opacity:.45}\n.edge.blocking>path{stroke:var(--error);stroke-width:2.6}\n.edge.blocking>polygon{stroke:var(--error);fill:var(--error)}\n.node.blocked>rect,.node.blocked>path,.node.blocked>polygon,.node.blocked>ellipse{stroke:var(--error);stroke-width:2;fill:var(--errorBg)}\n.node.port.selected>path{fill:var(--accent)}\n.legend[hidden]{display:none}\n.ph select{font:inherit;height:26px;max-width:120px;flex:none;border:1px solid var(--line2);border-radius:6px;background:var(--bg);color:var(--text);padding:0 6px}\n.ph .seg[role=radiogroup]{flex:0 .001 auto;min-width:0;overflow-x:auto;scrollbar-width:none}.seg[role=radiogroup] button{padding:0 8px}\n.show-before .after,.show-after .before{display:none}\n.gtools{position:absolute;right:10px;bottom:10px;display:flex;border:1px solid var(--line2);border-radius:6px;background:var(--bg);cursor:default}\n.gtools button{width:28px;height:26px;line-height:25px;text-align:center;font-size:13px;color:var(--text2);border-right:1px solid var(--line)}\n.gtools button:hover{background:var(--raised)}\n.gtools span{padding:0 8px;line-height:26px;font-size:11.5px;color:var(--text2);min-width:48px;text-align:center;font-variant-numeric:tabular-nums}\n.legend{position:absolute;left:10px;bottom:10px;display:flex;flex-wrap:wrap;gap:4px 14px;padding:5px 10px;border:1px solid var(--line);border-radius:6px;background:var(--bg);font-size:11.5px;color:var(--text2);max-width:calc(100% - 190px);cursor:default}\n.legend i{display:inline-flex;margin-right:5px;font-style:normal;font-weight:700;vertical-align:-1px}\n.find{position:absolute;right:10px;top:10px;display:flex;align-items:center;gap:6px;padding:4px 8px;border:1px solid var(--line2);border-radius:6px;background:var(--bg);font-size:12px}\n.find[hidden]{display:none}\n.find input{width:170px;height:24px;border:1px solid var(--line2);border-radius:4px;padding:0 6px;font:12px var(--ui);color:var(--text);background:var(--bg)}\n.menu{position:absolute;right:10px;top:36px;z-index:10;display:flex;flex-direction:column;border:1px solid var(--line2);border-radius:6px;background:var(--bg);padding:4px}\n.menu[hidden]{display:none}\n.menu button{padding:4px 12px;font-size:12.5px;border-radius:4px}.menu button:hover{background:var(--raised)}\n@container (max-width:800px){.ph select{max-width:98px}}\n@container (max-width:520px){.ph:has(.seg[role=radiogroup]){height:auto;min-height:34px;padding-block:4px;flex-wrap:wrap}.ph .seg[role=radiogroup]{flex:0 1 auto;max-width:100%}}\n";
 // What every component starts from: mounting, reading the payload, making elements from data, telling Python.
 // User text reaches the page through textContent only: `el` and `svg` turn strings into text nodes.
 
 const INSTANCES = new WeakMap();
+// Parts of models that several payloads share, by revision, and what waits for them.
+const BASES = new Map();
+const BASES_KEPT = 3;
+let waiting = [];
 
 // A payload is one line of JSON (revision and view) followed by the JSON of the model.
 function mount(args, css, create) {
@@ -14,6 +18,15 @@ function mount(args, css, create) {
   const cut = bytes.indexOf(10);
   const decoder = new TextDecoder();
   const head = JSON.parse(decoder.decode(bytes.subarray(0, cut)));
+  if (head.gives) {
+    give(head.gives, JSON.parse(decoder.decode(bytes.subarray(cut + 1))));
+    return;
+  }
+  if (head.base && !BASES.has(head.base)) {
+    waiting = [...waiting.filter((item) => item.host !== host), { host, resume: () => mount(args, css, create) }];
+    return;
+  }
+  waiting = waiting.filter((item) => item.host !== host);
   let it = INSTANCES.get(host);
   if (!it) {
     const root = el("div", { class: "root" });
@@ -28,10 +41,17 @@ function mount(args, css, create) {
   it.root.style.maxHeight = head.view.max_height || "none";
   if (head.rev !== it.rev) {
     it.rev = head.rev;
-    it.part.setModel(JSON.parse(decoder.decode(bytes.subarray(cut + 1))), head.view);
+    it.part.setModel({ ...BASES.get(head.base), ...JSON.parse(decoder.decode(bytes.subarray(cut + 1))) }, head.view);
   }
   it.part.setView(head.view, (name) => take(it, head.view, name));
   it.root.dataset.rev = head.rev;
+}
+
+function give(revision, base) {
+  BASES.delete(revision);
+  BASES.set(revision, base);
+  while (BASES.size > BASES_KEPT) BASES.delete(BASES.keys().next().value);
+  for (const { resume } of waiting) resume();
 }
 
 // A command of the page, [value, number]; returned once, when its number is first seen.
@@ -114,6 +134,37 @@ function onKeys(name, root, handle) {
     }
   };
   document.addEventListener("keydown", listener, true);
+}
+
+// Streamlit adds an entry to the history for every query parameter that changes. Only another page, program or
+// pipeline is somewhere to go back to: what else changes is written over the entry that there is.
+const DESTINATION = ["sample", "module", "pipeline"];
+function isElsewhere(to, from) {
+  if (to.pathname !== from.pathname) return true;
+  // A page opens without parameters and then writes its own.
+  if (!from.search || !to.search) return false;
+  return DESTINATION.some((name) => to.searchParams.get(name) !== from.searchParams.get(name));
+}
+function keepHistoryShort() {
+  if (window.relaxscopeHistory) return;
+  const push = history.pushState.bind(history);
+  window.relaxscopeHistory = push;
+  history.pushState = (state, title, url) => {
+    const isNext = !url || isElsewhere(new URL(url, location.href), new URL(location.href));
+    return isNext ? push(state, title, url) : history.replaceState(state, title, url);
+  };
+}
+keepHistoryShort();
+
+// `?` shows the keys: it belongs to the page's bar, which has no key of this kind.
+function askForKeys(event) {
+  if (event.key !== "?" || isTyping(event) || document.querySelector("[role=dialog]")) return;
+  const help = document.querySelector(".st-key-bar-keys button");
+  if (help) help.click();
+}
+if (!window.relaxscopeKeys) {
+  window.relaxscopeKeys = askForKeys;
+  document.addEventListener("keydown", askForKeys);
 }
 
 // Components on the page mark a selection without waiting for the server.
@@ -361,6 +412,10 @@ function copyHalo(target, value) {
   target.style.paintOrder = "stroke";
 }
 
+// How much larger a PNG is than its SVG, and the pixels of its longer side at the most.
+const PNG_SCALE = 2;
+const PNG_SIDE = 8000;
+
 // For a file: token values written out, presentation of the component left behind.
 function exportSvg(picture) {
   const copy = picture.cloneNode(true);
@@ -374,8 +429,22 @@ function exportSvg(picture) {
   return `<?xml version="1.0" encoding="UTF-8"?>\n${concrete}`;
 }
 
-function download(name, type, text) {
-  const url = URL.createObjectURL(new Blob([text], { type }));
+// Draws an SVG of `exportSvg` twice as large, on the light background that its colours are made for.
+async function downloadPng(name, text) {
+  const image = new Image();
+  image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(text)}`;
+  await image.decode();
+  const scale = Math.min(PNG_SCALE, PNG_SIDE / Math.max(image.width, image.height));
+  const canvas = el("canvas", { width: Math.round(image.width * scale), height: Math.round(image.height * scale) });
+  const pen = canvas.getContext("2d");
+  pen.fillStyle = LIGHT.bg;
+  pen.fillRect(0, 0, canvas.width, canvas.height);
+  pen.drawImage(image, 0, 0, canvas.width, canvas.height);
+  canvas.toBlob((blob) => download(name, "image/png", blob));
+}
+
+function download(name, type, content) {
+  const url = URL.createObjectURL(new Blob([content], { type }));
   const link = el("a", { href: url, download: name.replace(/[^\w.-]+/g, "_") || "graph" });
   link.click();
   setTimeout(() => URL.revokeObjectURL(url), 1000);
@@ -486,10 +555,47 @@ function markColours(model, groups, picture, colours) {
   });
 }
 
+// Where parts of a picture are, and how it has to lie so that they are seen.
+
+const MARGIN = 12;
+// The buttons and the legend below the picture.
+const BELOW = 44;
+
+// Where elements are, in the coordinates of the picture that lies as `at` says.
+function boundsOf(canvas, at, elements) {
+  const outer = canvas.getBoundingClientRect();
+  const boxes = elements.map((element) => element.getBoundingClientRect()).filter((found) => found.width || found.height);
+  const edge = (name, pick, start, shift) => (pick(...boxes.map((found) => found[name])) - start - shift) / at.k;
+  return { left: edge("left", Math.min, outer.left, at.x), right: edge("right", Math.max, outer.left, at.x), top: edge("top", Math.min, outer.top, at.y), bottom: edge("bottom", Math.max, outer.top, at.y) };
+}
+
+function isInSight(canvas, at, { left, right, top, bottom }) {
+  return left * at.k + at.x > 0 && right * at.k + at.x < canvas.clientWidth && top * at.k + at.y > 0 && bottom * at.k + at.y < canvas.clientHeight;
+}
+
+// How a picture in `box` lies with a part of it in the middle of the canvas, as near as its borders let it.
+function centred(canvas, box, { left, right, top, bottom }, k) {
+  const along = (middle, start, size, room) => {
+    if (size * k <= room) return (room - size * k) / 2 - start * k;
+    return Math.min(MARGIN - start * k, Math.max(room - MARGIN - (start + size) * k, room / 2 - middle * k));
+  };
+  return { k, x: along((left + right) / 2, box[0], box[2], canvas.clientWidth), y: along((top + bottom) / 2, box[1], box[3], canvas.clientHeight - BELOW) };
+}
+
+function topmost(elements) {
+  const tops = elements.map((element) => [element.getBoundingClientRect().top, element]);
+  return tops.length ? tops.reduce((best, next) => (next[0] < best[0] ? next : best))[1] : null;
+}
+
 // Graph: a picture laid out in Python; here it is moved, searched, marked and exported.
 
 const ZOOM_STEP = 1.25;
 const PAN_STEP = 60;
+// Text is too small to read under the first scale; a picture that would be opens, and marks are shown, in the second.
+const SMALL = 0.6;
+const READABLE = 0.8;
+// A path that is longer than the pane is shown whole down to this scale.
+const SMALL_PATH = 0.25;
 const MARK_COLOR = { added: "add", removed: "del", changed: "chg", moved: "mov", unchanged: "text3" };
 const LINE_SIGN = { line: "──", dash: "╌╌", dot: "····" };
 // More functions are a list to choose from: the one that is shown would be out of sight.
@@ -519,7 +625,9 @@ function createGraph(root, tell) {
   let group = null;
   let box = [0, 0, 1, 1];
   let at = { x: 0, y: 0, k: 1 };
-  let isFitted = true;
+  // What places the picture again when the pane gets another size; nothing once the user moved it.
+  let arrange = home;
+  let way = "";
   let groups = new Map();
   let infos = new Map();
   let order = [];
@@ -532,7 +640,7 @@ function createGraph(root, tell) {
   canvas.addEventListener("pointerleave", () => setHover(null));
   canvas.addEventListener("dblclick", (event) => openGroup(nodeOf(event)));
   canvas.addEventListener("keydown", onKey);
-  new ResizeObserver(() => isFitted && fit()).observe(canvas);
+  new ResizeObserver(() => arrange && arrange()).observe(canvas);
   onSharedSelection(root, (node) => markSelected(node, true));
   onKeys("graph steps", root, (event) => Boolean(view.steps && view.steps.length && view.step_keys) && stepBy({ j: 1, k: -1 }[event.key]));
   onKeys("graph search", root, (event) => event.key === "/" && Boolean(picture) && (openSearch(), true));
@@ -555,8 +663,8 @@ function createGraph(root, tell) {
     for (const node of picture.querySelectorAll("g.node")) register(node);
     drawLegend();
     canvas.append(picture, legend, tools, find);
-    isFitted = true;
-    fit();
+    way = "";
+    home();
     markSelected(selected, false);
   }
 
@@ -591,6 +699,7 @@ function createGraph(root, tell) {
     for (const [id, node] of groups) node.classList.toggle("now", Boolean(view.current) && infos.get(id).node === view.current);
     canvas.classList.toggle("dimmed", lit.size > 0 || found.length > 0);
     markPath(model, groups, picture, view.path || []);
+    showPath();
     markColours(model, groups, picture, view.colours || {});
     showSide();
     drawHead();
@@ -637,6 +746,7 @@ function createGraph(root, tell) {
     if (current) current.parentNode.scrollLeft = current.offsetLeft + current.offsetWidth - current.parentNode.clientWidth;
     const stem = (model.title || "graph").replace("@", "");
     const entries = [["SVG file", () => download(`${stem}.svg`, "image/svg+xml", exportSvg(exportable()))]];
+    entries.push(["PNG file", () => downloadPng(`${stem}.png`, exportSvg(exportable()))]);
     if (model.dot) entries.push(["DOT file", () => download(`${stem}.dot`, "text/vnd.graphviz", model.dot)]);
     if (model.dot) entries.push(["Copy DOT", () => navigator.clipboard.writeText(model.dot)]);
     menu.replaceChildren(...entries.map(([label, act]) => el("button", { type: "button", click: () => { menu.hidden = true; act(); } }, label)));
@@ -678,24 +788,44 @@ function createGraph(root, tell) {
   function fit() {
     if (!picture || !canvas.clientWidth) return;
     const width = canvas.clientWidth;
-    const height = canvas.clientHeight - 44;
+    const height = canvas.clientHeight - BELOW;
     const k = Math.min((width - 24) / box[2], (height - 24) / box[3], 1.38);
     at = { k, x: (width - box[2] * k) / 2 - box[0] * k, y: (height - box[3] * k) / 2 - box[1] * k };
-    isFitted = true;
+    arrange = fit;
     place();
+  }
+
+  function home() {
+    fit();
+    arrange = home;
+    if (!picture || at.k >= SMALL) return;
+    const first = order.find((id) => !["", "unchanged"].includes(infos.get(id).mark || "")) || selectedId();
+    const start = groups.get(first) || topmost([...groups.values()]);
+    if (start) lie(centred(canvas, box, boundsOf(canvas, at, [start]), READABLE));
+    arrange = home;
+  }
+
+  function lie(next) {
+    at = next;
+    arrange = null;
+    place();
+  }
+
+  // Another path is brought into sight.
+  function showPath() {
+    const next = JSON.stringify(view.path || []);
+    if (next === way) return;
+    way = next;
+    if (picture) reveal(...picture.querySelectorAll(".blocking,.blocked"));
   }
 
   function zoom(factor, x = canvas.clientWidth / 2, y = canvas.clientHeight / 2) {
     const k = Math.min(6, Math.max(0.05, at.k * factor));
-    at = { k, x: x - ((x - at.x) * k) / at.k, y: y - ((y - at.y) * k) / at.k };
-    isFitted = false;
-    place();
+    lie({ k, x: x - ((x - at.x) * k) / at.k, y: y - ((y - at.y) * k) / at.k });
   }
 
   function pan(dx, dy) {
-    at = { ...at, x: at.x + dx, y: at.y + dy };
-    isFitted = false;
-    place();
+    lie({ ...at, x: at.x + dx, y: at.y + dy });
   }
 
   function onWheel(event) {
@@ -716,9 +846,7 @@ function createGraph(root, tell) {
       if (!moved && Math.hypot(dx, dy) < 4) return;
       moved = true;
       canvas.classList.add("drag");
-      at = { ...at, x: start.ax + dx, y: start.ay + dy };
-      isFitted = false;
-      place();
+      lie({ ...at, x: start.ax + dx, y: start.ay + dy });
     };
     const up = () => {
       removeEventListener("pointermove", move);
@@ -758,16 +886,17 @@ function createGraph(root, tell) {
     }
   }
 
-  // Moves only if the node is out of sight.
-  function reveal(element) {
-    const outer = canvas.getBoundingClientRect();
-    const inner = element.getBoundingClientRect();
-    if (!outer.width || (inner.left > outer.left && inner.right < outer.right && inner.top > outer.top && inner.bottom < outer.bottom)) return;
+  // Moves only if something is out of sight or too small to read.
+  function reveal(...elements) {
+    if (!elements.length || !canvas.clientWidth) return;
+    const bounds = boundsOf(canvas, at, elements);
+    if (isInSight(canvas, at, bounds) && at.k >= SMALL) return;
     if (!isStill()) {
       group.style.transition = "transform 160ms";
       setTimeout(() => (group.style.transition = ""), 200);
     }
-    pan(outer.left + outer.width / 2 - (inner.left + inner.width / 2), outer.top + outer.height / 2 - (inner.top + inner.height / 2));
+    const whole = Math.min((canvas.clientWidth * 0.9) / (bounds.right - bounds.left), (canvas.clientHeight * 0.8) / (bounds.bottom - bounds.top));
+    lie(centred(canvas, box, bounds, Math.max(SMALL_PATH, Math.min(at.k < SMALL ? READABLE : at.k, whole))));
   }
 
   function selectedId() {

@@ -1,0 +1,79 @@
+"""The graph that Relax's fusion looks at: the bindings of a dataflow block, and how each uses the elements of others.
+
+See: tvm/src/relax/transform/fuse_ops.cc, GraphCreator
+"""
+
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
+
+from relax_core.analysis.fusion_graph import FusionGraph, FusionNode, Kind
+from relax_core.analysis.tir_pattern import prim_func_kind
+from relax_core.ir.expr import (
+    Binding,
+    Call,
+    DataflowBlock,
+    DataflowVar,
+    Expr,
+    GlobalVar,
+    Op,
+    Tuple,
+    TupleGetItem,
+    Var,
+)
+from relax_core.ir.module import IRModule
+from relax_core.ir.node import Node, preorder
+
+_CALLS = ("relax.call_tir", "relax.call_tir_inplace")
+
+
+def prim_func_kinds(module: IRModule) -> Mapping[str, Kind]:
+    """Return the kind of each prim func of a module, by its name."""
+    return MappingProxyType({var.name: prim_func_kind(function) for var, function in module.prim_funcs})
+
+
+def dataflow_graph(block: DataflowBlock, kinds: Mapping[str, Kind]) -> FusionGraph:
+    """Return the graph of a dataflow block: a value per binding, by its variable. Complexity: linear.
+
+    What is bound outside of the block is no part of it. A call that is no `call_tir` is opaque, as nothing is known
+    of its elements.
+    """
+    of: dict[Node, FusionNode] = {}
+    for index, binding in enumerate(block.bindings):
+        node = FusionNode(index, binding, is_external=not isinstance(binding.var, DataflowVar))
+        node.kind, used = _use(binding, kinds)
+        for target in dict.fromkeys(of[item] for item in used if item in of):
+            target.uses.append((node, node.kind))
+        of[binding.var] = node
+    return FusionGraph(tuple(of.values()), MappingProxyType(of))
+
+
+def prim_func_of(binding: Binding) -> GlobalVar | None:
+    """Return the prim func that gives the value of a binding, `None` for other values."""
+    match binding.value:
+        case Call(op=Op(name=name), args=(GlobalVar() as callee, *_)) if name in _CALLS:
+            return callee
+        case _:
+            return None
+
+
+def _use(binding: Binding, kinds: Mapping[str, Kind]) -> tuple[Kind, Iterator[Expr]]:
+    """Return how a binding uses elements, and the variables whose elements these are."""
+    callee = prim_func_of(binding)
+    match binding.value:
+        case Call(args=(_, given, *_)) if callee is not None:
+            return kinds.get(callee.name, Kind.OPAQUE), _leaves(given)
+        case TupleGetItem(tuple_value=source):
+            return Kind.INJECTIVE, _leaves(source)
+        case value:
+            return Kind.OPAQUE, (item for item in preorder(value) if isinstance(item, Var))
+
+
+def _leaves(given: Expr) -> Iterator[Expr]:
+    """Yield the parts of an argument: a tuple's fields, those of tuples among them too."""
+    stack = [given]
+    while stack:
+        item = stack.pop()
+        if isinstance(item, Tuple):
+            stack.extend(reversed(item.fields))
+        else:
+            yield item

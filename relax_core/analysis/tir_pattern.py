@@ -1,0 +1,143 @@
+"""How a prim func takes the elements of its arguments: what fusion has to know of it.
+
+See: tvm/src/relax/analysis/tir_op_pattern_kind.cc
+"""
+
+from collections.abc import Iterable, Iterator
+
+from relax_core.analysis.fusion_graph import Kind
+from relax_core.ir.attrs import attr
+from relax_core.ir.node import Node, children, preorder
+from relax_core.ir.prim import Binary, IntImm, PrimExpr, PrimVar
+from relax_core.ir.tir import Block, Buffer, BufferLoad, BufferStore, Evaluate, PrimFunc, While
+
+PATTERN = "op_pattern"
+"""The attribute that says what the kind is, instead of the body."""
+
+
+def prim_func_kind(function: PrimFunc) -> Kind:
+    """Return what the attribute `op_pattern` says, else the widest kind of the blocks of a prim func.
+
+    One that stores outside of a block, or has effects besides, is opaque. Complexity: linear.
+    """
+    declared = attr(function.attrs, PATTERN)
+    if isinstance(declared, int) and declared in tuple(Kind):
+        return Kind(declared)
+    blocks = list(_blocks(function.body))
+    if not blocks or any(block is None for block in blocks):
+        return Kind.OPAQUE
+    outputs = {item.buffer for item in function.buffers}
+    kind = Kind.ELEMENTWISE
+    for block in filter(None, blocks):
+        kind = _with_block(kind, block, outputs)
+    return kind
+
+
+def _blocks(body: Node) -> Iterator[Block | None]:
+    """Yield the innermost blocks in order, `None` for a statement that is in none and does something."""
+    stack: list[Node] = [body]
+    while stack:
+        match stack.pop():
+            case Block(body=inner) as block if _is_root(block):
+                stack.append(inner)
+            case Block() as block:
+                yield block
+            case BufferStore() | While():
+                yield None
+            case Evaluate(value=value):
+                if not isinstance(value, IntImm):
+                    yield None
+            case PrimExpr():
+                pass
+            case node:
+                stack.extend(reversed(children(node)))
+
+
+def _is_root(block: Block) -> bool:
+    return block.name == "root" or (not block.iter_vars and any(isinstance(item, Block) for item in _inside(block)))
+
+
+def _inside(block: Block) -> Iterator[Node]:
+    return (item for item in preorder(block) if item is not block)
+
+
+def _with_block(kind: Kind, block: Block, outputs: set[Buffer]) -> Kind:
+    """Return the kind of a function whose blocks so far are of `kind`, with one block more."""
+    stores = [item for item in preorder(block.body) if isinstance(item, BufferStore)]
+    nested = any(isinstance(item, Block) for item in _inside(block))
+    if len(stores) != 1 or nested or any(isinstance(item, While | Evaluate) for item in preorder(block.body)):
+        return Kind.OPAQUE
+    store = stores[0]
+    loads = [item for item in preorder(store) if isinstance(item, BufferLoad)]
+    moved = _moves(store, loads)
+    if moved is not None:
+        # A row is reduced and then written by element, as softmax does: nothing may be put before it.
+        is_end = kind is Kind.REDUCE and store.buffer in outputs
+        return Kind.OUT_FUSABLE if is_end else max(kind, moved)
+    reduced = tuple(item.var for item in block.iter_vars if item.kind == "reduce")
+    if not reduced:
+        return Kind.OPAQUE
+    is_pure = not _is_product_sum(store) and all(_is_reduced_alone(load, reduced) for load in loads)
+    return max(kind, Kind.REDUCE if is_pure else Kind.OUT_FUSABLE)
+
+
+def _moves(store: BufferStore, loads: Iterable[BufferLoad]) -> Kind | None:
+    """Return how a store takes its elements if each of them is read at indices that the store's own determine."""
+    kinds = [_move(store, load) for load in loads]
+    found = [kind for kind in kinds if kind is not None]
+    if len(found) < len(kinds):
+        return None
+    widest = max(found, default=Kind.ELEMENTWISE)
+    return Kind.ELEMENTWISE if widest is Kind.BROADCAST and Kind.ELEMENTWISE in found else widest
+
+
+def _move(store: BufferStore, load: BufferLoad) -> Kind | None:
+    if len(store.indices) == len(load.indices) and all(
+        a is b for a, b in zip(store.indices, load.indices, strict=True)
+    ):
+        return Kind.ELEMENTWISE
+    if _is_broadcast(store, load):
+        return Kind.BROADCAST
+    given = set(store.indices)
+    is_injective = all(isinstance(item, PrimVar) for item in given) and given.issuperset(_symbols(load.indices))
+    return Kind.INJECTIVE if is_injective else None
+
+
+def _is_broadcast(store: BufferStore, load: BufferLoad) -> bool:
+    """Tell whether the indices of a load are those of the store in their order, with some left out."""
+    own = iter(store.indices)
+    return all(
+        (_is_number(size, 1) and _is_number(index, 0)) or any(index is item for item in own)
+        for size, index in zip(load.buffer.shape, load.indices, strict=True)
+    )
+
+
+def _is_product_sum(store: BufferStore) -> bool:
+    """Tell whether a store adds a product of two elements to the one it writes, each of which is used again."""
+    match store.value:
+        case Binary(
+            op="+",
+            a=BufferLoad(buffer=buffer, indices=indices),
+            b=Binary(op="*", a=BufferLoad() as a, b=BufferLoad() as b),
+        ):
+            is_same = buffer is store.buffer and all(map(_is, indices, store.indices))
+            return is_same and all(set(store.indices) - _symbols(load.indices) for load in (a, b))
+        case _:
+            return False
+
+
+def _is_reduced_alone(load: BufferLoad, reduced: tuple[PrimVar, ...]) -> bool:
+    """Tell whether a variable of the reduction is an index of its own wherever it occurs."""
+    return all(index in reduced or not _symbols((index,)).intersection(reduced) for index in load.indices)
+
+
+def _symbols(indices: Iterable[PrimExpr]) -> set[PrimVar]:
+    return {item for index in indices for item in preorder(index) if isinstance(item, PrimVar)}
+
+
+def _is_number(expr: PrimExpr, value: int) -> bool:
+    return isinstance(expr, IntImm) and expr.value == value
+
+
+def _is(a: object, b: object) -> bool:
+    return a is b

@@ -1,0 +1,84 @@
+"""Values that the command line sets while a program runs: `--set '16: x = 0.5'`."""
+
+import argparse
+import re
+from typing import Final
+
+import msgspec
+
+from relax_core.cli.terminal import Engine, UsageError, read_bytes
+from relax_core.engine.program import ChangeAt
+from relax_core.engine.protocol import Failure, HitsOf, Program, StopOf
+from relax_core.present.run_models import Breakpoint
+
+_SET: Final = re.compile(
+    r"\s*(?:(?P<at>@?)(?P<number>\d+)(?:#(?P<hit>\d+))?|time\s+(?P<time>\d+)|(?P<end>end))\s*:(?P<text>.*)", re.DOTALL
+)
+_FILE: Final = re.compile(r"(?P<place>[^=]*=)\s*(?P<path>\S.*\.npy)\s*")
+_PLACES: Final = "16 (a line), 16#3 (the third time), @12 (an instruction), time 40, end (where the run stopped)"
+_FOREVER: Final = 1 << 40
+
+
+def change_options(made: argparse.ArgumentParser) -> None:
+    """Add the options that set values."""
+    made.add_argument(
+        "--set",
+        dest="settings",
+        action="append",
+        default=[],
+        metavar="'PLACE: X = V'",
+        help=f"stop there, set a variable and run on; PLACE: {_PLACES}; X: y, %%3, y[0, 1], pair[0]; V: 0.5, nan, "
+        "y * 2, zeros(), ones(), random(7), normal(7), file.npy",
+    )
+    made.add_argument("--in-place", action="store_true", help="--set writes to tensors: what shares them sees it")
+
+
+def changed_program(engine: Engine, program: Program, options: argparse.Namespace) -> Program | Failure:
+    """Return `program` with the values that the options set, each at a time of the run as the ones before it made it.
+
+    Raises:
+        UsageError: an option cannot be read, or the run does not come by its place.
+    """
+    for text in options.settings:
+        found = _change(engine, program, text, is_in_place=options.in_place)
+        if isinstance(found, Failure):
+            return found
+        program = msgspec.structs.replace(program, changes=(*program.changes, found))
+    return program
+
+
+def _change(engine: Engine, program: Program, text: str, *, is_in_place: bool) -> ChangeAt | Failure:
+    parts = _SET.fullmatch(text)
+    if parts is None:
+        raise UsageError(f"--set takes a place and a change, such as '16: x = 0.5', got {text}; places: {_PLACES}")
+    time = _time(engine, program, parts)
+    if isinstance(time, Failure):
+        return time
+    file = _FILE.fullmatch(parts["text"])
+    content = read_bytes(file["path"]) if file is not None else b""
+    change = f"{file['place']} file()" if file is not None else parts["text"]
+    return ChangeAt(time, change.strip(), is_in_place=is_in_place, content=content)
+
+
+def _time(engine: Engine, program: Program, parts: re.Match[str]) -> int | Failure:
+    """Return the time of a place, the latest change's or a later one."""
+    if parts["time"]:
+        return int(parts["time"])
+    if parts["end"]:
+        # Without a breakpoint the answer is the end of the run.
+        stop = engine.request(StopOf(program, 0))
+        return stop if isinstance(stop, Failure) else stop.time
+    number, hit = int(parts["number"]), int(parts["hit"] or 1)
+    point = Breakpoint(0, number) if parts["at"] else Breakpoint(number)
+    first = program.changes[-1].time if program.changes else 0
+    reply = engine.request(HitsOf(program, (point,), first, _FOREVER))
+    if isinstance(reply, Failure):
+        return reply
+    times = reply.points[0].times
+    if not 0 < hit <= len(times):
+        place = f"instruction {number}" if parts["at"] else f"line {number}"
+        behind = f" from time {first} on" if first else ""
+        count = f"{len(times)} time{'' if len(times) == 1 else 's'}"
+        words = f"comes by {place} {count} only" if times else f"does not come by {place}"
+        raise UsageError(f"the run {words}{behind}")
+    return times[hit - 1]

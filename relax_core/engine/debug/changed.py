@@ -1,0 +1,91 @@
+"""Runs in which the host changed values: each goes on from a time of the one before it, which stays as it was."""
+
+import io
+from dataclasses import replace
+from hashlib import sha256
+from itertools import chain, groupby, pairwise
+from typing import cast
+
+import msgspec
+import numpy as np
+
+from relax_core.diagnostics import Diagnostic, RunError
+from relax_core.engine.debug.means import Means
+from relax_core.engine.program import ChangeAt, Program
+from relax_core.engine.protocol import Progress
+from relax_core.engine.study import Study
+from relax_core.present.run import Recording
+from relax_core.vm.change import Change, is_file, setting
+from relax_core.vm.machine import Machine
+from relax_core.vm.trace import Trace
+from relax_core.vm.values import Array
+
+Changes = tuple[ChangeAt, ...]
+
+
+def unchanged(program: Program) -> Program:
+    """Return the program as it runs without changes."""
+    return msgspec.structs.replace(program, changes=()) if program.changes else program
+
+
+def trace_of(study: Study, changes: Changes, means: Means) -> Trace:
+    """Record the run of a program, with changes if there are any; the first run and the latest changed one are kept.
+
+    Changes of one time are made together: each sees what was there before all of them.
+
+    Raises:
+        DiagnosedError: a change cannot be read or does not fit, or the run cannot go on from its time.
+    """
+    trace = study.run(means.report, means.is_cancelled, means.limits, means.engine_of(study))
+    _check_order(changes)
+    moments = [tuple(group) for _, group in groupby(changes, lambda change: change.time)]
+    known, latest = study.changed_run or ((), trace)
+    parts = [tuple(chain.from_iterable(moments[:count])) for count in range(len(moments) + 1)]
+    start = parts.index(known) if known in parts else 0
+    trace = latest if start else trace
+    for moment, made in zip(moments[start:], parts[start + 1 :], strict=True):
+        trace = _gone_on(study, trace, moment, means)
+        study.changed_run = made, trace
+    return trace
+
+
+def _check_order(changes: Changes) -> None:
+    for before, after in pairwise(changes):
+        if after.time < before.time:
+            message = f"`{after.text}` at time {after.time} stands behind a change at time {before.time}"
+            raise RunError((Diagnostic("EN005", message, hint="give changes in the order of time"),))
+
+
+def _gone_on(study: Study, trace: Trace, moment: Changes, means: Means) -> Trace:
+    at = moment[0].time
+    settings = [setting(trace, at, Change(item.text, item.depth, item.is_in_place, _array(item))) for item in moment]
+    means.report(Progress(f"Running on from time {at}"))
+    engine = means.engine_of(study)
+    machine = Machine(trace.executable, limits=means.limits, engine=engine, options=engine.options)
+    found = study.watched(machine, lambda: machine.resume(trace, at, settings), means.is_cancelled)
+    if means.is_cancelled() and found.error is not None:
+        raise RunError((found.error,))
+    return found
+
+
+def _array(change: ChangeAt) -> Array | None:
+    if not change.content or not is_file(change.text):
+        return None
+    try:
+        found = np.load(io.BytesIO(change.content), allow_pickle=False)
+    except (ValueError, OSError, EOFError) as error:
+        raise RunError(
+            (Diagnostic("EN004", f"the file cannot be read: {error}", hint="save it by `np.save`"),)
+        ) from None
+    if not isinstance(found, np.ndarray):
+        raise RunError((Diagnostic("EN004", "the file holds several arrays", hint="save one by `np.save`"),))
+    return np.ascontiguousarray(cast("Array", found))
+
+
+def recording(study: Study, trace: Trace, changes: Changes) -> Recording:
+    """Return a run with what its presentation needs; one with changes has a revision of its own."""
+    found = study.recording(trace)
+    if not changes:
+        return found
+    digest = sha256(repr(changes).encode("utf-8", "replace")).hexdigest()[:8]
+    return replace(found, revision=f"{found.revision}+{digest}")

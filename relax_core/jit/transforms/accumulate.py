@@ -1,0 +1,165 @@
+"""Elements that a loop updates over and over: they stay in registers, and go to memory where the loop is left.
+
+A check behind a store keeps LLVM from doing so, as the element has to be in memory where the check stops the kernel.
+Here the stop stores it before, so that memory holds just what it does without this.
+"""
+
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
+
+from relax_core.ir.node import Node, postorder
+from relax_core.ir.prim import Intrinsic, LetExpr, PrimExpr, dtype_of, lanes_of
+from relax_core.ir.rewrite import RewriteLog, rewrite
+from relax_core.ir.tir import (
+    Block,
+    Buffer,
+    BufferLoad,
+    BufferRef,
+    BufferStore,
+    DeclBuffer,
+    For,
+    IterVar,
+    LetStmt,
+)
+from relax_core.jit.lowering.intrinsics import CALLS, arity_of
+from relax_core.jit.lowering.scalar import element_pointer, is_safe
+from relax_core.jit.lowering.state import Held, State, Storage
+from relax_core.jit.lowering.work import has_jump
+from relax_core.jit.options import Mode
+from relax_core.jit.transforms.guard_read import is_same
+from relax_core.jit.transforms.transform import Around, Transform
+
+MODES: frozenset[Mode] = frozenset(("bitwise", "exact", "fast"))
+ON_STACK = "%local"
+
+
+def plan_accumulate(state: State, loop: For) -> Around | None:
+    """Plan a loop that reads and writes an element which is the same in all of its rounds."""
+    if loop.kind == "thread_binding" or has_jump(loop.body, "ret"):
+        return None
+    nodes = [*postorder(loop.body)]
+    if any(_is_foreign(item) for item in nodes):
+        return None
+    accesses = [item for item in nodes if isinstance(item, BufferLoad | BufferStore)]
+    if any((storage := state.storage.get(item.buffer)) is None or storage.memory is not None for item in accesses):
+        return None
+    elements = [element for buffer in _updated(accesses) if (element := _element(state, loop, buffer, accesses))]
+    if not elements:
+        return None
+    names = ", ".join(f"`{element.buffer.name}`" for element in elements)
+    what = "an element" if len(elements) == 1 else "elements"
+    reason = f"{what} of {names} stay{'s' if len(elements) == 1 else ''} in a register until the loop ends"
+    return Around(reason, lambda: _held(state, elements))
+
+
+ACCUMULATE = Transform("accumulate", "What a loop adds up stays in a register until it is left", MODES, plan_accumulate)
+
+
+@contextmanager
+def _held(state: State, elements: "list[BufferLoad]") -> Generator[None]:
+    """Let the elements lie in registers, which LLVM makes of memory on the stack that has no other use."""
+    code = state.code
+    held: dict[Buffer, Held] = {}
+    for element in elements:
+        storage = state.storage[element.buffer]
+        before = code.stand_at(element)
+        slot, pointer = f"%{code.label('kept')}", element_pointer(state, element)
+        code.entry.append(f"{slot} = alloca {storage.scalar.memory}")
+        item = held[element.buffer] = Held(slot, pointer, storage)
+        _move(state, storage, item.pointer, item.slot)
+        code.stand_back(before)
+    state.held.update(held)
+    yield
+    for element in elements:
+        item = state.held.pop(element.buffer)
+        before = code.stand_at(element)
+        _move(state, item.storage, item.slot, item.pointer)
+        code.stand_back(before)
+
+
+def _move(state: State, storage: Storage, source: str, target: str) -> None:
+    memory = storage.scalar.memory
+    value = state.code.emit(f"load {memory}, ptr {source}, align {storage.alignment}")
+    state.code.do(f"store {memory} {value}, ptr {target}, align {storage.alignment}")
+
+
+def _is_foreign(node: Node) -> bool:
+    """Tell whether a loop with this in it is left alone: calls, views, pointers and vectors."""
+    match node:
+        case Intrinsic(name=name):
+            return name in CALLS or (arity_of(name) is None and name not in ("break_loop", "continue_loop"))
+        case BufferLoad() | BufferStore():
+            return lanes_of(node.buffer.dtype) > 1 or any(lanes_of(dtype_of(item)) > 1 for item in node.indices)
+        case Block(matches=matches):
+            return bool(matches)
+        case BufferRef() | DeclBuffer():
+            return True
+        case _:
+            return False
+
+
+def _updated(accesses: "list[BufferLoad | BufferStore]") -> "Iterator[Buffer]":
+    """List the buffers that are read and written."""
+    read = {item.buffer for item in accesses if isinstance(item, BufferLoad)}
+    yield from dict.fromkeys(item.buffer for item in accesses if isinstance(item, BufferStore) and item.buffer in read)
+
+
+def _element(state: State, loop: For, buffer: Buffer, accesses: "list[BufferLoad | BufferStore]") -> BufferLoad | None:
+    """Return the one element of a buffer that a loop accesses, if it surely is in range, as read before the loop."""
+    pointer = state.storage[buffer].pointer
+    mine = [item for item in accesses if state.storage[item.buffer].pointer == pointer]
+    if buffer in state.held or pointer.startswith(ON_STACK) or any(item.buffer is not buffer for item in mine):
+        return None
+    if any(len(item.indices) != len(buffer.shape) for item in mine):
+        return None
+    inside = _Inside(loop)
+    first, *others = (tuple(map(inside.seen_from_outside, item.indices)) for item in mine)
+    if not all(is_same(a, b) for other in others for a, b in zip(first, other, strict=True)):
+        return None
+    stored = {item.buffer for item in accesses if isinstance(item, BufferStore)}
+    if any(inside.depends(index, stored) or not is_safe(state, index) for index in first):
+        return None
+    if not all(state.bounds.is_in_range(buffer, at, index) for at, index in enumerate(first)):
+        return None
+    node = next(item for item in mine if isinstance(item, BufferStore))
+    element = BufferLoad(buffer, first, span=node.span)
+    state.origin[element] = state.origin.get(node, node)
+    return element
+
+
+class _Inside:
+    """The variables that a loop binds: `bindings` are those that stand for an expression, `varying` all others."""
+
+    def __init__(self, loop: For) -> None:
+        self.varying: set[Node] = {loop.var}
+        self.bindings: dict[Node, PrimExpr] = {}
+        for item in postorder(loop.body):
+            match item:
+                case IterVar(var=var, binding=binding) | LetStmt(var=var, value=binding):
+                    if var in self.bindings or dtype_of(binding) != var.dtype:
+                        self.varying.add(var)
+                    self.bindings[var] = binding
+                case For(var=var) | LetExpr(var=var):
+                    self.varying.add(var)
+                case _:
+                    pass
+        for var in self.varying:
+            self.bindings.pop(var, None)
+
+    def seen_from_outside(self, index: PrimExpr) -> PrimExpr:
+        """Put what variables are bound to in their places, and again in that of what they are bound to."""
+
+        def bound(item: Node) -> Node | None:
+            """Rule: variable -> what it is bound to."""
+            return self.bindings.get(item)
+
+        for _ in self.bindings:
+            if not any(item in self.bindings for item in postorder(index)):
+                break
+            index = rewrite(index, bound, log=RewriteLog())
+        return index
+
+    def depends(self, index: PrimExpr, stored: "set[Buffer]") -> bool:
+        """Tell whether an index may change in the loop, which stores to the buffers `stored`."""
+        nodes = postorder(index)
+        return any(item in self.varying or (isinstance(item, BufferLoad) and item.buffer in stored) for item in nodes)

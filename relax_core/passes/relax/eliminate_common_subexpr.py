@@ -1,0 +1,237 @@
+"""EliminateCommonSubexpr: the same value is computed once.
+
+See: tvm/src/relax/transform/eliminate_common_subexpr.cc
+"""
+
+from collections.abc import Hashable, Iterator, Mapping
+from dataclasses import dataclass, field, fields, replace
+from typing import Final, TypeVar, cast
+
+from relax_core.ir.expr import (
+    Binding,
+    BindingBlock,
+    Call,
+    Constant,
+    DataflowBlock,
+    DataflowVar,
+    Expr,
+    Function,
+    GlobalVar,
+    If,
+    MatchCast,
+    Op,
+    SeqExpr,
+    Var,
+    VarBinding,
+)
+from relax_core.ir.module import IRModule
+from relax_core.ir.node import Node, preorder
+from relax_core.ir.prim import PrimVar
+from relax_core.ir.substitute import free_symbols, free_vars, types_in
+from relax_core.ir.types import Type
+from relax_core.ops.show import show_type
+from relax_core.passes.core import Pass, PassContext
+from relax_core.passes.relax.effects import has_effect, killed_vars
+from relax_core.passes.relax.functions import change_functions
+
+N = TypeVar("N", bound=Node)
+
+_HARMLESS: Final = ("relax.print", "relax.assert_op")
+_WRITING: Final = ("relax.call_tir_inplace", "relax.call_inplace_packed", "relax.call_dps_packed")
+_ALLOCATING: Final = ("alloc_tensor", "alloc_storage")
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """With `call_only` tuples, their fields and literals stay as they are."""
+
+    call_only: bool = False
+
+
+def run(module: IRModule, options: Options, ctx: PassContext) -> IRModule:
+    """Let a binding whose value is computed already be another name of it; CanonicalizeBindings drops such names.
+
+    What may be written, by a packed function or in place, is not shared across the call that may write it.
+    """
+    type_of = ctx.types(module)
+    return change_functions(module, ctx, lambda _, function: _changed(function, options, type_of, ctx))
+
+
+def _changed(function: Function, options: Options, type_of: Mapping[Node, Type], ctx: PassContext) -> Function:
+    return _Sharing(options, type_of, ctx, killed_vars(function)).function(function)
+
+
+@dataclass(slots=True)
+class _Sharing:
+    """`known` is the variable of each value so far, `same` what a variable is another name of.
+
+    Recursion follows the nesting of conditionals and local functions in the text, never its length.
+    """
+
+    options: Options
+    type_of: Mapping[Node, Type]
+    ctx: PassContext
+    killed: frozenset[Var]
+    known: dict[Hashable, Var] = field(default_factory=dict[Hashable, Var])
+    same: dict[Var, Var] = field(default_factory=dict[Var, Var])
+
+    def function(self, function: Function) -> Function:
+        assert isinstance(function.body, SeqExpr), "normal form"
+        body = self.sequence(function.body)
+        return function if body is function.body else self.rebuilt(function, replace(function, body=body))
+
+    def sequence(self, expr: SeqExpr) -> SeqExpr:
+        blocks = tuple(map(self.block, expr.blocks))
+        body = self.renamed(expr.body)
+        if body is expr.body and all(map(_is, blocks, expr.blocks)):
+            return expr
+        return self.rebuilt(expr, replace(expr, blocks=blocks, body=body))
+
+    def branch(self, expr: Expr) -> Expr:
+        """Change a branch: it sees what stands before it, and nothing behind it sees what it computes."""
+        assert isinstance(expr, SeqExpr), "normal form"
+        outer, count = self.known, len(self.known)
+        changed = self.sequence(expr)
+        self.added(outer, count)
+        return changed
+
+    def added(self, outer: dict[Hashable, Var], count: int) -> list[tuple[Hashable, Var]]:
+        """Take out of `known` what came behind its first `count` values, all if it was begun anew, and return it."""
+        count = count if self.known is outer else 0
+        return [self.known.popitem() for _ in range(len(self.known) - count)]
+
+    def block(self, block: BindingBlock) -> BindingBlock:
+        outer, count = self.known, len(self.known)
+        bindings = tuple(map(self.binding, block.bindings))
+        if isinstance(block, DataflowBlock):
+            self.leave(bindings, self.added(outer, count))
+        if all(map(_is, bindings, block.bindings)):
+            return block
+        return self.rebuilt(block, replace(block, bindings=bindings))
+
+    def leave(self, bindings: tuple[Binding, ...], added: list[tuple[Hashable, Var]]) -> None:
+        """Keep of what a dataflow block added the values that can be seen behind it, by the names of its outputs."""
+        outputs = {self.same.pop(item.var, item.var): item.var for item in reversed(bindings) if _is_output(item)}
+        self.known.update((key, outputs[var]) for key, var in reversed(added) if var in outputs)
+
+    def binding(self, binding: Binding) -> Binding:
+        value = self.renamed(binding.value)
+        match value:
+            case If(true_branch=yes, false_branch=no):
+                branches = (self.branch(yes), self.branch(no))
+                if branches != (yes, no):
+                    value = self.rebuilt(value, replace(value, true_branch=branches[0], false_branch=branches[1]))
+            case Function():
+                value = _Sharing(self.options, self.type_of, self.ctx, self.killed).function(value)
+            case _:
+                pass
+        own = binding if value is binding.value else self.rebuilt(binding, replace(binding, value=value))
+        if self.writes(value):
+            self.known = {}
+            return own
+        key = self.key(own)
+        if key is None or binding.var in self.killed:
+            return own
+        kept = self.known.setdefault(key, binding.var)
+        if kept is binding.var:
+            return own
+        self.same[binding.var] = kept
+        self.ctx.remark(binding, "applied", f"{binding.var.name} is {kept.name}, which is computed already", (kept,))
+        made = VarBinding(binding.var, kept, span=binding.span)
+        self.ctx.log.replace(own, made, "share an equal value", known=(kept, binding.var))
+        return made
+
+    def writes(self, value: Expr) -> bool:
+        """Tell whether a value may write what was computed before."""
+        match value:
+            case Call(op=Op(name=name)) if name in _HARMLESS:
+                return False
+            case Call(op=Op(name=name)) if name in _WRITING:
+                return True
+            case _:
+                return has_effect(value, self.type_of)
+
+    def key(self, binding: Binding) -> Hashable | None:
+        """Return what equal values have in common, `None` for a value that is not looked at."""
+        if self.options.call_only and not isinstance(binding.value, Call):
+            return None
+        match binding:
+            case MatchCast(value=value, type=type_):
+                return (_key(value), _type_key(type_))
+            case VarBinding(value=If() | Function() | SeqExpr() | Var()):
+                return None
+            case VarBinding(value=Call(op=op) as call):
+                is_kept = isinstance(op, Op) and (op.name.endswith(_ALLOCATING) or op.name in _HARMLESS)
+                return None if is_kept else _key(call)
+            case _:
+                return _key(binding.value)
+
+    def renamed(self, expr: Expr) -> Expr:
+        """Return a value, or a part of one outside its branches, with the names that are kept."""
+        if isinstance(expr, If):
+            condition = self.renamed(expr.condition)
+            is_same = condition is expr.condition
+            return expr if is_same else self.rebuilt(expr, replace(expr, condition=condition))
+        if isinstance(expr, Function):
+            return expr
+        names = {var: self.same[var] for var in free_vars(expr) if var in self.same}
+        return self.ctx.substitute(expr, dict(names)) if names else expr
+
+    def rebuilt(self, old: N, new: N) -> N:
+        self.ctx.log.rebuilt(old, new)
+        return new
+
+
+def _is_output(binding: Binding) -> bool:
+    return not isinstance(binding.var, DataflowVar)
+
+
+def _is(a: object, b: object) -> bool:
+    return a is b
+
+
+def _key(value: Expr) -> Hashable:
+    return tuple(_words(value))
+
+
+def _words(value: Node) -> Iterator[Hashable]:
+    """Yield what a value is made of: names as themselves, literals by what they hold."""
+    for node in preorder(value):
+        match node:
+            case Constant(data=data):
+                yield (str(data.dtype), data.shape, data.tobytes())
+            case Var() | PrimVar():
+                yield node
+            case GlobalVar(name=name):
+                yield (GlobalVar, name)
+            case _:
+                own = (getattr(node, item.name) for item in fields(node) if item.name != "span")
+                yield (type(node), *map(_field_key, own))
+                yield from map(_type_key, types_in(node))
+
+
+def _field_key(value: object) -> Hashable:
+    """Return what a field says by itself: how many nodes it holds, or its value."""
+    match value:
+        case Node():
+            return 1
+        case tuple():
+            return tuple(map(_field_key, cast("tuple[object, ...]", value)))
+        case str() | int() | bool() | None:
+            return (type(value), value)
+        case _:
+            return repr(value)
+
+
+def _type_key(type_: Type) -> Hashable:
+    return (show_type(type_), *free_symbols(type_))
+
+
+PASS = Pass(
+    "EliminateCommonSubexpr",
+    "Computes the same value once.",
+    run,
+    options=Options,
+    needs=("normal form",),
+    see="tvm/src/relax/transform/eliminate_common_subexpr.cc",
+)

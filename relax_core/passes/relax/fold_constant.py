@@ -1,0 +1,199 @@
+"""FoldConstant: operators on constants are computed.
+
+See: tvm/src/relax/transform/fold_constant.cc
+"""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Final, cast
+
+import numpy as np
+import numpy.typing as npt
+
+from relax_core.ir.canonical import constant_value
+from relax_core.ir.expr import (
+    Binding,
+    BindingBlock,
+    Call,
+    Constant,
+    DataflowBlock,
+    DataTypeImm,
+    Expr,
+    Function,
+    GlobalVar,
+    Null,
+    Op,
+    PrimValue,
+    ShapeExpr,
+    Tuple,
+    Var,
+    VarBinding,
+    constant,
+)
+from relax_core.ir.module import IRModule
+from relax_core.ir.node import Node, preorder
+from relax_core.ir.prim import FloatImm, IntImm, StringImm
+from relax_core.ir.types import TensorType, TupleType, Type
+from relax_core.ops import OPS
+from relax_core.passes.core import NoOptions, Pass, PassContext
+from relax_core.passes.relax.effects import killed_vars
+from relax_core.passes.relax.functions import change_functions, join_blocks
+
+MAX_CREATED: Final = 1024
+"""A call without tensors, such as `zeros`, of more elements stays: its value is larger than it."""
+MAX_COUNT: Final = 1 << 24
+"""A result of more elements is left to the run."""
+
+
+def run(module: IRModule, _options: NoOptions, ctx: PassContext) -> IRModule:
+    """Replace, in dataflow blocks, calls of operators on constants by their values, and what follows from them.
+
+    A call of a prim func stays, since no pass runs one: fold before LegalizeOps.
+    """
+    type_of = ctx.types(module)
+
+    def change(_: GlobalVar, function: Function) -> Function:
+        folding = _Folding(type_of, ctx, killed_vars(function))
+        for item in preorder(function):
+            if isinstance(item, DataflowBlock):
+                for binding in item.bindings:
+                    folding.visit(binding)
+        if not (folding.constant_of or folding.value_of):
+            return function
+        changed = ctx.rewrite(function, folding.change, join_blocks)
+        return ctx.substitute(changed, dict(folding.constant_of))
+
+    return change_functions(module, ctx, change)
+
+
+@dataclass(slots=True)
+class _Folding:
+    """`constant_of` are the variables that constants take the place of, `value_of` those with another literal."""
+
+    type_of: Mapping[Node, Type]
+    ctx: PassContext
+    killed: frozenset[Var]
+    constant_of: dict[Var, Constant] = field(default_factory=dict[Var, Constant])
+    value_of: dict[Var, Expr] = field(default_factory=dict[Var, Expr])
+
+    def visit(self, binding: Binding) -> None:
+        """Note what a binding of a dataflow block is, if only constants decide it."""
+        if not isinstance(binding, VarBinding) or binding.var in self.killed:
+            return
+        match binding.value:
+            case Constant() as value:
+                self.constant_of[binding.var] = value
+            case Call(op=Op(name=name), args=args) as call if args:
+                value = self.computed(name, call)
+                if isinstance(value, Constant):
+                    self.constant_of[binding.var] = value
+                elif value is not None:
+                    self.value_of[binding.var] = value
+            case _:
+                pass
+
+    def computed(self, name: str, call: Call) -> Expr | None:
+        """Return the literal that a call gives, `None` if it is not for this pass to say."""
+        spec, known = OPS.get(name), tuple(map(self.argument, call.args))
+        if spec is None or spec.evaluate is None or not spec.is_pure or any(item is _UNKNOWN for item in known):
+            return None
+        refused = self.refused(call, known)
+        if refused:
+            self.ctx.remark(call, "missed", f"{spec.short_name} is not folded: {refused}")
+            return None
+        try:
+            value = _literal(spec.evaluate(known))
+        except (ValueError, TypeError, IndexError, ArithmeticError, MemoryError) as error:
+            self.ctx.remark(call, "missed", f"{spec.short_name} is not folded: {error}")
+            return None
+        if value is not None:
+            message = f"{spec.short_name} is computed: its arguments are constants"
+            self.ctx.remark(call, "applied", message, call.args)
+            self.ctx.log.replace(call, value, "call on constants -> its value")
+        return value
+
+    def refused(self, call: Call, known: tuple[Any, ...]) -> str:
+        count = _element_count(self.type_of.get(call))
+        if count is None:
+            return "the sizes of the result are known only when the program runs"
+        limit = MAX_COUNT if _has_tensor(known) else MAX_CREATED
+        return f"the result has {count:,} elements" if count > limit else ""
+
+    def argument(self, expr: Expr) -> Any:
+        """Return the value of an argument as operators take it, `_UNKNOWN` if no constant decides it."""
+        match expr:
+            case Constant(data=data):
+                return data
+            case Var() if expr in self.constant_of:
+                return self.constant_of[expr].data
+            case ShapeExpr(values=dims):
+                sizes = tuple(map(constant_value, dims))
+                return _UNKNOWN if None in sizes else sizes
+            case PrimValue(value=IntImm(value=value) | FloatImm(value=value) | StringImm(value=value)):
+                return value
+            case DataTypeImm(value=name):
+                return name
+            case Null():
+                return None
+            case Tuple(fields=fields):
+                values = tuple(map(self.argument, fields))
+                return _UNKNOWN if any(item is _UNKNOWN for item in values) else values
+            case _:
+                return _UNKNOWN
+
+    def change(self, node: Node) -> Node | tuple[Node, ...] | None:
+        """Rule: binding of what constants decide -> nothing, or a binding of its value."""
+        match node:
+            case VarBinding(var=var) if var in self.constant_of:
+                return ()
+            case VarBinding(var=var) if var in self.value_of:
+                return replace(node, value=self.value_of[var])
+            case BindingBlock(bindings=()):
+                return ()
+            case _:
+                return None
+
+
+_UNKNOWN: Final = object()
+
+
+def _has_tensor(values: tuple[Any, ...]) -> bool:
+    return any(
+        _has_tensor(cast("tuple[Any, ...]", item)) if isinstance(item, tuple) else isinstance(item, np.ndarray)
+        for item in values
+    )
+
+
+def _literal(value: object) -> Expr | None:
+    """Return the expression of a result: a constant, or a tuple of them; `None` for what has no literal here."""
+    match value:
+        case np.ndarray() | np.generic():
+            return constant(np.asarray(cast("npt.NDArray[Any]", value)))
+        case tuple() | list():
+            fields = tuple(map(_literal, cast("tuple[object, ...]", value)))
+            known = tuple(item for item in fields if isinstance(item, Constant))
+            return Tuple(known) if known and len(known) == len(fields) else None
+        case _:
+            return None
+
+
+def _element_count(type_: Type | None) -> int | None:
+    match type_:
+        case TensorType(shape=tuple() as dims):
+            sizes = tuple(map(constant_value, dims))
+            return math.prod(size for size in sizes if size is not None) if None not in sizes else None
+        case TupleType(fields=fields):
+            counts = tuple(map(_element_count, fields))
+            return sum(count for count in counts if count is not None) if None not in counts else None
+        case _:
+            return None
+
+
+PASS = Pass(
+    "FoldConstant",
+    "Computes operators whose arguments are constants.",
+    run,
+    needs=("normal form",),
+    see="tvm/src/relax/transform/fold_constant.cc",
+)

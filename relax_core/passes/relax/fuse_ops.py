@@ -1,0 +1,122 @@
+"""FuseOps: calls of prim funcs that are computed together become one primitive function.
+
+See: tvm/src/relax/transform/fuse_ops.cc
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+from relax_core.analysis.dataflow_fusion import dataflow_graph, prim_func_kinds, prim_func_of
+from relax_core.analysis.fusion_graph import FusionGraph, Kind
+from relax_core.analysis.fusion_groups import FusionGroup, FusionGroups, fusion_groups
+from relax_core.ir.attrs import attrs_of, has_attr
+from relax_core.ir.builder import Names
+from relax_core.ir.expr import Binding, DataflowBlock, Function, GlobalVar
+from relax_core.ir.module import Definition, IRModule
+from relax_core.ir.node import Node
+from relax_core.ir.rewrite import Rule
+from relax_core.ir.types import Type
+from relax_core.passes.core import Pass, PassContext
+from relax_core.passes.relax.functions import rewrite_functions
+from relax_core.passes.relax.grouped_function import grouped_function
+
+MAX_DEPTH: Final = 256
+PRIMITIVE: Final = "Primitive"
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """At level 0 nothing is fused; `max_depth` limits the values in a function."""
+
+    fuse_opt_level: int = -1
+    max_depth: int = MAX_DEPTH
+
+    def __post_init__(self) -> None:
+        if self.max_depth < 1:
+            raise ValueError("max_depth is at least 1")
+
+
+def run(module: IRModule, options: Options, ctx: PassContext) -> IRModule:
+    """Put the prim funcs that a dataflow block calls into functions, several in one where fusion allows it.
+
+    Only `call_tir` is fused: an operator that LegalizeOps has not lowered stands alone.
+    """
+    if options.fuse_opt_level == 0:
+        return module
+    fusion = _Fusion(options, ctx, ctx.types(module), prim_func_kinds(module), Names(module.names))
+
+    def rules_for(_: GlobalVar, function: Function) -> tuple[Rule, ...]:
+        return () if has_attr(function.attrs, PRIMITIVE) else (fusion.fuse,)
+
+    result = rewrite_functions(module, ctx, rules_for)
+    return ctx.derive(result.with_definitions(*fusion.added), module) if fusion.added else result
+
+
+@dataclass(slots=True)
+class _Fusion:
+    options: Options
+    ctx: PassContext
+    type_of: Mapping[Node, Type]
+    kinds: Mapping[str, Kind]
+    names: Names
+    added: list[Definition] = field(default_factory=list[Definition])
+
+    def fuse(self, node: Node) -> Node | None:
+        """Rule: bindings that are computed together -> a call of a function that holds them."""
+        if not isinstance(node, DataflowBlock):
+            return None
+        graph = dataflow_graph(node, self.kinds)
+        groups = fusion_groups(graph, self.options.max_depth)
+        members: dict[FusionGroup, list[Binding]] = {}
+        for item in graph.nodes:
+            members.setdefault(groups.groups[item.index].find(), []).append(node.bindings[item.index])
+        self.explain(graph, groups)
+        bindings: list[Binding] = []
+        for item in graph.nodes:
+            group = members[groups.groups[item.index].find()]
+            if not _is_function(group):
+                bindings.append(node.bindings[item.index])
+            elif node.bindings[item.index] is group[-1]:
+                bindings.extend(self.call(group))
+        if len(bindings) == len(node.bindings) and all(map(_is, bindings, node.bindings)):
+            return None
+        return DataflowBlock(tuple(bindings), span=node.span)
+
+    def call(self, group: list[Binding]) -> tuple[Binding, ...]:
+        """Make the function of a group, and return the bindings that call it."""
+        callees = [callee.name for item in group if (callee := prim_func_of(item)) is not None]
+        name = GlobalVar(self.names.fresh("_".join(("fused", *callees))))
+        made = grouped_function(name, group, attrs_of({PRIMITIVE: True}), self.type_of, self.ctx)
+        self.added.append(self.ctx.derive(Definition(name, made.function), *group))
+        words = ", ".join(f"@{item}" for item in callees)
+        message = f"{len(callees)} prim funcs become one function, @{name.name}: {words}"
+        self.ctx.remark(group[-1], "applied", message, tuple(group))
+        return made.bindings
+
+    def explain(self, graph: FusionGraph, groups: FusionGroups) -> None:
+        """Say of each value at the end of its group why it is not computed with what uses it."""
+        for item in graph.nodes:
+            missed = groups.missed.get(item.expr)
+            is_end = groups.groups[item.index].find().root is item.expr
+            if missed is not None and is_end and item.uses and isinstance(item.expr, Binding):
+                message = f"{item.expr.var.name} is not fused into what uses it: {missed.reason}"
+                self.ctx.remark(item.expr, "missed", message, missed.because)
+
+
+def _is_function(group: list[Binding]) -> bool:
+    return len(group) > 1 and any(prim_func_of(item) is not None for item in group)
+
+
+def _is(a: object, b: object) -> bool:
+    return a is b
+
+
+PASS = Pass(
+    "FuseOps",
+    "Puts prim funcs that are computed together into primitive functions.",
+    run,
+    options=Options,
+    needs=("normal form",),
+    see="tvm/src/relax/transform/fuse_ops.cc",
+)

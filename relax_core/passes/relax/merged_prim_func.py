@@ -1,0 +1,242 @@
+"""Make one prim func of those that a function calls one after the other; what lies between becomes its own memory."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import TypeAlias
+
+from relax_core.ir.attrs import Attrs, attrs_of
+from relax_core.ir.builder import Names
+from relax_core.ir.canonical import prove_equal
+from relax_core.ir.expr import (
+    Binding,
+    Call,
+    Expr,
+    Function,
+    GlobalVar,
+    Op,
+    PrimValue,
+    SeqExpr,
+    ShapeExpr,
+    Tuple,
+    TupleGetItem,
+    Var,
+)
+from relax_core.ir.module import IRModule
+from relax_core.ir.node import Node, map_children, postorder
+from relax_core.ir.prim import PrimExpr, PrimVar, dtype_of
+from relax_core.ir.tir import Block, Buffer, BufferParam, BufferRegion, PrimFunc, Stmt, seq
+from relax_core.ir.types import PrimType, ShapeType, TensorType, Type
+
+Place: TypeAlias = "Buffer | tuple[Place, ...]"
+"""Where a value lies: a buffer, or one for each field of a tuple."""
+
+
+class NotMergedError(Exception):
+    """What stands in the way of merging, in words, and the node that it is about."""
+
+    def __init__(self, words: str, node: Node) -> None:
+        super().__init__(words)
+        self.node = node
+
+
+def merged_prim_func(function: Function, module: IRModule, type_of: Mapping[Node, Type]) -> PrimFunc:
+    """Return a prim func that does what `function`, whose bindings are `call_tir` and fields of tuples, does.
+
+    Its parameters are those of the function, tensors as buffers and dimensions as scalars, then the outputs.
+
+    Raises:
+        NotMergedError: a binding is of another kind, or a size is not known well enough.
+    """
+    assert isinstance(function.body, SeqExpr), "normal form"
+    merging = _Merging(module, type_of)
+    for param in function.params:
+        merging.take(param)
+    bindings = [item for block in function.body.blocks for item in block.bindings]
+    for item in bindings:
+        merging.visit(item)
+    return merging.finish(function.body.body)
+
+
+@dataclass(slots=True)
+class _Merging:
+    """`place_of` is where each variable's value lies; `made` are the buffers that the prim func has to allocate."""
+
+    module: IRModule
+    type_of: Mapping[Node, Type]
+    names: Names = field(default_factory=Names)
+    blocks: Names = field(default_factory=Names)
+    params: list[PrimVar] = field(default_factory=list[PrimVar])
+    buffers: list[BufferParam] = field(default_factory=list[BufferParam])
+    place_of: dict[Node, Place] = field(default_factory=dict[Node, Place])
+    made: list[Buffer] = field(default_factory=list[Buffer])
+    body: list[Stmt] = field(default_factory=list[Stmt])
+    attrs: Attrs = ()
+
+    def take(self, param: Var) -> None:
+        """Add the parameters for one of the function."""
+        match self.type_of.get(param, param.annotation):
+            case TensorType() as type_:
+                self.place_of[param] = self.parameter(self.buffer(param.name, type_, param))
+            case ShapeType(values=tuple() as dims) if all(isinstance(item, PrimVar) for item in dims):
+                self.params.extend(item for item in dims if isinstance(item, PrimVar))
+            case PrimType(value=PrimVar() as symbol):
+                self.params.append(symbol)
+            case _:
+                raise NotMergedError(f"the parameter {param.name} is no tensor and no dimension", param)
+
+    def parameter(self, buffer: Buffer) -> Buffer:
+        """Add a parameter for a buffer, and return the buffer."""
+        handle = PrimVar(self.names.fresh(f"var_{buffer.name}"), "handle")
+        is_inline = not any(isinstance(item, PrimVar) for item in buffer.shape)
+        self.params.append(handle)
+        self.buffers.append(BufferParam(handle, buffer, is_inline))
+        return buffer
+
+    def buffer(self, name: str, type_: TensorType, at: Node) -> Buffer:
+        if type_.dims is None or type_.dtype is None:
+            raise NotMergedError(f"the sizes of {name} are not known", at)
+        return Buffer(self.names.fresh(name), type_.dims, type_.dtype)
+
+    def visit(self, binding: Binding) -> None:
+        match binding.value:
+            case Call(op=Op(name="relax.call_tir"), args=(GlobalVar(name=name), Tuple(fields=given), *rest)) as call:
+                found = self.module.find(name)
+                if found is None or not isinstance(found.function, PrimFunc):
+                    raise NotMergedError(f"@{name} is no prim func", call)
+                scalars = tuple(item for part in rest if isinstance(part, ShapeExpr) for item in part.values)
+                self.place_of[binding.var] = self.call(found.function, given, call, scalars)
+            case TupleGetItem(tuple_value=source, index=index) if isinstance(place := self.place_of[source], tuple):
+                self.place_of[binding.var] = place[index]
+            case Tuple(fields=fields) if all(item in self.place_of for item in fields):
+                self.place_of[binding.var] = tuple(self.place_of[item] for item in fields)
+            case value:
+                raise NotMergedError(f"{binding.var.name} is no call of a prim func", value)
+
+    def call(self, callee: PrimFunc, given: tuple[Expr, ...], call: Call, scalars: tuple[PrimExpr, ...]) -> Place:
+        """Add the body of a prim func that is called, and return where its outputs lie."""
+        outputs: list[Buffer] = []
+        arguments: list[Place | PrimExpr] = [self.argument(item) for item in given]
+        own = [callee.buffer_of(item) for item in callee.params[len(arguments) : len(arguments) + len(call.type_args)]]
+        for type_, buffer in zip(call.type_args, own, strict=True):
+            name = f"{buffer.name}_intermediate" if buffer is not None else "intermediate"
+            if not isinstance(type_, TensorType):
+                raise NotMergedError("a result is no tensor", call)
+            outputs.append(self.buffer(name, type_, call))
+        arguments += [*outputs, *scalars]
+        if len(arguments) != len(callee.params):
+            raise NotMergedError("the call gives another number of arguments than the prim func has", call)
+        inlined = _Inlining(call, self.blocks).bind(callee, arguments)
+        self.made.extend((*inlined.buffers, *outputs))
+        self.body.append(inlined.body)
+        self.attrs = tuple(item for item in callee.attrs if item[0].endswith("noalias"))
+        return outputs[0] if len(outputs) == 1 else tuple(outputs)
+
+    def argument(self, given: Expr) -> "Place | PrimExpr":
+        match given:
+            case PrimValue(value=value):
+                return value
+            case Var() if given in self.place_of:
+                return self.place_of[given]
+            case _:
+                raise NotMergedError(f"an argument is a {type(given).__name__}", given)
+
+    def finish(self, result: Expr) -> PrimFunc:
+        """Return the prim func; the buffers of the result are parameters, the others are allocated."""
+        if result not in self.place_of:
+            raise NotMergedError("the result is no value of a prim func", result)
+        outputs = _flat(self.place_of[result])
+        if any(item not in self.made for item in outputs) or len(set(outputs)) < len(outputs):
+            raise NotMergedError("a result is a parameter, or comes twice", result)
+        for item in outputs:
+            self.parameter(item)
+        inner = tuple(item for item in self.made if item not in outputs)
+        stmts = seq(self.body)
+        body = Block("root", (), stmts, alloc_buffers=inner) if inner else stmts
+        return PrimFunc(tuple(self.params), tuple(self.buffers), body, attrs_of(self.attrs), is_private=True)
+
+
+@dataclass(slots=True)
+class _Inlining:
+    """The body of a prim func with the arguments of a call in the place of its parameters, and names of its own."""
+
+    call: Call
+    blocks: Names
+    taken: dict[Node, Node] = field(default_factory=dict[Node, Node])
+    buffers: tuple[Buffer, ...] = ()
+    body: Stmt = field(default_factory=lambda: seq(()))
+
+    def bind(self, callee: PrimFunc, arguments: "list[Place | PrimExpr]") -> "_Inlining":
+        """Put `arguments` into the body of `callee`."""
+        for param, given in zip(callee.params, arguments, strict=True):
+            buffer = callee.buffer_of(param)
+            match given:
+                case Buffer() if buffer is not None:
+                    self.bind_buffer(buffer, given)
+                case PrimExpr() if buffer is None and dtype_of(given) == param.dtype:
+                    self.taken[param] = given
+                case _:
+                    raise NotMergedError(f"the argument for {param.name} is of another kind", self.call)
+        for node in postorder(callee.body):
+            if node not in self.taken:
+                self.taken[node] = self.copied(node)
+        body = self.taken[callee.body]
+        if isinstance(body, Block) and body.name == "root" and not body.iter_vars:
+            self.buffers, body = body.alloc_buffers, body.body
+        assert isinstance(body, Stmt), "a statement stays one"
+        self.body = body
+        return self
+
+    def bind_buffer(self, buffer: Buffer, given: Buffer) -> None:
+        """Let a buffer of the caller stand for a parameter; what its sizes name is what the caller's are."""
+        if len(buffer.shape) != len(given.shape) or buffer.dtype != given.dtype:
+            raise NotMergedError(f"{buffer.name} has another rank or dtype", self.call)
+        if buffer.strides or buffer.elem_offset is not None:
+            raise NotMergedError(f"{buffer.name} has strides of its own", self.call)
+        self.taken[buffer] = given
+        for own, size in zip(buffer.shape, given.shape, strict=True):
+            if isinstance(own, PrimVar) and own not in self.taken:
+                if own.dtype != dtype_of(size):
+                    raise NotMergedError(f"the dimension {own.name} is of {own.dtype}, its value is not", self.call)
+                self.taken[own] = size
+            elif not prove_equal(self.size(own), size):
+                raise NotMergedError(f"a size of {buffer.name} cannot be proven", self.call)
+
+    def size(self, own: PrimExpr) -> PrimExpr:
+        memo: dict[Node, Node] = dict(self.taken)
+        for node in postorder(own):
+            if node not in memo:
+                memo[node] = map_children(node, memo.__getitem__)
+        result = memo[own]
+        assert isinstance(result, PrimExpr), "a size stays one"
+        return result
+
+    def copied(self, node: Node) -> Node:
+        """Return a node with what stands for its parts; variables and buffers that it binds are new ones."""
+        match node:
+            case PrimVar():
+                return replace(node)
+            case Buffer():
+                made = map_children(node, self.taken.__getitem__)
+                return replace(made) if made is node else made
+            case Block(name=name) if name and name != "root":
+                made = map_children(node, self.taken.__getitem__)
+                return replace(made, name=self.blocks.fresh(name), reads=_distinct(made.reads))
+            case _:
+                return map_children(node, self.taken.__getitem__)
+
+
+def _distinct(regions: tuple[BufferRegion, ...] | None) -> tuple[BufferRegion, ...] | None:
+    """Return regions without those that come again: two parameters of the callee may be one buffer."""
+    kept: list[BufferRegion] = []
+    for item in regions or ():
+        if not any(_is_region(item, other) for other in kept):
+            kept.append(item)
+    return regions if regions is None or len(kept) == len(regions) else tuple(kept)
+
+
+def _is_region(a: BufferRegion, b: BufferRegion) -> bool:
+    return a.buffer is b.buffer and all(map(prove_equal, (*a.starts, *a.extents), (*b.starts, *b.extents)))
+
+
+def _flat(place: Place) -> tuple[Buffer, ...]:
+    return (place,) if isinstance(place, Buffer) else tuple(part for item in place for part in _flat(item))

@@ -1,0 +1,375 @@
+"""The memory of a recorded run: which storages and tensors lived at which time, what shared them, and what they took.
+
+One walk over the events keeps what every register holds. An object is alive while a register of an open call, a tuple,
+a closure, a constructed value, a reference or the host holds it; a storage while a tensor in it does. A tensor whose
+bytes in a storage were written through another tensor, and that is read then, was used after its storage was taken
+again: here each tensor has memory of its own, so the run itself does not show it, but TVM's memory is shared.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Final, Literal
+
+import numpy as np
+
+from relax_core.analysis.devices import Device
+from relax_core.diagnostics import Diagnostic, RunError
+from relax_core.vm.memory_steps import ALLOC_STORAGE, SHAPE_HEAP, Step, steps_of
+from relax_core.vm.placed import PlacedArray
+from relax_core.vm.recorder import NO_WRITE
+from relax_core.vm.trace import Trace
+from relax_core.vm.values import (
+    NOT_KEPT,
+    UNWRITTEN,
+    AdtValue,
+    Array,
+    Closure,
+    RefValue,
+    StorageValue,
+    Value,
+    arrays_in,
+    root_of,
+)
+
+_HOLDERS: Final = frozenset((np.ndarray, PlacedArray, StorageValue, Closure, AdtValue, RefValue, tuple))
+"""Values that are memory, or hold others."""
+_LOOKS_UP: Final = 1 << 12
+_NAMES: Final = 8
+
+
+@dataclass(slots=True, eq=False)
+class Life:
+    """What is known of a storage or of the memory of a tensor, an `argument` if the host gave it.
+
+    It is held from time `start` to time `end`; `first_write` and `last_use` are events, -1 if there is none.
+    """
+
+    kind: Literal["storage", "tensor", "argument"]
+    size_bytes: int
+    start: int
+    pc: int
+    """The instruction that made it, -1 for the host."""
+    shape: tuple[int, ...] = ()
+    dtype: str = ""
+    device: Device | None = None
+    names: list[str] = field(default_factory=list[str])
+    """Variables or registers that held it, with their functions, the first one first: `main.x`, `main.%3`."""
+    first_write: int = -1
+    last_use: int = -1
+    end: int = -1
+    storage: "Life | None" = None
+    offset: int = 0
+
+    def overlaps(self, other: "Life") -> bool:
+        """Tell whether two tensors of one storage share bytes."""
+        return self.offset < other.offset + other.size_bytes and other.offset < self.offset + self.size_bytes
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Reuse:
+    """A read of a tensor, at event `read`, whose bytes event `write` gave to another one."""
+
+    tensor: Life
+    other: Life
+    write: int
+    read: int
+    pc: int
+    """The instruction that read it; -1: the host, that got it as the result."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Memory:
+    """The memory of a run: `size_bytes[i]` are taken from `times[i]` on."""
+
+    lives: tuple[Life, ...]
+    reuses: tuple[Reuse, ...]
+    times: tuple[int, ...]
+    size_bytes: tuple[int, ...]
+    constant_bytes: int
+    total: int
+    is_complete: bool
+    """No value of the run was given up to save memory."""
+
+    @property
+    def peak(self) -> tuple[int, int]:
+        """The most bytes that were taken at once, and the first time of that."""
+        most = max(self.size_bytes, default=0)
+        return most, self.times[self.size_bytes.index(most)] if self.size_bytes else 0
+
+
+def memory_of(trace: Trace, is_cancelled: Callable[[], bool] = lambda: False) -> Memory:
+    """Return the memory of a recorded run; linear in its events and in what they hold.
+
+    Raises:
+        RunError: VM008, it was cancelled.
+    """
+    walk = _Walk(trace)
+    walk.run(is_cancelled)
+    return walk.memory()
+
+
+@dataclass(slots=True, eq=False)
+class _Node:
+    """An object that holds others, or memory; `life` is `None` for what takes no bytes that count."""
+
+    life: Life | None
+    children: tuple[Value, ...] = ()
+    holders: int = 0
+
+
+class _Walk:
+    """Plays the events forwards and counts who holds what."""
+
+    def __init__(self, trace: Trace) -> None:
+        self._trace = trace
+        self._steps = steps_of(trace.executable)
+        self._changes = trace.memory_changes()
+        self._registers: list[list[Value]] = []
+        self._nodes: dict[int, _Node] = {}
+        self._storages: dict[int, list[StorageValue]] = {}
+        """For a storage of the log, what stands for each time that it was made: generated code logs one for all."""
+        self._lives: list[Life] = []
+        self._in_storage: dict[Life, set[Life]] = {}
+        self._taken: dict[Life, tuple[Life, int]] = {}
+        self._reuses: list[Reuse] = []
+        self._time = 0
+        self._pc = -1
+        self._taken_bytes = 0
+        self._curve: list[tuple[int, int]] = []
+        self._constants: dict[int, int] = {}
+        self._is_complete = True
+
+    def run(self, is_cancelled: Callable[[], bool]) -> None:
+        """Play all events."""
+        self._enter_until(-1)
+        self._inject()
+        self._note_bytes()
+        pcs: list[int] = self._trace.pcs.tolist()
+        frames: list[int] = self._trace.frame_ids.tolist()
+        for event, (pc, frame) in enumerate(zip(pcs, frames, strict=True)):
+            if event % _LOOKS_UP == 0 and is_cancelled():
+                raise RunError((Diagnostic("VM008", "cancelled while following the memory of the run"),))
+            self._time, self._pc = event + 1, pc
+            step = self._steps[pc]
+            if step.reads or event in self._changes:
+                self._use(step, frame, event)
+            self._write(step, frame, event)
+            self._enter_until(event)
+            if step.is_return:
+                self._leave(frame, event)
+            self._inject()
+            self._note_bytes()
+        self._end()
+
+    def memory(self) -> Memory:
+        """Return what came of it."""
+        for life in self._lives:
+            life.end = len(self._trace) if life.end < 0 else life.end
+        times, sizes = zip(*self._curve, strict=True) if self._curve else ((), ())
+        constants = sum(self._constants.values())
+        return Memory(
+            tuple(self._lives), tuple(self._reuses), times, sizes, constants, len(self._trace), self._is_complete
+        )
+
+    def _end(self) -> None:
+        """Let the host read the result."""
+        if self._trace.outcome == "returned":
+            self._pc = -1
+            for array in arrays_in(self._trace.result):
+                self._read(array, len(self._trace))
+
+    def _note_bytes(self) -> None:
+        if not self._curve or self._curve[-1][1] != self._taken_bytes:
+            self._curve.append((self._time, self._taken_bytes))
+
+    def _enter_until(self, event: int) -> None:
+        """Make the frames that `event` enters; what the host gives to the first one is held by it for the whole run."""
+        frames, functions = self._trace.frames, self._trace.executable.functions
+        while len(self._registers) < len(frames) and frames[len(self._registers)].enter <= event:
+            number = len(self._registers)
+            record = frames[number]
+            entry = functions[record.function]
+            self._registers.append([UNWRITTEN] * entry.register_count)
+            for register, value in enumerate(record.args):
+                if record.enter < 0:
+                    self._hold(value, is_given=True)
+                self._put(number, register, value)
+
+    def _inject(self) -> None:
+        for item in self._trace.injections:
+            if item.time == self._time:
+                self._put(item.frame, item.register, item.value)
+
+    def _write(self, step: Step, frame: int, event: int) -> None:
+        value = self._trace.written_value(event)
+        if value is NO_WRITE:
+            return
+        if value is NOT_KEPT:
+            self._is_complete = False
+        register = step.dst if not step.is_return else self._trace.written_register(event)
+        target = self._trace.frames[frame].parent if step.is_return else frame
+        if register is None or target < 0:
+            return
+        if step.name == ALLOC_STORAGE and isinstance(value, StorageValue):
+            self._storages.setdefault(id(value), []).append(StorageValue(value.size_bytes, value.device))
+        if type(value) in _HOLDERS and isinstance(value, np.ndarray) and id(root_of(value)) not in self._nodes:
+            self._make(step, frame, value)
+        self._put(target, register, value)
+
+    def _make(self, step: Step, frame: int, array: Array) -> None:
+        """Know the memory of a tensor that an instruction made."""
+        node = self._node_of_array(array)
+        source = self._registers[frame][step.storage] if step.storage >= 0 else None
+        if step.name == SHAPE_HEAP:
+            node.life = None
+        elif isinstance(source, StorageValue) and node.life is not None:
+            life = node.life
+            life.storage, life.offset = self._node_of(source).life, step.offset
+            node.children = (source,)
+            if life.storage is not None:
+                self._in_storage.setdefault(life.storage, set())
+
+    def _leave(self, frame: int, event: int) -> None:
+        if frame == 0:
+            self._hold(self._trace.result)
+        for value in self._registers[frame]:
+            if type(value) in _HOLDERS:
+                self._drop(value)
+        self._registers[frame] = []
+
+    def _put(self, frame: int, register: int, value: Value) -> None:
+        """Let a register hold a value."""
+        registers = self._registers[frame]
+        old = registers[register]
+        if type(value) is StorageValue and id(value) in self._storages:
+            value = self._storages[id(value)][-1]
+        registers[register] = value
+        if type(value) in _HOLDERS:
+            self._hold(value)
+            if isinstance(value, np.ndarray | StorageValue):
+                self._name(self._node_of(value).life, frame, register)
+        if type(old) in _HOLDERS:
+            self._drop(old)
+
+    def _name(self, life: Life | None, frame: int, register: int) -> None:
+        if life is None or len(life.names) >= _NAMES:
+            return
+        entry = self._trace.executable.functions[self._trace.frames[frame].function]
+        var = entry.register_vars[register] if register < len(entry.register_vars) else None
+        own = entry.param_names[register] if register < len(entry.param_names) else f"%{register}"
+        name = f"{entry.name}.{var.name if var is not None else own}"
+        if name not in life.names:
+            life.names.append(name)
+
+    def _hold(self, value: Value, *, is_given: bool = False) -> None:
+        stack: list[Value] = [value]
+        while stack:
+            item = stack.pop()
+            if type(item) not in _HOLDERS:
+                continue
+            node = self._node_of(item, is_given=is_given)
+            node.holders += 1
+            if node.holders == 1:
+                self._begin(node.life)
+                stack.extend(node.children)
+
+    def _drop(self, value: Value) -> None:
+        stack: list[Value] = [value]
+        while stack:
+            item = stack.pop()
+            if type(item) not in _HOLDERS:
+                continue
+            node = self._node_of(item)
+            node.holders -= 1
+            if node.holders == 0:
+                self._finish(node.life)
+                stack.extend(node.children)
+
+    def _begin(self, life: Life | None) -> None:
+        if life is None:
+            return
+        life.end = -1
+        if life.storage is None:
+            self._taken_bytes += life.size_bytes
+        else:
+            self._in_storage[life.storage].add(life)
+
+    def _finish(self, life: Life | None) -> None:
+        if life is None:
+            return
+        life.end = self._time
+        if life.storage is None:
+            self._taken_bytes -= life.size_bytes
+        else:
+            self._in_storage[life.storage].discard(life)
+            self._taken.pop(life, None)
+
+    def _node_of(self, item: Value, *, is_given: bool = False) -> _Node:
+        if isinstance(item, np.ndarray):
+            return self._node_of_array(item, is_given=is_given)
+        node = self._nodes.get(id(item))
+        if node is not None:
+            return node
+        match item:
+            case StorageValue(size_bytes=size_bytes, device=device):
+                node = _Node(self._new(Life("storage", size_bytes, self._time, self._pc, device=device)))
+            case Closure(captures=captures):
+                node = _Node(None, captures)
+            case AdtValue(fields=fields):
+                node = _Node(None, fields)
+            case RefValue():
+                # All that it ever holds counts from the start: a reference is alive about as long as its values.
+                node = _Node(None, tuple(value for _, value in item.versions))
+            case tuple():
+                node = _Node(None, tuple(item))
+            case _:
+                node = _Node(None)
+        self._nodes[id(item)] = node
+        return node
+
+    def _node_of_array(self, array: Array, *, is_given: bool = False) -> _Node:
+        root = root_of(array)
+        node = self._nodes.get(id(root))
+        if node is None:
+            node = self._nodes[id(root)] = _Node(None)
+            if not root.flags.writeable:
+                self._constants[id(root)] = root.nbytes
+            else:
+                device = array.place if isinstance(array, PlacedArray) else None
+                kind: Literal["tensor", "argument"] = "argument" if is_given else "tensor"
+                made = Life(kind, root.nbytes, self._time, self._pc, array.shape, str(array.dtype), device)
+                node.life = self._new(made)
+        return node
+
+    def _new(self, life: Life) -> Life:
+        self._lives.append(life)
+        return life
+
+    def _use(self, step: Step, frame: int, event: int) -> None:
+        """Note what the instruction reads and writes."""
+        registers = self._registers[frame]
+        for register in step.reads:
+            for array in arrays_in(registers[register], into_data=False):
+                self._read(array, event)
+        for root in self._changes.get(event, ()):
+            node = self._nodes.get(root)
+            if node is not None and node.life is not None:
+                self._written(node.life, event)
+
+    def _read(self, array: Array, event: int) -> None:
+        life = self._node_of_array(array).life
+        if life is None:
+            return
+        life.last_use = event
+        taken = self._taken.pop(life, None)
+        if taken is not None:
+            self._reuses.append(Reuse(life, *taken, event, self._pc))
+
+    def _written(self, life: Life, event: int) -> None:
+        life.first_write = event if life.first_write < 0 else life.first_write
+        life.last_use = event
+        self._taken.pop(life, None)
+        if life.storage is not None:
+            for other in self._in_storage[life.storage]:
+                if other is not life and other.first_write >= 0 and other.overlaps(life):
+                    self._taken[other] = life, event

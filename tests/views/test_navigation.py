@@ -1,0 +1,90 @@
+"""Ways through the app: the programs it offers, the browser's Back, keys, and large pictures."""
+
+import csv
+import io
+from pathlib import Path
+from urllib.parse import urlencode
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from benchmarks.bench_partition import network
+from relax_core.engine.samples import list_samples
+from relax_core.present.models import Pipeline, Stage
+from tests.views.pages import opened
+from views import PAGES
+from views.exports import stages_csv
+from views.state import Selection, to_address
+from views.tour import SYSTEMS, Stop, System
+
+START_MS = 40_000
+READABLE_PERCENT = 60
+STOPS = [(system, stop) for system in SYSTEMS for stop in system.stops]
+
+
+def _open_stage(page: Page, number: int) -> Locator:
+    row = page.locator(f"tr[data-stage='{number}']")
+    row.click(timeout=START_MS)
+    expect(row).to_have_attribute("aria-current", "step", timeout=START_MS)
+    return row
+
+
+def test_every_program_that_is_offered_exists_and_has_a_page() -> None:
+    known = {sample.path for sample in list_samples()}
+    assert {stop.screen.sample for _, stop in STOPS} <= known
+    assert {system.page for system in SYSTEMS} <= {file for file, _ in PAGES}
+    titles = [stop.title for _, stop in STOPS]
+    assert len(titles) == len(set(titles))
+
+
+@pytest.mark.parametrize(("system", "stop"), STOPS, ids=[stop.title for _, stop in STOPS])
+def test_a_program_that_is_offered_opens_whole_on_its_page(system: System, stop: Stop) -> None:
+    app = opened(Path(system.page).stem, stop.screen)
+    assert not app.error
+    assert len(app.get("bidi_component")) > 0
+
+
+def test_a_newcomer_is_offered_each_system_until_the_row_is_hidden() -> None:
+    app = opened("source", Selection(sample="relax/fib.py"))
+    assert not [item for item in app.button if str(item.key).startswith("tour.")]
+    app.query_params.clear()
+    del app.session_state["selection"]
+    app.run()
+    assert {f"tour.{system.name}" for system in SYSTEMS} <= {str(item.key) for item in app.button}
+    app.button(key="tour.hide").click().run()
+    assert not [item for item in app.button if str(item.key).startswith("tour.")]
+
+
+@pytest.mark.browser
+def test_back_leaves_the_page_and_forward_finds_the_stage_again(page: Page, app_url: str) -> None:
+    page.goto(f"{app_url}/?sample=seeds/print_closure2.py")
+    expect(page.locator(".root[data-title]")).to_have_count(1, timeout=START_MS)
+    page.get_by_role("link", name="Passes", exact=True).click()
+    _open_stage(page, 10)
+    entries = page.evaluate("history.length")
+    row = _open_stage(page, 11)
+    assert page.evaluate("history.length") == entries
+    page.go_back()
+    expect(page.get_by_role("button", name="Step through")).to_be_visible(timeout=START_MS)
+    page.go_forward()
+    expect(row).to_have_attribute("aria-current", "step", timeout=START_MS)
+    page.keyboard.press("?")
+    expect(page.get_by_role("dialog").get_by_text("step back")).to_be_visible(timeout=START_MS)
+
+
+@pytest.mark.browser
+def test_a_path_in_a_large_network_is_brought_into_sight(page: Page, app_url: str) -> None:
+    screen = Selection(sample="network.relay", text=network(300), table="acl", pair=50)
+    page.goto(f"{app_url}/partition?{urlencode(to_address(screen))}")
+    expect(page.locator(".node.blocked")).to_be_in_viewport(timeout=START_MS)
+    expect(page.locator("tr.on[data-pair='50']")).to_be_in_viewport()
+    percent = page.locator(".gtools span").inner_text()
+    assert int(percent.removesuffix("%")) >= READABLE_PERCENT
+
+
+def test_the_list_of_passes_is_offered_as_csv() -> None:
+    stages = (Stage(0, "Source", False, seconds=-1), Stage(1, "A, B", True, 3, 2, seconds=0.25, rewrite_count=4))
+    rows = list(csv.DictReader(io.StringIO(stages_csv(Pipeline(stages)))))
+    assert [row["pass"] for row in rows] == ["Source", "A, B"]
+    assert (rows[0]["changed"], rows[0]["seconds"]) == ("no", "")
+    assert (rows[1]["lines_added"], rows[1]["rewrites"], rows[1]["seconds"]) == ("3", "4", "0.250000")

@@ -1,0 +1,105 @@
+"""What a page asks for again when it runs again, and what is sent to the browser again when a step leaves a window."""
+
+import json
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from relax_core.engine.program import Program
+from relax_core.engine.protocol import Failure, Open, Request
+from relax_core.present.models import Status
+from views.replies import Replies
+
+ASK = """
+from relax_core.engine.program import Program
+from relax_core.engine.protocol import Open
+from views.connection import ask, run_again
+import streamlit as st
+
+if st.session_state.get("again"):
+    run_again()
+st.session_state["reply"] = ask(Open(Program(st.session_state.get("text", "a"))))
+"""
+STEPPER = """
+import streamlit as st
+from tests.views.harness_run import deep_run
+from views.widgets.stepper import stepper
+
+first = st.session_state.get("first", 0)
+stepper(deep_run(first), key="deep", at=first)
+"""
+
+
+class CountingClient:
+    """Answers everything with what it was asked, and counts; `a failure` fails."""
+
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+
+    def request(self, request: Open, **_: object) -> object:
+        self.asked.append(request.program.text)
+        return Failure("limit", "Failed", "") if request.program.text == "a failure" else request.program.text
+
+
+@pytest.fixture
+def client(monkeypatch: pytest.MonkeyPatch) -> CountingClient:
+    made = CountingClient()
+    replies = Replies()
+    monkeypatch.setattr("views.connection.client", lambda: made)
+    monkeypatch.setattr("views.connection._replies", lambda: replies)
+    return made
+
+
+def asking() -> AppTest:
+    return AppTest.from_string(ASK, default_timeout=20)
+
+
+def test_a_page_that_runs_again_asks_nothing_twice(client: CountingClient) -> None:
+    at = asking().run()
+    at.run()
+    assert client.asked == ["a"]
+    assert at.session_state["reply"] == "a"
+    at.session_state["text"] = "b"
+    at.run()
+    assert client.asked == ["a", "b"]
+    assert at.session_state["reply"] == "b"
+
+
+def test_a_failure_is_asked_for_again_and_so_is_everything_on_run_again(client: CountingClient) -> None:
+    at = asking()
+    at.session_state["text"] = "a failure"
+    at.run()
+    at.run()
+    assert client.asked == ["a failure"] * 2
+    at.session_state["text"] = "a"
+    at.run()
+    at.session_state["again"] = True
+    at.run()
+    assert client.asked == ["a failure"] * 2 + ["a"] * 2
+
+
+def test_only_the_latest_replies_are_kept() -> None:
+    replies = Replies()
+    requests: list[Request[Status]] = [Open(Program(str(number))) for number in range(20)]  # type: ignore[misc]
+    for number, request in enumerate(requests):
+        replies.keep(request, Status(is_well_formed=True, error_count=number))
+        assert replies.get(requests[0]) is not None
+    kept = [number for number, request in enumerate(requests) if replies.get(request) is not None]
+    assert kept[0] == 0
+    assert kept[1:] == list(range(20 - len(kept) + 1, 20))
+    assert len(kept) < 10
+
+
+def test_another_window_of_a_run_does_not_send_its_program_again() -> None:
+    at = AppTest.from_string(STEPPER, default_timeout=20).run()
+    window, program = (element.proto.bytes for element in at.get("bidi_component"))
+    head, model = map(json.loads, window.split(b"\n", 1))
+    given, base = map(json.loads, program.split(b"\n", 1))
+    assert given["gives"] == head["base"]
+    assert {"source", "instructions", "functions"} <= base.keys()
+    assert not base.keys() & model.keys()
+    at.session_state["first"] = 1000
+    at.run()
+    next_window, next_program = (element.proto.bytes for element in at.get("bidi_component"))
+    assert next_program == program
+    assert next_window != window

@@ -1,0 +1,37 @@
+"""The Learn page: each system of the app with the question that it answers, and programs that show its point."""
+
+import streamlit as st
+
+from relax_core.engine.protocol import Failure, Open
+from views.connection import ask, program_of, samples
+from views.frame import bar, page, status_line
+from views.state import selection
+from views.tour import SYSTEMS, System, go
+
+_INTRODUCTION = (
+    "RelaxScope reads what TVM prints, Relax, TIR or Relay, and needs no TVM. It shows what every pass makes of a "
+    "program, and runs it step by step. Open one of these, or paste a program of your own on the Source page."
+)
+
+
+def _show(system: System) -> None:
+    left, right = st.columns([3, 10], gap="medium")
+    with left:
+        st.markdown(f"**{system.name}**  \n:small[{system.question}]")
+    with right, st.container(key=f"learn.{system.name}"):
+        for number, stop in enumerate(system.stops):
+            key = f"learn.{system.name}.{number}"
+            with st.container(horizontal=True, vertical_alignment="center", key=f"{key}.row"):
+                go(system, stop, key)
+                st.markdown(stop.seen)
+
+
+with page():
+    with bar():
+        st.caption(f"{len(samples()):,} programs in the box at the left", width="content")
+    with st.container(key="learn", gap="medium"):
+        st.markdown(_INTRODUCTION)
+        for system in SYSTEMS:
+            _show(system)
+    source = ask(Open(program_of(selection())))
+    status_line(None if isinstance(source, Failure) else source.status)

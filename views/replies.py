@@ -1,0 +1,37 @@
+"""The latest replies of the worker: a page that runs again for a step or a selection asks for nothing twice."""
+
+from collections import OrderedDict
+from typing import TypeVar, cast
+
+from relax_core.engine.protocol import Failure, Request
+
+R = TypeVar("R")
+
+_KEPT = 6
+"""The most that a page asks for at once, for replies on long programs are large."""
+
+
+class Replies:
+    """Replies by request. A reply follows from its request alone; a failure may not, and is not kept."""
+
+    def __init__(self) -> None:
+        self._known: OrderedDict[object, object] = OrderedDict()
+
+    def get(self, request: Request[R]) -> R | None:
+        """Return the reply that was kept for an equal request."""
+        if request not in self._known:
+            return None
+        self._known.move_to_end(request)
+        return cast("R", self._known[request])
+
+    def keep(self, request: Request[R], reply: R | Failure) -> None:
+        """Keep a reply; the one that was asked for least lately is dropped."""
+        if isinstance(reply, Failure):
+            return
+        self._known[request] = reply
+        while len(self._known) > _KEPT:
+            self._known.popitem(last=False)
+
+    def clear(self) -> None:
+        """Forget all replies."""
+        self._known.clear()

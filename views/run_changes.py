@@ -1,0 +1,88 @@
+"""What the user changed while the program ran: taking a change, listing them, comparing with the first run."""
+
+import base64
+import binascii
+from collections.abc import Mapping
+from typing import Final
+
+import msgspec
+import streamlit as st
+
+from relax_core.engine.debug.requests import CompareValuesOf
+from relax_core.engine.program import ChangeAt
+from relax_core.engine.protocol import Failure, RunOf
+from relax_core.present.models import Problem
+from views.connection import ask
+from views.run_forms import show_comparison
+from views.run_program import changed_program, changes_of, unchanged_program, written
+from views.state import select, selection
+from views.widgets.stepper import StepperAction
+
+_ASKED: Final = "run.change"
+_FAULT: Final = "run.change.fault"
+
+
+def ask_for_change(action: StepperAction) -> None:
+    """Keep what the user wants to change until the page is drawn: the engine is asked then."""
+    try:
+        content = base64.b64decode(action.content, validate=True)
+    except binascii.Error:
+        content = b""
+    st.session_state[_ASKED] = ChangeAt(action.at, action.text, action.depth, action.is_in_place, content)
+
+
+def make_change() -> None:
+    """Run on with the change that the user asked for; one that does not fit is shown where it was written.
+
+    A change before others takes their place: the run that they belong to is another one from then on.
+    """
+    asked: ChangeAt | None = st.session_state.pop(_ASKED, None)
+    if asked is None:
+        return
+    current = selection()
+    before = () if current.unchanged else tuple(item for item in changes_of(current) if item.time <= asked.time)
+    changes = (*before, asked)
+    reply = ask(RunOf(msgspec.structs.replace(unchanged_program(), changes=changes), asked.time))
+    if isinstance(reply, Failure):
+        st.session_state[_FAULT] = (
+            asked.text,
+            reply.problems[0] if reply.problems else Problem("error", "", reply.title),
+        )
+        return
+    st.session_state.pop(_FAULT, None)
+    select(changes=written(changes), unchanged=0, time=asked.time)
+    # The bar, which is drawn by now, holds the address.
+    st.rerun()
+
+
+def fault() -> Mapping[str, object] | None:
+    """Return the change that did not fit, and why; it is said once."""
+    text, problem = st.session_state.pop(_FAULT, ("", None))
+    return {"text": text, "problem": problem} if problem is not None else None
+
+
+def changes_form() -> None:
+    """List what was changed, lead to the run without it, and compare the two."""
+    current = selection()
+    changes = changes_of(current)
+    if not changes:
+        return
+    count = f"{len(changes)} value{'' if len(changes) == 1 else 's'}"
+    with st.popover(f"Changed: {count}{' (not shown)' if current.unchanged else ''}"):
+        for number, change in enumerate(changes):
+            with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+                where = " in place" if change.is_in_place else ""
+                st.code(f"time {change.time}: {change.text}{where}", language=None)
+                st.button("Take back", key=f"run.change.{number}", on_click=_keep_first, args=(number,))
+        shows = st.toggle("Show the run without them", value=bool(current.unchanged), key="run.change.off")
+        if shows != bool(current.unchanged):
+            select(unchanged=int(shows))
+            st.rerun()
+        if st.button("Compare the two runs", key="run.change.compare", type="primary"):
+            show_comparison(ask(CompareValuesOf(unchanged_program(), -1, changed_program(), -1)))
+
+
+def _keep_first(count: int) -> None:
+    """Take back a change, and those behind it: they belong to the run that it made."""
+    changes = changes_of(selection())[:count]
+    select(changes=written(changes), unchanged=0)

@@ -1,0 +1,92 @@
+"""The program that the Run page runs: what is open, with the values that the user changed while it ran.
+
+The address holds the changes as `DIGEST;7.0:y = 0.5;9.1!:x[0] = nan`: the program that they belong to, then for each
+its time, the depth of its frame, `!` if it is in place, and its text. A file stays in the session:
+`7.0#DIGEST:y = file()`.
+"""
+
+import re
+from hashlib import sha256
+from typing import Final
+from urllib.parse import unquote
+
+import msgspec
+import streamlit as st
+
+from relax_core.engine.program import ChangeAt, Program
+from views.connection import program_of
+from views.state import Selection, selection
+
+_FILES: Final = "run.files"
+_ONE: Final = re.compile(
+    r"(?P<time>\d{1,12})\.(?P<depth>\d{1,6})(?P<place>!?)(?:#(?P<file>\w+))?:(?P<text>.*)", re.DOTALL
+)
+
+
+def run_program() -> Program:
+    """Return the program that is shown: with its changes, unless the user looks at the run without them."""
+    current = selection()
+    return unchanged_program() if current.unchanged else _with(current, changes_of(current))
+
+
+def unchanged_program() -> Program:
+    """Return the program as it runs without changes."""
+    return program_of(selection())
+
+
+def changed_program() -> Program:
+    """Return the program with its changes, whichever run is shown."""
+    current = selection()
+    return _with(current, changes_of(current))
+
+
+def _with(current: Selection, changes: tuple[ChangeAt, ...]) -> Program:
+    return msgspec.structs.replace(program_of(current), changes=changes)
+
+
+def changes_of(current: Selection) -> tuple[ChangeAt, ...]:
+    """Read the changes of an address; those of another program are dropped, as are those behind a file that is gone."""
+    digest, *parts = current.changes.split(";")
+    if digest != _digest(program_of(current)):
+        return ()
+    found: list[ChangeAt] = []
+    for part in parts:
+        change = _read(part)
+        if change is None:
+            break
+        found.append(change)
+    return tuple(found)
+
+
+def _read(part: str) -> ChangeAt | None:
+    fields = _ONE.fullmatch(part)
+    if fields is None:
+        return None
+    content = b"" if fields["file"] is None else _files().get(fields["file"])
+    if content is None:
+        return None
+    text = unquote(fields["text"])
+    return ChangeAt(int(fields["time"]), text, int(fields["depth"]), bool(fields["place"]), content)
+
+
+def written(changes: tuple[ChangeAt, ...]) -> str:
+    """Write changes for the address, the empty text if there are none; their files are kept in the session."""
+    return ";".join((_digest(program_of(selection())), *map(_written, changes))) if changes else ""
+
+
+def _written(change: ChangeAt) -> str:
+    file = ""
+    if change.content:
+        name = sha256(change.content).hexdigest()[:8]
+        st.session_state[_FILES] = {**_files(), name: change.content}
+        file = f"#{name}"
+    text = change.text.replace("%", "%25").replace(";", "%3B")
+    return f"{change.time}.{change.depth}{'!' if change.is_in_place else ''}{file}:{text}"
+
+
+def _files() -> dict[str, bytes]:
+    return st.session_state.get(_FILES, {})
+
+
+def _digest(program: Program) -> str:
+    return sha256(repr(program).encode("utf-8", "replace")).hexdigest()[:6]
