@@ -90,6 +90,9 @@ def _settle(domains: Domains) -> None:
             proof.say(holder, words)
 
 
+_UNDECIDED = "the default: no annotation"
+
+
 def _default(domains: Domains, default: Device) -> None:
     """Decide what no annotation reaches: results, then parameters, then let-bound values, then the rest."""
     proof = domains.proof
@@ -99,7 +102,7 @@ def _default(domains: Domains, default: Device) -> None:
         results = tuple(slots_of(arrow.result))
         for slot in results:
             if proof.fixed(slot) is None:
-                proof.fix(slot, default, function, "the default, as no annotation decides the result")
+                proof.fix(slot, default, function, _UNDECIDED)
         for param, domain in zip(function.params, arrow.params, strict=True):
             for slot in slots_of(domain):
                 if proof.fixed(slot) is None:
@@ -116,7 +119,6 @@ def _default(domains: Domains, default: Device) -> None:
         for slot in slots_of(known):
             if proof.fixed(slot) is None:
                 proof.unite(slot, target, let, "a value that is free is on the device of what the lets give")
-    words = "the default, as no annotation reaches it"
     for slot, node in enumerate(proof.node_of):
         if proof.fixed(slot) is None:
-            proof.fix(slot, default, node, words)
+            proof.fix(slot, default, node, _UNDECIDED)
