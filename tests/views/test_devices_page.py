@@ -67,7 +67,7 @@ def test_a_relax_module_is_offered_programs_in_relay() -> None:
 @pytest.mark.browser
 def test_a_value_is_explained_and_the_visits_replay(page: Page, app_url: str) -> None:
     page.goto(f"{app_url}/devices?sample={TWO}")
-    graph, tables = page.locator(".root[data-nodes]"), page.locator(".root[data-visit]")
+    graph, tables = page.locator(".root[data-nodes]").first, page.locator(".root[data-visit]").first
     expect(graph.locator("g.node.on-cat1")).to_have_count(4, timeout=START_MS)
     expect(graph.locator("g.edge.to-cat1")).to_have_count(1)
     tables.locator("tr[data-copy='0']").click()

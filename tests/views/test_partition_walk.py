@@ -15,13 +15,14 @@ pytestmark = pytest.mark.browser
 
 
 def graph_of(page: Page) -> Locator:
-    root = page.locator(".root[data-nodes]")
+    # While a page runs again, what it showed before may stand beside what it shows.
+    root = page.locator(".root[data-nodes]").first
     expect(root).to_be_visible(timeout=START_MS)
     return root
 
 
 def tables_of(page: Page) -> Locator:
-    root = page.locator(".root[data-regions]")
+    root = page.locator(".root[data-regions]").first
     expect(root).to_be_visible(timeout=START_MS)
     return root
 
