@@ -1,6 +1,7 @@
 """Start the app as a user does, for tests that drive it with a browser."""
 
 import os
+import shutil
 import signal
 import socket
 import subprocess
@@ -44,6 +45,17 @@ def serve(cwd: Path, app: Path = APP, python: str = sys.executable) -> Iterator[
         yield url
     finally:
         _stop(process)
+
+
+@contextmanager
+def serve_script(home: Path, text: str) -> Iterator[str]:
+    """Run a script of components with the app's static files and settings, in the empty folder `home`."""
+    for name in ("static", ".streamlit"):
+        shutil.copytree(APP.parent / name, home / name)
+    script = home / "harness.py"
+    script.write_text(f"import sys\nsys.path.insert(0, {str(APP.parent)!r})\n{text}")
+    with serve(home, script) as url:
+        yield url
 
 
 def _free_port() -> int:

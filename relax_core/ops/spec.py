@@ -55,6 +55,10 @@ class Param:
         return self.default is REQUIRED and not self.is_variadic
 
 
+NOT_COMPUTED: Final = (ValueError, TypeError, IndexError, ArithmeticError)
+"""What the meaning of an operator in NumPy raises on arguments that have no result."""
+
+
 class OpTypeError(Exception):
     """A call of an operator has no type: a code of block TY, the message, and a hint.
 

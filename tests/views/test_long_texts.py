@@ -1,14 +1,13 @@
 """Long texts in the browser: only the lines in sight are in the page, and a step changes a few elements."""
 
 import re
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from tests.app_server import serve
+from tests.app_server import serve_script
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 MOST_LINES = 300
@@ -36,15 +35,7 @@ _COUNT_CHANGES = """async ([root, key, count]) => {
 pytestmark = pytest.mark.browser
 
 
-@pytest.fixture(scope="module")
-def long_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """Serve a stepper with a function of 4,000 bindings, and a diff of as many lines."""
-    home = tmp_path_factory.mktemp("long")
-    shutil.copytree(REPOSITORY / "static", home / "static")
-    shutil.copytree(REPOSITORY / ".streamlit", home / ".streamlit")
-    script = home / "harness.py"
-    script.write_text(f"""import sys
-sys.path.insert(0, {str(REPOSITORY)!r})
+SCRIPT = f"""
 import streamlit as st
 from relax_core.present.diff import diff_texts
 from tests.views.harness_run import long_run
@@ -57,8 +48,13 @@ if st.query_params.get("show") == "diff":
     diff(diff_texts("a", "\\n".join(before), "b", "\\n".join(after)), key="diff", height="600px")
 else:
     stepper(long_run(), key="run", at=2000, height="800px")
-""")
-    with serve(home, script) as url:
+"""
+
+
+@pytest.fixture(scope="module")
+def long_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Serve a stepper with a function of 4,000 bindings, and a diff of as many lines."""
+    with serve_script(tmp_path_factory.mktemp("long"), SCRIPT) as url:
         yield url
 
 

@@ -5,9 +5,7 @@ import json
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from relax_core.engine.program import Program
 from relax_core.engine.protocol import Failure, Open, Request
-from relax_core.present.models import Status
 from views.replies import Replies
 
 ASK = """
@@ -28,6 +26,12 @@ from views.widgets.stepper import stepper
 first = st.session_state.get("first", 0)
 stepper(deep_run(first), key="deep", at=first)
 """
+
+
+class Asked(Request[int], frozen=True):
+    """A request for a number."""
+
+    number: int
 
 
 class CountingClient:
@@ -80,9 +84,9 @@ def test_a_failure_is_asked_for_again_and_so_is_everything_on_run_again(client: 
 
 def test_only_the_latest_replies_are_kept() -> None:
     replies = Replies()
-    requests: list[Request[Status]] = [Open(Program(str(number))) for number in range(20)]  # type: ignore[misc]
+    requests = [Asked(number) for number in range(20)]
     for number, request in enumerate(requests):
-        replies.keep(request, Status(is_well_formed=True, error_count=number))
+        replies.keep(request, number)
         assert replies.get(requests[0]) is not None
     kept = [number for number, request in enumerate(requests) if replies.get(request) is not None]
     assert kept[0] == 0

@@ -1,30 +1,21 @@
 """The components in headless Chromium: stepping, selecting, editing, comparing, hostile names."""
 
 import re
-import shutil
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from tests.app_server import serve
+from tests.app_server import serve_script
 
-REPOSITORY = Path(__file__).resolve().parents[2]
 pytestmark = pytest.mark.browser
 
 
 @pytest.fixture(scope="module")
 def harness_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """Serve the harness page; static files and settings lie beside the script, as they do for the app."""
+    """Serve the harness page."""
     home = tmp_path_factory.mktemp("harness")
-    shutil.copytree(REPOSITORY / "static", home / "static")
-    shutil.copytree(REPOSITORY / ".streamlit", home / ".streamlit")
-    script = home / "harness.py"
-    script.write_text(
-        f"import runpy, sys\nsys.path.insert(0, {str(REPOSITORY)!r})\nrunpy.run_module('tests.views.harness_app')\n"
-    )
-    with serve(home, script) as url:
+    with serve_script(home, "import runpy\nrunpy.run_module('tests.views.harness_app')\n") as url:
         yield url
 
 

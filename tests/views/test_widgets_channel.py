@@ -1,6 +1,7 @@
 """The Python side of the components: what is sent again, and what of the user's actions is believed."""
 
 import json
+from typing import Any
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -23,7 +24,7 @@ def app() -> AppTest:
     return AppTest.from_string(SCRIPT, default_timeout=20).run()
 
 
-def payload(at: AppTest) -> tuple[dict[str, object], dict[str, object]]:
+def payload(at: AppTest) -> tuple[dict[str, Any], dict[str, Any]]:
     data: bytes = at.get("bidi_component")[0].proto.bytes
     head, model = data.split(b"\n", 1)
     return json.loads(head), json.loads(model)
@@ -37,7 +38,7 @@ def select(at: AppTest, node: object, seq: int) -> AppTest:
 def test_a_payload_is_a_head_line_and_the_model() -> None:
     head, model = payload(app())
     assert model["svg"] == "<svg/>"
-    assert head["view"]["node"] == ["", 1]  # type: ignore[index]
+    assert head["view"]["node"] == ["", 1]
 
 
 def test_the_users_own_selection_is_not_sent_back() -> None:
@@ -57,10 +58,10 @@ def test_a_selection_made_elsewhere_is_sent_once_with_the_next_number() -> None:
     at.run()
     at.session_state["wanted"] = "n3"
     at.run()
-    assert payload(at)[0]["view"]["node"] == ["n3", 2]  # type: ignore[index]
+    assert payload(at)[0]["view"]["node"] == ["n3", 2]
     assert at.session_state["seen"] is None
     at.run()
-    assert payload(at)[0]["view"]["node"] == ["n3", 2]  # type: ignore[index]
+    assert payload(at)[0]["view"]["node"] == ["n3", 2]
 
 
 def test_the_same_selection_can_be_wanted_again_after_the_user_moved() -> None:
@@ -72,7 +73,7 @@ def test_the_same_selection_can_be_wanted_again_after_the_user_moved() -> None:
     at.run()
     at.session_state["wanted"] = "n3"
     at.run()
-    assert payload(at)[0]["view"]["node"] == ["n3", 3]  # type: ignore[index]
+    assert payload(at)[0]["view"]["node"] == ["n3", 3]
 
 
 @pytest.mark.parametrize("node", [7, None, ["n1"]], ids=["a number", "null", "a list"])
@@ -90,4 +91,4 @@ def test_a_component_that_is_there_again_is_sent_what_the_page_wants() -> None:
     # The page was left: its component reports nothing any more, and starts anew when the page is back.
     at.session_state["g"] = {}
     at.run()
-    assert payload(at)[0]["view"]["node"] == ["n5", 2]  # type: ignore[index]
+    assert payload(at)[0]["view"]["node"] == ["n5", 2]

@@ -19,7 +19,7 @@ from relax_core.ops.relay import RELAY_OPS
 from relax_core.ops.relay.operator_values import Evaluation, evaluated
 from relax_core.ops.relay.spec import RelayCall
 from relax_core.ops.relay.to_relax import to_relax
-from relax_core.ops.spec import OpTypeError
+from relax_core.ops.spec import NOT_COMPUTED, OpTypeError
 
 
 def evaluate_call(name: str, attrs: Mapping[str, AttrValue], args: tuple[Expr, ...]) -> Expr:
@@ -43,7 +43,7 @@ def evaluate_call(name: str, attrs: Mapping[str, AttrValue], args: tuple[Expr, .
     call = RelayCall(name, tuple(map(literal_type, args)), spec.with_defaults(attrs), args)
     try:
         return _literal(evaluated(to_relax(call), Evaluation(operator)))
-    except (ValueError, TypeError, IndexError, ArithmeticError, MemoryError) as error:
+    except (*NOT_COMPUTED, MemoryError) as error:
         raise OpTypeError("PS011", f"`{name}` cannot be computed: {error}") from error
 
 

@@ -36,6 +36,7 @@ from relax_core.ir.node import Node, preorder
 from relax_core.ir.prim import FloatImm, IntImm, StringImm
 from relax_core.ir.types import TensorType, TupleType, Type
 from relax_core.ops import OPS
+from relax_core.ops.spec import NOT_COMPUTED
 from relax_core.passes.core import NoOptions, Pass, PassContext
 from relax_core.passes.relax.effects import killed_vars
 from relax_core.passes.relax.functions import change_functions, join_blocks
@@ -104,7 +105,7 @@ class _Folding:
             return None
         try:
             value = _literal(spec.evaluate(known))
-        except (ValueError, TypeError, IndexError, ArithmeticError, MemoryError) as error:
+        except (*NOT_COMPUTED, MemoryError) as error:
             self.ctx.remark(call, "missed", f"{spec.short_name} is not folded: {error}")
             return None
         if value is not None:

@@ -6,6 +6,7 @@ type: lets, closures, constructors, match two patterns deep, references, tuples,
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from random import Random
 from typing import TypeAlias
 
@@ -92,7 +93,7 @@ class Writer:
         flat: list[Kind] = [INT, INT, BOOL, VECTOR, TREE]
         if depth == 0 or self.random.random() < 0.4:
             return self.random.choice(flat)
-        part: Callable[[], Kind] = lambda: self.kind(depth - 1, with_functions=with_functions)  # noqa: E731
+        part = partial(self.kind, depth - 1, with_functions=with_functions)
         names = ["tuple", "List", "Option", "Pair", *(["fn", "fn"] if with_functions else [])]
         match self.random.choice(names):
             case "List":
@@ -150,7 +151,7 @@ class Writer:
 
     def made(self, kind: Kind, scope: Scope, depth: int) -> str:
         """Return an expression by the operators or constructors of a type."""
-        part: Callable[[Kind], str] = lambda item: self.expr(item, scope, depth)  # noqa: E731
+        part = partial(self.expr, scope=scope, depth=depth)
         match kind:
             case ("int32",):
                 return self.integer(scope, depth)
@@ -266,11 +267,16 @@ class Writer:
         function = self.made(("fn", given, kind), scope, depth)
         return f"{{ let {name} = {function}; {name}({self.expr(given, scope, depth)}) }}"
 
+    def literal(self, given: Kind, result: Kind, *, scope: Scope, depth: int) -> str:
+        """Return a function literal."""
+        return self.made(("fn", given, result), scope, depth)
+
     def polymorphic(self, kind: Kind, scope: Scope, depth: int) -> str:
         """Return a call of a polymorphic function, of the program or of the prelude, or of a literal."""
-        part: Callable[[Kind], str] = lambda item: self.typed(item, scope, depth)  # noqa: E731
-        function: Callable[..., str] = lambda *items: self.made(("fn", *items), scope, depth)  # noqa: E731
+        part = partial(self.typed, scope=scope, depth=depth)
+        function = partial(self.literal, scope=scope, depth=depth)
         other = self.kind(1)
+        head, *parts = kind
         match self.random.randint(0, 6):
             case 0:
                 return f"@twice({function(kind, kind)}, {part(kind)})"
@@ -283,10 +289,10 @@ class Writer:
                 return f"@foldl({step}, {part(kind)}, {part(('List', other))})"
             case 3:
                 return f"@compose({function(other, kind)}, {function(INT, other)})({part(INT)})"
-            case 4 if kind[0] == "List":
-                return f"@map({function(other, kind[1])}, {part(('List', other))})"
-            case 4 if kind[0] == "tuple" and len(kind) == 3:
-                return f"@swap({part(('tuple', kind[2], kind[1]))})"
+            case 4 if head == "List":
+                return f"@map({function(other, parts[0])}, {part(('List', other))})"
+            case 4 if head == "tuple" and len(parts) == 2:
+                return f"@swap({part(('tuple', parts[1], parts[0]))})"
             case 5:
                 name, param = self.fresh("%h"), self.fresh("%p")
                 body = f"({param}, {self.expr(INT, scope, depth)})"
