@@ -4,6 +4,7 @@ See: tvm/src/relax/analysis/tir_op_pattern_kind.cc
 """
 
 from collections.abc import Iterable, Iterator
+from operator import is_
 
 from relax_core.analysis.fusion_graph import Kind
 from relax_core.ir.attrs import attr
@@ -120,7 +121,7 @@ def _is_product_sum(store: BufferStore) -> bool:
             a=BufferLoad(buffer=buffer, indices=indices),
             b=Binary(op="*", a=BufferLoad() as a, b=BufferLoad() as b),
         ):
-            is_same = buffer is store.buffer and all(map(_is, indices, store.indices))
+            is_same = buffer is store.buffer and all(map(is_, indices, store.indices))
             return is_same and all(set(store.indices) - _symbols(load.indices) for load in (a, b))
         case _:
             return False
@@ -137,7 +138,3 @@ def _symbols(indices: Iterable[PrimExpr]) -> set[PrimVar]:
 
 def _is_number(expr: PrimExpr, value: int) -> bool:
     return isinstance(expr, IntImm) and expr.value == value
-
-
-def _is(a: object, b: object) -> bool:
-    return a is b

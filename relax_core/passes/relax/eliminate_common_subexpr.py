@@ -5,6 +5,7 @@ See: tvm/src/relax/transform/eliminate_common_subexpr.cc
 
 from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
+from operator import is_
 from typing import Final, TypeVar, cast
 
 from relax_core.ir.expr import (
@@ -83,7 +84,7 @@ class _Sharing:
     def sequence(self, expr: SeqExpr) -> SeqExpr:
         blocks = tuple(map(self.block, expr.blocks))
         body = self.renamed(expr.body)
-        if body is expr.body and all(map(_is, blocks, expr.blocks)):
+        if body is expr.body and all(map(is_, blocks, expr.blocks)):
             return expr
         return self.rebuilt(expr, replace(expr, blocks=blocks, body=body))
 
@@ -105,7 +106,7 @@ class _Sharing:
         bindings = tuple(map(self.binding, block.bindings))
         if isinstance(block, DataflowBlock):
             self.leave(bindings, self.added(outer, count))
-        if all(map(_is, bindings, block.bindings)):
+        if all(map(is_, bindings, block.bindings)):
             return block
         return self.rebuilt(block, replace(block, bindings=bindings))
 
@@ -184,10 +185,6 @@ class _Sharing:
 
 def _is_output(binding: Binding) -> bool:
     return not isinstance(binding.var, DataflowVar)
-
-
-def _is(a: object, b: object) -> bool:
-    return a is b
 
 
 def _key(value: Expr) -> Hashable:

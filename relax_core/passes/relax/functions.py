@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from operator import is_
 
 from relax_core.ir.expr import (
     BindingBlock,
@@ -50,12 +51,8 @@ def change_functions(module: IRModule, ctx: PassContext, change: Callable[[Globa
 
 def with_definitions(module: IRModule, definitions: tuple[Definition, ...], ctx: PassContext) -> IRModule:
     """Return `module` with these definitions; the same object if they are its own."""
-    is_same = len(definitions) == len(module.definitions) and all(map(_is, definitions, module.definitions))
+    is_same = len(definitions) == len(module.definitions) and all(map(is_, definitions, module.definitions))
     return module if is_same else ctx.derive(replace(module, definitions=definitions), module)
-
-
-def _is(a: object, b: object) -> bool:
-    return a is b
 
 
 def join_blocks(node: Node) -> Node | None:

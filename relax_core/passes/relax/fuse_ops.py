@@ -5,6 +5,7 @@ See: tvm/src/relax/transform/fuse_ops.cc
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from operator import is_
 from typing import Final
 
 from relax_core.analysis.dataflow_fusion import dataflow_graph, prim_func_kinds, prim_func_of
@@ -79,7 +80,7 @@ class _Fusion:
                 bindings.append(node.bindings[item.index])
             elif node.bindings[item.index] is group[-1]:
                 bindings.extend(self.call(group))
-        if len(bindings) == len(node.bindings) and all(map(_is, bindings, node.bindings)):
+        if len(bindings) == len(node.bindings) and all(map(is_, bindings, node.bindings)):
             return None
         return DataflowBlock(tuple(bindings), span=node.span)
 
@@ -106,10 +107,6 @@ class _Fusion:
 
 def _is_function(group: list[Binding]) -> bool:
     return len(group) > 1 and any(prim_func_of(item) is not None for item in group)
-
-
-def _is(a: object, b: object) -> bool:
-    return a is b
 
 
 PASS = Pass(
