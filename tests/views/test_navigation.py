@@ -2,6 +2,7 @@
 
 import csv
 import io
+import re
 from pathlib import Path
 from urllib.parse import urlencode
 
@@ -26,6 +27,8 @@ def _open_stage(page: Page, number: int) -> Locator:
     row = page.locator(f"tr[data-stage='{number}']")
     row.click(timeout=START_MS)
     expect(row).to_have_attribute("aria-current", "step", timeout=START_MS)
+    # The address is written by the server: going back before would write it over another entry of the history.
+    expect(page).to_have_url(re.compile(rf"[?&]stage={number}\b"), timeout=START_MS)
     return row
 
 
