@@ -4,7 +4,7 @@ A check behind a store keeps LLVM from doing so, as the element has to be in mem
 Here the stop stores it before, so that memory holds just what it does without this.
 """
 
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterator, Mapping
 from contextlib import contextmanager
 
 from relax_core.ir.node import Node, postorder
@@ -37,13 +37,7 @@ def plan_accumulate(state: State, loop: For) -> Around | None:
     """Plan a loop that reads and writes an element which is the same in all of its rounds."""
     if loop.kind == "thread_binding" or has_jump(loop.body, "ret"):
         return None
-    nodes = [*postorder(loop.body)]
-    if any(_is_foreign(item) for item in nodes):
-        return None
-    accesses = [item for item in nodes if isinstance(item, BufferLoad | BufferStore)]
-    if any((storage := state.storage.get(item.buffer)) is None or storage.memory is not None for item in accesses):
-        return None
-    elements = [element for buffer in _updated(accesses) if (element := _element(state, loop, buffer, accesses))]
+    elements = elements_of(state, loop)
     if not elements:
         return None
     names = ", ".join(f"`{element.buffer.name}`" for element in elements)
@@ -52,12 +46,32 @@ def plan_accumulate(state: State, loop: For) -> Around | None:
     return Around(reason, lambda: _held(state, elements))
 
 
+def elements_of(state: State, loop: For) -> list[BufferLoad]:
+    """Return the elements that a loop updates over and over, as they are read before it."""
+    nodes = [*postorder(loop.body)]
+    if any(_is_foreign(item) for item in nodes):
+        return []
+    accesses = [item for item in nodes if isinstance(item, BufferLoad | BufferStore)]
+    if any((storage := state.storage.get(item.buffer)) is None or storage.memory is not None for item in accesses):
+        return []
+    return [element for buffer in _updated(accesses) if (element := _element(state, loop, buffer, accesses))]
+
+
 ACCUMULATE = Transform("accumulate", "What a loop adds up stays in a register until it is left", MODES, plan_accumulate)
 
 
 @contextmanager
-def _held(state: State, elements: "list[BufferLoad]") -> Generator[None]:
-    """Let the elements lie in registers, which LLVM makes of memory on the stack that has no other use."""
+def _held(state: State, elements: list[BufferLoad]) -> Generator[None]:
+    held = take(state, elements)
+    state.held.update(held)
+    yield
+    for buffer in held:
+        del state.held[buffer]
+    give_back(state, elements, held)
+
+
+def take(state: State, elements: list[BufferLoad]) -> dict[Buffer, Held]:
+    """Bring elements to the stack, in places that have no other use, of which LLVM makes registers."""
     code = state.code
     held: dict[Buffer, Held] = {}
     for element in elements:
@@ -68,13 +82,16 @@ def _held(state: State, elements: "list[BufferLoad]") -> Generator[None]:
         item = held[element.buffer] = Held(slot, pointer, storage)
         _move(state, storage, item.pointer, item.slot)
         code.stand_back(before)
-    state.held.update(held)
-    yield
+    return held
+
+
+def give_back(state: State, elements: list[BufferLoad], held: Mapping[Buffer, Held]) -> None:
+    """Bring elements to where they belong in memory."""
     for element in elements:
-        item = state.held.pop(element.buffer)
-        before = code.stand_at(element)
+        item = held[element.buffer]
+        before = state.code.stand_at(element)
         _move(state, item.storage, item.slot, item.pointer)
-        code.stand_back(before)
+        state.code.stand_back(before)
 
 
 def _move(state: State, storage: Storage, source: str, target: str) -> None:

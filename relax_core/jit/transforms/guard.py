@@ -22,6 +22,7 @@ from relax_core.jit.transforms.gather_read import gathers_inside
 from relax_core.jit.transforms.guard_bound import bound_of, limit_of
 from relax_core.jit.transforms.guard_ends import Rising, look_at_ends, read_rising
 from relax_core.jit.transforms.guard_read import Check, Scope, read_checks
+from relax_core.jit.transforms.guard_rows import TOGETHER, Rows, emit_rows, read_rows
 from relax_core.jit.transforms.guard_runs import Run, read_runs
 from relax_core.jit.transforms.guard_vectors import can_look, look
 from relax_core.jit.transforms.nest_values import enter_block
@@ -54,6 +55,10 @@ def plan_guard(state: State, loop: For) -> Plan | Refusal | None:
         if found is None:
             return Refusal("its number of rounds is data, and may be small")
         return Plan(_reason(found), _Guard(state, loop, found).emit)
+    rows = read_rows(state, loop, found)
+    if rows is not None:
+        reason = f"{_reason(found)}; {TOGETHER} rows are added up side by side"
+        return Plan(reason, _Guard(state, loop, found, rows).emit)
     if _has_long_rows(state, found):
         return None
     if _is_short(state, loop, found) and not _is_cheap(state, loop, found):
@@ -71,11 +76,12 @@ GUARD = Transform("guard", "Indices that are data are checked ahead, for many ro
 
 @dataclass(frozen=True, slots=True)
 class _Guard:
-    """Writes the code of a loop whose `checks` are made ahead."""
+    """Writes the code of a loop whose `checks` are made ahead; its rounds may be `rows` that run side by side."""
 
     state: State
     loop: For
     checks: Scope
+    rows: Rows | None = None
 
     def emit(self) -> None:
         """Write the code of the whole loop."""
@@ -91,6 +97,7 @@ class _Guard:
         # What rises is looked at in two places, however many rounds there are.
         looks = len(rising) < len([*self.checks.checks()]) and self.loop.var in _read_by(self.checks.parts)
         size = max(TILE // _look_count(state, self.checks.parts), 1) if looks else CHUNK
+        size = size if self.rows is None else TOGETHER
         careful, leave, head, tile, rest = (code.label(hint) for hint in ("careful", "done", "tiles", "tile", "rest"))
         before = code.block
         code.goto(head)
@@ -100,6 +107,7 @@ class _Guard:
         count = state.bounds.constant(self.loop.extent) or 0
         is_innermost = not any(isinstance(item, For) for item in postorder(self.loop.body))
         is_even = count >= MANY * size and count % size == 0 and (size == 1 or is_innermost)
+        is_even = is_even or self.rows is not None
         full = code.emit(f"add nuw nsw i64 {base}, {size}")
         end = full if is_even else least(state, full, counting.end)
         is_whole = f"icmp sle i64 {full}, {counting.end}" if is_even else f"icmp slt i64 {base}, {counting.end}"
@@ -132,7 +140,10 @@ class _Guard:
             code.start(fine)
             for check in checks:
                 state.assumed[check.key] = not check.conditions and state.assumed.get(check.key, True)
-        counted(state, self.loop, counting, state.lower_stmt)
+        if self.rows is None:
+            counted(state, self.loop, counting, state.lower_stmt)
+        else:
+            emit_rows(state, self.loop, self.rows, counting)
         state.assumed.clear()
         state.assumed.update(kept)
 
