@@ -13,7 +13,7 @@ from playwright.sync_api import Page, sync_playwright
 from benchmarks.script_texts import bindings
 from benchmarks.table import Row, Table
 from tests.app_server import serve
-from tests.conftest import CHROMIUM_ARGUMENTS, chromium_path
+from tests.browser import HEIGHT, WIDTH, started
 from views.state import Selection, to_address
 
 STEPS = 10
@@ -44,11 +44,15 @@ Times = dict[tuple[str, str, Literal["page", "frame"]], list[float]]
 def run() -> Table:
     """Open a short program and long ones in a page each, and step in turns: the bound is 100 ms to the page."""
     times: Times = {}
-    with tempfile.TemporaryDirectory() as folder, serve(Path(folder)) as url, sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=chromium_path(), args=CHROMIUM_ARGUMENTS)
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        serve(Path(folder)) as url,
+        sync_playwright() as playwright,
+        started(playwright) as browser,
+    ):
         pages: dict[str, Page] = {}
         for name, selection in _programs().items():
-            pages[name] = page = browser.new_page(viewport={"width": 1440, "height": 900})
+            pages[name] = page = browser.new_page(viewport={"width": WIDTH, "height": HEIGHT})
             page.goto(f"{url}/run?{urlencode(to_address(selection))}")
             page.locator("[data-at]").first.wait_for(timeout=OPEN_MS)
         for _ in range(ROUNDS):
@@ -57,7 +61,6 @@ def run() -> Table:
                 for command, key in COMMANDS.items():
                     for until, seconds in _step(page, key).items():
                         times.setdefault((name, command, until), []).extend(seconds)
-        browser.close()
     rows = tuple(
         Row(f"{name}: {command}, to the {until}", tuple(found)) for (name, command, until), found in times.items()
     )

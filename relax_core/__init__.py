@@ -10,6 +10,7 @@
     out = rc.evaluate(mod, "main", array)       # by definition, without passes; for Relay too
     text = rc.bisect_passes(mod, None, array).to_text()  # the first pass that changes the result
     text = rc.memory_report(mod, array).to_text()  # what is held in memory when, and what is used too late
+    text = rc.origins(mod).to_text(line=8)      # what a line became after each pass, in bytecode, in kernels
     text = rc.region_report(mod).to_markdown()  # compiler regions, what crosses their borders, what stayed apart
 
 The functions `check` and `pattern` stand before the subpackages of those names: `from relax_core.check.infer import
@@ -57,6 +58,7 @@ from relax_core.engine.api import (
 )
 from relax_core.engine.debug.differences import Tolerance
 from relax_core.engine.debug.host import binding_values, bisect_modules, bisect_passes, memory_report
+from relax_core.engine.origins_view import origins
 
 __all__ = [
     "CompileError",
@@ -89,6 +91,7 @@ __all__ = [
     "is_var",
     "match",
     "memory_report",
+    "origins",
     "parse",
     "parse_all",
     "partition",

@@ -59,8 +59,16 @@ def serve_script(home: Path, text: str) -> Iterator[str]:
 
 
 def _free_port() -> int:
+    """Return a port that for a minute only a server gets that asks for it by number, as Streamlit does.
+
+    While the system remembers the end of a connection, its port is not among those that are free for anybody.
+    """
     with socket.socket() as listener:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind(("127.0.0.1", 0))
+        listener.listen(1)
+        with socket.create_connection(listener.getsockname()):
+            listener.accept()[0].close()
         return listener.getsockname()[1]
 
 

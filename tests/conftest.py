@@ -6,39 +6,27 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from relax_core.jit.compilation.cache import VARIABLE
+from tests import browser
 from tests.app_server import serve
+from tests.browser import OpenPage, chromium_path
 from tests.golden_text import Golden
 
 PAGES = Path(__file__).parent / "views"
-CHROMIUM_NAMES = ("chromium", "chromium-browser", "google-chrome")
 COMPILER_NAMES = ("g++", "gcc", "clang++", "clang")
-CHROMIUM_ARGUMENTS = (
-    "--headless=new",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-)
-VIEWPORT_WIDTH, VIEWPORT_HEIGHT = 1440, 900
 
-# The same examples in every run; `HYPOTHESIS_PROFILE=default` looks for others.
-settings.register_profile("repeatable", derandomize=True, database=None)
+# The same examples in every run, however long a busy machine takes for them; `HYPOTHESIS_PROFILE=default` looks for
+# others.
+settings.register_profile(
+    "repeatable", derandomize=True, database=None, deadline=None, suppress_health_check=(HealthCheck.too_slow,)
+)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "repeatable"))
 
 # No test reads what another run left in the user's cache of compiled kernels, nor leaves anything there.
 os.environ[VARIABLE] = "off"
-
-
-def chromium_path() -> str | None:
-    """Find the installed Chromium or Chrome."""
-    return next(filter(None, map(shutil.which, CHROMIUM_NAMES)), None)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -56,7 +44,7 @@ def missing() -> dict[str, str]:
     """Name the markers whose tests cannot run on this machine, and say why."""
     found: dict[str, str] = {}
     if chromium_path() is None:
-        names = ", ".join(CHROMIUM_NAMES)
+        names = ", ".join(browser.NAMES)
         found["browser"] = f"Browser tests need Chromium and were deselected: none of {names} was found."
     if compiler_path() is None:
         names = ", ".join(COMPILER_NAMES)
@@ -95,15 +83,18 @@ def app_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 @pytest.fixture(scope="session")
 def chromium() -> Iterator[Browser]:
     """Start the installed Chromium once, without a window."""
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=chromium_path(), args=CHROMIUM_ARGUMENTS)
-        yield browser
-        browser.close()
+    with sync_playwright() as playwright, browser.started(playwright) as started:
+        yield started
 
 
 @pytest.fixture
-def page(chromium: Browser) -> Iterator[Page]:
+def open_page(chromium: Browser) -> Iterator[OpenPage]:
+    """Open tabs of a size and in a mode of their own."""
+    with browser.tabs(chromium) as opened:
+        yield opened
+
+
+@pytest.fixture
+def page(open_page: OpenPage) -> Page:
     """Open an empty tab of its own profile, 1440 x 900."""
-    context = chromium.new_context(viewport={"width": VIEWPORT_WIDTH, "height": VIEWPORT_HEIGHT})
-    yield context.new_page()
-    context.close()
+    return open_page()

@@ -35,7 +35,7 @@ COMPONENTS: Mapping[str, tuple[str, ...]] = MappingProxyType(
             "parts/run_memory",
             "parts/run_time",
         ),
-        "diff": ("parts/rows", "parts/find"),
+        "diff": ("parts/rows", "parts/find", "parts/wrap"),
         "pipeline": (),
         "inspector": (),
         "catalog": (),

@@ -2,12 +2,16 @@
 
 import re
 import threading
+from collections.abc import Generator
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as StillRunning
+from contextlib import contextmanager
+from contextvars import ContextVar
 from html import escape
 from typing import TypeVar
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from relax_core.engine.client import Client
 from relax_core.engine.protocol import Failure, Program, Progress, Request, Sample, Samples
@@ -22,6 +26,7 @@ _FIRST_WORD_SECONDS = 0.3
 _TICK_SECONDS = 0.1
 _WAITING = "Waiting for the worker."
 _CANCELLED = "cancelled"
+_PLACE: ContextVar[DeltaGenerator | None] = ContextVar("place", default=None)
 # The sample that an archive of inputs was uploaded for, and the archive: an address cannot hold it.
 _INPUTS = "inputs"
 # Only these passes read a table, so that a mistake in it concerns no other program.
@@ -38,6 +43,20 @@ def client() -> Client:
 def _replies() -> Replies:
     """Return the latest replies of this session's worker."""
     return Replies()
+
+
+@contextmanager
+def waiting_in(place: DeltaGenerator) -> Generator[None]:
+    """Say in `place` what is waited for, which a page has whether or not it waits.
+
+    If it stood among what the page shows, all that is below would be in another place when the page runs again and
+    need not wait: Streamlit would show it twice meanwhile, and make it anew without what the user has begun there.
+    """
+    before = _PLACE.set(place)
+    try:
+        yield
+    finally:
+        _PLACE.reset(before)
 
 
 def ask(request: Request[R]) -> R | Failure:
@@ -70,7 +89,8 @@ def _asked(request: Request[R]) -> R | Failure:
 def _wait_in_view(answer: "Future[R | Failure]", latest: list[Progress], request: Request[R]) -> R | Failure:
     # A page may wait for two requests of one type.
     key = _name(request)
-    place = st.empty()
+    outer = _PLACE.get()
+    place = st.empty() if outer is None else outer.empty()
     with place.container(horizontal=True, vertical_alignment="center", gap="small", key=f"busy.{key}"):
         st.button("Cancel", key=f"cancel.{key}", on_click=_cancel, args=(key,))
         words, said = st.empty(), st.empty()

@@ -6,10 +6,11 @@ from pathlib import Path
 from urllib.parse import urlencode
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from relax_core.engine.protocol import Sample
 from relax_core.present.models import Status
-from views.connection import client, samples
+from views.connection import client, samples, waiting_in
 from views.state import open_sample, open_text, selection, to_address
 
 _SHELL = Path(__file__).parent / "shell.css"
@@ -27,7 +28,14 @@ _KEYS = (
                 ("`Enter` `Esc`", "open a group, clear"),
             ),
         ),
-        ("Passes", (("`j` `k`", "next and previous pass"), ("`d`", "text, graph, both"), ("`u`", "hide unchanged"))),
+        (
+            "Passes",
+            (
+                ("`j` `k`", "next and previous pass"),
+                ("`d`", "text, graph, both"),
+                ("`u` `w`", "hide unchanged, wrap lines"),
+            ),
+        ),
     ),
     (
         (
@@ -54,25 +62,39 @@ _KEYS = (
 def page() -> Generator[None]:
     """Put the page into one column without gaps, under the product's style."""
     st.html(_SHELL)
-    with st.container(gap=None):
+    with st.container(gap=None), waiting_in(st.container(gap=None)):
         yield
 
 
 @contextmanager
-def bar() -> Generator[None]:
-    """The context bar: the sample first, then what the page adds, then sharing and keys."""
-    row = st.container(horizontal=True, vertical_alignment="center", gap="xsmall", key="ctx")
-    with row:
+def bar() -> Generator[DeltaGenerator]:
+    """The context bar: the sample first, then what the page adds, then sharing and keys.
+
+    Gives the place for the files that a page offers, below the address in the menu of sharing.
+    """
+    with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", key="ctx"):
         _sample_picker()
-        yield
+        added = st.container(horizontal=True, vertical_alignment="center", gap="xsmall", width="content")
         st.space("stretch")
-        _share()
+        menu = st.popover("Share", help="The address of this screen, and files")
+        address, files = menu.container(), menu.container()
         if st.button("?", key="bar.keys", help="Keys"):
             _show_keys()
+    with added:
+        yield files
+    # What the page adds may have changed the selection.
+    with address:
+        _share()
 
 
-def chip(text: str, color: str = "gray") -> None:
-    """Show a small label in a bar."""
+def note(text: str) -> None:
+    """Show a few words in a bar, which a narrow window leaves out."""
+    if text:
+        st.caption(text, width="content")
+
+
+def chip(text: str, color: str) -> None:
+    """Show a small label in a bar, which stays in a window of any width."""
     if text:
         st.badge(text, color=color)  # pyright: ignore[reportArgumentType]  # one of Streamlit's colour names
 
@@ -147,10 +169,9 @@ def upload() -> None:
 
 
 def _share() -> None:
-    with st.popover("Share"):
-        st.caption("This address reproduces the screen: text, passes, stage, node and time.")
-        base = (st.context.url or "").split("?")[0]
-        st.code(f"{base}?{urlencode(to_address(selection()))}", language=None, wrap_lines=True)
+    st.caption("This address reproduces the screen: text, passes, stage, node and time.")
+    base = (st.context.url or "").split("?")[0]
+    st.code(f"{base}?{urlencode(to_address(selection()))}", language=None, wrap_lines=True)
 
 
 @st.dialog("Keys", width="medium")

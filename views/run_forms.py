@@ -10,8 +10,9 @@ from relax_core.engine.debug.replies import ValuesCompared
 from relax_core.engine.debug.requests import CompareArchiveOf, CompareValuesOf, DumpOf, ProfileOf
 from relax_core.engine.protocol import Failure, SourceView
 from relax_core.jit.options import MODES
+from relax_core.present.origin_models import spans
 from relax_core.present.run_models import Run
-from views.connection import ask, inputs_of, keep_inputs, mode_of, sizes_of
+from views.connection import ask, inputs_of, keep_inputs, mode_of, sizes_of, waiting_in
 from views.run_program import run_program, unchanged_program
 from views.state import select, selection
 
@@ -133,7 +134,8 @@ def say(failure: Failure) -> None:
 
 @st.dialog("Profile", width="large")
 def _show_profile() -> None:
-    found = ask(ProfileOf(unchanged_program()))
+    with waiting_in(st.container()):
+        found = ask(ProfileOf(unchanged_program()))
     if isinstance(found, Failure):
         say(found)
         return
@@ -142,10 +144,12 @@ def _show_profile() -> None:
     runs = f"median of {found.rounds} run{'' if found.rounds == 1 else 's'}"
     st.caption(f"{found.seconds * 1e6:,.1f} µs in all, {runs}, instruction by instruction in the machine that steps.")
     rows = [
-        {"line": item.line, "share": item.share, "µs": item.seconds * 1e6, "runs": item.calls}
-        | {"text": item.text, "mostly": item.what}
+        {"line": item.line, "with": spans(item.others), "share": item.share, "µs": item.seconds * 1e6}
+        | {"runs": item.calls, "text": item.text, "mostly": item.what}
         for item in found.lines
     ]
+    if not any(item.others for item in found.lines):
+        rows = [{name: value for name, value in row.items() if name != "with"} for row in rows]
     _table(rows)
     text = profile_text(found)
     st.download_button("Download", text, file_name="profile.txt", key="run.profile.save", on_click="ignore")

@@ -2,11 +2,12 @@
 
 import streamlit as st
 
-from relax_core.engine.protocol import Failure, Inspect, Program
+from relax_core.engine.protocol import Failure, Inspect, Program, StopOf
 from relax_core.present.models import Inspector, Side
-from views import SOURCE
+from relax_core.present.run_models import Breakpoint
+from views import KERNELS, PASSES, RUN, SOURCE
 from views.connection import ask
-from views.state import go_to_line, open_group, select, selection
+from views.state import find_part, go_to_line, open_group, select, selection
 from views.widgets.graph import GraphAction
 from views.widgets.inspector import InspectorAction, inspector
 
@@ -44,8 +45,8 @@ def show_inspector(
         height=height,
         on_action=_on_inspector,
     )
-    if action is not None and action.kind == "line" and page != "source":
-        st.switch_page(SOURCE)
+    if action is not None:
+        _leave(page, action, program)
 
 
 def _on_inspector(action: InspectorAction) -> None:
@@ -54,5 +55,31 @@ def _on_inspector(action: InspectorAction) -> None:
             select(node=action.node)
         case "line":
             go_to_line(action.line)
+        case _:
+            pass
+
+
+def _leave(page: str, action: InspectorAction, program: Program) -> None:
+    """Follow a link to another page: a line to its text, a node to its pass, an instruction to its run."""
+    stage = int(action.node.partition("/")[0] or 0)
+    kind, _, rest = action.command.partition("/")
+    match action.kind, kind:
+        case "line", _ if page != "source":
+            st.switch_page(SOURCE)
+        case "select", _ if page == "source" and stage > 0:
+            select(stage=stage)
+            st.switch_page(PASSES)
+        case "select", _ if page == "passes" and stage > 0 and selection().stage not in (stage, stage + 1):
+            select(stage=stage)
+            st.rerun()
+        case "go", "run":
+            stop = ask(StopOf(program, 0, (Breakpoint(pc=int(rest)),)))
+            select(time=-1 if isinstance(stop, Failure) else stop.time, view="instruction")
+            st.switch_page(RUN)
+        case "go", "kernel":
+            line, _, name = rest.partition("/")
+            select(kernel=name, part=0, sizes="")
+            find_part(int(line))
+            st.switch_page(KERNELS)
         case _:
             pass

@@ -11,6 +11,7 @@ import streamlit as st
 _KEY = "selection"
 _WRITTEN = "address"
 _LINE = "source.line"
+_PART_OF = "kernels.line"
 _FIRST_VISIT = "first_visit"
 _MAX_TEXT = 400_000
 
@@ -129,6 +130,16 @@ def go_to_line(line: int) -> None:
     """Bring a line of the text into sight on the Source page."""
     _, number = line_to_show()
     st.session_state[_LINE] = (line, number + 1)
+
+
+def find_part(line: int) -> None:
+    """Let the Kernels page select the part of its kernel that a line of the text became."""
+    st.session_state[_PART_OF] = line
+
+
+def line_of_part() -> int:
+    """Return the line whose part of a kernel was asked for, once; 0 for none."""
+    return st.session_state.pop(_PART_OF, 0)
 
 
 def line_to_show() -> tuple[int, int]:

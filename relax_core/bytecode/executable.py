@@ -7,7 +7,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from relax_core.bytecode.isa import Instruction
+from relax_core.bytecode.isa import CallInstruction, Instruction
 from relax_core.ir.expr import Var
 from relax_core.ir.module import IRModule
 from relax_core.ir.node import Node
@@ -79,6 +79,14 @@ class Executable:
     def function_at(self, pc: int) -> FunctionEntry:
         """Return the VM function that holds the instruction at `pc`."""
         return next(f for f in self.functions if f.kind == "vm" and f.start <= pc < f.end)
+
+    def kernel_at(self, pc: int) -> str:
+        """Return the kernel that the instruction at `pc` calls, "" for any other instruction."""
+        match self.instructions[pc]:
+            case CallInstruction(function=function) if self.functions[function].kind == "kernel":
+                return self.functions[function].name
+            case _:
+                return ""
 
     def as_text(self) -> str:
         """Return the instruction listing in the format of TVM's `as_text()`."""

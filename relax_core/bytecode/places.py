@@ -2,7 +2,7 @@
 
 import re
 
-from relax_core.ir.expr import Expr, SeqExpr
+from relax_core.ir.expr import Expr, SeqExpr, VarBinding
 from relax_core.ir.node import Node
 from relax_core.ir.rewrite import RewriteLog
 from relax_core.source import Span
@@ -21,6 +21,11 @@ def result_node(body: Expr, log: RewriteLog) -> Node:
     result = SeqExpr((), body.body, span=last_statement(span))
     log.derive(result, (body, body.body))
     return result
+
+
+def parts(node: Node) -> tuple[Node, ...]:
+    """Return a node of the line table and what it computes: a value stems from more than its binding does."""
+    return (node, node.value) if isinstance(node, VarBinding) else (node,)
 
 
 def last_statement(span: Span) -> Span:

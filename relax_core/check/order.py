@@ -21,6 +21,9 @@ def components(
 
     `called` returns the globals that occur in a function.
     """
+    if len(module.definitions) == 1:
+        # A function alone is a component, whether it calls itself or not.
+        return ((module.definitions[0].var,),)
     definition_of = {item.var.name: item.var for item in module}
     callees = {
         item.var: tuple(definition_of[used.name] for used in called(item.function) if used.name in definition_of)

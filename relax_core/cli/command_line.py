@@ -6,6 +6,7 @@ import sys
 from collections.abc import Callable, Sequence
 
 from relax_core.cli.debugging import add_debugging
+from relax_core.cli.origins import add_origins
 from relax_core.cli.programs import add_programs
 from relax_core.cli.reports import add_reports
 from relax_core.cli.terminal import BAD_USAGE, INTERRUPTED, Engine, Run, UsageError, complain
@@ -61,5 +62,6 @@ def parser() -> argparse.ArgumentParser:
 
     add_programs(command)
     add_debugging(command)
+    add_origins(command)
     add_reports(command)
     return made_parser

@@ -4,21 +4,19 @@ from collections.abc import Callable
 
 import msgspec
 
-from relax_core.bytecode.executable import Executable
-from relax_core.bytecode.isa import CallInstruction
 from relax_core.diagnostics import CompileError, Diagnostic
 from relax_core.engine.protocol import KernelOf
 from relax_core.engine.study import Report, Study
-from relax_core.ir.expr import Call, GlobalVar, VarBinding
+from relax_core.ir.expr import GlobalVar
 from relax_core.ir.module import Definition, IRModule
 from relax_core.ir.prim import PrimVar
-from relax_core.ir.relay import Let
 from relax_core.jit.engine import Engine
 from relax_core.jit.kernel_views import kernel_views
 from relax_core.jit.lowering.symbols import shape_symbols
 from relax_core.present.code import without_header
 from relax_core.present.kernel_models import KernelView, SourceLine
 from relax_core.present.kernels import present_kernel
+from relax_core.present.origins import Lines, tir_lines
 from relax_core.printer.tvmscript import print_module
 from relax_core.source import Source
 
@@ -57,19 +55,14 @@ def kernel_view(
     alone = IRModule((Definition(GlobalVar(name), function),), name=executable.module.name)
     printed = without_header(print_module(alone, spelling=study.spelling))
     made = present_kernel(name, kernels, function, printed, views, sizes=chosen, processor=engine.target.processor)
-    return msgspec.structs.replace(made, origins=_origins(name, executable, study.parsed.source))
+    lines = Lines(executable.log, study.parsed.source)
+    served = lines.served(executable.module).get(name, frozenset())
+    found = tir_lines(printed, function, served, lines)
+    parts = (msgspec.structs.replace(part, origins=found.get(part.line, ())) for part in made.parts)
+    return msgspec.structs.replace(made, parts=tuple(parts), origins=_source_lines(served, study.parsed.source))
 
 
-def _origins(name: str, executable: Executable, source: Source) -> tuple[SourceLine, ...]:
+def _source_lines(served: frozenset[int], source: Source) -> tuple[SourceLine, ...]:
     """Return the lines of the text whose operators a kernel computes: those that its calls stem from."""
-    number = executable.index_of.get(name)
-    found: set[int] = set()
-    for instruction, node in zip(executable.instructions, executable.nodes, strict=True):
-        if isinstance(instruction, CallInstruction) and instruction.function == number:
-            parts = (node, node.value) if isinstance(node, VarBinding) else (node,)
-            origins = (origin for part in parts for origin in executable.log.ancestry(part))
-            spans = [origin.span for origin in origins if isinstance(origin, Call | VarBinding | Let)]
-            nearest = (executable.log.locate(node),)
-            found.update(span.line for span in (spans if any(spans) else nearest) if span and span.source is source)
     lines = source.text.split("\n")
-    return tuple(SourceLine(line, lines[line - 1].strip()) for line in sorted(found))
+    return tuple(SourceLine(line, lines[line - 1].strip()) for line in sorted(served))

@@ -16,6 +16,7 @@ from relax_core.present.catalog_models import Catalog, Form, Sheet, Tried
 from relax_core.present.device_models import DeviceOptions, DevicesView, WhyDevice
 from relax_core.present.kernel_models import KernelView
 from relax_core.present.models import Code, Diff, Graph, Inspector, Pipeline, Problem, StageDetail, Status
+from relax_core.present.origin_models import Origins
 from relax_core.present.partition_models import Lets, PartitionView
 from relax_core.present.region_models import RegionReport
 from relax_core.present.run_models import Breakpoint, PointList, Run, Tensor
@@ -193,6 +194,17 @@ class KernelOf(Request[KernelView], frozen=True):
     sizes: tuple[tuple[str, int], ...] = ()
 
 
+class OriginsOf(Request[Origins], frozen=True):
+    """Which lines of the source every line of what the program becomes stems from.
+
+    The LLVM IR and machine code are among it of the kernels that `line` became, and of the one that `layer` names.
+    """
+
+    program: Program
+    line: int = 0
+    layer: str = ""
+
+
 class Ast(Request[Code], frozen=True):
     """The tree of nodes as text, at a stage."""
 
@@ -313,6 +325,7 @@ AnyRequest: TypeAlias = (
     | ValueOf
     | Asm
     | KernelOf
+    | OriginsOf
     | Ast
     | Script
     | Check

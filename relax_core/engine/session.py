@@ -14,6 +14,7 @@ from relax_core.engine import (
     catalog_view,
     devices_view,
     kernel_view,
+    origins_view,
     partition_view,
     source_view,
     text_views,
@@ -45,6 +46,7 @@ from relax_core.engine.protocol import (
     Open,
     Operators,
     Opt,
+    OriginsOf,
     PartitionOf,
     PipelineOf,
     Program,
@@ -77,7 +79,7 @@ from relax_core.jit.engine import Engine
 from relax_core.jit.options import KernelOptions
 from relax_core.present.catalog import catalog
 from relax_core.present.catalog_models import Tried
-from relax_core.present.code import plain_code, printed_code, problems_of, without_header
+from relax_core.present.code import header_length, plain_code, printed_code, printed_text, problems_of
 from relax_core.present.diff import Page, diff_pages
 from relax_core.present.graph import compare_graph, function_graph, module_graph
 from relax_core.present.inspector import inspect
@@ -85,6 +87,7 @@ from relax_core.present.kernel_models import KernelView
 from relax_core.present.kernels import remarks_text
 from relax_core.present.models import Code, Graph, Inspector, Pipeline
 from relax_core.present.node_id import NodeId
+from relax_core.present.origin_models import Origins
 from relax_core.present.pipeline import present_detail, present_pipeline
 from relax_core.present.run import present_run
 from relax_core.present.run_models import PointList, Run
@@ -198,7 +201,7 @@ class Session:
                 return self._value(message, self._study(program), report)
             case Asm(program=program):
                 return self._asm(message, self._study(program), report)
-            case KernelOf(program=program):
+            case KernelOf(program=program) | OriginsOf(program=program):
                 return self._kernel(message, self._study(program), report)
             case Ast(program=program, stage=stage):
                 return self._tree(self._study(program), stage, report)
@@ -270,11 +273,11 @@ class Session:
         names = ("Source", *(item.pass_name for item in known))
         log = known[stage - 1].log if stage else text_views.NO_LOG
         diff = diff_pages(
-            Page(f"Before · {names[previous]}", without_header(before), study.index(previous)),
-            Page(f"After · {names[stage]}", without_header(after), study.index(stage)),
+            Page(f"Before · {names[previous]}", before, study.index(previous), header_length(before.text)),
+            Page(f"After · {names[stage]}", after, study.index(stage), header_length(after.text)),
             log,
         )
-        code = printed_code(after, study.index(stage), names[stage])
+        code = printed_text(after, study.index(stage), names[stage])
         if stage == 0:
             return StageView(text_views.SOURCE_DETAIL, diff, code)
         show = study.shower(stage, previous)
@@ -332,9 +335,13 @@ class Session:
             raise CompileError((Diagnostic("EN005", f"register %{message.register} holds no tensor then"),))
         return _page(cast("np.ndarray[Any, Any]", value), message)
 
-    def _kernel(self, message: KernelOf, study: Study, report: Report) -> KernelView:
-        engine = self._engine_of(study)
-        return kernel_view.kernel_view(message, study, report, self._is_cancelled.is_set, engine)
+    def _kernel(self, message: KernelOf | OriginsOf, study: Study, report: Report) -> KernelView | Origins:
+        means = study, report, self._is_cancelled.is_set, self._engine_of(study)
+        match message:
+            case OriginsOf():
+                return study.remembered(message, lambda: origins_view.origins_view(message, *means))
+            case KernelOf():
+                return kernel_view.kernel_view(message, *means)
 
     def _asm(self, message: Asm, study: Study, report: Report) -> Listing:
         executable = study.executable(report, self._is_cancelled.is_set)
@@ -348,7 +355,8 @@ class Session:
         prim_func = executable.kernels[name]
         kernel = self._engine_of(study).kernel(prim_func, name, executable.log, executable.kernels)
         if message.form == "remarks":
-            view = self._kernel(KernelOf(message.program, name), study, report)
+            stop, engine = self._is_cancelled.is_set, self._engine_of(study)
+            view = kernel_view.kernel_view(KernelOf(message.program, name), study, report, stop, engine)
             return Listing(plain_code(remarks_text(view), f"{name}, remarks"), kernels)
         if message.form == "llvm":
             return Listing(plain_code(kernel.optimized_ir(), f"{name}, LLVM IR", "llvm"), kernels)

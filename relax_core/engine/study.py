@@ -33,6 +33,7 @@ from relax_core.present.flow import Facts
 from relax_core.present.inspector import Scene
 from relax_core.present.life import what_is
 from relax_core.present.node_id import NodeIndex, index_nodes
+from relax_core.present.origins import Lines
 from relax_core.present.run import Recording
 from relax_core.present.words import prim_text
 from relax_core.printer.printed import Printed
@@ -319,6 +320,8 @@ class Study:
             self.end_line_of,
             self._instructions,
             relay_words if dialect_of(module) == "relay" else self._spell,
+            self._kernel_at,
+            Lines(self.log(), self.parsed.source).of,
             self.parsed.marks,
             self.parsed.noted_types,
         )
@@ -347,6 +350,9 @@ class Study:
                 texts.setdefault(item.node, printed.text[item.start : item.end])
             self._text_of_node[stage] = texts
         return self._text_of_node[stage]
+
+    def _kernel_at(self, pc: int) -> str:
+        return "" if self._executable is None else self._executable.kernel_at(pc)
 
     def _instructions(self, node: Node) -> tuple[int, ...]:
         if self._executable is None:

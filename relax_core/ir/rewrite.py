@@ -1,8 +1,9 @@
 """Rewriting that records itself: replacements, origins, and the way back to the user's text."""
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any, TypeAlias, TypeVar, cast
 
 from relax_core.ir.node import Node, children, map_children
@@ -34,14 +35,19 @@ class RewriteLog:
         self._noted: list[tuple[Any, ...]] = []
         """What is not worked out yet: one of the methods for that, with its arguments."""
         self._replacements: list[Replacement] = []
-        self._origins: dict[Node, tuple[Node, ...]] = {}
+        self._origins: dict[Node, Sequence[Node]] = {}
+        self._shared: dict[Node, tuple[Node, ...]] = {}
+        """What a node that stayed does besides its own work."""
 
     def replace(self, before: Node, after: Rewritten, rule: str, known: Iterable[Node] = ()) -> None:
         """Record that `rule` put `after` in the place of `before`; nodes in `known` are not new."""
         self._noted.append((RewriteLog._work_out_replacement, before, after, rule, tuple(known)))
 
-    def derive(self, new: Node, from_: tuple[Node, ...], rule: str = "") -> None:
-        """Record that `new`, with every node below it that has no place yet, was built from the nodes `from_`."""
+    def derive(self, new: Node, from_: Sequence[Node], rule: str = "") -> None:
+        """Record that `new`, with every node below it that has no place yet, was built from the nodes `from_`.
+
+        More may be added to a list `from_` until the log is read: a prim func serves calls that come later.
+        """
         self._noted.append((RewriteLog._work_out_derivation, new, from_, rule))
 
     def rebuilt(self, old: Node, new: Node) -> None:
@@ -56,13 +62,17 @@ class RewriteLog:
         """
         self._noted.append((RewriteLog._work_out_copies, pairs))
 
+    def share(self, kept: Iterable[Node], absorbed: Node) -> None:
+        """Record that the nodes `kept`, which stay as they are, also do what `absorbed` did, which goes."""
+        self._noted.append((RewriteLog._work_out_share, tuple(kept), absorbed))
+
     @property
     def replacements(self) -> list[Replacement]:
         """The applications of rules, in order."""
         self._work_out()
         return self._replacements
 
-    def _work_out(self) -> dict[Node, tuple[Node, ...]]:
+    def _work_out(self) -> dict[Node, Sequence[Node]]:
         """Return the origins with what was noted since they were last asked for."""
         noted, self._noted = self._noted, []
         for note, *arguments in noted:
@@ -71,14 +81,14 @@ class RewriteLog:
 
     def _work_out_replacement(self, before: Node, after: Rewritten, rule: str, known: tuple[Node, ...]) -> None:
         result = after if isinstance(after, tuple) else (after,)
-        made = _made(result, before, set(known), self._origins)
+        made = _made(result, (before,), {before, *children(before), *known}, self._origins)
         for new in made:
             self._origins.setdefault(new, (before,))
         self._same_place(result, (before,))
         self._replacements.append(Replacement(before, result, made, rule))
 
-    def _work_out_derivation(self, new: Node, from_: tuple[Node, ...], rule: str) -> None:
-        made = _made((new,), None, set(from_), self._origins)
+    def _work_out_derivation(self, new: Node, from_: Sequence[Node], rule: str) -> None:
+        made = _made((new,), from_, set(from_), self._origins)
         for item in made:
             self._origins.setdefault(item, from_)
         self._same_place((new,), from_)
@@ -93,7 +103,11 @@ class RewriteLog:
             if new is not old:
                 self._origins.setdefault(new, (old,))
 
-    def _same_place(self, made: tuple[Node, ...], from_: tuple[Node, ...]) -> None:
+    def _work_out_share(self, kept: tuple[Node, ...], absorbed: Node) -> None:
+        for node in kept:
+            self._shared[node] = (*self._shared.get(node, ()), absorbed)
+
+    def _same_place(self, made: tuple[Node, ...], from_: Sequence[Node]) -> None:
         """Record that a node with the very span of an old one, as `dataclasses.replace` makes it, stems from it."""
         for new in made:
             if new.span is not None and new not in from_ and any(new.span is old.span for old in from_):
@@ -101,15 +115,19 @@ class RewriteLog:
 
     def origins_of(self, node: Node) -> tuple[Node, ...]:
         """Return the nodes that `node` directly stems from, empty for a node of the input."""
-        return self._work_out().get(node, ())
+        return (*self._work_out().get(node, ()), *self._shared.get(node, ()))
 
     def ancestry(self, node: Node) -> tuple[Node, ...]:
         """Return `node` and all that it stems from, nearest first."""
-        found: dict[Node, None] = {node: None}
+        return self.ancestry_of((node,))
+
+    def ancestry_of(self, nodes: Iterable[Node]) -> tuple[Node, ...]:
+        """Return `nodes` and all that they stem from, nearest first."""
+        found = dict.fromkeys(nodes)
         origins = self._work_out()
-        queue = [node]
+        queue = list(found)
         for current in queue:
-            for origin in origins.get(current, ()):
+            for origin in chain(origins.get(current, ()), self._shared.get(current, ())):
                 if origin not in found:
                     found[origin] = None
                     queue.append(origin)
@@ -118,7 +136,7 @@ class RewriteLog:
     def descendants(self, nodes: Iterable[Node]) -> frozenset[Node]:
         """Return `nodes` and all that was made from them; linear in the size of the log."""
         made_from: defaultdict[Node, list[Node]] = defaultdict(list)
-        for new, old in self._work_out().items():
+        for new, old in chain(self._work_out().items(), self._shared.items()):
             for origin in old:
                 made_from[origin].append(new)
         found = set(nodes)
@@ -150,16 +168,16 @@ class RewriteLog:
             result._replacements.extend(log.replacements)
             for new, old in log._work_out().items():
                 result._origins.setdefault(new, old)
+            for kept, absorbed in log._shared.items():
+                result._shared[kept] = (*result._shared.get(kept, ()), *absorbed)
         return result
 
 
 def _made(
-    after: tuple[Node, ...], before: Node | None, known: set[Node], origins: dict[Node, tuple[Node, ...]]
+    after: tuple[Node, ...], from_: Sequence[Node], known: set[Node], origins: Mapping[Node, Sequence[Node]]
 ) -> tuple[Node, ...]:
-    """Nodes of `after` that are neither known, nor located, nor a part of `before`."""
-    if before is not None:
-        known.add(before)
-        known.update(children(before))
+    """Nodes of `after` that are neither known nor located, also those in a node with the very span of an old one."""
+    spans = {id(old.span) for old in from_ if old.span is not None}
     made: dict[Node, None] = {}
     stack = list(reversed(after))
     while stack:
@@ -168,7 +186,10 @@ def _made(
             continue
         if current.span is None:
             made[current] = None
-        stack.extend(child for child in reversed(children(current)) if child.span is None)
+        else:
+            # A graph shares nodes: each is looked into once.
+            known.add(current)
+        stack.extend(child for child in reversed(children(current)) if child.span is None or id(child.span) in spans)
     return tuple(made)
 
 

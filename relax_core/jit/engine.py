@@ -139,7 +139,10 @@ class Engine:
 
     def start(self, record: "ctypes.Array[ctypes.c_int64]") -> None:
         """Declare that a kernel runs with this error record."""
-        self._running[ctypes.addressof(record)] = record
+        number = ctypes.addressof(record)
+        # A cancellation may have come between the end of the last kernel with a record here and its `finish`.
+        self._cancelled.discard(number)
+        self._running[number] = record
         if self._is_cancelled():
             self.cancel()
 

@@ -14,6 +14,7 @@ from typing import Any, ClassVar, TypeAlias, cast
 from relax_core.ir.attrs import Attrs, AttrValue, attrs_of
 from relax_core.ir.expr import Expr, GlobalVar, Op, constant
 from relax_core.ir.types import Type
+from relax_core.pattern.type_text import read_type
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -53,9 +54,13 @@ class Pattern:
         """Match this if the operator, call or function has these attributes; lists may be given by their beginning."""
         return AttrPattern(self, attrs_of({key: _frozen(value) for key, value in attrs.items()}))
 
-    def has_type(self, type_: Type) -> "TypePattern":
-        """Match this if its type is equal to `type_`."""
-        return TypePattern(self, type_)
+    def has_type(self, type_: Type | str) -> "TypePattern":
+        """Match this if its type is equal to `type_`, which may be given as Relay writes it.
+
+        Raises:
+            ValueError: the text is no type.
+        """
+        return TypePattern(self, read_type(type_) if isinstance(type_, str) else type_)
 
     def has_dtype(self, dtype: str) -> "DataTypePattern":
         """Match this if it is a tensor of `dtype`."""

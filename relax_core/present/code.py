@@ -108,6 +108,11 @@ def printed_code(printed: Printed, index: NodeIndex, name: str) -> Code:
     return Code(printed.text, code_lines(printed.text, language), _ranges(spans, index), language=language, name=name)
 
 
+def printed_text(printed: Printed, index: NodeIndex, name: str) -> Code:
+    """Present a printed module as text alone, without lines to show and places of nodes."""
+    return Code(printed.text, language=_language_of(index), name=name)
+
+
 def language_of_text(source: Source) -> Literal["tvmscript", "relay"]:
     """Return the language that a text without a module is read as."""
     return "relay" if is_relay(source.text, source.name) else "tvmscript"
@@ -117,11 +122,21 @@ def _language_of(index: NodeIndex) -> Literal["tvmscript", "relay"]:
     return "relay" if dialect_of(index.module) == "relay" else "tvmscript"
 
 
+def header_length(text: str) -> int:
+    """Return the length of the comment lines on top of a printed module, which say what a file would import."""
+    start = 0
+    while start < len(text):
+        end = text.find("\n", start)
+        line = text[start:] if end < 0 else text[start:end]
+        if line and not line.startswith("#"):
+            return start
+        start += len(line) + 1
+    return 0
+
+
 def without_header(printed: Printed) -> Printed:
-    """Return a printed module without the comment lines on top, which say what a file would import."""
-    lines = printed.text.split("\n")
-    count = next((number for number, line in enumerate(lines) if line and not line.startswith("#")), 0)
-    cut = sum(len(line) + 1 for line in lines[:count])
+    """Return a printed module without the comment lines on top."""
+    cut = header_length(printed.text)
     if cut == 0:
         return printed
     ranges = (PrintedRange(max(item.start - cut, 0), item.end - cut, item.node) for item in printed.ranges)

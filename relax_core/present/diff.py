@@ -1,18 +1,20 @@
 """Two texts side by side: lines paired, changed tokens marked, moved lines found by their origins."""
 
+import re
 from bisect import bisect_left
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import cache
-from itertools import zip_longest
+from itertools import groupby, zip_longest
+from operator import itemgetter
 from typing import TypeAlias
 
 from relax_core.ir.node import Node
 from relax_core.ir.rewrite import RewriteLog
 from relax_core.present.code import tokenize
-from relax_core.present.models import Diff, DiffRow, DiffSide, Fold, Mark, Token
+from relax_core.present.models import Diff, DiffRow, DiffSide, Fold, Mark, Syntax, Token
 from relax_core.present.node_id import NodeIndex
 from relax_core.printer.printed import Printed
 from relax_core.source import Source
@@ -24,6 +26,7 @@ _PAIRED_LIMIT = 4_000
 _MATCHED_LIMIT = 250_000
 """Up to this product of line counts, lines are matched by SequenceMatcher, which finds more."""
 _FOLD_FROM, _CONTEXT = 12, 3
+_WORD = re.compile(r"\w+|\W")
 _Relation: TypeAlias = Callable[[int, int], bool]
 _Range: TypeAlias = tuple[int, int]
 _Difference: TypeAlias = tuple[int, int, int, int]
@@ -37,6 +40,8 @@ class Page:
     title: str
     printed: Printed
     index: NodeIndex
+    header: int = 0
+    """So many characters on top are not shown."""
 
 
 @dataclass(slots=True)
@@ -63,7 +68,7 @@ def diff_pages(before: Page, after: Page, log: RewriteLog) -> Diff:
         removed_count=sum(a == "removed" for a, _ in marks),
         changed_count=sum(b == "changed" for _, b in marks),
         moved_count=sum(b == "moved" for _, b in marks),
-        is_unchanged=before.printed.text == after.printed.text,
+        is_unchanged=before.printed.text[before.header :] == after.printed.text[after.header :],
     )
 
 
@@ -90,16 +95,27 @@ def _cut(text: str) -> list[tuple[str, tuple[Token, ...]]]:
 
 def _lines(page: Page) -> list[_Line]:
     """Return the lines of a page with the nodes whose text begins on them, the largest first."""
-    source = Source("", page.printed.text)
-    begun: dict[int, list[tuple[int, Node]]] = defaultdict(list)
-    for item in page.printed.ranges:
-        begun[source.line_column(item.start)[0]].append((item.end - item.start, item.node))
+    whole = page.printed.text[page.header :]
+    begun = _begun(whole, page)
     lines: list[_Line] = []
-    for number, (text, tokens) in enumerate(_cut(page.printed.text), 1):
+    for number, (text, tokens) in enumerate(_cut(whole)):
         nodes = tuple(node for _, node in sorted(begun[number], key=lambda found: -found[0]))
         ids = (page.index.id_of(node) for node in nodes)
         lines.append(_Line(text, tokens, nodes, next(filter(None, ids), "")))
     return lines
+
+
+def _begun(text: str, page: Page) -> list[list[tuple[int, Node]]]:
+    """Return for every line of `text` the nodes that begin on it, with the lengths of their texts."""
+    starts = Source("", text).line_starts
+    begun: list[list[tuple[int, Node]]] = [[] for _ in starts]
+    line = 0
+    # Ranges are in the order of their starts.
+    for start, end, node in page.printed.ranges:
+        while line + 1 < len(starts) and start - page.header >= starts[line + 1]:
+            line += 1
+        begun[line].append((end - start, node))
+    return begun
 
 
 def _blocks(old: list[str], new: list[str]) -> list[_Difference]:
@@ -245,7 +261,14 @@ def _likeness(a: str, b: str) -> float:
     a, b = a.strip(), b.strip()
     if not a or not b or a.startswith("def ") != b.startswith("def "):
         return 1.0 if a == b else 0.0
-    return SequenceMatcher(None, a, b, autojunk=False).ratio()
+    start, end = _common(a, b)
+    matcher = SequenceMatcher(None, a[start : len(a) - end], b[start : len(b) - end], autojunk=False)
+    total, same = len(a) + len(b), 2 * (start + end)
+    # The bounds are cheap, and most pairs of lines that are looked at are not alike.
+    for bound in (matcher.real_quick_ratio, matcher.quick_ratio):
+        if same + bound() * (total - same) < _ALIKE * total:
+            return 0.0
+    return (same + matcher.ratio() * (total - same)) / total
 
 
 def _moved(
@@ -303,44 +326,33 @@ def _side(lines: list[_Line], number: int, mark: Mark, tokens: tuple[Token, ...]
 def _highlighted(old: tuple[Token, ...], new: tuple[Token, ...]) -> tuple[tuple[Token, ...], tuple[Token, ...]]:
     """Mark the words that differ between two forms of a line."""
     left, right = _words(old), _words(new)
-    matcher = SequenceMatcher(None, [item.text for item in left], [item.text for item in right], autojunk=False)
+    texts = ([text for text, _ in words] for words in (left, right))
     changed_left: set[int] = set()
     changed_right: set[int] = set()
-    for tag, a, b, c, d in matcher.get_opcodes():
+    for tag, a, b, c, d in SequenceMatcher(None, *texts, autojunk=False).get_opcodes():
         if tag != "equal":
             changed_left.update(range(a, b))
             changed_right.update(range(c, d))
-    return _joined(left, changed_left.__contains__), _joined(right, changed_right.__contains__)
+    return _joined(left, changed_left), _joined(right, changed_right)
 
 
-def _words(tokens: tuple[Token, ...]) -> list[Token]:
-    """Cut tokens into words, blanks and single signs."""
-    words: list[Token] = []
-    for token in tokens:
-        piece = ""
-        for ch in token.text:
-            if piece and not (_is_word(piece[-1]) and _is_word(ch)):
-                words.append(Token(piece, token.syntax))
-                piece = ""
-            piece += ch
-        if piece:
-            words.append(Token(piece, token.syntax))
-    return words
+def _common(old: Sequence[str], new: Sequence[str]) -> tuple[int, int]:
+    """Count what two sequences have in common at their starts, and behind that at their ends."""
+    limit = min(len(old), len(new))
+    start = next((n for n in range(limit) if old[n] != new[n]), limit)
+    limit -= start
+    return start, next((n for n in range(limit) if old[-1 - n] != new[-1 - n]), limit)
 
 
-def _is_word(ch: str) -> bool:
-    return ch.isalnum() or ch == "_"
+def _words(tokens: tuple[Token, ...]) -> list[tuple[str, Syntax]]:
+    """Cut tokens into words and single signs."""
+    return [(word, token.syntax) for token in tokens for word in _WORD.findall(token.text)]
 
 
-def _joined(words: list[Token], is_changed: Callable[[int], bool]) -> tuple[Token, ...]:
-    result: list[Token] = []
-    for number, word in enumerate(words):
-        changed = is_changed(number)
-        if result and result[-1].syntax == word.syntax and result[-1].highlight == changed:
-            result[-1] = Token(result[-1].text + word.text, word.syntax, changed)
-        else:
-            result.append(Token(word.text, word.syntax, changed))
-    return tuple(result)
+def _joined(words: list[tuple[str, Syntax]], changed: set[int]) -> tuple[Token, ...]:
+    looks = ((words[number][1], number in changed) for number in range(len(words)))
+    runs = groupby(zip(words, looks, strict=True), key=itemgetter(1))
+    return tuple(Token("".join([text for (text, _), _ in run]), *look) for look, run in runs)
 
 
 def _folds(rows: tuple[DiffRow, ...]) -> tuple[Fold, ...]:

@@ -42,6 +42,7 @@ from relax_core.present.words import cut, dims_text, dtype_text, is_void, plural
 _USES_LIMIT = 50
 _TEXT_LIMIT = 2_000
 _TYPE_COLUMNS = 400
+_LINES_SHOWN = 8
 _DEFAULT_DEVICE = "cpu(0)"
 
 
@@ -132,9 +133,11 @@ def _facts(node: Node, value: Node, type_: Type | None, scene: Scene) -> list[In
     line = scene.end_line_of(node) if isinstance(node, SeqExpr) else scene.line_of(node)
     if line:
         where = _where(node, scene)
-        rows.append(
-            InspectorRow("Defined", (Part(f"line {line}", line=line), Part(where, "muted") if where else Part("")))
-        )
+        others = [other for other in scene.lines_of(node) if other != line and not isinstance(node, SeqExpr)]
+        links = (part for other in others[:_LINES_SHOWN] for part in (Part(", "), Part(str(other), line=other)))
+        more = Part(f" and {len(others) - _LINES_SHOWN} more" if len(others) > _LINES_SHOWN else "")
+        first = Part(f"line{'s' if others else ''} {line}", line=line)
+        rows.append(InspectorRow("Defined", (first, *links, more, Part(where, "muted"))))
     match value:
         case Call(op=Op(name="relax.call_tir"), args=(GlobalVar(name=name), *_)):
             link = Part(name, "code", node=_function_id(name, scene))

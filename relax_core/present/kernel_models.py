@@ -34,6 +34,8 @@ class KernelPart(msgspec.Struct, frozen=True, array_like=True):
     words: str
     line: int
     colour: str
+    origins: tuple[int, ...] = ()
+    """The lines of the user's text that it computes a part of."""
 
 
 class CompilerRemark(msgspec.Struct, frozen=True, array_like=True):

@@ -23,7 +23,8 @@ from relax_core.ir.expr import (
     VarBinding,
 )
 from relax_core.ir.module import IRModule
-from relax_core.ir.node import Node
+from relax_core.ir.node import Node, children
+from relax_core.ir.prim import PrimExpr
 from relax_core.ir.relay import Clause, Constructor, Let, Match, Pattern, RefCreate, RefRead, RefWrite
 from relax_core.ir.tir import Block, Buffer, BufferStore, For, PrimFunc
 from relax_core.ir.types import Type
@@ -59,6 +60,10 @@ class Scene:
     """Program counters of the instructions made from a node of the last module."""
     spell: Callable[[Type], str] = type_text
     """Writes a type as the user's text does."""
+    kernel_at: Callable[[int], str] = lambda _: ""
+    """The kernel that the instruction at a program counter calls, "" for any other instruction."""
+    lines_of: Callable[[Node], tuple[int, ...]] = lambda _: ()
+    """All lines of the user's text that a node stems from: several if passes made one node of several."""
     marks: Mapping[Node, str] = field(default_factory=_no_marks)
     """What the user's text says of the devices of nodes, such as `<cpu(0)>`."""
     noted: Mapping[Node, Type] = field(default_factory=_no_types)
@@ -178,12 +183,13 @@ def callee_words(value: Node) -> str:
 
 def life_rows(node: Node, scene: Scene) -> tuple[InspectorRow, ...]:
     """Follow a node from the source to the bytecode; runs of stages that leave it alone are one row."""
+    node = _followed(node, scene)
     chain = _through_stages(node, scene)
     rows: list[InspectorRow] = []
     first = chain[0]
     if first:
         line = scene.line_of(first[0])
-        rows.append(InspectorRow("Source", (Part("Source", "strong"),), f"line {line}" if line else ""))
+        rows.append(InspectorRow("Source", (Part("Source", "strong", line=line),), f"line {line}" if line else ""))
     quiet = 0
     for number, stage in enumerate(scene.stages, 1):
         old, new = chain[number - 1], chain[number]
@@ -196,15 +202,50 @@ def life_rows(node: Node, scene: Scene) -> tuple[InspectorRow, ...]:
         if quiet:
             rows.append(_quiet_row(quiet))
             quiet = 0
-        rows.append(InspectorRow(stage.pass_name, (Part(stage.pass_name, "strong"),), words, mark))
+        place = scene.indexes[number].id_of(new[0]) if new else ""
+        rows.append(InspectorRow(stage.pass_name, (Part(stage.pass_name, "strong", node=place),), words, mark))
     if quiet:
         rows.append(_quiet_row(quiet))
     last = chain[-1]
     pcs = sorted({pc for item in last for pc in scene.instructions_of(item)})
     if pcs:
-        words = f"instruction {pcs[0]}" if len(pcs) == 1 else f"instructions {', '.join(map(str, pcs[:6]))}"
-        rows.append(InspectorRow("Bytecode", (Part("Bytecode", "strong"),), words + (" …" if len(pcs) > 6 else "")))
-    return tuple(rows)
+        rows += _machine_rows(pcs, scene.line_of(node), scene)
+    return (*rows, *_own_kernel(node, scene))
+
+
+def _followed(node: Node, scene: Scene) -> Node:
+    """Return the binding or call that a name of an operator or a literal is a part of, else the node itself."""
+    if node not in scene.index.place_of:
+        return node
+    nodes = scene.index.nodes_of[scene.index.function_of(node)]
+    whole: Node | None = node
+    while isinstance(whole, Op | ExternFunc | GlobalVar | PrimValue | ShapeExpr | PrimExpr):
+        part = whole
+        whole = next((item for item in nodes if any(child is part for child in children(item))), None)
+    return node if whole is None else scene.index.node_of(whole)
+
+
+def _own_kernel(node: Node, scene: Scene) -> tuple[InspectorRow, ...]:
+    """Lead from a part of a prim func to the kernel that it is compiled to."""
+    name = scene.index.function_of(node) if node in scene.index.place_of else ""
+    functions = (index.module.find(name) for index in (scene.index, scene.indexes[-1]))
+    if not all(item is not None and isinstance(item.function, PrimFunc) for item in functions):
+        return ()
+    return (_kernel_row(name, scene.line_of(node)),)
+
+
+def _kernel_row(name: str, line: int) -> InspectorRow:
+    return InspectorRow("Kernel", (Part("Kernel", "strong", go=f"kernel/{line}/{name}"),), name)
+
+
+def _machine_rows(pcs: Sequence[int], line: int, scene: Scene) -> list[InspectorRow]:
+    """Lead to the instructions in a run, and to the kernels that they call."""
+    words = f"instruction {pcs[0]}" if len(pcs) == 1 else f"instructions {', '.join(map(str, pcs[:6]))}"
+    more = " …" if len(pcs) > 6 else ""
+    kernels = {name: pc for pc in reversed(pcs) if (name := scene.kernel_at(pc))}
+    first = next(iter(kernels.values()), pcs[0])
+    rows = [InspectorRow("Bytecode", (Part("Bytecode", "strong", go=f"run/{first}"),), words + more)]
+    return [*rows, *(_kernel_row(name, line) for name in sorted(kernels))]
 
 
 def _quiet_row(count: int) -> InspectorRow:

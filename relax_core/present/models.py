@@ -101,7 +101,7 @@ class Code(msgspec.Struct, frozen=True):
     """File name or title of the pane."""
 
 
-class DiffSide(msgspec.Struct, frozen=True):
+class DiffSide(msgspec.Struct, frozen=True, array_like=True):
     """One side of a row."""
 
     number: int
@@ -279,6 +279,8 @@ class Part(msgspec.Struct, frozen=True):
     """Link: selects this node."""
     line: int = 0
     """Link: goes to this line of the source."""
+    go: str = ""
+    """Link to another page: `run/PC` to the first time of an instruction, `kernel/LINE/NAME` to what it computes."""
     category: str = ""
     """Draws the symbol of this category (`cat0`) before the text."""
 

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Iterator
 from functools import partial
+from itertools import zip_longest
 from typing import TypeVarTuple
 
 from relax_core.ir.node import Node
@@ -80,17 +81,21 @@ class MarkingInk(Ink):
     def unmarked(self, marked: str) -> tuple[str, tuple[NodeRange, ...]]:
         """Return a whole text without its marks, and the ranges of the nodes in the order of their starts."""
         out: list[str] = []
-        ranges: list[NodeRange] = []
+        starts: list[int] = []
+        ends: list[int] = []
+        nodes: list[Node] = []
         open_slots: list[int] = []
         position = 0
-        for index, part in enumerate(_MARK.split(marked)):
-            if index % 2 == 0:
-                out.append(part)
-                position += len(part)
-            elif part == _CLOSING:
-                slot = open_slots.pop()
-                ranges[slot] = ranges[slot]._replace(end=position)
-            else:
-                open_slots.append(len(ranges))
-                ranges.append(NodeRange(position, position, self._nodes[int(part[1:-1])]))
-        return "".join(out), tuple(ranges)
+        parts = iter(_MARK.split(marked))
+        # A text and the mark behind it, in turn; behind the last text there is none.
+        for text, mark in zip_longest(parts, parts, fillvalue=""):
+            out.append(text)
+            position += len(text)
+            if mark == _CLOSING:
+                ends[open_slots.pop()] = position
+            elif mark:
+                open_slots.append(len(starts))
+                starts.append(position)
+                ends.append(position)
+                nodes.append(self._nodes[int(mark[1:-1])])
+        return "".join(out), tuple(map(NodeRange, starts, ends, nodes))

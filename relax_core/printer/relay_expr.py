@@ -144,6 +144,9 @@ class RelayPrinter:
         name = self.graph_names.get(expr)
         return Piece(expr, (name,) if name is not None else self._expr(expr))
 
+    def _type_arguments(self, call: Call) -> str:
+        return f"[{', '.join(map(self.type, call.type_args))}]" if call.type_args else ""
+
     def _arguments(self, args: tuple[Expr, ...], attrs: Attrs = ()) -> Iterator[Part]:
         yield "("
         shown: list[Part] = [self._place(item) for item in args]
@@ -165,8 +168,10 @@ class RelayPrinter:
                 yield f"meta[relay.Constant][{self.tensors.index_of(expr.data)}]" if text is None else text
             case Call() if is_leaf(expr):
                 yield self._place(expr.op)
+                yield self._type_arguments(expr)
             case Call():
                 yield self._place(expr.op)
+                yield self._type_arguments(expr)
                 if isinstance(expr.op, Call) and is_leaf(expr.op):
                     # `Leaf()` alone would be the value, not a call of it.
                     yield "()"

@@ -12,10 +12,12 @@ from typing import Any, Final, NoReturn
 
 import numpy as np
 
-from relax_core.bytecode.isa import CallInstruction
+from relax_core.bytecode.executable import Executable
+from relax_core.bytecode.isa import Argument, CallInstruction, ConstantRef, Immediate
 from relax_core.diagnostics import Diagnostic, RunError
 from relax_core.vm.convert import own_copies
 from relax_core.vm.decode import Code
+from relax_core.vm.heap import origins_of
 from relax_core.vm.liveness import live_registers, written
 from relax_core.vm.placed import PlacedArray, placed
 from relax_core.vm.recorder import FrameRecord, Injection, Memory, Recorder
@@ -38,6 +40,8 @@ class StoppedFrame:
     """Counted over the whole executable."""
     number: int
     dst: int
+    slot_origins: dict[int, str]
+    """What set the slots of its shape heap, for messages."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -129,7 +133,7 @@ def fork(trace: Trace, at: int, recorder: Recorder) -> Fork:
     _replay(recorder, old, at, [replace(frame, args=own) for frame, own in zip(frames, args, strict=True)], values)
     copies.add_past(recorder)
     lines = tuple(line for line in trace.output if line.time < at)
-    return Fork(tuple(_stopped(trace, stack, live)), lines)
+    return Fork(tuple(_stopped(trace, at, stack, live)), lines)
 
 
 def stack_at(trace: Trace, at: int) -> tuple[FrameState, ...]:
@@ -161,6 +165,7 @@ def made_frame(stopped: StoppedFrame, code: Code, start: int) -> Frame:
     registers = [*stopped.registers, *code.template[len(stopped.registers) :]]
     frame = Frame(stopped.function, code.steps, registers, start, stopped.dst, stopped.number)
     frame.pc = stopped.pc - start
+    frame.slot_origins = stopped.slot_origins
     return frame
 
 
@@ -186,13 +191,34 @@ def _refuse(trace: Trace, at: int, message: str, hint: str = "") -> NoReturn:
 
 
 def _stopped(
-    trace: Trace, stack: tuple[FrameState, ...], registers: Iterable[tuple[Value, ...]]
+    trace: Trace, at: int, stack: tuple[FrameState, ...], registers: Iterable[tuple[Value, ...]]
 ) -> Iterator[StoppedFrame]:
     dst = -1
     for state, held in zip(stack, registers, strict=True):
-        yield StoppedFrame(state.function, held, state.pc, state.frame, dst)
+        origins = origins_of(_calls(trace, at, state.frame))
+        yield StoppedFrame(state.function, held, state.pc, state.frame, dst, origins)
         index = written(trace.executable.instructions[state.pc])
         dst = -1 if index is None else index
+
+
+def _calls(trace: Trace, at: int, frame: int) -> Iterator[tuple[str, tuple[object, ...]]]:
+    """List the calls that a frame has made until time `at`: names, and arguments as far as the instructions tell."""
+    executable = trace.executable
+    for pc in trace.pcs[:at][trace.frame_ids[:at] == frame]:
+        instruction = executable.instructions[int(pc)]
+        if isinstance(instruction, CallInstruction):
+            arguments = tuple(_known(executable, item) for item in instruction.args)
+            yield executable.functions[instruction.function].name, arguments
+
+
+def _known(executable: Executable, argument: Argument) -> object:
+    match argument:
+        case Immediate(value=value):
+            return value
+        case ConstantRef(index=index):
+            return executable.constants[index]
+        case _:
+            return None
 
 
 def _replay(recorder: Recorder, old: Recorder, at: int, frames: list[FrameRecord], values: tuple[Value, ...]) -> None:

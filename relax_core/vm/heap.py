@@ -3,6 +3,7 @@
 A slot is an int64. A truth value lives in it as 0 or 1, a float as the bits of its float64.
 """
 
+from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -105,16 +106,40 @@ def _match_one(
 ) -> None:
     code, operand = how
     what, err, found = about
-    place = f"{what} of {place_words(err)}"
     if code == STORE:
         _slots(heap)[operand] = size
-        context.slot_origins[operand] = place
+        context.slot_origins[operand] = _origin(what, err)
     elif code == EQUAL_TO_IMMEDIATE and size != operand:
         _differs(about, str(operand), size, f"; the whole shape is {found}" if found else "")
     elif code == EQUAL_TO_SLOT and size != (expected := int(_slots(heap)[operand])):
         origin = context.slot_origins.get(operand)
         source = f", the value that {origin} gave" if origin else ", which the other dimensions give"
         _differs(about, f"{expected}{source}", size, "")
+
+
+def _origin(what: str, err: str) -> str:
+    return f"{what} of {place_words(err)}"
+
+
+def origins_of(calls: Iterable[tuple[str, Sequence[Any]]]) -> dict[int, str]:
+    """Return the words for what set each slot of a heap, of the calls that one run of a function has made until then.
+
+    A call is the name of the builtin and its arguments, of which only immediates and constants are looked at.
+    """
+    found: dict[int, str] = {}
+    for call in calls:
+        match call:
+            case "vm.builtin.alloc_shape_heap", _:
+                found.clear()
+            case "vm.builtin.match_shape", (_, _, _, *pairs, err):
+                for axis, (code, operand) in enumerate(zip(pairs[::2], pairs[1::2], strict=True)):
+                    if code == STORE:
+                        found[operand] = _origin(f"dimension {axis}", err)
+            case "vm.builtin.match_prim_value", (_, _, code, operand, err) if code == STORE:
+                found[operand] = _origin("the value", err)
+            case _:
+                pass
+    return found
 
 
 def _differs(about: tuple[str, str, str], expected: str, size: float, tail: str) -> None:

@@ -5,7 +5,10 @@ from dataclasses import replace
 from typing import Final
 
 from relax_core.bytecode.executable import Executable, FunctionEntry
+from relax_core.bytecode.isa import CallInstruction
+from relax_core.bytecode.places import parts
 from relax_core.diagnostics import Diagnostic, plural
+from relax_core.source import Span
 from relax_core.vm.stack import Frame
 from relax_core.vm.values import Value, describe
 
@@ -18,7 +21,10 @@ def located(executable: Executable, frames: Sequence[Frame], diagnostic: Diagnos
     if not frames:
         return diagnostic
     here = executable.span_of(frames[-1].absolute_pc)
-    span, related = diagnostic.span, list(diagnostic.related)
+    foreign = _foreign_spans(executable, frames[-1].absolute_pc)
+    span, related = diagnostic.span, [(words, here if at in foreign else at) for words, at in diagnostic.related]
+    if here is not None and span in foreign:
+        span = here
     if span is None:
         span = here
     elif here is not None and here != span:
@@ -28,6 +34,20 @@ def located(executable: Executable, frames: Sequence[Frame], diagnostic: Diagnos
         if call is not None:
             related.append((f"called in `{_name(executable, frame)}`", call))
     return replace(diagnostic, span=span, related=tuple(related))
+
+
+def _foreign_spans(executable: Executable, pc: int) -> frozenset[Span]:
+    """Return the places of other calls that the kernel serves which the instruction at `pc` calls.
+
+    A prim func that several operators share has the place of the first of them.
+    """
+    match executable.instructions[pc]:
+        case CallInstruction(function=function) if (kernel := executable.functions[function].node) is not None:
+            served, own = (executable.log.ancestry_of(nodes) for nodes in ((kernel,), parts(executable.nodes[pc])))
+            spans = [frozenset(node.span for node in nodes if node.span is not None) for nodes in (served, own)]
+            return spans[0] - spans[1]
+        case _:
+            return frozenset()
 
 
 def too_deep(executable: Executable, frames: Sequence[Frame], function: int) -> str:

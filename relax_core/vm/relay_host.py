@@ -7,6 +7,7 @@ from relax_core.ir.module import IRModule
 from relax_core.vm.convert import to_value
 from relax_core.vm.limits import Limits
 from relax_core.vm.placed import plain
+from relax_core.vm.relay_arguments import check_argument
 from relax_core.vm.relay_interpreter import Lambda, RelayInterpreter
 from relax_core.vm.values import ObjectValue, Value, map_leaves
 
@@ -45,6 +46,8 @@ def run_relay(module: IRModule, entry: str, args: tuple[Any, ...], limits: Limit
     params = function.params if isinstance(function, Function) else ()
     declared = [param.annotation for param in params] + [None] * max(0, len(args) - len(params))
     given = tuple(_given(arg, type_) for arg, type_ in zip(args, declared, strict=False))
+    for param, value in zip(params, given, strict=False):
+        check_argument(param, value, entry)
     return _to_host(interpreter.call(entry, given), interpreter)
 
 

@@ -52,6 +52,15 @@ HUGE = (
         return y
 """
 )
+LONG = (
+    HEADER
+    + """    @R.function
+    def main(x0: R.Tensor((4,), "float32")):
+"""
+    + "".join(f"        x{at + 1} = R.add(x{at}, x{at})\n" for at in range(50_000))
+    + """        return x50000
+"""
+)
 FOUR_ERRORS = (
     HEADER
     + """    @R.function

@@ -15,7 +15,7 @@ from relax_core.jit.engine import Engine
 from relax_core.jit.lowering.bounds import Bounds
 from relax_core.jit.lowering.polynomial import Interval
 from relax_core.jit.lowering.ranges import access_report
-from tests.jit.programs import compared, gather, index, integer, prim_func, tir_matmul
+from tests.jit.programs import compared, gather, index, integer, parsed, prim_func, tir_matmul
 from tests.jit.reference import OutOfRange, Reference, wrapped
 
 GUARD_BYTES = 256
@@ -184,6 +184,41 @@ def test_an_unsigned_index_is_not_taken_for_a_negative_one() -> None:
     out = np.zeros(1, "float32")
     with pytest.raises(RunError, match=r"Index\[i\] = 255, but Table has 4 elements"):
         ENGINE.kernel(gather("uint8"), "gather")(np.zeros(4, "float32"), np.array([255], "uint8"), out)
+
+
+@pytest.mark.parametrize(
+    ("value", "code"),
+    [("A[7] * 0", "JT010"), ("A[A[7] % 1]", "JT010"), ("A[7] - A[7]", "JT010"), ("(3 // A[0]) * 0", "JT011")],
+)
+def test_what_takes_no_part_in_a_value_is_checked_all_the_same(value: str, code: str) -> None:
+    text = f"def main(A: T.Buffer((4,), 'int32'), B: T.Buffer((1,), 'int32')):\n    B[0] = {value}\n"
+    with pytest.raises(RunError, match=code):
+        ENGINE.kernel(parsed(text), "main")(np.zeros(4, "int32"), np.zeros(1, "int32"))
+
+
+def test_a_product_of_many_terms_is_not_multiplied_out() -> None:
+    variables = [f"i{axis}" for axis in range(8)]
+    # Multiplied out, 8 factors of 8 terms have thousands of terms of 8 factors, which took minutes.
+    product = " * ".join([f"({' + '.join(variables)})"] * 8)
+    text = (
+        "def main(A: T.Buffer((2,), 'int64')):\n"
+        f"    for {', '.join(variables)} in T.grid({', '.join(['T.int64(2)'] * 8)}):\n"
+        f"        A[T.min({product}, T.int64(1))] = i0\n"
+    )
+    array = np.full(2, 5)
+    ENGINE.kernel(parsed(text), "main")(array)
+    assert array.tolist() == [0, 1]
+
+
+def test_repeated_squares_are_not_multiplied_out() -> None:
+    squares = "".join(f"        x{step + 1}: T.int64 = x{step} * x{step}\n" for step in range(40))
+    text = (
+        "def main(A: T.Buffer((2,), 'int64')):\n    for i in T.serial(T.int64(4)):\n"
+        f"        x0: T.int64 = i % T.int64(2)\n{squares}        A[x40] = i\n"
+    )
+    array = np.zeros(2, "int64")
+    ENGINE.kernel(parsed(text), "main")(array)
+    assert array.tolist() == [2, 3]
 
 
 def test_an_index_that_wraps_around_is_caught() -> None:

@@ -143,6 +143,7 @@ SPELLINGS = (
     ("has_shape([2], is_var())", "is_var().has_shape((2,))"),
     ("has_type('int32')", "wildcard().has_type((), 'int32')"),
     ("has_type('(int32, bool)')", "wildcard().has_type('(int32, bool)')"),
+    ("is_var().has_type(Tensor[(2, 3), int8])", "is_var().has_type((2, 3), 'int8')"),
     ("DominatorPattern(is_var(), wildcard(), is_constant())", "dominates(is_var(), wildcard(), is_constant())"),
     (
         "w = wildcard()\nw.redirect_to(is_op('abs')(w) | is_var())",
@@ -155,6 +156,12 @@ SPELLINGS = (
 def test_other_spellings_are_read(text: str, shown: str) -> None:
     assert show_pattern(parse_pattern(text)) == shown
     assert show_pattern(parse_pattern(shown)) == shown
+
+
+def test_a_type_is_given_as_text_in_python_too() -> None:
+    assert show_pattern(is_var().has_type("Tensor[(2, 3), int8]")) == "is_var().has_type((2, 3), 'int8')"
+    with pytest.raises(ValueError, match="no type of Relay"):
+        is_var().has_type("Tensr[(2), int8]")
 
 
 @settings(deadline=None)

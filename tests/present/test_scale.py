@@ -1,11 +1,11 @@
 """Long programs: what is shown of them stays small, and the same as for short ones."""
 
 from collections import Counter
-from time import process_time
 
 from relax_core.present.diff import diff_texts, line_counts
 from relax_core.present.graph import function_graph
 from relax_core.present.models import Graph
+from tests.counting import lines_of
 from tests.present.programs import facts_of, parsed
 
 
@@ -52,21 +52,14 @@ def test_a_weight_has_one_node_until_a_graph_is_too_large_to_follow_its_edges() 
 
 
 def test_lines_that_repeat_are_compared_in_linear_time() -> None:
-    def texts(count: int) -> tuple[str, str]:
-        before = "".join(f"v{number} = add(x)\n" for number in range(count))
+    def cost(count: int) -> int:
+        before = "".join(f"alloc = new()\nv{number} = add(x)\n" for number in range(count))
         after = "".join(f"alloc = new()\ncall(alloc)\nv{number} = alloc\n" for number in range(count))
-        return before, after
-
-    def seconds(count: int) -> float:
-        start = process_time()
-        assert line_counts(*texts(count)) == (3 * count, count)
-        return process_time() - start
-
-    def shortest(count: int) -> float:
-        return min(seconds(count) for _ in range(3))
+        assert line_counts(before, after) == (3 * count - 1, 2 * count - 1)
+        return lines_of(lambda: line_counts(before, after))
 
     # Quadratic time would make this 64.
-    assert shortest(16_000) / shortest(2_000) < 32
+    assert cost(4_000) / cost(500) < 16
 
 
 def test_a_long_text_is_compared_as_a_short_one() -> None:

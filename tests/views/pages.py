@@ -8,6 +8,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page
 from streamlit.testing.v1 import AppTest
 
+from tests.browser import rest
 from views.state import Selection, to_address
 
 REPOSITORY = Path(__file__).resolve().parents[2]
@@ -39,7 +40,8 @@ def sent_to(app: AppTest) -> Sent:
 
 def assert_accessible(page: Page, width: int) -> None:
     """Check that a page in a window of `width` pixels does not scroll sideways and breaks no serious rule of axe."""
+    rest(page)
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     found = Axe().run(page).response["violations"]
     serious = [item for item in found if item["impact"] in ("serious", "critical")]
-    assert [(item["id"], item["nodes"][0]["html"][:120]) for item in serious] == []
+    assert not serious, [(item["id"], item["nodes"][0]["html"][:120]) for item in serious]

@@ -1,15 +1,14 @@
 """Every page, light and dark: no serious rule of accessibility is broken, and it does not scroll sideways."""
 
 from pathlib import Path
-from typing import Literal
 
 import pytest
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import expect
 
+from tests.browser import Mode, OpenPage
 from tests.views.pages import assert_accessible
 from views import PAGES
 
-START_MS = 40_000
 CLOSURE = "sample=seeds/print_closure2.py"
 # A full screen of each page, and what is there when it is whole.
 SCREENS = {
@@ -32,12 +31,10 @@ def test_every_page_has_a_screen() -> None:
 @pytest.mark.parametrize("mode", ["light", "dark"])
 @pytest.mark.parametrize(("address", "whole"), SCREENS.values(), ids=SCREENS)
 def test_a_page_is_accessible_and_does_not_scroll_sideways(
-    chromium: Browser, app_url: str, address: str, whole: str, mode: Literal["light", "dark"]
+    open_page: OpenPage, app_url: str, address: str, whole: str, mode: Mode
 ) -> None:
-    context = chromium.new_context(viewport={"width": 1280, "height": 800}, color_scheme=mode)
-    page = context.new_page()
+    page = open_page(1280, 800, mode)
     page.goto(f"{app_url}/{address}")
-    expect(page.locator(whole).first).to_be_visible(timeout=START_MS)
-    expect(page.get_by_text("✓ Well-formed")).to_be_visible(timeout=START_MS)
+    expect(page.locator(whole).first).to_be_visible()
+    expect(page.get_by_text("✓ Well-formed")).to_be_visible()
     assert_accessible(page, 1280)
-    context.close()

@@ -7,7 +7,6 @@ from tests.views.pages import Sent, opened, sent_to
 from views.state import Selection
 
 TWO, MAP = "relay/devices.relay", "relay/map_three_times.relay"
-START_MS = 40_000
 
 
 def sent(selection: Selection) -> Sent:
@@ -68,14 +67,14 @@ def test_a_relax_module_is_offered_programs_in_relay() -> None:
 def test_a_value_is_explained_and_the_visits_replay(page: Page, app_url: str) -> None:
     page.goto(f"{app_url}/devices?sample={TWO}")
     graph, tables = page.locator(".root[data-nodes]").first, page.locator(".root[data-visit]").first
-    expect(graph.locator("g.node.on-cat1")).to_have_count(4, timeout=START_MS)
+    expect(graph.locator("g.node.on-cat1")).to_have_count(4)
     expect(graph.locator("g.edge.to-cat1")).to_have_count(1)
     tables.locator("tr[data-copy='0']").click()
     expect(tables.locator("tr[data-link]").last).to_contain_text("cpu(0)")
     expect(graph.locator("g.node.selected")).to_have_count(1)
 
     page.goto(f"{app_url}/devices?sample={MAP}&as_in=reported&visit=0")
-    expect(tables).to_have_attribute("data-visit", "0", timeout=START_MS)
+    expect(tables).to_have_attribute("data-visit", "0")
     page.keyboard.press("j")
     expect(tables).to_have_attribute("data-visit", "1")
     tables.locator("tr[data-function='tensor_expand_dims_float32_2_4']").click()

@@ -9,7 +9,7 @@ pytestmark = pytest.mark.browser
 def test_a_prim_value_and_a_rank_0_tensor_have_marks_of_their_own(page: Page, app_url: str) -> None:
     page.goto(f"{app_url}/run?sample=prim/packed_tensor_to_scalar.py&time=5")
     registers = page.get_by_role("table", name="Registers, newest frame first")
-    expect(registers).to_be_visible(timeout=40_000)
+    expect(registers).to_be_visible()
     for name, kind, mark, letter in (("total", "tensor0", "rank-0 tensor", "t"), ("alpha", "prim", "prim value", "P")):
         row = registers.locator(f"tr[data-kind={kind}]")
         expect(row).to_contain_text(name)

@@ -61,7 +61,7 @@ def long_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 def opened(page: Page, address: str, holds: str) -> Locator:
     page.goto(address)
     root = page.locator(".root[data-rev]").filter(has=page.locator(holds))
-    expect(root).to_be_visible(timeout=30_000)
+    expect(root).to_be_visible()
     return root
 
 

@@ -4,14 +4,19 @@ import re
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Locator, Page, expect
+from playwright.sync_api import Locator, Page, expect
 from streamlit.testing.v1 import AppTest
 
+from tests.browser import Mode, OpenPage
 from tests.views.pages import assert_accessible
 
+# What a button says of its click is there for a moment only: it is heard where it is said.
+_CLICK_AND_HEAR = """button => new Promise((hear) => {
+  new MutationObserver(() => hear(button.textContent)).observe(button, { childList: true });
+  button.click();
+})"""
 REPOSITORY = Path(__file__).resolve().parents[2]
 PAGE_FILE = str(REPOSITORY / "views" / "pages" / "operators.py")
-OPENS_MS = 40_000
 
 
 @pytest.mark.parametrize(
@@ -39,7 +44,7 @@ def opened(page: Page, url: str) -> Locator:
     """Go to an address of the page; give the root of its component."""
     page.goto(url)
     root = page.locator(".root[data-operator]")
-    expect(root).to_be_visible(timeout=OPENS_MS)
+    expect(root).to_be_visible()
     return root
 
 
@@ -56,20 +61,19 @@ def test_an_operator_is_searched_run_copied_and_opened(page: Page, app_url: str)
     expect(root.get_by_role("region", name="TIR")).to_contain_text("@T.prim_func")
 
     root.get_by_role("button", name="Run", exact=True).click()
-    expect(root.get_by_role("table", name="Run of the example")).to_contain_text("result.1", timeout=OPENS_MS)
+    expect(root.get_by_role("table", name="Run of the example")).to_contain_text("result.1")
     root.get_by_role("tab", name="LLVM IR").click()
-    expect(root.get_by_role("region", name="LLVM IR")).to_contain_text("define ", timeout=OPENS_MS)
+    expect(root.get_by_role("region", name="LLVM IR")).to_contain_text("define ")
     expect(page).to_have_url(re.compile("operator=topk"))
     expect(page).to_have_url(re.compile("view=llvm"))
     expect(page).to_have_url(re.compile("search=top"))
 
-    root.get_by_role("button", name="Copy").first.click()
-    expect(root.get_by_role("button", name="Copied")).to_be_visible()
+    assert root.get_by_role("button", name="Copy").first.evaluate(_CLICK_AND_HEAR) == "Copied"
     assert "R.topk(data, k=2)" in page.evaluate("navigator.clipboard.readText()")
     root.get_by_role("button", name="Open in Source").click()
-    expect(page.locator("textarea").first).to_have_value(re.compile("R.topk"), timeout=OPENS_MS)
+    expect(page.locator("textarea").first).to_have_value(re.compile("R.topk"))
     page.get_by_role("link", name="Operators").click()
-    expect(page.locator(".root[data-operator]")).to_have_attribute("data-operator", "topk", timeout=OPENS_MS)
+    expect(page.locator(".root[data-operator]")).to_have_attribute("data-operator", "topk")
 
 
 @pytest.mark.browser
@@ -94,19 +98,17 @@ def test_the_list_obeys_the_keyboard(page: Page, app_url: str) -> None:
 def test_the_example_opens_in_run(page: Page, app_url: str) -> None:
     root = opened(page, f"{app_url}/operators?operator=packed/libtorch_topk")
     root.get_by_role("button", name="Open in Run").click()
-    expect(page.locator(".root[data-at]")).to_be_visible(timeout=OPENS_MS)
+    expect(page.locator(".root[data-at]")).to_be_visible()
     expect(page).to_have_url(re.compile("packed_topk_pair"))
 
 
 @pytest.mark.browser
 @pytest.mark.parametrize(("width", "mode"), [(760, "dark"), (1600, "light")])
 def test_the_page_is_accessible_at_its_widest_and_its_narrowest(
-    chromium: Browser, app_url: str, width: int, mode: str
+    open_page: OpenPage, app_url: str, width: int, mode: Mode
 ) -> None:
-    context = chromium.new_context(viewport={"width": width, "height": 900}, color_scheme=mode)  # type: ignore[arg-type]
-    page = context.new_page()
+    page = open_page(width, 900, mode)
     root = opened(page, f"{app_url}/operators?operator=topk&sample=seeds/print_closure2.py")
     root.get_by_role("button", name="Run", exact=True).click()
-    expect(root.get_by_role("table", name="Run of the example")).to_be_visible(timeout=OPENS_MS)
+    expect(root.get_by_role("table", name="Run of the example")).to_be_visible()
     assert_accessible(page, width)
-    context.close()

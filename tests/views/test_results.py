@@ -12,7 +12,6 @@ from tests.views.pages import assert_accessible, opened, sent_to
 from views.connection import sizes_of
 from views.state import Selection, from_address, to_address
 
-OPENS_MS = 40_000
 FIRST = Selection(sample="relax/loop.py")
 
 
@@ -98,14 +97,14 @@ def test_inputs_are_those_of_a_file_until_another_sample_is_opened() -> None:
 @pytest.mark.browser
 def test_results_values_and_profile_are_looked_at(page: Page, app_url: str) -> None:
     page.goto(f"{app_url}/passes?sample=relax/loop.py")
-    page.get_by_role("button", name="Check results").click(timeout=OPENS_MS)
-    expect(page.get_by_role("img", name="Result: same").first).to_be_visible(timeout=OPENS_MS)
+    page.get_by_role("button", name="Check results").click()
+    expect(page.get_by_role("img", name="Result: same").first).to_be_visible()
     page.get_by_role("button", name="Values", exact=True).click()
-    expect(page.get_by_role("table", name="Values")).to_be_visible(timeout=OPENS_MS)
+    expect(page.get_by_role("table", name="Values")).to_be_visible()
     assert_accessible(page, 1440)
     page.goto(f"{app_url}/run?sample=relax/loop.py")
-    page.get_by_role("button", name="Profile").click(timeout=OPENS_MS)
-    expect(page.get_by_role("dialog").get_by_text(re.compile("median of"))).to_be_visible(timeout=OPENS_MS)
+    page.get_by_role("button", name="Profile").click()
+    expect(page.get_by_role("dialog").get_by_text(re.compile("median of"))).to_be_visible()
 
 
 @pytest.mark.browser
@@ -116,8 +115,8 @@ def test_a_frame_of_many_registers_is_shown_in_part(page: Page, app_url: str) ->
     address = "&".join(f"{name}={value}" for name, value in to_address(replace(FIRST, text=text, time=900)).items())
     page.goto(f"{app_url}/run?{address}")
     stepper = page.locator(".root[data-at]").first
-    expect(stepper).to_have_attribute("data-at", "900", timeout=OPENS_MS)
+    expect(stepper).to_have_attribute("data-at", "900")
     expect(stepper.get_by_text(re.compile("registers before, not shown"))).to_be_visible()
-    assert stepper.locator("[data-register]").count() == 200
+    expect(stepper.locator("[data-register]")).to_have_count(200)
     page.keyboard.press("b")
     expect(stepper).not_to_have_attribute("data-at", "900")

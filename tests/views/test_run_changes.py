@@ -2,17 +2,17 @@
 
 import re
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Page, expect
 from streamlit.testing.v1 import AppTest
 
 from relax_core.engine.program import ChangeAt
+from tests.browser import Mode, OpenPage
 from tests.views.pages import assert_accessible, opened, sent_to
 from views.state import Selection, from_address
 
-OPENS_MS = 40_000
 FIRST = Selection(sample="relax/loop.py", time=9)
 
 
@@ -98,16 +98,16 @@ def test_the_memory_is_asked_for_while_its_tab_is_open() -> None:
 @pytest.mark.browser
 def test_a_value_is_changed_in_the_browser(page: Page, app_url: str) -> None:
     page.goto(f"{app_url}/run?sample=relax/loop.py&time=9")
-    page.get_by_role("button", name="Change", exact=True).click(timeout=OPENS_MS)
+    page.get_by_role("button", name="Change", exact=True).click()
     form = page.get_by_role("group", name="Change a value")
     form.get_by_label("Its value").fill("nope")
     form.get_by_label("Its value").press("Enter")
-    expect(form.get_by_role("alert")).to_contain_text("there is no nope", timeout=OPENS_MS)
+    expect(form.get_by_role("alert")).to_contain_text("there is no nope")
     form.get_by_role("button", name="zeros()").click()
     expect(form.get_by_label("Its value")).to_have_value("zeros()")
     assert_accessible(page, 1440)
     form.get_by_role("button", name="Run on with this value").click()
-    expect(page.get_by_role("button", name=re.compile("^Changed: 1 value"))).to_be_visible(timeout=OPENS_MS)
+    expect(page.get_by_role("button", name=re.compile("^Changed: 1 value"))).to_be_visible()
     expect(page.get_by_role("table", name="Values")).to_contain_text("0.00")
     page.locator(".heat .cell").nth(1).dblclick()
     expect(form.get_by_label("What is changed")).to_have_value("x[0, 1]")
@@ -117,16 +117,13 @@ def test_a_value_is_changed_in_the_browser(page: Page, app_url: str) -> None:
 
 @pytest.mark.browser
 @pytest.mark.parametrize(("mode", "width"), [("light", 1440), ("dark", 390)])
-def test_the_memory_leads_to_the_steps(
-    chromium: Browser, app_url: str, mode: Literal["light", "dark"], width: int
-) -> None:
-    context = chromium.new_context(viewport={"width": width, "height": 900}, color_scheme=mode)
-    page = context.new_page()
+def test_the_memory_leads_to_the_steps(open_page: OpenPage, app_url: str, mode: Mode, width: int) -> None:
+    page = open_page(width, 900, mode)
     page.goto(f"{app_url}/run?sample=relax/storage_reused.py&time=1")
-    page.get_by_role("tab", name="Memory").click(timeout=OPENS_MS)
+    page.get_by_role("tab", name="Memory").click()
     root = page.locator(".root[data-at]").first
     boxes = page.locator(".memory-box")
-    expect(boxes).to_have_count(5, timeout=OPENS_MS)
+    expect(boxes).to_have_count(5)
     page.get_by_role("button", name="Step to the read").click()
     expect(root).to_have_attribute("data-at", "14")
     boxes.first.focus()
@@ -135,4 +132,3 @@ def test_the_memory_leads_to_the_steps(
     expect(root).to_have_attribute("data-at", "4")
     expect(boxes.nth(1)).to_have_accessible_name(re.compile("used after its storage was taken again"))
     assert_accessible(page, width)
-    context.close()

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from types import MappingProxyType
 
 import pytest
 from playwright.sync_api import Locator, Page, expect
@@ -9,6 +10,9 @@ from playwright.sync_api import Locator, Page, expect
 from tests.app_server import serve_script
 
 pytestmark = pytest.mark.browser
+
+# Components of a page of the harness, where there is more than one: a component that comes later may move the others.
+COMPONENT_COUNTS = MappingProxyType({"source": 3, "passes": 4})
 
 
 @pytest.fixture(scope="module")
@@ -20,10 +24,11 @@ def harness_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 
 def show(page: Page, url: str, what: str, name: str) -> Locator:
-    """Open a page of the harness; give the root of the component that holds `name`."""
+    """Open a page of the harness; give the root of the component that holds `name` when all of them are there."""
     page.goto(f"{url}/?show={what}")
+    expect(page.locator(".root[data-rev]")).to_have_count(COMPONENT_COUNTS.get(what, 1))
     root = page.locator(".root[data-rev]").filter(has=page.locator(name))
-    expect(root).to_be_visible(timeout=30_000)
+    expect(root).to_be_visible()
     return root
 
 
@@ -77,6 +82,25 @@ def test_a_breakpoint_stops_continue_in_both_directions(page: Page, harness_url:
     root.get_by_role("button", name="line 8: switch off").click()
     page.keyboard.press("F8")
     expect(root).to_have_attribute("data-at", "8")
+
+
+def test_a_condition_that_is_being_written_outlives_a_new_drawing(page: Page, harness_url: str) -> None:
+    faults: list[str] = []
+    page.on("pageerror", lambda error: faults.append(str(error)))
+    root = show(page, harness_url, "run", ".strip")
+    root.locator(".listing.source .g").nth(7).click(button="right")
+    condition = root.get_by_label("Condition of line 8")
+    condition.press_sequentially("x.sum() ")
+    # What the page answers draws the component anew, as this step does: neither takes the focus away.
+    root.locator("[data-step=into]").evaluate("button => button.click()")
+    expect(root).to_have_attribute("data-at", "1")
+    expect(condition).to_be_focused()
+    page.keyboard.type("> 3")
+    expect(condition).to_have_value("x.sum() > 3")
+    expect(root.locator("tr[data-point]")).not_to_contain_text("looking")
+    page.keyboard.press("Tab")
+    expect(root.locator("tr[data-point]")).to_contain_text("looking")
+    assert faults == []
 
 
 def test_a_breakpoint_on_a_line_without_code_moves_to_the_next_one(page: Page, harness_url: str) -> None:

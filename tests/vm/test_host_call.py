@@ -3,7 +3,8 @@
 import sys
 import threading
 from collections.abc import Callable
-from time import monotonic
+from time import perf_counter
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,8 @@ import pytest
 
 import relax_core as rc
 from relax_core.diagnostics import RunError
+from relax_core.vm import host_call
+from relax_core.vm import machine as machine_module
 from relax_core.vm.limits import Limits
 from relax_core.vm.machine import Machine
 from relax_core.vm.packed import Registry
@@ -191,19 +194,44 @@ def test_each_call_is_cancelled(machine: VirtualMachine) -> None:
         assert call(np.ones(1, "float32")) == 1
 
 
-def test_the_clock_begins_anew_with_each_call_and_stops_it() -> None:
-    machine = VirtualMachine(rc.build(rc.parse(TEXT, "m.py")), limits=Limits(seconds=0.2))
+class Clock:
+    """A clock that goes on by a second when the guard of a kernel looks at it, and stands still for all others."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+        self.is_going = False
+
+    def monotonic(self) -> float:
+        if self.is_going and threading.current_thread().name == "kernel guard":
+            self.now += 1.0
+        return self.now
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    """Let all machines look at another clock."""
+    made = Clock()
+    monkeypatch.setattr(host_call, "monotonic", made.monotonic)
+    monkeypatch.setattr(machine_module, "time", SimpleNamespace(monotonic=made.monotonic, perf_counter=perf_counter))
+    return made
+
+
+def test_the_clock_begins_anew_with_each_call_and_stops_it(clock: Clock) -> None:
+    machine = VirtualMachine(rc.build(rc.parse(TEXT, "m.py")), limits=Limits(seconds=10))
     call = machine["forever"]
     for _ in range(2):
-        end = monotonic() + 0.3
-        while monotonic() < end:
+        clock.is_going = False
+        for _ in range(4):
             assert call(np.ones(1, "float32")) == 1
+            clock.now += 9
         for thread in threading.enumerate():
             if thread.name == "kernel guard":
                 thread.join()
+        clock.is_going, began = True, clock.now
         with pytest.raises(RunError) as found:
             call(np.zeros(1, "float32"))
         assert [item.code for item in found.value.diagnostics] == ["VM005"]
+        assert clock.now - began >= 10
 
 
 def test_who_is_called_back_sees_the_frames() -> None:

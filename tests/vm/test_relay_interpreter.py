@@ -119,6 +119,28 @@ def test_a_wrong_call_is_refused(entry: str, args: tuple[Any, ...], code: str) -
     assert [item.code for item in caught.value.diagnostics] == [code]
 
 
+ONES = np.ones(2, "float32")
+REFUSED = (
+    ("another size", np.ones(3, "float32"), (1, True), "VM012"),
+    ("another rank", np.ones((2, 1), "float32"), (1, True), "VM011"),
+    ("another dtype", np.ones(2, "int32"), (1, True), "VM011"),
+    ("a tuple for a tensor", (ONES,), (1, True), "VM011"),
+    ("a tensor for a tuple", ONES, ONES, "VM011"),
+    ("a field too many", ONES, (1, True, 2), "VM011"),
+    ("a field of another size", ONES, (np.ones(2, "int32"), True), "VM011"),
+)
+
+
+@pytest.mark.parametrize(("first", "second", "code"), [case[1:] for case in REFUSED], ids=[case[0] for case in REFUSED])
+def test_an_argument_is_what_its_parameter_declares(first: Any, second: Any, code: str) -> None:
+    module = parsed("def @main(%x: Tensor[(2), float32], %t: (int32, bool), %y: Tensor[(?), float32]) { (%x, %t, %y) }")
+    assert plain(rc.evaluate(module, "main", ONES, (1, True), np.ones(5, "float32")))[1] == (1, True)
+    with pytest.raises(RunError) as caught:
+        rc.evaluate(module, "main", first, second, ONES)
+    (told,) = caught.value.diagnostics
+    assert (told.code, told.span is not None) == (code, True)
+
+
 def test_data_prints_its_constructors() -> None:
     assert str(listed([1, 2])) == "Cons(1, Cons(2, Nil))"
     assert str(AdtValue("Some", 0, (AdtValue("Pair", 0, ((1, 2),)),))) == "Some(Pair((1, 2)))"

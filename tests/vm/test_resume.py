@@ -271,6 +271,38 @@ def test_a_program_that_stopped_by_an_error_goes_on_with_another_value() -> None
     np.testing.assert_array_equal(np.asarray(other.result), [4, 4])
 
 
+DIFFERING = (
+    HEAD
+    + """@I.ir_module
+class Module:
+    @R.function(pure=False)
+    def main(x: R.Tensor(("n",), "float32"), k: R.Prim("int64")):
+        n = T.int64()
+        m = T.int64()
+        y = R.call_packed("custom_print", x, sinfo_args=R.Object())
+        z = R.match_cast(x, R.Tensor((m,), "float32"))
+        w = R.concat((x, z), axis=0)
+        _ = R.call_packed("custom_print", w, sinfo_args=R.Object())
+        v = R.call_pure_packed("custom_pair", w, w, sinfo_args=R.Object())
+        u = R.match_cast(v, R.Tensor((m, n), "float32"))
+        return u
+"""
+)
+
+
+def test_a_run_that_goes_on_says_what_gave_a_dimension() -> None:
+    registry = Registry()
+    registry.register("custom_print", lambda _: None)
+    registry.register("custom_pair", lambda a, b: np.stack((a, b)), is_pure=True)
+    trace = run_text(DIFFERING, np.ones(3, np.float32), 1, registry=registry, engine=ENGINE)
+    assert trace.error is not None
+    assert "the value that dimension 0 of " in trace.error.message
+    for at in range(len(trace) + 1):
+        other = Machine(trace.executable, engine=ENGINE, registry=registry).resume(trace, at)
+        assert other.error is not None
+        assert other.error.render() == trace.error.render()
+
+
 REFUSED: list[tuple[str, str, str]] = [
     ("y", "VM051", "a place, `=` and a value"),
     ("y == 1", "VM051", "a place, `=` and a value"),

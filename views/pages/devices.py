@@ -10,7 +10,7 @@ from relax_core.present.models import Graph
 from relax_core.present.target_marks import NONE, category_of
 from views.connection import ask, program_of
 from views.failures import show_failure, show_offer
-from views.frame import bar, page, status_line
+from views.frame import bar, note, page, status_line
 from views.heights import pane_height, stacked_height
 from views.selecting import on_graph
 from views.state import opened_groups, select, selection
@@ -93,31 +93,25 @@ def _choose_options() -> None:
         label_visibility=folded,
         width=140,
     )
-    st.caption("As in", width="content")
+    note("As in")
     st.segmented_control("As in", _AS_IN, key="devices.as_in", on_change=changed, label_visibility=folded)
-    st.toggle("Clone", key="devices.clone", on_change=changed, help="Clone a function that is used on two devices")
-    if options.as_in == "reported":
-        st.selectbox("Visits", _VISITS, key="devices.visits", on_change=changed, label_visibility=folded, width=150)
-        st.selectbox(
-            "Limit of visits",
-            _LIMITS,
-            key="devices.limit",
-            format_func=lambda number: f"Visits: {number}",
-            on_change=changed,
-            label_visibility=folded,
-            width=110,
-        )
+    with st.popover("Options"):
+        st.toggle("Clone a function that is used on two devices", key="devices.clone", on_change=changed)
+        if options.as_in == "reported":
+            st.selectbox("Order of visits", _VISITS, key="devices.visits", on_change=changed)
+            st.selectbox("Visits of a function at most", _LIMITS, key="devices.limit", on_change=changed)
 
 
 def _export(view: DevicesView, name: str) -> None:
     stem = name.rpartition(".")[0] or "module"
-    with st.popover("Export report"):
-        text = view.report.to_text()
-        st.code(text, language=None, height=320, wrap_lines=True)
-        with st.container(horizontal=True, gap="xsmall"):
-            st.download_button("Text", text, f"{stem}.devices.txt", key="devices.text", on_click="ignore")
-            json = view.report.to_json()
-            st.download_button("JSON", json, f"{stem}.devices.json", key="devices.json", on_click="ignore")
+    st.caption("The report of devices")
+    text = view.report.to_text()
+    with st.container(height=240, border=False):
+        st.code(text, language=None, wrap_lines=True)
+    with st.container(horizontal=True, gap="xsmall"):
+        st.download_button("Text", text, f"{stem}.devices.txt", key="devices.text", on_click="ignore")
+        json = view.report.to_json()
+        st.download_button("JSON", json, f"{stem}.devices.json", key="devices.json", on_click="ignore")
 
 
 def _function(source: SourceView) -> str:
@@ -151,13 +145,9 @@ def _show_left(view: DevicesView, source: SourceView, program: Program, why: Why
         tab=function,
         colours={mark.node: category_of(mark.device, names) for mark in view.marks},
         colour_names=tuple(legend),
-        height=stacked_height(_bar_width()),
+        height=stacked_height(),
         on_action=_on_graph,
     )
-
-
-def _bar_width() -> int:
-    return 1245 if selection().as_in == "reported" else 975
 
 
 def _show(view: DevicesView, source: SourceView, program: Program) -> None:
@@ -175,7 +165,7 @@ def _show(view: DevicesView, source: SourceView, program: Program) -> None:
             selected=current.node,
             visit=current.visit,
             function=_function(source),
-            height=pane_height(_bar_width()),
+            height=pane_height(),
             on_action=_on_devices,
         )
 
@@ -194,9 +184,8 @@ def _counted(view: DevicesView) -> str:
 
 with page():
     given = program_of(selection())
-    with bar():
+    with bar() as files:
         choosing = st.container(horizontal=True, vertical_alignment="center", gap="xsmall", width="content")
-        exporting = st.container(width="content")
     source = ask(Open(given))
     detail = ""
     if isinstance(source, Failure):
@@ -211,7 +200,7 @@ with page():
             show_failure(view)
         else:
             detail = _counted(view)
-            with exporting:
+            with files:
                 _export(view, given.name)
             _show(view, source, given)
     status_line(None if isinstance(source, Failure) else source.status, detail)

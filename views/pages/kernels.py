@@ -3,18 +3,17 @@
 import streamlit as st
 
 from relax_core.engine.protocol import Failure, KernelOf, Open, Program
-from relax_core.jit.options import DEFAULT_OPTIONS, MODES
+from relax_core.jit.options import MODES
 from relax_core.present.kernel_models import KernelView
 from views import SOURCE
 from views.connection import ask, mode_of, program_of
 from views.failures import show_failure, show_offer
-from views.frame import bar, chip, page, status_line
+from views.frame import bar, note, page, status_line
 from views.heights import pane_height
-from views.state import go_to_line, select, selection
+from views.state import go_to_line, line_of_part, select, selection
 from views.widgets.kernels import Form, KernelsAction, kernels
 
 _NONE = "EN005"
-_BAR_WIDTH = 1240
 _HELP = (
     "bitwise: the C library's functions. exact: polynomials of less than 1 ulp, sums in their order. "
     "fast: sums in lanes, fused multiplication and addition."
@@ -43,7 +42,7 @@ def _choose(view: KernelView) -> None:
     def changed() -> None:
         kernel, mode = st.session_state["kernels.kernel"], st.session_state["kernels.mode"]
         is_other = kernel != view.name
-        select(kernel=kernel, mode=mode or DEFAULT_OPTIONS.mode, part=0, sizes="" if is_other else selection().sizes)
+        select(kernel=kernel, mode=mode, part=0, sizes="" if is_other else selection().sizes)
 
     st.selectbox(
         "Kernel",
@@ -54,11 +53,19 @@ def _choose(view: KernelView) -> None:
         label_visibility="collapsed",
         width=195,
     )
-    st.segmented_control("Mode", MODES, key="kernels.mode", on_change=changed, label_visibility="collapsed", help=_HELP)
+    st.selectbox(
+        "Arithmetic",
+        MODES,
+        key="kernels.mode",
+        format_func=lambda mode: f"Arithmetic: {mode}",
+        on_change=changed,
+        label_visibility="collapsed",
+        width=165,
+        help=_HELP,
+    )
     if view.sizes:
         _choose_sizes(view)
-    chip(f"compiled in {view.seconds * 1000:.0f} ms")
-    _export(view)
+    note(f"compiled in {view.seconds * 1000:.0f} ms")
 
 
 def _choose_sizes(view: KernelView) -> None:
@@ -85,7 +92,7 @@ def _choose_sizes(view: KernelView) -> None:
 
 
 def _export(view: KernelView) -> None:
-    with st.popover("Export"), st.container(horizontal=True, gap="xsmall"):
+    with st.container(horizontal=True, gap="xsmall"):
         texts = (("TIR", view.tir, "py"), ("LLVM IR", view.optimised, "ll"), ("Assembly", view.assembly, "s"))
         for title, text, ending in texts:
             name = f"{view.name}.{ending}"
@@ -108,21 +115,27 @@ def _asked(program: Program) -> KernelView | Failure:
 
 with page():
     given = program_of(selection())
-    with bar():
+    with bar() as files:
         choosing = st.container(horizontal=True, vertical_alignment="center", gap="xsmall", width="content")
     source = ask(Open(given))
     detail = ""
     shown = source if isinstance(source, Failure) else _asked(given)
     if isinstance(shown, KernelView):
+        line = line_of_part()
+        part = next((item.number for item in shown.parts if line in item.origins), 0)
+        if part:
+            select(part=part)
         detail = f"{len(shown.kernels)} kernel{'' if len(shown.kernels) == 1 else 's'}, checked and cancellable"
         with choosing:
             _choose(shown)
+        with files:
+            _export(shown)
         action = kernels(
             shown,
             key="kernels.forms",
             part=selection().part,
             form=_form(),
-            height=pane_height(_BAR_WIDTH),
+            height=pane_height(),
             on_action=_on_kernels,
         )
         if action is not None and action.kind == "line":

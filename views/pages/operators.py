@@ -10,7 +10,7 @@ from relax_core.present.models import Problem
 from views import RUN, SOURCE
 from views.connection import ask, program_of
 from views.failures import show_failure
-from views.frame import bar, chip, page, status_line
+from views.frame import bar, note, page, status_line
 from views.state import open_sample, open_text, select, selection
 from views.widgets.catalog import CatalogAction, catalog
 
@@ -93,7 +93,7 @@ with page():
         show_failure(listed)
     else:
         with chips:
-            chip(_count(listed))
+            note(_count(listed))
         _show(listed)
     source = ask(Open(program_of(selection())))
     status_line(None if isinstance(source, Failure) else source.status)

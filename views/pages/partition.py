@@ -33,7 +33,6 @@ from views.widgets.regions import RegionsAction, regions
 # The step that the report and its ids are of.
 _MERGED = 3
 _SOURCE_STEP = "Source"
-_BAR_WIDTH = 1245
 _SUGGESTED = ("relay/library_call_two.relay", "relay/partition_branches.relay", "relay/conv_bn_relu.relay")
 
 
@@ -106,10 +105,17 @@ def _choose_lets() -> None:
     st.session_state["partition.lets"] = _lets(selection())
 
     def picked() -> None:
-        select(lets=st.session_state["partition.lets"] or "values", pair=-1, node="")
+        select(lets=st.session_state["partition.lets"], pair=-1, node="")
 
-    st.caption("Lets", width="content")
-    st.segmented_control("Lets", LETS, key="partition.lets", on_change=picked, label_visibility="collapsed")
+    st.selectbox(
+        "Lets",
+        LETS,
+        key="partition.lets",
+        format_func=lambda name: f"Lets: {name}",
+        on_change=picked,
+        label_visibility="collapsed",
+        width=150,
+    )
 
 
 def _choose_options(program: str) -> None:
@@ -150,12 +156,13 @@ def _upload() -> None:
 
 def _export(view: PartitionView, name: str) -> None:
     stem = name.rpartition(".")[0] or "module"
-    with st.popover("Export report"):
-        st.code(view.markdown, language="markdown", height=320, wrap_lines=True)
-        with st.container(horizontal=True, gap="xsmall"):
-            markdown, json = f"{stem}.regions.md", f"{stem}.regions.json"
-            st.download_button("Markdown", view.markdown, markdown, key="partition.markdown", on_click="ignore")
-            st.download_button("JSON", view.json, json, key="partition.json", on_click="ignore")
+    st.caption("The report of regions")
+    with st.container(height=240, border=False):
+        st.code(view.markdown, language="markdown", wrap_lines=True)
+    with st.container(horizontal=True, gap="xsmall"):
+        markdown, json = f"{stem}.regions.md", f"{stem}.regions.json"
+        st.download_button("Markdown", view.markdown, markdown, key="partition.markdown", on_click="ignore")
+        st.download_button("JSON", view.json, json, key="partition.json", on_click="ignore")
 
 
 def _partition(program: Program) -> tuple[PartitionView | Failure, Program, tuple[Problem, ...]]:
@@ -208,7 +215,7 @@ def _show_graph(view: PartitionView, source: SourceView, program: Program, step:
         steps=tuple((str(number), name) for number, name in enumerate(names)),
         step=str(step),
         path=path,
-        height=stacked_height(_BAR_WIDTH),
+        height=stacked_height(),
         tabs=tuple((name, f"@{name}") for name in functions),
         tab=function,
         on_action=_on_graph,
@@ -217,9 +224,11 @@ def _show_graph(view: PartitionView, source: SourceView, program: Program, step:
 
 def _show_tables(view: PartitionView, program: Program, problems: tuple[Problem, ...]) -> None:
     current = selection()
-    if current.node:
-        height = f"calc(38vh - {CHROME // 2}px)"
-        show_inspector("partition", program, height=height, is_drawer=False, is_followed=False)
+    # The tables keep their place, and so what is being written in them, when a node is selected.
+    with st.container(gap=None):
+        if current.node:
+            height = f"calc(38vh - {CHROME // 2}px)"
+            show_inspector("partition", program, height=height, is_drawer=False, is_followed=False)
     table = table_text(current, program.text)
     action = regions(
         view,
@@ -230,7 +239,7 @@ def _show_tables(view: PartitionView, program: Program, problems: tuple[Problem,
         supported=supported_of(table),
         problems=problems,
         is_edited=bool(current.table_text),
-        height=pane_height(_BAR_WIDTH, 62, CHROME - CHROME // 2) if current.node else pane_height(_BAR_WIDTH),
+        height=pane_height(62, CHROME - CHROME // 2) if current.node else pane_height(),
         on_action=_on_regions,
     )
     if action is not None and action.kind == "line":
@@ -264,9 +273,8 @@ def _balance(view: PartitionView) -> str:
 
 with page():
     given = program_of(selection())
-    with bar():
+    with bar() as files:
         choosing = st.container(horizontal=True, vertical_alignment="center", gap="xsmall", width="content")
-        exporting = st.container(width="content")
     source = ask(Open(given))
     detail = ""
     if isinstance(source, Failure):
@@ -283,7 +291,7 @@ with page():
             show_failure(view)
         else:
             detail = _balance(view)
-            with exporting:
+            with files:
                 _export(view, given.name)
             _show(view, source, program, problems)
     status_line(None if isinstance(source, Failure) else source.status, detail)

@@ -14,7 +14,7 @@ from relax_core.present.models import Pipeline
 from views.connection import ask, program_of, run_again
 from views.exports import stages_csv
 from views.failures import show_failure
-from views.frame import bar, chip, page, status_line
+from views.frame import bar, chip, note, page, status_line
 from views.heights import CHROME, pane_height, stacked_height
 from views.selecting import on_graph, show_inspector, shown_side
 from views.state import select, selection
@@ -25,8 +25,6 @@ from views.widgets.pipeline import pipeline as pipeline_list
 
 _VIEWS: tuple[DiffTab, ...] = get_args(DiffTab)
 _CYCLE: tuple[DiffTab, ...] = ("text", "graph", "both")
-# In a narrower window the context bar has two rows.
-_BAR_WIDTH = 1240
 _LOWER_HALF = f"calc(50vh - {CHROME - CHROME // 2}px)"
 _VALUE_ROWS = 500
 _NAMES = re.compile(r"LambdaLift\s*(\([^)]*\))?")
@@ -65,9 +63,10 @@ def _first_changed(pipeline: Pipeline) -> int:
     return next(iter([*preferred, *(stage.index for stage in changed)]), 0)
 
 
-def _pipeline_form(default: str) -> None:
-    """Edit the pipeline; `default` is the text of the one that ran, if one did."""
+def _pipeline_form(pipeline: Pipeline | None) -> None:
+    """Edit the pipeline, of which `pipeline` is what ran, if anything did."""
     current = selection()
+    default = pipeline.text if pipeline else ""
     with st.popover("Pipeline: default" if not current.pipeline else "Pipeline: own"):
         text = st.text_area("Passes, in order", value=current.pipeline or default, height=160)
         with st.container(horizontal=True, gap="xsmall"):
@@ -78,6 +77,8 @@ def _pipeline_form(default: str) -> None:
             if st.button("Default pipeline", key="passes.default"):
                 select(pipeline="", stage=-1)
                 st.rerun()
+        if pipeline:
+            _names_choice(pipeline)
 
 
 def _names_choice(pipeline: Pipeline) -> None:
@@ -97,10 +98,8 @@ def _names_choice(pipeline: Pipeline) -> None:
         "Names of lifted functions",
         ("tvm", "2022"),
         key="passes.names",
-        format_func=lambda name: f"names: {name}",
+        format_func={"tvm": "as TVM names them", "2022": "as in 2022, lifted_func_0"}.__getitem__,
         on_change=changed,
-        label_visibility="collapsed",
-        width=140,
     )
 
 
@@ -141,7 +140,7 @@ def _export(pipeline: Pipeline, view: StageView) -> None:
     """Offer the text after the pass that is shown, and the list of passes."""
     stem = selection().sample.rsplit("/", 1)[-1].partition(".")[0] or "module"
     name = view.detail.name.partition("(")[0]
-    with st.popover("Export"), st.container(horizontal=True, gap="xsmall"):
+    with st.container(horizontal=True, gap="xsmall"):
         text, stages = view.after.text, stages_csv(pipeline)
         ending = "relay" if view.after.language == "relay" else "py"
         st.download_button(f"Text after {name}", text, f"{stem}.{name}.{ending}", key="passes.text", on_click="ignore")
@@ -178,7 +177,7 @@ def _show_stage(pipeline: Pipeline, view: StageView, stage: int, found: Bisectio
         tab=shown,
         selected=current.node,
         values=_values(stage, found) if shown == "values" else ((), ""),
-        height={"both": pane_height(_BAR_WIDTH, 50, CHROME // 2), "graph": "auto"}.get(shown, pane_height(_BAR_WIDTH)),
+        height={"both": pane_height(50, CHROME // 2), "graph": "auto"}.get(shown, pane_height()),
         on_action=_on_diff,
     )
     if shown in ("both", "graph"):
@@ -193,17 +192,17 @@ def _show_stage(pipeline: Pipeline, view: StageView, stage: int, found: Bisectio
             side=shown_side("passes"),
             title="Compare",
             note="one layout for both sides: what is unchanged stays put",
-            height=_LOWER_HALF if shown == "both" else pane_height(_BAR_WIDTH, less=CHROME + 71),
+            height=_LOWER_HALF if shown == "both" else pane_height(less=CHROME + 71),
             on_action=partial(on_graph, "passes"),
         )
 
 
-def _show(pipeline: Pipeline, found: Bisection | Failure | None, exporting: DeltaGenerator) -> None:
+def _show(pipeline: Pipeline, found: Bisection | Failure | None, files: DeltaGenerator) -> None:
     current = selection()
     stage = current.stage if 0 <= current.stage < len(pipeline.stages) else _first_changed(pipeline)
     left, middle, right = st.columns([280, 874, 286], gap=None)
     with left:
-        height = stacked_height(_BAR_WIDTH)
+        height = stacked_height()
         stages = found.stages if isinstance(found, Bisection) else ()
         verdicts = tuple((item.index, item.verdict, item.words) for item in stages)
         pipeline_list(
@@ -214,36 +213,33 @@ def _show(pipeline: Pipeline, found: Bisection | Failure | None, exporting: Delt
         if isinstance(view, Failure):
             show_failure(view)
         else:
-            with exporting:
+            with files:
                 _export(pipeline, view)
             with st.container(gap=None):
                 _show_stage(pipeline, view, stage, found)
     with right, st.container(key="drawer"):
-        show_inspector("passes", program_of(current), height=pane_height(_BAR_WIDTH))
+        show_inspector("passes", program_of(current), height=pane_height())
 
 
 with page():
-    with bar():
+    with bar() as files:
         form = st.container(horizontal=True, vertical_alignment="center", gap="xsmall", width="content")
         if st.button("Run again", type="primary", key="passes.again"):
             run_again()
         results = st.container(horizontal=True, vertical_alignment="center", gap="xsmall", width="content")
-        exporting = st.container(width="content")
     source = ask(Open(program_of(selection())))
     stages = ask(PipelineOf(program_of(selection())))
     with form:
-        _pipeline_form("" if isinstance(stages, Failure) else stages.text)
+        _pipeline_form(None if isinstance(stages, Failure) else stages)
     if isinstance(stages, Failure):
         show_failure(stages)
     else:
         with form:
-            _names_choice(stages)
             if not selection().results:
-                chip(
-                    f"{sum(stage.is_changed for stage in stages.stages)} of {len(stages.stages) - 1} passes changed it"
-                )
+                changed = sum(stage.is_changed for stage in stages.stages)
+                note(f"{changed} of {len(stages.stages) - 1} passes changed it")
         found = _results()
         with results:
             _show_results(found)
-        _show(stages, found, exporting)
+        _show(stages, found, files)
     status_line(None if isinstance(source, Failure) else source.status)

@@ -25,8 +25,6 @@ _WINDOW = "run.window"
 _HITS = "run.hits"
 # What stands beside the registers.
 _TABS = (("source", "Source"), ("memory", "Memory"))
-# In a narrower window the context bar has two rows.
-_BAR_WIDTH, _ERROR_BAR_WIDTH = 970, 1210
 
 
 def _on_step(action: StepperAction) -> None:
@@ -120,7 +118,7 @@ def _show(run: Run) -> None:
         tabs=_TABS,
         tab=current.tab or _TABS[0][0],
         memory=_memory(),
-        height=pane_height(_BAR_WIDTH if run.problem is None else _ERROR_BAR_WIDTH),
+        height=pane_height(),
         on_action=_on_step,
     )
 

@@ -9,10 +9,10 @@ import streamlit as st
 from relax_core.engine.protocol import Ast, Failure, GraphOf, Open, RestoreLayout, Script, SourceView
 from relax_core.present.models import Code, Graph
 from views import PASSES, RUN
-from views.connection import ask, program_of
+from views.connection import ask, program_of, waiting_in
 from views.failures import show_failure
-from views.frame import bar, chip, page, status_line, upload
-from views.heights import CHROME, TOUR, pane_height
+from views.frame import bar, chip, note, page, status_line, upload
+from views.heights import pane_height
 from views.selecting import on_graph, show_inspector
 from views.state import line_to_show, open_text, opened_groups, select, selection
 from views.tour import offer
@@ -20,8 +20,6 @@ from views.widgets.editor import EditorAction, editor
 from views.widgets.graph import graph
 
 _TARGET = "source.target"
-# In a narrower window the context bar has two rows.
-_BAR_WIDTH = 1130
 
 
 class _Target(NamedTuple):
@@ -71,7 +69,8 @@ def _on_edit(action: EditorAction) -> None:
 
 @st.dialog("Restore layout", width="large")
 def _offer_layout(text: str) -> None:
-    reply = ask(RestoreLayout(text))
+    with waiting_in(st.container()):
+        reply = ask(RestoreLayout(text))
     if isinstance(reply, Failure):
         show_failure(reply)
         return
@@ -180,20 +179,20 @@ with page():
             st.switch_page(PASSES)
         if st.button("Step through", key="source.run"):
             st.switch_page(RUN)
-    less = CHROME + TOUR if offer() else CHROME
+    offer()
     source = ask(Open(program_of(selection())))
     if isinstance(source, Failure):
         show_failure(source)
         status_line(None)
     else:
         with chips:
-            chip(source.dialect)
-            chip(source.summary)
+            note(source.dialect)
+            note(source.summary)
             if source.offers_layout:
                 chip("layout lost: Restore layout", "orange")
         with printing:
             _offer_printing(source)
-        height = pane_height(_BAR_WIDTH, less=less)
+        height = pane_height()
         left, middle, right = st.columns([648, 506, 286], gap=None)
         with left:
             _show_editor(source, height)

@@ -17,7 +17,7 @@ import streamlit as st
 from streamlit.components.v2 import component
 
 STATIC = Path(__file__).resolve().parents[2] / "static"
-PANE_HEIGHT = "calc(100vh - 125px)"
+PANE_HEIGHT = "calc(100vh - 80px - var(--bar, 45px))"
 """Fills the window between the context bar and the status line."""
 
 # A loader must be two lines: one line is taken for a path. The address is relative to the page, since the loader

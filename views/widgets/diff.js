@@ -1,6 +1,12 @@
 // Two texts side by side with the pass's head, and its rewrites and remarks.
 
 const VALUE_SIGN = { equal: ["=", ""], close: ["≈", ""], different: ["✕", "removed"], missing: ["−", ""], added: ["+", ""] };
+// Pixels of a side beside its text: number, sign, padding and the bar that scrolls.
+const BESIDE_TEXT = 86;
+// Places in a line: its number, its mark, its tokens and the node that it leads to.
+const [TOKENS, NODE] = [2, 3];
+// In a narrower pane the views are a list to choose from.
+const TABS_WIDTH = 620;
 // Room behind a change that was behind the right edge, and how many marks of a side are looked at for it.
 const CHANGE_MARGIN = 60;
 const MARKS_SEEN = 200;
@@ -17,6 +23,11 @@ function createDiff(root, tell) {
   let open = new Set();
   let halves = [];
   let items = [];
+  let isWrapping = true;
+  let columns = 0;
+  new ResizeObserver(() => view.tabs && drawHead()).observe(root);
+  new ResizeObserver(() => isWrapping && halves.length && roomFor() !== columns && drawLines()).observe(root);
+  onKeys("diff", root, (event) => event.key === "w" && halves.length > 0 && (toggleWrap(), true));
   onSharedSelection(root, (node) => mark(node, true));
   return { setModel, setView };
 
@@ -39,7 +50,7 @@ function createDiff(root, tell) {
   function drawHead() {
     head.hidden = !view.title;
     head.replaceChildren(el("b", {}, view.title), el("span", { class: "n" }, view.summary), el("span", { class: "sp" }),
-      view.tabs.length ? segments("View", view.tabs, view.tab, (id) => tell({ kind: "tab", command: id, node: selected })) : "");
+      view.tabs.length ? (root.clientWidth < TABS_WIDTH ? choice : segments)("View", view.tabs, view.tab, (id) => tell({ kind: "tab", command: id, node: selected })) : "");
   }
 
   function drawScrub() {
@@ -72,11 +83,12 @@ function createDiff(root, tell) {
     for (const which of [0, 1]) {
       const lines = el("div", { class: "code lines" });
       const title = which ? model.after_title : model.before_title;
-      const half = el("div", { class: "half", role: "region", "aria-label": title, tabindex: "0" }, el("div", { class: "name" }, title), lines);
+      const half = el("div", { class: "half", role: "region", "aria-label": title, tabindex: "0" }, el("div", { class: "name" }, el("span", { class: "title", title }, title)), lines);
       const side = { lines, which, texts: [] };
       side.rows = createRows(sides, lines, (place) => drawItem(side, place));
       side.find = createFind(root, title, { texts: () => side.texts, reveal: side.rows.reveal, redraw: side.rows.refresh });
       half.firstChild.append(side.find.element);
+      if (which) half.firstChild.append(wrapButton());
       halves.push(side);
       sides.append(half);
     }
@@ -87,63 +99,104 @@ function createDiff(root, tell) {
     return [sides];
   }
 
-  // Lists what is shown: a row of the model, or its first row and the count of a fold.
+  function wrapButton() {
+    return el("button", { type: "button", class: "chip wrap", "aria-pressed": "true", title: "Long lines on several rows (w)", click: toggleWrap }, "Wrap ", el("span", { class: "kbd", "aria-hidden": "true" }, "w"));
+  }
+
+  function toggleWrap() {
+    isWrapping = !isWrapping;
+    drawLines();
+    mark(selected, false);
+    requestAnimationFrame(showChange);
+  }
+
+  function roomFor() {
+    return columnsIn(root, root.clientWidth / 2 - BESIDE_TEXT);
+  }
+
+  // Lists what is shown: a row of the model and which part of its wrapped lines, or its first row and the count of a fold.
   function drawLines() {
     const folds = new Map(model.folds.filter(([first]) => !open.has(first)).map((fold) => [fold[0], fold[1]]));
     items = [];
-    for (let row = 0; row < model.rows.length; row += folds.get(row) || 1) items.push([row, folds.get(row) || 0]);
-    for (const half of halves) {
-      half.texts = items.map(([row, count]) => (count ? "" : textOf(model.rows[row][half.which])));
-      half.rows.set(items.length, half.texts.reduce((longest, text) => Math.max(longest, text.length), 0));
+    columns = isWrapping ? roomFor() : 0;
+    for (let row = 0; row < model.rows.length; row += folds.get(row) || 1) {
+      const count = folds.get(row) || 0;
+      if (count) items.push([row, count, 0, 0]);
+      else for (const shown of rowsOf(row)) items.push([row, 0, ...shown]);
     }
+    for (const half of halves) {
+      half.texts = items.map(([row, count, part]) => (count || part ? "" : textOf(model.rows[row][half.which])));
+      half.rows.set(items.length, isWrapping ? 0 : half.texts.reduce((longest, text) => Math.max(longest, text.length), 0));
+    }
+    const button = halves[1].lines.parentNode.querySelector(".wrap");
+    button.classList.toggle("accent", isWrapping);
+    button.setAttribute("aria-pressed", String(isWrapping));
   }
 
   function textOf(line) {
-    return line ? line.tokens.map(([text]) => text).join("") : "";
+    return line ? line[TOKENS].map(([text]) => text).join("") : "";
+  }
+
+  function rowsOf(row) {
+    const sides = model.rows[row].map((line) => [line ? line[TOKENS] : [], partsOf(line)]);
+    return shownRows(Math.max(...sides.map(([, parts]) => parts.length)), sides, open.has(`line ${row}`));
+  }
+
+  function partsOf(line) {
+    return wrapped(textOf(line), isWrapping ? columns : Infinity);
   }
 
   function drawItem(half, place) {
-    const [row, count] = items[place];
-    if (!count) return drawLine(model.rows[row][half.which], half.find.marks(half.texts[place]));
-    return el("button", { type: "button", class: "fold", "aria-expanded": "false", click: () => expand(row) }, el("span", {}, `⋯ ${count} unchanged lines`));
+    const [row, count, part, hidden] = items[place];
+    const fold = (key, words) => el("button", { type: "button", class: "fold", "aria-expanded": "false", click: () => expand(key) }, el("span", {}, `⋯ ${words}`));
+    if (hidden) return fold(`line ${row}`, `${hidden} more rows of this line`);
+    if (!count) return drawLine(model.rows[row][half.which], half.find, part);
+    return fold(row, `${count.toLocaleString("en")} unchanged lines`);
   }
 
-  // A change behind the right edge of both texts is brought into sight.
+  // If all changes of a text are behind its right edge, the nearest one is brought into sight.
   function showChange() {
-    const marks = halves.flatMap(({ lines }) => [...lines.querySelectorAll(".ln u")].slice(0, MARKS_SEEN).map((mark) => ({ mark, half: lines.parentNode })));
-    const behind = ({ mark, half }) => mark.getBoundingClientRect().right - half.getBoundingClientRect().right;
-    if (!marks.length || marks.some((found) => behind(found) < 0)) return;
-    const by = Math.min(...marks.map(behind)) + CHANGE_MARGIN;
-    for (const { lines } of halves) lines.parentNode.scrollLeft = by;
+    for (const { lines } of halves) {
+      const half = lines.parentNode;
+      const edge = half.getBoundingClientRect().right;
+      const behind = [...lines.querySelectorAll(".ln u")].slice(0, MARKS_SEEN).map((mark) => mark.getBoundingClientRect().right - edge);
+      half.scrollLeft = behind.length && Math.min(...behind) > 0 ? half.scrollLeft + Math.min(...behind) + CHANGE_MARGIN : half.scrollLeft;
+    }
   }
 
-  function expand(first) {
-    open.add(first);
+  // A fold is known by its first row, one of a long line by `line` and its row.
+  function expand(key) {
+    open.add(key);
     drawLines();
     mark(selected, false);
   }
 
-  function drawLine(line, hits) {
-    if (!line) return el("div", { class: "ln filler", "aria-hidden": "true" }, el("span", { class: "g" }), el("span", { class: "s" }), el("span", { class: "t" }));
-    const isPlain = line.mark === "unchanged";
-    const number = el("span", { class: "g", data: line.node ? { node: line.node } : {} }, line.number ? String(line.number) : "↪");
-    if (line.node) number.addEventListener("click", () => choose(line));
-    const sign = isPlain || !line.number ? "" : MARK_SIGN[line.mark];
-    const look = (isPlain ? "" : line.mark) + (line.node && line.node === selected ? " sel" : "");
-    return el("div", { class: "ln " + look, data: { line: line.number, node: line.node } }, number,
-      el("span", { class: "s" }, sign && el("span", { role: "img", "aria-label": line.mark }, sign)), el("span", { class: "t" }, markedSpans(line.tokens, hits)));
+  function drawLine(line, find, part) {
+    if (!line) return el("div", { class: part ? "ln hatched" : "ln filler", "aria-hidden": "true" }, el("span", { class: "g" }), el("span", { class: "s" }), el("span", { class: "t" }));
+    const [count, change, tokens, node] = line;
+    const isPlain = change === "unchanged";
+    const parts = partsOf(line);
+    const [from, to, hang] = parts[part] || [0, 0, 0];
+    const isFirst = part === 0 && count > 0;
+    const number = el("span", { class: "g", data: node && isFirst ? { node } : {} }, isFirst ? String(count) : part < parts.length ? "↪" : "");
+    if (node && isFirst) number.addEventListener("click", () => choose(node, count));
+    const sign = isPlain || !isFirst ? "" : MARK_SIGN[change];
+    const hits = find.marks(textOf(line)).map(([start, end, look]) => [start - from, end - from, look]);
+    const look = (isPlain ? "" : change) + (node && node === selected ? " sel" : "");
+    return el("div", { class: "ln " + look, data: { line: count, node } }, number,
+      el("span", { class: "s" }, sign && el("span", { role: "img", "aria-label": change }, sign)), el("span", { class: "t", style: { paddingLeft: hang ? `${hang}ch` : "" } }, markedSpans(tokensBetween(tokens, from, to), hits)));
   }
 
-  function choose(line) {
-    mark(line.node, false);
-    shareSelection(line.node, root);
-    tell({ kind: "select", node: line.node, line: line.number });
+  function choose(node, line) {
+    mark(node, false);
+    shareSelection(node, root);
+    tell({ kind: "select", node, line });
   }
 
   function mark(node, isFromOutside) {
     selected = node;
     root.dataset.selected = node;
-    const isIts = ([row, count]) => !count && model.rows[row].some((line) => line && line.node === node);
+    const isIts = ([row, count]) => !count && model.rows[row].some((line) => line && line[NODE] === node);
     const place = node && isFromOutside && halves.length ? items.findIndex(isIts) : -1;
     if (place >= 0) halves[0].rows.reveal(place);
     for (const { lines } of halves) for (const row of lines.children) row.classList.toggle("sel", node !== "" && row.dataset.node === node);

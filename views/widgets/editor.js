@@ -98,7 +98,7 @@ function createEditor(root, tell) {
     const selected = take("node");
     if (selected !== undefined) showNode(selected);
     const line = take("go_line");
-    if (line) goTo(line, 1);
+    if (line) goTo(line, columnOf(line));
     drawHead();
   }
 
@@ -163,6 +163,11 @@ function createEditor(root, tell) {
     event.stopPropagation();
     openProblem = openProblem === i ? -1 : i;
     drawProblems();
+  }
+
+  // Where a statement begins: the caret there selects it.
+  function columnOf(line) {
+    return (layer.state.units[line - 1] || "").search(/\S|$/) + 1;
   }
 
   function lineStart(line) {

@@ -6,7 +6,7 @@ const LAYOUTS = {
   table: (rows, part) => el("table", {}, rows.map((row) => el("tr", {}, row.label ? el("td", { class: "m muted" }, row.label) : "", el("td", {}, row.value.map(part)), el("td", { class: "r muted" }, row.detail)))),
   life: (rows, part) => el("div", { class: "life" }, rows.flatMap((row) => [
     el("span", { class: row.mark || "" }, el("span", { class: "sign", role: "img", "aria-label": row.mark || "step" }, row.mark ? MARK_SIGN[row.mark] : "•")),
-    el("span", {}, row.label ? el("b", {}, row.label) : row.value.map(part), " ", el("span", { class: "muted" }, row.detail)),
+    el("span", {}, row.value.map(part), " ", el("span", { class: "muted" }, row.detail)),
   ])),
   text: (rows, part) => rows.map((row) => el("p", { class: "text" }, row.value.map(part))),
   code: (rows, part) => el("div", { class: "code block" }, rows.map((row) => el("div", {}, row.value.map(part)))),
@@ -77,13 +77,13 @@ function createInspector(root, tell) {
   function part(piece) {
     const inner = [piece.category ? [symbol(piece.category), " "] : "", piece.text];
     const look = [piece.style === "code" ? "m" : piece.style, piece.syntax].filter(Boolean).join(" ");
-    if (!piece.node && !piece.line) return el("span", { class: look }, inner);
+    if (!piece.node && !piece.line && !piece.go) return el("span", { class: look }, inner);
     return el("button", { type: "button", class: "link " + look, click: () => follow(piece) }, inner);
   }
 
   function follow(piece) {
     if (piece.node) shareSelection(piece.node, root);
-    tell({ kind: piece.node ? "select" : "line", node: piece.node, line: piece.line });
+    tell({ kind: piece.go ? "go" : piece.node ? "select" : "line", node: piece.node, line: piece.line, command: piece.go });
   }
 }
 

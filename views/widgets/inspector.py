@@ -12,7 +12,7 @@ from views.widgets.channel import PANE_HEIGHT, Buttons, channel
 class InspectorAction:
     """A link that the user followed, or a button."""
 
-    kind: Literal["select", "line", "command"]
+    kind: Literal["select", "line", "go", "command"]
     node: str = ""
     line: int = 0
     command: str = ""

@@ -47,10 +47,18 @@ function createKernels(root, tell) {
 
   // The lines of the user's text that the kernel computes, as links to them.
   function origins() {
-    const link = ([number, text]) => el("button", { type: "button", class: "link", title: text, "aria-label": `Line ${number} of the source: ${text}`, click: () => tell({ kind: "line", part, form, line: number }) }, number);
+    const link = ([number, text]) => lineLink(number, text);
     const shown = model.origins.slice(0, ORIGINS_SHOWN);
     if (!shown.length) return "";
     return [model.origins.length > 1 ? "lines " : "line ", shown.map((origin, k) => [k ? ", " : "", link(origin)]), model.origins.length > shown.length ? ` and ${model.origins.length - shown.length} more` : ""];
+  }
+
+  function lineLink(number, text) {
+    const follow = (event) => {
+      event.stopPropagation();
+      tell({ kind: "line", part, form, line: number });
+    };
+    return el("button", { type: "button", class: "link", title: text, "aria-label": `Line ${number} of the source: ${text}`, click: follow }, number);
   }
 
   function choose(next) {
@@ -89,7 +97,9 @@ function createKernels(root, tell) {
       const made = el("tr", { data: { part: number || "" } }, cells);
       return number ? pickable(made, () => select(number === part ? 0 : number)) : made;
     };
-    const parts = model.parts.map(([number, words, line]) => row(number, el("td", { class: "number" }, partTag(number)), el("td", {}, prose(words)), el("td", { class: "r muted nw" }, `line ${line}`)));
+    const textOf = new Map(model.origins);
+    const from = (lines) => (lines.length ? ["from ", lines.slice(0, ORIGINS_SHOWN).map((line, k) => [k ? ", " : "", lineLink(line, textOf.get(line) || "")]), lines.length > ORIGINS_SHOWN ? ` and ${lines.length - ORIGINS_SHOWN} more` : ""] : "");
+    const parts = model.parts.map(([number, words, line, , lines]) => row(number, el("td", { class: "number" }, partTag(number)), el("td", {}, prose(words)), el("td", { class: "nw" }, from(lines)), el("td", { class: "r muted nw" }, `line ${line}`)));
     const remarks = model.remarks.map(([tone, word, words, number]) => row(number, el("td", { class: "nw" }, chip(`${tone === "ok" ? "✓" : "▲"} ${word}`, tone)), el("td", {}, prose(words)), el("td", { class: "number" }, partTag(number))));
     const states = { always: ["ok", "✓ always"], proven: ["ok", "✓ proven"], checked: ["warning", "▲ checked"] };
     const accesses = model.accesses.map(([access, condition, state, number]) => row(number, el("td", { class: "m" }, access), el("td", { class: condition ? "m" : "muted" }, condition || "always"), el("td", { class: "nw" }, chip(states[state][1], states[state][0])), el("td", { class: "number" }, partTag(number))));

@@ -71,6 +71,8 @@ class Solver:
 
     def find(self, type_: Type) -> Type:
         """Return `type_`, or what stands in its place if it is a filled hole."""
+        if not isinstance(type_, TypeVar):
+            return type_
         path: list[TypeVar] = []
         while isinstance(type_, TypeVar) and type_ in self.filled:
             path.append(type_)

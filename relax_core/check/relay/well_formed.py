@@ -21,6 +21,7 @@ from relax_core.ir.relay import (
     TypeData,
 )
 from relax_core.ir.types import AdtType, FuncType, RefType, TensorType, TupleType, Type, TypeVar
+from relax_core.ir.values import value_parts
 from relax_core.ops.relay.system import STORAGE
 from relax_core.source import Span
 
@@ -163,6 +164,11 @@ class _Walk:
             return
         self.seen.add(node)
         match node:
+            case Call(type_args=type_args):
+                # Most nodes are calls of operators, which bind and use nothing but their arguments.
+                if type_args:
+                    self._types(node, *type_args)
+                self.stack += value_parts(node)[::-1]
             case Let():
                 self._let(node)
             case Function():
@@ -181,9 +187,6 @@ class _Walk:
                     )
             case Constructor():
                 self._constructor(node, node)
-            case Call(type_args=type_args):
-                self._types(node, *type_args)
-                self._push(*children(node))
             case Expr():
                 self._push(*children(node))
             case _:

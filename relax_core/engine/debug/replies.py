@@ -6,6 +6,7 @@ import msgspec
 
 from relax_core.engine.debug.differences import Difference, Verdict
 from relax_core.engine.replies import Executed
+from relax_core.present.origin_models import spans
 
 
 class StageResult(msgspec.Struct, frozen=True):
@@ -137,6 +138,13 @@ class ProfileLine(msgspec.Struct, frozen=True):
     """Of the whole run, 0 to 1."""
     what: str = ""
     """What took most of it, such as `kernel add`."""
+    others: tuple[int, ...] = ()
+    """Lines that the same instructions compute, since passes made one kernel of them; the time is that of all."""
+
+    @property
+    def place(self) -> str:
+        """The line with the others, such as `8-12`; `-` for what stems from no line."""
+        return spans(sorted((self.line, *self.others))) if self.line else "-"
 
 
 class Profiled(msgspec.Struct, frozen=True):

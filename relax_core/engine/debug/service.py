@@ -216,4 +216,4 @@ def _profile(study: Study, means: Means) -> Profiled:
         study.machine = None
     if found.error is not None and means.is_cancelled():
         raise RunError((found.error,))
-    return profiled(executable, found, study.program.text)
+    return profiled(executable, found, study.parsed.source)

@@ -8,6 +8,7 @@ from relax_core.frontend.relay.metadata import meta_parts, meta_reference
 from relax_core.frontend.relay.numbers import MalformedNumber, lacks_suffix, read_number
 from relax_core.frontend.relay.operators import ATTRIBUTES_OF, COMMON_ATTRIBUTES
 from relax_core.frontend.relay.report import did_you_mean
+from relax_core.frontend.relay.tokens import END
 from relax_core.frontend.relay.types import TypeReader
 from relax_core.ir.attrs import Attrs, AttrValue
 from relax_core.ops.relay.show import show_type
@@ -105,11 +106,24 @@ class AttributeReader(TypeReader):
             # A type, such as Tensor[(1, 2), float32]; `show_type` gives it one spelling.
             self.position = at
             return ((CLASS, EXPRESSION), ("text", show_type(self.type())))
+        if text == "Target" and self.kinds[self.position] == "(":
+            return self._target(at)
         if self.accept("("):
             fields = self.attributes(")")
             self.expect(")")
             return ((CLASS, text), *fields)
         return _WORDS.get(text, text)
+
+    def _target(self, at: int) -> AttrValue:
+        """Read `Target(id=7f2a80, kind='llvm', keys={'cpu'})`, which TVM prints for people, as it stands."""
+        depth = 0
+        while self.kinds[self.position] != END:
+            depth += {"(": 1, ")": -1}.get(self.kinds[self.position], 0)
+            self.position += 1
+            if depth == 0:
+                break
+        span = self.span_from(at)
+        return ((CLASS, EXPRESSION), ("text", " ".join(span.source.text[span.start : span.end].split())))
 
     def _number(self) -> AttrValue:
         at = self.position
@@ -166,7 +180,10 @@ class AttributeReader(TypeReader):
         return meta_reference(name, index)
 
     def _unquoted(self, at: int) -> str:
-        return unquoted(self.texts[at])
+        text = self.texts[at]
+        if text.startswith("'"):
+            self.report.say("note", "RL015", self.tokens.span(at), f'`{text}` is read as a string; TVM wants `"`')
+        return unquoted(text)
 
     def check_attributes(self, operator: str, attrs: Attrs, at: int) -> None:
         """Note attributes that the operator does not have, as far as they are known."""

@@ -1,6 +1,7 @@
 """Read expressions: atoms, calls, projections and operators."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from types import MappingProxyType
 
 import numpy as np
@@ -10,8 +11,8 @@ from relax_core.frontend.relay.report import Report
 from relax_core.frontend.relay.scope import Library, ModuleNames, Notes
 from relax_core.frontend.relay.tokens import Tokens
 from relax_core.ir.attrs import NO_ATTRS, Attrs
-from relax_core.ir.expr import Call, Constant, Expr, Op, Tuple, TupleGetItem
-from relax_core.ir.relay import RefCreate, RefRead, RefWrite
+from relax_core.ir.expr import Call, Constant, Expr, GlobalVar, Op, Tuple, TupleGetItem, Var
+from relax_core.ir.relay import Constructor, RefCreate, RefRead, RefWrite
 
 _OPERATORS: Mapping[str, tuple[int, str]] = MappingProxyType(
     {
@@ -103,6 +104,8 @@ class ExpressionReader(CompoundReader):
                 index = int(self.texts[self.position][1:][:18])
                 self.position += 1
                 node = TupleGetItem(node, index, span=self.span_from(start))
+            elif kind == "[" and isinstance(node, GlobalVar | Var | Constructor | Call):
+                node = self._instantiated(node, start)
             elif kind == "^":
                 # Version 0.0.4 writes `%r^` for `ref_read(%r)`, and `%r := %x` for `ref_write(%r, %x)`.
                 self.position += 1
@@ -142,6 +145,22 @@ class ExpressionReader(CompoundReader):
         if attrs and isinstance(callee, Op):
             self.check_attributes(callee.name, attrs, start)
         return Call(callee, tuple(args), attrs, span=self.span_from(start))
+
+    def _instantiated(self, callee: Expr, start: int) -> Call:
+        """Read `[int32](%x)` behind a callee: the types that its type parameters stand for, and the call."""
+        at = self.position
+        types = self.type_arguments()
+        self.note_spelling(at, "type arguments stand in no text of TVM, which infers them; they are kept and checked")
+        match callee:
+            case Call(op=Constructor(field_types=()), args=()) if self.kinds[self.position] != "(":
+                return replace(callee, type_args=types, span=self.span_from(start))
+            case Call(op=Constructor(field_types=()) as constructor, args=()):
+                callee = constructor
+            case _ if self.kinds[self.position] != "(":
+                raise self.unexpected("`(` behind type arguments")
+            case _:
+                pass
+        return replace(self._call(callee, start), type_args=types)
 
     def _bare_compiler(self) -> Attrs:
         """Read `default` in `compiler_begin(%x, default)`, as people write it in a discussion."""

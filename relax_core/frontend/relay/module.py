@@ -216,6 +216,8 @@ class _Reading:
         reader = self._reader(tokens)
         reader.move_to(tokens, start)
         reader.free_vars = {}
+        follows = zip(tokens.texts, tokens.kinds, tokens.kinds[1:], strict=False)
+        reader.bound_graphs = {text for text, kind, behind in follows if (kind, behind) == ("graph", "=")}
         reader.may_lack_value = True
         try:
             body = reader.sequence()

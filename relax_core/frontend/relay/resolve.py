@@ -1,6 +1,6 @@
 """Leaves of expressions: what a name, a number or a reference to the metadata section stands for."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
@@ -37,7 +37,10 @@ class Scope:
 
 
 class Resolver(AttributeReader):
-    """Looks names up. In a text that is one expression, `free_vars` collects the variables that it leaves open."""
+    """Looks names up. In a text that is one expression, `free_vars` collects the variables that it leaves open.
+
+    `bound_graphs` are then the graph variables that the text binds somewhere, so that they are none of those.
+    """
 
     def __init__(self, tokens: Tokens, report: Report, names: ModuleNames, library: Library, notes: Notes) -> None:
         AttributeReader.__init__(self, tokens, report, names, library, notes)
@@ -46,6 +49,7 @@ class Resolver(AttributeReader):
         # TVM numbers graph variables through a whole function, and may use one behind the block that has it.
         self.ended_graphs: dict[str, Expr] = {}
         self.free_vars: dict[str, Var] | None = None
+        self.bound_graphs: Collection[str] = ()
         self.has_elisions = False
         # What stands for names that nothing defines; they are not suggested for others.
         self.undefined: set[Var] = set()
@@ -110,7 +114,7 @@ class Resolver(AttributeReader):
         found = self.graphs.visible.get(text) or self.ended_graphs.get(text)
         if found is not None:
             return found
-        if self.free_vars is not None:
+        if self.free_vars is not None and text not in self.bound_graphs:
             var = self.add_free_var(at, None)
             self.ended_graphs[text] = var
             return var

@@ -145,13 +145,20 @@ class SequenceReader(Resolver, ABC):
         self._mark(var, text)
         if device is not None:
             self.attrs_of_let[var] = attrs_of({_DEVICE: device})
-        if self.kinds[self.position] == "fn":
+        if self._is_function_ahead():
             # A function may call itself.
             self.locals.define(name, var)
             return var, self.item()
         value = self.item()
         self.locals.define(name, var)
         return var, value
+
+    def _is_function_ahead(self) -> bool:
+        """Tell whether a function literal starts here; TVM puts long ones in parentheses."""
+        at = self.position
+        while self.kinds[at] == "(":
+            at += 1
+        return self.kinds[at] == "fn"
 
     def _let_without_word(self) -> tuple[Var, Expr]:
         """Read `%x = ...`, as people write it in a discussion."""

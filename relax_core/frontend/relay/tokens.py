@@ -30,7 +30,8 @@ _GROUPS = (
     ("graph", r"%\d+"),
     ("mark", rf"<(?:{_DEVICES})\(-?\d+\)>"),
     ("comment", r"(?://|\#(?!\[[ ]*(?:version|metadata)))[^\n]*|/\*(?:[^*/]|\*(?!/)|/(?!\*))*\*/"),
-    ("string", r'"(?:[^"\\\n]|\\.)*"'),
+    # TVM quotes with `"`, but for what it prints for people, such as targets.
+    ("string", r"""\"(?:[^"\\\n]|\\.)*"|'[^'\n]*'"""),
     ("elision", r"\.\.\.|\u2026"),
     ("project", r"\.[ ]?\d+"),
     ("global", rf"@{_NAME}"),

@@ -92,7 +92,7 @@ class TypeReader(Cursor):
         variable = self.type_vars.visible.get(name)
         if variable is not None:
             return variable
-        arguments = self._arguments() if self.kinds[self.position] == "[" else ()
+        arguments = self.type_arguments() if self.kinds[self.position] == "[" else ()
         self._require_type(name, at)
         return AdtType(name, arguments)
 
@@ -105,7 +105,8 @@ class TypeReader(Cursor):
             self.is_broken = True
             self.names.types[name] = None
 
-    def _arguments(self) -> tuple[Type, ...]:
+    def type_arguments(self) -> tuple[Type, ...]:
+        """Read `[int32, bool]` behind what takes types."""
         self.position += 1
         found: list[Type] = []
         while self.kinds[self.position] != "]":

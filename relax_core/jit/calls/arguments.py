@@ -4,6 +4,7 @@ import ctypes
 import struct
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import copysign, frexp, isfinite, ldexp
 from types import MappingProxyType
 from typing import Any, NoReturn, cast
 
@@ -25,6 +26,8 @@ from relax_core.jit.lowering.types import SCALAR_TYPES
 Array = npt.NDArray[Any]
 KNOWN_SHAPES = 256
 WORD_MASK = (1 << 64) - 1
+# Binary digits of a bfloat16, and the exponent of its least number.
+BFLOAT16_DIGITS, BFLOAT16_LEAST = 8, -133
 _FLOAT_FORMATS = MappingProxyType({16: "<e", 32: "<f", 64: "<d"})
 
 
@@ -181,10 +184,12 @@ class Signature:
         if scalar is None:
             raise unknown_dtype(param.dtype, param, self._locate)
         if scalar.kind == "float":
-            if not isinstance(arg, int | float | np.number):
-                self._fail("JT003", f"`{param.name}` expects a number, got {type(arg).__name__}", param)
+            found = type(arg).__name__
+            if not isinstance(arg, int | float | np.number) or isinstance(arg, np.complexfloating):
+                self._fail("JT003", f"`{param.name}` expects a real number, got {found}", param)
             try:
-                packed = struct.pack(_FLOAT_FORMATS[scalar.bits], float(cast("float", arg)))
+                number = float(cast("float", arg))
+                packed = struct.pack(_FLOAT_FORMATS[scalar.bits], _narrowed(number) if scalar.is_narrowed else number)
             except OverflowError:
                 self._fail("JT004", f"`{param.name}` = {arg} does not fit {param.dtype}", param)
             return int.from_bytes(packed, "little")
@@ -254,6 +259,14 @@ class Signature:
 
     def _fail(self, code: str, message: str, node: Node, hint: str = "") -> NoReturn:
         raise RunError((Diagnostic(code, message, self._locate(node), hint),))
+
+
+def _narrowed(value: float) -> float:
+    """Return the bfloat16 next to `value`, the even one between two."""
+    if not isfinite(value):
+        return value
+    last = max(frexp(value)[1] - BFLOAT16_DIGITS, BFLOAT16_LEAST)
+    return copysign(ldexp(round(ldexp(value, -last)), last), value)
 
 
 def address_of(array: Array) -> int:

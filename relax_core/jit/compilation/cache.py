@@ -111,7 +111,7 @@ class ObjectCache:
     def _trim(self) -> None:
         """Drop what was used longest ago, until the rest fits."""
         self._written_bytes = 0
-        found = [(item, item.stat()) for item in self.directory.glob("*/*")]
+        found = [(path, state) for path in self.directory.glob("*/*") if (state := _state(path)) is not None]
         total = sum(state.st_size for _, state in found)
         is_full = total > self._limit_bytes
         for path, state in sorted(found, key=lambda item: item[1].st_mtime):
@@ -120,6 +120,14 @@ class ObjectCache:
                 with suppress(OSError):
                     path.unlink()
                     total -= state.st_size
+
+
+def _state(path: Path) -> os.stat_result | None:
+    """Return what is known of a file, `None` for one that another process has dropped meanwhile."""
+    try:
+        return path.lstat()
+    except OSError:
+        return None
 
 
 def _read(name: str, *, is_used: bool) -> bytes | None:

@@ -15,6 +15,7 @@ from relax_core.jit.lowering.polynomial import (
     add,
     constant,
     constant_value,
+    degree,
     divide_intervals,
     modulo_interval,
     multiply,
@@ -26,6 +27,8 @@ from relax_core.jit.lowering.types import SCALAR_TYPES
 
 # Shapes are bound from arrays, whose sizes stay below this.
 DIMENSION = Interval(0, (1 << 47) - 1)
+# A product of more terms, or of a higher degree, is not multiplied out: a short text could ask for millions of terms.
+LARGEST_PRODUCT, HIGHEST_DEGREE = 256, 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,6 +228,8 @@ class Bounds:
                 interval = divide_intervals(x, y)
             case "%" if y != (0, 0):
                 interval = modulo_interval(x, y)
+            case "*":
+                interval = multiply_intervals(x, y)
             case "min":
                 interval = Interval(min(x.low, y.low), min(x.high, y.high))
             case "max":
@@ -245,7 +250,7 @@ class Bounds:
         match op:
             case "+" | "-":
                 return add(a, b, 1 if op == "+" else -1)
-            case "*":
+            case "*" if len(a) * len(b) <= LARGEST_PRODUCT and degree(a) + degree(b) <= HIGHEST_DEGREE:
                 return multiply(a, b)
             case _:
                 return None

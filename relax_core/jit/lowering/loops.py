@@ -11,6 +11,7 @@ from relax_core.ir.tir import BufferStore, For, IterVar, Stmt, While
 from relax_core.jit.compilation.pipelines import form_of
 from relax_core.jit.lowering.checks import Site, unsupported
 from relax_core.jit.lowering.code import phi
+from relax_core.jit.lowering.repeated import repeats_itself
 from relax_core.jit.lowering.scalar import lower_expr
 from relax_core.jit.lowering.state import LoopLabels, State
 from relax_core.jit.lowering.work import always_pays, has_jump, static_work
@@ -222,7 +223,7 @@ def _mark(state: State, loop: For, counting: Counting, *, has_vectors: bool) -> 
     """Return how LLVM is to treat a loop."""
     if state.is_careful:
         return f", !llvm.loop {state.code.written_loop()}"
-    if has_vectors:
+    if has_vectors or repeats_itself(loop):
         # Vectorised itself, a loop around vectors would gather their lanes one by one.
         return f", !llvm.loop {state.code.scalar_loop()}"
     return f", !llvm.loop {state.code.kept_loop()}" if counting.is_kept or _is_row(state, loop) else ""

@@ -67,6 +67,11 @@ def multiply(a: Polynomial, b: Polynomial) -> Polynomial:
     return total
 
 
+def degree(p: Polynomial) -> int:
+    """Return how many atoms the longest product in `p` has."""
+    return max(map(len, p), default=0)
+
+
 def split(p: Polynomial, atom: int) -> tuple[Polynomial, Polynomial] | None:
     """Return `(q, r)` with `p = q * atom + r`, or `None` if `atom` occurs with a higher power."""
     quotient: dict[Monomial, int] = {}

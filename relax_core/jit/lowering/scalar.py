@@ -45,7 +45,8 @@ def lower_expr(state: State, expr: PrimExpr) -> str:
         return _lower_call(state, expr)
     scalar = state.scalar_of(expr)
     known = state.bounds.constant(expr) if scalar.is_integral else None
-    if known is not None and scalar.low <= known <= scalar.high:
+    # `A[i] * 0` is 0, but its load may be out of range, and what it calls is to be called.
+    if known is not None and scalar.low <= known <= scalar.high and is_safe(state, expr):
         return integer_literal(known, scalar)
     match expr:
         case Binary(op=op) if op in LOGICAL:

@@ -64,7 +64,7 @@ def _changed(function: Function, options: Options, type_of: Mapping[Node, Type],
 
 @dataclass(slots=True)
 class _Sharing:
-    """`known` is the variable of each value so far, `same` what a variable is another name of.
+    """`known` is the variable of each value so far, `same` what a variable is another name of, `bound` its binding.
 
     Recursion follows the nesting of conditionals and local functions in the text, never its length.
     """
@@ -75,6 +75,7 @@ class _Sharing:
     killed: frozenset[Var]
     known: dict[Hashable, Var] = field(default_factory=dict[Hashable, Var])
     same: dict[Var, Var] = field(default_factory=dict[Var, Var])
+    bound: dict[Var, Binding] = field(default_factory=dict[Var, Binding])
 
     def function(self, function: Function) -> Function:
         assert isinstance(function.body, SeqExpr), "normal form"
@@ -135,11 +136,14 @@ class _Sharing:
             return own
         kept = self.known.setdefault(key, binding.var)
         if kept is binding.var:
+            self.bound[kept] = own
             return own
         self.same[binding.var] = kept
         self.ctx.remark(binding, "applied", f"{binding.var.name} is {kept.name}, which is computed already", (kept,))
         made = VarBinding(binding.var, kept, span=binding.span)
         self.ctx.log.replace(own, made, "share an equal value", known=(kept, binding.var))
+        first = self.bound.get(kept)
+        self.ctx.log.share((kept,) if first is None else (kept, first, first.value), binding)
         return made
 
     def writes(self, value: Expr) -> bool:

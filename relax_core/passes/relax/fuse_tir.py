@@ -60,7 +60,7 @@ def _merged(module: IRModule, type_of: Mapping[Node, Type], ctx: PassContext) ->
             ctx.remark(function, "missed", f"@{name.name} stays a function: it is used as a value or from outside")
             continue
         try:
-            made = merged_prim_func(function, module, type_of)
+            made = merged_prim_func(function, module, type_of, ctx.log)
         except NotMergedError as error:
             ctx.remark(function, "missed", f"@{name.name} stays a function: {error}", (error.node,))
             continue

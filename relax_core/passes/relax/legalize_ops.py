@@ -91,6 +91,8 @@ class _Legalization:
     added: list[Definition] = field(default_factory=list[Definition])
     by_hash: dict[str, list[Definition]] = field(default_factory=dict[str, list[Definition]])
     by_call: dict[Signature, GlobalVar] = field(default_factory=dict[Signature, GlobalVar])
+    calls_of: dict[GlobalVar, list[Node]] = field(default_factory=dict[GlobalVar, list[Node]])
+    """The calls that each prim func which was added serves: it stems from all of them."""
     names: Names = field(default_factory=Names)
 
     def __post_init__(self) -> None:
@@ -150,7 +152,7 @@ class _Legalization:
         """Return the name of a prim func that equals `made` for `call`, and whether it had to be added."""
         signature = call_signature(call, self.type_of)
         if signature is not None and (known := self.by_call.get(signature)) is not None:
-            return known, False
+            return self.shared(known, call)
         found = self.equal_to(made, name, call)
         if signature is not None:
             self.by_call[signature] = found[0]
@@ -160,12 +162,20 @@ class _Legalization:
         key = structural_hash(prim_func)
         for item in self.by_hash.get(key, ()):
             if structural_equal(item.function, prim_func):
-                return item.var, False
+                return self.shared(item.var, call)
         private = replace(prim_func, is_private=True) if not prim_func.is_private else prim_func
         definition = Definition(GlobalVar(self.names.fresh(name)), private)
-        self.added.append(self.ctx.derive(definition, call))
+        self.calls_of[definition.var] = [call]
+        self.ctx.log.derive(definition, self.calls_of[definition.var])
+        self.added.append(definition)
         self.by_hash.setdefault(key, []).append(definition)
         return definition.var, True
+
+    def shared(self, var: GlobalVar, call: Call) -> tuple[GlobalVar, bool]:
+        """Let a prim func that is there serve `call` as well."""
+        if var in self.calls_of:
+            self.calls_of[var].append(call)
+        return var, False
 
     def custom(self, call: Call, spec: OpSpec, how: str) -> Call | None:
         out = self.type_of.get(call)

@@ -24,6 +24,7 @@ from relax_core.ir.expr import (
 from relax_core.ir.module import IRModule
 from relax_core.ir.node import Node, map_children, postorder
 from relax_core.ir.prim import PrimExpr, PrimVar, dtype_of
+from relax_core.ir.rewrite import RewriteLog
 from relax_core.ir.tir import Block, Buffer, BufferParam, BufferRegion, PrimFunc, Stmt, seq
 from relax_core.ir.types import PrimType, ShapeType, TensorType, Type
 
@@ -39,16 +40,17 @@ class NotMergedError(Exception):
         self.node = node
 
 
-def merged_prim_func(function: Function, module: IRModule, type_of: Mapping[Node, Type]) -> PrimFunc:
+def merged_prim_func(function: Function, module: IRModule, type_of: Mapping[Node, Type], log: RewriteLog) -> PrimFunc:
     """Return a prim func that does what `function`, whose bindings are `call_tir` and fields of tuples, does.
 
-    Its parameters are those of the function, tensors as buffers and dimensions as scalars, then the outputs.
+    Its parameters are those of the function, tensors as buffers and dimensions as scalars, then the outputs. Each
+    statement stems from the call that it is a part of, not from what else calls the same prim func.
 
     Raises:
         NotMergedError: a binding is of another kind, or a size is not known well enough.
     """
     assert isinstance(function.body, SeqExpr), "normal form"
-    merging = _Merging(module, type_of)
+    merging = _Merging(module, type_of, log)
     for param in function.params:
         merging.take(param)
     bindings = [item for block in function.body.blocks for item in block.bindings]
@@ -63,6 +65,7 @@ class _Merging:
 
     module: IRModule
     type_of: Mapping[Node, Type]
+    log: RewriteLog
     names: Names = field(default_factory=Names)
     blocks: Names = field(default_factory=Names)
     params: list[PrimVar] = field(default_factory=list[PrimVar])
@@ -128,6 +131,7 @@ class _Merging:
         inlined = _Inlining(call, self.blocks).bind(callee, arguments)
         self.made.extend((*inlined.buffers, *outputs))
         self.body.append(inlined.body)
+        self.log.copied([(call, item) for item in inlined.made])
         self.attrs = tuple(item for item in callee.attrs if item[0].endswith("noalias"))
         return outputs[0] if len(outputs) == 1 else tuple(outputs)
 
@@ -162,6 +166,7 @@ class _Inlining:
     call: Call
     blocks: Names
     taken: dict[Node, Node] = field(default_factory=dict[Node, Node])
+    made: list[Node] = field(default_factory=list[Node])
     buffers: tuple[Buffer, ...] = ()
     body: Stmt = field(default_factory=lambda: seq(()))
 
@@ -178,7 +183,8 @@ class _Inlining:
                     raise NotMergedError(f"the argument for {param.name} is of another kind", self.call)
         for node in postorder(callee.body):
             if node not in self.taken:
-                self.taken[node] = self.copied(node)
+                self.taken[node] = copy = self.copied(node)
+                self.made += [copy] if copy is not node else []
         body = self.taken[callee.body]
         if isinstance(body, Block) and body.name == "root" and not body.iter_vars:
             self.buffers, body = body.alloc_buffers, body.body

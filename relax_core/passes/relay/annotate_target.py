@@ -22,13 +22,14 @@ from relax_core.analysis.regions import (
     is_annotation,
     is_begin,
     is_closed,
+    is_end,
     mark_of,
     open_values,
 )
 from relax_core.ir.attrs import Attrs, attr, with_attr
 from relax_core.ir.expr import Call, Expr, Function, If, Op, Tuple, TupleGetItem, Var
 from relax_core.ir.module import Definition, IRModule
-from relax_core.ir.node import Node, map_children
+from relax_core.ir.node import Node, children, map_children
 from relax_core.ir.relay import Clause, Let, Match, RefCreate, RefRead, RefWrite
 from relax_core.ir.types import Type
 from relax_core.ir.values import with_values
@@ -172,6 +173,7 @@ class _Annotator:
         olds, news = [*self.new_of], [*self.new_of.values()]
         keep_types(self.types, olds, news)
         self.ctx.log.copied(zip(olds, news, strict=True))
+        self.ctx.log.copied(_annotated(self.new_of))
         result = self.new_of[next(reversed(order))]
         assert isinstance(result, Function), "a function stays a function"
         return result
@@ -288,6 +290,15 @@ class _Annotator:
                 if let.var not in self.used:
                     return self._ended(let.value)
                 return value if target is not None else begin(self._ended(let.value), DEFAULT)
+
+
+def _annotated(new_of: Mapping[Node, Node]) -> Iterator[tuple[Node, Node]]:
+    """Yield what each annotation stems from: a begin from the operator that it is for, an end from the value."""
+    for old, new in new_of.items():
+        for part in children(new):
+            while is_annotation(part):
+                yield part.args[0] if is_end(part) else old, part
+                part = part.args[0]
 
 
 def _places(placed: list[tuple[Node, str]]) -> Iterator[Said]:

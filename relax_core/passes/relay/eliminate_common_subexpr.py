@@ -67,6 +67,7 @@ class _Sharing:
                 entry.scope = meeting
                 self.ctx.remark(old, "applied", f"{_words(rebuilt)} is computed already", (entry.old,))
                 self.ctx.log.replace(rebuilt, entry.expr, "share an equal expression", known=(entry.expr,))
+                self.ctx.log.share((entry.expr,), rebuilt)
                 return entry.expr
         if candidates:
             message = f"{_words(rebuilt)} stays: the equal one is in another branch or function"

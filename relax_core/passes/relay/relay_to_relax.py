@@ -1,5 +1,6 @@
 """Make Relax of Relay: polymorphism erased, data as objects with constructors, `match` as tests of tags."""
 
+from collections.abc import Collection
 from dataclasses import replace
 
 from relax_core.analysis.relay_effects import effects_of
@@ -9,6 +10,7 @@ from relax_core.ir.builder import Names, normalize
 from relax_core.ir.dialect import DIALECT_ATTR
 from relax_core.ir.expr import Function, GlobalVar
 from relax_core.ir.module import Definition, IRModule
+from relax_core.ir.node import postorder
 from relax_core.ir.trampoline import run as run_steps
 from relax_core.passes.core import NoOptions, Pass, PassContext
 from relax_core.passes.relay.bind_literals import bind_literals
@@ -20,7 +22,7 @@ from relax_core.passes.relay.to_a_normal_form import to_a_normal_form
 from relax_core.printer.naming import legal
 
 _INNER = ("Compiler", "Primitive", "Composite", "Inline")
-"""Attributes of functions that only the module itself calls."""
+"""Attributes of functions that only the module itself calls, if it calls them at all."""
 
 
 def run(module: IRModule, options: NoOptions, ctx: PassContext) -> IRModule:
@@ -38,13 +40,15 @@ def run(module: IRModule, options: NoOptions, ctx: PassContext) -> IRModule:
     definitions: list[Definition] = []
     globals_ = _legal_names(named, ctx)
     places = places_of(named)
+    inner = _inner(named)
     for item in named.definitions:
         if isinstance(item.function, Function):
             supply = Supply(ctx, Names(), places)
             converter = FunctionConverter(type_of, tags, effects, supply, globals_, diagnostics)
             made = run_steps(converter.function(item.function))
             var = globals_[item.var.name]
-            item = ctx.derive(replace(item, var=var, function=_exported(var.name, made, ctx)), item)
+            made = _exported(var.name, made, ctx, is_inner=item.var.name in inner)
+            item = ctx.derive(replace(item, var=var, function=made), item)
         definitions.append(item)
     if diagnostics:
         raise CompileError(diagnostics)
@@ -66,12 +70,21 @@ def _legal_names(module: IRModule, ctx: PassContext) -> dict[str, GlobalVar]:
     return found
 
 
-def _exported(name: str, function: Function, ctx: PassContext) -> Function:
+def _inner(module: IRModule) -> Collection[str]:
+    """Return the names of marked functions that others use."""
+    marked = {item.var.name for item in module if any(has_attr(item.function.attrs, mark) for mark in _INNER)}
+    if not marked:
+        return ()
+    uses = ((node.name, item.var.name) for item in module for node in postorder(item) if isinstance(node, GlobalVar))
+    return {name for name, user in uses if name in marked and name != user}
+
+
+def _exported(name: str, function: Function, ctx: PassContext, *, is_inner: bool) -> Function:
     """Return a function under its own name for the host, or private if only the module calls it."""
     if has_attr(function.attrs, "global_symbol"):
         attrs = with_attr(function.attrs, "global_symbol", name)
         return function if attrs is function.attrs else ctx.derive(replace(function, attrs=attrs), function)
-    if any(has_attr(function.attrs, inner) for inner in _INNER):
+    if is_inner:
         return ctx.derive(replace(function, is_private=True), function)
     return function
 

@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 from relax_core.diagnostics import RunError
-from relax_core.ir.prim import PrimVar, binary, const
+from relax_core.ir.prim import Cast, PrimVar, binary, const
 from relax_core.ir.tir import NOTHING, Buffer, BufferStore, PrimFunc
 from relax_core.jit.engine import Engine
+from relax_core.ops.dtypes import BFLOAT16
 from tests.jit.programs import elementwise, index, integer, prim_func, tir_matmul
 
 ENGINE = Engine()
@@ -131,7 +132,9 @@ def test_scalars_arrive_unchanged(dtype: str, value: Any) -> None:
         ("int8", 128, r"JT004.*`s` = 128 does not fit int8"),
         ("uint32", -1, r"JT004.*`s` = -1 does not fit uint32"),
         ("int32", 1.5, r"JT003.*`s` expects an integer, got float"),
-        ("float32", "1", r"JT003.*`s` expects a number, got str"),
+        ("float32", "1", r"JT003.*`s` expects a real number, got str"),
+        ("float32", np.complex64(1), r"JT003.*`s` expects a real number, got complex64"),
+        ("bfloat16", 3.4e38, r"JT004.*does not fit bfloat16"),
         ("float16", 1e9, r"JT004.*does not fit float16"),
     ],
 )
@@ -151,6 +154,15 @@ def test_a_scalar_parameter_may_be_a_dimension() -> None:
     assert array.tolist() == [0, 0, 0, 1]
     with pytest.raises(RunError, match=r"JT006.*`n` is 4 from dimension 0 of `A`.*but 3 from the argument `n`"):
         kernel(array, 3)
+
+
+@pytest.mark.parametrize("value", [1.001, -1.00390625, 1.01171875, 3.0, 1e-40, -1e-50, -0.0, np.inf, np.nan])
+def test_a_bfloat16_is_rounded_before_it_is_computed_with(value: float) -> None:
+    scalar, out = PrimVar("s", "bfloat16"), Buffer("Out", (integer(1),), "float32")
+    function = prim_func([out], BufferStore(out, (integer(0),), Cast(scalar, "float32")), [scalar])
+    array = zeros(1)
+    ENGINE.kernel(function, "wide")(array, value)
+    assert array.tobytes() == np.float32(BFLOAT16.type(value)).tobytes()
 
 
 @pytest.mark.parametrize("argument", [None, 0, zeros(1)], ids=["nothing", "a number", "an array"])

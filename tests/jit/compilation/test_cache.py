@@ -147,6 +147,16 @@ def test_what_a_killed_writer_left_is_swept_up(tmp_path: Path) -> None:
     assert young.exists()
 
 
+def test_a_link_to_nothing_does_not_keep_the_cache_from_being_trimmed(tmp_path: Path) -> None:
+    limit = 64 * len(IMAGE)
+    cache = ObjectCache(tmp_path, limit_bytes=limit)
+    (tmp_path / "00").mkdir()
+    (tmp_path / "00" / "lost").symlink_to(tmp_path / "nowhere")
+    for number in range(200):
+        cache.put(f"{number:016x}", IMAGE)
+    assert sum(path.stat().st_size for path in tmp_path.glob("*/*") if not path.is_symlink()) < limit * 1.2
+
+
 def test_many_writers_at_once_leave_whole_objects(tmp_path: Path) -> None:
     keys = [f"{number:02x}{number:014x}" for number in range(16)]
     image_of = {key: key.encode() * 64 for key in keys}

@@ -91,7 +91,9 @@ def test_rows_of_loads(
 ) -> None:
     nest = rows(op, dtype, is_behind=is_behind, has_start=has_start)
     names = compare(nest.function(extents), nest.arrays(extents, seed), ENGINES[width])
-    assert ("rows" in names) == (dtype.startswith("float") and extents[0] > 1 and extents[1] >= 8)
+    # A choice of few rows that fill vectors is made in lanes.
+    is_taken = dtype.startswith("float") and extents[0] > 1 and extents[1] >= 8
+    assert ("rows" in names) == (is_taken and "lanes" not in names)
 
 
 @pytest.mark.parametrize("name", EXPRESSIONS)

@@ -1,9 +1,7 @@
 """What passes over long Relay programs cost: calls and lines are counted, not seconds, and grow as n log n at most."""
 
-import sys
 from collections.abc import Callable
 from math import log2
-from typing import Any
 
 import pytest
 
@@ -11,45 +9,11 @@ import relax_core as rc
 from benchmarks.bench_devices import text_of
 from relax_core.analysis.relay_effects import effects_of
 from relax_core.passes.pipeline import run_pipeline
+from tests.counting import lines_of, work_of
 from tests.passes.relay.running import parsed
 
 SMALL, LARGE = 20, 160
 LOWERED = "PlanDevices, ManifestAlloc, ManifestLifetimes"
-
-
-def lines_of(task: Callable[[], object]) -> int:
-    """Return how many lines a task runs, each round of a loop and of a comprehension among them."""
-    count = 0
-
-    def note(_frame: object, event: str, _arg: object) -> Any:
-        nonlocal count
-        count += event == "line"
-        return note
-
-    before = sys.gettrace()
-    sys.settrace(note)
-    try:
-        task()
-    finally:
-        sys.settrace(before)
-    return count
-
-
-def work_of(task: Callable[[], object]) -> int:
-    """Return how many functions and steps of generators a task calls."""
-    count = 0
-
-    def note(_frame: object, event: str, _arg: object) -> None:
-        nonlocal count
-        count += event == "call"
-
-    before = sys.getprofile()
-    sys.setprofile(note)
-    try:
-        task()
-    finally:
-        sys.setprofile(before)
-    return count
 
 
 def conversion(count: int, before: str) -> int:

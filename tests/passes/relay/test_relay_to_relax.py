@@ -66,7 +66,7 @@ PRELUDE = (
     ("@concat(%xs, %xs)", NUMBERS, lambda xs: xs + xs),
     ("@hd(%xs)", "int32", lambda xs: xs[0]),
     ("@map_accuml(fn (%a: int32, %x: int32) -> (int32, int32) { (%a + %x, %a) }, 0, %xs)", f"(int32, {NUMBERS})",
-     lambda xs: (sum(xs), [sum(xs[:k]) for k in range(len(xs))])),
+     lambda xs: (sum(xs), [sum(xs[:k]) for k in reversed(range(len(xs)))])),
     ("@map_accumr(fn (%a: int32, %x: int32) -> (int32, int32) { (%a + %x, %a) }, 0, %xs)", f"(int32, {NUMBERS})",
      lambda xs: (sum(xs), [sum(xs[k + 1 :]) for k in range(len(xs))])),
     ("@unfoldr(fn (%n: int32) -> Option[(int32, int32)] { if (%n == 0) { None } else { Some((%n, %n - 1)) } }, 3)",

@@ -24,11 +24,6 @@ function stepper(entries, current, onPick) {
     el("button", { type: "button", role: "radio", data: { id }, "aria-checked": String(id === current), tabindex: id === current ? 0 : -1, click: () => onPick(id) }, text)));
 }
 
-function choice(label, entries, current, onPick) {
-  const pick = el("select", { "aria-label": label, change: () => onPick(pick.value) }, entries.map(([id, text]) => el("option", { value: id, selected: id === current }, text)));
-  return pick;
-}
-
 // Marks what lies between two sets of nodes, by way of the nodes of a third set and of ports; `path` holds the three.
 function markPath(model, groups, picture, path) {
   if (!picture) return;

@@ -18,9 +18,12 @@ function conditionKey(point) {
 // `change(index, null)` removes a breakpoint. What is typed is kept until Enter or leaving the field.
 function createPoints(change) {
   const drafts = new Map();
+  // The field of each breakpoint in the newest table.
+  const fields = new Map();
   return { table };
 
   function table(points, state, problemOf) {
+    fields.clear();
     return el("table", { class: "points", "aria-label": "Breakpoints" }, points.map((point, i) => rows(point, i, state, problemOf(point))));
   }
 
@@ -36,6 +39,8 @@ function createPoints(change) {
   function field(point, i, known) {
     const key = pointKey(point);
     const commit = () => {
+      // A field loses the focus while it is taken off the page, too: what it holds lives on in the new table.
+      if (fields.get(key) !== input) return;
       const text = input.value.trim();
       drafts.delete(key);
       if (text !== point.condition) change(i, { condition: text });
@@ -51,9 +56,10 @@ function createPoints(change) {
     const input = el("input", {
       type: "text", class: "m", maxlength: 400, spellcheck: "false", autocomplete: "off", placeholder: "if, such as i > 3", "aria-label": `Condition of ${pointLabel(point)}`,
       "aria-invalid": known && known.problem ? "true" : null, title: "Stops only where this holds: variables, %3, x.shape[0], isnan(x), written, hits, depth, time. Enter takes it.",
-      data: { focus: "condition" + i }, input: () => drafts.set(key, input.value), keydown: onKey, change: commit,
+      data: { focus: "condition" + i }, input: () => drafts.set(key, input.value), keydown: onKey, blur: commit,
     });
     input.value = drafts.has(key) ? drafts.get(key) : point.condition;
+    fields.set(key, input);
     return input;
   }
 

@@ -15,6 +15,7 @@ function mount(args, css, create) {
   const host = args.parentElement;
   const bytes = args.data;
   if (!bytes) return;
+  watchRows();
   const cut = bytes.indexOf(10);
   const decoder = new TextDecoder();
   const head = JSON.parse(decoder.decode(bytes.subarray(0, cut)));
@@ -179,6 +180,20 @@ function onSharedSelection(root, handle) {
   window.addEventListener("relaxscope:select", listener);
 }
 
+// The rows above the panes take what height they need; `--bar` tells the panes.
+const ROWS_ABOVE = ".st-key-ctx,.st-key-tour";
+const ROWS_SEEN = new WeakSet();
+const rowsObserver = new ResizeObserver(() => {
+  const rows = [...document.querySelectorAll(ROWS_ABOVE)];
+  if (rows.length) document.documentElement.style.setProperty("--bar", `${rows.reduce((sum, row) => sum + row.offsetHeight, 0)}px`);
+});
+function watchRows() {
+  for (const row of document.querySelectorAll(ROWS_ABOVE)) {
+    if (!ROWS_SEEN.has(row)) rowsObserver.observe(row);
+    ROWS_SEEN.add(row);
+  }
+}
+
 const isStill = () => matchMedia("(prefers-reduced-motion:reduce)").matches;
 
 // Columns count code points from 1; JavaScript counts UTF-16 units from 0.
@@ -200,6 +215,12 @@ function segments(label, entries, current, onPick) {
     );
   }
   return group;
+}
+
+// The same as a list to choose from, where there is no room.
+function choice(label, entries, current, onPick) {
+  const pick = el("select", { "aria-label": label, change: () => onPick(pick.value) }, entries.map(([id, text]) => el("option", { value: id, selected: id === current }, text)));
+  return pick;
 }
 
 function button(text, look, key, onClick, props) {
@@ -1012,9 +1033,12 @@ function conditionKey(point) {
 // `change(index, null)` removes a breakpoint. What is typed is kept until Enter or leaving the field.
 function createPoints(change) {
   const drafts = new Map();
+  // The field of each breakpoint in the newest table.
+  const fields = new Map();
   return { table };
 
   function table(points, state, problemOf) {
+    fields.clear();
     return el("table", { class: "points", "aria-label": "Breakpoints" }, points.map((point, i) => rows(point, i, state, problemOf(point))));
   }
 
@@ -1030,6 +1054,8 @@ function createPoints(change) {
   function field(point, i, known) {
     const key = pointKey(point);
     const commit = () => {
+      // A field loses the focus while it is taken off the page, too: what it holds lives on in the new table.
+      if (fields.get(key) !== input) return;
       const text = input.value.trim();
       drafts.delete(key);
       if (text !== point.condition) change(i, { condition: text });
@@ -1045,9 +1071,10 @@ function createPoints(change) {
     const input = el("input", {
       type: "text", class: "m", maxlength: 400, spellcheck: "false", autocomplete: "off", placeholder: "if, such as i > 3", "aria-label": `Condition of ${pointLabel(point)}`,
       "aria-invalid": known && known.problem ? "true" : null, title: "Stops only where this holds: variables, %3, x.shape[0], isnan(x), written, hits, depth, time. Enter takes it.",
-      data: { focus: "condition" + i }, input: () => drafts.set(key, input.value), keydown: onKey, change: commit,
+      data: { focus: "condition" + i }, input: () => drafts.set(key, input.value), keydown: onKey, blur: commit,
     });
     input.value = drafts.has(key) ? drafts.get(key) : point.condition;
+    fields.set(key, input);
     return input;
   }
 

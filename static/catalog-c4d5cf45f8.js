@@ -15,6 +15,7 @@ function mount(args, css, create) {
   const host = args.parentElement;
   const bytes = args.data;
   if (!bytes) return;
+  watchRows();
   const cut = bytes.indexOf(10);
   const decoder = new TextDecoder();
   const head = JSON.parse(decoder.decode(bytes.subarray(0, cut)));
@@ -179,6 +180,20 @@ function onSharedSelection(root, handle) {
   window.addEventListener("relaxscope:select", listener);
 }
 
+// The rows above the panes take what height they need; `--bar` tells the panes.
+const ROWS_ABOVE = ".st-key-ctx,.st-key-tour";
+const ROWS_SEEN = new WeakSet();
+const rowsObserver = new ResizeObserver(() => {
+  const rows = [...document.querySelectorAll(ROWS_ABOVE)];
+  if (rows.length) document.documentElement.style.setProperty("--bar", `${rows.reduce((sum, row) => sum + row.offsetHeight, 0)}px`);
+});
+function watchRows() {
+  for (const row of document.querySelectorAll(ROWS_ABOVE)) {
+    if (!ROWS_SEEN.has(row)) rowsObserver.observe(row);
+    ROWS_SEEN.add(row);
+  }
+}
+
 const isStill = () => matchMedia("(prefers-reduced-motion:reduce)").matches;
 
 // Columns count code points from 1; JavaScript counts UTF-16 units from 0.
@@ -200,6 +215,12 @@ function segments(label, entries, current, onPick) {
     );
   }
   return group;
+}
+
+// The same as a list to choose from, where there is no room.
+function choice(label, entries, current, onPick) {
+  const pick = el("select", { "aria-label": label, change: () => onPick(pick.value) }, entries.map(([id, text]) => el("option", { value: id, selected: id === current }, text)));
+  return pick;
 }
 
 function button(text, look, key, onClick, props) {

@@ -1,6 +1,6 @@
 const LOOK = {"marks":{"added":{"sign":"+","color":"add","fill":"addBg","token":"addTok"},"removed":{"sign":"−","color":"del","fill":"delBg","token":"delTok"},"changed":{"sign":"~","color":"chg","fill":"chgBg","token":""},"moved":{"sign":"→","color":"mov","fill":"movBg","token":""},"unchanged":{"sign":"=","color":"text3","fill":"","token":""},"ok":{"sign":"✓","color":"ok","fill":"","token":""},"warning":{"sign":"▲","color":"warn","fill":"warnBg","token":""},"error":{"sign":"✕","color":"error","fill":"errorBg","token":""},"note":{"sign":"i","color":"text3","fill":"","token":""},"current":{"sign":"▶","color":"currentBar","fill":"current","token":""}},"kinds":{"tensor":{"letter":"T","shape":"square","color":"cat0"},"tensor0":{"letter":"t","shape":"square, inner square","color":"cat0"},"prim":{"letter":"P","shape":"circle","color":"cat1"},"shape":{"letter":"S","shape":"hexagon","color":"cat2"},"tuple":{"letter":"( )","shape":"pill","color":"cat5"},"closure":{"letter":"λ","shape":"diamond","color":"cat3"},"adt":{"letter":"A","shape":"tag","color":"cat4"},"string":{"letter":"s","shape":"square, cut corner","color":"synString"},"void":{"letter":"∅","shape":"dashed circle","color":"text3"}}};
 const LIGHT = {"bg":"#ffffff","canvas":"#fafbfc","chrome":"#f4f6f8","raised":"#e9edf1","line":"#dde2e7","line2":"#bcc5cf","text":"#10161c","text2":"#45505c","text3":"#5f6a76","accent":"#3d4fc4","accentBg":"#e9ecfc","accentOn":"#fefefe","accentFill":"#3c4ec3","current":"#fff4c7","currentBar":"#c48a00","error":"#b2261d","errorBg":"#fdeceb","warn":"#865700","warnBg":"#fff3d8","ok":"#0d7550","add":"#006a78","addBg":"#e0f4f6","addTok":"#b5e4e9","del":"#a53a05","delBg":"#fdeee6","delTok":"#f9cfb8","chg":"#7b5b03","chgBg":"#fdf5dc","mov":"#5d47b8","movBg":"#efecfb","cat0":"#0b66b5","cat0Bg":"#e8f2fb","cat1":"#b84800","cat1Bg":"#fdf0e7","cat2":"#0a744a","cat2Bg":"#e7f5ee","cat3":"#a62f79","cat3Bg":"#fbecf5","cat4":"#4d3a00","cat4Bg":"#f8f3e0","cat5":"#3a1d9c","cat5Bg":"#f1edfc","catNone":"#606b77","catNoneBg":"#f1f3f5","synKeyword":"#7636b5","synName":"#22559f","synString":"#2b6a35","synNumber":"#954500","synType":"#0e666e","synComment":"#616c78","synDecor":"#7a5a00"};
-const CSS = ":host{--bg:light-dark(#ffffff,#14171b);--canvas:light-dark(#fafbfc,#16191e);--chrome:light-dark(#f4f6f8,#1b1f25);--raised:light-dark(#e9edf1,#272d35);--line:light-dark(#dde2e7,#2b323a);--line2:light-dark(#bcc5cf,#48525e);--text:light-dark(#10161c,#e6eaef);--text2:light-dark(#45505c,#b6c0cb);--text3:light-dark(#5f6a76,#8f9ba8);--accent:light-dark(#3d4fc4,#9dabff);--accentBg:light-dark(#e9ecfc,#242b4a);--accentOn:light-dark(#fefefe,#fefefe);--accentFill:light-dark(#3c4ec3,#5566dd);--current:light-dark(#fff4c7,#383012);--currentBar:light-dark(#c48a00,#f0c14a);--error:light-dark(#b2261d,#ff8f85);--errorBg:light-dark(#fdeceb,#3b1f1f);--warn:light-dark(#865700,#efbe5b);--warnBg:light-dark(#fff3d8,#362b14);--ok:light-dark(#0d7550,#5fd0a0);--add:light-dark(#006a78,#5fd2df);--addBg:light-dark(#e0f4f6,#11323a);--addTok:light-dark(#b5e4e9,#1a5560);--del:light-dark(#a53a05,#ff9f70);--delBg:light-dark(#fdeee6,#3a2419);--delTok:light-dark(#f9cfb8,#6b3a22);--chg:light-dark(#7b5b03,#e5c25c);--chgBg:light-dark(#fdf5dc,#332c16);--mov:light-dark(#5d47b8,#bba9ff);--movBg:light-dark(#efecfb,#2a2547);--cat0:light-dark(#0b66b5,#5aaeff);--cat0Bg:light-dark(#e8f2fb,#15273a);--cat1:light-dark(#b84800,#ff9450);--cat1Bg:light-dark(#fdf0e7,#36231a);--cat2:light-dark(#0a744a,#5ed39b);--cat2Bg:light-dark(#e7f5ee,#142d24);--cat3:light-dark(#a62f79,#f38ac8);--cat3Bg:light-dark(#fbecf5,#371f30);--cat4:light-dark(#4d3a00,#f6e7a0);--cat4Bg:light-dark(#f8f3e0,#302a17);--cat5:light-dark(#3a1d9c,#d8cbff);--cat5Bg:light-dark(#f1edfc,#282241);--catNone:light-dark(#606b77,#909ca9);--catNoneBg:light-dark(#f1f3f5,#22272e);--synKeyword:light-dark(#7636b5,#cb9ff5);--synName:light-dark(#22559f,#8abaf9);--synString:light-dark(#2b6a35,#92d19c);--synNumber:light-dark(#954500,#f2b375);--synType:light-dark(#0e666e,#72d1d7);--synComment:light-dark(#616c78,#98a4b1);--synDecor:light-dark(#7a5a00,#dfc26a);--mono:var(--st-code-font,ui-monospace, SFMono-Regular, Menlo, Consolas, 'Liberation Mono', 'DejaVu Sans Mono', monospace);--ui:var(--st-font,Inter, system-ui, -apple-system, 'Segoe UI', Roboto, 'Noto Sans', Ubuntu, Cantarell, 'Helvetica Neue', Arial, sans-serif)}\n:host{color-scheme:inherit}\n*{box-sizing:border-box;margin:0}\n.root{font:13px/1.45 var(--ui);color:var(--text);background:var(--bg);overflow:hidden;display:flex;flex-direction:column;min-height:0;position:relative;-webkit-font-smoothing:antialiased}\n.root[hidden]{display:none}\ncode,pre,.m{font-family:var(--mono);font-size:.92em}\nbutton{font:inherit;color:inherit;background:none;border:0;padding:0;text-align:inherit;cursor:pointer}\n:focus{outline:none}\n:focus-visible{outline:2px solid var(--accent);outline-offset:1px}\n.row-inset:focus-visible,.ln:focus-visible,tr:focus-visible{outline-offset:-2px}\n.sp{flex:1}\n.btn{display:inline-flex;align-items:center;gap:6px;height:26px;padding:0 10px;border:1px solid var(--line2);border-radius:6px;background:var(--bg);color:var(--text);font-size:12.5px;white-space:nowrap}\n.btn:hover{background:var(--raised)}\n.btn.p{background:var(--accentFill);border-color:var(--accentFill);color:var(--accentOn);font-weight:600}\n.btn.t{border-color:transparent;background:none;color:var(--text2);padding:0 7px;font-weight:500}\n.btn.t:hover{background:var(--raised)}\n.btn.i{padding:0 7px;min-width:28px;justify-content:center}\n.btn[disabled]{color:var(--text3);cursor:default;background:var(--chrome)}\n.btn.p[disabled]{background:var(--chrome);border-color:var(--line2)}\n.seg{display:inline-flex;height:26px;border:1px solid var(--line2);border-radius:6px;background:var(--bg)}\n.seg button{padding:0 10px;font-size:12px;line-height:24px;color:var(--text2);border-right:1px solid var(--line);white-space:nowrap;font-weight:500}\n.seg button:first-child{border-radius:5px 0 0 5px}.seg button:last-child{border:0;border-radius:0 5px 5px 0}\n.seg [aria-pressed=true],.seg [aria-selected=true],.seg [aria-checked=true]{background:var(--accentBg);color:var(--accent);font-weight:600}\n.kbd{font:600 10.5px/15px var(--mono);border:1px solid var(--line2);border-bottom-width:2px;border-radius:4px;padding:0 4px;color:var(--text2);background:var(--bg)}\n.btn.p .kbd{background:none;color:inherit;border-color:currentColor}\n.pane{display:flex;flex-direction:column;min-height:0;min-width:0;overflow:hidden;flex:1}\n.ph{flex:none;display:flex;align-items:center;gap:8px;height:34px;padding:0 12px;border-bottom:1px solid var(--line);font-size:12px;font-weight:600;color:var(--text2);background:var(--bg);white-space:nowrap;overflow:hidden}\n.ph b{color:var(--text);font-weight:600}.ph .n{font-weight:500;color:var(--text3);overflow:hidden;text-overflow:ellipsis;min-width:0}\n.ph.top{border-top:1px solid var(--line)}\n.tabs{display:flex;flex:0 1 auto;min-width:0;overflow-x:auto;scrollbar-width:none}\n.tab{flex:none;height:34px;line-height:34px;padding:0 2px;margin-right:12px;color:var(--text2);font-weight:500}\n.tab[aria-selected=true]{color:var(--text);font-weight:600;box-shadow:inset 0 -2px var(--accent)}\n.tab:focus-visible{outline-offset:-3px}\n.body{flex:1;min-height:0;overflow:auto;position:relative}\n.pad{padding:10px 12px}\n.code{font:11.5px/19px var(--mono);white-space:pre;tab-size:4}\n.ln{display:flex;min-height:19px;position:relative}\n.ln .g{flex:none;width:44px;text-align:right;padding-right:12px;color:var(--text3);font-size:10.5px;position:relative;user-select:none}\n.ln .t{flex:1;padding-right:8px;min-width:0}\n.ln.cur{background:var(--current)}.ln.cur:before{content:\"\";position:absolute;left:0;top:0;bottom:0;width:3px;background:var(--currentBar);z-index:1}\n.ln.sel{background:var(--accentBg)}.ln.sel:before{content:\"\";position:absolute;left:0;top:0;bottom:0;width:3px;background:var(--accent);z-index:1}\n.ln.added{background:var(--addBg)}.ln.removed{background:var(--delBg)}.ln.changed{background:var(--chgBg)}.ln.moved{background:var(--movBg)}\n.ln.filler{background:repeating-linear-gradient(135deg,transparent 0 5px,var(--chrome) 5px 9px)}\n.ln .s{flex:none;width:16px;text-align:center;font-weight:700;user-select:none}\n.added>.s,.added .sign{color:var(--add)}.removed>.s,.removed .sign{color:var(--del)}.changed>.s,.changed .sign{color:var(--chg)}.moved>.s,.moved .sign{color:var(--mov)}\n.added u{background:var(--addTok)}.removed u{background:var(--delTok)}.changed u{background:var(--chgBg);box-shadow:inset 0 -2px var(--chg)}\nu{text-decoration:none;border-radius:2px}\n.ln.dim .t,.ln.dim .t *{color:var(--text3)}\n.sq-error{text-decoration:underline wavy var(--error) 1px;text-underline-offset:3px}\n.sq-warning{text-decoration:underline wavy var(--warn) 1px;text-underline-offset:3px}\n.sq-note{text-decoration:underline dotted var(--text3) 1px;text-underline-offset:3px}\n.synKeyword{color:var(--synKeyword)}.synName{color:var(--synName)}.synString{color:var(--synString)}.synNumber{color:var(--synNumber)}\n.synType{color:var(--synType)}.synComment{color:var(--synComment)}.synDecor{color:var(--synDecor)}.text2{color:var(--text2)}.text3{color:var(--text3)}\ntable{border-collapse:collapse;width:100%;font-size:12px}\nth{font-weight:500;text-align:left;color:var(--text3);font-size:11px;padding:3px 8px;border-bottom:1px solid var(--line);white-space:nowrap}\ntd{padding:4px 8px;border-bottom:1px solid var(--line);vertical-align:top}\ntd.m,th.m{font-family:var(--mono);font-size:11.2px}td.r,th.r{text-align:right;font-variant-numeric:tabular-nums}\ntr.on td{background:var(--accentBg)}tr.on td:first-child{box-shadow:inset 3px 0 var(--accent)}\ntr[tabindex]{cursor:pointer}tr[tabindex]:hover td{background:var(--chrome)}tr.on[tabindex]:hover td{background:var(--accentBg)}\n.lines>.ln{height:19px}\n.finder{flex:none;gap:6px}\n.finder[hidden]{display:none}\n.find{width:92px;height:22px;padding:0 6px;border:1px solid var(--line);border-radius:4px;background:var(--bg);color:var(--text);font-weight:400}\n.find::placeholder{color:var(--text3)}\n.find:focus-visible{outline-offset:0}\n.hit{background:var(--current);box-shadow:inset 0 0 0 1px var(--currentBar);border-radius:2px}\n.chip{display:inline-flex;align-items:center;gap:5px;height:19px;padding:0 7px;border-radius:5px;font:500 11px/19px var(--ui);background:var(--raised);color:var(--text2);white-space:nowrap}\n.chip.code{font-family:var(--mono);font-size:10.5px;display:inline-flex}\n.chip.ok{color:var(--ok);background:var(--cat2Bg)}.chip.error{color:var(--error);background:var(--errorBg)}.chip.warning{color:var(--warn);background:var(--warnBg)}\n.chip.accent{color:var(--accent);background:var(--accentBg)}.chip.added{color:var(--add);background:var(--addBg)}.chip.removed{color:var(--del);background:var(--delBg)}\n.chip.changed{color:var(--chg);background:var(--chgBg)}.chip.moved{color:var(--mov);background:var(--movBg)}.chip.cat0{color:var(--cat0);background:var(--cat0Bg)}\n.h{font-size:11px;font-weight:600;color:var(--text3);margin:14px 0 5px}\ndl{display:grid;grid-template-columns:74px 1fr;gap:4px 10px;font-size:12px}dt{color:var(--text3)}dd{min-width:0;overflow-wrap:anywhere;margin:0}\n.bd{display:inline-block;vertical-align:-3.5px;flex:none}\n.sym{display:inline-block;vertical-align:-1.5px;flex:none}\n.link{color:var(--accent);cursor:pointer}.link:hover{text-decoration:underline}\n.muted{color:var(--text3)}.sub{color:var(--text2)}.strong{font-weight:550}\n.row{display:flex;align-items:center;gap:8px}\n.error-text{color:var(--error)}.warning-text{color:var(--warn)}.note-text{color:var(--text3)}\n.tip{position:absolute;z-index:20;max-width:420px;padding:7px 10px;border:1px solid var(--line2);border-radius:6px;background:var(--bg);color:var(--text);font-size:12px;line-height:1.45;pointer-events:none;overflow-wrap:anywhere}\n.tip .hint{color:var(--text2);margin-top:3px}\n.state{position:absolute;inset:0;display:flex;flex-direction:column;align-items:center;justify-content:center;gap:6px;text-align:center;padding:24px;color:var(--text2);font-size:12.5px}\n.state b{font-weight:600;color:var(--text);font-size:13px}\n.sr{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%);white-space:nowrap}\n@media (prefers-reduced-motion:reduce){*{transition:none!important;animation:none!important}}\n\n.root{border-right:1px solid var(--line)}\n.scrub{flex:none;height:36px;display:flex;align-items:center;gap:10px;padding:0 14px;border-bottom:1px solid var(--line);background:var(--chrome)}\n.scrub .track{flex:1;min-width:0;display:flex;align-items:center;justify-content:space-between;position:relative;height:22px;margin:0 14px}\n.scrub .track:before{content:\"\";position:absolute;left:0;right:0;top:10px;height:2px;background:var(--line2)}\n.scrub .stop{position:relative;width:18px;height:18px;border-radius:50%;margin:0 -9px;display:grid;place-items:center}\n.scrub .stop:before{content:\"\";width:12px;height:12px;border-radius:50%;background:var(--bg);border:2px solid var(--line2)}\n.scrub .stop.changed:before{background:var(--chg);border-color:var(--chg);border-radius:3px;transform:rotate(45deg) scale(.85)}\n.scrub .stop[aria-current]:before{width:16px;height:16px;background:var(--accent);border-color:var(--accent);border-radius:50%;transform:none}\n.scrub .label{font-size:12px;white-space:nowrap}\n.sides{flex:1;min-height:0;overflow:auto;border-bottom:1px solid var(--line);display:grid;grid-template-columns:minmax(0,1fr) minmax(0,1fr);align-content:start;grid-auto-rows:max-content}\n.half{overflow-x:auto;overflow-y:hidden;padding-bottom:6px;min-width:0}\n.half:first-child{border-right:1px solid var(--line)}\n.half .ln>.g,.half .ln>.s{position:sticky;left:0;background:inherit;z-index:1}.half .ln>.s{left:44px}\n.half .ln.filler>span{background:none}\n:where(.half) .ln{background-color:var(--bg)}\n.half .name{padding:4px 14px;font-size:11px;color:var(--text3);position:sticky;left:0;height:24px}\n.half .lines{width:max-content;min-width:100%}\n.half .name{display:flex;gap:8px;align-items:center}\n.name .finder{height:20px;margin-left:auto}\n.name .find{height:19px}\n.half .g[data-node]{cursor:pointer}\n.half .g[data-node]:hover{color:var(--accent);text-decoration:underline}\n.fold{display:block;width:100%;min-height:19px;font:11px/19px var(--ui);color:var(--text3);background:var(--chrome);text-align:left;padding-left:60px;white-space:nowrap}\n.fold span{position:sticky;left:60px}\n.fold:hover{color:var(--accent)}\n.fold:focus-visible{outline-offset:-2px}\n.items{flex:1;min-height:0;overflow:auto}\n.items td:first-child{width:44px}\n.items .unlike td{background:var(--delBg)}\n";
+const CSS = ":host{--bg:light-dark(#ffffff,#14171b);--canvas:light-dark(#fafbfc,#16191e);--chrome:light-dark(#f4f6f8,#1b1f25);--raised:light-dark(#e9edf1,#272d35);--line:light-dark(#dde2e7,#2b323a);--line2:light-dark(#bcc5cf,#48525e);--text:light-dark(#10161c,#e6eaef);--text2:light-dark(#45505c,#b6c0cb);--text3:light-dark(#5f6a76,#8f9ba8);--accent:light-dark(#3d4fc4,#9dabff);--accentBg:light-dark(#e9ecfc,#242b4a);--accentOn:light-dark(#fefefe,#fefefe);--accentFill:light-dark(#3c4ec3,#5566dd);--current:light-dark(#fff4c7,#383012);--currentBar:light-dark(#c48a00,#f0c14a);--error:light-dark(#b2261d,#ff8f85);--errorBg:light-dark(#fdeceb,#3b1f1f);--warn:light-dark(#865700,#efbe5b);--warnBg:light-dark(#fff3d8,#362b14);--ok:light-dark(#0d7550,#5fd0a0);--add:light-dark(#006a78,#5fd2df);--addBg:light-dark(#e0f4f6,#11323a);--addTok:light-dark(#b5e4e9,#1a5560);--del:light-dark(#a53a05,#ff9f70);--delBg:light-dark(#fdeee6,#3a2419);--delTok:light-dark(#f9cfb8,#6b3a22);--chg:light-dark(#7b5b03,#e5c25c);--chgBg:light-dark(#fdf5dc,#332c16);--mov:light-dark(#5d47b8,#bba9ff);--movBg:light-dark(#efecfb,#2a2547);--cat0:light-dark(#0b66b5,#5aaeff);--cat0Bg:light-dark(#e8f2fb,#15273a);--cat1:light-dark(#b84800,#ff9450);--cat1Bg:light-dark(#fdf0e7,#36231a);--cat2:light-dark(#0a744a,#5ed39b);--cat2Bg:light-dark(#e7f5ee,#142d24);--cat3:light-dark(#a62f79,#f38ac8);--cat3Bg:light-dark(#fbecf5,#371f30);--cat4:light-dark(#4d3a00,#f6e7a0);--cat4Bg:light-dark(#f8f3e0,#302a17);--cat5:light-dark(#3a1d9c,#d8cbff);--cat5Bg:light-dark(#f1edfc,#282241);--catNone:light-dark(#606b77,#909ca9);--catNoneBg:light-dark(#f1f3f5,#22272e);--synKeyword:light-dark(#7636b5,#cb9ff5);--synName:light-dark(#22559f,#8abaf9);--synString:light-dark(#2b6a35,#92d19c);--synNumber:light-dark(#954500,#f2b375);--synType:light-dark(#0e666e,#72d1d7);--synComment:light-dark(#616c78,#98a4b1);--synDecor:light-dark(#7a5a00,#dfc26a);--mono:var(--st-code-font,ui-monospace, SFMono-Regular, Menlo, Consolas, 'Liberation Mono', 'DejaVu Sans Mono', monospace);--ui:var(--st-font,Inter, system-ui, -apple-system, 'Segoe UI', Roboto, 'Noto Sans', Ubuntu, Cantarell, 'Helvetica Neue', Arial, sans-serif)}\n:host{color-scheme:inherit}\n*{box-sizing:border-box;margin:0}\n.root{font:13px/1.45 var(--ui);color:var(--text);background:var(--bg);overflow:hidden;display:flex;flex-direction:column;min-height:0;position:relative;-webkit-font-smoothing:antialiased}\n.root[hidden]{display:none}\ncode,pre,.m{font-family:var(--mono);font-size:.92em}\nbutton{font:inherit;color:inherit;background:none;border:0;padding:0;text-align:inherit;cursor:pointer}\n:focus{outline:none}\n:focus-visible{outline:2px solid var(--accent);outline-offset:1px}\n.row-inset:focus-visible,.ln:focus-visible,tr:focus-visible{outline-offset:-2px}\n.sp{flex:1}\n.btn{display:inline-flex;align-items:center;gap:6px;height:26px;padding:0 10px;border:1px solid var(--line2);border-radius:6px;background:var(--bg);color:var(--text);font-size:12.5px;white-space:nowrap}\n.btn:hover{background:var(--raised)}\n.btn.p{background:var(--accentFill);border-color:var(--accentFill);color:var(--accentOn);font-weight:600}\n.btn.t{border-color:transparent;background:none;color:var(--text2);padding:0 7px;font-weight:500}\n.btn.t:hover{background:var(--raised)}\n.btn.i{padding:0 7px;min-width:28px;justify-content:center}\n.btn[disabled]{color:var(--text3);cursor:default;background:var(--chrome)}\n.btn.p[disabled]{background:var(--chrome);border-color:var(--line2)}\n.seg{display:inline-flex;height:26px;border:1px solid var(--line2);border-radius:6px;background:var(--bg)}\n.seg button{padding:0 10px;font-size:12px;line-height:24px;color:var(--text2);border-right:1px solid var(--line);white-space:nowrap;font-weight:500}\n.seg button:first-child{border-radius:5px 0 0 5px}.seg button:last-child{border:0;border-radius:0 5px 5px 0}\n.seg [aria-pressed=true],.seg [aria-selected=true],.seg [aria-checked=true]{background:var(--accentBg);color:var(--accent);font-weight:600}\n.kbd{font:600 10.5px/15px var(--mono);border:1px solid var(--line2);border-bottom-width:2px;border-radius:4px;padding:0 4px;color:var(--text2);background:var(--bg)}\n.btn.p .kbd{background:none;color:inherit;border-color:currentColor}\n.pane{display:flex;flex-direction:column;min-height:0;min-width:0;overflow:hidden;flex:1}\n.ph{flex:none;display:flex;align-items:center;gap:8px;height:34px;padding:0 12px;border-bottom:1px solid var(--line);font-size:12px;font-weight:600;color:var(--text2);background:var(--bg);white-space:nowrap;overflow:hidden}\n.ph b{color:var(--text);font-weight:600}.ph .n{font-weight:500;color:var(--text3);overflow:hidden;text-overflow:ellipsis;min-width:0}\n.ph.top{border-top:1px solid var(--line)}\n.tabs{display:flex;flex:0 1 auto;min-width:0;overflow-x:auto;scrollbar-width:none}\n.tab{flex:none;height:34px;line-height:34px;padding:0 2px;margin-right:12px;color:var(--text2);font-weight:500}\n.tab[aria-selected=true]{color:var(--text);font-weight:600;box-shadow:inset 0 -2px var(--accent)}\n.tab:focus-visible{outline-offset:-3px}\n.body{flex:1;min-height:0;overflow:auto;position:relative}\n.pad{padding:10px 12px}\n.code{font:11.5px/19px var(--mono);white-space:pre;tab-size:4}\n.ln{display:flex;min-height:19px;position:relative}\n.ln .g{flex:none;width:44px;text-align:right;padding-right:12px;color:var(--text3);font-size:10.5px;position:relative;user-select:none}\n.ln .t{flex:1;padding-right:8px;min-width:0}\n.ln.cur{background:var(--current)}.ln.cur:before{content:\"\";position:absolute;left:0;top:0;bottom:0;width:3px;background:var(--currentBar);z-index:1}\n.ln.sel{background:var(--accentBg)}.ln.sel:before{content:\"\";position:absolute;left:0;top:0;bottom:0;width:3px;background:var(--accent);z-index:1}\n.ln.added{background:var(--addBg)}.ln.removed{background:var(--delBg)}.ln.changed{background:var(--chgBg)}.ln.moved{background:var(--movBg)}\n.ln.filler{background:repeating-linear-gradient(135deg,transparent 0 5px,var(--chrome) 5px 9px)}\n.ln .s{flex:none;width:16px;text-align:center;font-weight:700;user-select:none}\n.added>.s,.added .sign{color:var(--add)}.removed>.s,.removed .sign{color:var(--del)}.changed>.s,.changed .sign{color:var(--chg)}.moved>.s,.moved .sign{color:var(--mov)}\n.added u{background:var(--addTok)}.removed u{background:var(--delTok)}.changed u{background:var(--chgBg);box-shadow:inset 0 -2px var(--chg)}\nu{text-decoration:none;border-radius:2px}\n.ln.dim .t,.ln.dim .t *{color:var(--text3)}\n.sq-error{text-decoration:underline wavy var(--error) 1px;text-underline-offset:3px}\n.sq-warning{text-decoration:underline wavy var(--warn) 1px;text-underline-offset:3px}\n.sq-note{text-decoration:underline dotted var(--text3) 1px;text-underline-offset:3px}\n.synKeyword{color:var(--synKeyword)}.synName{color:var(--synName)}.synString{color:var(--synString)}.synNumber{color:var(--synNumber)}\n.synType{color:var(--synType)}.synComment{color:var(--synComment)}.synDecor{color:var(--synDecor)}.text2{color:var(--text2)}.text3{color:var(--text3)}\ntable{border-collapse:collapse;width:100%;font-size:12px}\nth{font-weight:500;text-align:left;color:var(--text3);font-size:11px;padding:3px 8px;border-bottom:1px solid var(--line);white-space:nowrap}\ntd{padding:4px 8px;border-bottom:1px solid var(--line);vertical-align:top}\ntd.m,th.m{font-family:var(--mono);font-size:11.2px}td.r,th.r{text-align:right;font-variant-numeric:tabular-nums}\ntr.on td{background:var(--accentBg)}tr.on td:first-child{box-shadow:inset 3px 0 var(--accent)}\ntr[tabindex]{cursor:pointer}tr[tabindex]:hover td{background:var(--chrome)}tr.on[tabindex]:hover td{background:var(--accentBg)}\n.lines>.ln{height:19px}\n.finder{flex:none;gap:6px}\n.finder[hidden]{display:none}\n.find{width:92px;height:22px;padding:0 6px;border:1px solid var(--line);border-radius:4px;background:var(--bg);color:var(--text);font-weight:400}\n.find::placeholder{color:var(--text3)}\n.find:focus-visible{outline-offset:0}\n.hit{background:var(--current);box-shadow:inset 0 0 0 1px var(--currentBar);border-radius:2px}\n.chip{display:inline-flex;align-items:center;gap:5px;height:19px;padding:0 7px;border-radius:5px;font:500 11px/19px var(--ui);background:var(--raised);color:var(--text2);white-space:nowrap}\n.chip.code{font-family:var(--mono);font-size:10.5px;display:inline-flex}\n.chip.ok{color:var(--ok);background:var(--cat2Bg)}.chip.error{color:var(--error);background:var(--errorBg)}.chip.warning{color:var(--warn);background:var(--warnBg)}\n.chip.accent{color:var(--accent);background:var(--accentBg)}.chip.added{color:var(--add);background:var(--addBg)}.chip.removed{color:var(--del);background:var(--delBg)}\n.chip.changed{color:var(--chg);background:var(--chgBg)}.chip.moved{color:var(--mov);background:var(--movBg)}.chip.cat0{color:var(--cat0);background:var(--cat0Bg)}\n.h{font-size:11px;font-weight:600;color:var(--text3);margin:14px 0 5px}\ndl{display:grid;grid-template-columns:74px 1fr;gap:4px 10px;font-size:12px}dt{color:var(--text3)}dd{min-width:0;overflow-wrap:anywhere;margin:0}\n.bd{display:inline-block;vertical-align:-3.5px;flex:none}\n.sym{display:inline-block;vertical-align:-1.5px;flex:none}\n.link{color:var(--accent);cursor:pointer}.link:hover{text-decoration:underline}\n.muted{color:var(--text3)}.sub{color:var(--text2)}.strong{font-weight:550}\n.row{display:flex;align-items:center;gap:8px}\n.error-text{color:var(--error)}.warning-text{color:var(--warn)}.note-text{color:var(--text3)}\n.tip{position:absolute;z-index:20;max-width:420px;padding:7px 10px;border:1px solid var(--line2);border-radius:6px;background:var(--bg);color:var(--text);font-size:12px;line-height:1.45;pointer-events:none;overflow-wrap:anywhere}\n.tip .hint{color:var(--text2);margin-top:3px}\n.state{position:absolute;inset:0;display:flex;flex-direction:column;align-items:center;justify-content:center;gap:6px;text-align:center;padding:24px;color:var(--text2);font-size:12.5px}\n.state b{font-weight:600;color:var(--text);font-size:13px}\n.sr{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%);white-space:nowrap}\n@media (prefers-reduced-motion:reduce){*{transition:none!important;animation:none!important}}\n\n.root{border-right:1px solid var(--line)}\n.scrub{flex:none;height:36px;display:flex;align-items:center;gap:10px;padding:0 14px;border-bottom:1px solid var(--line);background:var(--chrome)}\n.scrub .track{flex:1;min-width:0;display:flex;align-items:center;justify-content:space-between;position:relative;height:22px;margin:0 14px}\n.scrub .track:before{content:\"\";position:absolute;left:0;right:0;top:10px;height:2px;background:var(--line2)}\n.scrub .stop{position:relative;width:18px;height:18px;border-radius:50%;margin:0 -9px;display:grid;place-items:center}\n.scrub .stop:before{content:\"\";width:12px;height:12px;border-radius:50%;background:var(--bg);border:2px solid var(--line2)}\n.scrub .stop.changed:before{background:var(--chg);border-color:var(--chg);border-radius:3px;transform:rotate(45deg) scale(.85)}\n.scrub .stop[aria-current]:before{width:16px;height:16px;background:var(--accent);border-color:var(--accent);border-radius:50%;transform:none}\n.scrub .label{font-size:12px;white-space:nowrap}\n.sides{flex:1;min-height:0;overflow:auto;border-bottom:1px solid var(--line);display:grid;grid-template-columns:minmax(0,1fr) minmax(0,1fr);align-content:start;grid-auto-rows:max-content}\n.ph select{font:inherit;height:26px;max-width:200px;border:1px solid var(--line2);border-radius:6px;background:var(--bg);color:var(--text);padding:0 6px}\n.half{overflow-x:auto;overflow-y:hidden;padding-bottom:6px;min-width:0}\n.half:first-child{border-right:1px solid var(--line)}\n.half .ln>.g,.half .ln>.s{position:sticky;left:0;background:inherit;z-index:1}.half .ln>.s{left:44px}\n.half .ln:is(.filler,.hatched)>span{background:none}\n.half .ln.hatched{background:repeating-linear-gradient(135deg,transparent 0 5px,var(--chrome) 5px 9px)}\n:where(.half) .ln{background-color:var(--bg)}\n.half .name{padding:4px 14px;font-size:11px;color:var(--text3);position:sticky;left:0;height:24px}\n.half .lines{width:max-content;min-width:100%}\n.half .name{display:flex;gap:8px;align-items:center}\n.name .title{overflow:hidden;text-overflow:ellipsis;white-space:nowrap;min-width:60px;flex:0 1 auto}\n.name .finder{height:20px;margin-left:auto}\n.name .find{height:19px;font:11px var(--ui)}\n.wrap{margin-left:auto;cursor:pointer;flex:none}\n.name .finder:not([hidden])~.wrap{margin-left:0}\n.half .g[data-node]{cursor:pointer}\n.half .g[data-node]:hover{color:var(--accent);text-decoration:underline}\n.fold{display:block;width:100%;min-height:19px;font:11px/19px var(--ui);color:var(--text3);background:var(--chrome);text-align:left;padding-left:60px;white-space:nowrap}\n.fold span{position:sticky;left:60px}\n.fold:hover{color:var(--accent)}\n.fold:focus-visible{outline-offset:-2px}\n.items{flex:1;min-height:0;overflow:auto}\n.items td:first-child{width:44px}\n.items .unlike td{background:var(--delBg)}\n";
 // What every component starts from: mounting, reading the payload, making elements from data, telling Python.
 // User text reaches the page through textContent only: `el` and `svg` turn strings into text nodes.
 
@@ -15,6 +15,7 @@ function mount(args, css, create) {
   const host = args.parentElement;
   const bytes = args.data;
   if (!bytes) return;
+  watchRows();
   const cut = bytes.indexOf(10);
   const decoder = new TextDecoder();
   const head = JSON.parse(decoder.decode(bytes.subarray(0, cut)));
@@ -179,6 +180,20 @@ function onSharedSelection(root, handle) {
   window.addEventListener("relaxscope:select", listener);
 }
 
+// The rows above the panes take what height they need; `--bar` tells the panes.
+const ROWS_ABOVE = ".st-key-ctx,.st-key-tour";
+const ROWS_SEEN = new WeakSet();
+const rowsObserver = new ResizeObserver(() => {
+  const rows = [...document.querySelectorAll(ROWS_ABOVE)];
+  if (rows.length) document.documentElement.style.setProperty("--bar", `${rows.reduce((sum, row) => sum + row.offsetHeight, 0)}px`);
+});
+function watchRows() {
+  for (const row of document.querySelectorAll(ROWS_ABOVE)) {
+    if (!ROWS_SEEN.has(row)) rowsObserver.observe(row);
+    ROWS_SEEN.add(row);
+  }
+}
+
 const isStill = () => matchMedia("(prefers-reduced-motion:reduce)").matches;
 
 // Columns count code points from 1; JavaScript counts UTF-16 units from 0.
@@ -200,6 +215,12 @@ function segments(label, entries, current, onPick) {
     );
   }
   return group;
+}
+
+// The same as a list to choose from, where there is no room.
+function choice(label, entries, current, onPick) {
+  const pick = el("select", { "aria-label": label, change: () => onPick(pick.value) }, entries.map(([id, text]) => el("option", { value: id, selected: id === current }, text)));
+  return pick;
 }
 
 function button(text, look, key, onClick, props) {
@@ -544,9 +565,82 @@ function createFind(root, label, { texts, reveal, redraw }) {
   }
 }
 
+// Long lines on several rows: where a line breaks, and the tokens of a part of it.
+
+const WRAP_HANG = 4;
+// A pane that is narrower is scrolled sideways: lines of a few characters cannot be read.
+const WRAP_LEAST = 24;
+// A line breaks behind one of these if it comes in the last part of the row, else where the row ends.
+const WRAP_BREAK = /[\s,(\[{=]/;
+const WRAP_LAST_PART = 0.5;
+// Of a line on more rows, those behind the first ones are folded but for what is marked.
+const WRAP_ROWS = 8;
+const WRAP_FIRST_ROWS = 2;
+
+// Gives the parts [from, to, columns of indentation] of a line.
+function wrapped(text, columns) {
+  if (text.length <= columns) return [[0, text.length, 0]];
+  const hang = Math.min(text.search(/\S|$/) + WRAP_HANG, Math.floor(columns / 3));
+  const parts = [];
+  for (let from = 0; from < text.length; ) {
+    const room = columns - (from ? hang : 0);
+    let to = Math.min(text.length, from + room);
+    if (to < text.length) {
+      let at = to;
+      while (at > from + room * WRAP_LAST_PART && !WRAP_BREAK.test(text[at - 1])) at -= 1;
+      if (at > from + room * WRAP_LAST_PART) to = at;
+      while (text[to] === " ") to += 1;
+    }
+    parts.push([from, to, from ? hang : 0]);
+    from = to;
+  }
+  return parts;
+}
+
+// Gives what is shown of two lines, each its tokens and parts, on `count` rows: [row, 0], or the first row and the number of a fold.
+function shownRows(count, sides, isOpen) {
+  const rows = Array.from({ length: count }, (_, row) => [row, 0]);
+  if (count <= WRAP_ROWS || isOpen) return rows;
+  const isMarked = (row) => sides.some(([tokens, parts]) => parts[row] && tokensBetween(tokens, parts[row][0], parts[row][1]).some(([, , highlight]) => highlight));
+  const out = [];
+  for (const [row] of rows) {
+    const last = out[out.length - 1];
+    if (row < WRAP_FIRST_ROWS || isMarked(row)) out.push([row, 0]);
+    else if (last[1]) last[1] += 1;
+    else out.push([row, 1]);
+  }
+  return out;
+}
+
+function tokensBetween(tokens, from, to) {
+  const out = [];
+  let at = 0;
+  for (const [text, ...look] of tokens) {
+    const piece = text.slice(Math.max(0, from - at), Math.max(0, to - at));
+    if (piece) out.push([piece, ...look]);
+    at += text.length;
+  }
+  return out;
+}
+
+// How many characters of code fit into so many pixels.
+function columnsIn(root, width) {
+  const ruler = el("span", { class: "code", "aria-hidden": "true", style: { position: "absolute", visibility: "hidden" } }, "0".repeat(100));
+  root.append(ruler);
+  const columns = Math.floor((width * 100) / ruler.getBoundingClientRect().width);
+  ruler.remove();
+  return Math.max(WRAP_LEAST, columns);
+}
+
 // Two texts side by side with the pass's head, and its rewrites and remarks.
 
 const VALUE_SIGN = { equal: ["=", ""], close: ["≈", ""], different: ["✕", "removed"], missing: ["−", ""], added: ["+", ""] };
+// Pixels of a side beside its text: number, sign, padding and the bar that scrolls.
+const BESIDE_TEXT = 86;
+// Places in a line: its number, its mark, its tokens and the node that it leads to.
+const [TOKENS, NODE] = [2, 3];
+// In a narrower pane the views are a list to choose from.
+const TABS_WIDTH = 620;
 // Room behind a change that was behind the right edge, and how many marks of a side are looked at for it.
 const CHANGE_MARGIN = 60;
 const MARKS_SEEN = 200;
@@ -563,6 +657,11 @@ function createDiff(root, tell) {
   let open = new Set();
   let halves = [];
   let items = [];
+  let isWrapping = true;
+  let columns = 0;
+  new ResizeObserver(() => view.tabs && drawHead()).observe(root);
+  new ResizeObserver(() => isWrapping && halves.length && roomFor() !== columns && drawLines()).observe(root);
+  onKeys("diff", root, (event) => event.key === "w" && halves.length > 0 && (toggleWrap(), true));
   onSharedSelection(root, (node) => mark(node, true));
   return { setModel, setView };
 
@@ -585,7 +684,7 @@ function createDiff(root, tell) {
   function drawHead() {
     head.hidden = !view.title;
     head.replaceChildren(el("b", {}, view.title), el("span", { class: "n" }, view.summary), el("span", { class: "sp" }),
-      view.tabs.length ? segments("View", view.tabs, view.tab, (id) => tell({ kind: "tab", command: id, node: selected })) : "");
+      view.tabs.length ? (root.clientWidth < TABS_WIDTH ? choice : segments)("View", view.tabs, view.tab, (id) => tell({ kind: "tab", command: id, node: selected })) : "");
   }
 
   function drawScrub() {
@@ -618,11 +717,12 @@ function createDiff(root, tell) {
     for (const which of [0, 1]) {
       const lines = el("div", { class: "code lines" });
       const title = which ? model.after_title : model.before_title;
-      const half = el("div", { class: "half", role: "region", "aria-label": title, tabindex: "0" }, el("div", { class: "name" }, title), lines);
+      const half = el("div", { class: "half", role: "region", "aria-label": title, tabindex: "0" }, el("div", { class: "name" }, el("span", { class: "title", title }, title)), lines);
       const side = { lines, which, texts: [] };
       side.rows = createRows(sides, lines, (place) => drawItem(side, place));
       side.find = createFind(root, title, { texts: () => side.texts, reveal: side.rows.reveal, redraw: side.rows.refresh });
       half.firstChild.append(side.find.element);
+      if (which) half.firstChild.append(wrapButton());
       halves.push(side);
       sides.append(half);
     }
@@ -633,63 +733,104 @@ function createDiff(root, tell) {
     return [sides];
   }
 
-  // Lists what is shown: a row of the model, or its first row and the count of a fold.
+  function wrapButton() {
+    return el("button", { type: "button", class: "chip wrap", "aria-pressed": "true", title: "Long lines on several rows (w)", click: toggleWrap }, "Wrap ", el("span", { class: "kbd", "aria-hidden": "true" }, "w"));
+  }
+
+  function toggleWrap() {
+    isWrapping = !isWrapping;
+    drawLines();
+    mark(selected, false);
+    requestAnimationFrame(showChange);
+  }
+
+  function roomFor() {
+    return columnsIn(root, root.clientWidth / 2 - BESIDE_TEXT);
+  }
+
+  // Lists what is shown: a row of the model and which part of its wrapped lines, or its first row and the count of a fold.
   function drawLines() {
     const folds = new Map(model.folds.filter(([first]) => !open.has(first)).map((fold) => [fold[0], fold[1]]));
     items = [];
-    for (let row = 0; row < model.rows.length; row += folds.get(row) || 1) items.push([row, folds.get(row) || 0]);
-    for (const half of halves) {
-      half.texts = items.map(([row, count]) => (count ? "" : textOf(model.rows[row][half.which])));
-      half.rows.set(items.length, half.texts.reduce((longest, text) => Math.max(longest, text.length), 0));
+    columns = isWrapping ? roomFor() : 0;
+    for (let row = 0; row < model.rows.length; row += folds.get(row) || 1) {
+      const count = folds.get(row) || 0;
+      if (count) items.push([row, count, 0, 0]);
+      else for (const shown of rowsOf(row)) items.push([row, 0, ...shown]);
     }
+    for (const half of halves) {
+      half.texts = items.map(([row, count, part]) => (count || part ? "" : textOf(model.rows[row][half.which])));
+      half.rows.set(items.length, isWrapping ? 0 : half.texts.reduce((longest, text) => Math.max(longest, text.length), 0));
+    }
+    const button = halves[1].lines.parentNode.querySelector(".wrap");
+    button.classList.toggle("accent", isWrapping);
+    button.setAttribute("aria-pressed", String(isWrapping));
   }
 
   function textOf(line) {
-    return line ? line.tokens.map(([text]) => text).join("") : "";
+    return line ? line[TOKENS].map(([text]) => text).join("") : "";
+  }
+
+  function rowsOf(row) {
+    const sides = model.rows[row].map((line) => [line ? line[TOKENS] : [], partsOf(line)]);
+    return shownRows(Math.max(...sides.map(([, parts]) => parts.length)), sides, open.has(`line ${row}`));
+  }
+
+  function partsOf(line) {
+    return wrapped(textOf(line), isWrapping ? columns : Infinity);
   }
 
   function drawItem(half, place) {
-    const [row, count] = items[place];
-    if (!count) return drawLine(model.rows[row][half.which], half.find.marks(half.texts[place]));
-    return el("button", { type: "button", class: "fold", "aria-expanded": "false", click: () => expand(row) }, el("span", {}, `⋯ ${count} unchanged lines`));
+    const [row, count, part, hidden] = items[place];
+    const fold = (key, words) => el("button", { type: "button", class: "fold", "aria-expanded": "false", click: () => expand(key) }, el("span", {}, `⋯ ${words}`));
+    if (hidden) return fold(`line ${row}`, `${hidden} more rows of this line`);
+    if (!count) return drawLine(model.rows[row][half.which], half.find, part);
+    return fold(row, `${count.toLocaleString("en")} unchanged lines`);
   }
 
-  // A change behind the right edge of both texts is brought into sight.
+  // If all changes of a text are behind its right edge, the nearest one is brought into sight.
   function showChange() {
-    const marks = halves.flatMap(({ lines }) => [...lines.querySelectorAll(".ln u")].slice(0, MARKS_SEEN).map((mark) => ({ mark, half: lines.parentNode })));
-    const behind = ({ mark, half }) => mark.getBoundingClientRect().right - half.getBoundingClientRect().right;
-    if (!marks.length || marks.some((found) => behind(found) < 0)) return;
-    const by = Math.min(...marks.map(behind)) + CHANGE_MARGIN;
-    for (const { lines } of halves) lines.parentNode.scrollLeft = by;
+    for (const { lines } of halves) {
+      const half = lines.parentNode;
+      const edge = half.getBoundingClientRect().right;
+      const behind = [...lines.querySelectorAll(".ln u")].slice(0, MARKS_SEEN).map((mark) => mark.getBoundingClientRect().right - edge);
+      half.scrollLeft = behind.length && Math.min(...behind) > 0 ? half.scrollLeft + Math.min(...behind) + CHANGE_MARGIN : half.scrollLeft;
+    }
   }
 
-  function expand(first) {
-    open.add(first);
+  // A fold is known by its first row, one of a long line by `line` and its row.
+  function expand(key) {
+    open.add(key);
     drawLines();
     mark(selected, false);
   }
 
-  function drawLine(line, hits) {
-    if (!line) return el("div", { class: "ln filler", "aria-hidden": "true" }, el("span", { class: "g" }), el("span", { class: "s" }), el("span", { class: "t" }));
-    const isPlain = line.mark === "unchanged";
-    const number = el("span", { class: "g", data: line.node ? { node: line.node } : {} }, line.number ? String(line.number) : "↪");
-    if (line.node) number.addEventListener("click", () => choose(line));
-    const sign = isPlain || !line.number ? "" : MARK_SIGN[line.mark];
-    const look = (isPlain ? "" : line.mark) + (line.node && line.node === selected ? " sel" : "");
-    return el("div", { class: "ln " + look, data: { line: line.number, node: line.node } }, number,
-      el("span", { class: "s" }, sign && el("span", { role: "img", "aria-label": line.mark }, sign)), el("span", { class: "t" }, markedSpans(line.tokens, hits)));
+  function drawLine(line, find, part) {
+    if (!line) return el("div", { class: part ? "ln hatched" : "ln filler", "aria-hidden": "true" }, el("span", { class: "g" }), el("span", { class: "s" }), el("span", { class: "t" }));
+    const [count, change, tokens, node] = line;
+    const isPlain = change === "unchanged";
+    const parts = partsOf(line);
+    const [from, to, hang] = parts[part] || [0, 0, 0];
+    const isFirst = part === 0 && count > 0;
+    const number = el("span", { class: "g", data: node && isFirst ? { node } : {} }, isFirst ? String(count) : part < parts.length ? "↪" : "");
+    if (node && isFirst) number.addEventListener("click", () => choose(node, count));
+    const sign = isPlain || !isFirst ? "" : MARK_SIGN[change];
+    const hits = find.marks(textOf(line)).map(([start, end, look]) => [start - from, end - from, look]);
+    const look = (isPlain ? "" : change) + (node && node === selected ? " sel" : "");
+    return el("div", { class: "ln " + look, data: { line: count, node } }, number,
+      el("span", { class: "s" }, sign && el("span", { role: "img", "aria-label": change }, sign)), el("span", { class: "t", style: { paddingLeft: hang ? `${hang}ch` : "" } }, markedSpans(tokensBetween(tokens, from, to), hits)));
   }
 
-  function choose(line) {
-    mark(line.node, false);
-    shareSelection(line.node, root);
-    tell({ kind: "select", node: line.node, line: line.number });
+  function choose(node, line) {
+    mark(node, false);
+    shareSelection(node, root);
+    tell({ kind: "select", node, line });
   }
 
   function mark(node, isFromOutside) {
     selected = node;
     root.dataset.selected = node;
-    const isIts = ([row, count]) => !count && model.rows[row].some((line) => line && line.node === node);
+    const isIts = ([row, count]) => !count && model.rows[row].some((line) => line && line[NODE] === node);
     const place = node && isFromOutside && halves.length ? items.findIndex(isIts) : -1;
     if (place >= 0) halves[0].rows.reveal(place);
     for (const { lines } of halves) for (const row of lines.children) row.classList.toggle("sel", node !== "" && row.dataset.node === node);

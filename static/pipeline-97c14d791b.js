@@ -1,6 +1,6 @@
 const LOOK = {"marks":{"added":{"sign":"+","color":"add","fill":"addBg","token":"addTok"},"removed":{"sign":"−","color":"del","fill":"delBg","token":"delTok"},"changed":{"sign":"~","color":"chg","fill":"chgBg","token":""},"moved":{"sign":"→","color":"mov","fill":"movBg","token":""},"unchanged":{"sign":"=","color":"text3","fill":"","token":""},"ok":{"sign":"✓","color":"ok","fill":"","token":""},"warning":{"sign":"▲","color":"warn","fill":"warnBg","token":""},"error":{"sign":"✕","color":"error","fill":"errorBg","token":""},"note":{"sign":"i","color":"text3","fill":"","token":""},"current":{"sign":"▶","color":"currentBar","fill":"current","token":""}},"kinds":{"tensor":{"letter":"T","shape":"square","color":"cat0"},"tensor0":{"letter":"t","shape":"square, inner square","color":"cat0"},"prim":{"letter":"P","shape":"circle","color":"cat1"},"shape":{"letter":"S","shape":"hexagon","color":"cat2"},"tuple":{"letter":"( )","shape":"pill","color":"cat5"},"closure":{"letter":"λ","shape":"diamond","color":"cat3"},"adt":{"letter":"A","shape":"tag","color":"cat4"},"string":{"letter":"s","shape":"square, cut corner","color":"synString"},"void":{"letter":"∅","shape":"dashed circle","color":"text3"}}};
 const LIGHT = {"bg":"#ffffff","canvas":"#fafbfc","chrome":"#f4f6f8","raised":"#e9edf1","line":"#dde2e7","line2":"#bcc5cf","text":"#10161c","text2":"#45505c","text3":"#5f6a76","accent":"#3d4fc4","accentBg":"#e9ecfc","accentOn":"#fefefe","accentFill":"#3c4ec3","current":"#fff4c7","currentBar":"#c48a00","error":"#b2261d","errorBg":"#fdeceb","warn":"#865700","warnBg":"#fff3d8","ok":"#0d7550","add":"#006a78","addBg":"#e0f4f6","addTok":"#b5e4e9","del":"#a53a05","delBg":"#fdeee6","delTok":"#f9cfb8","chg":"#7b5b03","chgBg":"#fdf5dc","mov":"#5d47b8","movBg":"#efecfb","cat0":"#0b66b5","cat0Bg":"#e8f2fb","cat1":"#b84800","cat1Bg":"#fdf0e7","cat2":"#0a744a","cat2Bg":"#e7f5ee","cat3":"#a62f79","cat3Bg":"#fbecf5","cat4":"#4d3a00","cat4Bg":"#f8f3e0","cat5":"#3a1d9c","cat5Bg":"#f1edfc","catNone":"#606b77","catNoneBg":"#f1f3f5","synKeyword":"#7636b5","synName":"#22559f","synString":"#2b6a35","synNumber":"#954500","synType":"#0e666e","synComment":"#616c78","synDecor":"#7a5a00"};
-const CSS = ":host{--bg:light-dark(#ffffff,#14171b);--canvas:light-dark(#fafbfc,#16191e);--chrome:light-dark(#f4f6f8,#1b1f25);--raised:light-dark(#e9edf1,#272d35);--line:light-dark(#dde2e7,#2b323a);--line2:light-dark(#bcc5cf,#48525e);--text:light-dark(#10161c,#e6eaef);--text2:light-dark(#45505c,#b6c0cb);--text3:light-dark(#5f6a76,#8f9ba8);--accent:light-dark(#3d4fc4,#9dabff);--accentBg:light-dark(#e9ecfc,#242b4a);--accentOn:light-dark(#fefefe,#fefefe);--accentFill:light-dark(#3c4ec3,#5566dd);--current:light-dark(#fff4c7,#383012);--currentBar:light-dark(#c48a00,#f0c14a);--error:light-dark(#b2261d,#ff8f85);--errorBg:light-dark(#fdeceb,#3b1f1f);--warn:light-dark(#865700,#efbe5b);--warnBg:light-dark(#fff3d8,#362b14);--ok:light-dark(#0d7550,#5fd0a0);--add:light-dark(#006a78,#5fd2df);--addBg:light-dark(#e0f4f6,#11323a);--addTok:light-dark(#b5e4e9,#1a5560);--del:light-dark(#a53a05,#ff9f70);--delBg:light-dark(#fdeee6,#3a2419);--delTok:light-dark(#f9cfb8,#6b3a22);--chg:light-dark(#7b5b03,#e5c25c);--chgBg:light-dark(#fdf5dc,#332c16);--mov:light-dark(#5d47b8,#bba9ff);--movBg:light-dark(#efecfb,#2a2547);--cat0:light-dark(#0b66b5,#5aaeff);--cat0Bg:light-dark(#e8f2fb,#15273a);--cat1:light-dark(#b84800,#ff9450);--cat1Bg:light-dark(#fdf0e7,#36231a);--cat2:light-dark(#0a744a,#5ed39b);--cat2Bg:light-dark(#e7f5ee,#142d24);--cat3:light-dark(#a62f79,#f38ac8);--cat3Bg:light-dark(#fbecf5,#371f30);--cat4:light-dark(#4d3a00,#f6e7a0);--cat4Bg:light-dark(#f8f3e0,#302a17);--cat5:light-dark(#3a1d9c,#d8cbff);--cat5Bg:light-dark(#f1edfc,#282241);--catNone:light-dark(#606b77,#909ca9);--catNoneBg:light-dark(#f1f3f5,#22272e);--synKeyword:light-dark(#7636b5,#cb9ff5);--synName:light-dark(#22559f,#8abaf9);--synString:light-dark(#2b6a35,#92d19c);--synNumber:light-dark(#954500,#f2b375);--synType:light-dark(#0e666e,#72d1d7);--synComment:light-dark(#616c78,#98a4b1);--synDecor:light-dark(#7a5a00,#dfc26a);--mono:var(--st-code-font,ui-monospace, SFMono-Regular, Menlo, Consolas, 'Liberation Mono', 'DejaVu Sans Mono', monospace);--ui:var(--st-font,Inter, system-ui, -apple-system, 'Segoe UI', Roboto, 'Noto Sans', Ubuntu, Cantarell, 'Helvetica Neue', Arial, sans-serif)}\n:host{color-scheme:inherit}\n*{box-sizing:border-box;margin:0}\n.root{font:13px/1.45 var(--ui);color:var(--text);background:var(--bg);overflow:hidden;display:flex;flex-direction:column;min-height:0;position:relative;-webkit-font-smoothing:antialiased}\n.root[hidden]{display:none}\ncode,pre,.m{font-family:var(--mono);font-size:.92em}\nbutton{font:inherit;color:inherit;background:none;border:0;padding:0;text-align:inherit;cursor:pointer}\n:focus{outline:none}\n:focus-visible{outline:2px solid var(--accent);outline-offset:1px}\n.row-inset:focus-visible,.ln:focus-visible,tr:focus-visible{outline-offset:-2px}\n.sp{flex:1}\n.btn{display:inline-flex;align-items:center;gap:6px;height:26px;padding:0 10px;border:1px solid var(--line2);border-radius:6px;background:var(--bg);color:var(--text);font-size:12.5px;white-space:nowrap}\n.btn:hover{background:var(--raised)}\n.btn.p{background:var(--accentFill);border-color:var(--accentFill);color:var(--accentOn);font-weight:600}\n.btn.t{border-color:transparent;background:none;color:var(--text2);padding:0 7px;font-weight:500}\n.btn.t:hover{background:var(--raised)}\n.btn.i{padding:0 7px;min-width:28px;justify-content:center}\n.btn[disabled]{color:var(--text3);cursor:default;background:var(--chrome)}\n.btn.p[disabled]{background:var(--chrome);border-color:var(--line2)}\n.seg{display:inline-flex;height:26px;border:1px solid var(--line2);border-radius:6px;background:var(--bg)}\n.seg button{padding:0 10px;font-size:12px;line-height:24px;color:var(--text2);border-right:1px solid var(--line);white-space:nowrap;font-weight:500}\n.seg button:first-child{border-radius:5px 0 0 5px}.seg button:last-child{border:0;border-radius:0 5px 5px 0}\n.seg [aria-pressed=true],.seg [aria-selected=true],.seg [aria-checked=true]{background:var(--accentBg);color:var(--accent);font-weight:600}\n.kbd{font:600 10.5px/15px var(--mono);border:1px solid var(--line2);border-bottom-width:2px;border-radius:4px;padding:0 4px;color:var(--text2);background:var(--bg)}\n.btn.p .kbd{background:none;color:inherit;border-color:currentColor}\n.pane{display:flex;flex-direction:column;min-height:0;min-width:0;overflow:hidden;flex:1}\n.ph{flex:none;display:flex;align-items:center;gap:8px;height:34px;padding:0 12px;border-bottom:1px solid var(--line);font-size:12px;font-weight:600;color:var(--text2);background:var(--bg);white-space:nowrap;overflow:hidden}\n.ph b{color:var(--text);font-weight:600}.ph .n{font-weight:500;color:var(--text3);overflow:hidden;text-overflow:ellipsis;min-width:0}\n.ph.top{border-top:1px solid var(--line)}\n.tabs{display:flex;flex:0 1 auto;min-width:0;overflow-x:auto;scrollbar-width:none}\n.tab{flex:none;height:34px;line-height:34px;padding:0 2px;margin-right:12px;color:var(--text2);font-weight:500}\n.tab[aria-selected=true]{color:var(--text);font-weight:600;box-shadow:inset 0 -2px var(--accent)}\n.tab:focus-visible{outline-offset:-3px}\n.body{flex:1;min-height:0;overflow:auto;position:relative}\n.pad{padding:10px 12px}\n.code{font:11.5px/19px var(--mono);white-space:pre;tab-size:4}\n.ln{display:flex;min-height:19px;position:relative}\n.ln .g{flex:none;width:44px;text-align:right;padding-right:12px;color:var(--text3);font-size:10.5px;position:relative;user-select:none}\n.ln .t{flex:1;padding-right:8px;min-width:0}\n.ln.cur{background:var(--current)}.ln.cur:before{content:\"\";position:absolute;left:0;top:0;bottom:0;width:3px;background:var(--currentBar);z-index:1}\n.ln.sel{background:var(--accentBg)}.ln.sel:before{content:\"\";position:absolute;left:0;top:0;bottom:0;width:3px;background:var(--accent);z-index:1}\n.ln.added{background:var(--addBg)}.ln.removed{background:var(--delBg)}.ln.changed{background:var(--chgBg)}.ln.moved{background:var(--movBg)}\n.ln.filler{background:repeating-linear-gradient(135deg,transparent 0 5px,var(--chrome) 5px 9px)}\n.ln .s{flex:none;width:16px;text-align:center;font-weight:700;user-select:none}\n.added>.s,.added .sign{color:var(--add)}.removed>.s,.removed .sign{color:var(--del)}.changed>.s,.changed .sign{color:var(--chg)}.moved>.s,.moved .sign{color:var(--mov)}\n.added u{background:var(--addTok)}.removed u{background:var(--delTok)}.changed u{background:var(--chgBg);box-shadow:inset 0 -2px var(--chg)}\nu{text-decoration:none;border-radius:2px}\n.ln.dim .t,.ln.dim .t *{color:var(--text3)}\n.sq-error{text-decoration:underline wavy var(--error) 1px;text-underline-offset:3px}\n.sq-warning{text-decoration:underline wavy var(--warn) 1px;text-underline-offset:3px}\n.sq-note{text-decoration:underline dotted var(--text3) 1px;text-underline-offset:3px}\n.synKeyword{color:var(--synKeyword)}.synName{color:var(--synName)}.synString{color:var(--synString)}.synNumber{color:var(--synNumber)}\n.synType{color:var(--synType)}.synComment{color:var(--synComment)}.synDecor{color:var(--synDecor)}.text2{color:var(--text2)}.text3{color:var(--text3)}\ntable{border-collapse:collapse;width:100%;font-size:12px}\nth{font-weight:500;text-align:left;color:var(--text3);font-size:11px;padding:3px 8px;border-bottom:1px solid var(--line);white-space:nowrap}\ntd{padding:4px 8px;border-bottom:1px solid var(--line);vertical-align:top}\ntd.m,th.m{font-family:var(--mono);font-size:11.2px}td.r,th.r{text-align:right;font-variant-numeric:tabular-nums}\ntr.on td{background:var(--accentBg)}tr.on td:first-child{box-shadow:inset 3px 0 var(--accent)}\ntr[tabindex]{cursor:pointer}tr[tabindex]:hover td{background:var(--chrome)}tr.on[tabindex]:hover td{background:var(--accentBg)}\n.lines>.ln{height:19px}\n.finder{flex:none;gap:6px}\n.finder[hidden]{display:none}\n.find{width:92px;height:22px;padding:0 6px;border:1px solid var(--line);border-radius:4px;background:var(--bg);color:var(--text);font-weight:400}\n.find::placeholder{color:var(--text3)}\n.find:focus-visible{outline-offset:0}\n.hit{background:var(--current);box-shadow:inset 0 0 0 1px var(--currentBar);border-radius:2px}\n.chip{display:inline-flex;align-items:center;gap:5px;height:19px;padding:0 7px;border-radius:5px;font:500 11px/19px var(--ui);background:var(--raised);color:var(--text2);white-space:nowrap}\n.chip.code{font-family:var(--mono);font-size:10.5px;display:inline-flex}\n.chip.ok{color:var(--ok);background:var(--cat2Bg)}.chip.error{color:var(--error);background:var(--errorBg)}.chip.warning{color:var(--warn);background:var(--warnBg)}\n.chip.accent{color:var(--accent);background:var(--accentBg)}.chip.added{color:var(--add);background:var(--addBg)}.chip.removed{color:var(--del);background:var(--delBg)}\n.chip.changed{color:var(--chg);background:var(--chgBg)}.chip.moved{color:var(--mov);background:var(--movBg)}.chip.cat0{color:var(--cat0);background:var(--cat0Bg)}\n.h{font-size:11px;font-weight:600;color:var(--text3);margin:14px 0 5px}\ndl{display:grid;grid-template-columns:74px 1fr;gap:4px 10px;font-size:12px}dt{color:var(--text3)}dd{min-width:0;overflow-wrap:anywhere;margin:0}\n.bd{display:inline-block;vertical-align:-3.5px;flex:none}\n.sym{display:inline-block;vertical-align:-1.5px;flex:none}\n.link{color:var(--accent);cursor:pointer}.link:hover{text-decoration:underline}\n.muted{color:var(--text3)}.sub{color:var(--text2)}.strong{font-weight:550}\n.row{display:flex;align-items:center;gap:8px}\n.error-text{color:var(--error)}.warning-text{color:var(--warn)}.note-text{color:var(--text3)}\n.tip{position:absolute;z-index:20;max-width:420px;padding:7px 10px;border:1px solid var(--line2);border-radius:6px;background:var(--bg);color:var(--text);font-size:12px;line-height:1.45;pointer-events:none;overflow-wrap:anywhere}\n.tip .hint{color:var(--text2);margin-top:3px}\n.state{position:absolute;inset:0;display:flex;flex-direction:column;align-items:center;justify-content:center;gap:6px;text-align:center;padding:24px;color:var(--text2);font-size:12.5px}\n.state b{font-weight:600;color:var(--text);font-size:13px}\n.sr{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%);white-space:nowrap}\n@media (prefers-reduced-motion:reduce){*{transition:none!important;animation:none!important}}\n\n.content{padding:10px 12px}\n.title{margin-bottom:9px;flex-wrap:wrap}\n.title b{font-size:14px;overflow-wrap:anywhere}\n.content td{padding:4px 8px}\n.life{display:grid;grid-template-columns:18px 1fr;gap:0 6px;line-height:20px;font-size:12px}\n.life .sign{text-align:center;font:700 12px/20px var(--mono);color:var(--text3)}\n.life b{font-weight:550}\n.text{font-size:12.5px;color:var(--text2)}\n.block{background:var(--chrome);border-radius:6px;padding:6px 9px;white-space:pre-wrap;overflow-wrap:anywhere}\n.dd-code{font-family:var(--mono);font-size:11.3px;line-height:18px}\n.body:focus-visible{outline-offset:-2px}\n.handle{display:none}\n@media (min-width:641px) and (max-width:1359px){\n.handle:not([hidden]){display:inline-flex;align-items:center;gap:8px;position:fixed;right:0;top:70%;z-index:31;writing-mode:vertical-rl;max-height:34vh;overflow:hidden;padding:10px 5px;border:1px solid var(--line2);border-right:0;border-radius:6px 0 0 6px;background:var(--bg);color:var(--accent);font:600 12px/1.3 var(--ui);white-space:nowrap;transform:translateY(-50%)}\n.handle[aria-expanded=true]{right:320px}\n.handle .kbd{writing-mode:horizontal-tb}\n.root.drawer{display:none}\n.root.drawer.open{display:flex;position:fixed;z-index:30;right:0;top:var(--top,96px);width:320px;border-left:1px solid var(--line2);height:calc(100vh - var(--top,96px) - 44px)!important}\n}\n";
+const CSS = ":host{--bg:light-dark(#ffffff,#14171b);--canvas:light-dark(#fafbfc,#16191e);--chrome:light-dark(#f4f6f8,#1b1f25);--raised:light-dark(#e9edf1,#272d35);--line:light-dark(#dde2e7,#2b323a);--line2:light-dark(#bcc5cf,#48525e);--text:light-dark(#10161c,#e6eaef);--text2:light-dark(#45505c,#b6c0cb);--text3:light-dark(#5f6a76,#8f9ba8);--accent:light-dark(#3d4fc4,#9dabff);--accentBg:light-dark(#e9ecfc,#242b4a);--accentOn:light-dark(#fefefe,#fefefe);--accentFill:light-dark(#3c4ec3,#5566dd);--current:light-dark(#fff4c7,#383012);--currentBar:light-dark(#c48a00,#f0c14a);--error:light-dark(#b2261d,#ff8f85);--errorBg:light-dark(#fdeceb,#3b1f1f);--warn:light-dark(#865700,#efbe5b);--warnBg:light-dark(#fff3d8,#362b14);--ok:light-dark(#0d7550,#5fd0a0);--add:light-dark(#006a78,#5fd2df);--addBg:light-dark(#e0f4f6,#11323a);--addTok:light-dark(#b5e4e9,#1a5560);--del:light-dark(#a53a05,#ff9f70);--delBg:light-dark(#fdeee6,#3a2419);--delTok:light-dark(#f9cfb8,#6b3a22);--chg:light-dark(#7b5b03,#e5c25c);--chgBg:light-dark(#fdf5dc,#332c16);--mov:light-dark(#5d47b8,#bba9ff);--movBg:light-dark(#efecfb,#2a2547);--cat0:light-dark(#0b66b5,#5aaeff);--cat0Bg:light-dark(#e8f2fb,#15273a);--cat1:light-dark(#b84800,#ff9450);--cat1Bg:light-dark(#fdf0e7,#36231a);--cat2:light-dark(#0a744a,#5ed39b);--cat2Bg:light-dark(#e7f5ee,#142d24);--cat3:light-dark(#a62f79,#f38ac8);--cat3Bg:light-dark(#fbecf5,#371f30);--cat4:light-dark(#4d3a00,#f6e7a0);--cat4Bg:light-dark(#f8f3e0,#302a17);--cat5:light-dark(#3a1d9c,#d8cbff);--cat5Bg:light-dark(#f1edfc,#282241);--catNone:light-dark(#606b77,#909ca9);--catNoneBg:light-dark(#f1f3f5,#22272e);--synKeyword:light-dark(#7636b5,#cb9ff5);--synName:light-dark(#22559f,#8abaf9);--synString:light-dark(#2b6a35,#92d19c);--synNumber:light-dark(#954500,#f2b375);--synType:light-dark(#0e666e,#72d1d7);--synComment:light-dark(#616c78,#98a4b1);--synDecor:light-dark(#7a5a00,#dfc26a);--mono:var(--st-code-font,ui-monospace, SFMono-Regular, Menlo, Consolas, 'Liberation Mono', 'DejaVu Sans Mono', monospace);--ui:var(--st-font,Inter, system-ui, -apple-system, 'Segoe UI', Roboto, 'Noto Sans', Ubuntu, Cantarell, 'Helvetica Neue', Arial, sans-serif)}\n:host{color-scheme:inherit}\n*{box-sizing:border-box;margin:0}\n.root{font:13px/1.45 var(--ui);color:var(--text);background:var(--bg);overflow:hidden;display:flex;flex-direction:column;min-height:0;position:relative;-webkit-font-smoothing:antialiased}\n.root[hidden]{display:none}\ncode,pre,.m{font-family:var(--mono);font-size:.92em}\nbutton{font:inherit;color:inherit;background:none;border:0;padding:0;text-align:inherit;cursor:pointer}\n:focus{outline:none}\n:focus-visible{outline:2px solid var(--accent);outline-offset:1px}\n.row-inset:focus-visible,.ln:focus-visible,tr:focus-visible{outline-offset:-2px}\n.sp{flex:1}\n.btn{display:inline-flex;align-items:center;gap:6px;height:26px;padding:0 10px;border:1px solid var(--line2);border-radius:6px;background:var(--bg);color:var(--text);font-size:12.5px;white-space:nowrap}\n.btn:hover{background:var(--raised)}\n.btn.p{background:var(--accentFill);border-color:var(--accentFill);color:var(--accentOn);font-weight:600}\n.btn.t{border-color:transparent;background:none;color:var(--text2);padding:0 7px;font-weight:500}\n.btn.t:hover{background:var(--raised)}\n.btn.i{padding:0 7px;min-width:28px;justify-content:center}\n.btn[disabled]{color:var(--text3);cursor:default;background:var(--chrome)}\n.btn.p[disabled]{background:var(--chrome);border-color:var(--line2)}\n.seg{display:inline-flex;height:26px;border:1px solid var(--line2);border-radius:6px;background:var(--bg)}\n.seg button{padding:0 10px;font-size:12px;line-height:24px;color:var(--text2);border-right:1px solid var(--line);white-space:nowrap;font-weight:500}\n.seg button:first-child{border-radius:5px 0 0 5px}.seg button:last-child{border:0;border-radius:0 5px 5px 0}\n.seg [aria-pressed=true],.seg [aria-selected=true],.seg [aria-checked=true]{background:var(--accentBg);color:var(--accent);font-weight:600}\n.kbd{font:600 10.5px/15px var(--mono);border:1px solid var(--line2);border-bottom-width:2px;border-radius:4px;padding:0 4px;color:var(--text2);background:var(--bg)}\n.btn.p .kbd{background:none;color:inherit;border-color:currentColor}\n.pane{display:flex;flex-direction:column;min-height:0;min-width:0;overflow:hidden;flex:1}\n.ph{flex:none;display:flex;align-items:center;gap:8px;height:34px;padding:0 12px;border-bottom:1px solid var(--line);font-size:12px;font-weight:600;color:var(--text2);background:var(--bg);white-space:nowrap;overflow:hidden}\n.ph b{color:var(--text);font-weight:600}.ph .n{font-weight:500;color:var(--text3);overflow:hidden;text-overflow:ellipsis;min-width:0}\n.ph.top{border-top:1px solid var(--line)}\n.tabs{display:flex;flex:0 1 auto;min-width:0;overflow-x:auto;scrollbar-width:none}\n.tab{flex:none;height:34px;line-height:34px;padding:0 2px;margin-right:12px;color:var(--text2);font-weight:500}\n.tab[aria-selected=true]{color:var(--text);font-weight:600;box-shadow:inset 0 -2px var(--accent)}\n.tab:focus-visible{outline-offset:-3px}\n.body{flex:1;min-height:0;overflow:auto;position:relative}\n.pad{padding:10px 12px}\n.code{font:11.5px/19px var(--mono);white-space:pre;tab-size:4}\n.ln{display:flex;min-height:19px;position:relative}\n.ln .g{flex:none;width:44px;text-align:right;padding-right:12px;color:var(--text3);font-size:10.5px;position:relative;user-select:none}\n.ln .t{flex:1;padding-right:8px;min-width:0}\n.ln.cur{background:var(--current)}.ln.cur:before{content:\"\";position:absolute;left:0;top:0;bottom:0;width:3px;background:var(--currentBar);z-index:1}\n.ln.sel{background:var(--accentBg)}.ln.sel:before{content:\"\";position:absolute;left:0;top:0;bottom:0;width:3px;background:var(--accent);z-index:1}\n.ln.added{background:var(--addBg)}.ln.removed{background:var(--delBg)}.ln.changed{background:var(--chgBg)}.ln.moved{background:var(--movBg)}\n.ln.filler{background:repeating-linear-gradient(135deg,transparent 0 5px,var(--chrome) 5px 9px)}\n.ln .s{flex:none;width:16px;text-align:center;font-weight:700;user-select:none}\n.added>.s,.added .sign{color:var(--add)}.removed>.s,.removed .sign{color:var(--del)}.changed>.s,.changed .sign{color:var(--chg)}.moved>.s,.moved .sign{color:var(--mov)}\n.added u{background:var(--addTok)}.removed u{background:var(--delTok)}.changed u{background:var(--chgBg);box-shadow:inset 0 -2px var(--chg)}\nu{text-decoration:none;border-radius:2px}\n.ln.dim .t,.ln.dim .t *{color:var(--text3)}\n.sq-error{text-decoration:underline wavy var(--error) 1px;text-underline-offset:3px}\n.sq-warning{text-decoration:underline wavy var(--warn) 1px;text-underline-offset:3px}\n.sq-note{text-decoration:underline dotted var(--text3) 1px;text-underline-offset:3px}\n.synKeyword{color:var(--synKeyword)}.synName{color:var(--synName)}.synString{color:var(--synString)}.synNumber{color:var(--synNumber)}\n.synType{color:var(--synType)}.synComment{color:var(--synComment)}.synDecor{color:var(--synDecor)}.text2{color:var(--text2)}.text3{color:var(--text3)}\ntable{border-collapse:collapse;width:100%;font-size:12px}\nth{font-weight:500;text-align:left;color:var(--text3);font-size:11px;padding:3px 8px;border-bottom:1px solid var(--line);white-space:nowrap}\ntd{padding:4px 8px;border-bottom:1px solid var(--line);vertical-align:top}\ntd.m,th.m{font-family:var(--mono);font-size:11.2px}td.r,th.r{text-align:right;font-variant-numeric:tabular-nums}\ntr.on td{background:var(--accentBg)}tr.on td:first-child{box-shadow:inset 3px 0 var(--accent)}\ntr[tabindex]{cursor:pointer}tr[tabindex]:hover td{background:var(--chrome)}tr.on[tabindex]:hover td{background:var(--accentBg)}\n.lines>.ln{height:19px}\n.finder{flex:none;gap:6px}\n.finder[hidden]{display:none}\n.find{width:92px;height:22px;padding:0 6px;border:1px solid var(--line);border-radius:4px;background:var(--bg);color:var(--text);font-weight:400}\n.find::placeholder{color:var(--text3)}\n.find:focus-visible{outline-offset:0}\n.hit{background:var(--current);box-shadow:inset 0 0 0 1px var(--currentBar);border-radius:2px}\n.chip{display:inline-flex;align-items:center;gap:5px;height:19px;padding:0 7px;border-radius:5px;font:500 11px/19px var(--ui);background:var(--raised);color:var(--text2);white-space:nowrap}\n.chip.code{font-family:var(--mono);font-size:10.5px;display:inline-flex}\n.chip.ok{color:var(--ok);background:var(--cat2Bg)}.chip.error{color:var(--error);background:var(--errorBg)}.chip.warning{color:var(--warn);background:var(--warnBg)}\n.chip.accent{color:var(--accent);background:var(--accentBg)}.chip.added{color:var(--add);background:var(--addBg)}.chip.removed{color:var(--del);background:var(--delBg)}\n.chip.changed{color:var(--chg);background:var(--chgBg)}.chip.moved{color:var(--mov);background:var(--movBg)}.chip.cat0{color:var(--cat0);background:var(--cat0Bg)}\n.h{font-size:11px;font-weight:600;color:var(--text3);margin:14px 0 5px}\ndl{display:grid;grid-template-columns:74px 1fr;gap:4px 10px;font-size:12px}dt{color:var(--text3)}dd{min-width:0;overflow-wrap:anywhere;margin:0}\n.bd{display:inline-block;vertical-align:-3.5px;flex:none}\n.sym{display:inline-block;vertical-align:-1.5px;flex:none}\n.link{color:var(--accent);cursor:pointer}.link:hover{text-decoration:underline}\n.muted{color:var(--text3)}.sub{color:var(--text2)}.strong{font-weight:550}\n.row{display:flex;align-items:center;gap:8px}\n.error-text{color:var(--error)}.warning-text{color:var(--warn)}.note-text{color:var(--text3)}\n.tip{position:absolute;z-index:20;max-width:420px;padding:7px 10px;border:1px solid var(--line2);border-radius:6px;background:var(--bg);color:var(--text);font-size:12px;line-height:1.45;pointer-events:none;overflow-wrap:anywhere}\n.tip .hint{color:var(--text2);margin-top:3px}\n.state{position:absolute;inset:0;display:flex;flex-direction:column;align-items:center;justify-content:center;gap:6px;text-align:center;padding:24px;color:var(--text2);font-size:12.5px}\n.state b{font-weight:600;color:var(--text);font-size:13px}\n.sr{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%);white-space:nowrap}\n@media (prefers-reduced-motion:reduce){*{transition:none!important;animation:none!important}}\n\n.root{border-right:1px solid var(--line)}\n.bar{padding:7px 10px;border-bottom:1px solid var(--line)}\n.stages{flex:1;min-height:0;overflow:auto}\n.stages td{white-space:nowrap}\n.stages .no{padding:4px;min-width:24px}\n.stages .ms{padding-left:0}\n.stages .change{padding:4px 6px 4px 0}\n.stages tr.changed td:nth-child(2){font-weight:600;color:var(--text)}\n.stages td:nth-child(2){color:var(--text2);white-space:normal;width:100%;padding-right:4px}\n.stages .options{font-weight:400;color:var(--text3);display:inline-block}\n.foot{flex:none;border-top:1px solid var(--line);font-size:11.5px;line-height:1.6}\n.ok-text{color:var(--ok)}\n.chip[aria-pressed]{cursor:pointer}\n.hidden-run{font-size:11.5px;color:var(--text3)}\n";
 // What every component starts from: mounting, reading the payload, making elements from data, telling Python.
 // User text reaches the page through textContent only: `el` and `svg` turn strings into text nodes.
 
@@ -15,6 +15,7 @@ function mount(args, css, create) {
   const host = args.parentElement;
   const bytes = args.data;
   if (!bytes) return;
+  watchRows();
   const cut = bytes.indexOf(10);
   const decoder = new TextDecoder();
   const head = JSON.parse(decoder.decode(bytes.subarray(0, cut)));
@@ -179,6 +180,20 @@ function onSharedSelection(root, handle) {
   window.addEventListener("relaxscope:select", listener);
 }
 
+// The rows above the panes take what height they need; `--bar` tells the panes.
+const ROWS_ABOVE = ".st-key-ctx,.st-key-tour";
+const ROWS_SEEN = new WeakSet();
+const rowsObserver = new ResizeObserver(() => {
+  const rows = [...document.querySelectorAll(ROWS_ABOVE)];
+  if (rows.length) document.documentElement.style.setProperty("--bar", `${rows.reduce((sum, row) => sum + row.offsetHeight, 0)}px`);
+});
+function watchRows() {
+  for (const row of document.querySelectorAll(ROWS_ABOVE)) {
+    if (!ROWS_SEEN.has(row)) rowsObserver.observe(row);
+    ROWS_SEEN.add(row);
+  }
+}
+
 const isStill = () => matchMedia("(prefers-reduced-motion:reduce)").matches;
 
 // Columns count code points from 1; JavaScript counts UTF-16 units from 0.
@@ -200,6 +215,12 @@ function segments(label, entries, current, onPick) {
     );
   }
   return group;
+}
+
+// The same as a list to choose from, where there is no room.
+function choice(label, entries, current, onPick) {
+  const pick = el("select", { "aria-label": label, change: () => onPick(pick.value) }, entries.map(([id, text]) => el("option", { value: id, selected: id === current }, text)));
+  return pick;
 }
 
 function button(text, look, key, onClick, props) {
@@ -364,95 +385,134 @@ function wordSyntax(word, previous, rules) {
   return rules.types.test(word) ? "synType" : "";
 }
 
-// Inspector: all that is known of the selected node.
+// Pipeline: the stages, unchanged ones hidden and counted.
 
-const isCode = (parts) => parts.length > 0 && parts.every((piece) => piece.style === "code");
-const LAYOUTS = {
-  pairs: (rows, part) => el("dl", {}, rows.flatMap((row) => [el("dt", {}, row.label), el("dd", { class: isCode(row.value) ? "dd-code" : "" }, row.value.map(part))])),
-  table: (rows, part) => el("table", {}, rows.map((row) => el("tr", {}, row.label ? el("td", { class: "m muted" }, row.label) : "", el("td", {}, row.value.map(part)), el("td", { class: "r muted" }, row.detail)))),
-  life: (rows, part) => el("div", { class: "life" }, rows.flatMap((row) => [
-    el("span", { class: row.mark || "" }, el("span", { class: "sign", role: "img", "aria-label": row.mark || "step" }, row.mark ? MARK_SIGN[row.mark] : "•")),
-    el("span", {}, row.label ? el("b", {}, row.label) : row.value.map(part), " ", el("span", { class: "muted" }, row.detail)),
-  ])),
-  text: (rows, part) => rows.map((row) => el("p", { class: "text" }, row.value.map(part))),
-  code: (rows, part) => el("div", { class: "code block" }, rows.map((row) => el("div", {}, row.value.map(part)))),
-};
+const VERDICT_SIGN = { reference: ["•", "muted"], same: ["✓", "ok-text"], different: ["✕", "error-text"], "not run": ["–", "muted"] };
 
-function createInspector(root, tell) {
+function createPipeline(root, tell) {
   const head = el("div", { class: "ph" });
-  const body = el("div", { class: "body" });
-  root.append(head, body);
-  const handle = el("button", { type: "button", class: "handle", click: () => open(!root.classList.contains("open")) });
-  root.getRootNode().append(handle);
+  const bar = el("div", { class: "row bar" });
+  const stages = el("div", { class: "stages" });
+  const key = (name) => el("span", { class: "kbd" }, name);
+  const foot = el("div", { class: "pad muted foot" }, key("j"), " ", key("k"), " next and previous pass", el("br"), key("d"), " text, graph, both");
+  root.append(head, bar, stages, foot);
   let model = null;
   let view = {};
-  onKeys("inspector", root, onKey);
+  let current = 0;
+  let isHiding = true;
+  onKeys("pipeline", root, onKey);
   return { setModel, setView };
-
-  // In a narrow window the inspector is a drawer over the right pane; the style sheet says from when on.
-  function isDrawer() {
-    return Boolean(view.is_drawer) && getComputedStyle(handle).display !== "none";
-  }
-
-  function open(isOpen) {
-    const anchor = root.getRootNode().host.closest("[data-testid=stColumn]") || document.body;
-    if (isOpen) root.style.setProperty("--top", `${Math.max(0, anchor.getBoundingClientRect().top)}px`);
-    root.classList.toggle("open", isOpen);
-    drawHandle();
-    if (!isOpen) return;
-    body.tabIndex = 0;
-    body.focus({ preventScroll: true });
-  }
-
-  function onKey(event) {
-    if (!isDrawer()) return false;
-    const isOpen = root.classList.contains("open");
-    if (event.key === "p") open(!isOpen);
-    else if (event.key === "Escape" && isOpen) open(false);
-    else return false;
-    return true;
-  }
-
-  function drawHandle() {
-    const isOpen = root.classList.contains("open");
-    handle.setAttribute("aria-expanded", String(isOpen));
-    handle.title = isOpen ? "Close the inspector (p, Esc)" : "Open the inspector (p)";
-    handle.replaceChildren(isOpen ? "Close" : `Inspector${model && model.title ? `: ${model.title}` : ""}`, el("span", { class: "kbd", "aria-hidden": "true" }, "p"));
-  }
 
   function setModel(next) {
     model = next;
   }
 
-  function setView(next) {
+  function setView(next, take) {
     view = next;
-    head.replaceChildren(el("b", {}, "Inspector"), el("span", { class: "sp" }), ...view.actions.map(([id, label]) => button(label, "t", "", () => tell({ kind: "command", command: id }))));
-    root.dataset.title = model.title;
-    root.classList.toggle("drawer", Boolean(view.is_drawer));
-    handle.hidden = !view.is_drawer;
-    drawHandle();
-    if (!model.title) {
-      body.replaceChildren(el("div", { class: "state" }, el("b", {}, "Nothing selected"), "Click a node in the text or in the graph."));
-      return;
+    const wanted = take("stage");
+    if (wanted !== undefined) current = wanted;
+    draw();
+  }
+
+  function isHidden(stage) {
+    return isHiding && !stage.is_changed && !isSuspect(stage.index) && !stage.problems.length && stage.index !== current && stage.index !== 0 && stage.index !== model.stages.length - 1;
+  }
+
+  // The first stage whose result is another one stays in sight, whatever is hidden.
+  function isSuspect(index) {
+    const first = view.verdicts.find(([, verdict]) => verdict === "different");
+    return Boolean(first) && first[0] === index;
+  }
+
+  function draw() {
+    root.dataset.stage = String(current);
+    const took = model.seconds > 0 ? `, ${milliseconds(model.seconds)} ms` : "";
+    const count = model.stages.length;
+    head.replaceChildren(el("b", {}, "Pipeline"), el("span", { class: "n" }, `${count} stage${count === 1 ? "" : "s"}${took}`), el("span", { class: "sp" }),
+      ...view.actions.map(([id, label]) => button(label, "t", "", () => tell({ kind: "command", command: id, stage: current }))));
+    bar.replaceChildren(el("button", { type: "button", class: "chip" + (isHiding ? " accent" : ""), "aria-pressed": String(isHiding), click: toggle }, "Hide unchanged ", key("u")));
+    const rows = [];
+    let run = 0;
+    const flush = () => {
+      if (run) rows.push(el("tr", {}, el("td"), el("td", { colspan: 3, class: "hidden-run" }, `${run} unchanged, hidden`)));
+      run = 0;
+    };
+    for (const stage of model.stages) {
+      if (isHidden(stage)) {
+        run += 1;
+        continue;
+      }
+      flush();
+      rows.push(stageRow(stage));
     }
-    body.replaceChildren(el("div", { class: "content" },
-      el("div", { class: "row title" }, model.kind ? badge(model.kind, 20) : "", el("b", { class: "m" }, model.title), model.chips.map(([text, tone]) => chip(text, tone))),
-      model.sections.flatMap((section) => [section.title ? el("div", { class: "h", role: "heading", "aria-level": "3" }, section.title) : "", LAYOUTS[section.layout](section.rows, part)])));
+    flush();
+    stages.replaceChildren(el("table", { "aria-label": "Stages" }, el("tr", {}, el("th", { class: "r no" }, "#"), el("th", {}, "Pass"), el("th", { class: "r change" }, "Change"), el("th", { class: "r ms" }, view.verdicts.length ? "Result" : "ms")), rows));
   }
 
-  function part(piece) {
-    const inner = [piece.category ? [symbol(piece.category), " "] : "", piece.text];
-    const look = [piece.style === "code" ? "m" : piece.style, piece.syntax].filter(Boolean).join(" ");
-    if (!piece.node && !piece.line) return el("span", { class: look }, inner);
-    return el("button", { type: "button", class: "link " + look, click: () => follow(piece) }, inner);
+  function stageRow(stage) {
+    const row = el("tr", { class: (stage.index === current ? "on " : "") + (stage.is_changed ? "changed" : ""), "aria-current": stage.index === current ? "step" : null, data: { stage: stage.index } },
+      el("td", { class: "m muted r no" }, String(stage.index)), el("td", { title: stage.name }, nameOf(stage.name)), el("td", { class: "r change" }, changeOf(stage)),
+      view.verdicts.length ? verdictCell(stage.index) : el("td", { class: "m muted r ms" }, stage.seconds >= 0 && stage.index > 0 ? milliseconds(stage.seconds) : ""));
+    return pickable(row, () => go(stage.index));
   }
 
-  function follow(piece) {
-    if (piece.node) shareSelection(piece.node, root);
-    tell({ kind: piece.node ? "select" : "line", node: piece.node, line: piece.line });
+  // A long name breaks before a capital; the options of a pass stand behind it, muted.
+  function nameOf(text) {
+    const cut = text.indexOf("(");
+    const name = cut < 0 ? text : text.slice(0, cut);
+    return [name.split(/(?=[A-Z][a-z])/).map((part) => [el("wbr"), part]), cut < 0 ? "" : el("span", { class: "options" }, text.slice(cut))];
+  }
+
+  // A count of lines in at most four characters: 1.5k.
+  function brief(count) {
+    return count < 1000 ? String(count) : `${(count / 1000).toFixed(count < 9950 ? 1 : 0)}k`;
+  }
+
+  function verdictCell(index) {
+    const [, verdict, words] = view.verdicts.find(([stage]) => stage === index) || [index, "not run", "This stage was not reached."];
+    const [sign, tone] = VERDICT_SIGN[verdict];
+    return el("td", { class: "r ms", title: words }, el("span", { class: tone, role: "img", "aria-label": `Result: ${verdict}${words ? `, ${words}` : ""}` }, sign));
+  }
+
+  function changeOf(stage) {
+    const worst = ["error", "warning"].find((severity) => stage.problems.some((p) => p.severity === severity));
+    const signs = worst ? [severitySign(worst), " "] : [];
+    if (stage.is_changed) signs.push(el("span", { class: "chip changed code", title: stage.change || `${stage.added_count.toLocaleString("en")} lines added, ${stage.removed_count.toLocaleString("en")} removed` }, stage.change ? `~ ${stage.change}` : `+${brief(stage.added_count)} −${brief(stage.removed_count)}`));
+    else if (stage.index > 0) signs.push(el("span", { class: "muted m", role: "img", "aria-label": "unchanged" }, "="));
+    return signs;
+  }
+
+  function milliseconds(seconds) {
+    const value = seconds * 1000;
+    return value >= 100 ? Math.round(value).toLocaleString("en") : value.toFixed(1);
+  }
+
+  function toggle() {
+    isHiding = !isHiding;
+    draw();
+  }
+
+  function go(index) {
+    if (index === current) return;
+    current = index;
+    draw();
+    tell({ kind: "stage", stage: index });
+  }
+
+  function move(by) {
+    const shown = model.stages.filter((stage) => !isHidden(stage)).map((stage) => stage.index);
+    const next = shown[shown.indexOf(current) + by];
+    if (next !== undefined) go(next);
+  }
+
+  function onKey(event) {
+    const act = { j: () => move(1), k: () => move(-1), u: toggle, d: () => tell({ kind: "command", command: "view", stage: current }) }[event.key];
+    if (!act || !model) return false;
+    act();
+    return true;
   }
 }
 
 export default function (args) {
-  mount(args, CSS, createInspector);
+  mount(args, CSS, createPipeline);
 }

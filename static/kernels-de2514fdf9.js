@@ -15,6 +15,7 @@ function mount(args, css, create) {
   const host = args.parentElement;
   const bytes = args.data;
   if (!bytes) return;
+  watchRows();
   const cut = bytes.indexOf(10);
   const decoder = new TextDecoder();
   const head = JSON.parse(decoder.decode(bytes.subarray(0, cut)));
@@ -179,6 +180,20 @@ function onSharedSelection(root, handle) {
   window.addEventListener("relaxscope:select", listener);
 }
 
+// The rows above the panes take what height they need; `--bar` tells the panes.
+const ROWS_ABOVE = ".st-key-ctx,.st-key-tour";
+const ROWS_SEEN = new WeakSet();
+const rowsObserver = new ResizeObserver(() => {
+  const rows = [...document.querySelectorAll(ROWS_ABOVE)];
+  if (rows.length) document.documentElement.style.setProperty("--bar", `${rows.reduce((sum, row) => sum + row.offsetHeight, 0)}px`);
+});
+function watchRows() {
+  for (const row of document.querySelectorAll(ROWS_ABOVE)) {
+    if (!ROWS_SEEN.has(row)) rowsObserver.observe(row);
+    ROWS_SEEN.add(row);
+  }
+}
+
 const isStill = () => matchMedia("(prefers-reduced-motion:reduce)").matches;
 
 // Columns count code points from 1; JavaScript counts UTF-16 units from 0.
@@ -200,6 +215,12 @@ function segments(label, entries, current, onPick) {
     );
   }
   return group;
+}
+
+// The same as a list to choose from, where there is no room.
+function choice(label, entries, current, onPick) {
+  const pick = el("select", { "aria-label": label, change: () => onPick(pick.value) }, entries.map(([id, text]) => el("option", { value: id, selected: id === current }, text)));
+  return pick;
 }
 
 function button(text, look, key, onClick, props) {
@@ -435,10 +456,18 @@ function createKernels(root, tell) {
 
   // The lines of the user's text that the kernel computes, as links to them.
   function origins() {
-    const link = ([number, text]) => el("button", { type: "button", class: "link", title: text, "aria-label": `Line ${number} of the source: ${text}`, click: () => tell({ kind: "line", part, form, line: number }) }, number);
+    const link = ([number, text]) => lineLink(number, text);
     const shown = model.origins.slice(0, ORIGINS_SHOWN);
     if (!shown.length) return "";
     return [model.origins.length > 1 ? "lines " : "line ", shown.map((origin, k) => [k ? ", " : "", link(origin)]), model.origins.length > shown.length ? ` and ${model.origins.length - shown.length} more` : ""];
+  }
+
+  function lineLink(number, text) {
+    const follow = (event) => {
+      event.stopPropagation();
+      tell({ kind: "line", part, form, line: number });
+    };
+    return el("button", { type: "button", class: "link", title: text, "aria-label": `Line ${number} of the source: ${text}`, click: follow }, number);
   }
 
   function choose(next) {
@@ -477,7 +506,9 @@ function createKernels(root, tell) {
       const made = el("tr", { data: { part: number || "" } }, cells);
       return number ? pickable(made, () => select(number === part ? 0 : number)) : made;
     };
-    const parts = model.parts.map(([number, words, line]) => row(number, el("td", { class: "number" }, partTag(number)), el("td", {}, prose(words)), el("td", { class: "r muted nw" }, `line ${line}`)));
+    const textOf = new Map(model.origins);
+    const from = (lines) => (lines.length ? ["from ", lines.slice(0, ORIGINS_SHOWN).map((line, k) => [k ? ", " : "", lineLink(line, textOf.get(line) || "")]), lines.length > ORIGINS_SHOWN ? ` and ${lines.length - ORIGINS_SHOWN} more` : ""] : "");
+    const parts = model.parts.map(([number, words, line, , lines]) => row(number, el("td", { class: "number" }, partTag(number)), el("td", {}, prose(words)), el("td", { class: "nw" }, from(lines)), el("td", { class: "r muted nw" }, `line ${line}`)));
     const remarks = model.remarks.map(([tone, word, words, number]) => row(number, el("td", { class: "nw" }, chip(`${tone === "ok" ? "✓" : "▲"} ${word}`, tone)), el("td", {}, prose(words)), el("td", { class: "number" }, partTag(number))));
     const states = { always: ["ok", "✓ always"], proven: ["ok", "✓ proven"], checked: ["warning", "▲ checked"] };
     const accesses = model.accesses.map(([access, condition, state, number]) => row(number, el("td", { class: "m" }, access), el("td", { class: condition ? "m" : "muted" }, condition || "always"), el("td", { class: "nw" }, chip(states[state][1], states[state][0])), el("td", { class: "number" }, partTag(number))));

@@ -1,0 +1,57 @@
+"""Loops that compute the same in each of their rounds, whose vectorisation would take LLVM for ever."""
+
+from collections.abc import Iterator
+
+from relax_core.ir.node import Node, children, postorder
+from relax_core.ir.prim import LetExpr, PrimExpr, PrimVar
+from relax_core.ir.tir import Buffer, BufferLoad, BufferStore, For, IterVar, LetStmt
+
+
+def repeats_itself(loop: For) -> bool:
+    """Tell whether loops inside accumulate what is the same in each round of `loop`.
+
+    LLVM's vectoriser follows each use of a value that is the same in all lanes: a chain of `k` choices, to which a
+    loop inside of `k` rounds is unrolled, would take it 2**k steps.
+    """
+    nodes = [*postorder(loop.body)]
+    started = {item.buffer for item in nodes if isinstance(item, BufferStore) and not _updates(item)}
+    inner = [item for loop in nodes if isinstance(loop, For) for item in postorder(loop.body)]
+    updates = [item for item in inner if isinstance(item, BufferStore) and item.buffer in started and _updates(item)]
+    if not updates:
+        return False
+    varying: set[Node] = {loop.var}
+    while True:
+        found = {var for item in nodes for var, value in _bound(item) if varying.intersection(postorder(value))}
+        if found <= varying:
+            break
+        varying |= found
+    return any(not varying.intersection(_combined_with(store)) for store in updates)
+
+
+def _updates(store: BufferStore) -> bool:
+    """Tell whether what is stored is made of a value of the same buffer."""
+    return any(_is_load_of(store.buffer, item) for item in postorder(store.value))
+
+
+def _is_load_of(buffer: Buffer, node: Node) -> bool:
+    return isinstance(node, BufferLoad) and node.buffer is buffer
+
+
+def _bound(node: Node) -> tuple[tuple[PrimVar, PrimExpr], ...]:
+    match node:
+        case IterVar(var=var, binding=value) | LetStmt(var=var, value=value) | LetExpr(var=var, value=value):
+            return ((var, value),)
+        case For(var=var, start=start, extent=extent):
+            return (var, start), (var, extent)
+        case _:
+            return ()
+
+
+def _combined_with(store: BufferStore) -> Iterator[Node]:
+    """List the parts of what a store combines its element with."""
+    stack: list[Node] = [store.value]
+    while stack:
+        item = stack.pop()
+        if not _is_load_of(store.buffer, item):
+            yield item
+            stack += children(item)

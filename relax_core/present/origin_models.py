@@ -1,0 +1,154 @@
+"""View models of origins: every text that a program becomes, each line with the lines of the source it stems from."""
+
+from collections.abc import Iterable, Iterator
+from typing import Literal
+
+import msgspec
+
+_WIDE = 96
+_SHOWN = 12
+
+
+class OriginLine(msgspec.Struct, frozen=True, array_like=True):
+    """A line of a layer; `lines` are those of the source that it stems from, `node` the id of its node, if it has one.
+
+    In the bytecode `number` is that of the instruction.
+    """
+
+    number: int
+    text: str
+    lines: tuple[int, ...] = ()
+    node: str = ""
+
+
+class OriginLayer(msgspec.Struct, frozen=True):
+    """One text that the program became: the module after a pass, the bytecode, or a form of one of its kernels."""
+
+    name: str
+    """A pass; `bytecode`; `kernel NAME`, `llvm NAME` or `asm NAME`."""
+    kind: Literal["stage", "bytecode", "kernel", "llvm", "asm"]
+    lines: tuple[OriginLine, ...]
+    stage: int = -1
+    """The number of passes that ran; -1 for what is no stage."""
+
+    def of(self, line: int) -> tuple[OriginLine, ...]:
+        """Return what a line of the source became here."""
+        return tuple(item for item in self.lines if line in item.lines)
+
+    def to_json(self) -> str:
+        """Print the layer as one object."""
+        return msgspec.json.encode(self).decode()
+
+    def to_text(self) -> str:
+        """Print the layer with the source's lines at the left."""
+        width = max((len(_numbers(item.lines)) for item in self.lines), default=0)
+        return "\n".join(f"{_numbers(item.lines):>{width}} | {item.text}".rstrip() for item in self.lines)
+
+
+class Origins(msgspec.Struct, frozen=True):
+    """What every line of a source became, and where every line of what it became stems from.
+
+    The layers are in the order in which they are made. Of a kernel the LLVM IR and the machine code are there if they
+    were asked for.
+    """
+
+    name: str
+    source: tuple[str, ...]
+    layers: tuple[OriginLayer, ...]
+
+    def layer(self, name: str) -> OriginLayer | None:
+        """Return the last layer called `name`, or the stage of that number.
+
+        A pass that changed nothing has no layer: its number means the stage before.
+        """
+        number = int(name) if name.isdecimal() else -1
+        named = [item for item in self.layers if item.name == name or 0 <= item.stage <= number]
+        return named[-1] if named else None
+
+    def became(self, line: int) -> tuple[tuple[OriginLayer, tuple[OriginLine, ...]], ...]:
+        """Return the layers in which something stems from a line, with what it is."""
+        found = ((item, item.of(line)) for item in self.layers)
+        return tuple((layer, lines) for layer, lines in found if lines)
+
+    def ended(self, line: int) -> str:
+        """Return the pass behind which nothing stems from a line any more, "" if it reaches bytecode or a kernel."""
+        found = [layer for layer, _ in self.became(line)]
+        if not found or found[-1].kind != "stage":
+            return ""
+        return self.layers[self.layers.index(found[-1]) + 1].name
+
+    def to_json(self, line: int = 0) -> str:
+        """Print an object per layer and line of the output, of `line` only what it became."""
+        layers = (
+            msgspec.structs.replace(layer, lines=layer.of(line) if line else layer.lines) for layer in self.layers
+        )
+        return "\n".join(layer.to_json() for layer in layers if layer.lines)
+
+    def to_text(self, line: int = 0) -> str:
+        """Print what a line became, layer by layer; of all lines, the instructions and kernels."""
+        return "\n".join(self._chain(line) if line else self._summary())
+
+    def _summary(self) -> Iterator[str]:
+        rows = [(number, self._came_to(number), text) for number, text in enumerate(self.source, 1)]
+        kept = [row for row in rows if row[1]]
+        width = min(max((len(words) for _, words, _ in kept), default=0), _WIDE)
+        yield from (f"{number:>4}  {_cut(words, _WIDE):<{width}}  {text.strip()}" for number, words, text in kept)
+
+    def _came_to(self, line: int) -> str:
+        """Say in a line what is left of a line: its instructions and its kernels."""
+        end = self.ended(line)
+        if end:
+            return _ended(end)
+        pcs = [item.number for layer, lines in self.became(line) if layer.kind == "bytecode" for item in lines]
+        kernels = [layer.name for layer, _ in self.became(line) if layer.kind == "kernel"]
+        words = [f"instruction{'s' if len(pcs) > 1 else ''} {spans(pcs)}"] if pcs else []
+        return ", ".join((*words, *kernels))
+
+    def _chain(self, line: int) -> Iterator[str]:
+        yield f"{self.name}:{line}: {self.source[line - 1].strip()}"
+        shown: set[str] = set()
+        for layer, lines in self.became(line):
+            texts = {item.text.strip() for item in lines}
+            if layer.kind == "stage":
+                lines = tuple(item for item in lines if item.text.strip() not in shown)
+                shown = texts
+            if not lines or layer.stage == 0:
+                continue
+            yield f"  {layer.name}"
+            if layer.kind in ("llvm", "asm"):
+                yield f"    {len(lines)} of {len(layer.lines)} lines: {spans([item.number for item in lines])}"
+                continue
+            yield from (self._row(item, line) for item in lines[:_SHOWN])
+            if len(lines) > _SHOWN:
+                yield f"    and {len(lines) - _SHOWN} more lines"
+        end = self.ended(line)
+        if end:
+            yield f"  {_ended(end)}"
+
+    def _row(self, item: OriginLine, line: int) -> str:
+        others = [other for other in item.lines if other != line]
+        words = f"  (with {'line' if len(others) == 1 else 'lines'} {spans(others)})" if others else ""
+        return f"    {item.number:>4}  {_cut(item.text.strip(), _WIDE)}{words}"
+
+
+def spans(numbers: Iterable[int]) -> str:
+    """Write ascending numbers with runs as `3-7`."""
+    runs: list[list[int]] = []
+    for number in numbers:
+        if runs and runs[-1][1] == number - 1:
+            runs[-1][1] = number
+        else:
+            runs.append([number, number])
+    return ", ".join(str(first) if first == last else f"{first}-{last}" for first, last in runs)
+
+
+def _ended(name: str) -> str:
+    return "no instruction" if name == "bytecode" else f"{name} leaves nothing of it"
+
+
+def _numbers(lines: tuple[int, ...]) -> str:
+    return spans(lines).replace(" ", "")
+
+
+def _cut(text: str, width: int) -> str:
+    return text if len(text) <= width else f"{text[: width - 1]}…"
