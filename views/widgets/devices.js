@@ -77,7 +77,7 @@ function createDevices(root, tell) {
       const result = (item.rows.find((entry) => entry.role === "result") || { device: "" }).device;
       const none = item.rows.filter((entry) => !entry.device).length;
       const reason = item.is_visited ? "" : el("tr", {}, el("td", { colspan: 3, class: "sub" }, prose(item.hidden_by)));
-      return [pickable(el("tr", { class: shown && item.name === shown.name ? "on" : "", data: { focus: `fn-${item.name}`, function: item.name } }, el("td", { class: "m" }, "@" + item.name), el("td", {}, deviceChip(result)),
+      return [pickable(el("tr", { class: shown && item.name === shown.name ? "on" : "", data: { focus: `fn-${item.name}`, function: item.name } }, el("td", { class: "m" }, pieces("@" + item.name)), el("td", {}, deviceChip(result)),
         el("td", {}, item.is_visited ? (none ? chip(`${count(none, "value")} without a device`, "warning nw") : el("span", { class: "muted" }, count(item.rows.length, "value"))) : el("span", { class: "chip error nw" }, "✕ never visited"))), () => tell({ kind: "function", function: item.name, visit: item.hidden_at })), reason];
     };
     const value = (item, index) => pickable(el("tr", { class: item.node && item.node === view.selected ? "on" : "", data: { focus: `value${index}`, value: item.name } }, el("td", { class: "m" }, item.name), el("td", { class: "muted nw" }, item.role), el("td", { class: "nw" }, deviceChip(item.device)),

@@ -56,7 +56,7 @@ function createRegions(root, tell) {
   function table(name, columns, rows, toRow) {
     const isWhole = unfolded.has(name) || rows.length <= ROWS_SHOWN;
     const shown = isWhole ? rows : rows.slice(0, ROWS_SHOWN);
-    const header = el("tr", {}, columns.map(([text, look]) => (text ? el("th", { class: look || "" }, text) : el("td", {}))));
+    const header = el("tr", {}, columns.map(([text, look]) => (text ? el("th", { class: look || "" }, pieces(text)) : el("td", {}))));
     const showAll = () => { unfolded.add(name); draw(); };
     return [el("table", { "aria-label": name }, header, shown.map(toRow)), isWhole ? "" : el("div", { class: "more" }, button(`Show all ${rows.length.toLocaleString("en")}`, "t", "", showAll))];
   }
@@ -68,7 +68,7 @@ function createRegions(root, tell) {
 
   function targetOf(target) {
     const turn = Math.floor(model.targets.indexOf(target) / CATEGORIES.length);
-    return el("span", { class: "target" }, symbol(category(target)), turn > 0 ? String(turn + 1) : "", el("span", {}, target));
+    return el("span", { class: "target" }, symbol(category(target)), turn > 0 ? String(turn + 1) : "", el("span", {}, pieces(target)));
   }
 
   function short(name, target) {
@@ -102,7 +102,7 @@ function createRegions(root, tell) {
       const free = item.free;
       const words = free && free.region ? `\`%${free.name}\` is not bound: it stands for the begin of region ${free.region}, which never ends.` : sentence(item.message, "%");
       const show = free && free.node ? el("button", { type: "button", class: "link", data: { focus: `free${index}` }, click: () => tell({ kind: "select", node: free.node }) }, "Show the begin") : "";
-      return el("tr", {}, el("td", { class: "nw" }, severitySign(item.severity), " ", el("span", { class: "muted" }, item.code)), el("td", { class: "nw" }, item.stage), el("td", {}, prose(words), " ", show), el("td", { class: "r nw" }, lineLink(free ? free.line : item.line)));
+      return el("tr", {}, el("td", { class: "nw" }, severitySign(item.severity), " ", el("span", { class: "muted" }, item.code)), el("td", { class: "nw word" }, pieces(item.stage)), el("td", {}, prose(words), " ", show), el("td", { class: "r nw" }, lineLink(free ? free.line : item.line)));
     };
     return [headOf("Problems", String(found.length)), table("Problems", [["Code"], ["Pass"], ["What is wrong"], [""]], found, row)];
   }
@@ -146,7 +146,7 @@ function createRegions(root, tell) {
     const isCut = model.stages.some((stage) => stage.name === "PartitionGraph" && !stage.problems.some((item) => item.severity === "error"));
     const several = new Set(found.map((item) => item.function)).size > 1;
     const row = (item, index) => pickable(el("tr", { class: item.nodes.includes(view.selected) ? "on" : "", data: { focus: `region${index}`, region: index }, title: item.operators.join("\n") },
-      el("td", { class: "nw" }, short(item.name, item.target), several ? el("span", { class: "muted" }, ` @${item.function}`) : ""), el("td", {}, targetOf(item.target)), el("td", { class: "r" }, item.operator_count),
+      el("td", { class: "nw" }, short(item.name, item.target), several ? el("span", { class: "muted" }, ` @${item.function}`) : ""), el("td", { class: "word" }, targetOf(item.target)), el("td", { class: "r" }, item.operator_count),
       el("td", { class: "r nw", title: titleOf(item.inputs, item.constants) }, flows(item.inputs), item.constants.length ? el("div", { class: "muted" }, count(item.constants.length, "literal")) : ""), el("td", { class: "r nw", title: titleOf(item.outputs, []) }, size(item.outputs)),
       el("td", { class: "m" }, item.is_open ? chip("never ends", "error") : item.external ? nameOf(item.external) : el("span", { class: "muted" }, isCut ? "no function: it stays in place" : "not partitioned"))),
     () => tell({ kind: "select", node: item.nodes[0] || "", function: item.function }));

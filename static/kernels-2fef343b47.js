@@ -395,6 +395,11 @@ function count(number, noun, many) {
   return `${number.toLocaleString("en")} ${number === 1 ? noun : many || noun + "s"}`;
 }
 
+// A name of several words may break between them.
+function pieces(name) {
+  return name.split(/(?<=_)|(?<=[a-z])(?=[A-Z])/).map((word, k) => [k ? el("wbr") : "", word]);
+}
+
 // A name at the start stays as it is.
 function sentence(text, name) {
   const start = text.startsWith(name) ? text.charAt(0) : text.charAt(0).toUpperCase();
