@@ -223,7 +223,7 @@ def _mark(state: State, loop: For, counting: Counting, *, has_vectors: bool) -> 
     """Return how LLVM is to treat a loop."""
     if state.is_careful:
         return f", !llvm.loop {state.code.written_loop()}"
-    if has_vectors or repeats_itself(loop):
+    if has_vectors or (_has_loop(loop.body) and repeats_itself(loop)):
         # Vectorised itself, a loop around vectors would gather their lanes one by one.
         return f", !llvm.loop {state.code.scalar_loop()}"
     return f", !llvm.loop {state.code.kept_loop()}" if counting.is_kept or _is_row(state, loop) else ""
