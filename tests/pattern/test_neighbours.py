@@ -11,8 +11,8 @@ from relax_core.ir.expr import Function
 from relax_core.ir.module import IRModule
 from relax_core.pattern.apart import Apart, apart
 from relax_core.pattern.neighbours import NEAREST_LIMIT
+from tests.counting import lines_of
 from tests.passes.relay.byoc import T, program, stages, tables
-from tests.passes.relay.test_growth import lines_of
 
 MERGED = "AnnotateTarget(include_non_call_ops=False), MergeCompilerRegions"
 NAMED = f"{MERGED}, PartitionGraph"
