@@ -30,7 +30,8 @@ LAYERS = (
     "cli",
 )
 
-LINE_LIMIT = 400
+# 400 lines as a rule; up to this where one subject is told better whole than in two files that need each other.
+LINE_LIMIT = 600
 FUNCTION_LINE_LIMIT = 60
 
 MUTABLE_CONSTRUCTORS = frozenset(
