@@ -7,6 +7,7 @@ from relax_core.ir.module import IRModule
 from relax_core.ir.rewrite import RewriteLog
 from relax_core.passes.core import Stage
 from relax_core.passes.pipeline import (
+    Passes,
     default_pipeline,
     final_module,
     missing_passes,
@@ -34,7 +35,7 @@ def reported(pipeline: str) -> str:
     return pipeline.replace("LambdaLift", "LambdaLift(names='2022')")
 
 
-def build(module: IRModule, *, passes: str | None = None, as_in: AsIn = "fixed") -> Executable:
+def build(module: IRModule, *, passes: Passes | None = None, as_in: AsIn = "fixed") -> Executable:
     """Compile `module` through `passes`, the default pipeline if `None`, and what the machine needs besides.
 
     A pipeline that lowers only some functions or operators is enough: the machine evaluates what is left.

@@ -16,6 +16,7 @@ from relax_core.ir.equality import structural_equal
 from relax_core.ir.expr import Expr
 from relax_core.ir.module import IRModule
 from relax_core.ir.rewrite import RewriteLog
+from relax_core.passes.core import Pass, PassContext
 from relax_core.passes.pipeline import run_pipeline
 from relax_core.passes.relay.plan_devices import PlanDevicesOptions
 from relax_core.pattern import matcher
@@ -56,6 +57,8 @@ __all__ = [
     "Diagnostic",
     "Match",
     "Miss",
+    "Pass",
+    "PassContext",
     "Pattern",
     "RunError",
     "Tables",

@@ -172,6 +172,8 @@ class Pass:
 class Stage:
     """One pass of a pipeline that ran. If it failed, `after` is `before` and `diagnostics` say why.
 
+    `rejected` is the module that a failed pass left, if it left one that is ill-formed.
+
     `kept_types` are types of values of `after`, and `kept_orders` the values in its functions, if the pass kept them.
     """
 
@@ -186,6 +188,7 @@ class Stage:
     diagnostics: tuple[Diagnostic, ...] = field(default=())
     kept_types: Mapping[Node, Type] = field(default_factory=lambda: NO_TYPES)
     kept_orders: Mapping[Function, Values] = field(default_factory=dict[Function, Values])
+    rejected: IRModule | None = None
 
     @property
     def is_changed(self) -> bool:

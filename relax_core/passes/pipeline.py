@@ -3,7 +3,7 @@
 import ast
 import dataclasses
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from types import MappingProxyType
@@ -18,6 +18,7 @@ from relax_core.ir.expr import Function
 from relax_core.ir.module import IRModule
 from relax_core.passes import PASSES
 from relax_core.passes.core import Dialect, Pass, PassContext, Stage
+from relax_core.passes.outcome import faults_in, is_of_library, module_made, warnings_since
 from relax_core.passes.properties import PROPERTIES, culprit
 from relax_core.pattern.tables import NO_TABLES, Tables
 from relax_core.source import Source, Span
@@ -32,6 +33,8 @@ DEFAULT_PIPELINE = (
 RELAY_PIPELINE = f"RelayToRelax, {DEFAULT_PIPELINE}"
 NORMAL_FORM = "normal form"
 DIALECTS = ("relax", "relay", "tir")
+_NO_REFUSAL = ("PS015", "PS016")
+"""What says that a pass did not come to its end, for a reason of its own or because of the module that it found."""
 LANGUAGES = MappingProxyType({"relax": "Relax", "relay": "Relay", "tir": "TIR", "any": "both"})
 
 
@@ -44,9 +47,13 @@ class Step:
     text: str
 
 
+Passes: TypeAlias = str | Pass | Step | Iterable[str | Pass | Step]
+"""A pipeline: text, a pass, or several of both."""
+
+
 def run_pipeline(
     module: IRModule,
-    passes: str | None = None,
+    passes: Passes | None = None,
     *,
     tables: Tables = NO_TABLES,
     progress: Progress | None = None,
@@ -54,34 +61,66 @@ def run_pipeline(
 ) -> tuple[Stage, ...]:
     """Run `passes`, such as "LambdaLift(names='2022'), LegalizeOps", the default pipeline if `None`.
 
-    Returns one stage per pass that ran. A pass that fails is the last stage, with its diagnostics. A name is that of
-    the pass for the dialect that the module has at that point; `relay.FuseOps` says which is meant.
+    A pass of one's own is a `Pass`, alone or in a list with names: `["Normalize", mine, "LegalizeOps"]`.
+
+    Returns one stage per pass that ran. A pass that fails is the last stage, with its diagnostics, and the stages
+    before it are kept: it refused the module, raised an exception, returned no module, or left one that is ill-formed.
+    A name is that of the pass for the dialect that the module has at that point; `relay.FuseOps` says which is meant.
 
     Raises:
         CompileError: the text of the pipeline or the module has errors, or the run was cancelled.
     """
-    steps = parse_pipeline(default_pipeline(module) if passes is None else passes, dialect_of(module))
+    steps = read_steps(default_pipeline(module) if passes is None else passes, dialect_of(module))
     start = time.perf_counter()
     stages: list[Stage] = []
-    repairs: tuple[str, ...] | None = None
     # Between passes, too: what one pass has made the next one reads.
     with collector_held():
+        _require_sound(module, steps[0].pass_.repairs if steps else ())
         for index, step in enumerate(steps):
-            if repairs != ():
-                _require_sound(module, step.pass_.repairs)
-            repairs = step.pass_.repairs
             if is_cancelled():
                 raise CompileError((Diagnostic("PS009", f"the pipeline was cancelled before {step.pass_.name}"),))
             if progress is not None:
                 progress(index, len(steps), step.pass_.name, time.perf_counter() - start)
-            stage = run_step(step, module, tuple(stages), tables)
-            stages.append(stage)
-            if stage.is_failed:
+            stages.append(_checked(run_step(step, module, tuple(stages), tables), step.pass_))
+            if stages[-1].is_failed:
                 break
-            module = stage.after
-    if repairs != ():
-        _require_sound(module, ())
-    return tuple(stages)
+            module = stages[-1].after
+            if step.pass_.repairs:
+                _require_sound(module, steps[index + 1].pass_.repairs if index + 1 < len(steps) else ())
+    return _up_to_the_cause(tuple(stages))
+
+
+def _checked(stage: Stage, pass_: Pass) -> Stage:
+    """Return `stage`, failed if what a pass of the user's own left is ill-formed, warned of what is dubious.
+
+    Passes of the library are trusted, for the check takes a third of the time of the default pipeline.
+    """
+    if stage.is_failed or not stage.is_changed or is_of_library(pass_):
+        return stage
+    faults = faults_in(stage.after, pass_.name, pass_.repairs)
+    if faults:
+        return _rejected(stage, faults)
+    warnings = warnings_since(stage.before, stage.after)
+    return dataclasses.replace(stage, diagnostics=(*stage.diagnostics, *warnings)) if warnings else stage
+
+
+def _rejected(stage: Stage, faults: tuple[Diagnostic, ...]) -> Stage:
+    said = (*faults, *stage.diagnostics)
+    return dataclasses.replace(stage, after=stage.before, rejected=stage.after, diagnostics=said)
+
+
+def _up_to_the_cause(stages: tuple[Stage, ...]) -> tuple[Stage, ...]:
+    """Return `stages` until the first that left an ill-formed module, if the last one came to grief over a module.
+
+    What a pass of the library leaves is looked at only then.
+    """
+    if not stages or not any(item.code in _NO_REFUSAL for item in stages[-1].diagnostics):
+        return stages
+    for number, stage in enumerate(stages[:-1]):
+        faults = faults_in(stage.after, stage.pass_name) if stage.is_changed else ()
+        if faults:
+            return (*stages[:number], _rejected(stage, faults))
+    return stages
 
 
 def repaired_codes(text: str | None, dialect: Dialect) -> tuple[str, ...]:
@@ -113,11 +152,14 @@ def run_step(step: Step, module: IRModule, before: tuple[Stage, ...] = (), table
     start = time.perf_counter()
     diagnostics: tuple[Diagnostic, ...] = ()
     after = module
-    try:
+
+    def run() -> IRModule:
         start_module = _normalized(module, context) if NORMAL_FORM in step.pass_.needs else module
         _require(step.pass_, start_module, context)
-        with collector_held():
-            after = step.pass_.run(start_module, step.options, context)
+        return step.pass_.run(start_module, step.options, context)
+
+    try:
+        after = module_made(step.pass_, run)
     except CompileError as error:
         diagnostics = error.diagnostics
     seconds = time.perf_counter() - start
@@ -172,6 +214,50 @@ def _require(pass_: Pass, module: IRModule, context: PassContext) -> None:
                 node,
                 f"run {provider(name).name} before {pass_.name}",
             )
+
+
+def read_steps(passes: Passes, dialect: Dialect = "relax") -> tuple[Step, ...]:
+    """Return the steps of a pipeline for a module in `dialect`, given as text, as passes, or as a list of both.
+
+    Raises:
+        CompileError: the text cannot be read, or something else than a pass is in the list.
+    """
+    if isinstance(passes, str):
+        return parse_pipeline(passes, dialect)
+    steps: list[Step] = []
+    items: object = passes
+    for item in cast("Iterable[object]", items) if isinstance(items, Iterable) else (items,):
+        made = parse_pipeline(item, dialect) if isinstance(item, str) else (_own_step(item, dialect),)
+        steps += made
+        for step in made:
+            dialect = step.pass_.to_dialect or dialect
+    return tuple(steps)
+
+
+def _own_step(item: object, dialect: Dialect) -> Step:
+    if not isinstance(item, Pass | Step):
+        message = f"a pipeline holds names of passes and Pass objects, got a value of type {type(item).__name__}"
+        raise CompileError((Diagnostic("PS001", message, hint="wrap a function: Pass('Name', 'What it does.', run)"),))
+    pass_ = item if isinstance(item, Pass) else item.pass_
+    if pass_.dialect not in (dialect, "any"):
+        raise CompileError((_foreign(pass_, dialect, None),))
+    unknown = next((name for name in pass_.needs if name not in PROPERTIES), None)
+    if unknown is not None:
+        hint = f"properties: {', '.join(PROPERTIES)}"
+        raise CompileError((Diagnostic("PS002", f"{pass_.name} needs `{unknown}`, which is no property", hint=hint),))
+    if isinstance(item, Step):
+        return item
+    try:
+        return Step(pass_, pass_.options(), pass_.name)
+    except (TypeError, ValueError) as error:
+        hint = "give each option a default, or give the pass as Step(pass_, options, name)"
+        raise CompileError((Diagnostic("PS002", f"{pass_.name}: {error}", hint=hint),)) from None
+
+
+def _foreign(pass_: Pass, dialect: Dialect, span: Span | None) -> Diagnostic:
+    message = f"{pass_.name} works on {LANGUAGES[pass_.dialect]}; the module is {LANGUAGES[dialect]} here"
+    hint = f"run RelayToRelax before {pass_.name}" if dialect == "relay" else "run it before RelayToRelax"
+    return Diagnostic("PS010", message, span, hint)
 
 
 def parse_pipeline(text: str, dialect: Dialect = "relax") -> tuple[Step, ...]:
@@ -251,9 +337,7 @@ class _Reader:
 
     def _refuse(self, pass_: Pass, name: ast.expr) -> NoReturn:
         """Stop at a pass that the module's dialect does not have."""
-        message = f"{pass_.name} works on {LANGUAGES[pass_.dialect]}; the module is {LANGUAGES[self.dialect]} here"
-        hint = f"run RelayToRelax before {pass_.name}" if self.dialect == "relay" else "run it before RelayToRelax"
-        self.fail("PS010", message, name, hint)
+        raise CompileError((_foreign(pass_, self.dialect, self.span(name)),))
 
     def options(self, pass_: Pass, keywords: list[ast.keyword]) -> Any:
         fields = {item.name: item for item in dataclasses.fields(pass_.options)}

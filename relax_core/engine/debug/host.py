@@ -13,7 +13,7 @@ from relax_core.engine.debug.differences import DEFAULT_TOLERANCE, Tolerance
 from relax_core.engine.debug.intermediates import intermediates, members, names_in
 from relax_core.engine.debug.replies import Bisection
 from relax_core.ir.module import IRModule
-from relax_core.passes.pipeline import run_pipeline
+from relax_core.passes.pipeline import Passes, run_pipeline
 from relax_core.present.memory import present_memory
 from relax_core.present.memory_models import MemoryView
 from relax_core.vm.machine import Machine
@@ -24,7 +24,7 @@ from relax_core.vm.virtual_machine import entry_arguments
 
 def bisect_passes(
     module: IRModule,
-    passes: str | None = None,
+    passes: Passes | None = None,
     *args: Any,
     entry: str = "main",
     tolerance: Tolerance = DEFAULT_TOLERANCE,
@@ -52,7 +52,7 @@ def bisect_modules(
 
 
 def binding_values(
-    module: IRModule, *args: Any, entry: str = "main", passes: str | None = None
+    module: IRModule, *args: Any, entry: str = "main", passes: Passes | None = None
 ) -> Mapping[str, npt.NDArray[Any]]:
     """Run `module` and return the value of every binding as it was when it was bound, in the order of time.
 
@@ -69,7 +69,7 @@ def binding_values(
     return members(intermediates(trace))
 
 
-def memory_report(module: IRModule, *args: Any, entry: str = "main", passes: str | None = None) -> MemoryView:
+def memory_report(module: IRModule, *args: Any, entry: str = "main", passes: Passes | None = None) -> MemoryView:
     """Run `module` and return which storages and tensors it held when, and which were used too late.
 
     `to_text()` prints it; `faults` are tensors that were used after their storage was taken again.
