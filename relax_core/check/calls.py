@@ -18,6 +18,7 @@ from relax_core.check.prims import (
 from relax_core.check.scope import Scope, contradicted, fields_of, show_callee
 from relax_core.check.unify import UNKNOWN, Solution, contradiction, erase, is_unknown, solve
 from relax_core.diagnostics import plural
+from relax_core.ir.absent import NO_DATA, NO_VALUE
 from relax_core.ir.canonical import constant_value
 from relax_core.ir.expr import Call, Expr, ExternFunc, GlobalVar, Op, ShapeExpr, Tuple, Var
 from relax_core.ir.prim import PrimVar, dtype_of
@@ -84,6 +85,9 @@ def _declared(scope: Scope, call: Call) -> Type | None:
 
 def _operator(scope: Scope, call: Call, name: str, arg_types: tuple[Type, ...]) -> Type:
     spec = find(name)
+    if name in (NO_VALUE, NO_DATA):
+        # The rules of well-formedness tell of it; nothing follows from its type but what the text declares.
+        return _declared(scope, call) or UNKNOWN
     if name == "relax.device":
         # No operator but data: the device that `R.hint_on_device(x, R.device(1, 0))` names.
         return UNKNOWN

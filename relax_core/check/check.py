@@ -1,5 +1,6 @@
 """Checking a module: types and well-formedness."""
 
+from collections.abc import Iterable
 from dataclasses import replace
 from weakref import WeakKeyDictionary
 
@@ -13,6 +14,8 @@ from relax_core.ir.module import IRModule
 from relax_core.ir.node import Node
 from relax_core.source import Span
 
+_ABSENT = ("WF024", "WF025")
+"""Codes of values that are not there: nothing can run without them, whatever a module says of checks."""
 _INDEPENDENT = ("RY030",)
 """Codes of errors that follow from no other one at their place: each names a variable of its own."""
 
@@ -21,8 +24,8 @@ def check(module: IRModule, *, prims: Prims = "everywhere") -> tuple[Diagnostic,
     """Return what is wrong with `module`, in the order of the text.
 
     Of two errors at one place the later rule's is dropped: it follows from the first. The errors of a module with
-    `check_well_formed=False` are warnings. With `prims="packed_only"` host scalars outside of the arguments of packed
-    functions are warned of.
+    `check_well_formed=False` are warnings, but for values that are not there. With `prims="packed_only"` host scalars
+    outside of the arguments of packed functions are warned of.
     """
     return _CHECKER.check(module, prims)
 
@@ -54,6 +57,8 @@ def _check(module: IRModule, prims: Prims) -> tuple[Diagnostic, ...]:
     else:
         policy = prims_outside_packed(module, inference) if prims == "packed_only" else ()
         found = (*inference.diagnostics, *well_formed(module, inference), *policy)
+    # What the text does not hold is the first cause of whatever else is wrong at its place.
+    found = sorted(found, key=lambda item: item.code not in _ABSENT)
     taken: set[Span] = set()
     kept: list[Diagnostic] = []
     for item in found:
@@ -61,8 +66,20 @@ def _check(module: IRModule, prims: Prims) -> tuple[Diagnostic, ...]:
             if item.span in taken and item.code not in _INDEPENDENT:
                 continue
             taken.add(item.span)
-        kept.append(item if module.is_checked or item.severity != "error" else replace(item, severity="warning"))
+        is_meant = module.is_checked or item.severity != "error" or item.code in _ABSENT
+        kept.append(item if is_meant else replace(item, severity="warning"))
     return tuple(sorted(kept, key=_position))
+
+
+def combined(said: Iterable[Diagnostic], found: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
+    """Return what reading has said and what checking has found, in the order of the text.
+
+    Reading warns of a value that is not there and checking refuses it: of the two at one place the error is kept.
+    """
+    found = tuple(found)
+    refused = {item.span for item in found if item.code in _ABSENT and item.severity == "error"}
+    kept = (item for item in said if item.severity == "error" or item.span is None or item.span not in refused)
+    return tuple(sorted((*kept, *found), key=_position))
 
 
 def _foreign(part: Node) -> Diagnostic:

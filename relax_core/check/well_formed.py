@@ -18,6 +18,7 @@ from relax_core.check.infer import Inference
 from relax_core.check.prim_scopes import scopes
 from relax_core.check.purity import impurity_of, is_unchecked
 from relax_core.check.scope import fields_of, show_callee
+from relax_core.check.unbound import unbound, without_data
 from relax_core.check.visits import Facts, facts_of
 from relax_core.diagnostics import Diagnostic, Severity
 from relax_core.ir.attrs import attr
@@ -97,16 +98,13 @@ def _defined_once(checked: Checked) -> Iterator[Diagnostic]:
 
 
 def _defined_before_use(checked: Checked) -> Iterator[Diagnostic]:
-    words = {
-        "undefined": "{} is not defined",
-        "too early": "{} is used before it is bound",
-        "out of scope": "{} is used outside the block that binds it",
-    }
     for _, function, facts in checked.facts:
-        for use in facts.wrong_uses:
-            if use.problem != "dataflow":
-                message = words[use.problem].format(use.var.name)
-                yield _diagnostic("WF002", message, use.holder, use.var, function)
+        yield from unbound(function, facts)
+
+
+def _data_is_there(checked: Checked) -> Iterator[Diagnostic]:
+    for _, function, facts in checked.facts:
+        yield from without_data(function, (visit.node for visit in facts.visits))
 
 
 def _dataflow_vars_inside(checked: Checked) -> Iterator[Diagnostic]:
@@ -332,6 +330,7 @@ RULES: tuple[Rule, ...] = (
     Rule("parameters are different variables", "WF007", _unique_params),
     Rule("a variable is bound once", "WF001", _defined_once),
     Rule("a variable is bound before it is used", "WF002", _defined_before_use),
+    Rule("the data of a constant is in the text", "WF025", _data_is_there),
     Rule("a dataflow variable stays in its block", "WF003", _dataflow_vars_inside),
     Rule("a dataflow block and a pure function have no side effects", "WF004", _pure_dataflow),
     Rule("a symbolic dimension has a value before it is used", "WF006", _symbols_defined),

@@ -6,10 +6,11 @@ from typing import Any, Literal
 
 from relax_core.analysis.device_visits import Visits
 from relax_core.bytecode.build import build
-from relax_core.check.check import check
+from relax_core.check import check as checks
+from relax_core.check.prim_policy import Prims
 from relax_core.check.relay.noted import check_text
 from relax_core.diagnostics import CompileError, Diagnostic, RunError, has_errors
-from relax_core.frontend.parse import parse_text
+from relax_core.frontend.parse import parse_text, said_of
 from relax_core.ir.attrs import AttrValue
 from relax_core.ir.dialect import dialect_of
 from relax_core.ir.equality import structural_equal
@@ -97,8 +98,10 @@ __all__ = [
 def parse(text: str, name: str = "module.py") -> IRModule:
     """Read the first module of a text; its spelling is found by itself. The text is never executed.
 
+    Warnings do not stop it; `check` of the module tells them.
+
     Raises:
-        CompileError: the text has errors, all of which are in `diagnostics`, or no module.
+        CompileError: the text has errors, or no module; `diagnostics` are all of it, warnings as well.
     """
     return next(iter(parse_all(text, name).values()))
 
@@ -111,9 +114,20 @@ def parse_all(text: str, name: str = "module.py") -> Mapping[str, IRModule]:
     """
     parsed = parse_text(text, name)
     if has_errors(parsed.diagnostics) or not parsed.modules:
-        told = (*parsed.diagnostics, *check_text(parsed))
-        raise CompileError(sorted(told, key=lambda item: item.span.start if item.span else 0))
+        raise CompileError(checks.combined(parsed.diagnostics, check_text(parsed)))
     return MappingProxyType({module.name: module for module in parsed.modules})
+
+
+def check(module: IRModule, *, prims: Prims = "everywhere") -> tuple[Diagnostic, ...]:
+    """Return what is wrong with a module, in the order of the text: errors, warnings and notes.
+
+    The warnings of reading its text are among them: they do not stop `parse`, and are kept beside the module while it
+    lives. A module that a pass or a program has made has none of these.
+    `any(item.severity == "error" for item in check(module))` tells whether it can be run. With `prims="packed_only"`
+    host scalars outside of the arguments of packed functions are warned of.
+    """
+    warnings = (item for item in said_of(module) if item.severity != "note")
+    return checks.combined(warnings, checks.check(module, prims=prims))
 
 
 def evaluate(module: IRModule, entry: str = "main", *args: Any) -> Any:
@@ -128,7 +142,7 @@ def evaluate(module: IRModule, entry: str = "main", *args: Any) -> Any:
     """
     if dialect_of(module) != "relay":
         return VirtualMachine(build(module, passes=""))[entry](*args)
-    diagnostics = check(module)
+    diagnostics = checks.check(module)
     if has_errors(diagnostics):
         raise CompileError(diagnostics)
     return run_relay(module, entry, args)

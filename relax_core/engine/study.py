@@ -8,7 +8,7 @@ from typing import Any, TypeVar, cast
 from relax_core.bytecode.build import finishing_stages, reported
 from relax_core.bytecode.compile import compile_module
 from relax_core.bytecode.executable import Executable
-from relax_core.check.check import check
+from relax_core.check.check import check, combined
 from relax_core.check.infer import infer
 from relax_core.check.relay.noted import check_text
 from relax_core.diagnostics import CompileError, Diagnostic, RunError, has_errors
@@ -110,7 +110,7 @@ class Study:
 
     def diagnostics(self) -> tuple[Diagnostic, ...]:
         """Return what parsing and checking say of the whole text, and which accesses of prim funcs are not proven."""
-        found = [*self.parsed.diagnostics, *check_text(self.parsed)]
+        found = [*combined(self.parsed.diagnostics, check_text(self.parsed))]
         if not has_errors(found):
             for module in self.parsed.modules:
                 found += _unproven(module)

@@ -4,6 +4,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
+from weakref import WeakKeyDictionary
 
 from relax_core.diagnostics import Diagnostic
 from relax_core.frontend.collector import collector_held
@@ -23,6 +24,41 @@ from relax_core.source import Source, Span
 MAX_DEPTH = 80
 _UNREADABLE = re.compile("[\0\ud800-\udfff]")
 TAB_WIDTH = 8
+
+
+class _Readings:
+    """What reading has said of each module while it lives: a module does not keep its text's diagnostics itself."""
+
+    def __init__(self) -> None:
+        self._said: WeakKeyDictionary[IRModule, tuple[Diagnostic, ...]] = WeakKeyDictionary()
+
+    def note(self, modules: tuple[IRModule, ...], diagnostics: tuple[Diagnostic, ...]) -> None:
+        """Give each module what stands inside of it, and what stands around all of them."""
+        if not diagnostics:
+            return
+        spans = [module.span for module in modules if module.span is not None]
+        for module in modules:
+            own = module.span
+            said = (
+                item for item in diagnostics if len(modules) == 1 or own is None
+                or _is_in(item, own) or not any(_is_in(item, other) for other in spans)
+            )  # fmt: skip
+            self._said[module] = tuple(said)
+
+    def of(self, module: IRModule) -> tuple[Diagnostic, ...]:
+        return self._said.get(module, ())
+
+
+_READINGS = _Readings()
+
+
+def said_of(module: IRModule) -> tuple[Diagnostic, ...]:
+    """Return what reading its text has said of a module, in the order of the text; nothing of one that was not read."""
+    return _READINGS.of(module)
+
+
+def _is_in(item: Diagnostic, span: Span) -> bool:
+    return item.span is not None and span.start <= item.span.start < span.end
 
 
 def _no_types() -> Mapping[Node, Type]:
@@ -52,7 +88,9 @@ class Parsed:
 def parse_text(text: str, name: str) -> Parsed:
     """Read a text in any TVMScript dialect, or Relay text; every error is a located diagnostic, never an exception."""
     with collector_held():
-        return _parsed(text, name)
+        parsed = _parsed(text, name)
+    _READINGS.note(parsed.modules, parsed.diagnostics)
+    return parsed
 
 
 def _parsed(text: str, name: str) -> Parsed:

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from relax_core.frontend.tvmscript.relax_calls import match_shape_type
+from relax_core.ir import absent
 from relax_core.ir.equality import same_type
 from relax_core.ir.expr import (
     LEAVES,
@@ -135,6 +136,8 @@ class FunctionPrinter:
     def _binding(self, binding: Binding, indent: str) -> str:
         mark = self.ink.mark
         match binding:
+            case VarBinding(var=var, value=Call(op=Op(name=absent.NO_VALUE), type_args=(type_,))):
+                return indent + mark(binding, mark(var, f"{self.names[var]}: {self.exprs.type(type_)}"))
             case VarBinding(var=var, value=Call() as value) if self.names.is_straight or _is_plain(value):
                 return indent + mark(binding, self._assigned(var, value) + self.exprs.call(value))
             case VarBinding(var=var, value=Function() as function):

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from relax_core.frontend.tvmscript.literals import BY_NAME
+from relax_core.ir import absent
 from relax_core.ir.attrs import attr
 from relax_core.ir.expr import (
     Call,
@@ -121,6 +122,8 @@ class ExprPrinter:
 
     def _call(self, call: Call) -> str:
         match call.op:
+            case Op(name=absent.NO_DATA) if (reference := absent.reference_of(call)) is not None:
+                return reference
             case Op(name=name):
                 layout = call_layout(name, len(call.args))
                 return f"{self.ink.mark(call.op, layout.callee)}({', '.join(self._arguments(call, layout))})"

@@ -44,7 +44,7 @@ def _module(module: IRModule, notes: Notes) -> Iterator[Part]:
     if not _is_fragment(module):
         yield from ('#[version = "0.0.5"]', Layout.NEWLINE)
     yield Piece(module, _definitions(module, tensors, notes))
-    if tensors.data:
+    if any(data is not None for data in tensors.data):
         yield from (Layout.NEWLINE, "#[metadata]", Layout.NEWLINE, metadata_section(tensors.data), Layout.NEWLINE)
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy.typing as npt
 
+from relax_core.ir.absent import reference_of
 from relax_core.ir.attrs import Attrs, AttrValue, attr
 from relax_core.ir.expr import Call, Constant, Expr, Function, GlobalVar, If, Op, Tuple, TupleGetItem, Var
 from relax_core.ir.node import Node
@@ -35,8 +36,9 @@ class Tensors:
     """The tensors of a text's metadata section, each once."""
 
     def __init__(self) -> None:
-        self.data: list[npt.NDArray[Any]] = []
+        self.data: list[npt.NDArray[Any] | None] = []
         self._index: dict[tuple[str, tuple[int, ...], bytes], int] = {}
+        self._absent: dict[Node, int] = {}
 
     def index_of(self, data: npt.NDArray[Any]) -> int:
         """Return the number of a tensor."""
@@ -45,6 +47,13 @@ class Tensors:
             self._index[key] = len(self.data)
             self.data.append(data)
         return self._index[key]
+
+    def index_of_absent(self, constant: Constant) -> int:
+        """Return the number of a constant without data, whose entry has none either."""
+        if constant not in self._absent:
+            self._absent[constant] = len(self.data)
+            self.data.append(None)
+        return self._absent[constant]
 
 
 NO_MARKS: Mapping[Node, str] = MappingProxyType({})
@@ -155,6 +164,15 @@ class RelayPrinter:
         yield from joined(shown)
         yield ")"
 
+    def _constant(self, constant: Constant) -> str:
+        if reference_of(constant) is not None:
+            index, data = self.tensors.index_of_absent(constant), constant.data
+            sizes = ", ".join(map(str, data.shape)) + ("," if data.ndim == 1 else "")
+            type_ = f"Tensor[({sizes}), {data.dtype.name}]" if data.ndim else data.dtype.name
+            return f"meta[relay.Constant][{index}] /* ty={type_} */"
+        text = scalar(constant.data)
+        return f"meta[relay.Constant][{self.tensors.index_of(constant.data)}]" if text is None else text
+
     def _expr(self, expr: Expr) -> Iterator[Part]:
         match expr:
             case Var():
@@ -164,8 +182,7 @@ class RelayPrinter:
             case Op() | Constructor():
                 yield expr.name
             case Constant():
-                text = scalar(expr.data)
-                yield f"meta[relay.Constant][{self.tensors.index_of(expr.data)}]" if text is None else text
+                yield self._constant(expr)
             case Call() if is_leaf(expr):
                 yield self._place(expr.op)
                 yield self._type_arguments(expr)

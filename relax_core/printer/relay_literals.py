@@ -104,16 +104,19 @@ def _key(name: str) -> str:
     return name if _NAME.fullmatch(name) else quoted(name)
 
 
-def metadata_section(tensors: list[npt.NDArray[Any]]) -> str:
-    """Return the JSON graph that holds the tensors, as TVM writes it."""
+def metadata_section(tensors: list[npt.NDArray[Any] | None]) -> str:
+    """Return the JSON graph that holds the tensors, as TVM writes it; an entry without a tensor leads to none."""
     first = 3
+    held = [data for data in tensors if data is not None]
+    numbers = iter(range(len(held)))
     nodes: list[dict[str, Any]] = [
         {"type_key": ""},
         {"type_key": "Map", "keys": ["relay.Constant"], "data": [2]},
         {"type_key": "Array", "data": list(range(first, first + len(tensors)))},
     ]
-    for index in range(len(tensors)):
+    for data in tensors:
+        index = len(held) if data is None else next(numbers)
         fields = {"_checked_type_": "0", "data": str(index), "span": "0", "virtual_device_": "0"}
         nodes.append({"type_key": "relay.Constant", "attrs": fields})
-    graph = {"root": 1, "nodes": nodes, "b64ndarrays": [base64_of_tensor(data) for data in tensors]}
+    graph = {"root": 1, "nodes": nodes, "b64ndarrays": [base64_of_tensor(data) for data in held]}
     return json.dumps(graph, indent=2)

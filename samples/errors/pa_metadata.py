@@ -5,5 +5,5 @@
 class Module:
     @R.function
     def main(x: R.Tensor((2, 3), "float32")):
-        y = R.add(x, metadata["relax.expr.Constant"][0])  #! PA031
+        y = R.add(x, metadata["relax.expr.Constant"][0])  #! PA031, WF025
         return y

@@ -10,4 +10,4 @@ class Module:
     @R.function
     def main(x: R.Tensor((2, 3), "float32")) -> R.Tensor((2, 3), "float32"):
         y: R.Tensor((2, 3), "float32")  #! PA034
-        return R.add(x, y)
+        return R.add(x, y)  #! WF024

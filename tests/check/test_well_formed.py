@@ -8,6 +8,7 @@ from relax_core.check.check import check
 from relax_core.check.infer import infer
 from relax_core.check.well_formed import RULES, well_formed
 from relax_core.codes import CODES
+from relax_core.ir.absent import no_data, no_value
 from relax_core.ir.attrs import attrs_of
 from relax_core.ir.expr import (
     BindingBlock,
@@ -87,6 +88,12 @@ BROKEN = (
         ),
         ["WF002"],
     ),
+    (
+        "a variable that is only declared",
+        main(function(bind(y, no_value(FLOAT, None)), body=exp(y))),
+        ["WF024"],
+    ),
+    ("data that the text lacks", main(function(body=no_data("relax.expr.Constant", 0, FLOAT, None))), ["WF025"]),
     (
         "a dataflow variable outside its block",
         main(function(DataflowBlock((VarBinding(inner, exp(x)),)), body=inner)),

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from difflib import get_close_matches
 from typing import TypeAlias
 
+from relax_core.check.unbound import without_data
 from relax_core.diagnostics import Diagnostic, Severity, plural
 from relax_core.ir.expr import Call, Expr, Function, GlobalVar, Op, Var
 from relax_core.ir.module import IRModule
@@ -54,6 +55,7 @@ def well_formed_relay(module: IRModule) -> tuple[Diagnostic, ...]:
             walk = _Walk(names, definition.function, binders)
             walk.run()
             found.extend(walk.diagnostics)
+            found.extend(without_data(definition.function, walk.seen))
     return tuple(found)
 
 

@@ -46,7 +46,10 @@ class Metadata:
         if node is None:
             return None
         try:
-            text = self.tensors[int(_fields(node).get("data", "0"))]
+            number = int(_fields(node).get("data", "0"))
+            if number < 0:
+                return None
+            text = self.tensors[number]
             if text not in self._read:
                 self._read[text] = tensor_of_base64(text)
             return self._read[text]

@@ -13,6 +13,7 @@ from relax_core.frontend.relay.operators import ATTRIBUTES_OF
 from relax_core.frontend.relay.report import Report, close_name, did_you_mean
 from relax_core.frontend.relay.scope import Library, ModuleNames, Names, Notes
 from relax_core.frontend.relay.tokens import Tokens
+from relax_core.ir.absent import note_absent
 from relax_core.ir.expr import Call, Constant, Expr, GlobalVar, Op, Tuple, Var
 from relax_core.ir.prim import IntImm
 from relax_core.ir.relay import Constructor
@@ -234,8 +235,8 @@ class Resolver(AttributeReader):
         data = self.metadata.constant(index)
         if data is None:
             self.report_missing(at)
-            data = _zeros(self.type_in_comment())
-            return Constant(data, span=self.tokens.span(at))
+            placeholder = Constant(_zeros(self.type_in_comment()), span=self.tokens.span(at))
+            return note_absent(placeholder, self.texts[at])
         is_narrow = self.metadata.constant_dtype(index) == "bfloat16"
         return self._narrowed(Constant(data, span=self.tokens.span(at)), is_narrow=is_narrow)
 

@@ -21,6 +21,7 @@ from relax_core.frontend.tvmscript.plain_calls import plain_call
 from relax_core.frontend.tvmscript.plain_types import written_out
 from relax_core.frontend.tvmscript.relax_expr import OPERATORS, RelaxReader
 from relax_core.frontend.tvmscript.scope import MODULE_NAME, POISONED, REGIONAL, Forward, ModuleName, Poisoned
+from relax_core.ir.absent import no_value
 from relax_core.ir.attrs import NO_ATTRS, Attrs
 from relax_core.ir.expr import (
     BindingBlock,
@@ -28,7 +29,6 @@ from relax_core.ir.expr import (
     DataflowBlock,
     DataflowVar,
     Expr,
-    ExternFunc,
     MatchCast,
     Op,
     SeqExpr,
@@ -80,7 +80,8 @@ def read_function_body(reader: RelaxReader, node: ast.FunctionDef, ret: Type | N
         if not body.failed and not is_void:
             hint = "end it with `return value`; one that only has effects ends with `return R.tuple()`"
             reader.context.report("PA011", node, f"`{node.name}` has no `return`", hint)
-        body.result = _unknown(ret, end) if body.failed or not is_void else Tuple((), span=end)
+        is_missing = body.failed or not is_void
+        body.result = no_value(OBJECT if ret is None else ret, end) if is_missing else Tuple((), span=end)
     return SeqExpr(tuple(body.blocks), body.result, span=span), body.attrs
 
 
@@ -165,13 +166,8 @@ def _return(body: Body, value: ast.expr) -> Expr:
         return body.reader.expr(value, body.ret)
     except Failed:
         body.failed = True
-        return _unknown(body.ret, body.reader.context.span(value))
-
-
-def _unknown(ret: Type | None, span: Span) -> Expr:
-    """Return what stands for a result that could not be read: it has the declared type, so nothing follows from it."""
-    callee = ExternFunc("unknown", span=span)
-    return Call(Op("relax.call_pure_packed"), (callee,), type_args=(OBJECT if ret is None else ret,), span=span)
+        # It has the declared type, so nothing follows from it.
+        return no_value(OBJECT if body.ret is None else body.ret, body.reader.context.span(value))
 
 
 def is_form(body: Body, node: ast.expr, *names: str) -> bool:
@@ -219,13 +215,13 @@ def _assign(body: Body, statement: ast.stmt, target: ast.Name, value: ast.expr, 
 
 
 def _without_value(body: Body, statement: ast.stmt, target: ast.Name, type_: Type) -> None:
-    """Read `x: R.Any`, as TVM prints a variable that only another branch binds: its value is not known."""
+    """Read `x: R.Any`, as TVM prints a variable that only another branch binds: nothing gives it a value here."""
     reader = body.reader
     span = reader.context.span(statement)
-    message = f"`{target.id}` has no value here; an unknown one stands for it"
-    reader.context.report("PA034", statement, message, "give it a value", severity="warning")
+    message = f"`{target.id}` is declared without a value"
+    reader.context.report("PA034", statement, message, "give it a value, or remove the line", severity="warning")
     var = variable_of(body, target.id, type_, target, statement)
-    reader.bindings.append(VarBinding(var, _unknown(type_, span), span=span))
+    reader.bindings.append(VarBinding(var, no_value(type_, span), span=span))
     reader.scope.define(target.id, var)
 
 

@@ -18,6 +18,7 @@ from relax_core.frontend.tvmscript.scope import OperatorName
 from relax_core.frontend.tvmscript.special_calls import assertion, read_device, take
 from relax_core.frontend.tvmscript.types import TYPE_NAMES
 from relax_core.frontend.tvmscript.values import Literal, TypeValue, Value
+from relax_core.ir.absent import no_data
 from relax_core.ir.attrs import attrs_of
 from relax_core.ir.expr import (
     Call,
@@ -34,7 +35,7 @@ from relax_core.ir.expr import (
     TupleGetItem,
     Var,
 )
-from relax_core.ir.prim import FloatImm, IntImm, PrimExpr, StringImm
+from relax_core.ir.prim import FloatImm, PrimExpr, StringImm
 from relax_core.ir.types import Dims, PrimType, ShapeType, TensorType, Type
 from relax_core.ops import ALIASES, OPS, find
 from relax_core.ops.spec import OpSpec
@@ -238,7 +239,7 @@ def _made(reader: "RelaxReader", node: ast.Call, name: str) -> Call:
 def from_table(reader: "RelaxReader", node: ast.Subscript) -> Expr | None:
     """Read `metadata["relax.expr.Constant"][0]` or `meta[relay.Constant][0]`; `None` for another subscript.
 
-    A packed function that gives an unknown tensor stands for a value that the text does not hold.
+    What the text does not hold is read as a reference that the checks refuse.
     """
     match node:
         case ast.Subscript(
@@ -256,10 +257,9 @@ def from_table(reader: "RelaxReader", node: ast.Subscript) -> Expr | None:
     if table not in reader.context.noted:
         reader.context.noted.add(table)
         hint = "print the module with show_meta=True, or write R.const([...]) in its place"
-        message = f"`{source_of(node)}` is not in the text; a tensor of unknown value stands for it"
+        message = f"`{source_of(node)}` is not in the text"
         reader.context.report("PA031", node, message, hint, severity="warning")
-    args = (ExternFunc(table), PrimValue(StringImm(str(kind))), PrimValue(IntImm(index)))
-    return Call(Op("relax.call_pure_packed"), args, type_args=(TensorType(),), span=span)
+    return no_data(str(kind), index, TensorType(), span)
 
 
 def _shape(reader: "RelaxReader", node: ast.Call) -> Value:

