@@ -16,7 +16,7 @@ import time
 from pathlib import Path
 from typing import Final
 
-from relax_core.engine.limits import MEGABYTE
+from relax_core.engine.limits import MEGABYTE, lower
 from relax_core.engine.sandbox import filter_calls, leave_network
 from relax_core.jit.compilation.cache import ObjectCache, open_cache
 from relax_core.jit.compilation.compile_process import IMAGE_LIMIT_BYTES, command, serve
@@ -104,7 +104,7 @@ def main(arguments: list[str]) -> None:
         (resource.RLIMIT_CPU, _CPU_SECONDS),
         (resource.RLIMIT_CORE, 0),
     ):
-        resource.setrlimit(kind, (value, value))
+        lower(kind, value)
     filter_calls(may_write=True)
     number, directory = int(arguments[0]), arguments[1]
     threading.Thread(target=_end_behind, args=(number,), daemon=True).start()

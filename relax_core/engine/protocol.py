@@ -365,6 +365,9 @@ class Progress(msgspec.Struct, frozen=True):
     done: int = 0
     total: int = 0
     seconds: float = 0.0
+    """Since the request began; the client sets it, by its own clock."""
+    limit_seconds: float = 0.0
+    """After these the request is stopped; the client sets it."""
 
 
 class Failure(msgspec.Struct, frozen=True):
@@ -386,6 +389,8 @@ class Hello(msgspec.Struct, frozen=True):
     sandbox: tuple[str, ...]
     versions: str
     version: int = VERSION
+    share: float = 0.0
+    """How much of its limits the process has taken from the start, see `Answer`."""
 
 
 class Answer(msgspec.Struct, frozen=True):
@@ -395,3 +400,5 @@ class Answer(msgspec.Struct, frozen=True):
     kind: Literal["reply", "progress", "failure", "hello"]
     body: msgspec.Raw
     version: int = VERSION
+    share: float = 0.0
+    """How much of its memory, or of an inherited processor time, the worker has taken: 0 to 1."""

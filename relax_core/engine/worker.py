@@ -11,12 +11,14 @@ import queue
 import socket
 import sys
 import threading
+import traceback
 from importlib.metadata import version
 
 import msgspec
 
+from relax_core.engine.allowance import allowance
 from relax_core.engine.frames import read_frame, write_frame
-from relax_core.engine.limits import MEGABYTE, REQUEST_BYTES, Limits, allow_cpu_seconds, apply_limits
+from relax_core.engine.limits import MEGABYTE, REQUEST_BYTES, Limits, allow_cpu_seconds, apply_limits, used_share
 from relax_core.engine.protocol import (
     VERSION,
     AnyRequest,
@@ -27,12 +29,12 @@ from relax_core.engine.protocol import (
     Progress,
 )
 from relax_core.engine.sandbox import die_with_parent, filter_calls, leave_network
+from relax_core.engine.sendable import NotSendableError, encode, not_sent, plain
 from relax_core.engine.session import Session
+from relax_core.engine.worker_causes import EXIT_MEMORY
 from relax_core.jit.compilation.compiler import Compiler, served_compiler
 from relax_core.vm import torch_operators
 
-EXIT_MEMORY = 71
-"""Exit status of a worker that ran out of memory: its state is not trusted any more."""
 _STACK_BYTES = 64 * MEGABYTE
 
 
@@ -47,6 +49,7 @@ class Worker:
         self._sending = threading.Lock()
         self._state = threading.Lock()
         self._running = 0
+        self._queued: set[int] = set()
         self._cancelled: set[int] = set()
 
     def serve(self, hello: Hello) -> None:
@@ -58,49 +61,69 @@ class Worker:
         while (frame := read_frame(self._channel, REQUEST_BYTES)) is not None:
             try:
                 envelope = msgspec.msgpack.decode(frame, type=Envelope)
-            except msgspec.MsgspecError as error:
-                self._send(0, "failure", Failure("internal", "Message not understood", str(error)))
+            except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+                self._send(_number(frame), "failure", Failure("internal", "Message not understood", str(error)))
                 continue
             match envelope.body:
                 case Cancel(target=target):
                     self._cancel(target)
                 case _:
+                    with self._state:
+                        self._queued.add(envelope.id)
                     self._waiting.put(envelope)
 
     def _cancel(self, target: int) -> None:
         with self._state:
-            self._cancelled.add(target)
             if self._running == target:
                 self._session.cancel()
+            elif target in self._queued and target not in self._cancelled:
+                # It is answered at once: what runs may be another request, which nobody wants to end.
+                self._cancelled.add(target)
+                self._send(target, "failure", CANCELLED)
 
     def _answer_all(self) -> None:
-        while True:
-            envelope = self._waiting.get()
-            assert not isinstance(envelope.body, Cancel)
-            if envelope.version != VERSION:
-                words = f"The worker speaks version {VERSION}, the message is of version {envelope.version}."
-                self._send(envelope.id, "failure", Failure("internal", "Versions differ", words))
-            elif self._begin(envelope.id):
-                self._answer(envelope.id, envelope.body)
-
-    def _begin(self, request: int) -> bool:
-        with self._state:
-            self._session.reset_cancel()
-            self._running = request
-            is_cancelled = request in self._cancelled
-            self._cancelled = {target for target in self._cancelled if target > request}
-        if is_cancelled:
-            self._send(request, "failure", CANCELLED)
-        return not is_cancelled
-
-    def _answer(self, request: int, body: AnyRequest) -> None:
-        allow_cpu_seconds(self._limits.cpu_seconds)
         try:
-            reply = self._session.answer(body, lambda progress: self._report(request, progress))
-            encoded = msgspec.msgpack.encode(reply)
+            while True:
+                self._answer_next(self._waiting.get())
         except MemoryError:
             # The address space is used up: nothing more is allocated than the process needs to end.
             os._exit(EXIT_MEMORY)
+        except BaseException:  # nobody would answer what waits: the client does, when this process has ended
+            traceback.print_exc()
+            os._exit(1)
+
+    def _answer_next(self, envelope: Envelope) -> None:
+        assert not isinstance(envelope.body, Cancel)
+        if not self._begin(envelope.id):
+            return
+        if envelope.version != VERSION:
+            words = f"The worker speaks version {VERSION}, the message is of version {envelope.version}."
+            self._send(envelope.id, "failure", Failure("internal", "Versions differ", words))
+        else:
+            self._answer(envelope.id, envelope.body)
+        with self._state:
+            self._running = 0
+
+    def _begin(self, request: int) -> bool:
+        """Tell whether a request is to be answered: it has not been cancelled."""
+        with self._state:
+            self._queued.discard(request)
+            if request in self._cancelled:
+                self._cancelled.discard(request)
+                return False
+            self._session.reset_cancel()
+            self._running = request
+            return True
+
+    def _answer(self, request: int, body: AnyRequest) -> None:
+        allow_cpu_seconds(allowance(body, self._limits).cpu_seconds)
+        reply = self._session.answer(body, lambda progress: self._report(request, progress))
+        try:
+            encoded = encode(reply)
+        except NotSendableError as error:
+            failure = plain(reply) if isinstance(reply, Failure) else not_sent(f"the reply cannot be sent: {error}")
+            self._send(request, "failure", failure)
+            return
         if len(encoded) > self._limits.output_bytes:
             title = "Too large to show"
             words = f"The reply has {len(encoded):,} B, and the limit is {self._limits.output_bytes:,} B."
@@ -117,7 +140,8 @@ class Worker:
         self._send_encoded(request, kind, msgspec.msgpack.encode(body))
 
     def _send_encoded(self, request: int, kind: str, encoded: bytes) -> None:
-        answer = {"id": request, "kind": kind, "body": msgspec.Raw(encoded), "version": VERSION}
+        share = used_share(self._limits)
+        answer = {"id": request, "kind": kind, "body": msgspec.Raw(encoded), "version": VERSION, "share": share}
         with self._sending:
             try:
                 write_frame(self._channel, msgspec.msgpack.encode(answer))
@@ -138,6 +162,18 @@ def tune_collector() -> None:
     gc.collect()
     gc.freeze()
     gc.set_threshold(20_000, 10, 10)
+
+
+def _number(frame: bytes) -> int:
+    """Return the number of a request that cannot be read otherwise, 0 if not even that can."""
+    try:
+        return msgspec.msgpack.decode(frame, type=_Numbered).id
+    except (msgspec.MsgspecError, UnicodeDecodeError):
+        return 0
+
+
+class _Numbered(msgspec.Struct, frozen=True):
+    id: int
 
 
 def versions() -> str:
@@ -163,7 +199,7 @@ def main(arguments: list[str]) -> None:
         parts.append("seccomp")
     parts.append("no network" if has_own_network else "network not cut off")
     try:
-        worker.serve(Hello(tuple(parts), versions()))
+        worker.serve(Hello(tuple(parts), versions(), share=used_share(limits)))
     except MemoryError:
         os._exit(EXIT_MEMORY)
     os._exit(0)

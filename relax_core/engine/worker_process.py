@@ -1,0 +1,271 @@
+"""A worker as its client sees it: a process that is started, written to, read from and ended.
+
+Nothing that is sent to it stays without an answer: if it cannot be started, ends, or sends what nobody understands, all
+that waits is answered with the reason.
+"""
+
+import contextlib
+import os
+import queue
+import socket
+import subprocess
+import sys
+import threading
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, TypeAlias
+
+import msgspec
+
+from relax_core.engine.compile_service import CompileService
+from relax_core.engine.frames import FrameTooLargeError, read_frame, write_frame
+from relax_core.engine.limits import MEGABYTE, Limits, within_inherited
+from relax_core.engine.protocol import Answer, Cancel, Envelope, Failure, Hello
+from relax_core.engine.worker_causes import KEPT_TEXT, RESTARTED, cause_of, not_started
+from relax_core.jit.compilation.cache import HOME_VARIABLE, VARIABLE
+
+_REAP_SECONDS: Final = 1.0
+_STDERR_BYTES: Final = 1 << 16
+_ROOT: Final = Path(__file__).resolve().parents[2]
+_KEPT_ENVIRONMENT = ("PATH", "HOME", "LANG", "LC_ALL", "TZ", "LD_LIBRARY_PATH", "VIRTUAL_ENV", VARIABLE, HOME_VARIABLE)
+_FULL_SHARE: Final = 1 / 16
+"""A worker that has taken so much more than when it was fresh may be the reason why a request fails."""
+_NOBODY: Final = 0
+_FIRST: Final = -1
+
+CANCELLED: Final = Failure("cancelled", "Cancelled", "Stopped as asked.")
+
+
+@dataclass(frozen=True, slots=True)
+class CancelAsked:
+    """Somebody asked to cancel the request; the worker has been told."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """The worker is gone. A request that is not the reason may be sent to another one."""
+
+    failure: Failure
+    may_retry: bool
+
+
+Item: TypeAlias = Answer | Ended | CancelAsked
+Answers: TypeAlias = "queue.SimpleQueue[Item]"
+
+
+class WorkerProcess:
+    """One process, the thread that starts it and reads from it, and the thread that writes to it.
+
+    One thread both starts and reads: the kernel kills a process with PDEATHSIG when the *thread* that started it ends.
+    Another one writes, so that a process that does not read holds nobody up.
+    """
+
+    def __init__(self, limits: Limits) -> None:
+        self.limits = within_inherited(limits)
+        self.hello: Hello | None = None
+        self.process: subprocess.Popen[bytes] | None = None
+        self.share = 0.0
+        self._channel: socket.socket | None = None
+        self._compile_service: CompileService | None = None
+        self._descriptors: tuple[int, ...] = ()
+        self._pending: dict[int, Answers] = {}
+        self._outbox: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
+        self._lock = threading.Lock()
+        self._is_ending = False
+        self._end: Failure | None = None
+        self._thread = threading.Thread(target=self._run, name="worker", daemon=True)
+        try:
+            self._thread.start()
+        except RuntimeError as error:
+            self._settle(not_started(str(error), self.limits))
+
+    @property
+    def is_dead(self) -> bool:
+        """Tell whether the process has ended or closed its socket, even if the reading thread has not seen it yet."""
+        return (
+            self._is_ending or self._end is not None or (self.process is not None and self.process.poll() is not None)
+        )
+
+    @property
+    def is_idle(self) -> bool:
+        """Tell whether nothing waits for an answer."""
+        return not self._pending
+
+    def send(self, number: int, frame: bytes) -> Answers:
+        """Send a request under a number that is larger than those before; what comes of it arrives in the queue."""
+        answers: Answers = queue.SimpleQueue()
+        with self._lock:
+            if self._end is not None:
+                answers.put(Ended(self._end, may_retry=False))
+            else:
+                self._pending[number] = answers
+                self._outbox.put(frame)
+        return answers
+
+    def cancel(self, number: int) -> None:
+        """Ask the worker to stop working on a request."""
+        self._outbox.put(msgspec.msgpack.encode(Envelope(number, Cancel(number))))
+
+    def cancel_all(self) -> None:
+        """Cancel what waits: a process that is only starting need not be asked."""
+        with self._lock:
+            for number, answers in self._pending.items():
+                self.cancel(number)
+                answers.put(CancelAsked() if self.hello is not None else Ended(CANCELLED, may_retry=False))
+            if self.hello is None:
+                self._pending.clear()
+
+    def forget(self, number: int) -> None:
+        """Drop the queue of a request that nobody waits for, and ask the worker to stop."""
+        with self._lock:
+            is_waiting = self._pending.pop(number, None) is not None
+        if is_waiting:
+            self.cancel(number)
+
+    def kill(self, failure: Failure, blamed: int | None = None) -> None:
+        """End the process now. `failure` answers all that waits; requests but `blamed`, if given, may be sent again."""
+        self._settle(failure, blamed)
+        if self.process is not None and self.process.poll() is None:
+            self.process.kill()
+        self._hang_up()
+
+    def retire(self) -> None:
+        """Let a process end that nobody waits for."""
+        self._settle(Failure("crash", RESTARTED, KEPT_TEXT, is_restarted=True), _NOBODY)
+        self._hang_up()
+
+    def join(self, *, hands_over: bool) -> None:
+        """Wait until the process is gone and reaped; with `hands_over`, until what it compiled is on its way."""
+        if self._thread.ident is not None:
+            self._thread.join(_REAP_SECONDS * 5)
+        if hands_over and self._compile_service is not None:
+            self._compile_service.hand_over()
+
+    def _settle(self, failure: Failure, blamed: int | None = None) -> None:
+        """Answer all that waits with `failure`, from now on too; requests but `blamed`, if given, may be sent again."""
+        with self._lock:
+            if self._end is None:
+                self._end = failure
+            pending, self._pending = self._pending, {}
+            self._outbox.put(None)
+        blamed = min(pending, default=0) if blamed == _FIRST else blamed
+        for number, answers in pending.items():
+            answers.put(Ended(failure, may_retry=blamed not in (None, number)))
+
+    def _hang_up(self) -> None:
+        if self._channel is not None:
+            with contextlib.suppress(OSError):
+                self._channel.shutdown(socket.SHUT_RDWR)
+
+    def _run(self) -> None:
+        end: Failure | None = None
+        try:
+            self._start()
+            if self._end is None:
+                self._read_all()
+        except FrameTooLargeError as error:
+            end = Failure("limit", "Too large to show", f"The worker sent {error}. {KEPT_TEXT}", is_restarted=True)
+        except msgspec.MsgspecError as error:
+            end = Failure("crash", RESTARTED, f"It sent what is no answer: {error}. {KEPT_TEXT}", is_restarted=True)
+        except (OSError, RuntimeError, MemoryError) as error:
+            end = not_started(str(error) or type(error).__name__, self.limits)
+        finally:
+            self._finish(end)
+
+    def _finish(self, end: Failure | None) -> None:
+        """Reap the process and answer what waits, with `end` or else with the reason for which it ended."""
+        # While this thread reaps the process, `poll` cannot tell that it has ended.
+        self._is_ending = True
+        status = self._reap(is_killed=end is not None or self._end is not None)
+        if end is None:
+            end = cause_of(status, self._last_words(), self.limits, is_ready=self.hello is not None)
+        fresh = self.hello.share if self.hello is not None else 1.0
+        # The worker takes requests in their order, so the first one is the reason, unless the worker was full before.
+        self._settle(end, _NOBODY if self.share - fresh > _FULL_SHARE else _FIRST)
+        self._hang_up()
+        for descriptor in self._descriptors:
+            os.close(descriptor)
+        if self._channel is not None:
+            self._channel.close()
+
+    def _last_words(self) -> str:
+        """Return what an ended process wrote to its standard error."""
+        words = b""
+        for descriptor in self._descriptors:
+            with contextlib.suppress(OSError):
+                words += os.read(descriptor, _STDERR_BYTES)
+        return words.decode(errors="replace")
+
+    def _reap(self, *, is_killed: bool) -> int:
+        if self.process is None:
+            return 0
+        if is_killed:
+            self.process.kill()
+        try:
+            # At its end a process closes the socket before its status is known.
+            return self.process.wait(_REAP_SECONDS)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            return self.process.wait()
+
+    def _start(self) -> None:
+        self._channel, theirs = socket.socketpair()
+        with theirs:
+            reading, writing = os.pipe()
+            self._descriptors = (reading,)
+            try:
+                # What it says last may be the reason why it ends. What does not fit is dropped: nobody reads meanwhile.
+                os.set_blocking(writing, False)
+                self._compile_service = CompileService(_environment())
+                try:
+                    self.process = self._opened(theirs.fileno(), self._compile_service.descriptor, writing)
+                finally:
+                    self._compile_service.detach()
+            finally:
+                os.close(writing)
+        threading.Thread(target=self._write_all, name="requests of worker", daemon=True).start()
+
+    def _opened(self, descriptor: int, compile_descriptor: int, errors: int) -> subprocess.Popen[bytes]:
+        limits = msgspec.json.encode(self.limits).decode()
+        return subprocess.Popen(
+            (*_command(), str(descriptor), limits, str(compile_descriptor)),
+            pass_fds=(descriptor, compile_descriptor),
+            env=_environment(),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=errors,
+            start_new_session=True,
+        )
+
+    def _write_all(self) -> None:
+        assert self._channel is not None
+        # If the worker is gone, the reading thread sees the same and answers what waits.
+        with contextlib.suppress(OSError):
+            while (frame := self._outbox.get()) is not None:
+                write_frame(self._channel, frame)
+
+    def _read_all(self) -> None:
+        assert self._channel is not None
+        limit = self.limits.output_bytes + MEGABYTE
+        while (frame := read_frame(self._channel, limit)) is not None:
+            answer = msgspec.msgpack.decode(frame, type=Answer)
+            if answer.kind == "hello":
+                self.hello = msgspec.msgpack.decode(answer.body, type=Hello)
+                self.share = self.hello.share
+                continue
+            is_last = answer.kind != "progress"
+            with self._lock:
+                answers = self._pending.pop(answer.id, None) if is_last else self._pending.get(answer.id)
+                self.share = answer.share if is_last else self.share
+            if answers is not None:
+                answers.put(answer)
+
+
+def _command() -> tuple[str, ...]:
+    return (sys.executable, "-P", "-m", "relax_core.engine.worker")
+
+
+def _environment() -> dict[str, str]:
+    kept = {name: os.environ[name] for name in _KEPT_ENVIRONMENT if name in os.environ}
+    # One thread works at a time: arenas of their own would only take address space, which is limited.
+    return kept | {"PYTHONPATH": str(_ROOT), "OPENBLAS_NUM_THREADS": "1", "MALLOC_ARENA_MAX": "1"}
