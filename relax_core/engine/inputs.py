@@ -9,6 +9,7 @@ from typing import Any, NoReturn, cast
 import numpy as np
 
 from relax_core.diagnostics import Diagnostic, RunError
+from relax_core.engine.npy import read_npz
 from relax_core.ir.canonical import evaluate
 from relax_core.ir.expr import Function, MatchCast, Var
 from relax_core.ir.node import preorder
@@ -75,8 +76,11 @@ def generate(function: Function, seed: int, sizes: Mapping[str, int]) -> tuple[A
     """Make up one argument for each parameter; equal seeds give equal arguments.
 
     Raises:
-        RunError: EN002 for a type that no value can be made up for, EN003 if the arguments are too large.
+        RunError: EN002 for a type that no value can be made up for, EN003 if the arguments are too large, EN005 for a
+            negative seed.
     """
+    if seed < 0:
+        _fail("EN005", f"{seed} is no seed", None, "take 0 or a larger number")
     maker = _Maker(np.random.default_rng(seed), symbol_sizes(function, sizes))
     type_of = argument_types(function)
     for param, type_ in type_of.items():
@@ -191,15 +195,11 @@ def read_members(archive: bytes) -> "dict[str, np.ndarray[Any, Any]]":
     """Read the arrays of an npz archive.
 
     Raises:
-        RunError: EN004 if it cannot be read.
+        RunError: EN004 if it cannot be read, EN016 if its arrays are too large.
     """
     if not zipfile.is_zipfile(io.BytesIO(archive)):
         _fail("EN004", "the inputs are no .npz archive; `numpy.savez(file, in_0=..., in_1=...)` writes one", None)
-    try:
-        with np.load(io.BytesIO(archive), allow_pickle=False) as loaded:
-            return {name: loaded[name] for name in loaded.files}
-    except (ValueError, OSError, zipfile.BadZipFile, KeyError) as error:
-        _fail("EN004", f"the archive cannot be read: {error}", None)
+    return read_npz(archive)
 
 
 def _member(name: str, type_: Type | None, members: Mapping[str, Any], used: set[str], param: Var) -> Any:

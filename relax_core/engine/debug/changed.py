@@ -1,16 +1,15 @@
 """Runs in which the host changed values: each goes on from a time of the one before it, which stays as it was."""
 
-import io
 from dataclasses import replace
 from hashlib import sha256
 from itertools import chain, groupby, pairwise
-from typing import cast
 
 import msgspec
 import numpy as np
 
 from relax_core.diagnostics import Diagnostic, RunError
 from relax_core.engine.debug.means import Means
+from relax_core.engine.npy import read_npy
 from relax_core.engine.program import ChangeAt, Program
 from relax_core.engine.protocol import Progress
 from relax_core.engine.study import Study
@@ -71,15 +70,7 @@ def _gone_on(study: Study, trace: Trace, moment: Changes, means: Means) -> Trace
 def _array(change: ChangeAt) -> Array | None:
     if not change.content or not is_file(change.text):
         return None
-    try:
-        found = np.load(io.BytesIO(change.content), allow_pickle=False)
-    except (ValueError, OSError, EOFError) as error:
-        raise RunError(
-            (Diagnostic("EN004", f"the file cannot be read: {error}", hint="save it by `np.save`"),)
-        ) from None
-    if not isinstance(found, np.ndarray):
-        raise RunError((Diagnostic("EN004", "the file holds several arrays", hint="save one by `np.save`"),))
-    return np.ascontiguousarray(cast("Array", found))
+    return np.ascontiguousarray(read_npy(change.content))
 
 
 def recording(study: Study, trace: Trace, changes: Changes) -> Recording:

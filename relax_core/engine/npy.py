@@ -1,0 +1,189 @@
+"""Arrays of .npy files and .npz archives: what a header claims is looked at before anything is made of it.
+
+A few bytes may claim any size: an array of terabytes, or a gigabyte of zeros in a compressed member. Each is refused
+with the name of the member and what it claims, and the process goes on.
+"""
+
+import ast
+import io
+import lzma
+import math
+import struct
+import zipfile
+import zlib
+from types import MappingProxyType
+from typing import Any, BinaryIO, Final, NoReturn, cast
+
+import numpy as np
+
+from relax_core.diagnostics import Diagnostic, RunError
+from relax_core.present.words import bytes_text
+
+Array = np.ndarray[Any, Any]
+
+LIMIT_BYTES: Final = 512 << 20
+"""So much the arrays of one archive may take together."""
+_MEMBER_LIMIT: Final = 20_000
+_HEADER_LIMIT_BYTES: Final = 10_000
+_NAME_LIMIT: Final = 60
+_PART_BYTES: Final = 1 << 20
+_MAGIC: Final = b"\x93NUMPY"
+_LENGTHS: Final = MappingProxyType({1: struct.Struct("<H"), 2: struct.Struct("<I"), 3: struct.Struct("<I")})
+_DAMAGED = (
+    ValueError,
+    TypeError,
+    OSError,
+    EOFError,
+    KeyError,
+    IndexError,
+    OverflowError,
+    # An unknown or encrypted compression; `NotImplementedError` is one of these.
+    RuntimeError,
+    SyntaxError,
+    struct.error,
+    zipfile.BadZipFile,
+    zlib.error,
+    lzma.LZMAError,
+)
+
+
+def read_npy(content: bytes) -> Array:
+    """Read the array of a .npy file.
+
+    Raises:
+        RunError: EN004 if it cannot be read, EN016 if the array is too large.
+    """
+    if content.startswith(b"PK"):
+        _fail("EN004", "the file holds several arrays", "save one by `np.save`")
+    return _read("the file", io.BytesIO(content), len(content), LIMIT_BYTES)
+
+
+def read_npz(archive: bytes) -> dict[str, Array]:
+    """Read the arrays of an .npz archive by name.
+
+    Raises:
+        RunError: EN004 if it cannot be read, EN016 if its arrays are too large.
+    """
+    try:
+        opened = zipfile.ZipFile(io.BytesIO(archive))
+    except MemoryError:
+        _no_room("the archive")
+    except _DAMAGED as error:
+        _fail("EN004", f"the archive cannot be read: {_words(error)}")
+    found: dict[str, Array] = {}
+    room = LIMIT_BYTES
+    with opened:
+        members = opened.infolist()
+        if len(members) > _MEMBER_LIMIT:
+            _fail("EN004", f"the archive has {len(members):,} members, at most {_MEMBER_LIMIT:,} are read")
+        for info in members:
+            name = info.filename.removesuffix(".npy")
+            title = f"`{_short(info.filename)}` in the archive"
+            if name in found:
+                _fail("EN004", f"the archive has two members `{_short(info.filename)}`")
+            if info.file_size > room:
+                _too_large(title, info.file_size)
+            found[name] = array = _member(opened, info, title, room)
+            room -= array.nbytes
+    return found
+
+
+def _member(opened: zipfile.ZipFile, info: zipfile.ZipInfo, title: str, room: int) -> Array:
+    try:
+        with opened.open(info) as file:
+            return _read(title, cast("BinaryIO", file), info.file_size, room)
+    except MemoryError:
+        _no_room(title)
+    except _DAMAGED as error:
+        _fail("EN004", f"{title} cannot be read: {_words(error)}")
+
+
+def _read(title: str, file: BinaryIO, size_bytes: int, room: int) -> Array:
+    """Read an array from a file that claims to have `size_bytes`."""
+    try:
+        dtype, is_column_major, shape, header_bytes = _header(title, file)
+        count = math.prod(shape)
+        claimed = count * max(dtype.itemsize, 1)
+        if claimed > room:
+            _too_large(title, claimed)
+        held = size_bytes - header_bytes
+        if count * dtype.itemsize > held:
+            _fail("EN004", f"{title} claims {count * dtype.itemsize:,} bytes of data, and holds {max(held, 0):,}")
+        flat = np.zeros(count, dtype) if dtype.itemsize == 0 else _bytes(file, claimed).view(dtype)
+        return flat.reshape(shape, order="F" if is_column_major else "C")
+    except MemoryError:
+        _no_room(title)
+    except _DAMAGED as error:
+        _fail("EN004", f"{title} cannot be read: {_words(error)}")
+
+
+def _header(title: str, file: BinaryIO) -> "tuple[np.dtype[Any], bool, tuple[int, ...], int]":
+    """Return dtype, whether columns are stored together, shape, and the length of all that stands before the data."""
+    start = file.read(len(_MAGIC) + 2)
+    if not start.startswith(_MAGIC):
+        _fail("EN004", f"{title} is no .npy array", "`numpy.savez(file, in_0=..., in_1=...)` writes one")
+    layout = _LENGTHS.get(start[-2])
+    if layout is None:
+        raise ValueError(f"its format has version {start[-2]}")
+    (length,) = layout.unpack(file.read(layout.size))
+    if length > _HEADER_LIMIT_BYTES:
+        raise ValueError(f"its header has {length:,} bytes")
+    text = file.read(length).decode("utf-8" if start[-2] == 3 else "latin-1")
+    match _parsed(text):
+        case {"descr": descr, "fortran_order": bool() as is_column_major, "shape": tuple() as sizes}:  # pyright: ignore[reportUnknownVariableType]  # a header may hold anything
+            dtype = np.lib.format.descr_to_dtype(cast("Any", descr))
+            shape = cast("tuple[object, ...]", sizes)
+        case _:
+            raise ValueError("its header does not say what it holds")
+    if dtype.hasobject:
+        _fail("EN004", f"{title} holds Python objects, which are never unpickled", "save an array of numbers")
+    dims = tuple(item for item in shape if type(item) is int and item >= 0)
+    if len(dims) != len(shape):
+        raise ValueError("its shape is none")
+    return dtype, is_column_major, dims, len(start) + layout.size + length
+
+
+def _parsed(text: str) -> object:
+    try:
+        return ast.literal_eval(text.strip())
+    except (RecursionError, MemoryError):
+        # Python's parser says so of brackets that are nested too deeply.
+        raise ValueError("its header is nested too deeply") from None
+
+
+def _bytes(file: BinaryIO, count: int) -> Array:
+    """Read so many bytes; they are written where they stay, for decompressed ones would be there twice."""
+    found = np.empty(count, np.uint8)
+    at = 0
+    while at < count:
+        part = file.read(min(_PART_BYTES, count - at))
+        if not part:
+            raise EOFError("it ends too early")
+        found[at : at + len(part)] = np.frombuffer(part, np.uint8)
+        at += len(part)
+    # The checksum of a member is looked at where it ends.
+    file.read(1)
+    return found
+
+
+def _short(name: str) -> str:
+    shown = name.encode("unicode_escape").decode("ascii")
+    return shown if len(shown) <= _NAME_LIMIT else f"{shown[: _NAME_LIMIT - 1]}…"
+
+
+def _words(error: Exception) -> str:
+    words = " ".join(str(error.args[0] if isinstance(error, KeyError) and error.args else error).split())
+    return words[:200] or type(error).__name__
+
+
+def _too_large(title: str, claimed: int) -> NoReturn:
+    words = f"{title} claims {claimed:,} bytes, and all arrays together may have {bytes_text(LIMIT_BYTES)}"
+    _fail("EN016", words)
+
+
+def _no_room(title: str) -> NoReturn:
+    _fail("EN016", f"{title} takes more memory than the worker has left")
+
+
+def _fail(code: str, message: str, hint: str = "") -> NoReturn:
+    raise RunError((Diagnostic(code, message, None, hint),))
