@@ -127,9 +127,9 @@ class Player:
         for item in self._trace.injections:
             if item.time == at + 1:
                 yield from self._write(item.frame, item.register, item.value, at)
-        roots = self._changes.get(at)
-        if roots:
-            yield from self._refresh(roots, at + 1)
+        ranges = self._changes.get(at)
+        if ranges:
+            yield from self._refresh({item.memory for item in ranges}, at + 1)
         if trace.frame_at(at + 1) is None:
             self._stack.clear()
             self._depth_of.clear()
@@ -180,7 +180,7 @@ class Player:
         self._set(live, register, item, at + 1)
         yield Write(depth, register, live.shown[register], f"same as {source}" if source else "")
 
-    def _refresh(self, roots: frozenset[int], at: int) -> Iterator[Write]:
+    def _refresh(self, roots: set[int], at: int) -> Iterator[Write]:
         """Show registers again whose tensors were changed in place."""
         for root in roots:
             holders = dict.fromkeys(self._holders.pop(root, ()))

@@ -56,10 +56,10 @@ class Values:
         self._devices = [str(device) for device in device_table(trace.executable.module)] or [str(HOST)]
         self._birth_of: dict[int, tuple[int, tuple[str, ...]]] = {}
         changes: dict[int, list[int]] = defaultdict(list)
-        for event, roots in trace.memory_changes().items():
-            for root in roots:
-                changes[root].append(event)
-        self._changes = {root: sorted(events) for root, events in changes.items()}
+        for event, ranges in trace.memory_changes().items():
+            for memory in {item.memory for item in ranges}:
+                changes[memory].append(event)
+        self._changes = {memory: sorted(events) for memory, events in changes.items()}
 
     def note_birth(self, closure: ClosureValue, time: int, where: Where) -> None:
         """Remember when `closure` was made and which registers held its captures then."""

@@ -21,6 +21,7 @@ from relax_core.vm.devices import put
 from relax_core.vm.format import fill
 from relax_core.vm.heap import alloc_shape_heap, make_prim_value, make_shape, match_prim_value, match_shape
 from relax_core.vm.placed import plain
+from relax_core.vm.storage import check_place, storage_bytes, tensor_in
 from relax_core.vm.values import (
     Array,
     Closure,
@@ -31,7 +32,6 @@ from relax_core.vm.values import (
     StorageValue,
     Value,
     describe,
-    item_bytes,
     shape_text,
     show,
 )
@@ -42,23 +42,17 @@ BuiltinFunction = Callable[..., Any]
 def alloc_storage(
     context: Context, machine: Sentinel, shape: ShapeValue, device_index: int, dtype: DTypeValue, scope: str = "global"
 ) -> StorageValue:
-    """`alloc_storage(%vm, shape, device_index, dtype, scope)`: room for the product of `shape` elements on a device."""
-    size_bytes = math.prod(shape) * item_bytes(dtype.name)
+    """`alloc_storage(%vm, shape, device_index, dtype, scope)`: the bytes of `shape` elements on a device."""
+    size_bytes = storage_bytes(shape, dtype.name)
     context.reserve(size_bytes, "storage for a tensor")
     table = device_table(context.executable.module) if device_index else ()
     return StorageValue(size_bytes, table[device_index] if device_index < len(table) else None)
 
 
 def alloc_tensor(context: Context, storage: StorageValue, offset: int, shape: ShapeValue, dtype: DTypeValue) -> Array:
-    """`alloc_tensor(storage, offset, shape, dtype)`: an uninitialised tensor in `storage` from byte `offset`."""
-    needed = offset + math.prod(shape) * item_bytes(dtype.name)
-    if needed > storage.size_bytes:
-        fail(
-            "VM006",
-            f"a tensor {shape_text(shape)} {dtype.name} at byte {offset} needs {needed:,} bytes of storage, "
-            f"but there are {storage.size_bytes:,}",
-        )
-    made = context.allocate(shape, dtype.name)
+    """`alloc_tensor(storage, offset, shape, dtype)`: a tensor that is the bytes of `storage` from byte `offset` on."""
+    kind = check_place(storage, offset, shape, dtype.name)
+    made = tensor_in(context.bytes_of(storage), offset, shape, kind)
     return made if storage.device is None else put(context, made, storage.device)
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NoReturn, Protocol
 from relax_core.bytecode.executable import Executable
 from relax_core.diagnostics import Diagnostic, RunError
 from relax_core.source import Span
-from relax_core.vm.values import Array, Closure, Value
+from relax_core.vm.values import Array, Closure, StorageValue, Value
 
 if TYPE_CHECKING:
     from relax_core.vm.stack import Frame
@@ -37,6 +37,10 @@ class Context(Protocol):
 
     def allocate(self, shape: tuple[int, ...], dtype: str) -> Array:
         """Make an uninitialised tensor; VM006 if it is too large."""
+        ...
+
+    def bytes_of(self, storage: StorageValue) -> Array:
+        """Return the bytes of a storage, which are made for its first tensor."""
         ...
 
     def reserve(self, size_bytes: int, what: str, shape: tuple[int, ...] | None = None, dtype: str = "") -> None:

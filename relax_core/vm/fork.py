@@ -20,10 +20,22 @@ from relax_core.vm.decode import Code
 from relax_core.vm.heap import origins_of
 from relax_core.vm.liveness import live_registers, written
 from relax_core.vm.placed import PlacedArray, placed
-from relax_core.vm.recorder import FrameRecord, Injection, Memory, Recorder
+from relax_core.vm.recorder import FrameRecord, Injection, Recorder
 from relax_core.vm.stack import Frame
 from relax_core.vm.trace import FrameState, OutputLine, Trace
-from relax_core.vm.values import NOT_KEPT, AdtValue, Array, RefValue, ShapeValue, Value, arrays_in, map_leaves, root_of
+from relax_core.vm.values import (
+    NOT_KEPT,
+    AdtValue,
+    Array,
+    RefValue,
+    ShapeValue,
+    StorageValue,
+    Value,
+    arrays_in,
+    map_leaves,
+    root_of,
+    storages_in,
+)
 
 _INVOKE: Final = "vm.builtin.invoke_closure"
 _GIVEN_UP: Final = "values of that time were given up to save memory"
@@ -249,9 +261,12 @@ class _Copies:
         self._roots: dict[int, Array] = {}
         self._references: dict[int, RefValue] = {}
         self._unfilled: list[RefValue] = []
-        self._live = {id(root_of(array)) for array in arrays_in(*registers)}
+        self._storages: dict[int, StorageValue] = {}
         # What a reference held at any time counts as live: its past and its future may share tensors.
-        self._live |= {id(root_of(array)) for array in arrays_in(*_versions_in(trace))}
+        reached = (*registers, *_versions_in(trace))
+        self._live = {id(root_of(array)) for array in arrays_in(*reached)}
+        # A storage whose tensors are gone may get others, which see what is in it.
+        self._live |= {id(item.memory) for item in storages_in(*reached) if item.memory is not None}
 
     def of(self, value: Value) -> Any:
         """Return `value` with its arrays and references exchanged for the copies."""
@@ -271,6 +286,10 @@ class _Copies:
         match value:
             case np.ndarray():
                 return self._array(value)
+            case StorageValue():
+                if id(value) not in self._storages:
+                    self._storages[id(value)] = self._storage(value)
+                return self._storages[id(value)]
             case RefValue():
                 if id(value) not in self._references:
                     self._references[id(value)] = RefValue(None)
@@ -278,6 +297,15 @@ class _Copies:
                 return self._references[id(value)]
             case _:
                 return value
+
+    def _storage(self, storage: StorageValue) -> StorageValue:
+        """Return a storage of its own: one without bytes gets them later, in each run its own."""
+        memory = storage.memory
+        if memory is not None and id(memory) in self._live:
+            if id(memory) not in self._memories:
+                _refuse(self._trace, self._at, _GIVEN_UP, _GIVEN_UP_HINT)
+            memory = self._array(memory)
+        return StorageValue(storage.size_bytes, storage.device, memory)
 
     def _array(self, array: Array) -> Array:
         root = root_of(array)
@@ -300,7 +328,7 @@ class _Copies:
         if isinstance(past, np.ndarray):
             np.copyto(copy, past)
         else:
-            copy.fill(0)
+            copy.reshape(-1).view(np.uint8).fill(memory.fill if memory is not None else 0)
         return copy
 
     def add_past(self, recorder: Recorder) -> None:
@@ -310,17 +338,13 @@ class _Copies:
             if copy is None:
                 known = recorder.memories.get(identity)
                 if known is not None:
-                    known.is_fresh = memory.is_fresh
+                    known.fresh, known.fill = memory.fresh, memory.fill
                     recorder.keep_undos(known, (replace(undo) for undo in memory.undos))
                 continue
             known = recorder.memory_of(copy)
             earlier = [replace(undo) for undo in memory.undos if undo.event < self._at]
-            known.is_fresh = memory.is_fresh or _is_first_write_later(memory, self._at)
+            known.fresh, known.fill = memory.fresh_at(self._at), memory.fill
             recorder.keep_undos(known, earlier)
-
-
-def _is_first_write_later(memory: Memory, at: int) -> bool:
-    return any(undo.event >= at and undo.before is None for undo in memory.undos)
 
 
 def _view(array: Array, root: Array, copy: Array) -> Array:

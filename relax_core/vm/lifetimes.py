@@ -3,7 +3,7 @@
 One walk over the events keeps what every register holds. An object is alive while a register of an open call, a tuple,
 a closure, a constructed value, a reference or the host holds it; a storage while a tensor in it does. A tensor whose
 bytes in a storage were written through another tensor, and that is read then, was used after its storage was taken
-again: here each tensor has memory of its own, so the run itself does not show it, but TVM's memory is shared.
+again: what it reads is what the other one wrote.
 """
 
 from collections.abc import Callable
@@ -14,7 +14,7 @@ import numpy as np
 
 from relax_core.analysis.devices import Device
 from relax_core.diagnostics import Diagnostic, RunError
-from relax_core.vm.memory_steps import ALLOC_STORAGE, SHAPE_HEAP, Step, steps_of
+from relax_core.vm.memory_steps import SHAPE_HEAP, Step, steps_of
 from relax_core.vm.placed import PlacedArray
 from relax_core.vm.recorder import NO_WRITE
 from relax_core.vm.trace import Trace
@@ -23,11 +23,13 @@ from relax_core.vm.values import (
     UNWRITTEN,
     AdtValue,
     Array,
+    ByteRange,
     Closure,
     RefValue,
     StorageValue,
     Value,
     arrays_in,
+    range_of,
     root_of,
 )
 
@@ -126,8 +128,9 @@ class _Walk:
         self._changes = trace.memory_changes()
         self._registers: list[list[Value]] = []
         self._nodes: dict[int, _Node] = {}
-        self._storages: dict[int, list[StorageValue]] = {}
-        """For a storage of the log, what stands for each time that it was made: generated code logs one for all."""
+        """By identity: of a tensor that is alone in its memory, of the array that owns that."""
+        self._shared: dict[int, list[tuple[ByteRange, _Node]]] = {}
+        """For the bytes of a storage, by identity, the tensors that were made in it."""
         self._lives: list[Life] = []
         self._in_storage: dict[Life, set[Life]] = {}
         self._taken: dict[Life, tuple[Life, int]] = {}
@@ -210,24 +213,46 @@ class _Walk:
         target = self._trace.frames[frame].parent if step.is_return else frame
         if register is None or target < 0:
             return
-        if step.name == ALLOC_STORAGE and isinstance(value, StorageValue):
-            self._storages.setdefault(id(value), []).append(StorageValue(value.size_bytes, value.device))
-        if type(value) in _HOLDERS and isinstance(value, np.ndarray) and id(root_of(value)) not in self._nodes:
-            self._make(step, frame, value)
+        if isinstance(value, np.ndarray):
+            root = id(root_of(value))
+            if step.storage >= 0 or (root not in self._nodes and root not in self._shared):
+                self._make(step, frame, value)
+            elif root in self._shared and id(value) not in self._nodes:
+                self._nodes[id(value)] = self._viewed(step, frame, value)
         self._put(target, register, value)
 
     def _make(self, step: Step, frame: int, array: Array) -> None:
         """Know the memory of a tensor that an instruction made."""
-        node = self._node_of_array(array)
         source = self._registers[frame][step.storage] if step.storage >= 0 else None
+        place = range_of(array)
+        if isinstance(source, StorageValue) and source.memory is not None and id(source.memory) == place.memory:
+            node = self._nodes[id(array)] = _Node(self._new(self._life_of(array, "tensor", array.nbytes)))
+            self._shared.setdefault(place.memory, []).append((place, node))
+        else:
+            node = self._node_of_array(array)
         if step.name == SHAPE_HEAP:
             node.life = None
         elif isinstance(source, StorageValue) and node.life is not None:
             life = node.life
-            life.storage, life.offset = self._node_of(source).life, step.offset
+            life.storage, life.offset = self._node_of(source).life, place.start
             node.children = (source,)
             if life.storage is not None:
                 self._in_storage.setdefault(life.storage, set())
+
+    def _life_of(self, array: Array, kind: Literal["tensor", "argument"], size_bytes: int) -> Life:
+        device = array.place if isinstance(array, PlacedArray) else None
+        return Life(kind, size_bytes, self._time, self._pc, array.shape, str(array.dtype), device)
+
+    def _viewed(self, step: Step, frame: int, array: Array) -> _Node:
+        """Return the tensor of a storage that an array is a view of: that of an operand, or else the latest there."""
+        place = range_of(array)
+        for register in step.args:
+            for item in arrays_in(self._registers[frame][register], into_data=False):
+                known = self._nodes.get(id(item))
+                if known is not None and range_of(item).covers(place):
+                    return known
+        found = [node for known, node in self._shared[place.memory] if known.covers(place)]
+        return next((node for node in reversed(found) if node.holders), found[-1] if found else _Node(None))
 
     def _leave(self, frame: int, event: int) -> None:
         if frame == 0:
@@ -241,8 +266,6 @@ class _Walk:
         """Let a register hold a value."""
         registers = self._registers[frame]
         old = registers[register]
-        if type(value) is StorageValue and id(value) in self._storages:
-            value = self._storages[id(value)][-1]
         registers[register] = value
         if type(value) in _HOLDERS:
             self._hold(value)
@@ -329,16 +352,17 @@ class _Walk:
 
     def _node_of_array(self, array: Array, *, is_given: bool = False) -> _Node:
         root = root_of(array)
-        node = self._nodes.get(id(root))
-        if node is None:
-            node = self._nodes[id(root)] = _Node(None)
-            if not root.flags.writeable:
-                self._constants[id(root)] = root.nbytes
-            else:
-                device = array.place if isinstance(array, PlacedArray) else None
-                kind: Literal["tensor", "argument"] = "argument" if is_given else "tensor"
-                made = Life(kind, root.nbytes, self._time, self._pc, array.shape, str(array.dtype), device)
-                node.life = self._new(made)
+        node = self._nodes.get(id(array if id(root) in self._shared else root))
+        if node is not None:
+            return node
+        if id(root) in self._shared:
+            node = self._nodes[id(array)] = self._viewed(Step("", (), None, is_return=False), 0, array)
+            return node
+        node = self._nodes[id(root)] = _Node(None)
+        if not root.flags.writeable:
+            self._constants[id(root)] = root.nbytes
+        else:
+            node.life = self._new(self._life_of(array, "argument" if is_given else "tensor", root.nbytes))
         return node
 
     def _new(self, life: Life) -> Life:
@@ -351,10 +375,21 @@ class _Walk:
         for register in step.reads:
             for array in arrays_in(registers[register], into_data=False):
                 self._read(array, event)
-        for root in self._changes.get(event, ()):
-            node = self._nodes.get(root)
+        for place in self._changes.get(event, ()):
+            node = self._writer(step, frame, place)
             if node is not None and node.life is not None:
                 self._written(node.life, event)
+
+    def _writer(self, step: Step, frame: int, place: ByteRange) -> _Node | None:
+        """Return the tensor through which bytes were written."""
+        if place.memory not in self._shared:
+            return self._nodes.get(place.memory)
+        for register in step.args:
+            for item in arrays_in(self._registers[frame][register], into_data=False):
+                if range_of(item).covers(place):
+                    return self._node_of_array(item)
+        found = [node for known, node in self._shared[place.memory] if known.covers(place)]
+        return found[-1] if found else None
 
     def _read(self, array: Array, event: int) -> None:
         life = self._node_of_array(array).life

@@ -42,12 +42,13 @@ class Liveness:
 
     `dying[pc]` are the registers that an instruction reads or writes and nobody reads behind it; `unread[pc]` those
     that only the other way of an `if` reads: of its true way, and of its false way. `live` is read from `start` on.
+    `targets` are where jumps lead.
     """
 
     def __init__(self, code: Sequence[Instruction], start: int = 0) -> None:
         self.dying: list[frozenset[int]] = [frozenset()] * len(code)
         self.unread: dict[int, tuple[frozenset[int], frozenset[int]]] = {}
-        targets = frozenset(
+        self.targets = targets = frozenset(
             pc + (item.offset if isinstance(item, GotoInstruction) else item.false_offset)
             for pc, item in enumerate(code)
             if isinstance(item, GotoInstruction | IfInstruction)

@@ -27,7 +27,18 @@ from relax_core.vm.recorder import NO_WRITE, Recorder
 from relax_core.vm.stack import FROM_HOST, Frame, Opened
 from relax_core.vm.tiers.tier import Base, Tier
 from relax_core.vm.trace import Outcome, OutputLine, Trace
-from relax_core.vm.values import Array, Closure, Value, arrays_in, item_bytes, no_memory, root_of, shape_text
+from relax_core.vm.values import (
+    Array,
+    Closure,
+    StorageValue,
+    Value,
+    arrays_in,
+    item_bytes,
+    no_memory,
+    root_of,
+    shape_text,
+    storages_in,
+)
 
 _LIMIT_CODES: Final = ("VM003", "VM004", "VM005", "VM006", "VM007", "VM008", "VM019")
 _RECORDED_BYTES: Final = 64 << 20
@@ -255,6 +266,15 @@ class Machine:
         if size_bytes <= 0 and min(shape, default=0) < 0:
             fail("VM020", f"a tensor cannot have the shape {shape_text(shape)}")
         self.reserve(size_bytes, "a tensor", shape, dtype)
+        return self._zeros(shape, dtype)
+
+    def bytes_of(self, storage: StorageValue) -> Array:
+        """Return the bytes of a storage, which are made for its first tensor; they were counted with the storage."""
+        if storage.memory is None:
+            storage.memory = self._zeros((storage.size_bytes,), "uint8")
+        return storage.memory
+
+    def _zeros(self, shape: tuple[int, ...], dtype: str) -> Array:
         try:
             array = np.zeros(shape, dtype)
         except MemoryError:
@@ -287,8 +307,10 @@ class Machine:
 
     def _live_bytes(self) -> int:
         self.tier.settle()
-        roots = (root_of(array) for frame in self.frames for array in arrays_in(*self._live_values(frame)))
-        live = sum({id(root): root.nbytes for root in roots}.values())
+        values = [value for frame in self.frames for value in self._live_values(frame)]
+        sizes = {id(root): root.nbytes for root in map(root_of, arrays_in(*values))}
+        sizes |= {id(item if item.memory is None else item.memory): item.size_bytes for item in storages_in(*values)}
+        live = sum(sizes.values())
         return max(live, self.recorder.retained_bytes) if self.recorder is not None else live
 
     def _live_values(self, frame: Frame) -> Iterator[Value]:

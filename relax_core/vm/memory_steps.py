@@ -4,12 +4,11 @@ from dataclasses import dataclass
 from typing import Final
 
 from relax_core.bytecode.executable import Executable
-from relax_core.bytecode.isa import Argument, CallInstruction, FunctionRef, Immediate, Register, ReturnInstruction
+from relax_core.bytecode.isa import Argument, CallInstruction, FunctionRef, Register, ReturnInstruction
 from relax_core.vm.kernels import written_params
 from relax_core.vm.liveness import written
 
 SHAPE_HEAP: Final = "vm.builtin.alloc_shape_heap"
-ALLOC_STORAGE: Final = "vm.builtin.alloc_storage"
 _ALLOC_TENSOR: Final = "vm.builtin.alloc_tensor"
 _CALL_DYNAMICALLY: Final = "vm.builtin.call_tir_dyn"
 _BUILTIN: Final = "vm.builtin."
@@ -23,8 +22,8 @@ _READING: Final = frozenset(
 class Step:
     """An instruction: the function that it calls, the registers that it looks into, and where its result goes.
 
-    `storage` is the register with the storage of the tensor that it makes, -1 if it makes none in a storage; the tensor
-    begins there at byte `offset`.
+    `storage` is the register with the storage of the tensor that it makes, -1 if it makes none in a storage. `args` are
+    all registers that it is given, those first that a prim func writes.
     """
 
     name: str
@@ -32,7 +31,7 @@ class Step:
     dst: int | None
     is_return: bool
     storage: int = -1
-    offset: int = 0
+    args: tuple[int, ...] = ()
 
 
 def steps_of(executable: Executable) -> list[Step]:
@@ -43,13 +42,15 @@ def steps_of(executable: Executable) -> list[Step]:
 def _step(executable: Executable, pc: int) -> Step:
     instruction = executable.instructions[pc]
     match instruction:
-        case CallInstruction(function=function, args=(Register(index=storage), Immediate(value=offset), *_)) if (
+        case CallInstruction(function=function, args=(Register(index=storage), *_)) if (
             executable.functions[function].name == _ALLOC_TENSOR
         ):
-            return Step(_ALLOC_TENSOR, (), written(instruction), is_return=False, storage=storage, offset=offset)
+            return Step(_ALLOC_TENSOR, (), written(instruction), is_return=False, storage=storage)
         case CallInstruction(function=function, args=args):
+            reads = _reads(executable, function, args)
+            others = tuple(arg.index for arg in args if isinstance(arg, Register) and arg.index not in reads)
             name = executable.functions[function].name
-            return Step(name, _reads(executable, function, args), written(instruction), is_return=False)
+            return Step(name, reads, written(instruction), is_return=False, args=(*others, *reads))
         case _:
             return Step("", (), None, is_return=isinstance(instruction, ReturnInstruction))
 

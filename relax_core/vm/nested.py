@@ -8,7 +8,10 @@ from relax_core.vm.values import AdtValue, RefValue, Value, fields_of, root_of
 
 
 def memories_near(value: Value, levels: int) -> Iterator[int]:
-    """Yield what `memories_in` does, but follow tuples and captures only so many levels deep."""
+    """Yield the identities of the arrays that own the memory of tensors, and of references.
+
+    Tuples and captures are followed so many levels deep.
+    """
     level: tuple[Value, ...] = (value,)
     entered: set[int] = set()
     for _ in range(levels):

@@ -58,7 +58,7 @@ class _Stopwatch(Recorder):
     def before_write(self, array: Array) -> None:
         pass
 
-    def mark_fresh(self, array: Array) -> None:
+    def mark_fresh(self, array: Array, fill: int = 0) -> None:
         pass
 
     def snapshot(self, array: Array) -> None:

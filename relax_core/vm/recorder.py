@@ -18,6 +18,9 @@ _HEAVY: Final = (np.ndarray, PlacedArray, tuple, Closure)
 Before: TypeAlias = "np.ndarray[Any, Any] | Sentinel | None"
 """Bytes, `NOT_KEPT`, or `None` if nothing had been written yet."""
 
+Intervals: TypeAlias = tuple[tuple[int, int], ...]
+"""Byte ranges `[start, stop)` in order, which do not touch each other."""
+
 
 @dataclass(slots=True)
 class FrameRecord:
@@ -58,45 +61,85 @@ class Undo:
         """Tell whether it holds all bytes of a region."""
         return self.start <= start and stop <= self.stop
 
-    def undone(self, content: Before, start: int, stop: int) -> Before:
-        """Return `content`, the bytes of a region, as they were before the event."""
-        low, high = max(start, self.start), min(stop, self.stop)
-        if low >= high:
-            return content
-        if not isinstance(self.before, np.ndarray):
-            return self.before
-        if self.covers(start, stop):
-            return self.before[low - self.start : high - self.start].copy()
-        if isinstance(content, np.ndarray):
-            content[low - start : high - start] = self.before[low - self.start : high - self.start]
-        return content
-
 
 @dataclass(slots=True)
 class Memory:
-    """The past of the memory that `root` owns. `is_fresh` until the first write; `uses` counts log entries."""
+    """The past of the memory that `root` owns; `uses` counts log entries.
+
+    `fresh` are the bytes to which nothing was written yet, all of them `fill`.
+    """
 
     root: Array
-    is_fresh: bool = False
+    fresh: Intervals = ()
+    fill: int = 0
     uses: int = 0
     undos: list[Undo] = field(default_factory=list["Undo"])
 
     def past(self, array: Array, event: int) -> Array | Sentinel | None:
         """Return what `array`, a view of this memory, held before event `event`; `None` if nothing yet."""
         first = bisect_left(self.undos, event, key=lambda undo: undo.event)
-        if first == len(self.undos):
-            return None if self.is_fresh else array
         start, stop = extent(array, self.root)
+        if first == len(self.undos):
+            return None if is_inside(start, stop, self.fresh) else array
         # The earliest entry that holds the whole region says what was there; only those before it matter besides.
         last = first
         while last < len(self.undos) - 1 and not self.undos[last].covers(start, stop):
             last += 1
-        content: Before = _contiguous_bytes(array)
+        region = _Region(_contiguous_bytes(array), start, stop, self.fill)
+        for low, high in self.fresh:
+            region.forget(low, high)
         for undo in reversed(self.undos[first : last + 1]):
-            content = undo.undone(content, start, stop)
-        if not isinstance(content, np.ndarray):
-            return content
-        return content.view(array.dtype).reshape(array.shape)
+            region.undo(undo)
+        if region.is_lost:
+            return NOT_KEPT
+        if start < stop and region.is_fresh.all():
+            return None
+        return region.content.view(array.dtype).reshape(array.shape)
+
+    def fresh_at(self, event: int) -> Intervals:
+        """Return the bytes to which nothing had been written before event `event`."""
+        found = self.fresh
+        for undo in reversed(self.undos):
+            if undo.event < event:
+                break
+            join = without if undo.before is not None else with_interval
+            found = join(found, undo.start, undo.stop)
+        return found
+
+
+class _Region:
+    """Bytes of a memory on the way into the past, and to which of them nothing had been written."""
+
+    def __init__(self, content: "np.ndarray[Any, Any]", start: int, stop: int, fill: int) -> None:
+        self.content = content
+        self.is_fresh = np.zeros(len(content), np.bool_)
+        self.is_lost = False
+        self._start = start
+        self._stop = stop
+        self._fill = fill
+
+    def forget(self, low: int, high: int) -> None:
+        """Go to where nothing had been written to some bytes."""
+        place = slice(max(low - self._start, 0), max(min(high, self._stop) - self._start, 0))
+        self.is_fresh[place] = True
+        self.content[place] = self._fill
+
+    def undo(self, undo: Undo) -> None:
+        """Go to before an event."""
+        low, high = max(self._start, undo.start), min(self._stop, undo.stop)
+        if low >= high:
+            return
+        if undo.covers(self._start, self._stop):
+            self.is_lost = False
+        match undo.before:
+            case None:
+                self.forget(low, high)
+            case np.ndarray() as before:
+                place = slice(low - self._start, high - self._start)
+                self.content[place] = before[low - undo.start : high - undo.start]
+                self.is_fresh[place] = False
+            case _:
+                self.is_lost = True
 
 
 @dataclass(slots=True)
@@ -112,6 +155,29 @@ class _Holder:
 def _held(value: Value) -> tuple[Value, ...]:
     """Return what a tuple or a closure holds; data is not entered, for most of it was there before."""
     return () if isinstance(value, AdtValue) else fields_of(value, into_captures=True)
+
+
+def is_inside(start: int, stop: int, intervals: Intervals) -> bool:
+    """Tell whether bytes `[start, stop)`, at least one, are in one of the intervals."""
+    return any(low <= start < stop <= high for low, high in intervals)
+
+
+def without(intervals: Intervals, start: int, stop: int) -> Intervals:
+    """Return the intervals without bytes `[start, stop)`."""
+    if start >= stop:
+        return intervals
+    parts = [part for low, high in intervals for part in ((low, min(high, start)), (max(low, stop), high))]
+    return tuple((low, high) for low, high in parts if low < high)
+
+
+def with_interval(intervals: Intervals, start: int, stop: int) -> Intervals:
+    """Return the intervals and bytes `[start, stop)`, joined with those that they touch."""
+    if start >= stop:
+        return intervals
+    touching = [item for item in intervals if item[0] <= stop and start <= item[1]]
+    low = min([start, *(item[0] for item in touching)])
+    high = max([stop, *(item[1] for item in touching)])
+    return tuple(sorted((*(item for item in intervals if item not in touching), (low, high))))
 
 
 def extent(array: Array, root: Array) -> tuple[int, int]:
@@ -188,23 +254,37 @@ class Recorder:
             if self.retained_bytes > self._retained_limit:
                 self._shrink()
 
-    def mark_fresh(self, array: Array) -> None:
-        """Note that nothing was written to `array` yet."""
-        self._memory(array).is_fresh = True
+    def mark_fresh(self, array: Array, fill: int = 0) -> None:
+        """Note that nothing was written to `array`, which owns its memory, yet; all its bytes are `fill`."""
+        memory = self._memory(array)
+        memory.fresh = ((0, array.nbytes),) if array.nbytes else ()
+        memory.fill = fill
 
     def before_write(self, array: Array) -> None:
         """Keep what `array` holds: the event that comes next is about to change it."""
-        event = len(self.pcs)
-        memory = self._memory(array)
-        if memory.is_fresh:
-            memory.is_fresh = False
-            memory.undos.append(Undo(event, 0, memory.root.nbytes, None))
-        else:
+        if not self._is_first_write(array, len(self.pcs)):
             self.add_undo(array, _contiguous_bytes(array))
+
+    def _is_first_write(self, array: Array, event: int) -> bool:
+        """Note that the bytes of `array` are written by `event`; tell whether none of them was written before.
+
+        If some were, an entry with all the bytes has to follow: it is undone before the ones that are made here.
+        """
+        memory = self._memory(array)
+        if not memory.fresh:
+            return False
+        start, stop = extent(array, memory.root)
+        parts = [(max(low, start), min(high, stop)) for low, high in memory.fresh]
+        parts = [(low, high) for low, high in parts if low < high]
+        memory.undos += [Undo(event, low, high, None) for low, high in parts]
+        memory.fresh = without(memory.fresh, start, stop)
+        return sum(high - low for low, high in parts) == stop - start
 
     def snapshot(self, array: Array) -> Before:
         """Return what `array` holds, to be compared later."""
-        return None if self._memory(array).is_fresh else _contiguous_bytes(array)
+        memory = self._memory(array)
+        is_fresh = memory.fresh and is_inside(*extent(array, memory.root), memory.fresh)
+        return None if is_fresh else _contiguous_bytes(array)
 
     def compare(self, array: Array, before: Before) -> None:
         """Keep `before`, a snapshot of `array`, if `array` holds something else by now.
@@ -212,11 +292,9 @@ class Recorder:
         A tensor to which nothing had been written counts as written.
         """
         if before is None:
-            memory = self._memory(array)
-            if memory.is_fresh:
-                memory.is_fresh = False
-                memory.undos.append(Undo(len(self.pcs), 0, memory.root.nbytes, None))
+            self._is_first_write(array, len(self.pcs))
         elif isinstance(before, np.ndarray) and before.tobytes() != array.tobytes():
+            self._is_first_write(array, len(self.pcs))
             self.add_undo(array, before)
 
     def add_undo(self, array: Array, before: np.ndarray[Any, Any]) -> None:
@@ -243,14 +321,9 @@ class Recorder:
 
     def overwrite(self, array: Array, content: Array) -> None:
         """Change what `array` holds, as the latest event had done it."""
-        memory = self.memory_of(array)
-        start, stop = extent(array, memory.root)
-        before = _contiguous_bytes(array)
-        undo = Undo(len(self.pcs) - 1, start, stop, before)
-        if memory.is_fresh:
-            memory.is_fresh = False
-            undo = Undo(undo.event, 0, memory.root.nbytes, None)
-        self.keep_undos(memory, (undo,))
+        memory, event = self.memory_of(array), len(self.pcs) - 1
+        if not self._is_first_write(array, event):
+            self.keep_undos(memory, (Undo(event, *extent(array, memory.root), _contiguous_bytes(array)),))
         np.copyto(array, content)
 
     def memory_of(self, array: Array) -> Memory:

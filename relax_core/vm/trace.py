@@ -1,5 +1,6 @@
 """A recorded run: what every register held at every time, what was printed, and how it ended."""
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -15,6 +16,7 @@ from relax_core.vm.lines import LineTable
 from relax_core.vm.recorder import NO_WRITE, FrameRecord, Injection, Recorder
 from relax_core.vm.values import (
     UNWRITTEN,
+    ByteRange,
     RefValue,
     Sentinel,
     Uninitialised,
@@ -257,20 +259,20 @@ class Trace:
         """Return the object that `event` wrote to its register, a tensor with what it holds at the end of the run."""
         return self._values[event]
 
-    def memory_changes(self) -> Mapping[int, frozenset[int]]:
-        """Return for each event that changed something in place the identities of the arrays that own its memory.
+    def memory_changes(self) -> Mapping[int, tuple[ByteRange, ...]]:
+        """Return for each event that changed something in place the bytes that it may have changed.
 
-        For a reference that was written it is the identity of the reference itself.
+        A reference that was written is one byte of its own identity.
         """
-        found: dict[int, frozenset[int]] = {}
+        found: dict[int, list[ByteRange]] = defaultdict(list)
         for identity, memory in self._settled.memories.items():
             for undo in memory.undos:
-                found[undo.event] = found.get(undo.event, frozenset()) | {identity}
+                found[undo.event].append(ByteRange(identity, undo.start, undo.stop))
         for value in self._values:
             if isinstance(value, RefValue):
                 for event, _ in value.versions[1:]:
-                    found[event] = found.get(event, frozenset()) | {id(value)}
-        return found
+                    found[event].append(ByteRange(id(value), 0, 1))
+        return {event: tuple(ranges) for event, ranges in found.items()}
 
     def writes_of(self, frame: int) -> Iterator[int]:
         """Yield the events that may write registers of `frame`, in order."""

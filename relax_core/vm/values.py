@@ -106,15 +106,17 @@ class RefValue:
         return "<reference>"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class StorageValue:
-    """Room for tensors on a device, the default one if it names none.
+    """Room for tensors on a device, the default one if it names none. The tensors in it share its bytes.
 
-    Each tensor in it has memory of its own, so that the past of one is not lost to another.
+    The bytes are there from its first tensor on. Generated code makes none for a storage of a single tensor, which has
+    memory of its own.
     """
 
     size_bytes: int
     device: Device | None = None
+    memory: Array | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -319,18 +321,53 @@ def arrays_in(*values: Value, into_data: bool = True) -> Iterator[Array]:
     return (item for item in _reached(values, into_data=into_data) if isinstance(item, np.ndarray))
 
 
-def memories_in(value: Value) -> Iterator[int]:
-    """Yield the identities of what may change in `value` outside of data: arrays that own memory, and references."""
+def storages_in(*values: Value) -> Iterator[StorageValue]:
+    """Yield every storage that can be reached from `values`, but for those of which only tensors are left."""
+    return (item for item in _reached(values, into_data=True) if isinstance(item, StorageValue))
+
+
+@dataclass(frozen=True, slots=True)
+class ByteRange:
+    """Bytes from `start` to `stop`, exclusive, of the memory that the array of this identity owns.
+
+    A reference, which has no bytes, is one byte of its own identity.
+    """
+
+    memory: int
+    start: int
+    stop: int
+
+    def overlaps(self, other: "ByteRange") -> bool:
+        """Tell whether they share a byte."""
+        return self.memory == other.memory and self.start < other.stop and other.start < self.stop
+
+    def covers(self, other: "ByteRange") -> bool:
+        """Tell whether all bytes of `other` are among these."""
+        return self.memory == other.memory and self.start <= other.start and other.stop <= self.stop
+
+
+def range_of(array: Array) -> ByteRange:
+    """Return the bytes that a contiguous tensor takes of the memory that it lies in."""
+    root = root_of(array)
+    start = array.ctypes.data - root.ctypes.data if array is not root else 0
+    return ByteRange(id(root), start, start + array.nbytes)
+
+
+def ranges_in(value: Value) -> Iterator[ByteRange]:
+    """Yield what may change in `value` outside of data: the bytes of tensors, and references."""
     for item in _reached((value,), into_data=False):
-        yield id(root_of(item) if isinstance(item, np.ndarray) else item)
+        if isinstance(item, np.ndarray):
+            yield range_of(item)
+        elif isinstance(item, RefValue):
+            yield ByteRange(id(item), 0, 1)
 
 
-def _reached(values: tuple[Value, ...], *, into_data: bool) -> Iterator[Array | RefValue]:
+def _reached(values: tuple[Value, ...], *, into_data: bool) -> Iterator[Array | RefValue | StorageValue]:
     stack: list[Value] = list(reversed(values))
     entered: set[int] = set()
     while stack:
         item = stack.pop()
-        if isinstance(item, np.ndarray):
+        if isinstance(item, np.ndarray | StorageValue):
             yield item
         elif id(item) not in entered:
             is_data = isinstance(item, AdtValue | RefValue)

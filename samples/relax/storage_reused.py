@@ -1,5 +1,5 @@
 # title: A storage taken again too early
-# shows: the memory of a run names a tensor that is read after another took its bytes; apache-tvm gives 16 x, not 10 x
+# shows: the memory of a run names a tensor that is read after another took its bytes: the result is 16 x, where 10 x was meant
 # source: RelaxScope
 from tvm.script import ir as I
 from tvm.script import relax as R

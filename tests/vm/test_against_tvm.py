@@ -19,7 +19,6 @@ pytestmark = pytest.mark.tvm
 BEYOND_TVM = {
     "closure_captures": "a field of a tuple that LambdaLift made an object is called",
     "even_odd": "its parser knows no later local function",
-    "storage_reused": "its tensors share the bytes of their storage, see test_lifetimes",
     "void_callee": "a call whose void result is dropped ends in a failed check of a register number",
     "unreached_packed": "packed functions are looked up when the program is loaded",
 }

@@ -57,7 +57,7 @@ EXPECTED: dict[str, tuple[Values, Callable[..., Any]]] = {
     "mlp": ((floats(4, 8), floats(8, 16), floats(16), floats(16, 3)), mlp),
     "packed_tile": ((floats(2, 3),), lambda x: np.tile(x, (1, 2))),
     "several_modules": ((floats(2, 3),), lambda x: x + x),
-    "storage_reused": ((floats(4),), lambda x: 10 * x),
+    "storage_reused": ((floats(4),), lambda x: 16 * x),
     "symbolic_shapes": ((floats(2, 3), floats(3, 5)), symbolic),
     "unreached_packed": ((X, N(False)), lambda x, c: x + x),
     "virtual_devices": ((floats(2, 3),), np.exp),
@@ -73,6 +73,8 @@ FAILING: dict[str, Values] = {
     "vm_missing_packed": (X,),
     "vm_packed_kind": (floats(2),),
     "vm_packed_range": (floats(2, 3),),
+    "vm_storage_outside": (floats(4),),
+    "vm_storage_unaligned": (floats(4),),
     "vm_unbounded_recursion": (N(3),),
     "vm_wrong_dimension": (X, floats(4)),
 }

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from relax_core.bytecode.isa import CallInstruction
 from relax_core.diagnostics import Diagnostic, RunError
 from relax_core.engine.inputs import members_of
 from relax_core.ir.expr import Var
@@ -15,7 +16,7 @@ from relax_core.ir.module import IRModule
 from relax_core.ir.node import preorder
 from relax_core.present.words import bytes_text
 from relax_core.vm.trace import Trace
-from relax_core.vm.values import Uninitialised, Value, memories_in
+from relax_core.vm.values import ByteRange, Uninitialised, Value, ranges_in
 
 ARCHIVE_BYTES = 48 << 20
 """Size of the values that one archive holds, or that are compared at once."""
@@ -82,7 +83,8 @@ def _all(trace: Trace) -> Iterator[Intermediate]:
             continue
         time = event + 1
         value = trace.as_it_was(trace.written_value(event), time)
-        if isinstance(value, Uninitialised):
+        if isinstance(value, Uninitialised) or _is_allocated(trace, event):
+            # What lies in the bytes of a new tensor is not its value, but what was there before.
             time = writes.first_behind(trace.written_value(event), event)
             value = trace.as_it_was(trace.written_value(event), time)
         name = f"{entry.name}.{var.name}"
@@ -98,6 +100,15 @@ def _all(trace: Trace) -> Iterator[Intermediate]:
         yield Intermediate(name, var.name, int(lines[int(trace.pcs[call])]), time, _owned(arrays))
 
 
+def _is_allocated(trace: Trace, event: int) -> bool:
+    """Tell whether an event made a tensor in a storage."""
+    match trace.executable.instructions[int(trace.pcs[event])]:
+        case CallInstruction(function=function):
+            return trace.executable.functions[function].name == "vm.builtin.alloc_tensor"
+        case _:
+            return False
+
+
 def _owned(arrays: dict[str, npt.NDArray[Any]]) -> dict[str, npt.NDArray[Any]]:
     return {name: np.array(array) for name, array in arrays.items()}
 
@@ -106,16 +117,17 @@ class _Writes:
     """When the memory of a tensor was written."""
 
     def __init__(self, trace: Trace) -> None:
-        self._events: dict[int, list[int]] = {}
-        for event, roots in sorted(trace.memory_changes().items()):
-            for root in roots:
-                self._events.setdefault(root, []).append(event)
+        self._written: dict[int, list[tuple[int, ByteRange]]] = {}
+        for event, ranges in sorted(trace.memory_changes().items()):
+            for item in ranges:
+                self._written.setdefault(item.memory, []).append((event, item))
 
     def first_behind(self, value: Value, event: int) -> int:
         """Return the time behind the first write to `value` after `event`, or else that behind `event`."""
-        for root in memories_in(value):
-            events = self._events.get(root, [])
-            place = bisect_right(events, event)
-            if place < len(events):
-                return events[place] + 1
+        for own in ranges_in(value):
+            written = self._written.get(own.memory, [])
+            place = bisect_right(written, event, key=lambda item: item[0])
+            found = next((at for at, item in written[place:] if item.overlaps(own)), None)
+            if found is not None:
+                return found + 1
         return event + 1

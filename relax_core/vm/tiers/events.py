@@ -7,7 +7,6 @@ from relax_core.bytecode.executable import FunctionEntry
 from relax_core.bytecode.isa import CallInstruction, Register
 from relax_core.vm.tiers.log import Effect, Event, Segment
 from relax_core.vm.tiers.segments import Body, Savings
-from relax_core.vm.values import StorageValue
 
 LOGGED: Final = frozenset((Effect.VALUE, Effect.TENSOR, Effect.RETURN))
 
@@ -103,9 +102,9 @@ class EventWriter:
             case _ if index is None:
                 return Event(at, Effect.NOTHING)
             case _ if pc in body.storage_at:
-                return Event(at, Effect.CONSTANT, index, constant=StorageValue(body.storage_at[pc]))
+                return Event(at, Effect.STORAGE, index, size_bytes=body.storage_at[pc])
             case _, "vm.builtin.null_value":
-                return Event(at, Effect.CONSTANT, index, constant=None)
+                return Event(at, Effect.NULL, index)
             case _, "vm.builtin.copy":
                 sources = (value_at[item] for item in body.reads[pc] if item in value_at)
                 same = tuple(sources)

@@ -24,6 +24,7 @@ from relax_core.jit.lowering.coverage import writes_all
 from relax_core.jit.lowering.intrinsics import CALLS
 from relax_core.vm.builtins import BUILTINS
 from relax_core.vm.kernels import written_params
+from relax_core.vm.storage import storable
 from relax_core.vm.values import item_bytes
 
 Kind = Literal["call", "closure", "kernel", "builtin", "outside", "return", "jump"]
@@ -146,12 +147,11 @@ class Facts:
                 return None
 
     def tensor_room(self, instruction: CallInstruction, storages: Mapping[int, int]) -> Room | None:
-        """Return the tensor of static shape that `alloc_tensor` makes in one of `storages`, by register, if it fits."""
+        """Return the tensor of static shape that `alloc_tensor` makes of all of one of `storages`, by register."""
         match instruction.args:
-            case (Register(index=index), Immediate(value=offset), ConstantRef() as shape, ConstantRef() as dtype, *_):
+            case (Register(index=index), Immediate(value=0), ConstantRef() as shape, ConstantRef() as dtype, *_):
                 room = self.room(shape, dtype)
-                is_fitting = room is not None and offset >= 0 and offset + room.size_bytes <= storages.get(index, -1)
-                return room if is_fitting else None
+                return room if room is not None and room.size_bytes == storages.get(index, -1) else None
             case _:
                 return None
 
@@ -159,7 +159,9 @@ class Facts:
         """Return a shape and a dtype of the pool as a tensor to allocate."""
         constants = self.executable.constants
         match constants[shape.index], constants[dtype.index]:
-            case ShapeConstant(values=sizes), DTypeConstant(name=name) if min(sizes, default=0) >= 0:
+            case ShapeConstant(values=sizes), DTypeConstant(name=name) if (
+                min(sizes, default=0) >= 0 and storable(name) is not None
+            ):
                 return Room(sizes, name)
             case _:
                 return None

@@ -9,7 +9,6 @@ import numpy as np
 from relax_core.bytecode.executable import Executable
 from relax_core.vm.tiers.facts import Facts, Room
 from relax_core.vm.tiers.names import Names
-from relax_core.vm.values import StorageValue
 
 Callee = Callable[..., Any]
 
@@ -53,10 +52,6 @@ class Linker:
     def maker(self, index: int, room: Room) -> str:
         """Return the name of a kernel that makes the tensor that it writes."""
         return self._late("maker", (index, room), lambda: self._callees.maker(index, room))
-
-    def storage(self, size_bytes: int) -> str:
-        """Return the name of a storage."""
-        return self.names.add(StorageValue(size_bytes), "storage", size_bytes)
 
     def zeros(self, room: Room) -> str:
         """Return the name of a function that allocates a tensor."""

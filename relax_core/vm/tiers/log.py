@@ -14,7 +14,7 @@ import numpy as np
 
 from relax_core.vm.recorder import NO_WRITE, FrameRecord, Recorder
 from relax_core.vm.tiers.facts import Room
-from relax_core.vm.values import Array, Value
+from relax_core.vm.values import Array, StorageValue, Value
 
 
 class Effect(Enum):
@@ -23,8 +23,10 @@ class Effect(Enum):
     NOTHING = auto()
     VALUE = auto()
     """The next value of the log, in the destination."""
-    CONSTANT = auto()
-    """A constant in the destination: a storage, or no value at the end of a life."""
+    STORAGE = auto()
+    """A storage of `size_bytes` in the destination, whose only tensor has memory of its own."""
+    NULL = auto()
+    """No value in the destination, at the end of a life."""
     SAME = auto()
     """A copy of a value of the same segment, by its position among them."""
     TENSOR = auto()
@@ -50,7 +52,7 @@ class Event:
     register: int = -1
     positions: tuple[int, ...] = ()
     has_destination: bool = False
-    constant: Value = None
+    size_bytes: int = 0
     room: Room | None = None
     offset: int = 0
 
@@ -171,8 +173,10 @@ class RawLog:
                         recorder.mark_fresh(_array(value))
                     elif event.effect is Effect.RETURN:
                         value = self._left(frame, value)
-                case Effect.CONSTANT:
-                    value = event.constant
+                case Effect.STORAGE:
+                    value = StorageValue(event.size_bytes)
+                case Effect.NULL:
+                    value = None
                 case Effect.SAME:
                     value = seen[event.positions[0]]
                 case Effect.WRITE:

@@ -7,7 +7,7 @@ from typing import Any
 from relax_core.vm.decode import Code
 from relax_core.vm.stack import Frame
 from relax_core.vm.tiers.generate import Generated
-from relax_core.vm.values import UNWRITTEN, Value
+from relax_core.vm.values import UNWRITTEN, StorageValue, Value
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,10 +44,15 @@ class Place:
         return not self.has_settled and self.pc in self.generated.text.checking
 
     def registers(self) -> dict[int, Value]:
-        """Return what the registers hold; those that are not written yet are not there."""
-        held, places = self.frame.f_locals, self.generated.text.places
+        """Return what the registers hold; those that are not written yet are not there.
+
+        A storage that the code did not make is there from the start: behind its tensor nobody reads it.
+        """
+        held, text = self.frame.f_locals, self.generated.text
+        places = text.places
         names = ((index, f"r{places.get(index, index)}") for index in range(self.generated.entry.register_count))
-        return {index: held[name] for index, name in names if name in held}
+        storages = {index: StorageValue(size_bytes) for index, size_bytes in text.storages.items()}
+        return storages | {index: held[name] for index, name in names if name in held}
 
     def params(self) -> tuple[Value, ...]:
         """Return the arguments, while nothing is written over them."""

@@ -1,7 +1,8 @@
 """Segments of straight code, whose limits are checked together, and what is saved within one.
 
-A tensor of static shape and the kernel that fills it are one call; a storage that only such tensors lie in is not
-made; a value that is copied and not read again is put where the copy goes; a condition is read where it is used.
+A tensor of static shape and the kernel that fills it are one call; a storage that holds one such tensor and nothing
+else, ever, is not made; a value that is copied and not read again is put where the copy goes; a condition is read where
+it is used.
 """
 
 from collections import Counter
@@ -15,6 +16,8 @@ from relax_core.bytecode.isa import CallInstruction, IfInstruction, Instruction,
 from relax_core.vm.liveness import Liveness, reads, written
 from relax_core.vm.tiers.facts import Facts, Kind, Room
 
+_ALLOC_TENSOR: Final = "vm.builtin.alloc_tensor"
+_NULL: Final = "vm.builtin.null_value"
 LONGEST_SEGMENT: Final = 512
 LARGEST_SEGMENT_BYTES: Final = 64 << 20
 
@@ -78,9 +81,9 @@ class Body:
         self.code: tuple[Instruction, ...] = facts.executable.instructions[entry.start : entry.end]
         self.liveness = Liveness(self.code)
         self.storages: dict[int, int] = {}
-        """The size of the storage that a register holds."""
+        """The size of the storage that a register holds, if it is that of a single tensor."""
         self.storage_at: dict[int, int] = {}
-        """The size of the storage that an instruction makes."""
+        """The size of such a storage that an instruction makes."""
         self.room_at: dict[int, Room] = {}
         """The tensor that an instruction makes."""
         self.reads = tuple(map(reads, self.code))
@@ -88,6 +91,11 @@ class Body:
         self._kinds: tuple[Kind, ...] = tuple(facts.kind(item) for item in self.code)
         self._read_count = Counter(index for registers in self.reads for index in registers)
         self._write_count = Counter(index for index in self.written if index is not None)
+        self._writers: dict[int, list[int]] = {}
+        for pc, index in enumerate(self.written):
+            if index is not None:
+                self._writers.setdefault(index, []).append(pc)
+        self._reader_of = {index: pc for pc, registers in enumerate(self.reads) for index in registers}
 
     def name(self, pc: int) -> str:
         """Return the name of the function that an instruction calls, the empty string for another instruction."""
@@ -120,16 +128,34 @@ class Body:
         match self.name(pc):
             case "vm.builtin.alloc_storage":
                 size = self.facts.storage_bytes(self.call(pc))
-                if size is not None:
-                    self.storages[index] = self.storage_at[pc] = size
-                return size or 0
+                if size is None or not self._is_of_one_tensor(pc, index, size):
+                    # It is made, and counted, by the builtin.
+                    return 0
+                self.storages[index] = self.storage_at[pc] = size
+                return size
             case "vm.builtin.alloc_tensor":
                 room = self.facts.tensor_room(self.call(pc), self.storages)
                 if room is not None:
                     self.room_at[pc] = room
-                return room.size_bytes if room is not None else 0
+                return 0
             case _:
                 return 0
+
+    def _is_of_one_tensor(self, pc: int, index: int, size_bytes: int) -> bool:
+        """Tell whether the storage made at `pc`, in register `index`, is all taken by one tensor and read by no other.
+
+        Nobody can tell then whether the tensor has memory of its own. Straight code leads from the one to the other.
+        """
+        reader = self._reader_of.get(index, -1)
+        made = sum(self.written[at] == index and self.name(at) != _NULL for at in self._writers.get(index, ()))
+        if self._read_count[index] != 1 or made != 1 or reader <= pc or self.name(reader) != _ALLOC_TENSOR:
+            return False
+        between = range(pc + 1, reader + 1)
+        is_straight = all(isinstance(self.code[at], CallInstruction) for at in between) and not any(
+            target in between for target in self.liveness.targets
+        )
+        is_kept = all(at > reader for at in self._writers[index] if at != pc)
+        return is_straight and is_kept and self.facts.tensor_room(self.call(reader), {index: size_bytes}) is not None
 
     def savings(self, pcs: list[int], limit_bytes: int, buffer: Callable[[Room, int], int | None]) -> Savings:
         """Look at a segment; `buffer` returns the place of a tensor that stays, by its number in use."""

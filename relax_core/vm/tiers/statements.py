@@ -119,7 +119,7 @@ class Statements:
 
     def _builtin(self, pc: int, call: CallInstruction, target: str) -> tuple[str, ...]:
         if pc in self.body.storage_at:
-            return (f"{target}{self.linker.storage(self.body.storage_at[pc])}",)
+            return (f"{target}StorageValue({self.body.storage_at[pc]})",)
         if pc in self.body.room_at:
             return (f"{target}{self.linker.zeros(self.body.room_at[pc])}()",)
         found = inline(self.names, self.body.name(pc), call.args)

@@ -24,7 +24,7 @@ from relax_core.vm.tiers.link import Callee, Linker
 from relax_core.vm.tiers.log import RawLog, Segment
 from relax_core.vm.tiers.places import Finder, Place
 from relax_core.vm.tiers.structure import UnstructuredError
-from relax_core.vm.values import MACHINE, UNWRITTEN, AdtValue, Closure, ShapeValue, Value, no_memory
+from relax_core.vm.values import MACHINE, UNWRITTEN, AdtValue, Closure, ShapeValue, StorageValue, Value, no_memory
 
 if TYPE_CHECKING:
     from relax_core.vm.machine import Machine
@@ -88,6 +88,7 @@ class Tier:
             "Closure": Closure,
             "ShapeValue": ShapeValue,
             "AdtValue": AdtValue,
+            "StorageValue": StorageValue,
             "UNWRITTEN": UNWRITTEN,
             "MACHINE": MACHINE,
             "DEEPEST": self._usual_depth,

@@ -24,7 +24,7 @@ class Text:
     frame is not in the log. `made_by` maps a kernel to the register and the tensor that it makes and fills, `places`
     a register to the one that has its value instead, `behind` an instruction to how many are behind it in its segment,
     and how many bytes they allocate. `checking` are instructions before which a check of a parameter may
-    be open.
+    be open. `storages` are the sizes of storages that are not made, by register.
     """
 
     lines: list[str] = field(default_factory=list[str])
@@ -35,6 +35,7 @@ class Text:
     places: dict[int, int] = field(default_factory=dict[int, int])
     behind: dict[int, tuple[int, int]] = field(default_factory=dict[int, tuple[int, int]])
     checking: set[int] = field(default_factory=set[int])
+    storages: dict[int, int] = field(default_factory=dict[int, int])
 
     def add(self, indent: int, text: str, pc: int) -> None:
         """Add a line that belongs to an instruction."""
@@ -52,6 +53,7 @@ class Text:
         self.places |= other.places
         self.behind |= other.behind
         self.checking |= other.checking
+        self.storages |= other.storages
 
 
 class Writer:
@@ -184,6 +186,8 @@ class Writer:
         self.text.checking.update(pc for pc in straight.pcs if pc <= latest)
         self.enter(straight.pcs, savings, indent)
         self.text.places |= {index: place for index, place in savings.place_of.items() if place >= 0}
+        storages = ((self.body.written[pc], self.body.storage_at.get(pc)) for pc in savings.skipped)
+        self.text.storages |= {index: size for index, size in storages if index is not None and size is not None}
         end = self.end_of_work(straight.pcs)
         for number, pc in enumerate(straight.pcs):
             if pc in savings.filled:
