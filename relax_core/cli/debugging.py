@@ -86,6 +86,8 @@ def _run_options(made: argparse.ArgumentParser) -> None:
     modes = "how kernels round: in order and to less than one unit in the last place, as apache-tvm, or in any order"
     made.add_argument("--mode", choices=get_args(Mode), default="exact", help=modes)
     made.add_argument("--find-uninitialised", action="store_true", help="stop where a kernel reads what nothing wrote")
+    poisons = "fill each new tensor in a storage with bytes 0xFF: NaN, -1, true"
+    made.add_argument("--poison-memory", action="store_true", help=poisons)
 
 
 def _closeness_options(made: argparse.ArgumentParser) -> None:
@@ -102,6 +104,7 @@ def _program(file: str, options: argparse.Namespace) -> Program:
         inputs=read_bytes(options.inputs) if options.inputs else b"",
         mode=options.mode,
         finds_uninitialised=options.find_uninitialised,
+        poisons_memory=options.poison_memory,
     )
 
 

@@ -46,6 +46,8 @@ class Program(msgspec.Struct, frozen=True):
     """How kernels round."""
     finds_uninitialised: bool = False
     """Kernels stop that read an element to which nothing was written."""
+    poisons_memory: bool = False
+    """Every new tensor in a storage is filled with bytes 0xFF, whatever lay there."""
     inputs: bytes = b""
     """An npz archive of the inputs (`in_0`, `in_1_0`, ...); empty: they are generated."""
     changes: tuple[ChangeAt, ...] = ()

@@ -220,7 +220,10 @@ class Study:
         executable = self.executable(report, is_cancelled)
         name, args = self.call()
         report(Progress(f"Running `{name}`"))
-        machine = Machine(executable, limits=limits, record=records, engine=engine, options=engine.options)
+        poisons, options = self.program.poisons_memory, engine.options
+        machine = Machine(
+            executable, limits=limits, record=records, engine=engine, options=options, poisons_memory=poisons
+        )
         trace = self.run_machine(machine, name, entry_arguments(executable, name, args), is_cancelled)
         if is_cancelled() and trace.error is not None:
             raise RunError((trace.error,))

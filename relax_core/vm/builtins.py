@@ -53,6 +53,7 @@ def alloc_tensor(context: Context, storage: StorageValue, offset: int, shape: Sh
     """`alloc_tensor(storage, offset, shape, dtype)`: a tensor that is the bytes of `storage` from byte `offset` on."""
     kind = check_place(storage, offset, shape, dtype.name)
     made = tensor_in(context.bytes_of(storage), offset, shape, kind)
+    context.begin(made)
     return made if storage.device is None else put(context, made, storage.device)
 
 

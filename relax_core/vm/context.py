@@ -43,6 +43,10 @@ class Context(Protocol):
         """Return the bytes of a storage, which are made for its first tensor."""
         ...
 
+    def begin(self, tensor: Array) -> None:
+        """Note that a tensor was made in a storage: what lies there is not its value."""
+        ...
+
     def reserve(self, size_bytes: int, what: str, shape: tuple[int, ...] | None = None, dtype: str = "") -> None:
         """Count memory that is about to be taken; VM006 if it is too much. The rest is for the message."""
         ...

@@ -25,6 +25,7 @@ from relax_core.vm.meter import Meter
 from relax_core.vm.packed import HOST, Registry
 from relax_core.vm.recorder import NO_WRITE, Recorder
 from relax_core.vm.stack import FROM_HOST, Frame, Opened
+from relax_core.vm.storage import POISON
 from relax_core.vm.tiers.tier import Base, Tier
 from relax_core.vm.trace import Outcome, OutputLine, Trace
 from relax_core.vm.values import (
@@ -53,7 +54,9 @@ class Machine:
     With `record` the run's trace holds every event; without it only result, output and error. Code is generated for
     a function when it is first called, and kernels are compiled; both are kept between runs. The explicit tier
     interprets instead, with the same events. `options` are those of the kernels if no `engine` is given. `on_output`
-    is called with every line as it is printed. Not to be used by two threads at once, but for `cancel`.
+    is called with every line as it is printed. With `poisons_memory` the bytes of a tensor in a storage are `POISON`
+    when it is made, whatever lay there; such a run is interpreted. Not to be used by two threads at once, but for
+    `cancel`.
     """
 
     def __init__(
@@ -67,6 +70,7 @@ class Machine:
         on_output: Callable[[str], None] | None = None,
         tier: TierName = "generated",
         options: KernelOptions = DEFAULT_OPTIONS,
+        poisons_memory: bool = False,
     ) -> None:
         self.executable = executable
         self.limits = limits or Limits()
@@ -79,7 +83,8 @@ class Machine:
         self._is_recording = record
         self._entries = {name: at for name, at in executable.index_of.items() if executable.functions[at].is_entry}
         self._param_counts = tuple(entry.param_count for entry in executable.functions)
-        self._is_explicit = tier == "explicit"
+        self._is_explicit = tier == "explicit" or poisons_memory
+        self._fill = POISON if poisons_memory else 0
         self._on_output = on_output
         self.calls = Calls(self, engine, options)
         self.guard = self.calls.guard
@@ -266,21 +271,28 @@ class Machine:
         if size_bytes <= 0 and min(shape, default=0) < 0:
             fail("VM020", f"a tensor cannot have the shape {shape_text(shape)}")
         self.reserve(size_bytes, "a tensor", shape, dtype)
-        return self._zeros(shape, dtype)
+        return self._filled(shape, dtype)
 
     def bytes_of(self, storage: StorageValue) -> Array:
         """Return the bytes of a storage, which are made for its first tensor; they were counted with the storage."""
         if storage.memory is None:
-            storage.memory = self._zeros((storage.size_bytes,), "uint8")
+            storage.memory = self._filled((storage.size_bytes,), "uint8", self._fill)
         return storage.memory
 
-    def _zeros(self, shape: tuple[int, ...], dtype: str) -> Array:
+    def begin(self, tensor: Array) -> None:
+        """Poison the bytes of a new tensor in a storage, if that is asked for."""
+        if self._fill:
+            if self.recorder is not None:
+                self.recorder.before_forget(tensor, self._fill)
+            tensor.reshape(-1).view(np.uint8).fill(self._fill)
+
+    def _filled(self, shape: tuple[int, ...], dtype: str, fill: int = 0) -> Array:
         try:
-            array = np.zeros(shape, dtype)
+            array = np.full(shape, fill, dtype) if fill else np.zeros(shape, dtype)
         except MemoryError:
             fail("VM006", no_memory(shape, dtype))
         if self.recorder is not None:
-            self.recorder.mark_fresh(array)
+            self.recorder.mark_fresh(array, fill)
         return array
 
     def reserve(self, size_bytes: int, what: str, shape: tuple[int, ...] | None = None, dtype: str = "") -> None:

@@ -61,6 +61,9 @@ class _Stopwatch(Recorder):
     def mark_fresh(self, array: Array, fill: int = 0) -> None:
         pass
 
+    def before_forget(self, array: Array, fill: int) -> None:
+        pass
+
     def snapshot(self, array: Array) -> None:
         return None
 

@@ -265,6 +265,12 @@ class Recorder:
         if not self._is_first_write(array, len(self.pcs)):
             self.add_undo(array, _contiguous_bytes(array))
 
+    def before_forget(self, array: Array, fill: int) -> None:
+        """Keep what `array` holds: the event that comes next fills it, and nothing is written to it from then on."""
+        self.before_write(array)
+        memory = self._memory(array)
+        memory.fresh, memory.fill = with_interval(memory.fresh, *extent(array, memory.root)), fill
+
     def _is_first_write(self, array: Array, event: int) -> bool:
         """Note that the bytes of `array` are written by `event`; tell whether none of them was written before.
 

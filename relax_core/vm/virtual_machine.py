@@ -25,7 +25,8 @@ class VirtualMachine:
 
     What the program prints goes to `on_output`, line by line; the default prints it. `mode` is how kernels round:
     "exact" in the order of the text and to less than one unit in the last place, "bitwise" as apache-tvm does, "fast"
-    with sums in another order. With `finds_uninitialised` a kernel stops that reads what nothing wrote.
+    with sums in another order. With `finds_uninitialised` a kernel stops that reads what nothing wrote. With
+    `poisons_memory` a new tensor in a storage is 0xFF in all its bytes, which is NaN, -1 or true.
     """
 
     def __init__(
@@ -37,6 +38,7 @@ class VirtualMachine:
         on_output: Callable[[str], None] | None = None,
         mode: Mode = "exact",
         finds_uninitialised: bool = False,
+        poisons_memory: bool = False,
     ) -> None:
         self.executable = executable
         self._machine = Machine(
@@ -46,6 +48,7 @@ class VirtualMachine:
             registry=registry,
             on_output=on_output or _print_line,
             options=KernelOptions(mode=mode, finds_uninitialised=finds_uninitialised),
+            poisons_memory=poisons_memory,
         )
 
     def __getitem__(self, name: str) -> Callable[..., Any]:

@@ -214,6 +214,8 @@ class Model:
     """Memory as it should be; `registers` hold views, rooms, tuples of them and `None`."""
 
     executable: Executable
+    fill: int = -1
+    """What a new tensor is filled with, -1: it is not, and storages are zero."""
     registers: dict[int, Any] = field(default_factory=dict[int, Any])
     result: Any = None
 
@@ -252,9 +254,14 @@ class Model:
         match name.removeprefix("vm.builtin."), args:
             case "alloc_storage", [_, shape, _, dtype, *_]:
                 size = int(np.prod(shape, dtype=int)) * SIZES[dtype]
-                return Room(bytearray(size), bytearray(size))
+                return Room(bytearray([max(self.fill, 0)]) * size, bytearray(size))
             case "alloc_tensor", [room, offset, shape, dtype]:
-                return View(room, offset, dtype, tuple(shape))
+                made = View(room, offset, dtype, tuple(shape))
+                if self.fill >= 0:
+                    size = made.place.stop - made.place.start
+                    room.content[made.place] = bytes([self.fill]) * size
+                    room.is_written[made.place] = bytes(size)
+                return made
             case "reshape", [view, shape]:
                 return View(view.room, view.offset, view.dtype, tuple(shape))
             case "copy", [value]:

@@ -1,11 +1,13 @@
 """Storages are bytes: tensors in one share them, and one that does not lie within it is a diagnostic."""
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 from relax_core.bytecode.executable import DTypeConstant, PoolConstant, ShapeConstant
+from relax_core.cli import main
 from relax_core.vm.machine import Machine
 from relax_core.vm.trace import Trace
 from relax_core.vm.values import Uninitialised, arrays_in
@@ -156,3 +158,33 @@ def test_results_stay_when_the_program_runs_again() -> None:
     first = vm["main"](np.ones(4, np.float32))
     second = vm["main"](np.full(4, 3, np.float32))
     assert [first.tolist(), second.tolist()] == [[8] * 4, [24] * 4]
+
+
+@pytest.mark.parametrize(("dtype", "shown"), [("float32", np.nan), ("int16", -1), ("bool", True)])
+@pytest.mark.parametrize("is_recorded", [False, True])
+def test_poisoned_memory_shows_what_lay_there_before(dtype: str, shown: Any, is_recorded: bool) -> None:
+    constants = (ShapeConstant((8,)), DTypeConstant("uint8"), "global", ShapeConstant((2,)), DTypeConstant(dtype))
+    listing = """
+@main(x) 5
+  call vm.builtin.alloc_storage(vm, c[0], i0, c[1], c[2]) -> %1
+  call vm.builtin.alloc_tensor(%1, i0, c[0], c[1]) -> %2
+  call custom_copy(%0, %2)
+  call vm.builtin.alloc_tensor(%1, i0, c[3], c[4]) -> %3
+  ret %3
+"""
+    machine = Machine(assemble(listing, constants), poisons_memory=True, record=is_recorded)
+    trace = machine.run("main", (np.ones(8, np.uint8),))
+    assert np.array_equal(np.asarray(trace.result), [shown] * 2, equal_nan=dtype == "float32")
+    if is_recorded:
+        assert trace.value_at(4, 0, 3) == Uninitialised((2,), dtype)
+        assert np.asarray(trace.value_at(3, 0, 2)).tolist() == [1] * 8
+
+
+def test_the_command_line_poisons_memory(tmp_path: Path) -> None:
+    text = sample_text("relax/storage_reused.py").replace("        cls.double(b, c)\n", "")
+    file = tmp_path / "reused.py"
+    file.write_text(text, encoding="utf-8")
+    for flags, is_poisoned in (([], False), (["--poison-memory"], True)):
+        out = tmp_path / "out.npz"
+        assert main(["run", str(file), "--outputs", str(out), *flags]) == 0
+        assert bool(np.isnan(np.load(out)["out"]).all()) == is_poisoned

@@ -1,5 +1,7 @@
 """A random program with a random plan of its storages gives the values that a plain model of memory gives."""
 
+from typing import Any
+
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -7,6 +9,7 @@ from hypothesis import strategies as st
 from relax_core.jit.engine import Engine
 from relax_core.vm.fork import Setting
 from relax_core.vm.machine import Machine
+from relax_core.vm.storage import POISON
 from relax_core.vm.trace import Trace
 from relax_core.vm.values import arrays_in
 from tests.vm.programs import HEAD, executable_of
@@ -15,12 +18,12 @@ from tests.vm.storage_programs import Model, differences, module_text, shown_dif
 ENGINE = Engine()
 
 
-def follow(trace: Trace, changed: tuple[int, int, bytes] | None = None) -> Model:
+def follow(trace: Trace, fill: int, changed: tuple[int, int, bytes] | None = None) -> Model:
     """Let a model do what the run did, and compare all registers at every time.
 
     At the time `changed[0]` the register `changed[1]` was changed in place.
     """
-    model = Model(trace.executable)
+    model = Model(trace.executable, fill)
     for time in range(len(trace) + 1):
         if changed is not None and changed[0] == time:
             view = model.registers[changed[1]]
@@ -47,16 +50,19 @@ def final(model: Model, result: object) -> list[str]:
 
 
 @settings(max_examples=60, deadline=None)
-@given(storage_programs(), st.booleans(), st.data())
-def test_a_random_plan_gives_the_values_of_plain_memory(body: str, condition: bool, data: st.DataObject) -> None:
+@given(storage_programs(), st.booleans(), st.sampled_from((-1, POISON)), st.data())
+def test_a_random_plan_gives_the_values_of_plain_memory(
+    body: str, condition: bool, fill: int, data: st.DataObject
+) -> None:
+    options: dict[str, Any] = {"engine": ENGINE, "poisons_memory": fill == POISON}
     executable = executable_of(HEAD + module_text(body))
     args = (np.array(condition),)
-    trace = Machine(executable, engine=ENGINE).run("main", args)
+    trace = Machine(executable, **options).run("main", args)
     assert trace.error is None, trace.error.render()
-    explicit = Machine(executable, engine=ENGINE, tier="explicit").run("main", args)
+    explicit = Machine(executable, tier="explicit", **options).run("main", args)
     assert explicit.error is None
-    models = [follow(trace), follow(explicit)]
-    plain = [Machine(executable, record=False, engine=ENGINE, tier=tier) for tier in ("generated", "explicit")]
+    models = [follow(trace, fill), follow(explicit, fill)]
+    plain = [Machine(executable, record=False, tier=tier, **options) for tier in ("generated", "explicit")]
     for _ in range(2):
         for machine in plain:
             found = final(models[0], machine.call("main", args))
@@ -70,15 +76,15 @@ def test_a_random_plan_gives_the_values_of_plain_memory(body: str, condition: bo
         if register and isinstance(value, np.ndarray) and value.nbytes and isinstance(value.base, np.ndarray)
     ]
     if not settings_of:
-        assert not final(follow(Machine(executable, engine=ENGINE).resume(trace, at)), trace.result)
+        assert not final(follow(Machine(executable, **options).resume(trace, at), fill), trace.result)
         return
     register, held = data.draw(st.sampled_from(settings_of))
     content = np.arange(held.nbytes, dtype=np.uint8)
     value = (content % 2 if held.dtype.kind == "b" else content + 3).view(held.dtype).reshape(held.shape)
     before = bytes_of(trace)
-    forked = Machine(executable, engine=ENGINE).resume(trace, at, [Setting(0, register, value, is_in_place=True)])
+    forked = Machine(executable, **options).resume(trace, at, [Setting(0, register, value, is_in_place=True)])
     assert forked.error is None
-    model = follow(forked, (at, register, value.tobytes()))
+    model = follow(forked, fill, (at, register, value.tobytes()))
     assert not final(model, forked.result)
-    follow(trace)
+    follow(trace, fill)
     assert before == bytes_of(trace)

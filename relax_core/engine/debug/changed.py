@@ -60,7 +60,8 @@ def _gone_on(study: Study, trace: Trace, moment: Changes, means: Means) -> Trace
     settings = [setting(trace, at, Change(item.text, item.depth, item.is_in_place, _array(item))) for item in moment]
     means.report(Progress(f"Running on from time {at}"))
     engine = means.engine_of(study)
-    machine = Machine(trace.executable, limits=means.limits, engine=engine, options=engine.options)
+    poisons, options = study.program.poisons_memory, engine.options
+    machine = Machine(trace.executable, limits=means.limits, engine=engine, options=options, poisons_memory=poisons)
     found = study.watched(machine, lambda: machine.resume(trace, at, settings), means.is_cancelled)
     if means.is_cancelled() and found.error is not None:
         raise RunError((found.error,))

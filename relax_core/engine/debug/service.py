@@ -94,7 +94,10 @@ def _built(study: Study, means: Means) -> Callable[[], Executable]:
 
 def _machine(executable: Executable, study: Study, means: Means, *, records: bool = False) -> Machine:
     engine = means.engine_of(study)
-    return Machine(executable, limits=means.limits, record=records, engine=engine, options=engine.options)
+    poisons, options = study.program.poisons_memory, engine.options
+    return Machine(
+        executable, limits=means.limits, record=records, engine=engine, options=options, poisons_memory=poisons
+    )
 
 
 def _compare(message: CompareValuesOf, study: Study, means: Means) -> ValuesCompared:
