@@ -9,14 +9,15 @@ from relax_core.cli.debugging import add_debugging
 from relax_core.cli.origins import add_origins
 from relax_core.cli.programs import add_programs
 from relax_core.cli.reports import add_reports
-from relax_core.cli.terminal import BAD_USAGE, INTERRUPTED, Engine, Run, UsageError, complain
+from relax_core.cli.terminal import BAD_USAGE, INTERRUPTED, LIMIT, Engine, OutputError, Run, UsageError, complain
 from relax_core.engine.client import Client
-from relax_core.engine.session import Session
 
 _STATUSES = (
     "COMMAND --help lists the arguments of a command. Exit status: 0; 1 for a program with a diagnostic, values that "
     "differ or a NaN that was looked for; 2 for bad usage; 3 for a limit that was reached; 130 if interrupted."
 )
+
+_STANDARD_ERROR = 2
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -27,22 +28,55 @@ def main(arguments: Sequence[str] | None = None) -> int:
             options.parser.error(f"unrecognized arguments: {' '.join(unknown)}")
     except SystemExit as stop:
         return stop.code if isinstance(stop.code, int) else BAD_USAGE
-    command: Callable[[Engine, argparse.Namespace], int] = options.command
+    _fill_standard_descriptors()
     try:
-        if options.in_process:
-            return command(Session(), options)
-        with Client() as client:
-            return command(client, options)
+        return _carried_out(options)
     except UsageError as error:
         complain(f"error: {error}")
         return BAD_USAGE
+    except OutputError as error:
+        _drop_output()
+        complain(f"error: cannot write the output: {error}")
+        return BAD_USAGE
     except BrokenPipeError:
-        # The reader of the output is gone; what Python still holds for it must not be written at the end.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _drop_output()
         return 0
+    except MemoryError:
+        complain("error: Out of memory. This process may not have more than it has taken.")
+        return LIMIT
     except KeyboardInterrupt:
         complain("interrupted")
         return INTERRUPTED
+
+
+def _carried_out(options: argparse.Namespace) -> int:
+    command: Callable[[Engine, argparse.Namespace], int] = options.command
+    if options.in_process:
+        # Only here: a command that asks a worker needs neither the memory nor the time for all that a session loads.
+        from relax_core.cli.in_process import InProcess
+
+        return command(InProcess(), options)
+    client = Client()
+    try:
+        return command(client, options)
+    except KeyboardInterrupt:
+        client.close(is_hurried=True)
+        raise
+    finally:
+        client.close()
+
+
+def _fill_standard_descriptors() -> None:
+    """Open those of 0, 1 and 2 that were closed, so that no socket or pipe of ours becomes one of them in a worker."""
+    while (number := os.open(os.devnull, os.O_RDWR)) <= _STANDARD_ERROR:
+        pass
+    os.close(number)
+
+
+def _drop_output() -> None:
+    """Let nothing be written at the end of what Python still holds for the standard output."""
+    if sys.stdout is not None:  # pyright: ignore[reportUnnecessaryComparison]  # it was closed when this process started
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def parser() -> argparse.ArgumentParser:

@@ -1,12 +1,15 @@
 """What all commands share: files in, text out, and how a failure ends the process."""
 
 import argparse
+import contextlib
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Protocol, TypeVar
+from typing import BinaryIO, Final, Protocol, TypeVar
 
+from relax_core.engine.limits import MEGABYTE, REQUEST_BYTES
 from relax_core.engine.protocol import Failure, Program, Request
+from relax_core.present.words import bytes_text
 
 R = TypeVar("R")
 
@@ -15,6 +18,8 @@ TABLE_HELP = "a JSON file of patterns and supported operators, for the passes th
 FILE_HELP = "a TVMScript or Relay file; - reads standard input"
 PASSES_HELP = "passes with options, such as 'LambdaLift, LegalizeOps'"
 _STANDARD_INPUT = "-"
+ARCHIVE_BYTES: Final = 1024 * MEGABYTE
+"""Size of the largest archive that is read; one for the worker has to fit into a request as well."""
 
 
 class Engine(Protocol):
@@ -40,32 +45,59 @@ class UsageError(Exception):
     """The command cannot be carried out as given."""
 
 
+class OutputError(Exception):
+    """What a command prints cannot be written."""
+
+
 def read_program(file: str, *, pipeline: str | None = None, entry: str = "", table: str | None = None) -> Program:
     """Read a program and its table; `-` is standard input.
 
     Raises:
         UsageError: a file cannot be read.
     """
-    name = "<stdin>" if file == _STANDARD_INPUT else file
+    # A file's name may be bytes that are no text.
+    name = "<stdin>" if file == _STANDARD_INPUT else file.encode("utf-8", "backslashreplace").decode("utf-8")
     return Program(read_text(file), name, pipeline=pipeline, entry=entry, tables=read_text(table) if table else "")
 
 
 def read_text(file: str) -> str:
     """Read a file of UTF-8 text; `-` is standard input."""
-    raw = sys.stdin.buffer.read() if file == _STANDARD_INPUT else read_bytes(file)
+    name = "<stdin>" if file == _STANDARD_INPUT else file
+    raw = _standard_input() if file == _STANDARD_INPUT else read_bytes(file, REQUEST_BYTES)
     try:
         return raw.decode("utf-8")
     except UnicodeDecodeError as error:
-        name = "<stdin>" if file == _STANDARD_INPUT else file
         raise UsageError(f"{name} is not UTF-8 text: byte {error.start}") from None
 
 
-def read_bytes(path: str) -> bytes:
-    """Read a file."""
+def _standard_input() -> bytes:
+    if sys.stdin is None:  # pyright: ignore[reportUnnecessaryComparison]  # it was closed when this process started
+        raise UsageError("cannot read <stdin>: it is closed")
     try:
-        return Path(path).read_bytes()
+        return _within(sys.stdin.buffer, REQUEST_BYTES, "<stdin>")
+    except OSError as error:
+        raise UsageError(f"cannot read <stdin>: {error.strerror}") from None
+
+
+def read_bytes(path: str, limit_bytes: int = ARCHIVE_BYTES) -> bytes:
+    """Read a file, which may have no end: at most `limit_bytes`."""
+    try:
+        with Path(path).open("rb") as file:
+            return _within(file, limit_bytes, path)
     except OSError as error:
         raise UsageError(f"cannot read {path}: {error.strerror}") from None
+
+
+def _within(file: BinaryIO, limit_bytes: int, name: str) -> bytes:
+    # In parts: `read(n)` would ask for all of the memory before it knows how much there is.
+    parts: list[bytes] = []
+    count = 0
+    while part := file.read(1 << 20):
+        parts.append(part)
+        count += len(part)
+        if count > limit_bytes:
+            raise UsageError(f"{name} is too large: at most {bytes_text(limit_bytes)} are read")
+    return b"".join(parts)
 
 
 def write_bytes(path: str, content: bytes) -> None:
@@ -83,15 +115,29 @@ def failed(failure: Failure) -> int:
 
 
 def say(text: str) -> None:
-    """Print to standard output."""
-    sys.stdout.write(_printable(text, sys.stdout.encoding))
-    sys.stdout.flush()
+    """Print to standard output.
+
+    Raises:
+        BrokenPipeError: nobody reads any more.
+        OutputError: the output cannot be written.
+    """
+    if sys.stdout is None:  # pyright: ignore[reportUnnecessaryComparison]  # it was closed when this process started
+        raise OutputError("it is closed")
+    try:
+        sys.stdout.write(_printable(text, sys.stdout.encoding))
+        sys.stdout.flush()
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise OutputError(error.strerror or str(error)) from None
 
 
 def complain(text: str) -> None:
-    """Print to standard error."""
-    sys.stderr.write(_printable(text, sys.stderr.encoding))
-    sys.stderr.flush()
+    """Print to standard error; if that cannot be written either, the exit status has to do."""
+    if sys.stderr is not None:  # pyright: ignore[reportUnnecessaryComparison]  # it was closed when this process started
+        with contextlib.suppress(OSError):
+            sys.stderr.write(_printable(text, sys.stderr.encoding))
+            sys.stderr.flush()
 
 
 def _printable(text: str, encoding: str | None) -> str:

@@ -31,7 +31,7 @@ _CANCEL_SECONDS: Final = 0.6
 """A worker that has not stopped so long after it was asked to is ended."""
 _ATTEMPTS: Final = 3
 _WORN_SHARE: Final = 0.5
-"""A worker that holds more of a limit than this after a request is replaced."""
+"""A worker that holds more of a limit than this after a request is replaced, if a fresh one holds less."""
 _CLOSED: Final = Failure("cancelled", "Closed", "The session was closed.")
 
 
@@ -237,7 +237,7 @@ class Client:
 
     def _replace_worn(self, worker: WorkerProcess) -> None:
         """Replace a worker that holds much from former requests while nobody waits for it."""
-        if worker.share <= _WORN_SHARE:
+        if worker.share <= _WORN_SHARE or not worker.is_full:
             return
         with self._lock:
             if self._worker is not worker or not worker.is_idle or worker.is_dead:

@@ -17,20 +17,20 @@ EXIT_MEMORY: Final = 71
 
 # They stand for what only the client knows of the request that waits.
 _DOING, _CPU = "{doing}", "{cpu}"
-_NEEDED_BYTES: Final = 768 * MEGABYTE
+_NEEDED_BYTES: Final = 640 * MEGABYTE
 """Address space with which a worker starts and does something, libraries included."""
-_NEEDED_FILES: Final = 24
+_NEEDED_FILES: Final = 16
 _MEMORY_SIGNS = (
     "MemoryError",
     "out of memory",
     "bad_alloc",
     "Cannot allocate memory",
     "failed to map segment",
-    "can't start new thread",
     "can't allocate",
     "Unable to allocate",
 )
-_FILE_SIGNS = ("Too many open files",)
+_NO_THREAD: Final = "can't start new thread"
+_FILE_SIGN: Final = "Too many open files"
 
 
 def limit_reached(doing: str, limit: str, *, is_restarted: bool) -> Failure:
@@ -59,20 +59,21 @@ def cause_of(status: int, said: str, limits: Limits, *, is_ready: bool) -> Failu
 
 
 def not_started(reason: str, limits: Limits, *, is_short: bool = False) -> Failure:
-    """Say why there is no worker; names the inherited limit that is too small for one."""
-    reason = reason.rstrip(".")
-    if is_short or _has(reason, _MEMORY_SIGNS):
-        needed = f"{_NEEDED_BYTES // MEGABYTE} MB are needed"
-        if limits.memory_bytes < _NEEDED_BYTES:
-            reason += f". The address space is limited to {limits.memory_text} (`ulimit -v`), and about {needed}"
-        else:
-            reason += f". About {needed}"
-    elif _has(reason, _FILE_SIGNS):
+    """Say why there is no worker, and which inherited limit is too small for one."""
+    found = [reason.rstrip(".")]
+    needed = f"about {_NEEDED_BYTES // MEGABYTE} MB are needed"
+    is_without_thread = _NO_THREAD in reason
+    if limits.memory_bytes < _NEEDED_BYTES and (is_short or is_without_thread or _has(reason, _MEMORY_SIGNS)):
+        found.append(f"The address space is limited to {limits.memory_text} (`ulimit -v`), and {needed}")
+    elif is_without_thread:
+        count = resource.getrlimit(resource.RLIMIT_NPROC)[0]
+        found.append(f"At most {count} processes and threads may run (`ulimit -u`)" if count >= 0 else needed)
+    elif _FILE_SIGN in reason:
         files = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
-        reason += f". At most {files} files may be open (`ulimit -n`), and about {_NEEDED_FILES} are needed"
+        found.append(f"At most {files} files may be open (`ulimit -n`), and about {_NEEDED_FILES} are needed")
     elif limits.process_cpu_seconds:
-        reason += f". The processor time is limited to {limits.process_cpu_seconds} s (`ulimit -t`)"
-    return Failure("crash", NOT_STARTED, f"{reason}.", is_restarted=True)
+        found.append(f"The processor time is limited to {limits.process_cpu_seconds} s (`ulimit -t`)")
+    return Failure("crash", NOT_STARTED, f"{'. '.join(found)}.", is_restarted=True)
 
 
 def _inherited(limits: Limits) -> str:

@@ -87,6 +87,11 @@ class WorkerProcess:
         )
 
     @property
+    def is_full(self) -> bool:
+        """Tell whether it holds more of a limit than when it was fresh, from the requests that it has answered."""
+        return self.hello is not None and self.share - self.hello.share > _FULL_SHARE
+
+    @property
     def is_idle(self) -> bool:
         """Tell whether nothing waits for an answer."""
         return not self._pending
@@ -179,9 +184,8 @@ class WorkerProcess:
         status = self._reap(is_killed=end is not None or self._end is not None)
         if end is None:
             end = cause_of(status, self._last_words(), self.limits, is_ready=self.hello is not None)
-        fresh = self.hello.share if self.hello is not None else 1.0
         # The worker takes requests in their order, so the first one is the reason, unless the worker was full before.
-        self._settle(end, _NOBODY if self.share - fresh > _FULL_SHARE else _FIRST)
+        self._settle(end, _NOBODY if self.is_full else _FIRST)
         self._hang_up()
         for descriptor in self._descriptors:
             os.close(descriptor)

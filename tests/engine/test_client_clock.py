@@ -38,7 +38,7 @@ class Clock:
 class ScriptedWorker:
     """Sends progress at times, and its reply at last; it never stops when it is told to."""
 
-    is_dead, is_idle, share, hello = False, True, 0.0, object()
+    is_dead, is_idle, is_full, share, hello = False, True, False, 0.0, object()
 
     def __init__(self, clock: Clock, said: list[tuple[float, Progress]], reply_at: float) -> None:
         self._clock = clock
