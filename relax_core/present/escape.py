@@ -1,7 +1,21 @@
-"""The one place where text of a user's program becomes part of DOT or SVG."""
+"""The one place where text of a user's program becomes part of DOT, SVG, HTML, Markdown or the name of a file."""
 
 import html
+import re
 import unicodedata
+from collections.abc import Iterable
+from itertools import starmap
+from typing import Final
+
+# What Streamlit makes something of behind the parser of Markdown, in the text that is left: icons, its logo, arrows
+# and relations that stand alone, addresses. Each is taken apart behind its first characters.
+_MADE_OF_TEXT: Final = re.compile(
+    r":(?=material_|streamlit:)|[-<>~](?=[->=])|\b(?:https?|www)(?=[:.])|(?<=\w)@",
+    re.IGNORECASE,
+)
+# A coloured text without text: nothing is shown, and what stands before and behind is not read together.
+_APART: Final = ":red[]"
+_LONGEST_NAME: Final = 100
 
 
 def visible(text: str) -> str:
@@ -21,6 +35,87 @@ def markup(text: str) -> str:
 def dot_string(text: str) -> str:
     """Write `text` as a quoted DOT string; Graphviz's own escapes (`\\n`, `\\N`) lose their meaning."""
     return '"' + visible(text).replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
+def literal(text: str) -> str:
+    """Write `text` as Markdown that Streamlit shows as exactly that text, whatever it holds.
+
+    Every character that could mean something is written as its number: a backslash would not do, since colons
+    between words still become symbols and an address becomes a link.
+    """
+    return _literal(_one_line(text))
+
+
+def prose(text: str) -> str:
+    """Write a message as Markdown in which what stands between backticks is code, and all else as it is."""
+    parts = _one_line(text).split("`")
+    if len(parts) % 2 == 0:
+        # A backtick without another one is no mark of code.
+        parts[-2:] = ["`".join(parts[-2:])]
+    return "".join(starmap(_literal_or_code, enumerate(parts)))
+
+
+def bold(title: str) -> str:
+    """Write a title in bold."""
+    return f"**{literal(title)}**"
+
+
+def sentence(title: str, message: str) -> str:
+    """Write a title in bold, and a message behind it."""
+    return f"{bold(f'{title}.')} {prose(message)}"
+
+
+def table(heads: tuple[str, str], rows: Iterable[tuple[str, str]]) -> str:
+    """Write a table of two columns."""
+    return "\n".join(f"| {left} | {right} |" for left, right in (heads, ("---", "---"), *starmap(_cells, rows)))
+
+
+def _cells(left: str, right: str) -> tuple[str, str]:
+    return prose(left), prose(right)
+
+
+def badge(text: str, colour: str) -> str:
+    """Write a text as a small label in one of Streamlit's colours."""
+    return f":{colour}-badge[{literal(text)}]"
+
+
+def bullets(items: Iterable[str]) -> str:
+    """Write messages as a list."""
+    return "\n".join(f"- {prose(item)}" for item in items)
+
+
+def file_name(text: str, *, default: str = "module") -> str:
+    """Make a name of a file of `text`: no folder, no control character, nothing that a shell or a system reads."""
+    name = re.sub(r"[^\w.+-]+", "_", text.replace("\\", "/").rpartition("/")[2]).lstrip(".-")[:_LONGEST_NAME]
+    return name if name.strip("._") else default
+
+
+def _one_line(text: str) -> str:
+    return " ".join(map(visible, text.splitlines())).strip(" ")
+
+
+def _literal(shown: str) -> str:
+    parts: list[str] = []
+    start = 0
+    for found in _MADE_OF_TEXT.finditer(shown):
+        parts += (_numbered(shown[start : found.end()]), _APART)
+        start = found.end()
+    return "".join((*parts, _numbered(shown[start:])))
+
+
+def _literal_or_code(place: int, part: str) -> str:
+    # Symbols between colons are looked for everywhere once one stands anywhere, code included; spaces at the ends of
+    # code are taken off.
+    is_code = place % 2 == 1 and part.strip() and not re.search(r":[^\s:]+:", part)
+    if is_code:
+        return f"`{part}`"
+    return _literal(f"`{part}`" if place % 2 == 1 else part)
+
+
+def _numbered(text: str) -> str:
+    """Write each ASCII character that is no letter, digit or first space as its number."""
+    kept = "".join(ch if ch.isalnum() or ch == " " or ord(ch) > 127 else f"&#{ord(ch)};" for ch in text)
+    return re.sub(r"(?<= ) ", "&#32;", kept)
 
 
 def _escape_of(ch: str) -> str:
