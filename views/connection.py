@@ -1,48 +1,50 @@
-"""The worker of this browser session: asking it, waiting with progress, cancelling."""
+"""Asking the worker of this browser session, waiting with progress, cancelling."""
 
+import logging
 import re
 import threading
-from collections.abc import Generator
+import time
+from collections.abc import Generator, Sequence
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as StillRunning
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
-from html import escape
-from typing import TypeVar
+from dataclasses import dataclass
+from typing import Final, Generic, TypeVar
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from relax_core.engine.client import Client
-from relax_core.engine.protocol import Failure, Program, Progress, Request, Sample, Samples
+from relax_core.engine.protocol import Failure, Program, Progress, Request, Sample
+from relax_core.engine.samples import list_samples
 from relax_core.jit.options import DEFAULT_OPTIONS, MODES, Mode
-from views.replies import Replies
+from relax_core.present.escape import literal, markup
 from views.state import Selection, selection
 from views.tables import table_text
+from views.workers import holding
 
 R = TypeVar("R")
 
+_LOG: Final = logging.getLogger(__name__)
+
 _FIRST_WORD_SECONDS = 0.3
 _TICK_SECONDS = 0.1
-_WAITING = "Waiting for the worker."
+_WAITING = "Waiting for the worker"
+# The limits of the engine are far below; this ends a wait that they fail to end.
+_LONGEST_SECONDS: Final = 900
 _CANCELLED = "cancelled"
 _PLACE: ContextVar[DeltaGenerator | None] = ContextVar("place", default=None)
 # The sample that an archive of inputs was uploaded for, and the archive: an address cannot hold it.
 _INPUTS = "inputs"
 # Only these passes read a table, so that a mistake in it concerns no other program.
+_SIZE: Final = re.compile(r"\s*([^=,\s]+)\s*=\s*([0-9]{1,12})\s*")
 _TABLE_PASSES = re.compile("MergeComposite|AnnotateTarget|MergeCompilerRegions")
 
 
-@st.cache_resource(scope="session", on_release=Client.close, show_spinner=False)
 def client() -> Client:
     """Return the client of this session's worker."""
-    return Client()
-
-
-@st.cache_resource(scope="session", show_spinner=False)
-def _replies() -> Replies:
-    """Return the latest replies of this session's worker."""
-    return Replies()
+    return holding().client
 
 
 @contextmanager
@@ -63,61 +65,96 @@ def ask(request: Request[R]) -> R | Failure:
     """Ask the worker; after 300 ms the page shows what it does, with a button to cancel."""
     if st.session_state.get(_CANCELLED) == _name(request):
         return Failure("cancelled", "Cancelled", "The request was cancelled. Change something, or run it again.")
-    known = _replies().get(request)
+    held = holding()
+    known = held.replies.get(request)
     if known is not None:
         return known
-    reply = _asked(request)
-    _replies().keep(request, reply)
+    reply = _asked(held.client, request)
+    if isinstance(reply, Failure) and reply.kind == "crash" and reply.is_restarted:
+        # The worker may have been ended from outside; a program that ends it does so again.
+        reply = _asked(held.client, request)
+    held.replies.keep(request, reply)
     return reply
 
 
-def _asked(request: Request[R]) -> R | Failure:
+def _asked(worker: Client, request: Request[R]) -> R | Failure:
     answer: Future[R | Failure] = Future()
     latest: list[Progress] = []
-    worker = client()
+    began = time.monotonic()
 
     def wait() -> None:
-        answer.set_result(worker.request(request, progress=latest.append))
+        # Whatever happens here, the page gets an answer: nobody else would set it.
+        try:
+            answer.set_result(worker.request(request, progress=latest.append))
+        except BaseException as error:
+            answer.set_result(_unanswered(request, error))
 
     threading.Thread(target=wait, daemon=True).start()
     try:
         return answer.result(_FIRST_WORD_SECONDS)
     except StillRunning:
-        return _wait_in_view(answer, latest, request)
+        return _wait_in_view(_Wait(worker, answer, latest, began), _name(request))
 
 
-def _wait_in_view(answer: "Future[R | Failure]", latest: list[Progress], request: Request[R]) -> R | Failure:
-    # A page may wait for two requests of one type.
-    key = _name(request)
+def _unanswered(request: Request[R], error: BaseException) -> Failure:
+    """Say that a request could not be made or its reply not be read; the log has the rest."""
+    if isinstance(error, UnicodeEncodeError):
+        half = f"U+{ord(error.object[error.start]):04X}"
+        return Failure("limit", "Not text", f"What was given holds half of a character, {half}: remove it.")
+    _LOG.error("%s was not answered", type(request).__name__, exc_info=error)
+    if isinstance(error, OverflowError):
+        return Failure("limit", "Number too large", "What was given holds a number of more than 64 bits.")
+    return Failure("internal", "Mistake in RelaxScope", "The request was not answered; the server's log says why.")
+
+
+@dataclass(frozen=True, slots=True)
+class _Wait(Generic[R]):
+    """A request that is not answered yet."""
+
+    worker: Client
+    answer: "Future[R | Failure]"
+    said: Sequence[Progress]
+    began: float
+
+
+def _wait_in_view(wait: _Wait[R], key: str) -> R | Failure:
+    # A page may wait for two requests of one type, so the key names the request.
     outer = _PLACE.get()
     place = st.empty() if outer is None else outer.empty()
-    with place.container(horizontal=True, vertical_alignment="center", gap="small", key=f"busy.{key}"):
-        st.button("Cancel", key=f"cancel.{key}", on_click=_cancel, args=(key,))
-        words, said = st.empty(), st.empty()
     try:
-        announced = ""
-        while True:
-            words.caption(_words(latest[-1]) if latest else _WAITING)
-            text = latest[-1].text if latest else _WAITING
-            if text != announced:
-                # Apart from the words with the time, which would be read ten times a second.
-                said.html(f'<span role="status" class="said">{escape(text)}</span>')
-                announced = text
-            try:
-                result = answer.result(_TICK_SECONDS)
-            except StillRunning:
-                continue
-            place.empty()
-            return result
+        with place.container(horizontal=True, vertical_alignment="center", gap="small", key=f"busy.{key}"):
+            st.button("Cancel", key=f"cancel.{key}", on_click=_cancel, args=(key,))
+            shown, announced = st.empty(), st.empty()
+        reply = _answer_of(wait, shown, announced)
     except BaseException:
         # Streamlit stops a script by raising in it; what the script waits for is of no more use.
-        client().cancel()
+        wait.worker.cancel()
         raise
+    place.empty()
+    return reply
 
 
-def _words(progress: Progress) -> str:
+def _answer_of(wait: _Wait[R], shown: DeltaGenerator, announced: DeltaGenerator) -> R | Failure:
+    """Wait for the answer, saying what is done and how long it has taken."""
+    heard = ""
+    while True:
+        seconds = time.monotonic() - wait.began
+        progress = wait.said[-1] if wait.said else Progress(_WAITING)
+        shown.caption(literal(_words(progress, seconds)))
+        if progress.text != heard:
+            # Apart from the words with the time, which would be read ten times a second.
+            announced.html(f'<span role="status" class="said">{markup(progress.text)}</span>')
+            heard = progress.text
+        with suppress(StillRunning):
+            return wait.answer.result(_TICK_SECONDS)
+        if seconds > _LONGEST_SECONDS:
+            wait.worker.cancel()
+            return Failure("limit", "Stopped", f"There was no answer within {_LONGEST_SECONDS:,} s.")
+
+
+def _words(progress: Progress, seconds: float) -> str:
     count = f" {progress.done} of {progress.total}," if progress.total else ""
-    return f"{progress.text}.{count} {progress.seconds:.1f} s"
+    return f"{progress.text}.{count} {seconds:.1f} s"
 
 
 def _name(request: Request[R]) -> str:
@@ -132,19 +169,12 @@ def _cancel(request: str) -> None:
 def run_again() -> None:
     """Forget that a request was cancelled, and ask for everything again."""
     st.session_state.pop(_CANCELLED, None)
-    _replies().clear()
-
-
-@st.cache_resource(show_spinner=False, max_entries=1)
-def _sample_list() -> tuple[Sample, ...]:
-    with Client() as worker:
-        reply = worker.request(Samples())
-    return () if isinstance(reply, Failure) else reply.samples
+    holding().replies.clear()
 
 
 def samples() -> dict[str, Sample]:
     """Return the samples by path, in their order."""
-    return {sample.path: sample for sample in _sample_list()}
+    return {sample.path: sample for sample in list_samples()}
 
 
 def text_of(current: Selection) -> str:
@@ -162,8 +192,7 @@ def mode_of(current: Selection) -> Mode:
 
 def sizes_of(text: str) -> tuple[tuple[str, int], ...]:
     """Read sizes as an address holds them, such as `n=64,m=8`; what is none is left out."""
-    pairs = (part.partition("=") for part in text.split(","))
-    return tuple((name.strip(), int(size)) for name, _, size in pairs if name.strip() and size.strip().isdecimal())
+    return tuple((found[1], int(found[2])) for found in map(_SIZE.fullmatch, text.split(",")) if found)
 
 
 def inputs_of(current: Selection) -> bytes:

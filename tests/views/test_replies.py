@@ -39,18 +39,28 @@ class CountingClient:
 
     def __init__(self) -> None:
         self.asked: list[str] = []
+        self.client = self
+        self.replies = Replies()
 
     def request(self, request: Open, **_: object) -> object:
         self.asked.append(request.program.text)
-        return Failure("limit", "Failed", "") if request.program.text == "a failure" else request.program.text
+        match request.program.text:
+            case "a failure":
+                return Failure("limit", "Failed", "")
+            case "a number":
+                raise OverflowError
+            case "half a character":
+                raise UnicodeEncodeError("utf-8", "\ud800", 0, 1, "surrogates not allowed")
+            case "a mistake":
+                raise RuntimeError
+            case text:
+                return text
 
 
 @pytest.fixture
 def client(monkeypatch: pytest.MonkeyPatch) -> CountingClient:
     made = CountingClient()
-    replies = Replies()
-    monkeypatch.setattr("views.connection.client", lambda: made)
-    monkeypatch.setattr("views.connection._replies", lambda: replies)
+    monkeypatch.setattr("views.connection.holding", lambda: made)
     return made
 
 
@@ -80,6 +90,26 @@ def test_a_failure_is_asked_for_again_and_so_is_everything_on_run_again(client: 
     at.session_state["again"] = True
     at.run()
     assert client.asked == ["a failure"] * 2 + ["a"] * 2
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "said"),
+    [
+        ("a number", "limit", "64 bits"),
+        ("half a character", "limit", "U+D800"),
+        ("a mistake", "internal", "log"),
+    ],
+)
+def test_whatever_keeps_a_request_from_being_asked_the_page_gets_an_answer(
+    client: CountingClient, text: str, kind: str, said: str
+) -> None:
+    at = asking()
+    at.session_state["text"] = text
+    at.run()
+    reply = at.session_state["reply"]
+    assert isinstance(reply, Failure)
+    assert reply.kind == kind
+    assert said in reply.message
 
 
 def test_only_the_latest_replies_are_kept() -> None:

@@ -1,0 +1,59 @@
+"""The worker of a browser session: held by the session alone, and ended with it.
+
+Streamlit's caches are no place for it. The message `clear_cache`, which any browser can send, empties them for the
+whole server, session-scoped ones included, and would end every visitor's work. The state of a session is reached by
+its own messages only. But Streamlit keeps that state for a while after the tab is closed, so a thread watches whether
+the session is connected: a tab that comes back starts a worker anew.
+"""
+
+import threading
+import weakref
+from typing import Final
+
+import streamlit as st
+from streamlit import runtime
+from streamlit.runtime.scriptrunner import get_script_run_ctx
+
+from relax_core.engine.client import Client
+from views.replies import Replies
+
+_KEY: Final = "worker"
+_LOOK_SECONDS: Final = 0.5
+
+
+class Holding:
+    """A client, and the latest replies of its worker; the client is closed with the session or with this object."""
+
+    def __init__(self, session: str) -> None:
+        self.client = Client()
+        self.replies = Replies()
+        self.is_over = threading.Event()
+        keeper = threading.Thread(
+            target=_keep, args=(weakref.ref(self), self.client, self.is_over, session), name="keeper", daemon=True
+        )
+        keeper.start()
+
+
+def holding() -> Holding:
+    """Return what this session holds, a fresh one at first and after the session was cut off."""
+    held = st.session_state.get(_KEY)
+    if not isinstance(held, Holding) or held.is_over.is_set():
+        context = get_script_run_ctx(suppress_warning=True)
+        held = st.session_state[_KEY] = Holding(context.session_id if context else "")
+    return held
+
+
+def _keep(held: weakref.ref[Holding], client: Client, is_over: threading.Event, session: str) -> None:
+    """Close `client` once nothing holds it any more or its session is not connected."""
+    while held() is not None and _is_connected(session):
+        is_over.wait(_LOOK_SECONDS)
+    is_over.set()
+    client.close()
+
+
+def _is_connected(session: str) -> bool:
+    """Tell whether a browser has the session open; without a server, as in tests, that is not the question."""
+    try:
+        return runtime.get_instance().is_active_session(session)
+    except RuntimeError:
+        return True
