@@ -3,17 +3,31 @@
 from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
+from types import MappingProxyType
 from urllib.parse import urlencode
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from relax_core.engine.protocol import Sample
+from relax_core.present.escape import badge, bold, bullets, file_name, literal, prose, table
 from relax_core.present.models import Status
+from views.address import LONGEST_ADDRESS
 from views.connection import client, samples, waiting_in
-from views.state import open_sample, open_text, selection, to_address
+from views.state import (
+    complaints,
+    dismiss_complaints,
+    is_left_out,
+    open_sample,
+    open_text,
+    selection,
+    written_address,
+)
 
 _SHELL = Path(__file__).parent / "shell.css"
+
+_PARTS = MappingProxyType({"text": "the text", "table_text": "the table of patterns", "pipeline": "the pipeline"})
+"""What the fields of a selection that may be long are called."""
 
 _KEYS = (
     (
@@ -63,7 +77,20 @@ def page() -> Generator[None]:
     """Put the page into one column without gaps, under the product's style."""
     st.html(_SHELL)
     with st.container(gap=None), waiting_in(st.container(gap=None)):
+        selection()
+        _show_complaints()
         yield
+
+
+def _show_complaints() -> None:
+    """Say what was wrong with the address, above the status line until it is dismissed."""
+    said = complaints()
+    # It keeps its place: what is below would be made anew if it moved.
+    place = st.empty()
+    if said:
+        with place.container(horizontal=True, vertical_alignment="center", gap="small", key="complaints"):
+            st.markdown(bullets(said) if len(said) > 1 else prose("".join(said)), width="content")
+            st.button("✕", key="complaints.hide", type="tertiary", help="Dismiss", on_click=dismiss_complaints)
 
 
 @contextmanager
@@ -76,6 +103,7 @@ def bar() -> Generator[DeltaGenerator]:
         _sample_picker()
         added = st.container(horizontal=True, vertical_alignment="center", gap="xsmall", width="content")
         st.space("stretch")
+        apart = st.container(width="content")
         menu = st.popover("Share", help="The address of this screen, and files")
         address, files = menu.container(), menu.container()
         if st.button("?", key="bar.keys", help="Keys"):
@@ -85,18 +113,21 @@ def bar() -> Generator[DeltaGenerator]:
     # What the page adds may have changed the selection.
     with address:
         _share()
+    if is_left_out():
+        with apart:
+            chip("not in the address", "orange")
 
 
 def note(text: str) -> None:
     """Show a few words in a bar, which a narrow window leaves out."""
     if text:
-        st.caption(text, width="content")
+        st.caption(literal(text), width="content")
 
 
 def chip(text: str, color: str) -> None:
     """Show a small label in a bar, which stays in a window of any width."""
     if text:
-        st.badge(text, color=color)  # pyright: ignore[reportArgumentType]  # one of Streamlit's colour names
+        st.markdown(badge(text, color), width="content")
 
 
 def status_line(status: Status | None, detail: str = "") -> None:
@@ -107,11 +138,11 @@ def status_line(status: Status | None, detail: str = "") -> None:
     with st.bottom.container(horizontal=True, gap="medium", key="status"):
         for text in (*left, detail or (status.detail if status else "")):
             if text:
-                st.caption(text, width="content")
+                st.caption(literal(text), width="content")
         st.space("stretch")
         for text in right:
             if text:
-                st.caption(text, width="content")
+                st.caption(literal(text), width="content")
 
 
 def _counts(status: Status) -> list[str]:
@@ -169,14 +200,30 @@ def upload() -> None:
 
 
 def _share() -> None:
+    missing = is_left_out()
+    if missing:
+        _offer_left_out(missing)
+        return
     st.caption("This address reproduces the screen: text, passes, stage, node and time.")
     base = (st.context.url or "").split("?")[0]
-    st.code(f"{base}?{urlencode(to_address(selection()))}", language=None, wrap_lines=True)
+    st.code(f"{base}?{urlencode(written_address())}", language=None, wrap_lines=True)
+
+
+def _offer_left_out(names: tuple[str, ...]) -> None:
+    """Say why there is no address of this screen, and offer what it cannot hold as files."""
+    current = selection()
+    parts = " and ".join(_PARTS.get(name, name.replace("_", " ")) for name in names)
+    words = f"There is no address of this screen: it would have more than {LONGEST_ADDRESS:,} characters with {parts}."
+    st.warning(literal(f"{words} This tab keeps it; give it away as a file."))
+    for name in names:
+        content = str(getattr(current, name))
+        given = file_name(current.sample) if name == "text" else f"{name}.{'json' if name == 'table_text' else 'txt'}"
+        label = literal(f"Download {_PARTS.get(name, name)}")
+        st.download_button(label, content, given, key=f"share.{name}", on_click="ignore")
 
 
 @st.dialog("Keys", width="medium")
 def _show_keys() -> None:
     for column, groups in zip(st.columns(len(_KEYS), gap="large"), _KEYS, strict=True):
         for title, keys in groups:
-            rows = "\n".join(f"| {key} | {words} |" for key, words in keys)
-            column.markdown(f"**{title}**\n\n| Key | |\n|---|---|\n{rows}")
+            column.markdown(f"{bold(title)}\n\n{table(('Key', ''), keys)}")

@@ -1,8 +1,12 @@
 """Breakpoints as the address of a page holds them, with commas between: `8`, `-@12`, `8?i > 3`, `*?isnan(written)`."""
 
+import re
+from typing import Final
 from urllib.parse import unquote
 
 from relax_core.present.run_models import Breakpoint
+
+_PLACE: Final = re.compile("[0-9]{1,9}")
 
 
 def written(points: tuple[Breakpoint, ...]) -> str:
@@ -25,7 +29,7 @@ def read(text: str) -> tuple[Breakpoint, ...]:
         number = place.removeprefix("-").removeprefix("@")
         if number == "*" and condition:
             points.append(Breakpoint(is_on=not part.startswith("-"), condition=unquote(condition)))
-        if not number.isdecimal():
+        if not _PLACE.fullmatch(number):
             continue
         line, pc = (0, int(number)) if "@" in place else (int(number), -1)
         points.append(Breakpoint(line, pc, not part.startswith("-"), unquote(condition)))

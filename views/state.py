@@ -1,84 +1,20 @@
-"""What the user looks at: one frozen value, kept in the session and in the address of the page."""
+"""What the user looks at, kept in the session and in the address of the page."""
 
-import base64
-import zlib
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields, replace
-from types import MappingProxyType
+from dataclasses import replace
 
 import streamlit as st
 
+from views.address import FIRST, Selection, from_address, left_out, read_address, to_address, within
+from views.rules import whole
+
+__all__ = ["FIRST", "Selection", "from_address", "to_address"]
+
 _KEY = "selection"
 _WRITTEN = "address"
+_COMPLAINTS = "address.complaints"
 _LINE = "source.line"
 _PART_OF = "kernels.line"
 _FIRST_VISIT = "first_visit"
-_MAX_TEXT = 400_000
-
-FIRST_SAMPLE = "seeds/my_ir_module_corrected.py"
-
-
-@dataclass(frozen=True, slots=True)
-class Selection:
-    """A screen: which module, which pipeline, which stage, which node, which time.
-
-    `text` is empty while the sample is as it was; `pipeline` is empty for the default one. `breakpoints` are
-    lines (`8`) and instructions (`@12`) with their conditions, see `views.points`. `operator` and `search` are those
-    of the Operators page.
-    `table` to `pair` are those of the Partition page: the sample of a table or its edited text, targets separated by
-    commas (empty: all), which of the passes is shown, and the pair of regions whose blocking path is. `device` to
-    `visit` are those of the Devices page: the options of PlanDevices, and the step of the analysis that is shown.
-    `kernel` to `part` are those of the Kernels page: sizes as `n=64,m=8`, and the selected part.
-    `mode` is how kernels round, and with `unwritten` they stop at an element that nothing wrote. `dims` are the sizes
-    of symbolic dimensions of made-up inputs, as `n=64,m=8`; with `results` the stages are run and compared.
-    `changes` are values that were changed while the program ran, see `views.run_program`; with `unchanged` the run
-    without them is shown. `tab` is what stands beside the registers: the listings, or `memory`.
-    """
-
-    sample: str = FIRST_SAMPLE
-    text: str = ""
-    module: str = ""
-    pipeline: str = ""
-    stage: int = -1
-    function: str = ""
-    node: str = ""
-    entry: str = ""
-    time: int = -1
-    seed: int = 0
-    breakpoints: str = ""
-    view: str = ""
-    operator: str = ""
-    search: str = ""
-    table: str = ""
-    table_text: str = ""
-    targets: str = ""
-    lets: str = ""
-    through_lets: int = 0
-    step: int = -1
-    pair: int = -1
-    device: str = ""
-    clone: int = 0
-    as_in: str = ""
-    visits: str = ""
-    visit_limit: int = 1
-    visit: int = -1
-    kernel: str = ""
-    sizes: str = ""
-    part: int = 0
-    mode: str = ""
-    unwritten: int = 0
-    dims: str = ""
-    results: int = 0
-    changes: str = ""
-    unchanged: int = 0
-    tab: str = ""
-
-
-_PACKED: Mapping[str, str] = MappingProxyType({"text": "z", "table_text": "tz"})
-"""Fields that stand in the address compressed, and their names there."""
-
-FIRST = Selection(node="0/relax_func/5", time=11)
-"""What a visitor without an address sees: the matrix product is selected, and its kernel has just written."""
 
 
 def selection() -> Selection:
@@ -89,11 +25,31 @@ def selection() -> Selection:
     address = dict(st.query_params)
     if _KEY not in st.session_state:
         st.session_state[_FIRST_VISIT] = not address
-    if _KEY not in st.session_state or (address and address != st.session_state.get(_WRITTEN)):
-        st.session_state[_KEY] = from_address(address)
+    if _KEY not in st.session_state or (address and address != _written()[1]):
+        st.session_state[_KEY], st.session_state[_COMPLAINTS] = read_address(address, st.session_state.get(_KEY))
     current: Selection = st.session_state[_KEY]
     _write_address(current)
     return current
+
+
+def complaints() -> tuple[str, ...]:
+    """Return what was wrong with the address that the user came by, until it is dismissed."""
+    return st.session_state.get(_COMPLAINTS, ())
+
+
+def dismiss_complaints() -> None:
+    """Say no more what was wrong with the address."""
+    st.session_state[_COMPLAINTS] = ()
+
+
+def written_address() -> dict[str, str]:
+    """Return the address of what is selected."""
+    return _address_of(selection())
+
+
+def is_left_out() -> tuple[str, ...]:
+    """Return the fields that are too long for the address: the session alone has them."""
+    return left_out(written_address())
 
 
 def is_first_visit() -> bool:
@@ -110,10 +66,15 @@ def show(screen: Selection) -> None:
 def select(**changes: str | int) -> Selection:
     """Change the selection and the address; unknown names are a mistake of the caller."""
     current: Selection = st.session_state.get(_KEY, Selection())
-    new = replace(current, **changes)  # pyright: ignore[reportArgumentType]  # checked by the dataclass's fields
+    new = replace(current, **_sound(changes))  # pyright: ignore[reportArgumentType]  # checked by the dataclass's fields
     st.session_state[_KEY] = new
     _write_address(new)
     return new
+
+
+def _sound(changes: dict[str, str | int]) -> dict[str, str | int]:
+    """Return changes as the address can hold them: what a browser sends may be anything."""
+    return {name: whole(value) if isinstance(value, str) else value for name, value in within(changes).items()}
 
 
 def opened_groups(page: str) -> tuple[str, ...]:
@@ -160,9 +121,9 @@ def open_text(text: str, *, sample: str = "") -> None:
     """
     current: Selection = st.session_state.get(_KEY, Selection())
     st.session_state[_KEY] = Selection(
-        sample=sample or current.sample,
+        sample=whole(sample) or current.sample,
         # An empty text would stand for the sample as it was.
-        text=text or "\n",
+        text=whole(text) or "\n",
         pipeline=current.pipeline,
         seed=current.seed,
         dims=current.dims,
@@ -179,50 +140,17 @@ def open_text(text: str, *, sample: str = "") -> None:
 
 
 def _write_address(current: Selection) -> None:
-    address = to_address(current)
+    address = _address_of(current)
     if dict(st.query_params) != address:
         st.query_params.from_dict(address)
-    st.session_state[_WRITTEN] = address
+    st.session_state[_WRITTEN] = (current, address)
 
 
-def to_address(current: Selection) -> dict[str, str]:
-    """Return the query parameters that reproduce `current`; values that are the default are left out."""
-    default = asdict(Selection())
-    address = {
-        name: str(value)
-        for name, value in asdict(current).items()
-        if name == "sample" or (name not in _PACKED and value != default[name])
-    }
-    for name, short in _PACKED.items():
-        if text := str(getattr(current, name)):
-            address[short] = base64.urlsafe_b64encode(zlib.compress(text.encode(), 9)).decode().rstrip("=")
-    return address
+def _written() -> tuple[Selection | None, dict[str, str]]:
+    return st.session_state.get(_WRITTEN, (None, {}))
 
 
-def from_address(address: dict[str, str]) -> Selection:
-    """Return the selection that an address stands for; parts that cannot be read are as if absent."""
-    if not address:
-        return FIRST
-    values: dict[str, str | int] = {}
-    for field in fields(Selection):
-        given = address.get(field.name, "")
-        if field.name not in _PACKED and given:
-            values[field.name] = given if field.type is str else _number(given, int(str(field.default)))
-    values |= {name: _unpacked(address[short]) for name, short in _PACKED.items() if short in address}
-    return Selection(**values)  # pyright: ignore[reportArgumentType]  # built field by field
-
-
-def _number(text: str, default: int) -> int:
-    try:
-        return int(text)
-    except ValueError:
-        return default
-
-
-def _unpacked(packed: str) -> str:
-    """Return the text of an address, empty if it was cut or is not one; never inflates without a bound."""
-    try:
-        data = base64.urlsafe_b64decode(packed + "=" * (-len(packed) % 4))
-        return zlib.decompressobj().decompress(data, _MAX_TEXT).decode()
-    except (ValueError, zlib.error):
-        return ""
+def _address_of(current: Selection) -> dict[str, str]:
+    """Return the address of `current`; that of the selection that was written last is not made again."""
+    known, address = _written()
+    return address if known is current else to_address(current)

@@ -4,9 +4,10 @@ import streamlit as st
 
 from relax_core.engine.protocol import Failure, KernelOf, Open, Program
 from relax_core.jit.options import MODES
+from relax_core.present.escape import file_name, literal
 from relax_core.present.kernel_models import KernelView
 from views import SOURCE
-from views.connection import ask, mode_of, program_of
+from views.connection import ask, mode_of, program_of, sizes_of
 from views.failures import show_failure, show_offer
 from views.frame import bar, note, page, status_line
 from views.heights import pane_height
@@ -18,6 +19,7 @@ _HELP = (
     "bitwise: the C library's functions. exact: polynomials of less than 1 ulp, sums in their order. "
     "fast: sums in lanes, fused multiplication and addition."
 )
+_LARGEST_SIZE = 1 << 20
 _SUGGESTED = ("tir/matmul.py", "tir/row_softmax.py", "tir/gather.py")
 
 
@@ -27,12 +29,6 @@ def _on_kernels(action: KernelsAction) -> None:
 
 def _form() -> Form:
     return "lowered" if selection().view == "lowered" else "optimised"
-
-
-def _sizes() -> tuple[tuple[str, int], ...]:
-    """Read `n=64,m=8` of the address; what is no number is left out."""
-    pairs = (part.partition("=") for part in selection().sizes.split(",") if part)
-    return tuple((name, int(value)) for name, _, value in pairs if value.isdecimal())
 
 
 def _choose(view: KernelView) -> None:
@@ -71,14 +67,14 @@ def _choose(view: KernelView) -> None:
 def _choose_sizes(view: KernelView) -> None:
     """Offer a value for each symbol; the kernel is compiled for them once all are given."""
     known = ", ".join(f"{size.name}={size.value}" for size in view.sizes if size.value >= 0)
-    with st.popover(f"Sizes: {known or 'any'}"):
+    with st.popover(literal(f"Sizes: {known or 'any'}")):
         st.caption("With all sizes given, the code is made for them; else for any.")
         given: dict[str, int] = {}
         for size in view.sizes:
             value = st.number_input(
-                size.name,
+                literal(size.name),
                 min_value=0,
-                max_value=1 << 20,
+                max_value=max(_LARGEST_SIZE, size.value),
                 value=size.value if size.value >= 0 else None,
                 placeholder="any",
                 key=f"kernels.size.{view.name}.{size.name}",
@@ -95,8 +91,8 @@ def _export(view: KernelView) -> None:
     with st.container(horizontal=True, gap="xsmall"):
         texts = (("TIR", view.tir, "py"), ("LLVM IR", view.optimised, "ll"), ("Assembly", view.assembly, "s"))
         for title, text, ending in texts:
-            name = f"{view.name}.{ending}"
-            st.download_button(title, text.text, name, key=f"kernels.export.{ending}", on_click="ignore")
+            name = f"{file_name(view.name)}.{ending}"
+            st.download_button(literal(title), text.text, name, key=f"kernels.export.{ending}", on_click="ignore")
 
 
 def _explain() -> None:
@@ -107,7 +103,7 @@ def _explain() -> None:
 
 def _asked(program: Program) -> KernelView | Failure:
     """Ask for the chosen kernel, or for the first one if the program has no such kernel or sizes."""
-    view = ask(KernelOf(program, selection().kernel, _sizes()))
+    view = ask(KernelOf(program, selection().kernel, sizes_of(selection().sizes)))
     if isinstance(view, Failure) and any(item.code == _NONE for item in view.problems):
         view = ask(KernelOf(program))
     return view
