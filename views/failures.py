@@ -3,6 +3,7 @@
 import streamlit as st
 
 from relax_core.engine.protocol import Failure
+from relax_core.present.escape import badge, bold, bullets, literal, prose, sentence
 from relax_core.present.models import Problem
 from views import SOURCE
 from views.connection import program_of, run_again, samples
@@ -18,9 +19,9 @@ def show_failure(failure: Failure) -> None:
     with st.container(key="failure", gap="small"):
         match failure.problems:
             case (Problem(code=code, message=message, hint=hint),) if code == _NOTHING_TO_RUN:
-                st.info(f"**{failure.title}.** {message}: {hint}.")
+                st.info(sentence(failure.title, f"{message}: {hint}."))
             case ():
-                st.error(f"**{failure.title}.** {failure.message}")
+                st.error(sentence(failure.title, failure.message))
             case problems:
                 _show_problems(failure.title, problems)
         if failure.kind == "diagnosed":
@@ -41,43 +42,43 @@ def show_offer(page: str, title: str, text: str, paths: tuple[str, ...]) -> None
     """Say why a page has nothing to show for this module, and offer samples for which it has."""
     known = samples()
     with st.container(key="offer", gap="small", horizontal_alignment="center"):
-        st.markdown(f"**{title}**", text_alignment="center")
-        st.markdown(text, text_alignment="center")
+        st.markdown(bold(title), text_alignment="center")
+        st.markdown(prose(text), text_alignment="center")
         with st.container(horizontal=True, horizontal_alignment="center", gap="xsmall"):
             for path in paths:
                 if path in known:
-                    st.button(known[path].title, key=f"{page}.open.{path}", on_click=open_sample, args=(path,))
+                    st.button(literal(known[path].title), key=f"{page}.open.{path}", on_click=open_sample, args=(path,))
 
 
 def _show_problems(title: str, problems: tuple[Problem, ...]) -> None:
     errors = tuple(problem for problem in problems if problem.severity == "error") or problems
     where = "the pipeline" if errors[0].excerpt else selection().sample.rsplit("/", 1)[-1]
     count = f"{len(errors)} problem{'' if len(errors) == 1 else 's'} in {where}"
-    st.error(f"**{title}.** {count}")
+    st.error(sentence(title, count))
     lines = program_of(selection()).text.split("\n")
     for number, problem in enumerate(errors[:_SHOWN]):
         _show_problem(number, problem, lines)
     if len(errors) > _SHOWN:
-        st.caption(f"{len(errors) - _SHOWN} more are listed below the text.")
+        st.caption(literal(f"{len(errors) - _SHOWN} more are listed below the text."))
 
 
 def _show_problem(number: int, problem: Problem, lines: list[str]) -> None:
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        st.badge(problem.code, color="red")
-        st.markdown(problem.message, width="content")
+        st.markdown(badge(problem.code, "red"), width="content")
+        st.markdown(prose(problem.message), width="content")
         is_placed = 0 < problem.line <= len(lines) and not problem.excerpt
-        label = f"Go to line {problem.line}"
+        label = literal(f"Go to line {problem.line}")
         if is_placed and st.button(label, key=f"failure.line.{number}", type="tertiary"):
             go_to_line(problem.line)
             st.switch_page(SOURCE)
     if is_placed or problem.excerpt:
         st.code(_excerpt(problem, problem.excerpt or lines[problem.line - 1]), language=None)
     if problem.hint:
-        st.markdown(f"Hint: {problem.hint}")
+        st.markdown(prose(f"Hint: {problem.hint}"))
     if problem.related:
-        st.markdown("\n".join(f"- line {place.line}: {place.message}" for place in problem.related))
+        st.markdown(bullets(f"line {place.line}: {place.message}" for place in problem.related))
     if problem.explanation:
-        st.caption(problem.explanation)
+        st.caption(prose(problem.explanation))
 
 
 def _excerpt(problem: Problem, text: str) -> str:

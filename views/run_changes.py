@@ -11,6 +11,7 @@ import streamlit as st
 from relax_core.engine.debug.requests import CompareValuesOf
 from relax_core.engine.program import ChangeAt
 from relax_core.engine.protocol import Failure, RunOf
+from relax_core.present.escape import literal
 from relax_core.present.models import Problem
 from views.connection import ask
 from views.run_forms import show_comparison
@@ -68,7 +69,7 @@ def changes_form() -> None:
     if not changes:
         return
     count = f"{len(changes)} value{'' if len(changes) == 1 else 's'}"
-    with st.popover(f"Changed: {count}{' (not shown)' if current.unchanged else ''}"):
+    with st.popover(literal(f"Changed: {count}{' (not shown)' if current.unchanged else ''}")):
         for number, change in enumerate(changes):
             with st.container(horizontal=True, vertical_alignment="center", gap="small"):
                 where = " in place" if change.is_in_place else ""

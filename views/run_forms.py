@@ -10,6 +10,7 @@ from relax_core.engine.debug.replies import ValuesCompared
 from relax_core.engine.debug.requests import CompareArchiveOf, CompareValuesOf, DumpOf, ProfileOf
 from relax_core.engine.protocol import Failure, SourceView
 from relax_core.jit.options import MODES
+from relax_core.present.escape import file_name, literal, sentence
 from relax_core.present.origin_models import spans
 from relax_core.present.run_models import Run
 from views.connection import ask, inputs_of, keep_inputs, mode_of, sizes_of, waiting_in
@@ -21,7 +22,7 @@ def inputs_form(source: SourceView) -> None:
     """Choose the function that runs and its inputs: made up from a seed and sizes, or a file."""
     current = selection()
     archive = inputs_of(current)
-    with st.popover("Inputs: file" if archive else f"Inputs: seed {current.seed}"):
+    with st.popover("Inputs: file" if archive else literal(f"Inputs: seed {current.seed}")):
         if archive:
             st.caption("The inputs are those of the file; an address does not hold them.")
             st.button("Made-up inputs", key="run.made_up", on_click=keep_inputs, args=(b"",))
@@ -55,7 +56,7 @@ def _made_up(source: SourceView) -> None:
         return
     with st.container(horizontal=True, gap="xsmall"):
         chosen = tuple(
-            (name, int(st.number_input(f"Size of {name}", min_value=0, value=size, key=f"run.size.{name}.{size}")))
+            (name, int(st.number_input(literal(f"Size of {name}"), min_value=0, value=size, key=_key(name, size))))
             for name, size in source.sizes
         )
     if chosen != source.sizes:
@@ -64,11 +65,15 @@ def _made_up(source: SourceView) -> None:
         st.rerun()
 
 
+def _key(name: str, size: int) -> str:
+    return f"run.size.{name}.{size}"
+
+
 def options_form() -> None:
     """Choose how kernels round and what they find."""
     current = selection()
     mode = mode_of(current)
-    with st.popover(f"Arithmetic: {mode}"):
+    with st.popover(literal(f"Arithmetic: {mode}")):
         chosen = st.segmented_control("How kernels round", MODES, default=mode, key="run.mode") or mode
         finds = st.toggle("Stop at an element that nothing wrote", value=bool(current.unwritten), key="run.unwritten")
     if chosen != mode or finds != bool(current.unwritten):
@@ -86,8 +91,10 @@ def values_form(run: Run) -> None:
             if isinstance(reply, Failure):
                 say(reply)
             else:
-                label = f"Download {reply.count:,} values"
-                st.download_button(label, reply.archive, file_name=f"{name}.npz", key="run.dump", on_click="ignore")
+                label = literal(f"Download {reply.count:,} values")
+                st.download_button(
+                    label, reply.archive, file_name=f"{file_name(name)}.npz", key="run.dump", on_click="ignore"
+                )
         _offer_comparison()
 
 
@@ -121,7 +128,8 @@ def show_comparison(found: ValuesCompared | Failure) -> None:
     both = [row for row in found.rows if row.verdict not in ("missing", "added")]
     apart = [row for row in both if row.verdict != "equal"]
     only = len(found.rows) - len(both)
-    st.write(f"{len(both) - len(apart)} of {len(both)} values are equal bit by bit; {only} are in one of both only.")
+    counts = f"{len(both) - len(apart)} of {len(both)} values are equal bit by bit; {only} are in one of both only."
+    st.markdown(literal(counts))
     if apart:
         _table([{"binding": row.name, "line": row.line, "": row.verdict, "difference": row.words} for row in apart])
 
@@ -129,7 +137,7 @@ def show_comparison(found: ValuesCompared | Failure) -> None:
 def say(failure: Failure) -> None:
     """Say why there is no answer."""
     first = failure.problems[0].message if failure.problems else failure.message
-    st.info(f"**{failure.title}.** {first}")
+    st.info(sentence(failure.title, first))
 
 
 @st.dialog("Profile", width="large")
@@ -142,7 +150,8 @@ def _show_profile() -> None:
     if found.rendered:
         st.code(found.rendered, language=None)
     runs = f"median of {found.rounds} run{'' if found.rounds == 1 else 's'}"
-    st.caption(f"{found.seconds * 1e6:,.1f} µs in all, {runs}, instruction by instruction in the machine that steps.")
+    words = f"{found.seconds * 1e6:,.1f} µs in all, {runs}, instruction by instruction in the machine that steps."
+    st.caption(literal(words))
     rows = [
         {"line": item.line, "with": spans(item.others), "share": item.share, "µs": item.seconds * 1e6}
         | {"runs": item.calls, "text": item.text, "mostly": item.what}

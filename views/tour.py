@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import streamlit as st
 
+from relax_core.present.escape import literal, prose
 from views import DEVICES, KERNELS, LEARN, PAGES, PARTITION, PASSES, RUN
 from views.state import Selection, is_first_visit, show
 
@@ -153,7 +154,7 @@ def offer() -> bool:
 
 def go(system: System, stop: Stop, key: str) -> None:
     """Offer a stop as a button that opens it on its page."""
-    if st.button(stop.title, key=key, help=f"{system.name}: {stop.seen}"):
+    if st.button(literal(stop.title), key=key, help=prose(f"{system.name}: {stop.seen}")):
         show(stop.screen)
         st.switch_page(system.page)
 

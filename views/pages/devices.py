@@ -6,6 +6,7 @@ import streamlit as st
 
 from relax_core.engine.protocol import DevicesOf, Failure, GraphOf, Open, Program, SourceView, WhyDeviceOf
 from relax_core.present.device_models import DeviceOptions, DevicesView, VisitsName, WhyDevice
+from relax_core.present.escape import file_name
 from relax_core.present.models import Graph
 from relax_core.present.target_marks import NONE, category_of
 from views.connection import ask, program_of
@@ -103,7 +104,7 @@ def _choose_options() -> None:
 
 
 def _export(view: DevicesView, name: str) -> None:
-    stem = name.rpartition(".")[0] or "module"
+    stem = file_name(name.rpartition(".")[0])
     st.caption("The report of devices")
     text = view.report.to_text()
     with st.container(height=240, border=False):

@@ -3,6 +3,7 @@
 import streamlit as st
 
 from relax_core.engine.protocol import Failure, Open
+from relax_core.present.escape import literal, prose
 from views.connection import ask, program_of, samples
 from views.frame import bar, page, status_line
 from views.state import selection
@@ -17,18 +18,18 @@ _INTRODUCTION = (
 def _show(system: System) -> None:
     left, right = st.columns([3, 10], gap="medium")
     with left:
-        st.markdown(f"**{system.name}**  \n:small[{system.question}]")
+        st.markdown(f"**{literal(system.name)}**  \n:small[{literal(system.question)}]")
     with right, st.container(key=f"learn.{system.name}"):
         for number, stop in enumerate(system.stops):
             key = f"learn.{system.name}.{number}"
             with st.container(horizontal=True, vertical_alignment="center", key=f"{key}.row"):
                 go(system, stop, key)
-                st.markdown(stop.seen)
+                st.markdown(prose(stop.seen))
 
 
 with page():
     with bar():
-        st.caption(f"{len(samples()):,} programs in the box at the left", width="content")
+        st.caption(literal(f"{len(samples()):,} programs in the box at the left"), width="content")
     with st.container(key="learn", gap="medium"):
         st.markdown(_INTRODUCTION)
         for system in SYSTEMS:

@@ -4,6 +4,7 @@ import msgspec
 import streamlit as st
 
 from relax_core.engine.protocol import Failure, GraphOf, Open, PartitionOf, Program, SourceView
+from relax_core.present.escape import file_name
 from relax_core.present.models import Graph, Problem
 from relax_core.present.partition_models import LETS, Lets, PartitionView
 from views import SOURCE
@@ -155,7 +156,7 @@ def _upload() -> None:
 
 
 def _export(view: PartitionView, name: str) -> None:
-    stem = name.rpartition(".")[0] or "module"
+    stem = file_name(name.rpartition(".")[0])
     st.caption("The report of regions")
     with st.container(height=240, border=False):
         st.code(view.markdown, language="markdown", wrap_lines=True)

@@ -10,6 +10,7 @@ from streamlit.delta_generator import DeltaGenerator
 from relax_core.engine.debug.replies import Bisection, ValueRow
 from relax_core.engine.debug.requests import BisectOf, CompareValuesOf
 from relax_core.engine.protocol import CompareGraph, Failure, Open, PipelineOf, StageOf, StageView
+from relax_core.present.escape import file_name, literal
 from relax_core.present.models import Pipeline
 from views.connection import ask, program_of, run_again
 from views.exports import stages_csv
@@ -122,7 +123,7 @@ def _show_results(found: Bisection | Failure | None) -> None:
         case Failure():
             chip(f"no results: {found.problems[0].code if found.problems else found.title}", "orange")
         case Bisection(stages=stages) if (at := found.first_different) >= 0:
-            label = f":red[✕ {stages[at].name} changes the result]"
+            label = f":red[{literal(f'✕ {stages[at].name} changes the result')}]"
             st.button(label, key="passes.culprit", type="tertiary", on_click=_show_culprit, args=(at,))
         case Bisection(stages=stages):
             ran = sum(stage.verdict != "not run" for stage in stages)
@@ -138,12 +139,13 @@ def _show_culprit(stage: int) -> None:
 
 def _export(pipeline: Pipeline, view: StageView) -> None:
     """Offer the text after the pass that is shown, and the list of passes."""
-    stem = selection().sample.rsplit("/", 1)[-1].partition(".")[0] or "module"
+    stem = file_name(selection().sample.rsplit("/", 1)[-1].partition(".")[0])
     name = view.detail.name.partition("(")[0]
     with st.container(horizontal=True, gap="xsmall"):
         text, stages = view.after.text, stages_csv(pipeline)
         ending = "relay" if view.after.language == "relay" else "py"
-        st.download_button(f"Text after {name}", text, f"{stem}.{name}.{ending}", key="passes.text", on_click="ignore")
+        label, file = literal(f"Text after {name}"), f"{stem}.{file_name(name)}.{ending}"
+        st.download_button(label, text, file, key="passes.text", on_click="ignore")
         st.download_button("Passes as CSV", stages, f"{stem}.passes.csv", key="passes.csv", on_click="ignore")
 
 

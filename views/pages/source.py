@@ -7,6 +7,7 @@ from typing import Literal, NamedTuple
 import streamlit as st
 
 from relax_core.engine.protocol import Ast, Failure, GraphOf, Open, RestoreLayout, Script, SourceView
+from relax_core.present.escape import bullets, file_name, sentence
 from relax_core.present.models import Code, Graph
 from views import PASSES, RUN
 from views.connection import ask, program_of, waiting_in
@@ -75,9 +76,9 @@ def _offer_layout(text: str) -> None:
         show_failure(reply)
         return
     if reply.text == text:
-        st.write("The layout is whole: nothing to restore.")
+        st.markdown("The layout is whole: nothing to restore.")
         return
-    st.markdown("\n".join(f"- {change}" for change in reply.changes))
+    st.markdown(bullets(reply.changes))
     st.code(reply.text, language="python", height=360)
     if st.button("Use this text", type="primary", key="source.use"):
         open_text(reply.text)
@@ -103,10 +104,10 @@ def _offer_printing(view: SourceView) -> None:
         target = targets[chosen]
         reply = ask(Script(program_of(selection()), target.dialect, target.spelling, tvm=target.tvm))
         if isinstance(reply, Failure):
-            st.info(f"**{reply.title}.** {reply.message}")
+            st.info(sentence(reply.title, reply.message))
             return
         st.code(reply.text, language="python" if target.suffix == ".py" else None, height=360)
-        name = f"{view.module or 'module'}{target.suffix}"
+        name = f"{file_name(view.module)}{target.suffix}"
         with st.container(horizontal=True, gap="xsmall"):
             st.button("Use this text", type="primary", key="source.print.use", on_click=_use, args=(reply.text,))
             st.download_button("Download", reply.text, file_name=name, key="source.print.save", on_click="ignore")
@@ -119,7 +120,7 @@ def _run_command(text: str) -> None:
         case "format":
             reply = ask(Script(program_of(selection())))
             if isinstance(reply, Failure):
-                st.toast(f"{reply.title}. {reply.message}")
+                st.toast(sentence(reply.title, reply.message))
             else:
                 open_text(reply.text)
                 st.rerun()
