@@ -1,15 +1,27 @@
-"""The app: `streamlit run app.py`."""
+"""The app: `streamlit run app.py`.
+
+The server is started by this file, which adds headers to Streamlit's answers; after that it is the script that runs
+for each visitor.
+"""
 
 from pathlib import Path
 
 import streamlit as st
+from starlette.middleware import Middleware
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 
+# Loaded before anybody comes: scripts of two visitors that load it at once would each see half of it.
+import relax_core  # noqa: F401
 from views import PAGES
+from views.headers import Headers
 
 ROOT = Path(__file__).parent
 LOGO = ROOT / "views" / "logo.svg"
 
-st.set_page_config(page_title="RelaxScope", page_icon=str(LOGO), layout="wide", initial_sidebar_state="collapsed")
-st.logo(str(LOGO), size="medium")
-pages = [st.Page(ROOT / file, title=title, default=file == PAGES[0][0]) for file, title in PAGES]
-st.navigation(pages, position="top").run()
+if get_script_run_ctx(suppress_warning=True) is None:
+    app = st.App(__file__, middleware=[Middleware(Headers)])
+else:
+    st.set_page_config(page_title="RelaxScope", page_icon=str(LOGO), layout="wide", initial_sidebar_state="collapsed")
+    st.logo(str(LOGO), size="medium")
+    pages = [st.Page(ROOT / file, title=title, default=file == PAGES[0][0]) for file, title in PAGES]
+    st.navigation(pages, position="top").run()
