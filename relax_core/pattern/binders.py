@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from relax_core.ir.expr import Constant, Function, GlobalVar, Op, Var
+from relax_core.ir.expr import Constant, Function, GlobalVar, MatchCast, Op, Var, VarBinding
 from relax_core.ir.node import Node, children, postorder
 from relax_core.ir.relay import Let, PatternVar
 
@@ -12,7 +12,7 @@ def bound_by(node: Node) -> tuple[Var, ...]:
     match node:
         case Function(params=params):
             return params
-        case Let(var=var) | PatternVar(var=var):
+        case Let(var=var) | PatternVar(var=var) | VarBinding(var=var) | MatchCast(var=var):
             return (var,)
         case _:
             return ()

@@ -13,6 +13,7 @@ from relax_core.ir.relay import Let, PatternVar
 from relax_core.ir.slots import set_by_slots
 from relax_core.ir.values import value_parts
 from relax_core.pattern.binders import bound_by, bound_inside
+from relax_core.pattern.cuts import Cuts, is_unit
 from relax_core.pattern.facts import Facts, operator_name
 from relax_core.pattern.matcher import Match, match
 from relax_core.pattern.nodes import (
@@ -32,9 +33,10 @@ from relax_core.pattern.nodes import (
     subpatterns,
 )
 from relax_core.pattern.variants import root_operators
+from relax_core.pattern.work import Work
 
 Check = Callable[[Match], bool]
-Obstacle = Literal["overlap", "inner use", "predicate"]
+Obstacle = Literal["overlap", "inner use", "predicate", "nothing inside", "capture", "branch", "effect"]
 Order = dict[Expr, tuple[Node, ...]]
 """The expressions of a function but its operators, inputs first, each with its value parts."""
 
@@ -44,7 +46,8 @@ Order = dict[Expr, tuple[Node, ...]]
 class Group:
     """A match that can be cut out: `args` come in, `members` with the root go.
 
-    `number` counts the groups from the function's result backwards.
+    `number` counts the groups from the function's result backwards. A match that describes its root only from the
+    outside, such as one of `is_var()` or `wildcard().has_dtype("float32")`, has neither `args` nor `members`.
     """
 
     number: int
@@ -86,38 +89,67 @@ def accept(_: Match) -> bool:
     return True
 
 
-def group(pattern: Pattern, root: Expr, facts: Facts, check: Check = accept, *, skips_closed: bool = False) -> Grouping:
+def group(
+    pattern: Pattern, root: Expr, facts: Facts, check: Check = accept, *, into_functions: bool = False
+) -> Grouping:
     """Group the matches of `pattern` below `root`, from the result backwards; they do not overlap.
 
     A match is refused if it shares a node with a group, if a node inside it is used outside, or if `check` says so.
     A use outside is none if all of it flows back into the match: then what is used is computed twice.
-    With `skips_closed` composite and external functions are not looked into. Complexity: linear in the nodes, times the
-    size of the pattern.
+
+    With `into_functions` each group is to become a function that is called in its place. Then `root` and composite and
+    external functions are units that are neither matched nor looked into. A match is refused, too, if nothing in it is
+    computed, which is so of a function literal that is not called, or if the call would not give the same value
+    (`relax_core/pattern/cuts.py`).
+
+    Complexity: linear in the nodes, times the size of the pattern.
+
+    Raises:
+        CompileError: PT006 or PT007, as `match` does.
     """
-    nodes = open_values(root).items() if skips_closed else ((node, value_parts(node)) for node in postorder(root))
+    nodes = open_values(root).items() if into_functions else ((node, value_parts(node)) for node in postorder(root))
     order: Order = {node: parts for node, parts in nodes if isinstance(node, Expr) and type(node) is not Op}
-    uses = _Uses(order)
-    leaves = tuple(filter(_takes_inputs, subpatterns(pattern)))
-    fixed = tuple(filter(_is_taken_in, subpatterns(pattern)))
-    taken: set[Node] = set()
-    groups: list[Group] = []
-    refusals: list[Refusal] = []
+    seeker = _Seeker(pattern, _Uses(order), check, Cuts(root, order) if into_functions else None)
+    work = Work()
     for node in _candidates(order, root_operators(pattern), facts):
-        if node in taken or node in facts.value_of:
+        if node in seeker.taken or node in facts.value_of or (into_functions and is_unit(node, root)):
             continue
-        found = match(pattern, node, facts)
-        if found is None:
-            continue
+        found = match(pattern, node, facts, work)
+        if found is not None:
+            seeker.add(found)
+    return Grouping(tuple(seeker.groups), tuple(seeker.refusals))
+
+
+class _Seeker:
+    """Collects the matches of a pattern in a function as groups and refusals; `taken` are the members of groups."""
+
+    def __init__(self, pattern: Pattern, uses: "_Uses", check: Check, cuts: Cuts | None) -> None:
+        self.groups: list[Group] = []
+        self.refusals: list[Refusal] = []
+        self.taken: set[Node] = set()
+        self._leaves = tuple(filter(_takes_inputs, subpatterns(pattern)))
+        self._fixed = tuple(filter(_is_taken_in, subpatterns(pattern)))
+        self._uses = uses
+        self._check = check
+        self._cuts = cuts
+
+    def add(self, found: Match) -> None:
+        """Make a group of a match, or refuse it."""
         extent = _extent(found)
-        refusal = _refusal(found, extent, taken, uses)
-        if refusal is None and not check(found):
-            refusal = Refusal(found, "predicate", node)
+        refusal = _refusal(found, extent, self.taken, self._uses)
+        if refusal is None and self._cuts is not None and (not extent.parts_of or isinstance(found.root, Function)):
+            refusal = Refusal(found, "nothing inside", found.root)
+        if refusal is None and not self._check(found):
+            refusal = Refusal(found, "predicate", found.root)
+        args = _inputs(found, self._leaves, self._fixed, extent) if refusal is None and extent.parts_of else ()
+        if refusal is None and self._cuts is not None:
+            obstacle = self._cuts.obstacle(extent.parts_of, args, lambda node: bool(self._uses.outside(node, extent)))
+            refusal = None if obstacle is None else Refusal(found, *obstacle)
         if refusal is not None:
-            refusals.append(refusal)
-            continue
-        groups.append(Group(len(groups), found, _inputs(found, leaves, fixed, extent), extent.members))
-        taken.update(extent.parts_of)
-    return Grouping(tuple(groups), tuple(refusals))
+            self.refusals.append(refusal)
+            return
+        self.groups.append(Group(len(self.groups), found, args, extent.members))
+        self.taken.update(extent.parts_of)
 
 
 def _candidates(order: Order, roots: frozenset[str] | None, facts: Facts) -> Iterator[Expr]:
@@ -178,6 +210,7 @@ def _users(order: Order) -> dict[Node, list[Expr]]:
 _PLACES = frozenset((WildcardPattern, VarPattern, ConstantPattern, ExprPattern))
 _NAMED = frozenset((Op, Function))
 _SHARED = frozenset((Function, Constant, GlobalVar, Var, DataflowVar))
+_HELD = (Constant, GlobalVar)
 _REPEATABLE = (Tuple, TupleGetItem, Constant)
 _FIXED = frozenset((ConstantPattern, ExprPattern))
 _FEW = 64
@@ -248,8 +281,8 @@ def _takes_inputs(part: Pattern) -> bool:
 
 
 def _is_taken_in(part: Pattern) -> bool:
-    """Tell whether what `part` matches belongs to the group and flows in from nowhere; operators never do."""
-    return isinstance(part, ConstantPattern) or (isinstance(part, ExprPattern) and not isinstance(part.expr, Op))
+    """Tell whether what `part` matches, a literal or a global, belongs to the group and flows in from nowhere."""
+    return isinstance(part, ConstantPattern) or (isinstance(part, ExprPattern) and isinstance(part.expr, _HELD))
 
 
 def _inputs(found: Match, leaves: tuple[Pattern, ...], fixed: tuple[Pattern, ...], extent: _Extent) -> tuple[Expr, ...]:

@@ -2,6 +2,8 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import partial
+from itertools import islice
 from types import MappingProxyType
 from typing import Any, TypeAlias, assert_never, cast
 
@@ -35,6 +37,7 @@ from relax_core.pattern.nodes import (
 )
 from relax_core.pattern.paths import candidates, nodes_between
 from relax_core.pattern.variants import COMMUTATIVE, regrouped
+from relax_core.pattern.work import Noted, Work, too_deep
 
 NO_FACTS = Facts()
 NO_ANSWERS: "Mapping[Question, Match | Miss]" = MappingProxyType({})
@@ -77,29 +80,36 @@ class Miss:
     trail: tuple[Pattern, ...]
 
 
-def match(pattern: Pattern, expr: Expr, facts: Facts = NO_FACTS) -> Match | None:
-    """Return how `pattern` fits `expr`, `None` if it does not."""
-    found = try_match(pattern, expr, facts)
+def match(pattern: Pattern, expr: Expr, facts: Facts = NO_FACTS, work: Work | None = None) -> Match | None:
+    """Return how `pattern` fits `expr`, `None` if it does not. Raises what `try_match` does."""
+    found = try_match(pattern, expr, facts, work)
     return found if isinstance(found, Match) else None
 
 
-def explain(pattern: Pattern, expr: Expr, facts: Facts = NO_FACTS) -> Miss | None:
-    """Return why `pattern` does not fit `expr`, `None` if it does."""
-    found = try_match(pattern, expr, facts)
+def explain(pattern: Pattern, expr: Expr, facts: Facts = NO_FACTS, work: Work | None = None) -> Miss | None:
+    """Return why `pattern` does not fit `expr`, `None` if it does. Raises what `try_match` does."""
+    found = try_match(pattern, expr, facts, work)
     return found if isinstance(found, Miss) else None
 
 
-def try_match(pattern: Pattern, expr: Expr, facts: Facts = NO_FACTS) -> Match | Miss:
+def try_match(pattern: Pattern, expr: Expr, facts: Facts = NO_FACTS, work: Work | None = None) -> Match | Miss:
     """Match `pattern` against `expr`.
 
     An operator's arguments are those of its schema that are values; `add` and `multiply` match either order, and
-    products and quotients either grouping.
+    products and quotients either grouping. `work` is the budget of the search that this is a part of; matching one
+    expression has a whole one.
+
+    Raises:
+        CompileError: PT006 if it takes too many steps, PT007 if the pattern is nested too deeply.
     """
-    attempt = _Attempt(facts)
+    work = work or Work()
+    attempt = _Attempt(facts, work)
     try:
         return attempt.outcome(pattern, expr)
     except _AskedError:
-        return _by_levels(pattern, expr, facts)
+        return _by_levels(pattern, expr, facts, work)
+    except RecursionError:
+        too_deep(pattern)
 
 
 Question: TypeAlias = tuple[Pattern, Expr]
@@ -113,7 +123,7 @@ class _AskedError(Exception):
         self.question = question
 
 
-def _by_levels(pattern: Pattern, expr: Expr, facts: Facts) -> Match | Miss:
+def _by_levels(pattern: Pattern, expr: Expr, facts: Facts, work: Work) -> Match | Miss:
     """Match a pattern that holds itself: each question that an attempt asks is answered before the attempt is repeated.
 
     So the recursion is never as deep as the chain that is matched.
@@ -124,9 +134,11 @@ def _by_levels(pattern: Pattern, expr: Expr, facts: Facts) -> Match | Miss:
     open_ = set(asked)
     while True:
         question = asked[-1]
-        attempt = _Attempt(facts, answers)
+        attempt = _Attempt(facts, work, answers)
         try:
             found = attempt.outcome(*question)
+        except RecursionError:
+            too_deep(pattern)
         except _AskedError as error:
             part, node = error.question
             if error.question in open_:
@@ -158,14 +170,19 @@ def _with_levels(outer: Match, inner_of: Mapping[Match, tuple[Match, ...]]) -> M
     return replace(outer, path_nodes=tuple(nodes))
 
 
+_PLAIN_STEPS = 2000
+"""After so many steps an attempt remembers what came of parts: most attempts take fewer, and do without."""
+
+
 class _Attempt:
     """One attempt: what has matched so far, in order, and the miss that came furthest.
 
     The recursion is as deep as the pattern, never as the program.
     """
 
-    def __init__(self, facts: Facts, answers: "Mapping[Question, Match | Miss]" = NO_ANSWERS) -> None:
+    def __init__(self, facts: Facts, work: Work, answers: "Mapping[Question, Match | Miss]" = NO_ANSWERS) -> None:
         self.facts = facts
+        self.work = work
         self.answers = answers
         self.inner: dict[Match, None] = {}
         self.node_of: dict[Pattern, Expr] = {}
@@ -173,10 +190,14 @@ class _Attempt:
         self.miss: Miss | None = None
         self._trail: list[Pattern] = []
         self._looks_through = bool(facts.value_of) or facts.is_annotated
+        self._noted: dict[Question, Noted | None] = {}
+        self._steps = 0
 
     def outcome(self, pattern: Pattern, expr: Expr) -> Match | Miss:
         """Return what comes of the attempt."""
-        if self.visit(pattern, expr):
+        is_match = self.visit(pattern, expr)
+        self.work.spend(self._steps, pattern)
+        if is_match:
             return Match(pattern, expr, MappingProxyType(self.node_of), tuple(self.path_nodes), self.facts.types)
         assert self.miss is not None, "a failed attempt knows why"
         return self.miss
@@ -187,20 +208,56 @@ class _Attempt:
         if known is None and _fits_at_once(pattern, expr):
             self.node_of[pattern] = expr
             return True
-        self._trail.append(pattern)
+        self._steps += 1
+        if self._steps > _PLAIN_STEPS:
+            self._steps = 0
+            self.work.spend(_PLAIN_STEPS, pattern)
+            self.work.is_long = True
         if known is not None:
+            self._trail.append(pattern)
             is_match = is_same(known, expr) or self._fail(pattern, expr, "this part matched another expression before")
+            self._trail.pop()
+            return is_match
+        return self._remembered(pattern, expr) if self.work.is_long else self._visit(pattern, expr)
+
+    def _visit(self, pattern: Pattern, expr: Expr) -> bool:
+        """Match a part that has matched nothing so far."""
+        self._trail.append(pattern)
+        noted, walked, levels = len(self.node_of), len(self.path_nodes), len(self.inner)
+        value = self._value(pattern, expr) if self._looks_through else expr
+        is_match = self._match(cast("AnyPattern", pattern), value)
+        if is_match:
+            self.node_of[pattern] = expr
         else:
-            noted, walked, levels = len(self.node_of), len(self.path_nodes), len(self.inner)
-            value = self._value(pattern, expr) if self._looks_through else expr
-            is_match = self._match(cast("AnyPattern", pattern), value)
-            if is_match:
-                self.node_of[pattern] = expr
-            else:
-                _forget(self.node_of, noted)
-                _forget(self.path_nodes, walked)
-                _forget(self.inner, levels)
+            _forget(self.node_of, noted)
+            _forget(self.path_nodes, walked)
+            _forget(self.inner, levels)
         self._trail.pop()
+        return is_match
+
+    def _remembered(self, pattern: Pattern, expr: Expr) -> bool:
+        """Match a part as it came out before, if nothing in it has matched anything yet: then it comes out alike."""
+        inside = self.work.inside(pattern)
+        if not self.node_of.keys().isdisjoint(inside.parts):
+            return self._visit(pattern, expr)
+        question = (pattern, expr)
+        if question in self.work.missed:
+            return self._fail(pattern, expr, "does not match")
+        if question in self._noted:
+            before = self._noted[question]
+            if before is not None:
+                self._steps += len(before)
+                self.node_of.update(before)
+            return before is not None
+        noted = len(self.node_of)
+        is_match = self._visit(pattern, expr)
+        if is_match and inside.notes_parts:
+            self._noted[question] = tuple(islice(self.node_of.items(), noted, None))
+            self._steps += len(self.node_of)
+        elif not is_match and inside.recurs:
+            self.work.missed.add(question)
+        elif not is_match:
+            self._noted[question] = None
         return is_match
 
     def _value(self, pattern: Pattern, expr: Expr) -> Expr:
@@ -325,10 +382,11 @@ class _Attempt:
         if not self.visit(pattern.child, expr):
             return False
         miss = self.miss
-        for parent in candidates(expr, lambda node: self._fits_alone(pattern.path, node)):
+        fits = partial(self._fits_alone, pattern.path)
+        for parent in candidates(expr, fits):
             noted = len(self.node_of)
             if self.visit(pattern.parent, parent):
-                between = nodes_between(expr, parent, lambda node: self._fits_alone(pattern.path, node))
+                between = nodes_between(expr, parent, fits)
                 if between is not None:
                     self.path_nodes.update(dict.fromkeys(between))
                     return True
@@ -339,7 +397,12 @@ class _Attempt:
 
     def _fits_alone(self, pattern: Pattern, expr: Expr) -> bool:
         """Match a node of a path, which notes nothing: each node of it fits by itself."""
-        return isinstance(try_match(pattern, expr, self.facts), Match)
+        self.work.spend(1, pattern)
+        question = (pattern, expr)
+        found = self.work.fits.get(question)
+        if found is None:
+            found = self.work.fits[question] = isinstance(try_match(pattern, expr, self.facts, self.work), Match)
+        return found
 
     def _fail(self, pattern: Pattern, expr: Expr, reason: str) -> bool:
         """Note a miss if it came further than the one before; always false."""

@@ -3,14 +3,17 @@
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from types import MappingProxyType
-from typing import Any
+from typing import Any, cast
 
+from relax_core.diagnostics import CompileError, Diagnostic
 from relax_core.ir.attrs import AttrValue, attrs_of
 from relax_core.ir.expr import Call, Expr, Function, Var
 from relax_core.ir.node import Node
+from relax_core.ir.relay import Constructor, PatternConstructor
 from relax_core.ir.rewrite import RewriteLog
 from relax_core.ir.types import Type
-from relax_core.ir.values import rebuilt, value_parts, with_values
+from relax_core.ir.values import rebuilt, value_parts, with_parts, with_values
+from relax_core.pattern.binders import bound_by
 from relax_core.pattern.groups import Group
 from relax_core.pattern.matcher import Match
 
@@ -54,6 +57,9 @@ def replace_matches(
         node_of = {part: _expr(copied.get(node, node)) for part, node in group.match.node_of.items()}
         after = replace(group.match, root=_expr(copied[group.root]), node_of=MappingProxyType(node_of))
         result = callback(after)
+        if not isinstance(cast("object", result), Expr | None):
+            message = f"a callback returns an expression or None, not {type(result).__name__}"
+            raise CompileError((Diagnostic("PT008", message, log.locate(group.root)),))
         return after.root if result is None else result
 
     return _expr(replace_groups(root, groups, make, log, "pattern")[root])
@@ -72,9 +78,11 @@ def replace_groups(
 ) -> Mapping[Node, Node]:
     """Return what becomes of `root` and the nodes below it: `make(group, value_of)` in the place of each group.
 
-    `value_of` are the inputs of the group as they become. Iterative, each node once.
+    `value_of` are the inputs of the group as they become; for a group without members, all that its match names. What
+    binds a variable, or takes a constructor apart, keeps it; only the uses are replaced. Iterative, each node once.
     """
     group_of: Mapping[Node, Group] = {item.root: item for item in groups}
+    has_names = any(isinstance(item.root, Var | Constructor) for item in groups)
     new_of: dict[Node, Any] = {}
     olds: list[Node] = []
     news: list[Node] = []
@@ -86,8 +94,16 @@ def replace_groups(
         node = stack.pop()
         if node is None:
             node, parts, group = waiting.pop()
-            if group is None:
-                new_of[node] = new = rebuilt(node, parts, new_of)
+            if group is None or not group.members:
+                new = _with_names(node, parts, new_of) if has_names else rebuilt(node, parts, new_of)
+                if group is not None:
+                    known = {item: new_of[item] for item in group.match.node_of.values() if item in new_of}
+                    made = make(group, {**known, group.root: _expr(new)})
+                    if made is not new:
+                        log.replace(node, made, rule, known=(new, *known.values()))
+                    new_of[node] = made
+                    continue
+                new_of[node] = new
                 olds.append(node)
                 news.append(new)
             else:
@@ -97,11 +113,17 @@ def replace_groups(
                     log.replace(node, new, rule, known=value_of.values())
         elif node not in new_of:
             group = group_of.get(node)
-            parts = value_parts(node) if group is None else group.args
+            parts = value_parts(node) if group is None or not group.members else group.args
             waiting.append((node, parts, group))
             stack.append(None)
             stack += parts[::-1]
     return new_of
+
+
+def _with_names(node: Node, parts: tuple[Node, ...], new_of: Mapping[Node, Any]) -> Node:
+    """Return `node` with what its parts have become, but for the variables and constructors that it names to bind."""
+    kept: tuple[Node, ...] = (node.constructor,) if isinstance(node, PatternConstructor) else bound_by(node)
+    return with_parts(node, parts, tuple([part if part in kept else new_of[part] for part in parts]))
 
 
 def _expr(node: Node) -> Expr:

@@ -17,6 +17,7 @@ from relax_core.pattern.groups import Check, group
 from relax_core.pattern.matcher import Match, match
 from relax_core.pattern.nodes import DataTypePattern, Pattern, ShapePattern, TypePattern, subpatterns
 from relax_core.pattern.replace import partition, replace_matches
+from relax_core.pattern.work import Work
 
 ROUND_LIMIT = 100
 
@@ -38,15 +39,19 @@ def facts_of(module: IRModule, *patterns: Pattern) -> Facts:
 
 def find(pattern: Pattern, module: IRModule) -> tuple[Match, ...]:
     """Return every match of `pattern` in the functions of `module`, inner ones first; they may overlap."""
-    facts = facts_of(module, pattern)
-    found = (match(pattern, node, facts) for node in _expressions(module) if not _stands_for(node, pattern, facts))
+    facts, work = facts_of(module, pattern), Work()
+    found = (
+        match(pattern, node, facts, work)
+        for node in _expressions(module)
+        if not _stands_for(node, pattern, facts, work)
+    )
     return tuple(item for item in found if item is not None)
 
 
-def _stands_for(node: Expr, pattern: Pattern, facts: Facts) -> bool:
+def _stands_for(node: Expr, pattern: Pattern, facts: Facts, work: Work) -> bool:
     """Tell whether `node` is a variable whose value is a match of its own."""
     value = facts.value(node) if isinstance(node, Var) else node
-    return value is not node and match(pattern, value, facts) is not None
+    return value is not node and match(pattern, value, facts, work) is not None
 
 
 def rewrite_matches(
@@ -91,10 +96,10 @@ def partition_matches(
     changed: list[Definition] = []
     for item in module.definitions:
         if isinstance(item.function, Function) and not is_closed(item.function):
-            groups = group(pattern, item.function, facts, check, skips_closed=True).groups
+            groups = group(pattern, item.function, facts, check, into_functions=True).groups
             after, _ = partition(item.function, groups, attrs, facts.types, log)
             if after is not item.function:
-                assert isinstance(after, Function), "a function stays a function"
+                assert isinstance(after, Function), "the function itself is no group"
                 changed.append(replace(item, function=after))
     return module.with_definitions(*changed) if changed else module
 
@@ -110,7 +115,10 @@ def _round(pattern: Pattern, callback: Callback, module: IRModule, log: RewriteL
             count += len(groups)
             after = replace_matches(item.function, groups, callback, log)
             if after is not item.function:
-                assert isinstance(after, Function), "a function stays a function"
+                if not isinstance(after, Function):
+                    message = f"the callback puts no function in the place of the function @{item.var.name}"
+                    hint = "let it return None for a match whose root is a function"
+                    raise CompileError((Diagnostic("PT009", message, item.function.span, hint),))
                 changed.append(replace(item, function=after))
     return (module.with_definitions(*changed) if changed else module), count
 

@@ -15,6 +15,7 @@ from relax_core.pattern.nodes import (
     Pattern,
     ShapePattern,
     TypePattern,
+    subpatterns,
 )
 
 COMMUTATIVE = frozenset(("add", "multiply"))
@@ -48,19 +49,23 @@ _REGROUPED_AS = MappingProxyType({"divide": "multiply", "multiply": "divide"})
 
 def root_operators(pattern: Pattern) -> frozenset[str] | None:
     """Return the operators whose calls `pattern` may match, other forms included; `None` if it may match any."""
-    match pattern:
-        case CallPattern(op=ExprPattern(expr=Op() as op)):
-            name = operator_name(op) or ""
-            return frozenset((name, _REGROUPED_AS.get(name, name)))
-        case AltPattern(options=options):
-            found = [root_operators(option) for option in options]
-            return None if None in found else frozenset[str]().union(*(item for item in found if item is not None))
-        case AttrPattern() | TypePattern() | DataTypePattern() | ShapePattern():
-            return root_operators(pattern.pattern)
-        case DominatorPattern(child=child):
-            return root_operators(child)
-        case _:
-            return None
+    known: dict[Pattern, frozenset[str] | None] = {}
+    # Parts come before what holds them.
+    for part in subpatterns(pattern):
+        match part:
+            case CallPattern(op=ExprPattern(expr=Op() as op)):
+                name = operator_name(op) or ""
+                known[part] = frozenset((name, _REGROUPED_AS.get(name, name)))
+            case AltPattern(options=options):
+                found = [known[option] for option in options]
+                known[part] = None if None in found else frozenset[str]().union(*(item or () for item in found))
+            case AttrPattern(pattern=inner) | TypePattern(pattern=inner):
+                known[part] = known[inner]
+            case DataTypePattern(pattern=inner) | ShapePattern(pattern=inner) | DominatorPattern(child=inner):
+                known[part] = known[inner]
+            case _:
+                known[part] = None
+    return known[pattern]
 
 
 def pattern_operator(pattern: Pattern) -> str | None:

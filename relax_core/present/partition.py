@@ -137,7 +137,7 @@ class _Finder:
         facts = facts_of(self.module, pattern)
         places: list[PatternMatch] = []
         for _, function in open_functions(self.module):
-            found = group(pattern, function, facts, check[0] if check else accept, skips_closed=True)
+            found = group(pattern, function, facts, check[0] if check else accept, into_functions=True)
             places += (self._fit(item.match, item.members) for item in reversed(found.groups))
             places += (self._refused(item) for item in reversed(found.refusals))
         count = sum(item.is_match for item in places)
@@ -157,6 +157,10 @@ class _Finder:
             "overlap": f"{node_name(item.node)} belongs to another match",
             "inner use": f"the value of {node_name(item.node)} is used outside of the match",
             "predicate": "the table's predicate refuses it",
+            "nothing inside": "there is no call, tuple or other computation in it to put into a function",
+            "capture": "its function would use a variable that is bound outside",
+            "branch": "a value that only a branch or a function inside it computes would be computed always",
+            "effect": "values with effects would be computed in another order",
         }
         ids = _ids((root, item.node, *item.because), self.id_of)
         return PatternMatch(False, node_name(root), "", "", words[item.obstacle], ids, self.line_of(root))

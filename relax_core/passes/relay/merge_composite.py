@@ -28,6 +28,10 @@ _REASONS: Mapping[Obstacle, str] = MappingProxyType(
         "overlap": "a part of it belongs to another composite",
         "inner use": "a value inside it is used outside",
         "predicate": "the table's predicate refuses it",
+        "nothing inside": "the pattern describes no call, tuple or other computation to put into a composite",
+        "capture": "its function would use a variable that is bound outside",
+        "branch": "a value that only a branch or a function inside it computes would be computed always",
+        "effect": "values with effects would be computed in another order",
     }
 )
 
@@ -59,7 +63,7 @@ class _Composite:
         for item in module.definitions:
             if not isinstance(item.function, Function) or is_closed(item.function):
                 continue
-            found = group(self.pattern, item.function, facts, self.check, skips_closed=True)
+            found = group(self.pattern, item.function, facts, self.check, into_functions=True)
             ctx.remark_on_reading(partial(_outcomes, self.name, found))
             if not found.groups:
                 # The types of later patterns' nodes are of no use to this function.
@@ -67,7 +71,7 @@ class _Composite:
                 continue
             attrs = {"Composite": self.name}
             after, types = partition(item.function, found.groups, attrs, self.types, ctx.log)
-            assert isinstance(after, Function), "a function stays a function"
+            assert isinstance(after, Function), "the function itself is no group"
             self.types.update(types)
             changed.append(replace(item, function=after))
         return module.with_definitions(*changed) if changed else module
