@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from math import prod
 
 from relax_core.ir.node import Node, postorder
-from relax_core.ir.prim import Intrinsic, PrimExpr, PrimVar
+from relax_core.ir.prim import Intrinsic, PrimExpr, PrimVar, dtype_of
 from relax_core.ir.tir import (
     Allocate,
     AttrStmt,
@@ -24,6 +24,7 @@ from relax_core.ir.tir import (
     Stmt,
 )
 from relax_core.jit.lowering.bounds import Bounds
+from relax_core.jit.lowering.polynomial import Interval
 from relax_core.jit.lowering.work import JUMPS
 from relax_core.jit.transforms.affine import Affine, affine_of
 
@@ -50,7 +51,8 @@ class _Nest:
         if block.predicate is not None:
             return False
         for item in block.iter_vars:
-            value = affine_of(item.binding, self.known)
+            ranges = {var: Interval(0, extent - 1) for var, extent in self.extents.items()}
+            value = affine_of(item.binding, self.known, ranges)
             if value is None or item.start is not None:
                 return False
             self.known[item.var] = value
@@ -59,9 +61,12 @@ class _Nest:
     def offset(self, buffer: Buffer, indices: Sequence[PrimExpr]) -> Affine | None:
         """Return which element of a row-major buffer is accessed, as a sum over the loops."""
         offset = Affine()
+        ranges = {var: Interval(0, extent - 1) for var, extent in self.extents.items()}
         for dim, index in zip(buffer.shape, indices, strict=True):
-            extent, place = self.bounds.constant(dim), affine_of(index, self.known)
+            extent, place = self.bounds.constant(dim), affine_of(index, self.known, ranges)
             if extent is None or place is None or not place.coefficients.keys() <= self.extents.keys():
+                return None
+            if not place.fits(dtype_of(index), ranges):
                 return None
             offset = offset.times(extent).plus(place)
         return offset

@@ -6,6 +6,7 @@ from types import MappingProxyType
 from typing import Literal, Self
 
 from relax_core.ir.prim import Binary, Cast, IntImm, PrimExpr, PrimVar, dtype_of
+from relax_core.jit.lowering.bounds import dtype_interval
 from relax_core.jit.lowering.polynomial import Interval
 
 
@@ -59,6 +60,12 @@ class Affine:
             low, high = low + min(ends), high + max(ends)
         return Interval(low, high)
 
+    def fits(self, dtype: str, intervals: Mapping[PrimVar, Interval]) -> bool:
+        """Tell whether this is a number of `dtype` for all values of the variables, so that none wraps around."""
+        around = {var: dtype_interval(dtype_of(var)) for var in self.coefficients if var not in intervals}
+        found = self.interval({**intervals, **around} if around else intervals)
+        return found is not None and found.is_within(dtype_interval(dtype))
+
 
 NO_INTERVALS: Mapping[PrimVar, Interval] = MappingProxyType({})
 
@@ -69,8 +76,9 @@ def affine_of(
     """Read an integer expression; `known` gives variables a value, all others stand for themselves.
 
     `None` if it is no such sum: a load, a product of variables, a float, a division which is not exact for the
-    `intervals` of the variables. Machine integers may wrap around; the caller compares the interval of the result with
-    a buffer's extent.
+    `intervals` of the variables. Machine integers may wrap around: sums and products do so alike, and the caller
+    compares the interval of the result with a buffer's extent; what is divided or converted to a wider dtype must not
+    have wrapped around before.
     """
     match expr:
         case IntImm(value=value):
@@ -78,14 +86,20 @@ def affine_of(
         case PrimVar():
             return known.get(expr, Affine(0, {expr: 1})) if dtype_of(expr).startswith(("int", "uint")) else None
         case Cast(value=value) if dtype_of(expr).startswith("int"):
-            return affine_of(value, known, intervals)
+            inner = affine_of(value, known, intervals)
+            return inner if inner is None or inner.fits(dtype_of(value), intervals) else None
         case Binary(op="//" | "%" as op, a=a, b=IntImm(value=divisor)) if divisor > 0:
             whole = affine_of(a, known, intervals)
-            return None if whole is None else whole.divided(op, divisor, intervals)
+            if whole is None or not whole.fits(dtype_of(a), intervals):
+                return None
+            return whole.divided(op, divisor, intervals)
         case Binary(op="+" | "-" | "*" as op, a=a, b=b):
             left, right = affine_of(a, known, intervals), affine_of(b, known, intervals)
             if left is None or right is None:
                 return None
+            for side, value in ((a, left), (b, right)):
+                if dtype_of(side) != dtype_of(expr) and not value.fits(dtype_of(side), intervals):
+                    return None
             if op != "*":
                 return left.plus(right, 1 if op == "+" else -1)
             if not left.coefficients:

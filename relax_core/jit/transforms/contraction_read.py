@@ -12,13 +12,16 @@ from relax_core.ir.prim import (
     PrimExpr,
     PrimVar,
     Select,
+    dtype_of,
 )
 from relax_core.ir.tir import Block, BufferLoad, BufferStore, For, Stmt
+from relax_core.jit.lowering.bounds import dtype_interval
 from relax_core.jit.lowering.polynomial import Interval
 from relax_core.jit.lowering.state import State
 from relax_core.jit.transforms.affine import Affine
 from relax_core.jit.transforms.contraction import Contraction, Dim, Guard, Operand, Place
 from relax_core.jit.transforms.contraction_guard import Conditions, Reading, read_conditions, valid_places
+from relax_core.jit.transforms.nest import TOO_MANY_ROUNDS, are_too_many
 
 NO_CONDITIONS = Conditions()
 
@@ -86,7 +89,7 @@ def _axes(state: State, loops: Sequence[For]) -> Reading | str | None:
         else:
             reading.dims.append(Dim(item.var, extent))
             reading.intervals[item.var] = Interval(0, extent - 1)
-    return reading
+    return TOO_MANY_ROUNDS if are_too_many([dim.extent for dim in reading.dims]) else reading
 
 
 def _bind_block(reading: Reading, block: Block | None) -> frozenset[PrimVar] | str | None:
@@ -230,8 +233,10 @@ def _operand(
     valid = valid_places(places, conditions)
     if valid is None:
         return f"the condition of the load of `{name}` is not one of its indices"
-    for place, limits, extent in zip(places, valid, storage.extents, strict=True):
+    for index, place, limits, extent in zip(access.indices, places, valid, storage.extents, strict=True):
         values = reading.interval(place.whole)
+        if values is not None and not values.is_within(dtype_interval(dtype_of(index))):
+            return f"an index of `{name}` may wrap around"
         if values is None or "%" in extent or not reading.is_small(place.whole):
             return f"the indices of `{name}` are not known well enough"
         low, high = max(values.low, limits.low), min(values.high, limits.high)

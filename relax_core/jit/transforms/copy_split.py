@@ -19,6 +19,8 @@ from relax_core.jit.transforms.transform import Plan, Refusal, Transform
 
 MODES: frozenset[Mode] = frozenset(("bitwise", "exact", "fast"))
 PIECE_LIMIT = 24
+# Nodes of all pieces together.
+MOST_NODES = 4096
 _FITTING = Interval(-(1 << 31), (1 << 31) - 1)
 
 Ranges = Mapping[PrimVar, Interval]
@@ -48,10 +50,12 @@ def plan_split(state: State, loop: For) -> Plan | Refusal | None:
     choice = _read(state, loop)
     if choice is None:
         return None
-    pieces = _split(choice, 0, choice.ranges, choice.store.value)
-    stores = [item for piece in pieces for item in postorder(piece) if isinstance(item, BufferStore)]
-    if len(stores) > PIECE_LIMIT:
+    pieces = _Splitting(choice).split(0, choice.ranges, choice.store.value)
+    stores = [item for piece in pieces or () for item in postorder(piece) if isinstance(item, BufferStore)]
+    if pieces is None or len(stores) > PIECE_LIMIT:
         return Refusal(f"there are more than {PIECE_LIMIT} pieces")
+    if len(stores) > 1 and len(stores) * len([*postorder(choice.store)]) > MOST_NODES:
+        return Refusal("its value is too large to be written out for each piece")
     if len(stores) == 1 and stores[0].value is choice.store.value:
         return None
     if not _is_free(state, choice):
@@ -83,7 +87,7 @@ def _read(state: State, loop: For) -> Choice | None:
     known = {var: Affine(value) for var, value in state.bounds.values.items()}
     values = dict(known)
     for item in () if block is None else block.iter_vars:
-        value = affine_of(item.binding, known)
+        value = affine_of(item.binding, known, ranges)
         if value is None or item.start is not None:
             return None
         values[item.var] = value
@@ -96,23 +100,40 @@ def _turns_by_position(state: State, loop: For, store: BufferStore) -> bool:
     return Select in kinds or ("%" in kinds and isinstance(read_nest(state, loop, may_start_later=True), str))
 
 
-def _split(choice: Choice, depth: int, ranges: Ranges, value: PrimExpr) -> tuple[Stmt, ...]:
-    """Return the loops from `depth` on, each cut where a comparison along it changes, with what is chosen there."""
-    value = _resolved(choice, ranges, value)
-    if depth == len(choice.loops):
-        store = replace(choice.store, value=value)
-        return (store if choice.block is None else replace(choice.block, body=store),)
-    loop = choice.loops[depth]
-    whole = ranges[loop.var]
-    # Behind the limit, the loops are not split at all.
-    starts = [whole.low, *_cuts(choice, ranges, value, loop.var)][: PIECE_LIMIT + 1]
-    made: list[Stmt] = []
-    for low, following in zip(starts, [*starts[1:], whole.high + 1], strict=True):
-        body = _split(choice, depth + 1, {**ranges, loop.var: Interval(low, following - 1)}, value)
-        start = IntImm(low, loop.var.dtype, span=loop.start.span)
-        extent = IntImm(following - low, loop.var.dtype, span=loop.extent.span)
-        made.append(replace(loop, start=start, extent=extent, body=body[0] if len(body) == 1 else SeqStmt(body)))
-    return tuple(made)
+@dataclass(slots=True)
+class _Splitting:
+    """Splits the loops of a choice; `count` is how many pieces there are so far."""
+
+    choice: Choice
+    count: int = 0
+
+    def split(self, depth: int, ranges: Ranges, value: PrimExpr) -> tuple[Stmt, ...] | None:
+        """Return the loops from `depth` on, each cut where a comparison along it changes, with what is chosen there.
+
+        `None` as soon as they are more than the limit: each cut multiplies those of the loops inside.
+        """
+        choice = self.choice
+        value = _resolved(choice, ranges, value)
+        if depth == len(choice.loops):
+            self.count += 1
+            if self.count > PIECE_LIMIT:
+                return None
+            store = replace(choice.store, value=value)
+            return (store if choice.block is None else replace(choice.block, body=store),)
+        loop = choice.loops[depth]
+        whole = ranges[loop.var]
+        starts = [whole.low, *_cuts(choice, ranges, value, loop.var)]
+        if len(starts) > PIECE_LIMIT:
+            return None
+        made: list[Stmt] = []
+        for low, following in zip(starts, [*starts[1:], whole.high + 1], strict=True):
+            body = self.split(depth + 1, {**ranges, loop.var: Interval(low, following - 1)}, value)
+            if body is None:
+                return None
+            start = IntImm(low, loop.var.dtype, span=loop.start.span)
+            extent = IntImm(following - low, loop.var.dtype, span=loop.extent.span)
+            made.append(replace(loop, start=start, extent=extent, body=body[0] if len(body) == 1 else SeqStmt(body)))
+        return tuple(made)
 
 
 def _resolved(choice: Choice, ranges: Ranges, value: PrimExpr) -> PrimExpr:
@@ -189,7 +210,7 @@ def _remainders(choice: Choice, value: PrimExpr) -> Iterator[tuple[Affine, int]]
     for item in postorder(value):
         match item:
             case Binary(op="%", a=a, b=IntImm(value=by)) if by > 0:
-                place = affine_of(a, choice.values)
+                place = affine_of(a, choice.values, choice.ranges)
                 if place is not None:
                     yield place, by
             case _:
@@ -224,7 +245,7 @@ def _distance(choice: Choice, a: PrimExpr, b: PrimExpr) -> Affine | None:
     parts = [item for side in (a, b) for item in postorder(side) if isinstance(item, PrimExpr)]
     if any(dtype_of(item) not in ("int32", "int64") for item in parts):
         return None
-    left, right = affine_of(a, choice.values), affine_of(b, choice.values)
+    left, right = (affine_of(side, choice.values, choice.ranges) for side in (a, b))
     if left is None or right is None:
         return None
     intervals = (left.interval(choice.ranges), right.interval(choice.ranges))
@@ -238,8 +259,8 @@ def _is_free(state: State, choice: Choice) -> bool:
         return False
     offset = Affine()
     for index, stride in zip(choice.store.indices, storage.strides, strict=False):
-        place = affine_of(index, choice.values)
-        if place is None or "%" in stride:
+        place = affine_of(index, choice.values, choice.ranges)
+        if place is None or "%" in stride or not place.fits(dtype_of(index), choice.ranges):
             return False
         offset = offset.plus(place, int(stride))
     reach = 0

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Self
 
 from relax_core.ir.prim import Binary, Cast, IntImm, PrimExpr, PrimVar, dtype_of
+from relax_core.jit.lowering.bounds import dtype_interval
 from relax_core.jit.lowering.polynomial import Interval
 from relax_core.jit.transforms.affine import Affine, affine_of
 
@@ -59,12 +60,14 @@ class Digit:
 
 def digits_of(expr: PrimExpr, known: Mapping[PrimVar, Affine], intervals: Intervals) -> tuple[Digit, ...] | None:
     """Read an integer expression as a sum of digits; `None` if it is none."""
-    whole = affine_of(expr, known)
+    whole = affine_of(expr, known, intervals)
     if whole is not None:
         return (Digit(whole),)
     match expr:
         case Cast(value=value) if dtype_of(expr).startswith("int"):
-            return digits_of(value, known, intervals)
+            inner = digits_of(value, known, intervals)
+            values = None if inner is None else interval_of(inner, intervals)
+            return inner if values is not None and values.is_within(dtype_interval(dtype_of(value))) else None
         case Binary(op="+" | "-" as op, a=a, b=b):
             left, right = digits_of(a, known, intervals), digits_of(b, known, intervals)
             if left is None or right is None:
@@ -78,8 +81,9 @@ def digits_of(expr: PrimExpr, known: Mapping[PrimVar, Affine], intervals: Interv
             if inner is None or len(inner) != 1 or inner[0].factor != 1:
                 return None
             values = inner[0].interval(intervals)
-            limit = 1 << (31 if dtype_of(a).endswith("32") else 63)
-            if values is None or values.high >= limit or values.low < (0 if op.startswith("trunc") else -limit):
+            if values is None or not values.is_within(dtype_interval(dtype_of(a))):
+                return None
+            if values.low < 0 and op.startswith("trunc"):
                 return None
             made = _quotient(inner[0], by) if op in ("//", "truncdiv") else _remainder(inner[0], by)
             return None if made is None else (made,)

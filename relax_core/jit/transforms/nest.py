@@ -2,15 +2,22 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from math import prod
 from typing import Literal
 
 from relax_core.ir.node import postorder
 from relax_core.ir.prim import PrimExpr, PrimVar, dtype_of
 from relax_core.ir.tir import Block, Buffer, BufferLoad, BufferStore, For, Stmt
+from relax_core.jit.lowering.bounds import dtype_interval
 from relax_core.jit.lowering.polynomial import Interval
 from relax_core.jit.lowering.state import State, Storage
 from relax_core.jit.transforms.affine import Affine, affine_of
 from relax_core.jit.transforms.digits import Digit, digits_of, interval_of, sum_of
+
+# The rounds of loops that are joined are counted in 64 bits, and with a little more than all of them. A nest of more
+# rounds would run for years: it is left as loops that each count their own.
+MOST_ROUNDS = 1 << 60
+TOO_MANY_ROUNDS = "its loops have more rounds together than are counted at once"
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,10 +79,7 @@ class Nest:
     @property
     def work(self) -> int:
         """How often the update runs."""
-        count = 1
-        for axis in self.axes:
-            count *= axis.extent
-        return count
+        return prod(axis.extent for axis in self.axes)
 
 
 def read_nest(state: State, loop: For, *, may_start_later: bool = False) -> Nest | str:
@@ -102,11 +106,17 @@ def _read(state: State, loop: For, *, may_start_later: bool) -> Nest | str:
     starts = {item.var: state.bounds.constant(item.start) for item in loops}
     if None in extents or any(start is None or (start and not may_start_later) for start in starts.values()):
         return "a loop has no constant extent, or does not start at 0"
+    if are_too_many(extents):
+        return TOO_MANY_ROUNDS
     known = {var: Affine(value) for var, value in state.bounds.values.items()}
     known |= {var: Affine(start, {var: 1}) for var, start in starts.items() if start}
+    ranges = {
+        item.var: Interval(starts[item.var] or 0, (starts[item.var] or 0) + max(extent or 1, 1) - 1)
+        for item, extent in zip(loops, extents, strict=True)
+    }
     values: dict[PrimVar, Affine] = {}
     for item in () if block is None else block.iter_vars:
-        value = affine_of(item.binding, known)
+        value = affine_of(item.binding, known, ranges)
         if value is None or item.start is not None:
             return f"the block's variable `{item.var.name}` is no sum of loop variables"
         values[item.var] = value
@@ -119,6 +129,11 @@ def _read(state: State, loop: For, *, may_start_later: bool) -> Nest | str:
     if isinstance(accesses, str):
         return accesses
     return Nest(axes, block, init, body, values, accesses)
+
+
+def are_too_many(extents: Sequence[int | None]) -> bool:
+    """Tell whether loops of these extents, even without those that never run, have too many rounds to be joined."""
+    return prod(max(extent or 1, 1) for extent in extents) > MOST_ROUNDS
 
 
 def _loops(loop: For) -> tuple[list[For], Stmt]:
@@ -173,6 +188,8 @@ def _access(
         values = interval_of(place, limits)
         if values is None or values.low < 0 or values.high >= int(extent):
             return f"an index of `{name}` is not proven to be in range"
+        if not values.is_within(dtype_interval(dtype_of(index))):
+            return f"an index of `{name}` may wrap around"
         digits += [replace(digit, factor=digit.factor * int(stride)) for digit in place]
     offset = sum_of(digits, limits)
     return (

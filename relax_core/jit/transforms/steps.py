@@ -7,7 +7,8 @@ from typing import TypeAlias
 from relax_core.ir.node import Node, postorder
 from relax_core.ir.prim import Binary, PrimExpr, dtype_of
 from relax_core.ir.tir import Block, BufferLoad, BufferStore, For, LetStmt
-from relax_core.jit.lowering.polynomial import Polynomial, add, constant, multiply, split
+from relax_core.jit.lowering.bounds import dtype_interval
+from relax_core.jit.lowering.polynomial import Interval, Polynomial, add, constant, multiply, split
 from relax_core.jit.lowering.state import State
 
 Steps: TypeAlias = Mapping[For, Polynomial]
@@ -64,7 +65,11 @@ class Stepping:
         return {loop: step for loop, step in steps.items() if step}, rest
 
     def linear(self, expr: PrimExpr) -> tuple[Steps, Polynomial] | None:
-        """Take an index apart. A sum that may wrap around does not where it is an index in range."""
+        """Take an index apart. A sum that may wrap around does not where it is an index in range.
+
+        From one round to the next such an index moves by a step that is a number of its dtype, or by that number modulo
+        the size of the dtype: where both are less than half of that, they are the same.
+        """
         rest = self.state.bounds.poly(expr)
         steps: dict[For, Polynomial] = {}
         for atom, loop in self.atoms.items():
@@ -83,6 +88,11 @@ class Stepping:
                 factor = 1 if op == "+" else -1
                 loops = {**left[0], **right[0]}
                 total = {loop: add(left[0].get(loop, {}), right[0].get(loop, {}), factor) for loop in loops}
+                limits = dtype_interval(dtype_of(expr))
+                half = Interval(limits.low + 1, limits.high)
+                bounds = self.state.bounds
+                if limits.low >= 0 or not all(bounds.interval_of(step).is_within(half) for step in total.values()):
+                    return None
                 return total, add(left[1], right[1], factor)
             case _:
                 return None

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 from math import prod
 
-from relax_core.ir.node import Node, children
+from relax_core.ir.node import Node, children, postorder
 from relax_core.ir.prim import Binary, Cast, FloatImm, IntImm, PrimExpr, PrimVar, dtype_of
 from relax_core.jit.lowering.state import State
 from relax_core.jit.transforms.combine import can_combine
@@ -34,6 +34,10 @@ ALIASING_BYTES = 2048
 LEAST_REUSE = 6
 # A tile adds no more vectors of terms between two payments of fuel, so that a kernel is stopped within milliseconds.
 LONGEST_SUMS = 1 << 20
+# One value of the first reduce axis is never cut, and may not take longer than this either.
+LONGEST_VALUE = 1 << 23
+# A term is written out for each sum of a tile.
+LARGEST_TERM = 256
 # Rows of the streamed operand that are walked at once where nothing is used again.
 STREAMS = 8
 
@@ -100,6 +104,8 @@ class Tiling:
 
 def plan_tiling(state: State, read: Contraction) -> Tiling | str:
     """Choose axes and sizes, or say why there are no tiles."""
+    if len([*postorder(read.term)]) > LARGEST_TERM:
+        return "its term is too large to be written out for each sum of a tile"
     refused = _unsupported(state, read)
     if refused:
         return refused
@@ -119,6 +125,8 @@ def plan_tiling(state: State, read: Contraction) -> Tiling | str:
     tiling = Tiling(
         contraction, columns, rows, others, (), lanes, row_count, vector_count, contraction.reduce[0].extent, (), ()
     )
+    if row_count * vector_count * tiling.depth_factor > LONGEST_VALUE:
+        return "the sums inside of its first reduction are so long that a tile could not be stopped"
     made = _with_copies(tiling)
     if state.stack_bytes + made.stack_bytes > STACK_BYTES:
         return "copies of its operands are too large for the stack"
