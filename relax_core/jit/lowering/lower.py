@@ -37,6 +37,7 @@ from relax_core.jit.lowering.arithmetic import convert
 from relax_core.jit.lowering.bounds import Bounds
 from relax_core.jit.lowering.checks import Locate, Site, unsupported
 from relax_core.jit.lowering.code import Code
+from relax_core.jit.lowering.empty import has_empty_loop, without_rounds
 from relax_core.jit.lowering.frame import declare_buffers, enclose
 from relax_core.jit.lowering.jumps import lower_jump, result_type
 from relax_core.jit.lowering.loops import lower_for, lower_while
@@ -190,7 +191,10 @@ def lower_stmt(state: State, stmt: Stmt) -> None:
         case BufferStore() as store:
             lower_store(state, store)
         case For() as loop:
-            if not emit_transformed(state, loop):
+            start = without_rounds(state, loop)
+            if start is not None:
+                lower_stmt(state, start)
+            if has_empty_loop(state, loop) or not emit_transformed(state, loop):
                 lower_for(state, loop, lower_stmt)
         case Block() as block:
             _block(state, block)

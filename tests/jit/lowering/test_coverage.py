@@ -60,16 +60,16 @@ PART = {
             B[vi, vj] = A[vi, vj]""",
     "added to": ROWS + "B[i, j] = B[i, j] + A[i, j]",
     "from its neighbour": ROWS + "B[i, j] = B[5 - i, j]",
+    "left early": "    for i, j in T.grid(6, 8):\n        if j > 4:\n            break\n        B[i, j] = A[i, j]",
+}
+# Not told, though what was there is not seen or only by other buffers.
+UNTOLD = {
     "a sum of nothing": """    for i, j, k in T.grid(6, 8, 0):
         with T.block("b"):
             vi, vj, vk = T.axis.remap("SSR", [i, j, k])
             with T.init():
                 B[vi, vj] = T.float32(0)
             B[vi, vj] = B[vi, vj] + A[vk, vj]""",
-    "left early": "    for i, j in T.grid(6, 8):\n        if j > 4:\n            break\n        B[i, j] = A[i, j]",
-}
-# Not told, though what was there is not seen or only by other buffers.
-UNTOLD = {
     "overlapping tiles": "    for i, k, j in T.grid(6, 3, 4):\n        B[i, k * 2 + j] = A[i, j]",
     "a sum from the end": """    for i, j, k in T.grid(6, 8, 6):
         with T.block("b"):
