@@ -223,11 +223,11 @@ def test_bisection_and_comparison_tell_by_their_status(tmp_path: Path, capsys: p
     for path, text in ((first, SMALL), (again, SMALL), (other, SMALL.replace("R.add", "R.multiply"))):
         path.write_text(text, encoding="utf-8")
     assert main(["bisect", str(first), "--in-process"]) == 0
-    assert capsys.readouterr().out.endswith("`main` computes the same after all 13 stages that run.\n")
+    assert capsys.readouterr().out.endswith("`main` computes the same after all 13 stages: 1 result compared\n")
     assert main(["bisect", *map(str, (first, again, other)), "--values", "--in-process"]) == 1
     said = capsys.readouterr().out.splitlines()
     assert said[2].split()[:2] == ["2", "x"]
-    assert said[-1].endswith("values that both have differ")
+    assert "1 of 1 value differs; result: different" in said[-1]
     assert main(["compare", str(first), "--stages", "0", "5", "--in-process"]) == 0
     assert main(["compare", str(first), str(other), "--in-process"]) == 1
     assert main(["compare", str(first)]) == 2

@@ -125,11 +125,8 @@ def show_comparison(found: ValuesCompared | Failure) -> None:
         return
     for note in found.notes:
         st.code(note, language=None)
-    both = [row for row in found.rows if row.verdict not in ("missing", "added")]
-    apart = [row for row in both if row.verdict != "equal"]
-    only = len(found.rows) - len(both)
-    counts = f"{len(both) - len(apart)} of {len(both)} values are equal bit by bit; {only} are in one of both only."
-    st.markdown(literal(counts))
+    st.text(found.conclusion)
+    apart = [row for row in found.rows if row.verdict != "same" or row.largest]
     if apart:
         _table([{"binding": row.name, "line": row.line, "": row.verdict, "difference": row.words} for row in apart])
 

@@ -14,7 +14,8 @@ from relax_core.engine.client import Client
 
 _STATUSES = (
     "COMMAND --help lists the arguments of a command. Exit status: 0; 1 for a program with a diagnostic, values that "
-    "differ or a NaN that was looked for; 2 for bad usage; 3 for a limit that was reached; 130 if interrupted."
+    "differ or a NaN that was looked for; 2 for bad usage; 3 for a limit that was reached; 4 if bisect or compare "
+    "found no difference, but could not compare everything; 130 if interrupted."
 )
 
 _STANDARD_ERROR = 2

@@ -2,7 +2,6 @@
 
 import argparse
 import re
-from types import MappingProxyType
 from typing import Any, get_args
 
 import msgspec
@@ -26,17 +25,18 @@ from relax_core.cli.terminal import (
     write_bytes,
 )
 from relax_core.diagnostics import RunError, plural
-from relax_core.engine.debug.differences import Tolerance, compare
+from relax_core.engine.debug.compared import tolerance_of
+from relax_core.engine.debug.differences import compare
 from relax_core.engine.debug.profile import profile_text
-from relax_core.engine.debug.replies import ValuesCompared
+from relax_core.engine.debug.replies import ValueRow, ValuesCompared
 from relax_core.engine.debug.requests import BisectOf, Closeness, CompareValuesOf, DumpOf, MemoryOf, ProfileOf, StopsOf
+from relax_core.engine.debug.verdicts import NOT_COMPARED, SIGNS
 from relax_core.engine.inputs import read_members
 from relax_core.engine.protocol import Execute, Failure, Program
 from relax_core.engine.replies import Executed
 from relax_core.jit.options import Mode
 from relax_core.present.run_models import Breakpoint
 
-_SIGNS = MappingProxyType({"equal": "=", "close": "~", "different": "x", "missing": "-", "added": "+"})
 _FIRST_VALUES = 10
 _AT_NAN = "isnan(written) or isinf(written)"
 
@@ -72,7 +72,8 @@ def add_debugging(command: Commands) -> None:
     _run_options(against)
     _closeness_options(against)
     change_options(against)
-    against.add_argument("--all", action="store_true", help="print the values that are alike, too")
+    against.add_argument("--all", action="store_true", help="print the values that are the same, too")
+    against.add_argument("--json", action="store_true", help="print one object")
 
 
 def _run_options(made: argparse.ArgumentParser) -> None:
@@ -211,45 +212,45 @@ def _bisect(engine: Engine, options: argparse.Namespace) -> int:
     closeness = Closeness(options.relative, options.absolute)
     found = engine.request(BisectOf(first, tuple(others), closeness))
     if isinstance(found, Failure):
-        return failed(found)
-    say(msgspec.json.encode(found).decode() if options.json else found.to_text())
-    at = found.first_different
-    if at <= 0:
-        return 0
-    if options.values:
+        return _not_compared(found)
+    say(found.to_json() if options.json else found.to_text())
+    at, good = found.first_different, found.last_good
+    if at > 0 and options.values:
         request = (
-            CompareValuesOf((first, *others)[at - 1], -1, others[at - 1], -1, closeness)
+            CompareValuesOf((first, *others)[good], -1, others[at - 1], -1, closeness)
             if others
-            else CompareValuesOf(first, at - 1, first, at, closeness)
+            else CompareValuesOf(first, good, first, at, closeness)
         )
-        _say_values(engine.request(request), is_all=False, limit=_FIRST_VALUES)
-    return DIAGNOSED
+        _say_values(engine.request(request), options, limit=_FIRST_VALUES)
+    return found.status
+
+
+def _not_compared(failure: Failure) -> int:
+    """Print why nothing was compared: status 1 is that of a difference alone."""
+    status = failed(failure)
+    return NOT_COMPARED if failure.kind == "diagnosed" else status
 
 
 def _compare(engine: Engine, options: argparse.Namespace) -> int:
     files = options.files
     if all(file.endswith(".npz") for file in files) and len(files) == 2:
-        return _compare_archives(files, options)
+        return _say_values(_archives_compared(files, options), options)
     stages = options.stages or (-1, -1)
     if len(files) > 2 or (len(files) == 1 and not (options.stages or options.settings)):
         raise UsageError("compare takes two archives, two modules, or one module with --stages I J or --set")
     left = _program(files[0], options)
     right = changed_program(engine, _program(files[-1], options), options)
     if isinstance(right, Failure):
-        return failed(right)
+        return _not_compared(right)
     request = CompareValuesOf(left, stages[0], right, stages[1], Closeness(options.relative, options.absolute))
-    return _say_values(engine.request(request), is_all=options.all)
+    return _say_values(engine.request(request), options)
 
 
-def _compare_archives(files: list[str], options: argparse.Namespace) -> int:
-    relative, absolute = (None if item < 0 else item for item in (options.relative, options.absolute))
-    found = compare(_archive(files[0]), _archive(files[1]), Tolerance(relative, absolute))
-    for item in found:
-        if options.all or not item.is_same:
-            say(f"{_SIGNS[item.verdict]} {item.name}  {item.type}  {item.words}".rstrip())
-    unlike = sum(not item.is_same for item in found)
-    say(f"{len(found) - unlike} of {len(found)} values are alike")
-    return DIAGNOSED if unlike else 0
+def _archives_compared(files: list[str], options: argparse.Namespace) -> ValuesCompared:
+    tolerance = tolerance_of(Closeness(options.relative, options.absolute))
+    found = compare(_archive(files[0]), _archive(files[1]), tolerance)
+    rows = (ValueRow(item.name, 0, item.verdict, item.type, item.words, item.largest) for item in found)
+    return ValuesCompared(tuple(rows), files[0], files[1])
 
 
 def _archive(path: str) -> dict[str, npt.NDArray[Any]]:
@@ -259,17 +260,22 @@ def _archive(path: str) -> dict[str, npt.NDArray[Any]]:
         raise UsageError(f"{path}: {error.diagnostics[0].message}") from None
 
 
-def _say_values(found: ValuesCompared | Failure, *, is_all: bool, limit: int = 1_000_000) -> int:
+def _say_values(found: ValuesCompared | Failure, options: argparse.Namespace, *, limit: int = 1_000_000) -> int:
+    """Print the values that are not the same, all with `--all`, and what it comes to."""
     if isinstance(found, Failure):
-        return failed(found)
+        return _not_compared(found)
     for note in found.notes:
         complain(note)
-    shown = tuple(row for row in found.rows if is_all or row.verdict == "different")
+    if options.json:
+        say(found.to_json())
+        return found.status
+    is_all = getattr(options, "all", False)
+    shown = tuple(row for row in found.rows if is_all or row.verdict != "same")
     width = max((len(row.name) for row in shown), default=0)
     for row in shown[:limit]:
         line = f"line {row.line}" if row.line else ""
-        say(f"{_SIGNS[row.verdict]} {row.name:<{width}}  {line:<9} {row.type}  {row.words}".rstrip())
-    unlike = sum(row.verdict == "different" for row in found.rows)
-    both = sum(row.verdict not in ("missing", "added") for row in found.rows)
-    say(f"{found.left} against {found.right}: {unlike} of {both} values that both have differ")
-    return DIAGNOSED if unlike else 0
+        say(f"{SIGNS[row.verdict]} {row.name:<{width}}  {line:<9} {row.type}  {row.words}".rstrip())
+    if len(shown) > limit:
+        say(f"and {len(shown) - limit:,} more")
+    say(found.conclusion)
+    return found.status

@@ -220,6 +220,11 @@ class Stage(msgspec.Struct, frozen=True):
     node_count: int = 0
     problems: tuple[Problem, ...] = ()
 
+    @property
+    def is_failed(self) -> bool:
+        """Tell whether the pass stopped with an error; then it is the last one."""
+        return any(problem.severity == "error" for problem in self.problems)
+
 
 class Pipeline(msgspec.Struct, frozen=True):
     """The stages, the source being number 0."""

@@ -88,7 +88,7 @@ def test_the_runs_are_compared(session: Session) -> None:
     assert isinstance(found, ValuesCompared)
     assert (found.left, found.right) == ("The run", "the changed run")
     verdicts = {row.name: row.verdict for row in found.rows}
-    assert verdicts == {"main.y": "equal", "main.z": "different", "main.w": "different"}
+    assert verdicts == {"main.y": "same", "main.z": "different", "main.w": "different"}
     assert found.first_different is not None
     assert "1 of 4 elements differ" in found.first_different.words
 
@@ -179,7 +179,7 @@ def test_the_command_line_takes_a_file_and_compares(
     assert said(capsys, "run", chain, "--set", change)[1] == "[[9. 9.]  [9. 9.]]"
     status, out, _ = said(capsys, "compare", chain, "--set", change)
     assert status == 1
-    assert "The run against the changed run: 2 of 3 values that both have differ" in out
+    assert "The run against the changed run: different; 2 of 3 values differ; result: different: out: " in out
 
 
 WRONG = [

@@ -22,7 +22,7 @@ def test_results_are_a_part_of_the_address_and_mark_every_stage() -> None:
     view, model = sent_to(app)["relaxscope_pipeline"]
     assert [item[0] for item in view["verdicts"]] == [stage["index"] for stage in model["stages"]]
     assert {item[1] for item in view["verdicts"]} == {"reference", "same"}
-    assert any("same results in 13 stages" in item.value for item in app.markdown)
+    assert any("✓ same: 1 result in 13 stages" in item.value for item in app.markdown)
 
 
 def test_results_are_not_asked_for_unless_they_are_shown() -> None:
@@ -37,10 +37,42 @@ def test_results_are_not_asked_for_unless_they_are_shown() -> None:
 
 def test_the_values_before_and_after_a_stage_are_listed() -> None:
     view, _ = sent_to(opened("passes", replace(FIRST, stage=4, view="values")))["relaxscope_diff"]
-    assert {row["verdict"] for row in view["values"]} == {"equal"}
-    assert view["values_note"].startswith("None of ")
+    assert {row["verdict"] for row in view["values"]} == {"same"}
+    assert "values compared and the same" in view["values_note"]
     view, _ = sent_to(opened("passes", replace(FIRST, stage=0, view="values")))["relaxscope_diff"]
     assert view["values"] == []
+
+
+LOCAL = (
+    '@I.ir_module\nclass Module:\n    @R.function\n    def main(x: R.Tensor((2,), "float32")):\n        @R.function\n'
+    '        def inner(y: R.Tensor((2,), "float32")) -> R.Tensor((2,), "float32"):\n            return y\n'
+    "        return inner(x)\n"
+)
+MISSING = (
+    '@I.ir_module\nclass Module:\n    @R.function(pure=False)\n    def main(x: R.Tensor((2,), "float32")):\n'
+    '        return R.call_packed("no.such", x, sinfo_args=R.Tensor((2,), "float32"))\n'
+)
+
+
+def test_the_page_opens_at_the_pass_that_failed_and_says_why() -> None:
+    failing = Selection(text=LOCAL, pipeline="Normalize, VMShapeLower, LambdaLift", results=1)
+    app = opened("passes", failing)
+    view, _ = sent_to(app)["relaxscope_diff"]
+    assert view["stage"] == 2
+    assert [(item["code"], item["line"]) for item in view["problems"]] == [("PS003", 6)]
+    assert any("not comparable, 1 of 2 stages compared" in item.value for item in app.markdown)
+    assert not any("green" in item.value for item in app.markdown)
+    view, _ = sent_to(opened("passes", replace(failing, stage=2, view="values")))["relaxscope_diff"]
+    assert view["values"] == []
+    assert "not comparable, because PS003" in view["values_note"]
+
+
+def test_stages_that_cannot_run_are_not_comparable_on_the_page() -> None:
+    app = opened("passes", Selection(text=MISSING, results=1))
+    view, _ = sent_to(app)["relaxscope_pipeline"]
+    assert {item[1] for item in view["verdicts"]} == {"not comparable"}
+    assert "VM001" in view["conclusion"]
+    assert any("not comparable, 0 of 12 stages compared" in item.value for item in app.markdown)
 
 
 def test_a_pipeline_that_cannot_be_read_can_be_mended() -> None:

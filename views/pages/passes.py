@@ -7,6 +7,7 @@ from typing import get_args
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from relax_core.diagnostics import plural
 from relax_core.engine.debug.replies import Bisection, ValueRow
 from relax_core.engine.debug.requests import BisectOf, CompareValuesOf
 from relax_core.engine.protocol import CompareGraph, Failure, Open, PipelineOf, StageOf, StageView
@@ -28,6 +29,7 @@ _VIEWS: tuple[DiffTab, ...] = get_args(DiffTab)
 _CYCLE: tuple[DiffTab, ...] = ("text", "graph", "both")
 _LOWER_HALF = f"calc(50vh - {CHROME - CHROME // 2}px)"
 _VALUE_ROWS = 500
+_ROW_ORDER = ("different", "not comparable", "stops alike", "same")
 _NAMES = re.compile(r"LambdaLift\s*(\([^)]*\))?")
 
 
@@ -57,8 +59,10 @@ def _view() -> DiffTab:
     return _VIEWS[_VIEWS.index(view)] if view in _VIEWS else "both"
 
 
-def _first_changed(pipeline: Pipeline) -> int:
-    """The stage that a visitor sees first: LambdaLift if it changed something, else the first that did."""
+def _first_shown(pipeline: Pipeline) -> int:
+    """The stage that a visitor sees first: one that failed, else LambdaLift if it changed something, or the first."""
+    if pipeline.stages[-1].is_failed:
+        return pipeline.stages[-1].index
     changed = [stage for stage in pipeline.stages if stage.is_changed and stage.index > 0]
     preferred = [stage.index for stage in changed if stage.name == "LambdaLift"]
     return next(iter([*preferred, *(stage.index for stage in changed)]), 0)
@@ -122,15 +126,16 @@ def _show_results(found: Bisection | Failure | None) -> None:
             pass
         case Failure():
             chip(f"no results: {found.problems[0].code if found.problems else found.title}", "orange")
-        case Bisection(stages=stages) if (at := found.first_different) >= 0:
-            label = f":red[{literal(f'✕ {stages[at].name} changes the result')}]"
+        case Bisection(verdict="different", stages=stages, suspects=(*others, at)):
+            words = f"one of {len(others) + 1} passes" if others else stages[at].name
+            label = f":red[{literal(f'✕ {words} changes the result')}]"
             st.button(label, key="passes.culprit", type="tertiary", on_click=_show_culprit, args=(at,))
-        case Bisection(stages=stages):
-            ran = sum(stage.verdict != "not run" for stage in stages)
-            is_error = any(stage.verdict == "reference" and stage.words for stage in stages)
-            chip(
-                f"{'stops alike' if is_error else '✓ same results'} in {ran} stages", "orange" if is_error else "green"
-            )
+        case Bisection(verdict=verdict, stages=stages):
+            compared = sum(stage.verdict == "same" for stage in stages)
+            counts = f": {plural(stages[-1].compared, 'result')} in {len(stages)} stages" if verdict == "same" else ""
+            not_all = f", {compared} of {len(stages) - 1} stages compared" if verdict == "not comparable" else ""
+            sign = "✓ " if verdict == "same" else ""
+            chip(f"{sign}{verdict}{counts}{not_all}", "green" if verdict == "same" else "orange")
 
 
 def _show_culprit(stage: int) -> None:
@@ -149,25 +154,19 @@ def _export(pipeline: Pipeline, view: StageView) -> None:
         st.download_button("Passes as CSV", stages, f"{stem}.passes.csv", key="passes.csv", on_click="ignore")
 
 
-def _values(stage: int, found: Bisection | Failure | None) -> tuple[tuple[ValueRow, ...], str]:
+def _values(stage: int) -> tuple[tuple[ValueRow, ...], str]:
     """Compare the values of bindings before and after a stage."""
     program = program_of(selection())
     if stage == 0:
         return (), "The stages are compared with the source: choose one that changed it."
     reply = ask(CompareValuesOf(program, stage - 1, program, stage))
     if isinstance(reply, Failure):
-        return (), f"Not compared: {reply.problems[0].message if reply.problems else reply.message}"
-    both = [row for row in reply.rows if row.verdict not in ("missing", "added")]
-    unlike = sum(row.verdict == "different" for row in both)
-    count = f"{unlike} of {len(both)}" if unlike else f"None of {len(both)}"
-    words = f"{count} values that are bound both after {reply.left} and after {reply.right} differ. "
-    said = found.stages[stage].words if isinstance(found, Bisection) and stage < len(found.stages) else ""
-    order = ("different", "close", "equal", "missing", "added")
-    rows = sorted(reply.rows, key=lambda row: order.index(row.verdict))
-    return tuple(rows[:_VALUE_ROWS]), words + (f"Result: {said}" if said else "")
+        return (), f"not comparable, because {reply.problems[0].message if reply.problems else reply.message}"
+    rows = sorted(reply.rows, key=lambda row: _ROW_ORDER.index(row.verdict))
+    return tuple(rows[:_VALUE_ROWS]), reply.conclusion
 
 
-def _show_stage(pipeline: Pipeline, view: StageView, stage: int, found: Bisection | Failure | None) -> None:
+def _show_stage(pipeline: Pipeline, view: StageView, stage: int) -> None:
     current = selection()
     shown = _view()
     diff(
@@ -178,7 +177,7 @@ def _show_stage(pipeline: Pipeline, view: StageView, stage: int, found: Bisectio
         stage=stage,
         tab=shown,
         selected=current.node,
-        values=_values(stage, found) if shown == "values" else ((), ""),
+        values=_values(stage) if shown == "values" else ((), ""),
         height={"both": pane_height(50, CHROME // 2), "graph": "auto"}.get(shown, pane_height()),
         on_action=_on_diff,
     )
@@ -201,14 +200,17 @@ def _show_stage(pipeline: Pipeline, view: StageView, stage: int, found: Bisectio
 
 def _show(pipeline: Pipeline, found: Bisection | Failure | None, files: DeltaGenerator) -> None:
     current = selection()
-    stage = current.stage if 0 <= current.stage < len(pipeline.stages) else _first_changed(pipeline)
+    stage = current.stage if 0 <= current.stage < len(pipeline.stages) else _first_shown(pipeline)
     left, middle, right = st.columns([280, 874, 286], gap=None)
     with left:
         height = stacked_height()
-        stages = found.stages if isinstance(found, Bisection) else ()
-        verdicts = tuple((item.index, item.verdict, item.words) for item in stages)
         pipeline_list(
-            pipeline, key="passes.list", stage=stage, verdicts=verdicts, height=height, on_action=_on_pipeline
+            pipeline,
+            key="passes.list",
+            stage=stage,
+            results=found if isinstance(found, Bisection) else None,
+            height=height,
+            on_action=_on_pipeline,
         )
     with middle:
         view = ask(StageOf(program_of(current), stage))
@@ -218,7 +220,7 @@ def _show(pipeline: Pipeline, found: Bisection | Failure | None, files: DeltaGen
             with files:
                 _export(pipeline, view)
             with st.container(gap=None):
-                _show_stage(pipeline, view, stage, found)
+                _show_stage(pipeline, view, stage)
     with right, st.container(key="drawer"):
         show_inspector("passes", program_of(current), height=pane_height())
 
@@ -239,6 +241,9 @@ with page():
         with form:
             if not selection().results:
                 changed = sum(stage.is_changed for stage in stages.stages)
+                failed = stages.stages[-1]
+                if failed.is_failed:
+                    chip(f"✕ {failed.name.partition('(')[0]} failed", "red")
                 note(f"{changed} of {len(stages.stages) - 1} passes changed it")
         found = _results()
         with results:

@@ -1,6 +1,6 @@
 // Two texts side by side with the pass's head, and its rewrites and remarks.
 
-const VALUE_SIGN = { equal: ["=", ""], close: ["≈", ""], different: ["✕", "removed"], missing: ["−", ""], added: ["+", ""] };
+const VALUE_SIGN = { same: ["✓", ""], different: ["✕", "removed"], "stops alike": ["!", "warning"], "not comparable": ["?", "warning"] };
 // Pixels of a side beside its text: number, sign, padding and the bar that scrolls.
 const BESIDE_TEXT = 86;
 // Places in a line: its number, its mark, its tokens and the node that it leads to.
@@ -37,7 +37,7 @@ function createDiff(root, tell) {
   }
 
   function setView(next, take) {
-    const isDrawn = next.tab !== "values" && view.tab === next.tab && body.firstChild && root.dataset.drawn === root.dataset.rev;
+    const isDrawn = next.tab !== "values" && view.tab === next.tab && body.firstChild && root.dataset.drawn === root.dataset.rev && view.problems.length === next.problems.length;
     view = next;
     const wanted = take("node");
     if (wanted !== undefined) selected = wanted;
@@ -78,7 +78,16 @@ function createDiff(root, tell) {
     body.hidden = view.tab === "graph";
   }
 
+  // A pass that failed left nothing to compare: why it failed stands in place of the texts.
+  function drawFailed() {
+    const lines = view.problems.map((item) => el("div", { class: "problem" }, severitySign(item.severity), " ", el("code", { title: item.explanation }, item.code), " ",
+      item.line ? el("span", { class: "muted" }, `line ${item.line}, column ${item.column}: `) : "", prose(item.message), item.hint ? el("div", { class: "sub" }, prose(item.hint)) : ""));
+    return [el("div", { class: "items body", role: "region", "aria-label": "Why the pass failed", tabindex: "0" }, el("div", { class: "failed" }, el("b", {}, `${view.title} failed`), lines,
+      el("p", { class: "muted" }, "The pipeline stopped here. The module is as it was before this pass, and the passes behind it were not run.")))];
+  }
+
   function drawSides() {
+    if (view.problems.some((item) => item.severity === "error")) return drawFailed();
     const sides = el("div", { class: "sides" });
     for (const which of [0, 1]) {
       const lines = el("div", { class: "code lines" });

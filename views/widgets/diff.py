@@ -62,6 +62,7 @@ def diff(
             "tabs": views,
             "tab": tab,
             "stages": stages,
+            "problems": pipeline.stages[stage].problems if pipeline is not None else (),
             "stage": stage,
             "height": height,
             "max_height": max_height,

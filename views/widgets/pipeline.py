@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
+from relax_core.engine.debug.replies import Bisection
 from relax_core.present.models import Pipeline
 from views.widgets.channel import PANE_HEIGHT, Buttons, channel
 
@@ -18,9 +19,6 @@ class PipelineAction:
     """The id of a button; `view` for the key `d`: next of text, graph, both."""
 
 
-Verdicts = tuple[tuple[int, str, str], ...]
-"""Triples (stage, verdict of `StageResult`, words)."""
-
 _PIPELINE = channel("pipeline", PipelineAction)
 
 
@@ -30,13 +28,21 @@ def pipeline(
     key: str,
     stage: int,
     actions: Buttons = (),
-    verdicts: Verdicts = (),
+    results: Bisection | None = None,
     height: str = PANE_HEIGHT,
     on_action: Callable[[PipelineAction], None] | None = None,
 ) -> PipelineAction | None:
     """Show the stages; unchanged ones are hidden and counted until the user shows them.
 
-    With `verdicts` a column tells what came of running the module after each stage.
+    With `results` a column tells what came of running the module after each stage; stages that only show what another
+    one brought are folded.
     """
-    view = {"actions": actions, "verdicts": verdicts, "height": height}
+    stages = results.stages if results is not None else ()
+    view = {
+        "actions": actions,
+        "verdicts": tuple((item.index, item.verdict, item.words, item.follows) for item in stages),
+        "suspects": results.suspects if results is not None else (),
+        "conclusion": results.conclusion if results is not None else "",
+        "height": height,
+    }
     return _PIPELINE.show(key, model, view=view, commands={"stage": stage}, on_action=on_action)

@@ -1,38 +1,39 @@
 """The first pass that changes what a program computes: each stage runs on the same arguments."""
 
-import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
+import msgspec
 
 from relax_core.bytecode.build import build_stages
 from relax_core.bytecode.executable import Executable
-from relax_core.diagnostics import DiagnosedError, Diagnostic
-from relax_core.engine.debug.differences import DEFAULT_TOLERANCE, Tolerance, compare
+from relax_core.diagnostics import DiagnosedError
+from relax_core.engine.debug.differences import DEFAULT_TOLERANCE, Tolerance
+from relax_core.engine.debug.outcomes import Outcome, diagnostic_words, hindered, judge, outcome_of
 from relax_core.engine.debug.replies import Bisection, StageResult
-from relax_core.engine.inputs import members_of
 from relax_core.ir.module import IRModule
 from relax_core.passes.core import Stage
-from relax_core.vm.convert import own_copies, to_value
+from relax_core.vm.convert import own_copies
 from relax_core.vm.trace import Trace
 from relax_core.vm.values import Value
 from relax_core.vm.virtual_machine import entry_arguments
 
-_DECIMAL = re.compile(r"-?\d+\.\d*(?:e[+-]?\d+)?|-?(?:nan|inf)\b")
 RunMachine = Callable[[Executable, tuple[Value, ...]], Trace]
 """Runs the entry function of an executable on machine values."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Candidate:
-    """A form of the program: its name, how to build it, and whether it is the form before it."""
+    """A form of the program: its name, how to build it, and whether it is another form than the one before it.
+
+    `fault` says why there is no such form, if its pass failed.
+    """
 
     name: str
     build: Callable[[], Executable]
     is_changed: bool = True
+    fault: str = ""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -43,14 +44,6 @@ class Call:
     args: tuple[Any, ...]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Outcome:
-    """What a run left behind: result, arguments and output as arrays by name, or the error that ended it."""
-
-    arrays: dict[str, npt.NDArray[Any]]
-    error: Diagnostic | None = None
-
-
 def stage_candidates(module: IRModule, stages: tuple[Stage, ...]) -> Iterator[Candidate]:
     """Yield the module as it was read and as it was after each pass."""
 
@@ -59,7 +52,9 @@ def stage_candidates(module: IRModule, stages: tuple[Stage, ...]) -> Iterator[Ca
 
     yield Candidate("Source", after(0))
     for number, stage in enumerate(stages, 1):
-        yield Candidate(stage.pass_name, after(number), stage.is_changed or stage.is_failed)
+        error = next((item for item in stage.diagnostics if item.severity == "error"), None)
+        fault = f"the pass failed: {diagnostic_words(error)}" if error is not None else ""
+        yield Candidate(stage.pass_name, after(number), stage.is_changed or stage.is_failed, fault)
 
 
 def bisect(
@@ -70,80 +65,93 @@ def bisect(
     tolerance: Tolerance = DEFAULT_TOLERANCE,
     progress: Callable[[int, str], None] = lambda _number, _name: None,
 ) -> Bisection:
-    """Run every candidate; the first one that runs is the reference for those behind it.
+    """Run every candidate; the first one is the reference for those behind it.
 
     All are run: a difference may vanish again, and a later pass may bring one of its own.
     """
-    results: list[StageResult] = []
-    reference: Outcome | None = None
+    found = _Found(tolerance)
     for number, candidate in enumerate(candidates):
         progress(number, candidate.name)
-        if results and not candidate.is_changed:
-            results.append(_repeated(results[-1], number, candidate.name))
-            continue
-        try:
-            outcome = _run(candidate.build(), call, run_machine)
-        except DiagnosedError as error:
-            first = error.diagnostics[0]
-            results.append(StageResult(number, candidate.name, "not run", f"{first.code}: {first.message}"))
-            continue
-        if reference is None:
-            reference = outcome
-            said = _error_words(outcome)
-            results.append(StageResult(number, candidate.name, "reference", said))
+        if found.results and not candidate.is_changed:
+            found.repeat(candidate.name)
         else:
-            results.append(_judged(number, candidate.name, reference, outcome, tolerance))
-    progress(len(results), "")
-    return Bisection(call.entry, tuple(results))
+            found.add(candidate.name, _outcome(candidate, call, run_machine))
+    progress(len(found.results), "")
+    return Bisection(call.entry, tuple(found.results))
 
 
-def _run(executable: Executable, call: Call, run_machine: RunMachine) -> Outcome:
-    args = own_copies(entry_arguments(executable, call.entry, call.args))
-    trace = run_machine(executable, args)
-    return Outcome({}, trace.error) if trace.error is not None else Outcome(_left_behind(trace, call, args))
+def _outcome(candidate: Candidate, call: Call, run_machine: RunMachine) -> Outcome:
+    if candidate.fault:
+        return hindered(candidate.fault)
+    try:
+        executable = candidate.build()
+    except DiagnosedError as error:
+        return hindered(f"it does not build: {diagnostic_words(error.diagnostics[0])}")
+    return run_outcome(executable, call, run_machine)
 
 
-def _left_behind(trace: Trace, call: Call, args: tuple[Any, ...]) -> dict[str, npt.NDArray[Any]]:
-    found = members_of("out", trace.result)
-    if trace.output:
-        found |= _printed("\n".join(item.text for item in trace.output))
-    # What a function writes into its arguments is a result, too.
-    for number, (given, held) in enumerate(zip(call.args, args, strict=True)):
-        before, after = members_of(f"in_{number}", to_value(given)), members_of(f"in_{number}", held)
-        changed = (item for item in compare(before, after) if item.verdict != "equal")
-        found.update((item.name, after[item.name]) for item in changed if item.name in after)
-    return found
+def run_outcome(executable: Executable, call: Call, run_machine: RunMachine) -> Outcome:
+    """Run `executable` and return what it came to."""
+    try:
+        held = own_copies(entry_arguments(executable, call.entry, call.args))
+    except DiagnosedError as error:
+        return hindered(f"it does not take these arguments: {diagnostic_words(error.diagnostics[0])}")
+    return outcome_of(run_machine(executable, held), call.entry, call.args, held)
 
 
-def _printed(text: str) -> dict[str, npt.NDArray[Any]]:
-    """Return what was printed, numbers with a point apart: they may differ as other results may."""
-    words = " ".join(_DECIMAL.sub("#", text).split())
-    return {"printed": np.array(words), "printed_numbers": np.array(_DECIMAL.findall(text), np.float32)}
+class _Found:
+    """The results of the stages so far, with the outcomes that the next one is compared with."""
 
+    def __init__(self, tolerance: Tolerance) -> None:
+        self.results: list[StageResult] = []
+        self._tolerance = tolerance
+        self._reference = Outcome()
+        self._head = Outcome()
+        """The outcome of the stage that brought the difference which the latest stage has."""
 
-def _judged(number: int, name: str, reference: Outcome, outcome: Outcome, tolerance: Tolerance) -> StageResult:
-    if outcome.error is not None or reference.error is not None:
-        was, is_ = _error_words(reference) or "it returned", _error_words(outcome) or "it returned"
-        is_same = (
-            reference.error is not None and outcome.error is not None and reference.error.code == outcome.error.code
-        )
-        return StageResult(number, name, "same" if is_same else "different", is_ if is_same else f"{is_}; was: {was}")
-    differences = compare(reference.arrays, outcome.arrays, tolerance)
-    wrong = [item for item in differences if not item.is_same]
-    largest = max((item.largest for item in differences), default=0.0)
-    if wrong:
-        words = f"{wrong[0].name}: {wrong[0].words}"
-        return StageResult(number, name, "different", words, differences, largest=largest)
-    words = f"apart by at most {largest:.2g}" if largest else ""
-    return StageResult(number, name, "same", words, differences, largest=largest)
+    def add(self, name: str, outcome: Outcome) -> None:
+        """Judge a stage by what its run came to."""
+        if not self.results:
+            self._reference = outcome
+            self.results.append(self._of_reference(name))
+            return
+        found = judge(self._reference, outcome, self._tolerance)
+        follows = self._followed(found.verdict, found.words, outcome)
+        if found.verdict == "different" and follows < 0:
+            self._head = outcome
+        number = len(self.results)
+        self.results.append(
+            StageResult(
+                number, name, found.verdict, found.words, found.differences,
+                largest=found.largest, compared=found.compared, follows=follows,
+            )
+        )  # fmt: skip
 
+    def _of_reference(self, name: str) -> StageResult:
+        if self._reference.hindrance:
+            return StageResult(0, name, "not comparable", self._reference.hindrance)
+        error = self._reference.error
+        return StageResult(0, name, "reference", diagnostic_words(error) if error is not None else "")
 
-def _repeated(before: StageResult, number: int, name: str) -> StageResult:
-    verdict = "same" if before.verdict == "reference" else before.verdict
-    return StageResult(
-        number, name, verdict, before.words, before.differences, is_repeated=True, largest=before.largest
-    )
+    def _followed(self, verdict: str, words: str, outcome: Outcome) -> int:
+        """Return the number of the stage before that said what this one says, or whose difference it has, else -1."""
+        before = self.results[-1]
+        if verdict != before.verdict or verdict == "same":
+            return -1
+        is_alike = words == before.words
+        if verdict == "different":
+            is_alike = judge(self._head, outcome, self._tolerance).verdict != "different"
+        return (before.follows if before.follows >= 0 else before.index) if is_alike else -1
 
-
-def _error_words(outcome: Outcome) -> str:
-    return f"{outcome.error.code}: {outcome.error.message}" if outcome.error is not None else ""
+    def repeat(self, name: str) -> None:
+        """Say of a stage whose pass changed nothing what was said of the one before."""
+        before = self.results[-1]
+        number = len(self.results)
+        if number == 1:
+            found = judge(self._reference, self._reference, self._tolerance)
+            self.results.append(
+                StageResult(number, name, found.verdict, found.words, is_repeated=True, compared=found.compared)
+            )
+            return
+        follows = -1 if before.verdict == "same" else before.follows if before.follows >= 0 else before.index
+        self.results.append(msgspec.structs.replace(before, index=number, name=name, is_repeated=True, follows=follows))

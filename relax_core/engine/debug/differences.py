@@ -3,14 +3,15 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any, Final, Literal
+from typing import Any, Final
 
 import msgspec
 import numpy as np
 import numpy.typing as npt
 
+from relax_core.engine.debug.verdicts import Verdict, distance_words
+
 Array = npt.NDArray[Any]
-Verdict = Literal["equal", "close", "different", "missing", "added"]
 
 RELATIVE_OF: Final = MappingProxyType(
     {"float64": 1e-9, "float32": 1e-4, "float16": 1e-2, "bfloat16": 5e-2, "complex128": 1e-9, "complex64": 1e-4}
@@ -32,6 +33,7 @@ class Tolerance:
 
 
 DEFAULT_TOLERANCE: Final = Tolerance()
+EXACT: Final = Tolerance(0.0, 0.0)
 
 
 class Difference(msgspec.Struct, frozen=True):
@@ -42,20 +44,23 @@ class Difference(msgspec.Struct, frozen=True):
     type: str = ""
     """Such as `(2, 3) float32`."""
     words: str = ""
-    """Such as `3 of 6 elements differ, by at most 0.5 at [0, 2]: 1.5, was 1`."""
+    """Such as `3 of 6 elements differ, by at most 0.5 at [0, 2]: 1.5, was 1`; why it was not compared."""
     largest: float = 0.0
     """The largest absolute difference of the elements that are numbers on both sides."""
 
     @property
     def is_same(self) -> bool:
-        """Tell whether the values are equal or close."""
-        return self.verdict in ("equal", "close")
+        """Tell whether the values were compared, and are equal or close."""
+        return self.verdict == "same"
 
 
 def compare(
     reference: Mapping[str, Array], other: Mapping[str, Array], tolerance: Tolerance = DEFAULT_TOLERANCE
 ) -> tuple[Difference, ...]:
-    """Compare two sets of arrays, in the order of the reference; what only `other` has comes last."""
+    """Compare two sets of arrays, in the order of the reference; what only `other` has comes last.
+
+    What only one has is not comparable.
+    """
     return tuple(_differences(reference, other, tolerance))
 
 
@@ -66,21 +71,24 @@ def _differences(
         if name in other:
             yield compare_arrays(name, array, other[name], tolerance)
         else:
-            yield Difference(name, "missing", type_of(array), "only the first has it")
+            yield Difference(name, "not comparable", type_of(array), "only the first has it")
     for name, array in other.items():
         if name not in reference:
-            yield Difference(name, "added", type_of(array), "only the second has it")
+            yield Difference(name, "not comparable", type_of(array), "only the second has it")
 
 
 def compare_arrays(name: str, reference: Array, other: Array, tolerance: Tolerance = DEFAULT_TOLERANCE) -> Difference:
     """Compare two arrays; NaN is equal to NaN."""
     type_ = type_of(reference)
-    if reference.shape != other.shape or reference.dtype != other.dtype:
+    is_text = reference.dtype.kind == other.dtype.kind == "U"
+    if reference.shape != other.shape or (reference.dtype != other.dtype and not is_text):
         return Difference(name, "different", type_, f"it is {type_of(other)}, was {type_}")
-    if _as_bytes(reference) == _as_bytes(other):
-        return Difference(name, "equal", type_)
+    if reference.dtype == other.dtype and _as_bytes(reference) == _as_bytes(other):
+        return Difference(name, "same", type_)
     if not _is_number(reference):
         unlike = np.asarray(reference != other)
+        if not unlike.any():
+            return Difference(name, "same", type_)
         return Difference(name, "different", type_, _first_words(unlike, reference, other))
     relative, absolute = tolerance.of(str(reference.dtype))
     with np.errstate(all="ignore"):
@@ -94,7 +102,7 @@ def compare_arrays(name: str, reference: Array, other: Array, tolerance: Toleran
     numbers = apart[np.isfinite(apart)]
     largest = float(numbers.max()) if numbers.size else 0.0
     if not unlike.any():
-        return Difference(name, "close" if largest else "equal", type_, f"apart by at most {largest:.2g}", largest)
+        return Difference(name, "same", type_, distance_words(largest), largest)
     return Difference(name, "different", type_, _number_words(unlike, apart, reference, other), largest)
 
 

@@ -31,8 +31,9 @@ def bisect_passes(
 ) -> Bisection:
     """Run `module` as it is and after each of `passes`, the default pipeline if `None`, on the same arguments.
 
-    `found.first_different` is the number of the first stage whose result, output or changed arguments are not those of
-    the source, -1 if there is none; `found.to_text()` says what came of each.
+    `found.verdict` is "same" only if every stage was compared. `found.first_different` is the number of the first stage
+    whose result, output or changed arguments are not those of the source, -1 if there is none; `found.suspects` are the
+    stages that may have changed it; `found.to_text()` says what came of each.
 
     Raises:
         CompileError: the module or the text of the pipeline has errors.
@@ -45,7 +46,7 @@ def bisect_modules(
 ) -> Bisection:
     """Run several forms of a module on the same arguments, such as `parse_all` of what another compiler printed.
 
-    The first one that runs is the reference for those behind it.
+    The first one is the reference for those behind it; if it does not run, nothing is comparable.
     """
     candidates = (bisect.Candidate(name, lambda module=module: build(module)) for name, module in modules.items())
     return _bisect(candidates, entry, args, tolerance)

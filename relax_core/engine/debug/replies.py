@@ -1,87 +1,189 @@
 """What requests that look for faults are answered with: texts, numbers and archives."""
 
+from collections import Counter
 from typing import Literal
 
 import msgspec
 
-from relax_core.engine.debug.differences import Difference, Verdict
+from relax_core.diagnostics import plural
+from relax_core.engine.debug.differences import Difference
+from relax_core.engine.debug.verdicts import (
+    NO_VALUES,
+    SIGNS,
+    Verdict,
+    distance_words,
+    exit_status,
+    listed,
+    ranges,
+    said,
+    whole,
+)
 from relax_core.engine.replies import Executed
 from relax_core.present.origin_models import spans
 
 
 class StageResult(msgspec.Struct, frozen=True):
-    """What came of running the module after a pass."""
+    """What came of running the module after a pass; stage 0 is the reference, if it runs."""
 
     index: int
     name: str
-    verdict: Literal["reference", "same", "different", "not run"]
+    verdict: Literal["reference"] | Verdict
     words: str = ""
-    """What is different, how far apart close numbers are, or why it was not run."""
+    """What is different, what was compared and how far apart it is, or why it was not compared."""
     differences: tuple[Difference, ...] = ()
     is_repeated: bool = False
     """The pass changed nothing, so what was said of the stage before holds."""
     largest: float = 0.0
+    compared: int = 0
+    """The number of results that were compared: leaves of the result, what was printed, arguments that were changed."""
+    follows: int = -1
+    """The number of the stage that brought the difference, or the reason, that this one shows as well; -1: its own."""
 
 
 class Bisection(msgspec.Struct, frozen=True):
-    """Every stage's result; `first_different` is the number of the first pass that changed it, -1 if none did."""
+    """Every stage's result, and which pass is the first that changed it."""
 
     entry: str
     stages: tuple[StageResult, ...]
+
+    @property
+    def verdict(self) -> Verdict:
+        """What all stages come to together."""
+        return whole(stage.verdict for stage in self.stages if stage.verdict != "reference")
+
+    @property
+    def status(self) -> int:
+        """The exit status: 0 only if every stage was compared and is the same, see `exit_status`."""
+        return exit_status(self.verdict)
 
     @property
     def first_different(self) -> int:
         """The number of the first stage whose result is not the reference's, -1 if there is none."""
         return next((stage.index for stage in self.stages if stage.verdict == "different"), -1)
 
-    def to_text(self) -> str:
-        """Print a line per stage, and what it comes to."""
-        signs = {"reference": "*", "same": "=", "different": "x", "not run": "-"}
-        width = max((len(stage.name) for stage in self.stages), default=0)
-        rows = [
-            f"{stage.index:>3} {signs[stage.verdict]} {stage.name:<{width}}  {_said(stage)}" for stage in self.stages
-        ]
-        return "\n".join((*(row.rstrip() for row in rows), self.conclusion))
+    @property
+    def suspects(self) -> tuple[int, ...]:
+        """The numbers of the stages of which one brought the first difference.
+
+        It is the first different stage, unless stages before it could not be compared.
+        """
+        at = self.first_different
+        if at < 0:
+            return ()
+        good = self.last_good
+        return (*(item.index for item in self.stages[good + 1 : at] if not item.is_repeated), at)
+
+    @property
+    def last_good(self) -> int:
+        """The number of the last stage before the first difference, or of all, that is as the reference is; or 0."""
+        at = self.first_different
+        before = self.stages[:at] if at >= 0 else self.stages
+        return next((item.index for item in reversed(before) if item.verdict in ("same", "stops alike")), 0)
 
     @property
     def conclusion(self) -> str:
-        """One sentence: which pass changed the result of the entry function."""
-        at = self.first_different
-        if at < 0:
-            ran = [stage for stage in self.stages if stage.verdict != "not run"]
-            if not ran:
-                return f"`{self.entry}` runs after no stage."
-            if ran[0].words:
-                return f"`{self.entry}` stops alike after all {len(ran)} stages that run: {ran[0].words}"
-            return f"`{self.entry}` computes the same after all {len(ran)} stages that run."
+        """What it comes to: the pass that changed the result of the entry function, and what could not be judged."""
+        name, count = f"`{self.entry}`", len(self.stages)
+        match self.verdict:
+            case "different":
+                return "".join((self._culprit(), self._not_judged()))
+            case "same":
+                results = plural(max(stage.compared for stage in self.stages[1:]), "result")
+                words = ", ".join(filter(None, (f"{results} compared", distance_words(self.largest))))
+                return f"{name} computes the same after all {count} stages: {words}"
+            case "stops alike":
+                words = self.stages[-1].words
+                return f"{name} stops alike after all {count} stages, so that no results were compared: {words}"
+            case "not comparable" if count < 2:
+                return f"{name} is not comparable, because there is only one stage"
+            case "not comparable":
+                found = "is the same where it was compared" if self._has_same else "was compared after no stage"
+                return f"{name} {found}{self._not_judged()}"
+
+    @property
+    def largest(self) -> float:
+        """The largest distance of close numbers in all stages."""
+        return max((stage.largest for stage in self.stages), default=0.0)
+
+    @property
+    def _has_same(self) -> bool:
+        return any(stage.verdict == "same" for stage in self.stages)
+
+    def _culprit(self) -> str:
+        *others, at = self.suspects
         stage = self.stages[at]
-        return f"`{self.entry}` computes something else from {stage.name} (stage {at}) on: {stage.words}"
+        if not others:
+            return f"`{self.entry}` computes something else from {stage.name} (stage {at}) on: {stage.words}"
+        names = listed((f"{self.stages[item].name} (stage {item})" for item in (*others, at)), "or")
+        return (
+            f"`{self.entry}` computes something else from one of {names} on, "
+            f"of which only the last could be compared: {stage.words}"
+        )
+
+    def _not_judged(self) -> str:
+        """Say which stages could not be compared, by reason."""
+        groups: dict[str, list[int]] = {}
+        for stage in self.stages:
+            if stage.verdict == "not comparable":
+                groups.setdefault(stage.words, []).append(stage.index)
+        return "".join(
+            f"\n{'Stage' if len(numbers) == 1 else 'Stages'} {ranges(numbers)} not comparable, because {words}"
+            for words, numbers in groups.items()
+        )
+
+    def to_text(self) -> str:
+        """Print a line per stage, those that follow from another one as one line, and what it comes to."""
+        width = max((len(stage.name) for stage in self.stages), default=0)
+        suspects = self.suspects
+        rows: list[str] = []
+        for stage in self.stages:
+            if stage.follows < 0:
+                sign = "*" if stage.verdict == "reference" else SIGNS[stage.verdict]
+                rows.append(f"{stage.index:>3} {sign} {stage.name:<{width}}  {_said(stage, suspects)}".rstrip())
+            elif self.stages[stage.index - 1].follows < 0:
+                rows.append(self._folded(stage))
+        return "\n".join((*rows, self.conclusion))
+
+    def _folded(self, first: StageResult) -> str:
+        behind = self.stages[first.index :]
+        count = next((n for n, stage in enumerate(behind) if stage.follows != first.follows), len(behind))
+        head = self.stages[first.follows].name
+        what = "the same difference as" if first.verdict == "different" else f"{first.verdict} as"
+        numbers = ranges(range(first.index, first.index + count))
+        return f"    {SIGNS[first.verdict]} {numbers}: {what} after {head} ({plural(count, 'stage')})"
+
+    def to_json(self) -> str:
+        """Return everything as one object of JSON."""
+        concluded = {"verdict": self.verdict, "status": self.status, "conclusion": self.conclusion}
+        pointed = {"first_different": self.first_different, "suspects": self.suspects}
+        return msgspec.json.encode({**concluded, **pointed, **msgspec.structs.asdict(self)}).decode()
 
 
-def _said(stage: StageResult) -> str:
+def _said(stage: StageResult, suspects: tuple[int, ...]) -> str:
+    mark = ("; the first" if len(suspects) == 1 else "; one of the suspects") if stage.index in suspects else ""
     match stage.verdict:
         case "reference":
             return f"reference {stage.words}".rstrip()
-        case "same":
-            return "unchanged module" if stage.is_repeated else f"same {stage.words}".rstrip()
-        case "different" if stage.is_repeated:
-            return "unchanged module"
-        case _:
-            return f"{stage.verdict}: {stage.words}"
+        case "same" if stage.is_repeated:
+            return "same: unchanged module"
+        case verdict:
+            return f"{said(verdict, stage.words)}{mark}"
 
 
 class ValueRow(msgspec.Struct, frozen=True):
-    """A binding of two runs, or of one of them."""
+    """A binding of two runs, or of one of them; or what both runs came to."""
 
     name: str
     line: int
     verdict: Verdict
     type: str = ""
     words: str = ""
+    largest: float = 0.0
+    """The largest distance of close numbers."""
 
 
 class ValuesCompared(msgspec.Struct, frozen=True):
-    """The bindings of two runs, in the order of the first one."""
+    """The bindings of two runs, in the order of the first one, and what the runs came to."""
 
     rows: tuple[ValueRow, ...]
     left: str = ""
@@ -89,11 +191,51 @@ class ValuesCompared(msgspec.Struct, frozen=True):
     right: str = ""
     notes: tuple[str, ...] = ()
     """Errors that ended a run early."""
+    outcome: ValueRow | None = None
+    """What both runs came to, if both were made: result, output and changed arguments."""
+
+    @property
+    def verdict(self) -> Verdict:
+        """What all comparisons come to together."""
+        return whole(row.verdict for row in self._all)
+
+    @property
+    def status(self) -> int:
+        """The exit status: 0 only if every value was compared and is the same, see `exit_status`."""
+        return exit_status(self.verdict)
 
     @property
     def first_different(self) -> ValueRow | None:
         """The first binding that both runs have and whose values differ."""
         return next((row for row in self.rows if row.verdict == "different"), None)
+
+    @property
+    def _all(self) -> tuple[ValueRow, ...]:
+        return self.rows if self.outcome is None else (*self.rows, self.outcome)
+
+    @property
+    def conclusion(self) -> str:
+        """What it comes to, with the number of values that were compared."""
+        counts = Counter(row.verdict for row in self.rows)
+        both = counts["same"] + counts["different"]
+        verb = "differs" if both == 1 else "differ"
+        parts = [f"{counts['different']} of {plural(both, 'value')} {verb}" if counts["different"] else ""]
+        if counts["same"] and not counts["different"]:
+            words = distance_words(max(row.largest for row in self.rows))
+            parts.append(f"{plural(both, 'value')} compared and the same{f', {words}' if words else ''}")
+        if counts["not comparable"]:
+            parts.append(f"{plural(counts['not comparable'], 'value')} not comparable, since only one side has them")
+        if not self.rows and self.outcome is None:
+            parts.append(f"not comparable, because {NO_VALUES}")
+        if self.outcome is not None:
+            parts.append(f"result: {said(self.outcome.verdict, self.outcome.words)}")
+        names = f"{self.left} against {self.right}" if self.left else "The first against the second"
+        return f"{names}: {self.verdict}; {'; '.join(filter(None, parts))}"
+
+    def to_json(self) -> str:
+        """Return everything as one object of JSON."""
+        concluded = {"verdict": self.verdict, "status": self.status, "conclusion": self.conclusion}
+        return msgspec.json.encode({**concluded, **msgspec.structs.asdict(self)}).decode()
 
 
 class Dumped(msgspec.Struct, frozen=True):

@@ -1,0 +1,211 @@
+"""The values of two runs beside each other: of bindings by name, and of what the runs came to."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from relax_core.bytecode.build import build_stages
+from relax_core.bytecode.executable import Executable
+from relax_core.diagnostics import CompileError, DiagnosedError, Diagnostic, RunError
+from relax_core.engine.debug import intermediates
+from relax_core.engine.debug.changed import trace_of
+from relax_core.engine.debug.differences import EXACT, Tolerance, compare, compare_arrays, type_of
+from relax_core.engine.debug.intermediates import Intermediate
+from relax_core.engine.debug.means import Means
+from relax_core.engine.debug.outcomes import Outcome, diagnostic_words, hindered, judge, outcome_of
+from relax_core.engine.debug.replies import ValueRow, ValuesCompared
+from relax_core.engine.debug.requests import Closeness, CompareArchiveOf, CompareValuesOf
+from relax_core.engine.inputs import members_of, read_members
+from relax_core.engine.protocol import Program, Progress
+from relax_core.engine.study import Study
+from relax_core.vm.convert import to_value
+from relax_core.vm.machine import Machine
+from relax_core.vm.trace import Trace
+from relax_core.vm.virtual_machine import entry_arguments
+
+Call = tuple[str, tuple[Any, ...]]
+_OUTCOME = "result"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Ran:
+    """A run, if there was one, and what it came to; `said` are the diagnostics that stand in its way or ended it."""
+
+    trace: Trace | None
+    outcome: Outcome
+    said: tuple[Diagnostic, ...] = ()
+
+
+def tolerance_of(closeness: Closeness) -> Tolerance:
+    """Return how far numbers may be apart."""
+    relative, absolute = (None if item < 0 else item for item in (closeness.relative, closeness.absolute))
+    return Tolerance(relative, absolute)
+
+
+def machine_for(executable: Executable, study: Study, means: Means, *, records: bool = False) -> Machine:
+    """Return a machine with the limits and the compiler of a session."""
+    engine = means.engine_of(study)
+    poisons, options = study.program.poisons_memory, engine.options
+    return Machine(
+        executable, limits=means.limits, record=records, engine=engine, options=options, poisons_memory=poisons
+    )
+
+
+def values(message: CompareValuesOf, study: Study, means: Means) -> ValuesCompared:
+    """Compare two runs, both on the arguments of the first.
+
+    Raises:
+        DiagnosedError: there is no such stage, the values are too large together, or it was cancelled.
+    """
+    # Both are asked for first: the run of one must not push the other out of the session.
+    other = study if message.other == message.program else means.study_of(message.other)
+    tolerance = tolerance_of(message.closeness)
+    left = _ran(study, message.program, message.stage, means, None)
+    call = None if left.trace is None else study.call()
+    if call is not None and message.other.entry:
+        call = message.other.entry, call[1]
+    right = _ran(other, message.other, message.other_stage, means, call)
+    rows: list[ValueRow] = []
+    names = _names(message, study, other)
+    if left.trace is not None and right.trace is not None:
+        written = intermediates.names_in(study.module) & intermediates.names_in(other.module)
+        bound = _values(left.trace, written, means)
+        rows += _rows(bound, _values(right.trace, written, means), names, tolerance)
+    found = judge(left.outcome, right.outcome, tolerance)
+    outcome = ValueRow(_OUTCOME, 0, found.verdict, "", found.words, found.largest)
+    notes = tuple(item.render() for item in dict.fromkeys((*left.said, *right.said)))
+    return ValuesCompared(tuple(rows), *names, notes, outcome)
+
+
+def archive(message: CompareArchiveOf, study: Study, means: Means) -> ValuesCompared:
+    """Compare the bindings of a run with the arrays of an archive, which is the reference.
+
+    Raises:
+        DiagnosedError: the program or the archive cannot be read, or the program does not run at all.
+    """
+    trace = trace_of(study, message.program.changes, means)
+    given = read_members(message.archive)
+    tolerance = tolerance_of(message.closeness)
+    rows: list[ValueRow] = []
+    for item in intermediates.intermediates(trace, means.is_cancelled):
+        for name, array in item.arrays.items():
+            key = next((key for key in (name, name.partition(".")[2]) if key in given), None)
+            if key is None:
+                rows.append(_only(name, item.line, array, "the run"))
+                continue
+            # What an archive holds is the reference: it comes from where the results are as they should be.
+            found = compare_arrays(name, _as_stored(given.pop(key), array), array, tolerance)
+            rows.append(ValueRow(name, item.line, found.verdict, found.type, found.words, found.largest))
+    rows += [_only(name, 0, array, "the file") for name, array in given.items()]
+    notes = (trace.error.render(),) if trace.error is not None else ()
+    return ValuesCompared(tuple(rows), "The run", "the file", notes)
+
+
+def _as_stored(given: npt.NDArray[Any], array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Return what an archive holds in the dtype that was stored there: it holds a bfloat16 as float32."""
+    is_stored = array.dtype.name == "bfloat16" and given.dtype == np.float32
+    return given.astype(array.dtype) if is_stored else given
+
+
+def _ran(study: Study, program: Program, stage: int, means: Means, call: Call | None) -> _Ran:
+    """Run a program after a stage on the arguments of `call`, its own if `None`; if it cannot run, say why."""
+    try:
+        stages = study.stages(means.report, means.is_cancelled)
+    except DiagnosedError as error:
+        return _not_run(error, means)
+    if stage > len(stages):
+        where = f"; it stopped at {stages[-1].pass_name}" if stages and stages[-1].is_failed else ""
+        raise CompileError((Diagnostic("EN005", f"the pipeline has no stage {stage}{where}"),))
+    try:
+        own = study.call()
+        wanted = own if call is None else call
+        is_whole = (stage < 0 or stage == len(stages)) and (call is None or _is_same_call(call, own))
+        if program.changes and not is_whole:
+            return _Ran(None, hindered("its values were changed in a run on other arguments"))
+        trace = trace_of(study, program.changes, means) if is_whole else _run_after(study, stage, means, wanted)
+    except DiagnosedError as error:
+        return _not_run(error, means)
+    held = trace.frames[0].args if trace.frames else ()
+    args = wanted[1] if len(held) == len(wanted[1]) else ()
+    said = (trace.error,) if trace.error is not None else ()
+    return _Ran(trace, outcome_of(trace, wanted[0], args, held[: len(args)]), said)
+
+
+def _not_run(error: DiagnosedError, means: Means) -> _Ran:
+    if means.is_cancelled():
+        raise error
+    return _Ran(None, hindered(diagnostic_words(error.diagnostics[0])), error.diagnostics)
+
+
+def _run_after(study: Study, stage: int, means: Means, call: Call) -> Trace:
+    """Record a run of the module after a stage, -1 for the last.
+
+    Raises:
+        DiagnosedError: the machine cannot run its module, or not on these arguments.
+    """
+    stages = study.stages(means.report, means.is_cancelled)
+    count = len(stages) if stage < 0 else stage
+    means.report(Progress(f"Running stage {count}"))
+    executable = build_stages(study.module, stages[:count])
+    name, args = call
+    machine = machine_for(executable, study, means, records=True)
+    trace = study.run_machine(machine, name, entry_arguments(executable, name, args), means.is_cancelled)
+    if trace.error is not None and means.is_cancelled():
+        raise RunError((trace.error,))
+    return trace
+
+
+def _is_same_call(one: Call, other: Call) -> bool:
+    was, is_ = (members_of("in", tuple(map(to_value, args))) for _, args in (one, other))
+    found = compare(was, is_, EXACT)
+    return one[0] == other[0] and len(one[1]) == len(other[1]) and all(item.is_same for item in found)
+
+
+def _values(trace: Trace, written: frozenset[str], means: Means) -> list[Intermediate]:
+    """Return the values of the variables that the text names: those that passes make have no fixed names."""
+    return [item for item in intermediates.intermediates(trace, means.is_cancelled) if item.variable in written]
+
+
+def _rows(
+    left: list[Intermediate], right: list[Intermediate], names: tuple[str, str], tolerance: Tolerance
+) -> list[ValueRow]:
+    found = {item.name: item for item in right}
+    rows: list[ValueRow] = []
+    for item in left:
+        match = found.pop(item.name, None)
+        rows.append(_alone(item, names[0]) if match is None else _row(item, match, tolerance))
+    return [*rows, *(_alone(item, names[1]) for item in found.values())]
+
+
+def _row(left: Intermediate, right: Intermediate, tolerance: Tolerance) -> ValueRow:
+    """Compare two values of a binding: the first leaf that differs speaks for all."""
+    types = ", ".join(map(type_of, left.arrays.values()))
+    if tuple(left.arrays) != tuple(right.arrays):
+        return ValueRow(left.name, left.line, "different", types, "they have other fields")
+    found = [compare_arrays(name, array, right.arrays[name], tolerance) for name, array in left.arrays.items()]
+    worst = next((item for item in found if not item.is_same), None) or max(found, key=lambda item: item.largest)
+    return ValueRow(left.name, left.line, worst.verdict, types, worst.words, worst.largest)
+
+
+def _alone(item: Intermediate, owner: str) -> ValueRow:
+    types = ", ".join(map(type_of, item.arrays.values()))
+    return ValueRow(item.name, item.line, "not comparable", types, f"only {owner} has it")
+
+
+def _only(name: str, line: int, array: npt.NDArray[Any], owner: str) -> ValueRow:
+    return ValueRow(name, line, "not comparable", type_of(array), f"only {owner} has it")
+
+
+def _names(message: CompareValuesOf, study: Study, other: Study) -> tuple[str, str]:
+    if other is not study:
+        return study.program.name, other.program.name
+    if message.program.changes != message.other.changes:
+        return "The run", "the changed run"
+    return _stage_name(study, message.stage), _stage_name(study, message.other_stage)
+
+
+def _stage_name(study: Study, stage: int) -> str:
+    known = study.known_stages
+    return "Source" if stage == 0 else known[stage - 1].pass_name if 0 < stage <= len(known) else "End of the pipeline"
