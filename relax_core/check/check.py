@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from weakref import WeakKeyDictionary
 
+from relax_core.check.impossible import impossible_types
 from relax_core.check.infer import infer
 from relax_core.check.prim_policy import Prims, prims_outside_packed
 from relax_core.check.relay.well_formed import well_formed_relay
@@ -53,10 +54,11 @@ def _check(module: IRModule, prims: Prims) -> tuple[Diagnostic, ...]:
             return (_foreign(foreign),)
     inference = infer(module)
     if dialect_of(module) == "relay":
-        found = (*well_formed_relay(module), *inference.diagnostics)
+        found = (*well_formed_relay(module), *inference.diagnostics, *impossible_types(inference.types))
     else:
         policy = prims_outside_packed(module, inference) if prims == "packed_only" else ()
-        found = (*inference.diagnostics, *well_formed(module, inference), *policy)
+        impossible = impossible_types(inference.types)
+        found = (*inference.diagnostics, *impossible, *well_formed(module, inference), *policy)
     # What the text does not hold is the first cause of whatever else is wrong at its place.
     found = sorted(found, key=lambda item: item.code not in _ABSENT)
     taken: set[Span] = set()

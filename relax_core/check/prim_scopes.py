@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 from weakref import WeakKeyDictionary
 
+from relax_core.check.impossible import impossible_buffers
 from relax_core.diagnostics import Diagnostic
 from relax_core.ir.node import Node, children, preorder
 from relax_core.ir.prim import CommReducer, LetExpr, PrimVar
@@ -53,7 +54,7 @@ class _Scopes:
     def of(self, prim_func: PrimFunc) -> tuple[Diagnostic, ...]:
         found = self._found.get(prim_func)
         if found is None:
-            found = self._found[prim_func] = tuple(_scopes(prim_func))
+            found = self._found[prim_func] = (*_scopes(prim_func), *impossible_buffers(prim_func))
         return found
 
 

@@ -13,7 +13,9 @@ BinaryKind = Literal[
 UnaryKind = Literal["-", "not", "~"]
 
 _DTYPE = re.compile(
-    r"(?:u?int(?:1|2|4|8|16|32|64)|float(?:16|32|64)|bfloat16|float(?:4|6|8)_\w+?|bool|handle)(?:x[1-9]\d{0,5})?$"
+    r"(?:u?int(?:1|2|4|8|16|32|64)|float(?:16|32|64)|bfloat16|bool|handle"
+    r"|float8_(?:e3m4|e4m3(?:b11fnuz|fnuz|fn)?|e5m2(?:fnuz)?|e8m0fnu)|float6_(?:e2m3fn|e3m2fn)|float4_e2m1fn)"
+    r"(?:x[1-9]\d{0,5})?\Z"
 )
 COMPARISONS: tuple[BinaryKind, ...] = ("==", "!=", "<", "<=", ">", ">=")
 LOGICAL: tuple[BinaryKind, ...] = ("and", "or")

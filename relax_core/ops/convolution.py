@@ -80,8 +80,20 @@ def _infer(call: Call, arg_types: tuple[Type, ...]) -> Type:
     for k, letter in enumerate(conv.spatial):
         reach = mul(sub(conv.kernel.extent(weight.dims, letter), 1), conv.dilation[k])
         room = sub(add(conv.data.extent(data.dims, letter), sum(conv.padding[k])), add(reach, 1))
-        extents[letter] = size(add(floordiv(size(room), conv.strides[k]), 1))
+        extents[letter] = window_count(call, size(room), conv.strides[k], letter)
     return TensorType(conv.out.shape(extents), dtype, vdevice=data.vdevice)
+
+
+def window_count(call: Call, room: PrimExpr, stride: int, letter: str) -> PrimExpr:
+    """Return how many windows fit in an axis that leaves the first of them `room` to move.
+
+    Raises:
+        OpTypeError: TY078 if not even one fits.
+    """
+    if (constant_value(room) or 0) < 0:
+        message = f"{call_name(call)} has a window that is larger than its padded input along {letter}"
+        raise OpTypeError("TY078", message, "pad more, or take a smaller window or dilation")
+    return size(add(floordiv(room, stride), 1))
 
 
 def _check_channels(call: Call, conv: Convolution, data: TensorType, weight: TensorType) -> None:

@@ -2,12 +2,13 @@
 
 from dataclasses import replace
 
+from relax_core.ir.canonical import constant_value
 from relax_core.ir.expr import Call
 from relax_core.ir.types import OBJECT, VOID, Type
 from relax_core.ops.manipulate import of_shape
-from relax_core.ops.operands import dtype_at, literal_at, shape_at, tensor_at
+from relax_core.ops.operands import call_name, dtype_at, literal_at, shape_at, tensor_at
 from relax_core.ops.schema import ARGUMENTS, DATA, DEVICE_INDEX, DTYPE, FUNCTION, SHAPE, STORAGE_SCOPE
-from relax_core.ops.spec import OpSpec, Param, Value, realized
+from relax_core.ops.spec import OpSpec, OpTypeError, Param, Value, realized
 
 _SEE = "tvm/src/relax/op/op.cc"
 _SEE_DEVICE = "tvm/src/relax/op/op_common.cc"
@@ -24,8 +25,15 @@ def _infer_tensor_in_storage(call: Call, arg_types: tuple[Type, ...]) -> Type:
 
 
 def _infer_storage(call: Call, arg_types: tuple[Type, ...]) -> Type:
-    """Infer an object; the sizes are a shape."""
-    shape_at(call, arg_types, 0)
+    """Infer an object; the sizes are a shape.
+
+    Raises:
+        OpTypeError: TY074 for a size that is negative.
+    """
+    for size in shape_at(call, arg_types, 0).values or ():
+        value = constant_value(size)
+        if value is not None and value < 0:
+            raise OpTypeError("TY074", f"{call_name(call)} of the size {value:,}; a size is not negative")
     return OBJECT
 
 

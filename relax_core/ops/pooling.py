@@ -13,7 +13,7 @@ from relax_core.ir.prim import PrimExpr, const
 from relax_core.ir.tir import Buffer
 from relax_core.ir.types import TensorType, Type
 from relax_core.ops.attributes import flag_at, padding_at, spread_at, word_at
-from relax_core.ops.convolution import SPATIAL, pairs, spread
+from relax_core.ops.convolution import SPATIAL, pairs, spread, window_count
 from relax_core.ops.extremes import greatest_along
 from relax_core.ops.layout import Layout, parse_layout, require_layout
 from relax_core.ops.lowering import Lowering, lowered
@@ -81,7 +81,7 @@ def read_pool(call: Call, arg_types: tuple[Type, ...], first: int = 1) -> Pool:
     )
 
 
-def pooled_shape(pool: Pool, data: TensorType) -> TensorType:
+def pooled_shape(call: Call, pool: Pool, data: TensorType) -> TensorType:
     """Return the type of pooled data."""
     if data.dims is None:
         return TensorType(None, data.dtype, len(pool.out.axes), data.vdevice)
@@ -90,7 +90,7 @@ def pooled_shape(pool: Pool, data: TensorType) -> TensorType:
         reach = pool.dilation[k] * (pool.window[k] - 1) + 1
         slack = pool.strides[k] - 1 if pool.is_ceil else 0
         room = size(add(pool.layout.extent(data.dims, letter), sum(pool.padding[k]) - reach + slack))
-        extents[letter] = size(add(floordiv(room, pool.strides[k]), 1))
+        extents[letter] = window_count(call, room, pool.strides[k], letter)
     return TensorType(pool.out.shape(extents), data.dtype, vdevice=data.vdevice)
 
 
@@ -98,7 +98,7 @@ def _infer(call: Call, arg_types: tuple[Type, ...]) -> Type:
     """Infer `(s + padding - dilation * (window - 1) - 1) // stride + 1` per spatial size; ceil mode rounds up."""
     data, pool = tensor_at(call, arg_types), read_pool(call, arg_types)
     require_layout(call, data, pool.layout, "data")
-    return pooled_shape(pool, data)
+    return pooled_shape(call, pool, data)
 
 
 def _build(kind: Kind):

@@ -42,6 +42,9 @@ def _cuts(call: Call, arg_types: tuple[Type, ...], extent: PrimExpr | None) -> l
     """Return begin and end of the parts of `split`; only their number if the extent is not known."""
     if isinstance(arg_types[1], TupleType):
         given = scalars_at(call, arg_types, 1) or ()
+        negative = [item for item in given if item is not None and (constant_value(item) or 0) < 0]
+        if negative:
+            raise OpTypeError("TY079", f"split at {constant_value(negative[0])}; the places count from 0")
         if extent is None or None in given:
             return len(given) + 1
         ends = [least(item, extent) for item in given if item is not None] + [extent]

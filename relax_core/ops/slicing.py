@@ -78,10 +78,23 @@ def _slices(
     for axis, begin, end, step in zip(axes, begins, ends, steps, strict=True):
         if begin is None or end is None:
             return None
-        if not is_inbound:
+        if is_inbound:
+            _check_inbound(begin, end, step, dims[axis])
+        else:
             begin, end = (clamped(item, dims[axis], is_backward=step < 0) for item in (begin, end))
         found[axis] = begin, end, step
     return found
+
+
+def _check_inbound(begin: PrimExpr, end: PrimExpr, step: int, extent: PrimExpr) -> None:
+    """Refuse bounds that are provably not inside an axis, as `assume_inbound` says they are."""
+    first, last, count = constant_value(begin), constant_value(end), constant_value(extent)
+    if first is None or last is None or count is None:
+        return
+    least, most = (0, count) if step > 0 else (-1, count - 1)
+    if not (least <= first <= most and least <= last <= most):
+        message = f"strided_slice from {first:,} to {last:,} leaves an axis of {count:,} elements"
+        raise OpTypeError("TY079", message, "leave assume_inbound=True out, so that the bounds are cut to the axis")
 
 
 def _infer_strided_slice(call: Call, arg_types: tuple[Type, ...]) -> Type:

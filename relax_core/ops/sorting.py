@@ -4,6 +4,7 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
+from relax_core.ir.canonical import constant_value
 from relax_core.ir.expr import Call
 from relax_core.ir.prim import PrimExpr, const, dtype_of
 from relax_core.ir.tir import Buffer
@@ -15,7 +16,7 @@ from relax_core.ops.operands import ONE, int_at, normal_axis, product, tensor_at
 from relax_core.ops.rearrange import infer_along
 from relax_core.ops.scalar import add, both, cast, choose, either, eq, le, lit, lt, mul, negated, sub
 from relax_core.ops.schema import DATA, LAST_AXIS, X
-from relax_core.ops.spec import Evaluate, OpSpec, Param, Value
+from relax_core.ops.spec import Evaluate, OpSpec, OpTypeError, Param, Value
 from relax_core.ops.te import load
 
 Array: TypeAlias = "np.ndarray[Any, Any]"
@@ -105,6 +106,9 @@ def _infer_topk(call: Call, arg_types: tuple[Type, ...]) -> Type:
     if data.ndim is not None:
         axis = normal_axis(call, axis, data.ndim)
     if dims is not None and k > 0:
+        extent = constant_value(dims[axis])
+        if extent is not None and k > extent:
+            raise OpTypeError("TY079", f"topk of {k:,} elements of an axis that has {extent:,}", "take a smaller k")
         dims = (*dims[:axis], const(k), *dims[axis + 1 :])
     values = TensorType(dims, data.dtype, data.ndim)
     indices = TensorType(dims, out_dtype_at(call, 5) or "int32", data.ndim)

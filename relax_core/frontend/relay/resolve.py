@@ -26,6 +26,7 @@ _SHORT_NAMES: Mapping[str, str] = MappingProxyType(
     {"compiler_begin": "annotation.compiler_begin", "compiler_end": "annotation.compiler_end"}
 )
 _MAX_PLACEHOLDER_ELEMENTS = 1 << 20
+_MAX_PLACEHOLDER_RANK = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -247,7 +248,8 @@ def _zeros(type_: Type | None) -> "np.ndarray[tuple[int, ...], np.dtype[np.gener
     if isinstance(type_, TensorType):
         sizes = tuple(dim.value for dim in type_.dims or () if isinstance(dim, IntImm))
         count = int(np.prod(sizes, dtype=np.float64))
-        shape = sizes if len(sizes) == len(type_.dims or ()) and count <= _MAX_PLACEHOLDER_ELEMENTS else ()
+        is_possible = len(sizes) <= _MAX_PLACEHOLDER_RANK and count <= _MAX_PLACEHOLDER_ELEMENTS
+        shape = sizes if len(sizes) == len(type_.dims or ()) and is_possible else ()
         try:
             dtype = np.dtype(type_.dtype or dtype).name
         except TypeError:

@@ -1,6 +1,7 @@
 """Relay's convolutions, in any layout, with padding, strides, dilation and groups."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from types import MappingProxyType
 
 from relax_core.ir.prim import PrimExpr
@@ -40,13 +41,28 @@ def padding_of(call: RelayCall, count: int) -> tuple[tuple[int, int], ...]:
     return tuple(zip(values[:count], values[count:], strict=True))
 
 
-def window_count(
-    dim: PrimExpr, kernel: PrimExpr | int, stride: int, padding: tuple[int, int], dilation: int, extra: int = 0
-) -> PrimExpr:
-    """Return how many windows fit: `(dim + padding - reach) // stride + 1`."""
-    reach = _reach(kernel, dilation)
-    total = calculate("-", calculate("+", dim, sum(padding) + extra), reach)
-    return calculate("+", calculate("//", total, stride), 1)
+@dataclass(frozen=True, slots=True)
+class Window:
+    """How a window moves along an axis; `extra` is what rounding up leaves it to reach behind the padding."""
+
+    width: PrimExpr | int
+    stride: int
+    padding: tuple[int, int] = (0, 0)
+    dilation: int = 1
+    extra: int = 0
+
+
+def window_count(call: RelayCall, dim: PrimExpr, window: Window, letter: str) -> PrimExpr:
+    """Return how many windows fit: `(dim + padding - reach) // stride + 1`.
+
+    Raises:
+        OpTypeError: RY009 if not even one does.
+    """
+    reach = _reach(window.width, window.dilation)
+    total = calculate("-", calculate("+", dim, sum(window.padding) + window.extra), reach)
+    if (size(total) or 0) < 0:
+        raise call.refuse(f"has a window that is larger than its padded input along {letter}")
+    return calculate("+", calculate("//", total, window.stride), 1)
 
 
 def _reach(kernel: PrimExpr | int, dilation: int) -> PrimExpr:
@@ -110,16 +126,9 @@ def convolve(call: RelayCall) -> Type:
     _check_kernel(call, sizes, kernel, spatial)
     strides, dilation = ints_for(call, "strides", len(spatial)), ints_for(call, "dilation", len(spatial))
     for letter, stride, pad, step in zip(spatial, strides, padding_of(call, len(spatial)), dilation, strict=True):
-        sizes[letter] = window_count(sizes[letter], kernel[letter], stride, pad, step)
+        sizes[letter] = window_count(call, sizes[letter], Window(kernel[letter], stride, pad, step), letter)
     sizes["C"] = kernel["O"]
-    _check_sizes(call, sizes)
     return TensorType(stored_axes(call, sizes, call.text("out_layout") or layout), dtype)
-
-
-def _check_sizes(call: RelayCall, sizes: Mapping[str, PrimExpr]) -> None:
-    for letter, dim in sizes.items():
-        if (size(dim) or 0) < 0:
-            raise call.refuse(f"has a window that is larger than its padded input along {letter}")
 
 
 def convolve_transposed(call: RelayCall) -> Type:

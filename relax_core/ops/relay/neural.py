@@ -5,7 +5,7 @@ from types import MappingProxyType
 
 from relax_core.ir.prim import AnyDim, IntImm, PrimExpr
 from relax_core.ir.types import Dims, TensorType, TupleType, Type
-from relax_core.ops.relay.convolution import ints_for, padding_of, spatial_of, window_count
+from relax_core.ops.relay.convolution import Window, ints_for, padding_of, spatial_of, window_count
 from relax_core.ops.relay.dims import (
     broadcast,
     calculate,
@@ -113,9 +113,9 @@ def pool(call: RelayCall) -> Type:
     window, strides, dilation = (ints_for(call, name, count) for name in ("pool_size", "strides", "dilation"))
     for k, (letter, pad) in enumerate(zip(spatial, padding_of(call, count), strict=True)):
         extra = strides[k] - 1 if call.flag("ceil_mode") else 0
-        sizes[letter] = window_count(sizes[letter], window[k], strides[k], pad, dilation[k], extra)
-        if (size(sizes[letter]) or 0) < 0:
-            raise call.refuse(f"has a window that is larger than its padded input along {letter}")
+        sizes[letter] = window_count(
+            call, sizes[letter], Window(window[k], strides[k], pad, dilation[k], extra), letter
+        )
     return TensorType(stored_axes(call, sizes, call.text("out_layout") or layout), data.dtype)
 
 

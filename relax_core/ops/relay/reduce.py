@@ -5,7 +5,8 @@ from types import MappingProxyType
 
 from relax_core.ir.prim import AnyDim, IntImm
 from relax_core.ir.types import Dims, TensorType, TupleType, Type
-from relax_core.ops.relay.dims import ONE, calculate, dims_of, normal_axis, product, replaced
+from relax_core.ops.relay.convolution import Window, window_count
+from relax_core.ops.relay.dims import ONE, dims_of, normal_axis, product, replaced
 from relax_core.ops.relay.elementwise import identity
 from relax_core.ops.relay.spec import Relation, RelayCall, op
 from relax_core.ops.spec import REQUIRED
@@ -95,9 +96,12 @@ def _sliding_window(call: RelayCall) -> Type:
     if data.dims is None:
         return data
     axis = normal_axis(call, call.int_("axis"), len(data.dims))
+    rest = data.dims[axis:]
+    if not len(rest) == len(window) == len(strides) or min((*window, *strides), default=1) < 1:
+        raise call.refuse(f"expects {len(rest)} positive integers as `window_shape` and as `strides`", code="RY010")
     counts = tuple(
-        calculate("+", calculate("//", calculate("-", dim, width), stride), 1)
-        for dim, width, stride in zip(data.dims[axis:], window, strides, strict=False)
+        window_count(call, dim, Window(width, stride), f"axis {axis + k}")
+        for k, (dim, width, stride) in enumerate(zip(rest, window, strides, strict=True))
     )
     return TensorType((*data.dims[:axis], *counts, *dims_of(*window)), data.dtype)
 

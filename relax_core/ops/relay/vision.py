@@ -4,7 +4,7 @@ from types import MappingProxyType
 
 from relax_core.ir.prim import AnyDim, IntImm, PrimExpr
 from relax_core.ir.types import TensorType, TupleType, Type
-from relax_core.ops.relay.convolution import ints_for, padding_of, spatial_of, window_count
+from relax_core.ops.relay.convolution import Window, ints_for, padding_of, spatial_of, window_count
 from relax_core.ops.relay.dims import calculate, dims_of, stored_axes, whole_axes
 from relax_core.ops.relay.rare import best_boxes
 from relax_core.ops.relay.spec import AttrDefault, RelayCall, op
@@ -42,7 +42,7 @@ def _dilation(call: RelayCall) -> Type:
     sizes, window = whole_axes(call, data.dims, layout), whole_axes(call, kernel.dims, call.text("kernel_layout"))
     strides, steps = ints_for(call, "strides", 2), ints_for(call, "dilations", 2)
     for letter, stride, pad, step in zip("HW", strides, padding_of(call, 2), steps, strict=True):
-        sizes[letter] = window_count(sizes[letter], window[letter], stride, pad, step)
+        sizes[letter] = window_count(call, sizes[letter], Window(window[letter], stride, pad, step), letter)
     return TensorType(stored_axes(call, sizes, layout), call.dtype("out_dtype") or data.dtype)
 
 
