@@ -19,6 +19,7 @@ from relax_core.cli.terminal import (
     UsageError,
     complain,
     failed,
+    printable,
     read_bytes,
     read_program,
     say,
@@ -102,11 +103,19 @@ def _program(file: str, options: argparse.Namespace) -> Program:
         program,
         seed=options.seed,
         sizes=_sizes(options.sizes),
-        inputs=read_bytes(options.inputs) if options.inputs else b"",
+        inputs=_read_inputs(options.inputs) if options.inputs is not None else b"",
         mode=options.mode,
         finds_uninitialised=options.find_uninitialised,
         poisons_memory=options.poison_memory,
     )
+
+
+def _read_inputs(path: str) -> bytes:
+    """Read an archive of inputs; an empty one would stand for made-up inputs."""
+    content = read_bytes(path)
+    if not content:
+        raise UsageError(f"{printable(path)} is empty: it is no archive of inputs")
+    return content
 
 
 def _sizes(text: str) -> tuple[tuple[str, int], ...]:

@@ -2,6 +2,8 @@
 
 import argparse
 import contextlib
+import os
+import stat
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -20,6 +22,13 @@ PASSES_HELP = "passes with options, such as 'LambdaLift, LegalizeOps'"
 _STANDARD_INPUT = "-"
 ARCHIVE_BYTES: Final = 1024 * MEGABYTE
 """Size of the largest archive that is read; one for the worker has to fit into a request as well."""
+_NO_FILES = (
+    (stat.S_ISDIR, "a directory"),
+    (stat.S_ISFIFO, "a pipe"),
+    (stat.S_ISSOCK, "a socket"),
+    (stat.S_ISCHR, "a device"),
+    (stat.S_ISBLK, "a device"),
+)
 
 
 class Engine(Protocol):
@@ -62,7 +71,7 @@ def read_program(file: str, *, pipeline: str | None = None, entry: str = "", tab
 
 def read_text(file: str) -> str:
     """Read a file of UTF-8 text; `-` is standard input."""
-    name = "<stdin>" if file == _STANDARD_INPUT else file
+    name = "<stdin>" if file == _STANDARD_INPUT else printable(file)
     raw = _standard_input() if file == _STANDARD_INPUT else read_bytes(file, REQUEST_BYTES)
     try:
         return raw.decode("utf-8")
@@ -80,12 +89,35 @@ def _standard_input() -> bytes:
 
 
 def read_bytes(path: str, limit_bytes: int = ARCHIVE_BYTES) -> bytes:
-    """Read a file, which may have no end: at most `limit_bytes`."""
+    """Read a file of at most `limit_bytes`.
+
+    Raises:
+        UsageError: it cannot be read, is larger, or is no file, such as a device, which may have no end.
+    """
     try:
-        with Path(path).open("rb") as file:
-            return _within(file, limit_bytes, path)
-    except OSError as error:
-        raise UsageError(f"cannot read {path}: {error.strerror}") from None
+        with open(path, "rb", opener=_opener) as file:
+            return _within(file, limit_bytes, printable(path))
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        raise UsageError(f"cannot read {printable(path)}: {reason}") from None
+
+
+def _opener(path: str, flags: int) -> int:
+    """Open a file that has an end. A pipe of the shell, `<(command)`, has one as well."""
+    is_pipe_of_shell = path.startswith(("/dev/fd/", "/dev/stdin", "/proc/self/fd/"))
+    # Without O_NONBLOCK a pipe that nobody writes to would be waited for, and some files of /proc as well.
+    descriptor = os.open(path, flags if is_pipe_of_shell else flags | os.O_NONBLOCK)
+    mode = os.fstat(descriptor).st_mode
+    what = next((words for test, words in _NO_FILES if test(mode)), None)
+    if what is not None and not (is_pipe_of_shell and stat.S_ISFIFO(mode)):
+        os.close(descriptor)
+        raise OSError(0, f"it is {what}, not a file")
+    return descriptor
+
+
+def printable(text: str) -> str:
+    """Return a file name as text: bytes of it that are no UTF-8 are escaped."""
+    return text.encode("utf-8", "backslashreplace").decode() or "a file without a name"
 
 
 def _within(file: BinaryIO, limit_bytes: int, name: str) -> bytes:

@@ -22,6 +22,7 @@ from relax_core.vm.values import AdtValue, DTypeValue, RefValue, ShapeValue, Val
 FIRST_SIZE = 2
 """Size of the first symbolic dimension; the next ones are one larger each."""
 _BYTES_LIMIT = 256 << 20
+_MAX_SIZE = (1 << 63) - 1
 _DEFAULT_SHAPE = (2, 3, 4, 5)
 
 
@@ -207,22 +208,45 @@ def _member(name: str, type_: Type | None, members: Mapping[str, Any], used: set
     if array is None:
         fields: list[Any] = []
         declared = type_.fields if isinstance(type_, TupleType) else ()
-        while any(item == f"{name}_{len(fields)}" or item.startswith(f"{name}_{len(fields)}_") for item in members):
+        is_compound = not isinstance(type_, TensorType | PrimType | ShapeType)
+        while is_compound and any(
+            item == f"{name}_{len(fields)}" or item.startswith(f"{name}_{len(fields)}_") for item in members
+        ):
             field = declared[len(fields)] if len(fields) < len(declared) else None
             fields.append(_member(f"{name}_{len(fields)}", field, members, used, param))
         if not fields and not (isinstance(type_, TupleType) and not type_.fields):
             _fail("EN004", f"the archive has no {name} for the parameter `{param.name}`", param)
         return tuple(fields)
     used.add(name)
+    return _value(name, type_, array, param)
+
+
+def _value(name: str, type_: Type | None, array: "np.ndarray[Any, Any]", param: Var) -> Any:
+    """Return what a member stands for as a value of `type_`; the machine compares dtypes, ranks and sizes."""
+    kind = array.dtype.kind
     match type_:
         case ShapeType():
+            if kind not in "iu" or array.ndim > 1 or any(not 0 <= int(item) <= _MAX_SIZE for item in array.ravel()):
+                _misfit(name, array, param, "a shape is a vector of sizes, integers from 0 on")
             return tuple(int(item) for item in array.ravel())
-        case PrimType():
+        case PrimType(dtype=dtype):
+            if array.size != 1 or (kind in "US") != (dtype == "string"):
+                _misfit(name, array, param, f"one value of {dtype}")
             return array.item()
-        case TensorType(dtype="bfloat16"):
-            return array.astype("bfloat16")
+        case TensorType():
+            if kind in "USOMmc" or array.dtype.names is not None:
+                _misfit(name, array, param, "a tensor holds numbers or truth values")
+            return array.astype("bfloat16") if type_.dtype == "bfloat16" else array
         case _:
-            return array.item() if array.dtype.kind == "U" else array
+            if kind == "U" and array.ndim > 0:
+                _misfit(name, array, param, "one string, or numbers")
+            return array.item() if kind == "U" else array
+
+
+def _misfit(name: str, array: "np.ndarray[Any, Any]", param: Var, wanted: str) -> NoReturn:
+    words = "strings" if array.dtype.kind in "US" else array.dtype.name
+    found = f"an array of {words} with the shape {array.shape}"
+    _fail("EN030", f"{name} of the archive does not fit the parameter `{param.name}`: it is {found}", param, wanted)
 
 
 def write_archive(result: Any) -> bytes:
