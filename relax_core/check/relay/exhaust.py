@@ -17,6 +17,7 @@ from relax_core.ir.relay import (
 )
 
 STEP_LIMIT = 20_000
+MOST_SHOWN = 4
 
 Row: TypeAlias = tuple[Pattern, ...]
 Head: TypeAlias = Constructor | int
@@ -27,14 +28,17 @@ ANYTHING = PatternWildcard()
 
 @dataclass(frozen=True, slots=True)
 class Coverage:
-    """What the clauses of a match leave out: an example as text, or `None`; and the numbers of needless clauses.
+    """What the clauses of a match leave out: the shortest pattern as text, or `None`; the numbers of needless clauses.
 
-    `is_known` is false if the patterns are too many to decide.
+    `further` are more patterns that are left out, none of which overlaps another; with `missing` they are all of them
+    unless `is_cut`. `is_known` is false if the patterns are too many to decide whether anything is left out.
     """
 
     missing: str | None
     redundant: tuple[int, ...]
     is_known: bool = True
+    further: tuple[str, ...] = ()
+    is_cut: bool = False
 
 
 class _TooManyError(Exception):
@@ -54,7 +58,18 @@ def coverage(patterns: Sequence[Pattern], data_of: Mapping[str, TypeData]) -> Co
         found = search.example(rows, (ANYTHING,))
     except _TooManyError:
         return Coverage(None, (), is_known=False)
-    return Coverage(None if found is None else _show(found[0]), tuple(redundant))
+    missing: list[Pattern] = []
+    is_cut = False
+    try:
+        while found is not None and not is_cut:
+            missing.append(found[0])
+            rows.append(found)
+            found = search.example(rows, (ANYTHING,))
+            is_cut = found is not None and len(missing) == MOST_SHOWN
+    except _TooManyError:
+        is_cut = True
+    shown = sorted(map(_show, missing), key=len)
+    return Coverage(next(iter(shown), None), tuple(redundant), further=tuple(shown[1:]), is_cut=is_cut)
 
 
 def _head(pattern: Pattern) -> Head | None:

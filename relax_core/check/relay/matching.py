@@ -106,10 +106,12 @@ def check_coverage(context: Context, match_: Match) -> None:
             match_, "RY020", "the patterns are too many to tell whether they cover all values", severity="note"
         )
     if found.missing is not None and match_.is_complete:
+        *others, last = (found.missing, *found.further)
+        listed = f"{', '.join(others)} and {last}" if others and not found.is_cut else ", ".join((*others, last))
         context.report(
             match_,
             "RY015",
-            f"the match has no clause for {found.missing}",
+            f"the match has no clause for {listed}{', and for more' if found.is_cut else ''}",
             f"add `{found.missing} => ...`, or write `match?` for a match that may fail",
         )
     for k in found.redundant:

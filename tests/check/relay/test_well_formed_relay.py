@@ -57,6 +57,14 @@ def test_what_patterns_cover(patterns: list[Pattern], missing: str | None, redun
     assert (found.missing, found.redundant, found.is_known) == (missing, redundant, True)
 
 
+def test_all_that_is_left_out_is_named_if_it_is_little() -> None:
+    found = coverage([cons(ANY, cons(ANY, ANY))], {"List": LIST})
+    assert (found.missing, found.further, found.is_cut) == ("Nil", ("Cons(_, Nil)",), False)
+    deep = cons(ANY, cons(ANY, cons(ANY, cons(ANY, cons(ANY, end())))))
+    found = coverage([deep], {"List": LIST})
+    assert (found.missing, len(found.further), found.is_cut) == ("Nil", 3, True)
+
+
 def test_patterns_beyond_number_are_given_up() -> None:
     width = 24
     rows = [PatternTuple(tuple(end() if k == i else ANY for k in range(width))) for i in range(width)]
