@@ -224,7 +224,8 @@ class RegionSets:
             self.parent.append(number)
             self.target_of.append(target)
             inner = self.behind.get(end.args[0], end.args[0])
-            if isinstance(inner, Call):
+            # The end of another region stays in that one.
+            if isinstance(inner, Call) and inner not in self.number_of:
                 self.number_of[inner] = number
                 if not is_end(inner):
                     self.inside[inner] = number

@@ -27,6 +27,8 @@ from relax_core.ops.relay.system import STORAGE
 from relax_core.source import Span
 
 _BUILT_IN = (STORAGE,)
+_AGAIN_LIMIT = 1_000_000
+"""So many nodes of a function are looked at once more, where what is shared stands in another scope, too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +143,10 @@ class _Walk:
     diagnostics: list[Diagnostic] = field(default_factory=list[Diagnostic])
     visible: set[Var] = field(default_factory=set[Var])
     type_params: frozenset[TypeVar] = frozenset()
-    seen: set[Node] = field(default_factory=set[Node])
+    seen: dict[Node, int] = field(default_factory=dict[Node, int])
+    """The nodes that were looked at, with the number of scopes that had been left by then."""
+    left: int = 0
+    budget: int = _AGAIN_LIMIT
     told: set[Node] = field(default_factory=set[Node])
     stack: list[_Step] = field(default_factory=list[_Step])
 
@@ -157,14 +162,20 @@ class _Walk:
                 case _Leave(variables=variables, type_params=type_params):
                     self.visible.difference_update(variables)
                     self.type_params = self.type_params - frozenset(type_params)
+                    self.left += 1
 
     def _enter(self, node: Node) -> None:
         if isinstance(node, Var):
             self._use(node)
             return
-        if node in self.seen or isinstance(node, Op):
+        if isinstance(node, Op):
             return
-        self.seen.add(node)
+        before = self.seen.get(node)
+        self.seen[node] = self.left
+        if before is not None:
+            if before != self.left:
+                self._again(node)
+            return
         match node:
             case Call(type_args=type_args):
                 # Most nodes are calls of operators, which bind and use nothing but their arguments.
@@ -193,6 +204,31 @@ class _Walk:
                 self._push(*children(node))
             case _:
                 pass
+
+    def _again(self, shared: Node) -> None:
+        """Look at the variables below a node that stands in another place, too: they may be out of scope there."""
+        inside: set[Node] = set()
+        free: dict[Var, None] = {}
+        seen: set[Node] = set()
+        stack = [shared]
+        while stack and self.budget > 0:
+            node = stack.pop()
+            if node not in seen:
+                seen.add(node)
+                self.budget -= 1
+                match node:
+                    case Var():
+                        free[node] = None
+                    case Function(params=params):
+                        inside.update(params)
+                    case Let(var=var) | PatternVar(var=var):
+                        inside.add(var)
+                    case _:
+                        pass
+                stack += value_parts(node)
+        for var in free:
+            if var not in inside:
+                self._use(var)
 
     def _push(self, *steps: _Step) -> None:
         self.stack.extend(reversed(steps))

@@ -6,6 +6,7 @@ See: tvm/src/relay/transforms/partition_graph.cc, v0.19
 import re
 from collections.abc import Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from typing import NoReturn
 
 from relax_core.analysis.region_literals import literals_of
@@ -15,12 +16,13 @@ from relax_core.analysis.regions import (
     Values,
     find_sets,
     is_annotation,
-    is_begin,
     is_closed,
 )
+from relax_core.analysis.relay_scopes import OPENERS
+from relax_core.check.relay.well_formed import well_formed_relay
 from relax_core.ir.attrs import attr
 from relax_core.ir.builder import Names
-from relax_core.ir.expr import Call, Constant, Expr, Function, GlobalVar, Tuple, TupleGetItem, Var
+from relax_core.ir.expr import Call, Constant, Expr, Function, GlobalVar, Op, Tuple, TupleGetItem, Var
 from relax_core.ir.module import Definition, IRModule
 from relax_core.ir.node import Node
 from relax_core.ir.relay import Constructor, Let
@@ -31,6 +33,8 @@ from relax_core.passes.relay.split_tuples import enclosed, is_split, split_tuple
 from relax_core.passes.relay.to_a_normal_form import to_a_normal_form
 from relax_core.passes.remarks import Said
 
+_FIXED = (GlobalVar, Constructor, Constant, Op)
+"""What stands in the function of a region itself, if no begin encloses it."""
 _SIGN = re.compile(r"\W", re.ASCII)
 
 
@@ -51,35 +55,60 @@ def run(module: IRModule, options: PartitionGraphOptions, ctx: PassContext) -> I
     types = ctx.types_of_values(module)
     definitions: list[Definition] = []
     made: list[Definition] = []
+    unusual: list[_Partition] = []
+    told: list[tuple[Call, Var, Region]] = []
     names = Names(module.names)
     for item in module.definitions:
         if isinstance(item.function, Function) and not is_closed(item.function):
             cut = _Partition(item.var.name, options, ctx, types, names)
             after = cut.run(item.function)
+            unusual += [cut] if cut.is_unusual else []
+            told += [(begin, var, cut.open_begins[begin]) for begin, var in cut.told]
             made += cut.made
             ctx.remark_on_reading(cut.said)
             item = item if after is item.function else replace(item, function=after)
         definitions.append(item)
-    if not made and all(new is old for new, old in zip(definitions, module.definitions, strict=True)):
+    if not made and not told and all(new is old for new, old in zip(definitions, module.definitions, strict=True)):
         return module
     is_graph = attr(module.attrs, "lets") == "graph_form"
     attrs = tuple(item for item in module.attrs if item[0] != "lets")
     result = replace(module, definitions=(*definitions, *made), attrs=attrs)
     ctx.log.rebuilt(module, result)
+    # A place is looked up in the log, which is whole now.
+    for begin, var, region in told:
+        message = f"the region {region.target} {region.number} begins here and never ends; nothing binds %{var.name}"
+        ctx.warn("BY004", message, begin, "end the region where its value is used")
+    if unusual:
+        _require_closed(module, result, unusual, ctx)
     return to_a_normal_form(result, ctx.log) if is_graph else result
+
+
+def _require_closed(before: IRModule, after: IRModule, cuts: "list[_Partition]", ctx: PassContext) -> None:
+    """Fail if a cut took a variable out of its scope: a region may begin outside of a branch and end inside.
+
+    The variables in the place of begins without an end were told already.
+    """
+    told = {f"%{var.name} is not bound" for cut in cuts for _, var in cut.told}
+    told.update(item.message for item in well_formed_relay(before))
+    lost = next((item for item in well_formed_relay(after) if item.code == "RY030" and item.message not in told), None)
+    if lost is not None:
+        place = next((found.region.nodes[0] for cut in cuts for found, _ in cut.result_of.values()), before)
+        hint = "begin and end each region in one branch or function"
+        ctx.fail("BY005", f"the regions cannot be cut out as they stand: {lost.message} any more", place, hint)
 
 
 @dataclass(slots=True, eq=False)
 class _Cut:
     """What becomes of a region: the parameters by what flows in, what flows out, and the call when it is made.
 
-    `literals` are the tuples of literals that flow in and are bound.
+    `literals` are the tuples of literals that flow in and are bound, and `bare` what flows in without a begin.
     """
 
     region: Region
     inputs: dict[Expr, Var]
     literals: tuple[Expr, ...]
     outputs: tuple[Expr, ...]
+    bare: tuple[Expr, ...] = ()
     call: Call | None = None
 
 
@@ -106,8 +135,22 @@ class _Partition:
     """The nodes of regions."""
     result_of: dict[Node, tuple[_Cut, int]] = field(default_factory=dict[Node, "tuple[_Cut, int]"])
     """The region that gives a value, and the number of the value among what it gives."""
+    has_bare: bool = False
+    """Whether a region takes a value that no begin encloses."""
+    told: list[tuple[Call, Var]] = field(default_factory=list["tuple[Call, Var]"])
+    """The begins without an end, and the variables in their places."""
     open_begins: dict[Node, Region] = field(default_factory=dict[Node, Region])
     """The begins of the regions that have no end."""
+
+    @property
+    def is_unusual(self) -> bool:
+        """Tell whether variables may have left their scope: there are scopes inside, or a begin was left out."""
+        if not self.made:
+            return False
+        root = next(reversed(self.order))
+        return self.has_bare or any(
+            type(node) in OPENERS and parts and node is not root for node, parts in self.order.items()
+        )
 
     def run(self, function: Function) -> Function:
         """Return the function with a call for each region. Iterative, each node once."""
@@ -172,7 +215,13 @@ class _Partition:
                 value = self._behind(bound.get(inner, inner))
                 values[item if value is inner else value] = value
             place_of = {value: place for place, value in enumerate(dict.fromkeys(values.values()))}
-            cut = _Cut(region, *self._inputs(region), tuple(place_of))
+            inputs, literals = self._inputs(region)
+            bare = () if region.is_open else tuple(self._bare(region, place_of, sets))
+            for value in bare:
+                if value not in inputs:
+                    inputs[value] = self._var(region, len(inputs), value)
+            self.has_bare = self.has_bare or bool(bare)
+            cut = _Cut(region, inputs, literals, tuple(place_of), bare)
             for item, value in values.items():
                 if item.CHILDREN:
                     self.result_of[item] = (cut, place_of[value])
@@ -188,7 +237,7 @@ class _Partition:
             return (*cut.inputs, *cut.literals) if cut.literals else cut.inputs
         if node in self.behind:
             return (self.behind[node],)
-        return () if is_begin(node) else self.order[node]
+        return () if node in self.open_begins else self.order[node]
 
     def _new(self, node: Node) -> Node:
         """Return what becomes of a node, after that of its parts."""
@@ -198,8 +247,7 @@ class _Partition:
         if node in self.behind:
             return self.new_of[self.behind[node]]
         if node in self.inside and is_annotation(node):
-            # Only the reported way to annotate lets leaves a begin that no end leads to.
-            return self._free(node) if is_begin(node) else self.new_of[node.args[0]]
+            return self._free(node) if node in self.open_begins else self.new_of[node.args[0]]
         new = rebuilt(node, self.order[node], self.new_of)
         self.olds.append(node)
         self.news.append(new)
@@ -227,16 +275,35 @@ class _Partition:
             if isinstance(value, Tuple) and self.options.bind_constants and literals_of(value):
                 literals.append(value)
             else:
-                found[value] = self._var(region, len(found), begin)
+                found[value] = self._var(region, len(found), begin.args[0], begin)
         return found, tuple(literals)
 
+    def _bare(self, region: Region, outputs: Iterable[Expr], sets: RegionSets) -> Iterator[Expr]:
+        """Yield what the function of a region needs that no begin encloses, which becomes parameters all the same.
+
+        AnnotateTarget puts a begin around each input; annotations that were written by hand may leave one out, or end
+        a value that is in no region.
+        """
+        own = {*region.nodes}
+        parts = chain.from_iterable(self.order[node] for node in region.operators)
+        outside = chain(
+            (item for item in outputs if item not in own), (item for item in parts if item not in sets.inside)
+        )
+        for part in outside:
+            value = self._behind(_expr(part))
+            if not (isinstance(value, _FIXED) or (isinstance(value, Function) and is_closed(value))):
+                yield value
+
     def _free(self, begin: Call) -> Var:
-        var = self._var(self.open_begins[begin], 0, begin)
+        region = self.open_begins[begin]
+        var = self._var(region, 0, begin.args[0], begin)
+        self.told.append((begin, var))
         self.ctx.log.derive(var, (begin,))
         return var
 
-    def _var(self, region: Region, place: int, begin: Call) -> Var:
-        return Var(f"{region.target}_{region.number}_i{place}", self._type(begin.args[0]), span=begin.span)
+    def _var(self, region: Region, place: int, value: Expr, begin: Call | None = None) -> Var:
+        span = value.span if begin is None else begin.span
+        return Var(f"{region.target}_{region.number}_i{place}", self._type(value), span=span)
 
     def _type(self, value: Expr) -> Type | None:
         return self.types.get(value if value in self.types else enclosed(value, self.types))
@@ -274,6 +341,7 @@ class _Partition:
         for begin in cut.region.begins:
             value = self._behind(begin.args[0])
             inner[begin] = cut.inputs.get(value) or (self.new_of[value] if value in cut.literals else value)
+        inner.update((value, cut.inputs[value]) for value in cut.bare)
         for node in cut.region.operators:
             if behind and not behind.keys().isdisjoint(parts := self.order[node]):
                 plain = {part: behind[part] for part in parts if part in behind}
