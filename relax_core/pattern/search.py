@@ -59,10 +59,12 @@ def rewrite_matches(
 ) -> IRModule:
     """Return `module` with every group of `pattern` replaced by what `callback` makes of it, until none changes.
 
-    `callback` returns `None` to leave a match alone. With `once` a single round is made.
+    `callback` returns `None` to leave a match alone. With `once` a single round is made, over the nodes that are there
+    before it: what the callback makes is not matched again. What binds a variable keeps it; its uses are replaced.
 
     Raises:
-        CompileError: PT004 if the module still changes after a hundred rounds, or grows in them without end.
+        CompileError: PT004 if the module still changes after a hundred rounds, or grows in them without end; PT008 and
+            PT009 if the callback makes no expression, or no function in the place of one of the module.
     """
     budget: int | None = None
     for _ in range(1 if once else ROUND_LIMIT):
@@ -84,7 +86,7 @@ def partition_matches(
 ) -> IRModule:
     """Return `module` with every group of `pattern` in a function literal of its own that has `attrs`, called in place.
 
-    Composite and external functions are not looked into.
+    Composite and external functions are not looked into, and a match that holds nothing to compute is left as it is.
 
     Raises:
         CompileError: PS010 if the module is not Relay.

@@ -103,7 +103,8 @@ def _expression(expr: Expr) -> str:
         case GlobalVar(name=name):
             return f"is_global({name!r})"
         case Constant(data=data):
-            return f"is_number({data.tolist()!r}, {data.dtype.name!r})"
+            # Python's text has no word for infinity.
+            return f"is_number({data.tolist()!r}, {data.dtype.name!r})".replace("inf,", "1e999,")
         case _:
             name = operator_name(expr)
             return f"is_op({name!r})" if name is not None else f"is_expr({type(expr).__name__})"

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from types import MappingProxyType
 from typing import Any, NoReturn, TypeAlias, cast
 
@@ -72,6 +73,8 @@ class Tables:
 
 
 NO_TABLES = Tables()
+PATTERN_LIMIT = 10_000
+"""How many patterns a file may have."""
 _KEYS = frozenset(("title", "shows", "source", "patterns", "supported"))
 
 
@@ -89,32 +92,49 @@ def target_of(name: str) -> str:
 def read_tables(text: str, name: str = "table.json") -> Tables:
     """Read a table file: `{"patterns": [["dnnl.conv_relu", "is_op(...)"]], "supported": {"dnnl": ["nn.conv2d"]}}`.
 
-    `title`, `shows` and `source` may say what it is.
+    `title`, `shows` and `source` may say what it is. Several patterns may have one name; the first that fits is taken.
 
     Raises:
         CompileError: PT005 if it is no such file; an error of a pattern is at its place in the pattern's text.
     """
     try:
-        data: Any = json.loads(text)
-    except (ValueError, RecursionError) as error:
+        data: Any = json.loads(text, object_pairs_hook=partial(_object, name))
+    except ValueError as error:
         _fail(name, f"it is no JSON: {error}")
+    except RecursionError:
+        _fail(name, "it is nested too deeply")
     if not isinstance(data, dict):
         _fail(name, "it is no object")
     table = cast("dict[str, Any]", data)
     unknown = sorted(set(table) - _KEYS)
     if unknown:
-        _fail(name, f"it has no key {unknown[0]}")
+        _fail(name, f"it has no key {_shown(unknown[0])}")
     return Tables(_patterns(table.get("patterns", []), name), _supported(table.get("supported", {}), name))
 
 
+def _object(name: str, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return an object of a file; of two entries with one key, JSON would drop the first without a word."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        keys = [key for key, _ in pairs]
+        _fail(name, f"an object has the key {_shown(next(key for key in keys if keys.count(key) > 1))} twice")
+    return found
+
+
 def _patterns(data: Any, name: str) -> tuple[PatternEntry, ...]:
+    items = cast("list[Any]", data if isinstance(data, list) else _fail(name, "`patterns` is no list"))
+    if len(items) > PATTERN_LIMIT:
+        _fail(name, f"it has {len(items):,} patterns; at most {PATTERN_LIMIT:,} are looked for")
     entries: list[PatternEntry] = []
-    for item in cast("list[Any]", data if isinstance(data, list) else _fail(name, "`patterns` is no list")):
+    for item in items:
         match item:
             case [str(composite), str(pattern)]:
+                _check_name(composite, f"the name of a composite {_shown(composite)}", name)
+                if not target_of(composite):
+                    _fail(name, f"the name of a composite {_shown(composite)} begins with no target")
                 entries.append((composite, parse_pattern(pattern, f"{name}: {composite}")))
             case _:
-                _fail(name, f"an entry of `patterns` is a pair of strings, not {json.dumps(item)[:60]}")
+                _fail(name, f"an entry of `patterns` is a pair of strings, not {_shown(item)}")
     return tuple(entries)
 
 
@@ -123,10 +143,35 @@ def _supported(data: Any, name: str) -> Mapping[str, Support]:
     for target, names in cast("dict[str, Any]", data if isinstance(data, dict) else {"": None}).items():
         if not target or not isinstance(names, list):
             _fail(name, "`supported` maps a target to a list of operators")
+        _check_name(target, f"the target {_shown(target)}", name)
         if "." in target:
             _fail(name, f"the target {target} has a dot; a dot divides a target from the name of a composite")
-        found[target] = tuple(str(item) for item in cast("list[Any]", names))
+        for item in cast("list[Any]", names):
+            if not isinstance(item, str):
+                _fail(name, f"an operator that {target} takes is named by a string, not {_shown(item)}")
+            _check_name(item, f"the operator {_shown(item)}", name)
+        found[target] = tuple(cast("list[str]", names))
     return MappingProxyType(found)
+
+
+def _check_name(text: str, what: str, name: str) -> None:
+    """Refuse names with signs that no text of a program can show, such as line breaks and halves of characters."""
+    if not text.isprintable():
+        _fail(name, f"{what} holds a sign that cannot be printed")
+
+
+_SHOWN_LENGTH = 60
+
+
+def _shown(value: object) -> str:
+    """Return a part of a file for a message: a key as it stands if it can, anything else by its beginning."""
+    if isinstance(value, str):
+        text = value if value.isprintable() else ascii(value)
+        return text if len(text) <= _SHOWN_LENGTH else f"{text[:_SHOWN_LENGTH]}..."
+    try:
+        return json.dumps(value)[:_SHOWN_LENGTH]
+    except RecursionError:
+        return type(value).__name__
 
 
 def _fail(name: str, reason: str) -> NoReturn:

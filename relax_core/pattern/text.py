@@ -15,13 +15,16 @@ from types import MappingProxyType
 from typing import Any, NoReturn, cast
 
 from relax_core.diagnostics import CompileError, Diagnostic
-from relax_core.ir.prim import const
+from relax_core.ir.expr import GlobalVar, Op
+from relax_core.ir.prim import const, is_dtype
 from relax_core.ir.types import TensorType
 from relax_core.pattern import nodes
 from relax_core.pattern.nodes import Pattern
 from relax_core.source import Source, Span
 
 _DEPTH_LIMIT = 150
+PART_LIMIT = 10_000
+"""How many parts a pattern that is read may have, those that stand for themselves included."""
 
 
 def _has_type(pattern: Pattern, type_: tuple[int, ...] | str, dtype: str = "float32") -> Pattern:
@@ -29,8 +32,21 @@ def _has_type(pattern: Pattern, type_: tuple[int, ...] | str, dtype: str = "floa
     if isinstance(type_, tuple):
         if not all(isinstance(size, int) for size in cast("tuple[object, ...]", type_)):
             raise TypeError("a size is a whole number")
+        if not (isinstance(cast("object", dtype), str) and is_dtype(dtype)):
+            raise TypeError("a dtype is a string such as 'float32'")
         return pattern.has_type(TensorType(tuple(const(size) for size in type_), dtype))
+    if not isinstance(cast("object", type_), str):
+        raise TypeError("a type is written as Relay does, or as a shape and a dtype")
     return pattern.has_type(type_)
+
+
+def _number(value: object, dtype: object = None) -> Pattern:
+    """Match a number; a dtype may say which kind of number it is."""
+    if not isinstance(value, bool | int | float):
+        raise TypeError("a number is True, False, or written in digits")
+    if dtype is not None and not (isinstance(dtype, str) and is_dtype(dtype)):
+        raise TypeError("a dtype is a string such as 'float32'")
+    return nodes.is_number(value, dtype)
 
 
 def _free(method: Callable[..., Pattern]) -> Callable[..., Pattern]:
@@ -57,8 +73,8 @@ _WORDS: Mapping[str, Callable[..., Pattern]] = MappingProxyType(
         "is_function": nodes.is_function,
         "dominates": nodes.dominates,
         "is_global": nodes.is_global,
-        "is_number": nodes.is_number,
-        "is_expr": nodes.is_number,
+        "is_number": _number,
+        "is_expr": _number,
         "has_attr": _free(Pattern.has_attr),
         "has_dtype": _free(Pattern.has_dtype),
         "has_shape": _free(Pattern.has_shape),
@@ -115,15 +131,26 @@ def parse_pattern(text: str, name: str = "pattern") -> Pattern:
     """Read a pattern.
 
     Raises:
-        CompileError: PT001 for bad syntax, PT002 for a word that the language does not have, PT003 for wrong arguments.
+        CompileError: PT001 for bad syntax, PT002 for a word that the language does not have, PT003 for wrong arguments,
+            PT010 for a pattern that is too large.
     """
+    if not is_text(text):
+        # The place could not be shown either.
+        source = Source(name, text.encode(errors="replace").decode())
+        raise _error(source, "PT001", "the pattern holds half of a surrogate pair, which is no character", (1, 0))
     source = Source(name, text)
     try:
-        tree = ast.parse(text.strip() and text)
-    except (SyntaxError, ValueError, MemoryError, RecursionError) as error:
+        return _Reader(source).read(ast.parse(text.strip() and text))
+    except (SyntaxError, ValueError) as error:
         line, column = (error.lineno or 1, error.offset or 1) if isinstance(error, SyntaxError) else (1, 1)
         raise _error(source, "PT001", "the pattern is no Python expression", (line, column - 1)) from error
-    return _Reader(source).read(tree)
+    except (MemoryError, RecursionError) as error:
+        raise _error(source, "PT001", "the pattern is nested too deeply; give names to its parts", (1, 0)) from error
+
+
+def is_text(value: str) -> bool:
+    """Tell whether `value` can be written to a file: it holds no half of a surrogate pair."""
+    return not any("\ud800" <= sign <= "\udfff" for sign in value)
 
 
 class _Reader:
@@ -133,6 +160,7 @@ class _Reader:
         self._source = source
         self._names: dict[str, Pattern] = {}
         self._depth = 0
+        self._part_count = 0
 
     def read(self, tree: ast.Module) -> Pattern:
         result: Pattern | None = None
@@ -150,6 +178,9 @@ class _Reader:
 
     def pattern(self, tree: ast.expr) -> Pattern:
         self._depth += 1
+        self._part_count += 1
+        if self._part_count > PART_LIMIT:
+            self._fail("PT010", f"the pattern has more than {PART_LIMIT:,} parts", tree, "write several patterns")
         if self._depth > _DEPTH_LIMIT:
             self._fail("PT001", f"the pattern is nested deeper than {_DEPTH_LIMIT}; give names to its parts", tree)
         match tree:
@@ -188,7 +219,7 @@ class _Reader:
         named = {item.arg or "": self._argument(item.value) for item in tree.keywords}
         try:
             return _checked(make(*args, **named))
-        except (TypeError, ValueError, AttributeError) as error:
+        except (TypeError, ValueError, AttributeError, OverflowError) as error:
             self._fail("PT003", f"{ast.unparse(tree.func)} does not take these arguments", tree, str(error))
 
     def _argument(self, tree: ast.expr) -> Any:
@@ -239,17 +270,56 @@ def _checked(pattern: Pattern) -> Pattern:
     Raises:
         TypeError: they are not.
     """
-    if any(getattr(pattern, name) is None for name in pattern.PARTS if name not in _OPEN):
-        raise TypeError("a part of it is a pattern, not None")
+    for name in pattern.PARTS:
+        part: object = getattr(pattern, name)
+        if part is None and name not in _OPEN:
+            raise TypeError("a part of it is a pattern, not None")
+        if not (part is None or isinstance(part, Pattern | tuple)):
+            raise TypeError("its parts are patterns")
     if not all(isinstance(part, Pattern) for part in cast("tuple[object, ...]", nodes.parts(pattern))):
         raise TypeError("its parts are patterns")
-    of_expr = getattr(pattern, "expr", None)
-    words = (getattr(pattern, "name", ""), getattr(pattern, "dtype", ""), getattr(of_expr, "name", ""))
-    if not all(isinstance(word, str) for word in (*words, *(key for key, _ in getattr(pattern, "attrs", ())))):
-        raise TypeError("a name is a string")
-    if not all(size is None or isinstance(size, int) for size in getattr(pattern, "shape", ())):
-        raise TypeError("a size is a whole number or None")
+    match pattern:
+        case nodes.VarPattern(name=word) | nodes.DataTypePattern(dtype=word) | nodes.ExprPattern(expr=Op(name=word)):
+            _check_name(word)
+        case nodes.ExprPattern(expr=GlobalVar(name=word)):
+            _check_name(word)
+        case nodes.ShapePattern(shape=shape):
+            if not all(size is None or _is_size(size) for size in shape):
+                raise TypeError("a size is a whole number or None")
+        case nodes.TupleGetItemPattern(index=index):
+            if not (index is None or _is_size(index)):
+                raise TypeError("the index of a field is a whole number or None")
+        case nodes.AttrPattern(attrs=attrs):
+            for key, value in attrs:
+                _check_name(key)
+                _check_attribute(value)
+        case _:
+            pass
     return pattern
+
+
+def _check_name(word: object) -> None:
+    if not isinstance(word, str):
+        raise TypeError("a name is a string")
+    if not is_text(word):
+        raise TypeError("a name holds half of a surrogate pair, which is no character")
+
+
+def _is_size(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _check_attribute(value: object) -> None:
+    match value:
+        case str():
+            _check_name(value)
+        case tuple():
+            for item in cast("tuple[object, ...]", value):
+                _check_attribute(item)
+        case None | bool() | int() | float():
+            pass
+        case _:
+            raise TypeError(f"an attribute is a string, a number, None or a list, not {type(value).__name__}")
 
 
 def _frozen(value: Any) -> Any:
