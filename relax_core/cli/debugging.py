@@ -87,7 +87,7 @@ def _run_options(made: argparse.ArgumentParser) -> None:
     made.add_argument("--table", metavar="T", help=TABLE_HELP)
     modes = "how kernels round: in order and to less than one unit in the last place, as apache-tvm, or in any order"
     made.add_argument("--mode", choices=get_args(Mode), default="exact", help=modes)
-    made.add_argument("--find-uninitialised", action="store_true", help="stop where a kernel reads what nothing wrote")
+    made.add_argument("--find-uninitialised", action="store_true", help="stop where something reads what nothing wrote")
     poisons = "fill each new tensor in a storage with bytes 0xFF: NaN, -1, true"
     made.add_argument("--poison-memory", action="store_true", help=poisons)
 

@@ -45,7 +45,7 @@ class Program(msgspec.Struct, frozen=True):
     mode: Mode = "exact"
     """How kernels round."""
     finds_uninitialised: bool = False
-    """Kernels stop that read an element to which nothing was written."""
+    """The run stops where an element is read to which nothing was written."""
     poisons_memory: bool = False
     """Every new tensor in a storage is filled with bytes 0xFF, whatever lay there."""
     inputs: bytes = b""

@@ -7,7 +7,8 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from math import prod
-from typing import NoReturn, Protocol
+from types import MappingProxyType
+from typing import Any, NoReturn, Protocol
 
 import numpy as np
 
@@ -42,9 +43,20 @@ CANCELLED_FUEL = -(1 << 62)
 
 _WORDS_STEP = 16
 
-VariantKey = tuple[tuple[int, ...] | None, bool]
+# Sizes, whether arrays that are written overlap no others, and the arguments whose written bytes are given.
+VariantKey = tuple[tuple[int, ...] | None, bool, frozenset[int] | None]
 # The code of a kernel whose arguments all have constant shapes.
-_ONLY_KEY: VariantKey = ((), True)
+_ONLY_KEY: VariantKey = ((), True, None)
+NOTHING_GIVEN: Mapping[int, np.ndarray[Any, Any]] = MappingProxyType({})
+
+
+class UnwrittenReadError(RunError):
+    """A kernel read an element of an argument that nothing wrote: the position of the argument, and the element."""
+
+    def __init__(self, diagnostic: Diagnostic, position: int, element: tuple[int, ...]) -> None:
+        super().__init__((diagnostic,))
+        self.position = position
+        self.element = element
 
 
 class Host(Protocol):
@@ -110,22 +122,28 @@ class Kernel:
         self.name = name
         self.host = host
         self.log = log
-        self.outputs: frozenset[int] | None = None
-        """Positions of the arguments without values before a call; `None` for all that the prim func writes."""
         self._signature: Signature | None = None
         self._caller: Caller | None = None
         self.specialised_variants = SPECIALISED_VARIANTS
         self._variants: OrderedDict[VariantKey, Variant] = OrderedDict()
 
-    def __call__(self, *args: object, call_host: CallHost | None = None) -> bool | int | float | None:
+    def __call__(
+        self,
+        *args: object,
+        call_host: CallHost | None = None,
+        written: Mapping[int, np.ndarray[Any, Any]] | None = None,
+    ) -> bool | int | float | None:
         """Run on NumPy arrays and Python scalars, one per parameter; `call_host` calls packed functions by name.
+
+        In the mode that finds what nothing wrote, `written` maps positions to a byte for each byte of the argument, 1
+        where it is written, which the kernel follows; other arguments are all written. `None`: its outputs are not.
 
         Raises:
             RunError: an argument does not fit, or the kernel stopped: out of range, division by zero, cancelled.
             CompileError: the prim func cannot be compiled.
         """
-        bound, variant = self.bind(args)
-        return self.run(bound, variant, call_host)
+        bound, variant = self.bind(args, None if written is None else frozenset(written))
+        return self.run(bound, variant, call_host, written or NOTHING_GIVEN)
 
     def caller(self, call_host: CallHost | None = None) -> Callable[..., object]:
         """Return a callable that does what this kernel does, faster for the sizes that it was called with before."""
@@ -146,14 +164,23 @@ class Kernel:
             self._signature = Signature(self.function, self.name, self.locate)
         return self._signature
 
-    def bind(self, args: Sequence[object]) -> tuple[Bound, Variant]:
-        """Check arguments, and find or compile the code for them."""
+    def bind(self, args: Sequence[object], outputs: frozenset[int] | None = None) -> tuple[Bound, Variant]:
+        """Check arguments, and find or compile the code for them; `outputs` are those whose written bytes are given."""
         bound = self.signature.bind(args)
-        return bound, self._variant(bound)
+        return bound, self._variant(bound, outputs)
 
-    def run(self, bound: Bound, variant: Variant, call_host: CallHost | None) -> bool | int | float | None:
-        """Run what `bind` returned."""
-        workspace = [np.zeros(max(size, 1), np.uint8) for size in self.workspace_bytes(variant, bound)]
+    def run(
+        self,
+        bound: Bound,
+        variant: Variant,
+        call_host: CallHost | None,
+        written: Mapping[int, np.ndarray[Any, Any]] = NOTHING_GIVEN,
+    ) -> bool | int | float | None:
+        """Run what `bind` returned; `written` are the bytes of the arguments that it was told of."""
+        sizes = self.workspace_bytes(variant, bound)
+        own = sizes[: len(sizes) - len(written)]
+        workspace = [np.zeros(max(size, 1), np.uint8) for size in own]
+        workspace += [written[position] for position in sorted(written)]
         words = [*bound.words, *bound.sizes, *(address_of(buffer) for buffer in workspace)]
         trampoline: Trampoline | None = None
         if variant.facts.packed_calls:
@@ -171,9 +198,19 @@ class Kernel:
             assert error is not None, "a kernel ends so only behind the error of a packed function"
             raise error
         if code == STOPPED:
-            raise RunError((self.why_stopped(variant, record[:], was_cancelled=was_cancelled),))
+            raise self._stopped(variant, record[:], was_cancelled=was_cancelled)
         result = variant.facts.scalar
         return None if code == ENDED or result is None else _number(record[1], result)
+
+    def _stopped(self, variant: Variant, record: list[int], *, was_cancelled: bool) -> RunError:
+        found = self.why_stopped(variant, record, was_cancelled=was_cancelled)
+        site = self.lowered(variant).sites[record[1]]
+        if site.kind == "unwritten" and isinstance(site.node, BufferLoad):
+            buffers = [buffer for _, buffer in self.signature.params]
+            if site.node.buffer in buffers:
+                element = tuple(record[2 : 2 + len(site.node.indices)])
+                return UnwrittenReadError(found, buffers.index(site.node.buffer), element)
+        return RunError((found,))
 
     def why_stopped(self, variant: Variant, record: list[int], *, was_cancelled: bool = False) -> Diagnostic:
         """Say what the record of a kernel that stopped tells."""
@@ -223,7 +260,7 @@ class Kernel:
     def _latest(self) -> Lowered:
         if self._variants:
             return self.lowered(next(reversed(self._variants.values())))
-        return self._wanted((None, True)).lowered(self.locate)
+        return self._wanted((None, True, None)).lowered(self.locate)
 
     def lowered(self, variant: Variant) -> Lowered:
         """Return what a variant was lowered to, which is done again here if its code was found compiled."""
@@ -234,8 +271,8 @@ class Kernel:
         return lowered
 
     def _wanted(self, key: VariantKey) -> Specialisation:
-        sizes, are_distinct = key
-        return Specialisation(self.function, self.functions, self.host.options, sizes, are_distinct, self.outputs)
+        sizes, are_distinct, outputs = key
+        return Specialisation(self.function, self.functions, self.host.options, sizes, are_distinct, outputs)
 
     def request_ahead(self) -> Request | None:
         """Return what this kernel will be compiled from, `None` if it depends on the arguments."""
@@ -244,11 +281,11 @@ class Kernel:
                 return self._wanted(_ONLY_KEY).request()
         return None
 
-    def _variant(self, bound: Bound) -> Variant:
-        key: VariantKey = (bound.sizes, bound.are_distinct)
+    def _variant(self, bound: Bound, outputs: frozenset[int] | None) -> Variant:
+        key: VariantKey = (bound.sizes, bound.are_distinct, outputs)
         found = self._variants.get(key)
         if found is None and len(self._variants) >= self.specialised_variants:
-            key = (None, bound.are_distinct)
+            key = (None, bound.are_distinct, outputs)
             found = self._variants.get(key)
         if found is None:
             found = self._variants[key] = self._compile(key)

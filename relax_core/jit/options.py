@@ -15,7 +15,7 @@ class KernelOptions:
     `llvm` target bit for bit; "exact" keeps the order too, and takes polynomials of less than 1 ulp for
     transcendental functions; "fast" may also reassociate sums into a fixed tree and fuse a multiplication with
     an addition. `is_checked` is off only in benchmarks: accesses are then taken to be in range. `finds_uninitialised`
-    stops a kernel that reads an element of an output or of a temporary to which nothing was written.
+    stops a kernel that reads an element of an argument or of a temporary to which nothing was written.
     `is_transformed` is off for the naive lowering, which tests compare with. `vector_bits` is the width of the vectors
     that transformations write, which an engine takes from its processor where it is 0. `threads` are how many run the
     chunks of a big kernel, its caller included; an engine takes as many as there are processors where it is 0.

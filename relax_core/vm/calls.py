@@ -2,12 +2,12 @@
 
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from relax_core.diagnostics import DiagnosedError
+from relax_core.diagnostics import DiagnosedError, RunError
 from relax_core.jit.options import KernelOptions
 from relax_core.ops import find
 from relax_core.vm.builtins import BUILTINS
@@ -17,13 +17,13 @@ from relax_core.vm.devices import common_device, is_placed, put, same_device
 from relax_core.vm.guard import Guard
 from relax_core.vm.kernels import Kernel, KernelEngine, written_params
 from relax_core.vm.operators import run_operator
-from relax_core.vm.outputs import fresh_arguments
 from relax_core.vm.packed import Packed
 from relax_core.vm.packed_arguments import by_schema, refuse, reserve_result, shown
 from relax_core.vm.packed_library.arrays import ArgumentError, Given
 from relax_core.vm.recorder import Before
 from relax_core.vm.torch_operators import base_name
-from relax_core.vm.values import Array, Value, arrays_in, root_of
+from relax_core.vm.values import Array, Value, arrays_in, root_of, shape_text
+from relax_core.vm.written import WrittenBytes
 
 if TYPE_CHECKING:
     from relax_core.vm.machine import Machine
@@ -82,6 +82,8 @@ class Calls:
         spec = find(entry.name)
         if spec is not None:
             device = same_device(self._machine, spec.short_name, args) if is_placed(args) else None
+            if self._machine.written is not None:
+                self._machine.written.require(args, f"`{spec.name}` reads")
             return put(self._machine, run_operator(self._machine, spec, args), device)
         return put(self._machine, self._packed(entry.name, args), common_device(args))
 
@@ -100,19 +102,11 @@ class Calls:
             name = executable.functions[function].name
             prim_func = executable.kernels[name]
             kernel = self.engine.kernel(prim_func, name, executable.log, executable.kernels)
-            if self._options.finds_uninitialised:
-                self._tell_outputs(kernel, function)
             caller = kernel.caller(self._packed_of_kernel)
             found = self._kernels[function] = _Found(kernel, caller, written_params(prim_func))
             self.guard.is_needed = True
             self.guard.watch()
         return found
-
-    def _tell_outputs(self, kernel: Kernel, function: int) -> None:
-        from relax_core.jit.kernel import Kernel as CompiledKernel
-
-        if isinstance(kernel, CompiledKernel):
-            kernel.outputs = fresh_arguments(self._machine.executable, function)
 
     def kernel(self, function: int, args: tuple[Value, ...]) -> None:
         """Call a prim func; it is compiled at its first call."""
@@ -126,10 +120,44 @@ class Calls:
                 if isinstance(written, np.ndarray):
                     recorder.before_write(written)
         try:
-            found.caller(*args)
+            if self._machine.written is not None:
+                self._followed(found, args, self._machine.written)
+            else:
+                found.caller(*args)
         except DiagnosedError as error:
             self._raise_limit(error)
             raise
+
+    def _followed(self, found: _Found, args: tuple[Value, ...], written: WrittenBytes) -> None:
+        """Call a prim func that follows which bytes of its arguments were written."""
+        from relax_core.jit.kernel import Kernel as CompiledKernel
+        from relax_core.jit.kernel import UnwrittenReadError
+        from relax_core.jit.lowering.written import followed_params
+
+        machine, kernel, writes = self._machine, found.kernel, found.writes
+        arrays = {at: item for at, item in enumerate(args) if isinstance(item, np.ndarray)}
+        followed = followed_params(kernel.function) if isinstance(kernel, CompiledKernel) else frozenset[int]()
+        for at in writes:
+            if at in arrays:
+                written.will_write(arrays[at], machine.pc)
+        flags = {
+            at: flag for at, item in arrays.items() if at in followed and (flag := written.flags(item)) is not None
+        }
+        if not isinstance(kernel, CompiledKernel):
+            found.caller(*args)
+        else:
+            try:
+                kernel(*args, call_host=self._packed_of_kernel, written=flags)
+            except UnwrittenReadError as error:
+                array = arrays[error.position]
+                name, own = written.name_of(array), error.diagnostics[0]
+                message = f"{own.message}; it is element {shape_text(error.element)} of {name}"
+                hint = f"write all of {name} before `{kernel.name}` reads it"
+                related = (*own.related, *written.blame(array, error.element))
+                raise RunError((replace(own, message=message, hint=hint, related=related),)) from error
+        for at in writes:
+            if at in arrays and at not in followed:
+                written.wrote(arrays[at], machine.pc)
 
     def _raise_limit(self, error: DiagnosedError) -> None:
         """Say why a kernel was cancelled: by the host, or by the clock."""
@@ -150,6 +178,7 @@ class Calls:
             if base_name(name) is not None:
                 hint = f"PyTorch has `{base_name(name)}`: a worker calls it if the optional package torch is installed"
             fail("VM001", f"there is no packed function `{name}`", hint)
+        outputs = self._read(name, packed, args) if is_watched else ()
         given = self._given(packed, args)
         if is_watched:
             self._watch(packed, args)
@@ -168,7 +197,31 @@ class Calls:
         finally:
             if is_watched:
                 self._compare()
+        for array in outputs:
+            if self._machine.written is not None:
+                self._machine.written.wrote(array, self._machine.pc)
         return value
+
+    def _read(self, name: str, packed: Packed, args: tuple[Value, ...]) -> tuple[Array, ...]:
+        """Check that all is written that a packed function reads, and return the tensors that it writes whole.
+
+        If it does not say what it writes, that is the last operands in a row to which nothing was written at all.
+        """
+        written = self._machine.written
+        if written is None:
+            return ()
+        if packed.writes is None and not packed.is_pure:
+            count = len(args)
+            while count and isinstance(item := args[count - 1], np.ndarray) and written.is_unwritten(item):
+                count -= 1
+            outputs = args[count:]
+        else:
+            positions = [at % len(args) for at in packed.writes or () if -len(args) <= at < len(args)]
+            # What a function updates in place is read too, but which it is nobody says.
+            outputs = tuple(args[at] for at in positions)
+        others = tuple(item for item in args if not any(item is output for output in outputs))
+        written.require(others, f"the packed function `{name}` reads")
+        return tuple(arrays_in(*outputs))
 
     def _given(self, packed: Packed, args: tuple[Value, ...]) -> tuple[Any, ...]:
         """Return what the function gets; one with a schema gets its arguments by name, checked."""

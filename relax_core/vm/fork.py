@@ -344,6 +344,8 @@ class _Copies:
             known = recorder.memory_of(copy)
             earlier = [replace(undo) for undo in memory.undos if undo.event < self._at]
             known.fresh, known.fill = memory.fresh_at(self._at), memory.fill
+            if recorder.written is not None:
+                recorder.written.adopt(self._trace.recorder.written, memory.root, copy, self._at)
             recorder.keep_undos(known, earlier)
 
 

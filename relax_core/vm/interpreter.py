@@ -7,6 +7,7 @@ from relax_core.vm.builtins import callable_value
 from relax_core.vm.context import fail
 from relax_core.vm.decode import BUILTIN, FUNCTION, IF, KERNEL, PACKED, RETURN, Code, decode
 from relax_core.vm.locate import too_deep, wrong_count
+from relax_core.vm.reading import Reading
 from relax_core.vm.recorder import NO_WRITE, FrameRecord
 from relax_core.vm.stack import Frame, Opened
 from relax_core.vm.values import Value
@@ -26,6 +27,7 @@ class Interpreter:
         self.frames: list[Frame] = []
         self.outer = 0
         self._codes: dict[int, Code] = {}
+        self._reading = Reading(lambda: machine.written, lambda: machine.pc)
 
     @property
     def depth(self) -> int:
@@ -37,7 +39,10 @@ class Interpreter:
         found = self._codes.get(function)
         if found is None:
             executable = self._machine.executable
-            found = self._codes[function] = decode(executable, executable.functions[function])
+            found = decode(executable, executable.functions[function])
+            if self._machine.written is not None:
+                found = self._reading.checked(found)
+            self._codes[function] = found
         return found
 
     def start(self, function: int, args: tuple[Value, ...], opened: Opened) -> Value:
@@ -86,6 +91,8 @@ class Interpreter:
                 value = call_kernel(target, fetch(registers))
             elif what == RETURN:
                 value = registers[dst]
+                if machine.written is not None and len(self.frames) == 1:
+                    machine.written.require(value, "the host is given")
                 self._pop(value)
                 if len(self.frames) < floor:
                     return value

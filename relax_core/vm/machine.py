@@ -40,6 +40,7 @@ from relax_core.vm.values import (
     shape_text,
     storages_in,
 )
+from relax_core.vm.written import WrittenBytes
 
 _LIMIT_CODES: Final = ("VM003", "VM004", "VM005", "VM006", "VM007", "VM008", "VM019")
 _RECORDED_BYTES: Final = 64 << 20
@@ -83,7 +84,9 @@ class Machine:
         self._is_recording = record
         self._entries = {name: at for name, at in executable.index_of.items() if executable.functions[at].is_entry}
         self._param_counts = tuple(entry.param_count for entry in executable.functions)
-        self._is_explicit = tier == "explicit" or poisons_memory
+        self._finds_unwritten = options.finds_uninitialised
+        self.written: WrittenBytes | None = None
+        self._is_explicit = tier == "explicit" or poisons_memory or self._finds_unwritten
         self._fill = POISON if poisons_memory else 0
         self._on_output = on_output
         self.calls = Calls(self, engine, options)
@@ -106,10 +109,14 @@ class Machine:
         self.meter.reset(is_over=self.is_cancelled)
         if self.is_unchanged:
             self.is_unchanged = False
+            self.written = WrittenBytes(self.executable, None) if self._finds_unwritten else None
             return
         self.interpreter.frames.clear()
         self.calls.reset()
         self.recorder = Recorder(self.limits.retained_bytes) if self._is_recording else None
+        self.written = WrittenBytes(self.executable, self.recorder) if self._finds_unwritten else None
+        if self.recorder is not None:
+            self.recorder.written = self.written
         if self._is_recording:
             self.meter.room = min(self.meter.room, _RECORDED_BYTES)
         self.generated_depth = 0
@@ -255,6 +262,12 @@ class Machine:
         return self.tier.innermost(currentframe())
 
     @property
+    def pc(self) -> int:
+        """The running instruction, counted over the whole executable; -1 if none is."""
+        here = self.here
+        return -1 if here is None else here.absolute_pc
+
+    @property
     def slot_origins(self) -> dict[int, str]:
         """For each set slot of the running function's shape heap, the words for what set it."""
         frames = self.interpreter.frames
@@ -277,10 +290,14 @@ class Machine:
         """Return the bytes of a storage, which are made for its first tensor; they were counted with the storage."""
         if storage.memory is None:
             storage.memory = self._filled((storage.size_bytes,), "uint8", self._fill)
+            if self.written is not None:
+                self.written.add(storage.memory)
         return storage.memory
 
     def begin(self, tensor: Array) -> None:
-        """Poison the bytes of a new tensor in a storage, if that is asked for."""
+        """Poison the bytes of a new tensor in a storage, if that is asked for, and note where it lies."""
+        if self.written is not None:
+            self.written.begin(tensor, self.pc, is_poisoned=bool(self._fill))
         if self._fill:
             if self.recorder is not None:
                 self.recorder.before_forget(tensor, self._fill)

@@ -25,7 +25,7 @@ class VirtualMachine:
 
     What the program prints goes to `on_output`, line by line; the default prints it. `mode` is how kernels round:
     "exact" in the order of the text and to less than one unit in the last place, "bitwise" as apache-tvm does, "fast"
-    with sums in another order. With `finds_uninitialised` a kernel stops that reads what nothing wrote. With
+    with sums in another order. With `finds_uninitialised` a run stops that reads what nothing wrote. With
     `poisons_memory` a new tensor in a storage is 0xFF in all its bytes, which is NaN, -1 or true.
     """
 

@@ -93,7 +93,7 @@ def enclose(state: State, function: PrimFunc, workspace: tuple[Buffer, ...], *, 
         head.append(f"; %d{number} is {symbol.name}" + ("" if value is None else f" = {value}"))
         unpacking += _unpack(state, len(params) - 1, f"d{number}", symbol)
     for number, buffer in _needed(state, workspace):
-        params.append(f"ptr noalias align 16 %w{number}")
+        params.append(_workspace_param(state, f"%w{number}"))
         head.append(f"; %w{number} is {buffer.name}, allocated by the caller")
         unpacking += _unpack(state, len(params) - 1, f"w{number}", None)
     if state.packed_calls:
@@ -122,6 +122,12 @@ def enclose(state: State, function: PrimFunc, workspace: tuple[Buffer, ...], *, 
             "",
         )
     )
+
+
+def _workspace_param(state: State, register: str) -> str:
+    """Return a parameter for a buffer that the caller allocates; the bytes beside two arguments overlap if these do."""
+    is_beside = any(storage.pointer == register for storage in state.written.values())
+    return f"ptr {register}" if is_beside else f"ptr noalias align 16 {register}"
 
 
 def _needed(state: State, workspace: tuple[Buffer, ...]) -> list[tuple[int, Buffer]]:

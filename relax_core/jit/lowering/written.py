@@ -1,12 +1,13 @@
-"""Which elements were written: a byte beside every element of what starts without values, for the debug mode.
+"""Which elements were written: a byte beside every byte of what starts without values, for the debug mode.
 
-Outputs and allocated buffers have such bytes, zero at first. A store sets that of its element, and a load whose element
-has none stops the kernel. A buffer that is seen through views, or whose pointer goes into a call, has none.
+Allocated buffers have such bytes, zero at first, and so have outputs, unless the caller gives the bytes of certain
+parameters. A store sets those of its element, and a load whose element has one that is not set stops the kernel. A
+buffer that is seen through views, or whose pointer goes into a call, has none.
 """
 
 from collections.abc import Mapping
 
-from relax_core.analysis.tir_memory import passed_buffers, written_buffers
+from relax_core.analysis.tir_memory import memory_of, passed_buffers, written_buffers
 from relax_core.ir.prim import lanes_of
 from relax_core.ir.tir import Buffer, BufferLoad, BufferStore, PrimFunc
 from relax_core.jit.lowering.checks import Site
@@ -15,40 +16,65 @@ from relax_core.jit.lowering.types import SCALAR_TYPES
 
 
 def bytes_beside(state: State, function: PrimFunc) -> Mapping[Buffer, Buffer]:
-    """Return the buffer of bytes of every buffer that has one."""
+    """Return the buffer of bytes of every buffer that has one; those that the caller gives are the last."""
     stored = written_buffers(function)
     positions = range(len(function.params)) if state.outputs is None else state.outputs
     params = [function.buffer_of(function.params[at]) for at in sorted(positions)]
-    outputs = [buffer for buffer in params if buffer is not None and buffer in stored]
+    chosen = [buffer for buffer in params if buffer is not None and (state.outputs is not None or buffer in stored)]
     hidden = {state.memory.owner(view) for view in state.memory.views} | passed_buffers(state.memory, function)
     return {
-        buffer: Buffer(f"{buffer.name}.written", buffer.shape, "uint8", span=buffer.span)
-        for buffer in (*outputs, *state.memory.allocated)
+        buffer: Buffer(f"{buffer.name}.written", buffer.shape, _word(buffer), span=buffer.span)
+        for buffer in (*state.memory.allocated, *chosen)
         if buffer not in hidden and lanes_of(buffer.dtype) == 1
     }
 
 
+def followed_params(function: PrimFunc) -> frozenset[int]:
+    """Return the positions of the parameters whose bytes a caller can give."""
+    memory = memory_of(function)
+    hidden = {memory.owner(view) for view in memory.views} | passed_buffers(memory, function)
+    buffers = ((at, function.buffer_of(param)) for at, param in enumerate(function.params))
+    return frozenset(
+        at
+        for at, buffer in buffers
+        if buffer is not None and buffer not in hidden and not buffer.strides and lanes_of(buffer.dtype) == 1
+    )
+
+
+def _word(buffer: Buffer) -> str:
+    """Return the dtype of the bytes beside one element."""
+    return f"uint{8 * SCALAR_TYPES[buffer.dtype].size_bytes}"
+
+
 def declare_bytes(state: State, buffer: Buffer, pointer: str, layout: tuple[tuple[str, ...], tuple[str, ...]]) -> None:
     """Let the bytes of `buffer` be at `pointer`, with these extents and strides."""
-    state.written[buffer] = Storage(pointer, *layout, SCALAR_TYPES["uint8"], 1)
+    state.written[buffer] = Storage(pointer, *layout, SCALAR_TYPES[_word(buffer)], 1)
 
 
 def note_store(state: State, store: BufferStore, indices: tuple[str, ...]) -> None:
     """Emit that the element of a store is written."""
-    state.code.do(f"store i8 1, ptr {_byte(state, store.buffer, indices)}, align 1")
+    word, is_set = _all_set(state, store.buffer)
+    state.code.do(f"store {word} {is_set}, ptr {_bytes(state, store.buffer, indices)}, align 1")
 
 
 def require_written(state: State, load: BufferLoad, indices: tuple[str, ...]) -> None:
     """Emit the check that the element of a load was written."""
-    value = state.code.emit(f"load i8, ptr {_byte(state, load.buffer, indices)}, align 1")
-    is_written = state.code.emit(f"icmp ne i8 {value}, 0")
+    word, is_set = _all_set(state, load.buffer)
+    value = state.code.emit(f"load {word}, ptr {_bytes(state, load.buffer, indices)}, align 1")
+    is_written = state.code.emit(f"icmp eq {word} {value}, {is_set}")
     state.require(is_written, Site("unwritten", load, ("",) * len(indices)), indices)
 
 
-def _byte(state: State, buffer: Buffer, indices: tuple[str, ...]) -> str:
-    """Emit the address of an element's byte."""
+def _all_set(state: State, buffer: Buffer) -> tuple[str, int]:
+    """Return the type of the bytes beside an element, and what they are once it is written."""
+    scalar = state.written[buffer].scalar
+    return scalar.memory, int.from_bytes(b"\1" * scalar.size_bytes)
+
+
+def _bytes(state: State, buffer: Buffer, indices: tuple[str, ...]) -> str:
+    """Emit the address of the bytes beside an element."""
     storage = state.written[buffer]
     offset = "0"
     for index, stride in zip(indices, storage.strides, strict=True):
         offset = state.code.emit(f"add i64 {offset}, {state.code.emit(f'mul i64 {index}, {stride}')}")
-    return state.code.emit(f"getelementptr i8, ptr {storage.pointer}, i64 {offset}")
+    return state.code.emit(f"getelementptr {storage.scalar.memory}, ptr {storage.pointer}, i64 {offset}")
