@@ -16,17 +16,10 @@ from relax_core.ir.expr import Call, Op, Var
 from relax_core.ir.types import TensorType
 from relax_core.vm.context import fail
 from relax_core.vm.placed import PlacedArray, placed
-from relax_core.vm.values import ObjectValue, Value
+from relax_core.vm.storage import check_place, storage_bytes, tensor_in
+from relax_core.vm.values import ShapeValue, StorageValue, Value
 
 _ANYWHERE = ("on_device", "device_copy", "shape_of")
-
-
-@dataclass(frozen=True, slots=True)
-class Room:
-    """A storage: so many bytes on a device."""
-
-    size_bytes: int
-    device: Device | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,20 +74,20 @@ def _size(value: Value) -> int:
 
 
 def _alloc_storage(host: Host, call: Call, args: tuple[Value, ...]) -> Value:
-    size = _size(args[0])
+    size = storage_bytes(ShapeValue((_size(args[0]),)), "uint8")
     host.reserve(size, "a storage")
     note = as_on_device(Call(Op("on_device"), call.args, call.attrs))
-    return ObjectValue(Room(size, None if note is None else note.device))
+    return StorageValue(size, None if note is None else note.device)
 
 
 def _alloc_tensor(host: Host, call: Call, args: tuple[Value, ...]) -> Value:
-    room = args[0].content if isinstance(args[0], ObjectValue) else None
-    assert isinstance(room, Room), "the operator's type says so"
-    shape = tuple(int(item) for item in np.asarray(args[2]).ravel())
-    made = np.zeros(shape, str(dict(call.attrs).get("dtype", "float32")))
-    if made.nbytes + _size(args[1]) > room.size_bytes:
-        fail("VM006", f"a tensor of {made.nbytes} bytes does not fit into its storage of {room.size_bytes}")
-    return placed(made, room.device)
+    storage, offset = args[0], _size(args[1])
+    shape = ShapeValue(int(item) for item in np.asarray(args[2]).ravel())
+    kind = check_place(storage, offset, shape, str(dict(call.attrs).get("dtype", "float32")))
+    assert isinstance(storage, StorageValue), "it was checked"
+    if storage.memory is None:
+        storage.memory = np.zeros(storage.size_bytes, np.uint8)
+    return placed(tensor_in(storage.memory, offset, shape, kind), storage.device)
 
 
 def _invoke(host: Host, call: Call, args: tuple[Value, ...]) -> Value:

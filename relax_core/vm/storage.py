@@ -31,6 +31,11 @@ def storage_bytes(shape: Value, dtype: str) -> int:
     """
     if not isinstance(shape, ShapeValue):
         fail("VM011", f"the size of a storage is a shape, got {describe(shape)}")
+    return _size_bytes(shape, dtype)
+
+
+@lru_cache(1024)
+def _size_bytes(shape: ShapeValue, dtype: str) -> int:
     bits = bits_of(dtype)
     if min(shape, default=0) < 0:
         fail("VM054", f"a storage cannot have the size {shape_text(shape)}", "sizes are not negative")
@@ -68,6 +73,11 @@ def check_place(storage: Value, offset: Value, shape: Value, dtype: str) -> "np.
     if not isinstance(offset, int) or isinstance(offset, bool) or not isinstance(shape, ShapeValue):
         wrong = describe(shape if isinstance(offset, int) else offset)
         fail("VM011", f"a tensor in a storage has an offset and a shape, got {wrong}")
+    return _checked_dtype(storage.size_bytes, offset, shape, dtype)
+
+
+@lru_cache(1024)
+def _checked_dtype(size_bytes: int, offset: int, shape: ShapeValue, dtype: str) -> "np.dtype[Any]":
     if min(shape, default=0) < 0:
         fail("VM020", f"a tensor cannot have the shape {shape_text(shape)}")
     found = storable(dtype)
@@ -75,10 +85,10 @@ def check_place(storage: Value, offset: Value, shape: Value, dtype: str) -> "np.
         fail("VM055", f"a tensor of {dtype} cannot lie in a storage", "its elements do not take whole bytes")
     words = f"a tensor {shape_text(shape)} {dtype}"
     needed = math.prod(shape) * found.itemsize
-    room = f"but the storage has {storage.size_bytes:,} bytes"
+    room = f"but the storage has {size_bytes:,} bytes"
     if offset < 0:
         fail("VM052", f"{words} would begin {-offset:,} bytes before its storage", "an offset is not negative")
-    if offset + needed > storage.size_bytes:
+    if offset + needed > size_bytes:
         hint = "give the storage as many bytes as its tensors reach, or correct the offset"
         fail(
             "VM052", f"{words} at byte {offset:,} needs {needed:,} bytes, up to byte {offset + needed:,}, {room}", hint

@@ -4,18 +4,21 @@ import re
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import relax_core as rc
 from relax_core.analysis.device_constraints import parts_of
 from relax_core.analysis.devices import Device, is_primitive
+from relax_core.diagnostics import RunError
 from relax_core.engine.inputs import generate
 from relax_core.ir.expr import Call, Function, Op, Tuple, Var
 from relax_core.ir.module import IRModule
 from relax_core.ir.node import Node, children
 from relax_core.ir.relay import Let
 from relax_core.vm.relay_interpreter import RelayInterpreter
-from relax_core.vm.relay_memory import Copied
+from relax_core.vm.relay_memory import MEMORY_OPERATORS, Copied
+from relax_core.vm.values import StorageValue
 
 SAMPLES = Path(__file__).resolve().parents[3] / "samples"
 RUN_TIME = SAMPLES / "errors" / "dv_run_time.relay"
@@ -158,3 +161,25 @@ def test_memory_is_on_the_device_of_its_value() -> None:
     assert text.count("memory.alloc_storage(24i64, 64i64, virtual_device=VirtualDevice(device_type=1)") == 0
     assert text.count('virtual_device=VirtualDevice(device_type=1), dtype="float32"') == 1
     assert text.count('virtual_device=VirtualDevice(device_type=2), dtype="float32"') == 1
+
+
+@pytest.mark.parametrize(
+    ("offset", "count", "code"), [(-4, 1, "VM052"), (16, 1, "VM052"), (0, 5, "VM052"), (2, 1, "VM053")]
+)
+def test_a_relay_tensor_lies_within_its_storage(offset: int, count: int, code: str) -> None:
+    with pytest.raises(RunError, match=code):
+        in_storage(StorageValue(16), offset, count, "float32")
+
+
+def test_relay_tensors_of_one_storage_share_its_bytes() -> None:
+    storage = StorageValue(16)
+    first, second = in_storage(storage, 0, 4, "float32"), in_storage(storage, 8, 4, "int16")
+    first[:] = [0, 0, 1, 2]
+    assert second.tobytes() == first[2:].tobytes()
+
+
+def in_storage(storage: StorageValue, offset: int, count: int, dtype: str) -> Any:
+    """Make a tensor as the interpreter of Relay does."""
+    call = Call(Op("memory.alloc_tensor"), (), (("dtype", dtype),))
+    host: Any = None
+    return MEMORY_OPERATORS["memory.alloc_tensor"](host, call, (storage, np.array(offset), np.array([count])))
