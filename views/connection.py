@@ -69,15 +69,12 @@ def ask(request: Request[R]) -> R | Failure:
     known = held.replies.get(request)
     if known is not None:
         return known
-    reply = _asked(held.client, request)
-    if isinstance(reply, Failure) and reply.kind == "crash" and reply.is_restarted:
-        # The worker may have been ended from outside; a program that ends it does so again.
-        reply = _asked(held.client, request)
+    reply = _asked(held.client, request, next(held.waits))
     held.replies.keep(request, reply)
     return reply
 
 
-def _asked(worker: Client, request: Request[R]) -> R | Failure:
+def _asked(worker: Client, request: Request[R], number: int) -> R | Failure:
     answer: Future[R | Failure] = Future()
     latest: list[Progress] = []
     began = time.monotonic()
@@ -85,7 +82,11 @@ def _asked(worker: Client, request: Request[R]) -> R | Failure:
     def wait() -> None:
         # Whatever happens here, the page gets an answer: nobody else would set it.
         try:
-            answer.set_result(worker.request(request, progress=latest.append))
+            reply = worker.request(request, progress=latest.append)
+            if isinstance(reply, Failure) and reply.kind == "crash" and reply.is_restarted:
+                # The worker may have been ended from outside; a program that ends it does so again.
+                reply = worker.request(request, progress=latest.append)
+            answer.set_result(reply)
         except BaseException as error:
             answer.set_result(_unanswered(request, error))
 
@@ -93,7 +94,7 @@ def _asked(worker: Client, request: Request[R]) -> R | Failure:
     try:
         return answer.result(_FIRST_WORD_SECONDS)
     except StillRunning:
-        return _wait_in_view(_Wait(worker, answer, latest, began), _name(request))
+        return _wait_in_view(_Wait(worker, answer, latest, began), _name(request), number)
 
 
 def _unanswered(request: Request[R], error: BaseException) -> Failure:
@@ -117,13 +118,14 @@ class _Wait(Generic[R]):
     began: float
 
 
-def _wait_in_view(wait: _Wait[R], key: str) -> R | Failure:
-    # A page may wait for two requests of one type, so the key names the request.
+def _wait_in_view(wait: _Wait[R], name: str, number: int) -> R | Failure:
+    # A page may wait more than once for one request, whose first reply was a failure.
+    key = f"{name}.{number}"
     outer = _PLACE.get()
     place = st.empty() if outer is None else outer.empty()
     try:
         with place.container(horizontal=True, vertical_alignment="center", gap="small", key=f"busy.{key}"):
-            st.button("Cancel", key=f"cancel.{key}", on_click=_cancel, args=(key,))
+            st.button("Cancel", key=f"cancel.{key}", on_click=_cancel, args=(name,))
             shown, announced = st.empty(), st.empty()
         reply = _answer_of(wait, shown, announced)
     except BaseException:

@@ -6,6 +6,7 @@ its own messages only. But Streamlit keeps that state for a while after the tab 
 the session is connected: a tab that comes back starts a worker anew.
 """
 
+import itertools
 import threading
 import weakref
 from typing import Final
@@ -27,6 +28,7 @@ class Holding:
     def __init__(self, session: str) -> None:
         self.client = Client()
         self.replies = Replies()
+        self.waits = itertools.count()
         self.is_over = threading.Event()
         keeper = threading.Thread(
             target=_keep, args=(weakref.ref(self), self.client, self.is_over, session), name="keeper", daemon=True

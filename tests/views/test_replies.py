@@ -1,5 +1,6 @@
 """What a page asks for again when it runs again, and what is sent to the browser again when a step leaves a window."""
 
+import itertools
 import json
 
 import pytest
@@ -41,6 +42,7 @@ class CountingClient:
         self.asked: list[str] = []
         self.client = self
         self.replies = Replies()
+        self.waits = itertools.count()
 
     def request(self, request: Open, **_: object) -> object:
         self.asked.append(request.program.text)
@@ -51,6 +53,8 @@ class CountingClient:
                 raise OverflowError
             case "half a character":
                 raise UnicodeEncodeError("utf-8", "\ud800", 0, 1, "surrogates not allowed")
+            case "a lost worker" if len(self.asked) == 1:
+                return Failure("crash", "Worker restarted", "", is_restarted=True)
             case "a mistake":
                 raise RuntimeError
             case text:
@@ -90,6 +94,14 @@ def test_a_failure_is_asked_for_again_and_so_is_everything_on_run_again(client: 
     at.session_state["again"] = True
     at.run()
     assert client.asked == ["a failure"] * 2 + ["a"] * 2
+
+
+def test_a_request_whose_worker_was_lost_is_asked_once_more(client: CountingClient) -> None:
+    at = asking()
+    at.session_state["text"] = "a lost worker"
+    at.run()
+    assert at.session_state["reply"] == "a lost worker"
+    assert client.asked == ["a lost worker"] * 2
 
 
 @pytest.mark.parametrize(
