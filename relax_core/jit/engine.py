@@ -59,6 +59,7 @@ class Engine:
         self._prepared: set[int] = set()
         self._running: dict[int, ctypes.Array[ctypes.c_int64]] = {}
         self._cancelled: set[int] = set()
+        self._is_stopping = False
 
     @property
     def program_count(self) -> int:
@@ -111,7 +112,11 @@ class Engine:
         return self._builtins
 
     def cancel(self) -> None:
-        """Stop the kernels that run, from another thread; each ends with JT014 within milliseconds."""
+        """Stop the kernels that run, from another thread; each ends with JT014 within milliseconds.
+
+        So does one that is lowered; what LLVM is at work on it finishes.
+        """
+        self._is_stopping = True
         if self._builtins is not None:
             self._builtins.records.empty(CANCELLED_FUEL)
         for number, record in list(self._running.items()):
@@ -128,11 +133,15 @@ class Engine:
             entry = compiler.take(key)
         if entry is not None:
             return Compiled(entry.facts, compiler.link(key, entry, self._symbols(entry.facts)), None)
-        lowered = wanted.lowered(kernel.locate)
+        self._is_stopping = False
+        lowered = wanted.lowered(kernel.locate, self._is_unwanted)
         facts, source = wanted.facts(lowered, self.target), source_of(lowered)
         if request is None or not facts.is_kept:
             return Compiled(facts, compiler.program(source, self._symbols(facts)), lowered)
         return Compiled(facts, compiler.compile(request, facts, source, self._symbols(facts)), lowered)
+
+    def _is_unwanted(self) -> bool:
+        return self._is_stopping or self._is_cancelled()
 
     def _symbols(self, facts: Facts) -> Mapping[str, int]:
         return thread_symbols(self.options.threads, self._compiler) if facts.has_chunks else NO_SYMBOLS

@@ -14,7 +14,7 @@ from relax_core.ir.node import Node, postorder
 from relax_core.ir.prim import IntImm
 from relax_core.ir.tir import Block
 
-Pipeline = Literal["written", "even", "lanes", "loops"]
+Pipeline = Literal["written", "even", "lanes", "loops", "large"]
 Form = Literal["written", "even", "around", "plain"]
 """What LLVM finds of a loop: vectors, a long loop over elements side by side, only loops inside, or anything."""
 
@@ -23,13 +23,15 @@ Form = Literal["written", "even", "around", "plain"]
 class Passes:
     """What a pipeline runs: the passes `names` alone, or LLVM's own with its vectoriser of loops if there are none.
 
-    That `unrolls` loops, or joins the lanes of a vector, which are scalars in the text, if it `joins_lanes`.
+    That `unrolls` loops, or joins the lanes of a vector, which are scalars in the text, if it `joins_lanes`. One that
+    `is_quick` makes machine code in a time that is proportional to the text.
     """
 
     summary: str
     names: tuple[str, ...] = ()
     unrolls: bool = False
     joins_lanes: bool = False
+    is_quick: bool = False
 
 
 PIPELINES: Final[Mapping[Pipeline, Passes]] = MappingProxyType(
@@ -41,6 +43,9 @@ PIPELINES: Final[Mapping[Pipeline, Passes]] = MappingProxyType(
         "even": Passes("Long loops over elements that lie side by side: vectors of them are enough."),
         "lanes": Passes("The program has vectors.", unrolls=True, joins_lanes=True),
         "loops": Passes("Loops as the program has them.", unrolls=True),
+        "large": Passes(
+            "The kernel is so long that anything else would take minutes.", ("sroa", "simplify_cfg"), is_quick=True
+        ),
     }
 )
 
@@ -53,6 +58,9 @@ _FORM_OF: Final[Mapping[str, Form]] = MappingProxyType(
     }
 )
 _SHORTEST_SUM: Final = 32
+# LLVM's passes and its allocation of registers take more than twice as long for text of twice the length: seconds for
+# so many lines, minutes for some times as many.
+_LARGE_LINES: Final = 8192
 # A loop of fewer rounds may be written out, which makes one loop of two; one round is no loop.
 _LONG: Final = 128
 
@@ -72,8 +80,10 @@ def form_of_tiles(loop: Node) -> Form:
     return "written" if length >= _SHORTEST_SUM else "plain"
 
 
-def pipeline_of(transforms: Iterable[str], loops: Set[Form], *, has_vectors: bool) -> Pipeline:
+def pipeline_of(transforms: Iterable[str], loops: Set[Form], *, has_vectors: bool, line_count: int = 0) -> Pipeline:
     """Choose for a kernel to which these transformations were applied, and which has such loops besides."""
+    if line_count > _LARGE_LINES:
+        return "large"
     if has_vectors:
         return "lanes"
     forms = {*loops, *(_FORM_OF.get(name, "plain") for name in transforms)}

@@ -1,7 +1,7 @@
 """A prim func for given sizes and options: what is lowered, and known by its content wherever it is compiled."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import astuple, dataclass
 from functools import lru_cache
 from hashlib import blake2b
@@ -43,11 +43,12 @@ class Specialisation:
         """The values of the symbols."""
         return None if self.sizes is None else dict(zip(shape_symbols(self.function), self.sizes, strict=True))
 
-    def lowered(self, locate: Locate) -> Lowered:
+    def lowered(self, locate: Locate, is_cancelled: Callable[[], bool] = lambda: False) -> Lowered:
         """Lower it.
 
         Raises:
             CompileError: it cannot be compiled.
+            RunError: it was cancelled.
         """
         return lower(
             self.function,
@@ -57,6 +58,7 @@ class Specialisation:
             self.options,
             are_distinct=self.are_distinct,
             outputs=self.outputs,
+            is_cancelled=is_cancelled,
         )
 
     def facts(self, lowered: Lowered, target: Target) -> Facts:

@@ -41,15 +41,25 @@ class Target:
     def __init__(self) -> None:
         _llvm.initialize_native_target()
         _llvm.initialize_native_asmprinter()
-        self._machine: Any = _llvm.Target.from_default_triple().create_target_machine(
-            cpu=_llvm.get_host_cpu_name(),
-            features=_llvm.get_host_cpu_features().flatten(),
-            opt=CODE_GENERATION_LEVEL,
-        )
+        self._machine: Any = self._target_machine(CODE_GENERATION_LEVEL)
+        self._quick_machine: Any = None
         self.description = self._describe()
         self._linker: Any = _llvm.create_lljit_compiler(self._machine)
         self._names = count()
         self._lock = Lock()
+
+    def _target_machine(self, level: int) -> Any:
+        return _llvm.Target.from_default_triple().create_target_machine(
+            cpu=_llvm.get_host_cpu_name(), features=_llvm.get_host_cpu_features().flatten(), opt=level
+        )
+
+    def _machine_of(self, pipeline: Pipeline) -> Any:
+        """Return what makes machine code behind a pipeline."""
+        if not PIPELINES[pipeline].is_quick:
+            return self._machine
+        if self._quick_machine is None:
+            self._quick_machine = self._target_machine(0)
+        return self._quick_machine
 
     def _describe(self) -> str:
         """Say what an object depends on besides its LLVM IR."""
@@ -67,7 +77,7 @@ class Target:
     def compile(self, text: str, pipeline: Pipeline = "loops") -> bytes:
         """Compile a module of LLVM IR to what `link` takes."""
         with self._lock:
-            return laid_out(bytes(self._machine.emit_object(self._optimised(text, pipeline))))
+            return laid_out(bytes(self._machine_of(pipeline).emit_object(self._optimised(text, pipeline))))
 
     def compile_plainly(self, text: str) -> bytes:
         """Compile a module of LLVM IR whose instructions are taken as they stand."""
@@ -110,7 +120,7 @@ class Target:
     def assembly(self, text: str, pipeline: Pipeline = "loops") -> str:
         """Return the machine code of `text` in the host's assembly language."""
         with self._lock:
-            return str(self._machine.emit_assembly(self._optimised(text, pipeline)))
+            return str(self._machine_of(pipeline).emit_assembly(self._optimised(text, pipeline)))
 
     def _parsed(self, text: str) -> Any:
         # A context of its own for every module: LLVM's are not made for several threads.

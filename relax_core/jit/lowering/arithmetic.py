@@ -4,7 +4,7 @@ import struct
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from relax_core.ir.prim import Binary, BinaryKind
+from relax_core.ir.prim import Binary, BinaryKind, Cast
 from relax_core.jit.lowering.checks import Site, unsupported
 from relax_core.jit.lowering.polynomial import Interval
 from relax_core.jit.lowering.state import State
@@ -70,6 +70,8 @@ def integer_binary(state: State, expr: Binary, a: str, b: str) -> str:
     code, llvm = state.code, scalar.register
     if expr.op in _INTEGER_NAMES:
         flag = ""
+        if _may_overflow(state, expr):
+            return _without_overflow(state, expr, a, b)
         if expr.op in ("+", "-", "*") and scalar.kind == "int" and state.bounds.is_exact(expr):
             flag = "nsw "
         return code.emit(f"{_INTEGER_NAMES[expr.op]} {flag}{llvm} {a}, {b}")
@@ -97,7 +99,50 @@ def is_safe_binary(state: State, expr: Binary) -> bool:
         return True
     if expr.op in _DIVISIONS:
         return 0 not in state.bounds.interval(expr.b)
+    if _may_overflow(state, expr):
+        return False
     return expr.op not in ("<<", ">>") or _is_shift_safe(state, expr, scalar)
+
+
+def _may_overflow(state: State, expr: Binary) -> bool:
+    """Tell whether an operation is one of counts, which may not wrap around as all others do."""
+    return state.is_counting and expr.op in ("+", "-", "*") and not state.bounds.is_exact(expr)
+
+
+def _without_overflow(state: State, expr: Binary, a: str, b: str) -> str:
+    """Emit an operation of integers that stops the kernel where the result does not fit."""
+    code, scalar = state.code, state.scalar_of(expr)
+    llvm = scalar.register
+    name = f"@llvm.{'s' if scalar.kind == 'int' else 'u'}{_INTEGER_NAMES[expr.op]}.with.overflow.{llvm}"
+    code.declare(f"declare {{ {llvm}, i1 }} {name}({llvm}, {llvm})")
+    found = code.emit(f"call {{ {llvm}, i1 }} {name}({llvm} {a}, {llvm} {b})")
+    value, wraps = (code.emit(f"extractvalue {{ {llvm}, i1 }} {found}, {at}") for at in (0, 1))
+    state.require(code.emit(f"xor i1 {wraps}, true"), Site("overflow", expr, hint=scalar.name))
+    return value
+
+
+def may_lose_count(state: State, expr: Cast) -> bool:
+    """Tell whether a conversion is one of counts to a dtype that may not hold them."""
+    if not state.is_counting:
+        return False
+    source, target = state.scalar_of(expr.value), state.scalar_of(expr)
+    if not {source.kind, target.kind} <= {"int", "uint"}:
+        return False
+    return not state.bounds.interval(expr.value).is_within(Interval(target.low, target.high))
+
+
+def narrowed_count(state: State, expr: Cast, value: str) -> str:
+    """Emit the conversion of a count, which stops the kernel where the other dtype does not hold it."""
+    code, source, target = state.code, state.scalar_of(expr.value), state.scalar_of(expr)
+    wide = state.widen(value, source)
+    limits = [(test, limit) for test, limit in (("sge", target.low), ("sle", target.high)) if abs(limit) < 1 << 63]
+    if source.name == "uint64" and target.kind != "bool":
+        # As a number with a sign, what is too large for one is negative.
+        limits = [("sge", 0), *limits]
+    for test, limit in limits:
+        fits = code.emit(f"icmp {test} i64 {wide}, {limit}")
+        state.require(fits, Site("overflow", expr, hint=target.name))
+    return convert(state, value, source, target)
 
 
 def convert(state: State, value: str, source: ScalarType, target: ScalarType) -> str:

@@ -29,6 +29,8 @@ from relax_core.jit.lowering.types import SCALAR_TYPES
 DIMENSION = Interval(0, (1 << 47) - 1)
 # A product of more terms, or of a higher degree, is not multiplied out: a short text could ask for millions of terms.
 LARGEST_PRODUCT, HIGHEST_DEGREE = 256, 16
+# So many of the facts assumed last are tried in a proof.
+MOST_FACTS = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,11 +53,15 @@ class Bounds:
     """The facts that hold where the traversal stands; scopes are entered and left with `mark` and `leave`.
 
     With `is_ideal` arithmetic has no limits, as on paper; without, a result that might not fit its dtype is
-    unknown, so what is proven holds for machine integers.
+    unknown, so what is proven holds for machine integers. Polynomials whose product would have more terms than
+    `largest_product` are not multiplied out.
     """
 
-    def __init__(self, values: Mapping[PrimVar, int], *, is_ideal: bool = False) -> None:
+    def __init__(
+        self, values: Mapping[PrimVar, int], *, is_ideal: bool = False, largest_product: int = LARGEST_PRODUCT
+    ) -> None:
         self.values = values
+        self.largest_product = largest_product
         self.is_ideal = is_ideal
         self.atoms: list[Atom] = []
         self._number_of: dict[object, int] = {}
@@ -161,7 +167,8 @@ class Bounds:
         """Tell whether `p >= 0` is proven."""
         if self.interval_of(p).low >= 0 or self.interval_of(self.least(p)).low >= 0:
             return True
-        return any(self.interval_of(self.least(add(p, fact, -1))).low >= 0 for fact in self._facts)
+        latest = self._facts[-MOST_FACTS:]
+        return any(self.interval_of(self.least(add(p, fact, -1))).low >= 0 for fact in latest)
 
     def least(self, p: Polynomial) -> Polynomial:
         """Return a polynomial that `p` is never below: bounded atoms are replaced, the innermost first."""
@@ -248,9 +255,11 @@ class Bounds:
 
     def _arithmetic(self, op: BinaryKind, a: Polynomial, b: Polynomial) -> Polynomial | None:
         match op:
-            case "+" | "-":
+            case "+" | "-" if len(a) + len(b) <= LARGEST_PRODUCT or not (a and b):
                 return add(a, b, 1 if op == "+" else -1)
-            case "*" if len(a) * len(b) <= LARGEST_PRODUCT and degree(a) + degree(b) <= HIGHEST_DEGREE:
+            case "*" if (
+                len(a) * len(b) <= max(self.largest_product, len(a), len(b)) and degree(a) + degree(b) <= HIGHEST_DEGREE
+            ):
                 return multiply(a, b)
             case _:
                 return None

@@ -8,11 +8,11 @@ from relax_core.diagnostics import CompileError, Diagnostic
 from relax_core.ir.node import Node
 from relax_core.ir.prim import PrimExpr
 from relax_core.ir.show import show_prim
-from relax_core.ir.tir import Buffer, BufferLoad, BufferStore, MatchRegion
+from relax_core.ir.tir import Buffer, BufferLoad, BufferStore, For, MatchRegion
 from relax_core.jit.lowering.types import SCALAR_TYPES
 from relax_core.source import Span
 
-SiteKind = Literal["range", "zero", "shift", "assert", "fuel", "view", "unwritten"]
+SiteKind = Literal["range", "zero", "shift", "assert", "fuel", "view", "unwritten", "overflow", "count"]
 Locate = Callable[[Node], Span | None]
 
 SINGULAR = 1
@@ -24,8 +24,8 @@ class Site:
 
     `recorded` names the integers that it writes into the error record: first the operands of the check (for "range" the
     index and the extent, for "unwritten" the indices, for "view" the needed bytes and the room, or what a region needs
-    and has), then the loop and block variables that are visible. `dimension` is -1 for a view of another size than
-    declared.
+    and has, for "count" the first value of a loop and its extent), then the loop and block variables that are visible.
+    `dimension` is -1 for a view of another size than declared.
     """
 
     kind: SiteKind
@@ -69,6 +69,15 @@ def diagnose(site: Site, values: Sequence[int], locate: Locate) -> Diagnostic:
             element = f"{site.node.buffer.name}[{', '.join(map(str, values[: len(site.node.indices)]))}]"
             hint = f"Store to `{site.node.buffer.name}` before, such as in a block's T.init()."
             return Diagnostic("JT020", f"`{element}` is read before anything is written there{where}", span, hint)
+        case "overflow":
+            hint = "Count in int64, or in parts that fit."
+            return Diagnostic("JT021", f"`{_text(site.node)}` does not fit {site.hint}{where}", span, hint)
+        case "count":
+            assert isinstance(site.node, For), "only loops count"
+            start, extent = values[:2]
+            found = f"takes the {extent} values from {start} on" if start else f"takes {extent} values"
+            message = f"The loop over `{site.node.var.name}` {found}, which {site.hint} does not hold{where}"
+            return Diagnostic("JT022", message, span, "Give the bounds of the loop a wider dtype.")
         case "fuel":
             return Diagnostic("JT015", f"The limit of work in loops was reached in {site.hint}{where}", span)
 

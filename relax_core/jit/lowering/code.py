@@ -57,6 +57,11 @@ class Code:
         return left
 
     @property
+    def size(self) -> int:
+        """How many registers and basic blocks were made so far, in all functions."""
+        return self._count
+
+    @property
     def mark(self) -> str:
         """What `stand_back` takes to let something stem from what it does here."""
         return self._mark

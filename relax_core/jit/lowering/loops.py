@@ -11,10 +11,11 @@ from relax_core.ir.tir import BufferStore, For, IterVar, Stmt, While
 from relax_core.jit.compilation.pipelines import form_of
 from relax_core.jit.lowering.checks import Site, unsupported
 from relax_core.jit.lowering.code import phi
+from relax_core.jit.lowering.counts import lower_count, require_values
 from relax_core.jit.lowering.repeated import repeats_itself
 from relax_core.jit.lowering.scalar import lower_expr
 from relax_core.jit.lowering.state import LoopLabels, State
-from relax_core.jit.lowering.work import always_pays, has_jump, static_work
+from relax_core.jit.lowering.work import always_pays, has_jump, round_work, static_work
 
 # A unit of fuel is about a nanosecond of work; this much of it passes between two looks at the cell.
 CHUNK = 65536
@@ -56,8 +57,8 @@ def lower_for(state: State, loop: For, lower_stmt: LowerStmt, rounds: Rounds | N
     if loop.kind == "thread_binding":
         hint = "Kernels run on the host; use T.grid or T.serial."
         raise unsupported(f"A loop bound to `{loop.thread or 'a thread'}`", loop, state.locate, hint)
-    start = state.widen(lower_expr(state, loop.start), state.scalar_of(loop.start))
-    extent = state.widen(lower_expr(state, loop.extent), state.scalar_of(loop.extent))
+    start, extent = (lower_count(state, item, lower_expr) for item in (loop.start, loop.extent))
+    require_values(state, loop, start, extent)
     step = "1"
     if loop.step is not None:
         step = _step(state, loop, loop.step)
@@ -86,7 +87,7 @@ def lower_for(state: State, loop: For, lower_stmt: LowerStmt, rounds: Rounds | N
         run("0", extent)
     else:
         state.is_prepaid = inner is not None and inner <= CHUNK
-        work = max(inner, 1) if inner is not None and inner <= CHUNK else 1
+        work = max(inner, 1) if inner is not None and inner <= CHUNK else round_work(loop.body)
         _chunked(state, loop, (extent, work, chunk), run)
     if leave:
         state.code.goto(leave)
@@ -99,7 +100,7 @@ def _step(state: State, loop: For, step: PrimExpr) -> str:
     if known is not None and known <= 0:
         hint = "Count upwards, and compute the other value from the loop variable."
         raise unsupported(f"A loop with the step {known}", loop, state.locate, hint)
-    register = state.widen(lower_expr(state, step), state.scalar_of(step))
+    register = lower_count(state, step, lower_expr)
     if known is None and state.bounds.interval(step).low <= 0:
         hint = f"the step `{show_prim(step)}` of the loop over `{loop.var.name}` is positive"
         state.require(state.code.emit(f"icmp sgt i64 {register}, 0"), Site("assert", loop, hint=hint))

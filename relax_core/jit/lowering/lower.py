@@ -1,6 +1,6 @@
 """TIR to LLVM IR as text: one prim func, for given sizes or for any."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import cast
@@ -8,7 +8,7 @@ from typing import cast
 from relax_core.analysis.tir_memory import DERIVED
 from relax_core.diagnostics import CompileError, Diagnostic
 from relax_core.ir.node import Node, children, postorder
-from relax_core.ir.prim import Intrinsic, PrimExpr, PrimVar, dtype_of, lanes_of
+from relax_core.ir.prim import IntImm, Intrinsic, PrimExpr, PrimVar, dtype_of, lanes_of
 from relax_core.ir.show import show_prim
 from relax_core.ir.tir import (
     Allocate,
@@ -34,7 +34,7 @@ from relax_core.ir.tir import (
 from relax_core.jit.compilation.debug_lines import Origin
 from relax_core.jit.compilation.pipelines import Form, Pipeline, form_of_tiles, pipeline_of
 from relax_core.jit.lowering.arithmetic import convert
-from relax_core.jit.lowering.bounds import Bounds
+from relax_core.jit.lowering.bounds import LARGEST_PRODUCT, Bounds
 from relax_core.jit.lowering.checks import Locate, Site, unsupported
 from relax_core.jit.lowering.code import Code
 from relax_core.jit.lowering.empty import has_empty_loop, without_rounds
@@ -58,6 +58,12 @@ from relax_core.jit.transforms.registry import emit_transformed
 
 DEPTH_LIMIT = 200
 SIZE_LIMIT = 200_000
+# Each loop is looked at as a whole, with all that is in it: of more nodes than this, several times each, no lowering
+# would end in time, and of more than that there is no looking for transformations.
+LARGEST_NEST = 1_000_000
+MOST_NODES = 40_000
+# Nodes times terms of their values, as polynomials, that are computed with in about a second.
+MOST_TERMS = 1_000_000
 NO_FUNCTIONS: Mapping[str, PrimFunc] = MappingProxyType({})
 BOOL = SCALAR_TYPES["bool"]
 
@@ -102,6 +108,7 @@ def lower(
     are_distinct: bool,
     has_places: bool = False,
     outputs: frozenset[int] | None = None,
+    is_cancelled: Callable[[], bool] = lambda: False,
 ) -> Lowered:
     """Lower `function` for the values `sizes` of its symbols, or for any values if that is `None`.
 
@@ -111,16 +118,18 @@ def lower(
     statements that its instructions stem from.
 
     Raises:
-        CompileError: JT001, JT002, JT016 or JT017 for what cannot be compiled.
+        CompileError: JT001, JT002, JT016, JT017, JT023 or JT024 for what cannot be compiled.
+        RunError: JT014, `is_cancelled` told so while it was lowered.
     """
     called = called_functions(function, functions)
-    for item in (function, *called):
-        _check_size(item, locate)
+    size = sum(_check_size(item, locate) for item in (function, *called))
     symbols = shape_symbols(function)
     # A transformation moves loads across stores, which only buffers that do not overlap allow.
-    if not are_distinct or options.finds_uninitialised:
+    if not are_distinct or options.finds_uninitialised or size > MOST_NODES:
         options = replace(options, is_transformed=False)
-    state = State(Bounds(sizes or {}), locate, function, functions=functions, options=options)
+    bounds = Bounds(sizes or {}, largest_product=max(min(MOST_TERMS // size, LARGEST_PRODUCT), 1))
+    state = State(bounds, locate, function, functions=functions, options=options)
+    state.is_cancelled = is_cancelled
     state.code = Code(has_places=has_places)
     state.code.stand_at(function)
     state.outputs = outputs
@@ -143,6 +152,7 @@ def lower(
     lower_stmt(state, function.body)
     state.code.stand_at(function)
     state.code.do("ret i32 0")
+    state.look(function)
     text = enclose(state, function, workspace, are_distinct=are_distinct)
     return _lowered(state, text, tuple(buffer for buffer in workspace if buffer not in state.contracted))
 
@@ -151,7 +161,7 @@ def _lowered(state: State, text: str, workspace: tuple[Buffer, ...]) -> Lowered:
     """Collect what the lowering found, told of the statements of the text alone."""
     origin = state.origin
     remarks = tuple(replace(item, node=origin.get(item.node, item.node)) for item in state.remarks)
-    pipeline = _pipeline(state)
+    pipeline = _pipeline(state, text.count("\n"))
     return Lowered(
         text,
         tuple(replace(item, node=origin.get(item.node, item.node)) for item in state.sites),
@@ -167,11 +177,11 @@ def _lowered(state: State, text: str, workspace: tuple[Buffer, ...]) -> Lowered:
     )
 
 
-def _pipeline(state: State) -> Pipeline:
+def _pipeline(state: State, line_count: int) -> Pipeline:
     applied = [remark for remark in state.remarks if remark.kind == "applied"]
     tiles: set[Form] = {form_of_tiles(remark.node) for remark in applied if remark.transform == "tile"}
     names = (remark.transform for remark in applied)
-    return pipeline_of(names, state.forms | tiles, has_vectors=state.vector_count > 0)
+    return pipeline_of(names, state.forms | tiles, has_vectors=state.vector_count > 0, line_count=line_count)
 
 
 def _call(state: State, expr: Intrinsic) -> str:
@@ -180,6 +190,7 @@ def _call(state: State, expr: Intrinsic) -> str:
 
 def lower_stmt(state: State, stmt: Stmt) -> None:
     """Emit a statement; what it declares and assumes ends with it."""
+    state.look(stmt)
     mark = state.bounds.mark()
     before = state.code.stand_at(stmt)
     match cast("TirStmt", stmt):
@@ -314,15 +325,35 @@ def _is_first(state: State, item: IterVar) -> str:
     return state.code.emit(f"icmp eq {scalar.register} {state.registers[item.var]}, {first}")
 
 
-def _check_size(function: PrimFunc, locate: Locate) -> None:
-    """Refuse what is nested so deeply, or so large with shared parts written out, that lowering would not end."""
+def _is_number(literal: IntImm) -> bool:
+    """Tell whether an integer is one of its dtype; those of other dtypes are looked at where they are used."""
+    scalar = SCALAR_TYPES.get(literal.dtype)
+    return scalar is None or not scalar.is_integral or scalar.low <= literal.value <= scalar.high
+
+
+def _check_size(function: PrimFunc, locate: Locate) -> int:
+    """Refuse what is nested so deeply, or so large with shared parts written out, that lowering would not end.
+
+    A number that is none of its dtype is refused as well: its bits would be those of another number. Returned is how
+    many nodes are looked at where each loop is looked at as a whole, which those around it are again.
+    """
+    looked_at = 0
     depth: dict[Node, int] = {}
     size: dict[Node, int] = {}
     for item in postorder(function):
         parts = children(item)
         depth[item] = 1 + max((depth[part] for part in parts), default=0)
         size[item] = 1 + sum(size[part] for part in parts)
+        if isinstance(item, IntImm) and not _is_number(item):
+            message = f"The number {item.value} does not fit {item.dtype}"
+            raise CompileError((Diagnostic("JT023", message, locate(item), "Write it with a wider dtype."),))
         if depth[item] > DEPTH_LIMIT or size[item] > SIZE_LIMIT:
             found = f"nested more than {DEPTH_LIMIT} levels deep" if depth[item] > DEPTH_LIMIT else "too large"
             hint = "Bind parts of it to variables or to buffers."
             raise CompileError((Diagnostic("JT016", f"This prim func is {found}", locate(item), hint),))
+        looked_at += size[item] if isinstance(item, For | While) else 1
+        if looked_at > LARGEST_NEST:
+            hint = "Move what the inner loops do into prim funcs of their own."
+            message = "The loops of this prim func are nested too deeply around too much code"
+            raise CompileError((Diagnostic("JT016", message, locate(item), hint),))
+    return looked_at

@@ -26,7 +26,15 @@ from relax_core.ir.prim import (
 )
 from relax_core.ir.show import show_prim
 from relax_core.ir.tir import Buffer, BufferLoad, BufferStore
-from relax_core.jit.lowering.arithmetic import compare, convert, float_binary, integer_binary, is_safe_binary
+from relax_core.jit.lowering.arithmetic import (
+    compare,
+    convert,
+    float_binary,
+    integer_binary,
+    is_safe_binary,
+    may_lose_count,
+    narrowed_count,
+)
 from relax_core.jit.lowering.checks import Site, unsupported
 from relax_core.jit.lowering.code import phi
 from relax_core.jit.lowering.intrinsic_calls import lower_intrinsic, named_function
@@ -61,6 +69,8 @@ def lower_expr(state: State, expr: PrimExpr) -> str:
             return float_literal(value, scalar)
         case IntImm(value=value):
             return float_literal(value, scalar) if scalar.kind == "float" else integer_literal(value, scalar)
+        case Cast(value=value) if may_lose_count(state, expr):
+            return narrowed_count(state, expr, lower_expr(state, value))
         case Cast(value=value):
             return convert(state, lower_expr(state, value), state.scalar_of(value), scalar)
         case Select():
@@ -305,6 +315,8 @@ def _is_safe_node(state: State, node: object) -> bool:
             )
         case Binary():
             return is_safe_binary(state, node)
+        case Cast():
+            return not may_lose_count(state, node)
         case Intrinsic(name=name):
             return name not in CALLS
         case Buffer() | PrimExpr() | _:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
 
 from relax_core.analysis.tir_memory import Memory
-from relax_core.diagnostics import CompileError, Diagnostic
+from relax_core.diagnostics import CompileError, Diagnostic, RunError
 from relax_core.ir.node import Node
 from relax_core.ir.prim import Intrinsic, PrimExpr, PrimVar, dtype_of
 from relax_core.ir.tir import Buffer, BufferLoad, BufferStore, For, PrimFunc, Stmt
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 FUEL_OFFSET = 0
 SITE_OFFSET = 8
 VALUES_OFFSET = 16
+# Of longer code the arrays of what is in no register would not fit a thread's stack, and LLVM would take minutes.
+LARGEST_CODE = 100_000
 
 
 # An access to a buffer: the dimension and the index there.
@@ -118,6 +120,8 @@ class State:
     `contracted` are allocated buffers that need no memory, as their values are computed where they are read; `origin`
     gives the statements of the text that ones made by transformations stand for, and `statement_of` the one that
     computed what a variable in an expression stands for.
+    With `is_counting` integers are counts, and the kernel stops where one would wrap around.
+    `is_cancelled` is asked at every statement whether the lowering is still wanted.
     `is_careful` tells that the loops at this place run only where something is wrong, so that their speed is no matter.
     `assumed` are indices that were checked ahead; each with whether that holds where no condition around it does.
     `held` are buffers of which the loops at this place touch one element only, which is kept beside.
@@ -139,6 +143,7 @@ class State:
     loops: list[LoopLabels] = field(default_factory=list[LoopLabels])
     result: ScalarType | None = None
     is_prepaid: bool = False
+    is_counting: bool = False
     is_careful: bool = False
     memory: Memory = field(default_factory=Memory)
     vectors: dict[PrimVar, tuple[PrimVar, ...]] = field(default_factory=dict[PrimVar, tuple[PrimVar, ...]])
@@ -162,10 +167,26 @@ class State:
     call: "Callable[[State, Intrinsic], str] | None" = None
     lower_stmt: "Callable[[State, Stmt], None] | None" = None
     options: KernelOptions = DEFAULT_OPTIONS
+    is_cancelled: Callable[[], bool] = lambda: False
     remarks: list[KernelRemark] = field(default_factory=list[KernelRemark])
     stack_bytes: int = 0
     parts: list[str] = field(default_factory=list[str])
     nests: "dict[tuple[For, bool], Nest | str]" = field(default_factory=dict[tuple[For, bool], "Nest | str"])
+
+    def look(self, node: Node) -> None:
+        """End the lowering where it is no longer wanted, or where it made more code than is compiled in a few seconds.
+
+        Raises:
+            RunError: JT014, it was cancelled.
+            CompileError: JT016, it became too large: what is called several times is written out for each call.
+        """
+        if self.is_cancelled():
+            message = "Cancelled while the kernel was compiled"
+            raise RunError((Diagnostic("JT014", message, self.locate(node)),))
+        if self.code.size > LARGEST_CODE:
+            message = f"The machine code of this prim func would take more than {LARGEST_CODE} instructions"
+            hint = "Write loops in the place of repeated statements, or make several prim funcs of it."
+            raise CompileError((Diagnostic("JT016", message, self.locate(node), hint),))
 
     @property
     def lanes(self) -> Lanes:

@@ -10,6 +10,7 @@ from relax_core.ir.prim import IntImm, Intrinsic, PrimExpr, PrimVar, lanes_of
 from relax_core.ir.show import show_prim
 from relax_core.ir.tir import Buffer, BufferLoad, BufferRef, MatchRegion
 from relax_core.jit.lowering.checks import Site, unsupported
+from relax_core.jit.lowering.counts import check_layout, lower_count, wrapped
 from relax_core.jit.lowering.polynomial import add, constant_value
 from relax_core.jit.lowering.scalar import element_pointer, lower_expr
 from relax_core.jit.lowering.state import Pointer, State, Storage
@@ -21,14 +22,18 @@ LIMIT = 1 << 47
 def layout_of(state: State, buffer: Buffer) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Emit the extents and the strides of a buffer; without strides of its own it is row-major."""
     extents = tuple(_wide(state, dim) for dim in buffer.shape)
+    size_bytes = state.scalar_of(state.lane_buffers.get(buffer, buffer)).size_bytes
     if buffer.strides:
-        return extents, tuple(_wide(state, stride) for stride in buffer.strides)
-    strides: list[str] = []
+        strides = [_wide(state, stride) for stride in buffer.strides]
+        check_layout(buffer, (extents, strides), size_bytes, state.locate)
+        return extents, tuple(strides)
+    check_layout(buffer, (extents, ()), size_bytes, state.locate)
+    made: list[str] = []
     stride = "1"
     for extent in reversed(extents):
-        strides.append(stride)
+        made.append(stride)
         stride = _product(state, stride, extent)
-    return extents, tuple(reversed(strides))
+    return extents, tuple(reversed(made))
 
 
 def declare_view(state: State, buffer: Buffer, pointer: Pointer, node: Node) -> None:
@@ -36,12 +41,19 @@ def declare_view(state: State, buffer: Buffer, pointer: Pointer, node: Node) -> 
     lanes = lanes_of(buffer.dtype)
     scalars = state.lane_buffers.get(buffer, buffer)
     extents, strides = layout_of(state, scalars if not buffer.strides else buffer)
+    offset = "0" if buffer.elem_offset is None else _wide(state, buffer.elem_offset)
+    site = Site("view", node, ("", ""), hint=buffer.name)
+    for item in (offset, *strides) if lanes > 1 else ():
+        # The product with the lanes, which are few, must not come back into the memory.
+        if "%" in item or not 0 <= int(item) < LIMIT:
+            is_small = state.code.emit(f"icmp ult i64 {item}, {LIMIT}")
+            state.require(is_small, site, (item, pointer.room_bytes))
     if buffer.strides and lanes > 1:
         extents = (*extents, str(lanes))
         strides = (*(_product(state, stride, str(lanes)) for stride in strides), "1")
     if len(strides) != len(extents):
         raise unsupported(f"The view `{buffer.name}` with {len(buffer.strides)} strides", node, state.locate)
-    offset = "0" if buffer.elem_offset is None else _product(state, _wide(state, buffer.elem_offset), str(lanes))
+    offset = _product(state, offset, str(lanes))
     scalar = state.scalar_of(scalars)
     _check_extent(state, (offset, extents, strides), scalar.size_bytes, (buffer, node, pointer.room_bytes))
     start = _moved(state, pointer.register, _product(state, offset, str(scalar.size_bytes)))
@@ -235,7 +247,7 @@ def _check_extent(
 
 
 def _wide(state: State, expr: PrimExpr) -> str:
-    return state.widen(lower_expr(state, expr), state.scalar_of(expr))
+    return lower_count(state, expr, lower_expr)
 
 
 def _moved(state: State, pointer: str, distance_bytes: str) -> str:
@@ -248,7 +260,7 @@ def _product(state: State, a: str, b: str) -> str:
     if "1" in (a, b):
         return b if a == "1" else a
     if "%" not in a and "%" not in b:
-        return str(int(a) * int(b))
+        return wrapped(int(a) * int(b))
     return state.code.emit(f"mul i64 {a}, {b}", "stride")
 
 
@@ -256,5 +268,5 @@ def _sum(state: State, a: str, b: str) -> str:
     if "0" in (a, b):
         return b if a == "0" else a
     if "%" not in a and "%" not in b:
-        return str(int(a) + int(b))
+        return wrapped(int(a) + int(b))
     return state.code.emit(f"add i64 {a}, {b}")

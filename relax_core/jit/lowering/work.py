@@ -2,7 +2,7 @@
 
 from typing import Literal, cast
 
-from relax_core.ir.node import children, postorder
+from relax_core.ir.node import Node, children, postorder
 from relax_core.ir.prim import Intrinsic
 from relax_core.ir.tir import (
     Allocate,
@@ -25,6 +25,8 @@ from relax_core.jit.lowering.state import State
 
 NODES_PER_UNIT = 16
 CALL_COST = 8
+# What a call of another function takes at the least, which this knows nothing of: a packed one goes through Python.
+FOREIGN_COST = 8192
 
 Jump = Literal["break_loop", "continue_loop", "ret"]
 JUMPS: tuple[Jump, ...] = ("break_loop", "continue_loop", "ret")
@@ -56,6 +58,31 @@ def static_work(state: State, stmt: Stmt) -> int | None:
             if any(isinstance(item, Intrinsic) and item.name in CALLS for item in nodes):
                 return None
             return 1 + len(nodes) // NODES_PER_UNIT + CALL_COST * sum(isinstance(item, Intrinsic) for item in nodes)
+
+
+def round_work(stmt: Stmt) -> int:
+    """Estimate the work of running `stmt` once, without what the loops in it do, which pay for themselves."""
+    units, nodes = 1, 0
+    stack: list[Node] = [stmt]
+    seen: set[Node] = set()
+    while stack:
+        item = stack.pop()
+        if item in seen:
+            continue
+        seen.add(item)
+        nodes += 1
+        match item:
+            case For(start=start, extent=extent):
+                units += CALL_COST
+                stack += (start, extent)
+            case While():
+                units += CALL_COST
+            case Intrinsic(name=name):
+                units += FOREIGN_COST if name in CALLS else CALL_COST
+                stack += children(item)
+            case _:
+                stack += children(item)
+    return units + nodes // NODES_PER_UNIT
 
 
 def _total(parts: list[int | None]) -> int | None:

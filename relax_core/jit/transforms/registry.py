@@ -55,6 +55,7 @@ def _emit(state: State, loop: For, around: ExitStack) -> bool:
     for transform in TRANSFORMS:
         if state.options.mode not in transform.modes:
             continue
+        state.look(loop)
         match transform.plan(state, loop):
             case Around(reason=reason, enter=enter):
                 state.remarks.append(KernelRemark("applied", transform.name, loop, reason))

@@ -14,7 +14,7 @@ SINGLE, DOUBLE, HALF = "float32", "float64", "float16"
 
 
 def start_of(op: BinaryKind, dtype: str) -> PrimExpr:
-    value = {"*": 1, "max": -100, "min": 100}.get(op, 0)
+    value = {"*": 1, "max": 0 if dtype.startswith("uint") else -100, "min": 100}.get(op, 0)
     return FloatImm(float(value), dtype) if dtype.startswith("float") else IntImm(value, dtype)
 
 
