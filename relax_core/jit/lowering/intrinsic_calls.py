@@ -131,7 +131,7 @@ def _call(state: State, expr: Intrinsic, args: tuple[str, ...], scalar: ScalarTy
     inner = scalar if scalar.bits == 64 else SCALAR_TYPES["float32"]
     values = _converted(state, expr, args, (scalar, inner))
     result = _call_symbol(state, symbol_of(FUNCTIONS[expr.name], inner), values, inner)
-    return convert(state, result, inner, state.scalar_of(expr))
+    return _as_result(state, expr, result, inner)
 
 
 def _elementary(state: State, expr: Intrinsic, args: tuple[str, ...], scalar: ScalarType) -> str:
@@ -141,7 +141,13 @@ def _elementary(state: State, expr: Intrinsic, args: tuple[str, ...], scalar: Sc
     kind: Scalar = "double" if scalar.bits == 64 else "float"
     symbol = define_function(state.code, expr.name, scalar=kind, has_scaling=state.options.vector_bits >= SCALING_BITS)
     result = state.code.emit(f"call {kind} {symbol}({', '.join(f'{kind} {value}' for value in values)})")
-    return convert(state, result, inner, state.scalar_of(expr))
+    return _as_result(state, expr, result, inner)
+
+
+def _as_result(state: State, expr: Intrinsic, result: str, inner: ScalarType) -> str:
+    """Emit the conversion to the dtype of the call; a bfloat16 stays a float in a register, as behind arithmetic."""
+    scalar = state.scalar_of(expr)
+    return result if scalar.is_narrowed and inner.register == scalar.register else convert(state, result, inner, scalar)
 
 
 def _converted(
@@ -223,7 +229,7 @@ def _tanh_as_in_tvm(state: State, x: str, scalar: ScalarType) -> str:
 def _through_single(state: State, symbol: str, value: str, scalar: ScalarType) -> str:
     inner = scalar if scalar.bits == 64 else SCALAR_TYPES["float32"]
     result = _call_symbol(state, f"{symbol}.f{inner.bits}", [convert(state, value, scalar, inner)], inner)
-    return convert(state, result, inner, scalar)
+    return result if scalar.is_narrowed else convert(state, result, inner, scalar)
 
 
 def _integer_call(state: State, name: str, value: str, scalar: ScalarType, more: str = "") -> str:
