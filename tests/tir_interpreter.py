@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from relax_core.ir.prim import Cast, Intrinsic, PrimExpr
+from relax_core.ir.prim import Cast, Intrinsic, LetExpr, PrimExpr
 from relax_core.ir.tir import PrimFunc
 from tests.jit.reference import Reference
 
@@ -50,6 +50,9 @@ class TirInterpreter(Reference):
     def eval(self, expr: PrimExpr) -> Any:
         if expr in self.scalars:
             return self.scalars[expr]  # type: ignore[index]
+        if isinstance(expr, LetExpr):
+            self.scalars[expr.var] = self.eval(expr.value)
+            return self.eval(expr.body)
         if isinstance(expr, Intrinsic):
             args = [float(self.eval(arg)) for arg in expr.args]
             return self.fit(np.float64(INTRINSICS[expr.name](*args)), expr.dtype)

@@ -62,22 +62,21 @@ def _selu(x: PrimExpr) -> PrimExpr:
 
 
 def _gelu_tanh(x: PrimExpr) -> PrimExpr:
-    inner = mul(add(x, mul(x, x, x, _CUBIC)), _ROOT)
-    return mul(x, add(call("tanh", inner), 1.0), 0.5)
+    inner = mul(mul(_ROOT, x), add(1.0, mul(mul(_CUBIC, x), x)))
+    return mul(mul(0.5, x), add(1.0, call("tanh", inner)))
 
 
 def _relu6(x: PrimExpr) -> PrimExpr:
-    return least(greatest(x, 0), 6)
+    return greatest(least(x, 6), 0)
 
 
 def _evaluate(function: Callable[..., Any]) -> Callable[[tuple[Value, ...]], Value]:
-    """Return an evaluation in double precision that gives the dtype of the data."""
+    """Return an evaluation in the dtype of the data, with the operations of the prim func in its order."""
 
     def evaluate(args: tuple[Value, ...]) -> Value:
         data = np.asarray(args[0])
-        wide = data.astype(np.float64) if data.dtype.kind == "f" else data
-        with np.errstate(over="ignore"):
-            return np.asarray(function(wide, *args[1:])).astype(data.dtype)
+        with np.errstate(all="ignore"):
+            return np.asarray(function(data, *args[1:])).astype(data.dtype)
 
     return evaluate
 
@@ -87,19 +86,20 @@ def _numpy_leaky(x: Array, alpha: float) -> Array:
 
 
 def _numpy_relu6(x: Array) -> Array:
-    return lesser_of(greater_of(x, x.dtype.type(0)), x.dtype.type(6))
+    return greater_of(lesser_of(x, x.dtype.type(6)), x.dtype.type(0))
 
 
 def _numpy_softplus(x: Array, beta: float, threshold: float) -> Array:
-    return np.where(x * beta > threshold, x, np.log1p(np.exp(np.minimum(x * beta, threshold))) / beta)
+    scaled = x * beta
+    return np.where(scaled > threshold, x, np.log(np.exp(scaled) + 1) / beta)
 
 
 def _numpy_selu(x: Array) -> Array:
-    return _SCALE * np.where(x > 0, x, _ALPHA * np.expm1(np.minimum(x, 0)))
+    return np.where(x > 0, x, (np.exp(x) - 1) * _ALPHA) * _SCALE
 
 
 def _numpy_gelu_tanh(x: Array) -> Array:
-    return 0.5 * x * (1 + np.tanh(_ROOT * (x + _CUBIC * x**3)))
+    return (0.5 * x) * (1 + np.tanh((_ROOT * x) * (1 + (_CUBIC * x) * x)))
 
 
 def _infer_prelu(call_: Call, arg_types: tuple[Type, ...]) -> Type:
@@ -137,7 +137,8 @@ def _evaluate_prelu(args: tuple[Value, ...]) -> Value:
     data, alpha = np.asarray(args[0]), np.asarray(args[1])
     shape = [1] * data.ndim
     shape[int(args[2])] = -1
-    return np.where(data > 0, data, data * alpha.reshape(shape)).astype(data.dtype)
+    with np.errstate(all="ignore"):
+        return np.where(data > 0, data, data * alpha.reshape(shape)).astype(data.dtype)
 
 
 def _infer_dropout(call_: Call, arg_types: tuple[Type, ...]) -> Type:

@@ -8,11 +8,10 @@ import ml_dtypes
 import numpy as np
 
 from relax_core.ops.spec import Evaluate, OpSpec, Value
+from relax_core.ops.steps import BFLOAT16, InSteps
 
 Array: TypeAlias = "np.ndarray[Any, Any]"
 
-# The import of ml_dtypes makes `np.dtype("bfloat16")` a dtype; NumPy's own functions do not all know it.
-BFLOAT16 = np.dtype(ml_dtypes.bfloat16)
 _OF_BYTES = ("relax.inspect.", "relax.memory.")
 
 
@@ -22,8 +21,20 @@ def float_limits(dtype: str) -> tuple[float, float]:
     return float(bounds.min), float(bounds.max)
 
 
+def limits(dtype: str) -> tuple[int | float, int | float]:
+    """Return the least and the greatest finite value of a dtype."""
+    if dtype == "bool":
+        return 0, 1
+    if "float" in dtype:
+        return float_limits(dtype)
+    found = np.iinfo(dtype)
+    return int(found.min), int(found.max)
+
+
 def with_all_dtypes(spec: OpSpec) -> OpSpec:
     """Return `spec` with an evaluation that computes bfloat16 in float32, and rounds the result once.
+
+    One that computes `InSteps` rounds by itself.
 
     The dtype "void", which TVM prints where none is given, is none.
     """
@@ -38,7 +49,7 @@ def _prepared(spec: OpSpec, evaluate: Evaluate) -> Evaluate:
     def compute(args: tuple[Value, ...]) -> Value:
         if places:
             args = tuple(None if k in places and item in ("", "void") else item for k, item in enumerate(args))
-        if BFLOAT16 not in (array.dtype for arg in args for array in _arrays(arg)):
+        if isinstance(evaluate, InSteps) or BFLOAT16 not in (array.dtype for arg in args for array in _arrays(arg)):
             return evaluate(args)
         found = evaluate(tuple(_mapped(arg, BFLOAT16, _widened) for arg in args))
         is_asked_for = any(args[k] == "float32" for k in places if k < len(args))

@@ -8,8 +8,22 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from relax_core.ir.expr import Call
-from relax_core.ir.prim import BinaryKind, Cast, Intrinsic, PrimExpr, Select, Unary, binary, const, dtype_of
+from relax_core.ir.prim import (
+    BinaryKind,
+    Cast,
+    FloatImm,
+    IntImm,
+    Intrinsic,
+    PrimExpr,
+    PrimVar,
+    Select,
+    Unary,
+    binary,
+    const,
+    dtype_of,
+)
 from relax_core.ir.types import TensorType, Type
+from relax_core.ops.dtypes import limits
 from relax_core.ops.extremes import greater_of, lesser_of
 from relax_core.ops.operands import (
     broadcast_types,
@@ -21,15 +35,19 @@ from relax_core.ops.operands import (
     tensor_at,
     two_operands,
 )
+from relax_core.ops.power import integer_power, power_of
 from relax_core.ops.schema import BINARY, DTYPE, UNARY, X
 from relax_core.ops.show import show_type
 from relax_core.ops.spec import Infer, Legalize, Legalized, OpSpec, OpTypeError, Param, Value
+from relax_core.ops.steps import converted, quotient, require_divisors
+from relax_core.ops.steps import is_float as is_float_array
 from relax_core.ops.te import FuncBuilder, Operand, clamp, known
 
 Combine2: TypeAlias = Callable[[PrimExpr, PrimExpr], PrimExpr]
 Combine1: TypeAlias = Callable[[PrimExpr], PrimExpr]
 Array: TypeAlias = "np.ndarray[Any, Any]"
 
+_MOST = 2**63 - 1
 _SEE_BINARY = "tvm/src/relax/op/tensor/binary.cc"
 _SEE_UNARY = "tvm/src/relax/op/tensor/unary.cc"
 
@@ -101,17 +119,35 @@ def _floor_divide(a: PrimExpr, b: PrimExpr) -> PrimExpr:
 
 
 def _power(a: PrimExpr, b: PrimExpr) -> PrimExpr:
-    if is_float(a):
-        return Intrinsic("pow", (a, b), dtype_of(a))
-    wide = Intrinsic("pow", (Cast(a, "float64"), Cast(b, "float64")), "float64")
-    return Cast(wide, dtype_of(a))
+    return Intrinsic("pow", (a, b), dtype_of(a)) if is_float(a) else integer_power(a, b)
 
 
-def _truncated_divide(a: Array, b: Array) -> Array:
-    if np.issubdtype(a.dtype, np.floating):
-        return a / b
-    quotient = np.abs(a) // np.abs(b)
-    return np.where((a < 0) == (b < 0), quotient, -quotient).astype(a.dtype)
+def _plus(a: PrimExpr, b: PrimExpr) -> PrimExpr:
+    return binary("or" if dtype_of(a) == "bool" else "+", a, b)
+
+
+def _floor_quotient(a: Array, b: Array) -> Array:
+    if is_float_array(a):
+        return np.floor(a / b)
+    require_divisors(a, b)
+    return np.floor_divide(a, b)
+
+
+def _remainder(a: Array, b: Array) -> Array:
+    require_divisors(a, b)
+    return np.fmod(a, b)
+
+
+def _difference(a: Array, b: Array) -> Array:
+    return np.not_equal(a, b) if a.dtype == np.bool_ else np.subtract(a, b)
+
+
+def _opposite(x: Array) -> Array:
+    return x if x.dtype == np.bool_ else np.negative(x)
+
+
+def _sign_of(x: Array) -> Array:
+    return (x > 0).astype(np.int8) - (x < 0).astype(np.int8)
 
 
 def _evaluate(function: Callable[..., Any]) -> Callable[[tuple[Value, ...]], Value]:
@@ -143,7 +179,12 @@ def binary_spec(
 
 
 def _compare(name: str, kind: BinaryKind, function: Callable[..., Any], summary: str) -> OpSpec:
-    return binary_spec(name, _op(kind), function, summary, infer=_infer_comparison)
+    def compare(a: Array, b: Array) -> Array:
+        unified = binary(kind, PrimVar("a", str(a.dtype)), PrimVar("b", str(b.dtype)))
+        common = dtype_of(getattr(unified, "a", unified))
+        return function(a.astype(common), b.astype(common))
+
+    return binary_spec(name, _op(kind), compare, summary, infer=_infer_comparison)
 
 
 def unary_spec(
@@ -187,7 +228,10 @@ def rounding_spec(name: str, tir_name: str, function: Callable[..., Any], summar
     def element(x: PrimExpr) -> PrimExpr:
         return Intrinsic(tir_name, (x,), dtype_of(x)) if is_float(x) else x
 
-    return unary_spec(name, element, function, summary)
+    def round_floats(x: Array) -> Array:
+        return function(x) if is_float_array(x) else x
+
+    return unary_spec(name, element, round_floats, summary)
 
 
 def _abs(x: PrimExpr) -> PrimExpr:
@@ -207,17 +251,17 @@ def _sign(x: PrimExpr) -> PrimExpr:
 
 
 def _rsqrt(x: Array) -> Array:
-    return 1.0 / np.sqrt(x)
+    return 1 / np.sqrt(x)
 
 
 def _evaluate_astype(args: tuple[Value, ...]) -> Value:
-    data: Array = np.asarray(args[0])
-    return data.astype(args[1])
+    with np.errstate(all="ignore"):
+        return converted(np.asarray(args[0]), args[1])
 
 
 def sigmoid(x: Array) -> Array:
-    """Compute the logistic function without overflow."""
-    return 0.5 * (1.0 + np.tanh(0.5 * x.astype(np.float64)))
+    """Compute the logistic function in double precision, which no float32 overflows."""
+    return np.asarray(1 / (1 + np.exp(-x.astype(np.float64)))).astype(x.dtype)
 
 
 erf = np.vectorize(math.erf, otypes=[np.float64])
@@ -277,21 +321,42 @@ def _legalize_clip(call: Call, arg_types: tuple[Type, ...], out_type: Type) -> L
         return None
     builder = FuncBuilder("tir_clip")
     operand = builder.operand(call.args[0], result, "x")
-    own_low, own_high = (_to_dtype(builder.own(bound), result.dtype) for bound in (low, high))
+    own_low, own_high = (_bound(builder.own(bound), result.dtype) for bound in (low, high))
     out = builder.compute(builder.shape(result.dims), lambda *indices: clamp(operand(*indices), own_low, own_high))
     return builder.finish(out, result)
 
 
-def _to_dtype(value: PrimExpr, dtype: str) -> PrimExpr:
-    literal = getattr(value, "value", None)
-    if isinstance(literal, int | float):
-        return const(float(literal) if "float" in dtype else int(literal), dtype)
-    return value if dtype_of(value) == dtype else Cast(value, dtype)
+def _bound(value: PrimExpr, dtype: str) -> PrimExpr:
+    """Return a bound in the dtype of the data; one that is beyond it is the nearest number there."""
+    match value:
+        case IntImm(value=literal) | FloatImm(value=literal):
+            return const(_bound_value(literal, dtype), dtype)
+        case _ if dtype_of(value) == dtype:
+            return value
+        case _ if "float" in dtype or dtype_of(value) != "int64":
+            return Cast(value, dtype)
+        case _:
+            low, high = (const(int(min(limit, _MOST)), "int64") for limit in limits(dtype))
+            return Cast(clamp(value, low, high), dtype)
+
+
+def _bound_value(value: float, dtype: str) -> float | int | bool:
+    if "float" in dtype:
+        return float(value)
+    if dtype == "bool":
+        return value > 0
+    return int(converted(np.asarray(value, np.float64), dtype)) if isinstance(value, float) else _held(value, dtype)
+
+
+def _held(value: int, dtype: str) -> int:
+    low, high = limits(dtype)
+    return int(min(max(value, low), high))
 
 
 def _evaluate_clip(args: tuple[Value, ...]) -> Value:
-    data, low, high = np.asarray(args[0]), args[1], args[2]
-    return greater_of(lesser_of(data, data.dtype.type(high)), data.dtype.type(low))
+    data = np.asarray(args[0])
+    low, high = (np.asarray(_bound_value(bound, str(data.dtype))).astype(data.dtype) for bound in args[1:3])
+    return greater_of(lesser_of(data, high), low)
 
 
 def _infer_where(call: Call, arg_types: tuple[Type, ...]) -> Type:
@@ -312,15 +377,15 @@ def _where(condition: PrimExpr, yes: PrimExpr, no: PrimExpr) -> PrimExpr:
 
 
 SPECS = (
-    binary_spec("add", _op("+"), np.add, "Add, element by element."),
-    binary_spec("subtract", _op("-"), np.subtract, "Subtract, element by element."),
+    binary_spec("add", _plus, np.add, "Add, element by element."),
+    binary_spec("subtract", _op("-"), _difference, "Subtract, element by element."),
     binary_spec("multiply", _op("*"), np.multiply, "Multiply, element by element."),
-    binary_spec("divide", _divide, _truncated_divide, "Divide; integers truncate."),
-    binary_spec("floor_divide", _floor_divide, np.floor_divide, "Divide and round down."),
-    binary_spec("power", _power, np.power, "Raise the first to the power of the second."),
+    binary_spec("divide", _divide, quotient, "Divide; integers truncate."),
+    binary_spec("floor_divide", _floor_divide, _floor_quotient, "Divide and round down."),
+    binary_spec("power", _power, power_of, "Raise the first to the power of the second."),
     binary_spec("maximum", _op("max"), greater_of, "The greater of two elements."),
     binary_spec("minimum", _op("min"), lesser_of, "The lesser of two elements."),
-    binary_spec("mod", _op("truncmod"), np.fmod, "Remainder with the sign of the first."),
+    binary_spec("mod", _op("truncmod"), _remainder, "Remainder with the sign of the first."),
     _compare("equal", "==", np.equal, "Tell whether elements are equal."),
     _compare("not_equal", "!=", np.not_equal, "Tell whether elements differ."),
     _compare("less", "<", np.less, "Tell whether the first is less."),
@@ -332,7 +397,7 @@ SPECS = (
     unary_spec("logical_not", lambda x: Unary("not", x, "bool"), np.logical_not, "Logical not.",
            infer=_infer_logical_not, block="T_logical_not"),
     unary_spec("abs", _abs, np.abs, "Absolute value."),
-    unary_spec("negative", lambda x: binary("*", x, _like(-1, x)), np.negative, "Change the sign."),
+    unary_spec("negative", lambda x: binary("*", x, _like(-1, x)), _opposite, "Change the sign."),
     intrinsic_spec("exp", np.exp, "Exponential function."),
     intrinsic_spec("log", np.log, "Natural logarithm."),
     intrinsic_spec("sqrt", np.sqrt, "Square root."),
@@ -345,7 +410,7 @@ SPECS = (
     rounding_spec("floor", "floor", np.floor, "Round down."),
     rounding_spec("ceil", "ceil", np.ceil, "Round up."),
     rounding_spec("round", "nearbyint", np.rint, "Round to the nearest integer, halves to even."),
-    unary_spec("sign", _sign, np.sign, "-1, 0 or 1.", block="T_sign"),
+    unary_spec("sign", _sign, _sign_of, "-1, 0 or 1.", block="T_sign"),
     replace(
         unary_spec("square", lambda x: binary("*", x, x), np.square, "Multiply with itself.", block="T_multiply"),
         relay_name="",

@@ -1,5 +1,6 @@
 """Operators on elements beyond the basic ones: trigonometry, bits, tests of floats, fused multiplication."""
 
+import math
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, TypeAlias
@@ -20,10 +21,13 @@ from relax_core.ops.elementwise import (
     rounding_spec,
     unary_spec,
 )
+from relax_core.ops.extremes import greater_of
 from relax_core.ops.operands import broadcast_types, call_name, common_dtype, require_float, tensor_at
-from relax_core.ops.scalar import add, call, greatest, mul, sub
+from relax_core.ops.scalar import add, both, call, choose, either, eq, greatest, mul, sub
 from relax_core.ops.show import show_type
 from relax_core.ops.spec import OpSpec, OpTypeError, Param, Value
+from relax_core.ops.steps import is_float as is_float_array
+from relax_core.ops.steps import require_divisors, require_shifts
 
 Array: TypeAlias = "np.ndarray[Any, Any]"
 
@@ -64,7 +68,7 @@ def _bits(kind: BinaryKind) -> Combine2:
 
 
 def _fma(a: PrimExpr, b: PrimExpr, c: PrimExpr) -> PrimExpr:
-    return add(mul(a, b), c)
+    return either(both(a, b), c) if dtype_of(a) == "bool" else add(mul(a, b), c)
 
 
 def _not(x: PrimExpr) -> PrimExpr:
@@ -76,8 +80,28 @@ def _floor_mod(a: PrimExpr, b: PrimExpr) -> PrimExpr:
 
 
 def _log_add_exp(a: PrimExpr, b: PrimExpr) -> PrimExpr:
-    top = greatest(a, b)
-    return add(top, call("log", add(call("exp", sub(a, top)), call("exp", sub(b, top)))))
+    # Of two equal infinities the difference would be a NaN.
+    sum_of_two = add(greatest(a, b), call("log1p", call("exp", sub(0.0, call("abs", sub(a, b))))))
+    return choose(eq(a, b), add(a, math.log(2)), sum_of_two)
+
+
+def _numpy_log_add_exp(a: Array, b: Array) -> Array:
+    return np.where(a == b, a + a.dtype.type(math.log(2)), greater_of(a, b) + np.log1p(np.exp(-np.abs(a - b))))
+
+
+def _rest(a: Array, b: Array) -> Array:
+    if is_float_array(a):
+        return np.subtract(a, b * np.floor(a / b))
+    require_divisors(a, b)
+    return np.mod(a, b)
+
+
+def _shifted(function: Callable[..., Array]) -> Callable[[Array, Array], Array]:
+    def shift(a: Array, b: Array) -> Array:
+        require_shifts(a, b)
+        return function(a, b)
+
+    return shift
 
 
 def _infer_two_floats(call_: Call, arg_types: tuple[Type, ...]) -> Type:
@@ -95,7 +119,8 @@ def _infer_fma(call_: Call, arg_types: tuple[Type, ...]) -> Type:
 
 def _evaluate_fma(args: tuple[Value, ...]) -> Value:
     a, b, c = (np.asarray(item) for item in args)
-    result: Array = a * b + c
+    with np.errstate(all="ignore"):
+        result: Array = a * b + c
     return result
 
 
@@ -131,12 +156,12 @@ SPECS = (
     binary_spec("bitwise_and", _bits("&"), np.bitwise_and, "And of the bits.", infer=_infer_bits),
     binary_spec("bitwise_or", _bits("|"), np.bitwise_or, "Or of the bits.", infer=_infer_bits),
     binary_spec("bitwise_xor", _bits("^"), np.bitwise_xor, "Exclusive or of the bits.", infer=_infer_bits),
-    binary_spec("left_shift", _bits("<<"), np.left_shift, "Shift bits to the left.", infer=_infer_bits),
-    binary_spec("right_shift", _bits(">>"), np.right_shift, "Shift bits to the right.", infer=_infer_bits),
+    binary_spec("left_shift", _bits("<<"), _shifted(np.left_shift), "Shift bits to the left.", infer=_infer_bits),
+    binary_spec("right_shift", _bits(">>"), _shifted(np.right_shift), "Shift bits to the right.", infer=_infer_bits),
     binary_spec("logical_xor", _bits("!="), np.logical_xor, "Logical exclusive or.", infer=infer_logical),
-    binary_spec("floor_mod", _floor_mod, np.mod, "Remainder with the sign of the second."),
+    binary_spec("floor_mod", _floor_mod, _rest, "Remainder with the sign of the second."),
     _relax_only("atan2", lambda a, b: call("atan2", a, b), np.arctan2, "Angle of a point."),
-    _relax_only("log_add_exp", _log_add_exp, np.logaddexp, "Logarithm of the sum of exponentials."),
+    _relax_only("log_add_exp", _log_add_exp, _numpy_log_add_exp, "Logarithm of the sum of exponentials."),
     OpSpec(
         "relax.ewise_fma",
         tuple(Param(name, "tensor") for name in ("x1", "x2", "x3")),

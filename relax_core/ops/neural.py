@@ -12,10 +12,11 @@ from relax_core.ir.prim import Intrinsic, PrimExpr, binary, const, dtype_of
 from relax_core.ir.tir import Buffer
 from relax_core.ir.types import Type
 from relax_core.ops.elementwise import erf, infer_float, infer_same, legalize_map, sigmoid
-from relax_core.ops.extremes import greater_of
+from relax_core.ops.extremes import greater_of, greatest_along
 from relax_core.ops.operands import int_at, normal_axis, require_float, tensor_at
 from relax_core.ops.schema import DATA, LAST_AXIS
 from relax_core.ops.spec import Evaluate, Infer, Legalize, Legalized, OpSpec, Value
+from relax_core.ops.steps import InSteps, sum_along, wide
 from relax_core.ops.te import FuncBuilder, Known, known, load
 
 _SEE = "tvm/src/relax/op/nn/nn.cc"
@@ -43,14 +44,21 @@ def _evaluate_relu(args: tuple[Value, ...]) -> Value:
     return greater_of(data, data.dtype.type(0))
 
 
+@InSteps
 def _evaluate_gelu(args: tuple[Value, ...]) -> Value:
     data = np.asarray(args[0])
-    return np.asarray(data * (0.5 + 0.5 * erf(data.astype(np.float64) * math.sqrt(0.5)))).astype(data.dtype)
+    half, root, dtype = 0.5, math.sqrt(0.5), data.dtype
+    scaled = np.asarray(wide(data) * root).astype(dtype)
+    error = erf(wide(scaled)).astype(dtype)
+    share = np.asarray(half + wide(np.asarray(wide(error) * half).astype(dtype))).astype(dtype)
+    return np.asarray(wide(data) * wide(share)).astype(dtype)
 
 
+@InSteps
 def _evaluate_silu(args: tuple[Value, ...]) -> Value:
     data = np.asarray(args[0])
-    return np.asarray(data * sigmoid(data)).astype(data.dtype)
+    gate = sigmoid(wide(data)).astype(data.dtype)
+    return np.asarray(wide(data) * wide(gate)).astype(data.dtype)
 
 
 def _start(call: Call, out_type: Type, name: str) -> tuple[FuncBuilder, Buffer, Known] | None:
@@ -150,11 +158,15 @@ def _log_norm(
 def _evaluate_softmax(name: Softmax) -> Evaluate:
     def evaluate(args: tuple[Value, ...]) -> Value:
         data, axis = np.asarray(args[0]), int(args[1])
-        shifted = data - data.max(axis=axis, keepdims=True)
-        total = np.exp(shifted).sum(axis=axis, keepdims=True)
-        return np.asarray(np.exp(shifted) / total if name == "softmax" else shifted - np.log(total)).astype(data.dtype)
+        dtype, values = data.dtype, wide(data)
+        shifted = values - wide(greatest_along(data, axis, keepdims=True))
+        exps = np.exp(shifted)
+        if name == "softmax":
+            stored = exps.astype(dtype)
+            return np.asarray(wide(stored) / wide(sum_along(stored, axis, keepdims=True))).astype(dtype)
+        return np.asarray(shifted - np.log(wide(sum_along(exps, axis, keepdims=True, dtype=dtype)))).astype(dtype)
 
-    return evaluate
+    return InSteps(evaluate)
 
 
 def _spec(name: str, infer: Infer, summary: str, evaluate: Evaluate, legalize: Legalize) -> OpSpec:

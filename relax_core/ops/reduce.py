@@ -13,6 +13,7 @@ from relax_core.ops.extremes import greatest_along, least_along
 from relax_core.ops.operands import ONE, ints_at, normal_axes, product, scalar_at, tensor_at
 from relax_core.ops.schema import AXES, KEEPDIMS, X
 from relax_core.ops.spec import Evaluate, Legalize, Legalized, OpSpec, OpTypeError, Value
+from relax_core.ops.steps import InSteps, mean_along, product_along, sum_along
 from relax_core.ops.te import Combine, FuncBuilder, known, load
 
 _SEE = "tvm/src/relax/op/tensor/statistical.cc"
@@ -103,10 +104,9 @@ def _legalize_reduction(name: Literal["sum", "prod", "max", "min", "mean"]) -> L
 def _evaluate_reduction(function: Callable[..., Any]) -> Evaluate:
     def evaluate(args: tuple[Value, ...]) -> Value:
         data = np.asarray(args[0])
-        result = function(data, axis=args[1], keepdims=bool(args[2]))
-        return np.asarray(result).astype(data.dtype)
+        return np.asarray(function(data, args[1], keepdims=bool(args[2]))).astype(data.dtype)
 
-    return evaluate
+    return InSteps(evaluate)
 
 
 def _spec(name: Literal["sum", "prod", "max", "min", "mean"], function: Callable[..., Any], summary: str) -> OpSpec:
@@ -124,9 +124,9 @@ def _spec(name: Literal["sum", "prod", "max", "min", "mean"], function: Callable
 
 
 SPECS = (
-    _spec("sum", np.sum, "Sum along axes."),
-    _spec("mean", np.mean, "Mean along axes."),
+    _spec("sum", sum_along, "Sum along axes."),
+    _spec("mean", mean_along, "Mean along axes."),
     _spec("max", greatest_along, "Greatest element along axes."),
     _spec("min", least_along, "Least element along axes."),
-    _spec("prod", np.prod, "Product along axes."),
+    _spec("prod", product_along, "Product along axes."),
 )

@@ -1,5 +1,6 @@
 """Sorting, the greatest few, the place of the greatest, and search in sorted numbers."""
 
+import math
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -10,13 +11,13 @@ from relax_core.ir.prim import PrimExpr, const, dtype_of
 from relax_core.ir.tir import Buffer
 from relax_core.ir.types import TensorType, TupleType, Type
 from relax_core.ops.attributes import flag_at, optional_int_at, out_dtype_at, require_rank, word_at
-from relax_core.ops.extremes import greatest_along, least_along
 from relax_core.ops.lowering import Lowering, lowered
 from relax_core.ops.operands import ONE, int_at, normal_axis, product, tensor_at
 from relax_core.ops.rearrange import infer_along
-from relax_core.ops.scalar import add, both, cast, choose, either, eq, le, lit, lt, mul, negated, sub
+from relax_core.ops.scalar import add, both, cast, choose, either, eq, le, least, lit, lt, mul, negated, sub
 from relax_core.ops.schema import DATA, LAST_AXIS, X
 from relax_core.ops.spec import Evaluate, OpSpec, OpTypeError, Param, Value
+from relax_core.ops.steps import InSteps, in_rows, is_float, kept_dims, wide
 from relax_core.ops.te import load
 
 Array: TypeAlias = "np.ndarray[Any, Any]"
@@ -144,8 +145,11 @@ def _evaluate_topk(args: tuple[Value, ...]) -> Value:
     data, k, axis = np.asarray(args[0]), int(args[1]), int(args[2])
     chosen = order(data, axis, is_descending=bool(args[4]))
     if k > 0:
-        chosen = np.take(chosen, range(k), axis=axis)
+        chosen = np.take(chosen, range(min(k, data.shape[axis])), axis=axis)
     values, indices = np.take_along_axis(data, chosen, axis=axis), chosen.astype(args[5] or "int32")
+    if k > data.shape[axis]:
+        widths = [(0, k - data.shape[axis] if at == axis % data.ndim else 0) for at in range(data.ndim)]
+        values, indices = np.pad(values, widths), np.pad(indices, widths)
     return (values, indices) if args[3] == "both" else values if args[3] == "values" else indices
 
 
@@ -180,7 +184,10 @@ def _build_place(kind: Literal["max", "min"]):
             rest, inner = iter(at), iter(reduced)
             return load(data, tuple(next(inner) if k in axes else next(rest) for k in range(rank)))
 
-        best = lowering.builder.reduce(kept, over, source, kind, "T_best")
+        # From an infinity the search finds the first of elements that are all infinite; TVM, from the least finite
+        # number, finds none and gives -1.
+        worst = lit(math.inf if kind == "min" else -math.inf, data.dtype) if "float" in data.dtype else None
+        best = lowering.builder.reduce(kept, over, source, kind, "T_best", start=worst)
 
         def place(at: tuple[PrimExpr, ...], reduced: tuple[PrimExpr, ...]) -> PrimExpr:
             flat: PrimExpr = const(0)
@@ -192,7 +199,9 @@ def _build_place(kind: Literal["max", "min"]):
         found = lowering.builder.reduce(kept, over, place, "min", "T_place")
 
         def element(*at: PrimExpr) -> PrimExpr:
-            return load(found, tuple(index for k, index in enumerate(at) if not (keeps and k in axes)))
+            # Of no elements there is no index, and -1 stands for it.
+            place = load(found, tuple(index for k, index in enumerate(at) if not (keeps and k in axes)))
+            return place if (constant_value(count) or 0) > 0 else least(place, sub(count, 1))
 
         return lowering.compute(lowering.shape(), element, f"T_arg{kind}")
 
@@ -200,16 +209,27 @@ def _build_place(kind: Literal["max", "min"]):
 
 
 def _evaluate_place(kind: Literal["max", "min"]) -> Evaluate:
-    function = greatest_along if kind == "max" else least_along
-
     def evaluate(args: tuple[Value, ...]) -> Value:
         data, axis, keepdims = np.asarray(args[0]), args[1], bool(args[2])
-        is_best = data == function(data, axis, keepdims=True)
-        last = (data.size if axis is None else data.shape[axis]) - 1
-        found = np.argmax(is_best, axis=axis, keepdims=keepdims)
-        return np.where(np.any(is_best, axis=axis, keepdims=keepdims), found, last).astype(np.int64)
+        rows = wide(in_rows(data, axis))
+        return kept_dims(_first_best(rows, is_least=kind == "min"), axis, data.ndim, keepdims=keepdims)
 
-    return evaluate
+    return InSteps(evaluate)
+
+
+def _first_best(rows: Array, *, is_least: bool) -> Array:
+    """Return the first index of the best of what is behind the last NaN; that of the NaN if it is last; -1 of none."""
+    if rows.shape[-1] == 0:
+        return np.full(rows.shape[:-1], -1, np.int64)
+    last = rows.shape[-1] - 1
+    if not is_float(rows):
+        return np.asarray(np.argmin(rows, axis=-1) if is_least else np.argmax(rows, axis=-1), np.int64)
+    is_nan = np.isnan(rows)
+    is_behind = np.cumsum(is_nan[..., ::-1], axis=-1)[..., ::-1] == 0
+    held = np.where(is_behind, rows, np.inf if is_least else -np.inf)
+    best = held.min(axis=-1, keepdims=True) if is_least else held.max(axis=-1, keepdims=True)
+    # A number before the NaN may equal the best behind it, and comes first.
+    return np.asarray(np.where(is_nan[..., -1], last, np.argmax(rows == best, axis=-1)), np.int64)
 
 
 def _infer_bucketize(call: Call, arg_types: tuple[Type, ...]) -> Type:
@@ -233,9 +253,11 @@ def _build_bucketize(lowering: Lowering) -> Buffer:
 
 
 def _evaluate_bucketize(args: tuple[Value, ...]) -> Value:
-    side = "right" if args[3] else "left"
-    found = np.searchsorted(np.asarray(args[1]), np.asarray(args[0]), side=side)
-    return np.asarray(found).astype("int32" if args[2] else "int64")
+    data, boundaries = np.asarray(args[0]), np.asarray(args[1])
+    found = np.zeros(data.shape, "int32" if args[2] else "int64")
+    for boundary in boundaries:
+        found += boundary <= data if args[3] else boundary < data
+    return found
 
 
 def _place_spec(kind: Literal["max", "min"], summary: str) -> OpSpec:

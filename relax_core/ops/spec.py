@@ -59,6 +59,15 @@ NOT_COMPUTED: Final = (ValueError, TypeError, IndexError, ArithmeticError)
 """What the meaning of an operator in NumPy raises on arguments that have no result."""
 
 
+class OpValueError(ArithmeticError):
+    """The meaning of an operator stops on these values as its prim func does: with the same code, and a hint."""
+
+    def __init__(self, code: str, message: str, hint: str = "") -> None:
+        super().__init__(message)
+        self.code = code
+        self.hint = hint
+
+
 class OpTypeError(Exception):
     """A call of an operator has no type: a code of block TY, the message, and a hint.
 
@@ -104,7 +113,8 @@ class OpSpec:
     `realized_by` tells how a call runs: by the prim func that `legalize` makes ("kernel"); by the machine, which
     calls `evaluate` ("evaluation"); by a pass, an instruction or a builtin ("lowering"); or not at all, for it is
     read, typed, printed and shown only ("shown"). `reason` says why it is not a kernel. `example` is a line as in
-    the table of `ops/example.py`; an operator on plain matrices needs none.
+    the table of `ops/example.py`; an operator on plain matrices needs none. `special_values` say what it gives for NaN,
+    infinities, ends and no elements where NumPy or TVM differ; they come from `ops/special_values.toml`.
     """
 
     name: str
@@ -122,6 +132,7 @@ class OpSpec:
     realized_by: Realization = "kernel"
     reason: str = ""
     example: str = ""
+    special_values: tuple[str, ...] = ()
 
     @property
     def is_complete(self) -> bool:

@@ -11,15 +11,27 @@ from relax_core.ir.types import TensorType, TupleType, Type
 from relax_core.ops.attributes import flag_at, optional_int_at, out_dtype_at
 from relax_core.ops.lowering import Lowering, lowered
 from relax_core.ops.manipulate import split_index
-from relax_core.ops.operands import ints_at, normal_axis, product, tensor_at
+from relax_core.ops.operands import call_name, ints_at, normal_axis, product, require_float, tensor_at
 from relax_core.ops.reduce import infer_reduction, read_reduction
 from relax_core.ops.scalar import call, cast, choose, div, eq, floordiv, lit, mul, sub
 from relax_core.ops.schema import AXES, DATA, KEEPDIMS, X
+from relax_core.ops.show import show_type
 from relax_core.ops.sorting import filled, ranks
 from relax_core.ops.spec import Evaluate, OpSpec, OpTypeError, Param, Value
+from relax_core.ops.steps import InSteps, converted, count_of, kept_shape, mean_along, quotient, sum_along, wide
 from relax_core.ops.te import load
 
 _SEE = "tvm/src/relax/op/tensor/statistical.cc"
+
+
+def _infer_spread(call_: Call, arg_types: tuple[Type, ...]) -> Type:
+    """Infer a reduction as that of `sum`, of numbers; a root is of floats."""
+    data = tensor_at(call_, arg_types)
+    if call_name(call_) == "std":
+        require_float(call_, data)
+    if data.dtype == "bool":
+        raise OpTypeError("TY033", f"variance expects numbers, got {show_type(data)}", "convert it with R.astype")
+    return infer_reduction(call_, arg_types)
 
 
 def _build_spread(name: Literal["variance", "std"]):
@@ -54,11 +66,12 @@ def _build_spread(name: Literal["variance", "std"]):
 def _evaluate_spread(name: Literal["variance", "std"]) -> Evaluate:
     def evaluate(args: tuple[Value, ...]) -> Value:
         data = np.asarray(args[0])
-        wide = data.astype(np.float64) if data.dtype.kind == "f" else data
-        function = np.std if name == "std" else np.var
-        return np.asarray(function(wide, axis=args[1], keepdims=bool(args[2]))).astype(data.dtype)
+        distance = wide(data) - wide(mean_along(data, args[1], keepdims=True))
+        total = sum_along(distance * distance, args[1], keepdims=bool(args[2]), dtype=data.dtype)
+        count = np.asarray(count_of(data, args[1])).astype(data.dtype)
+        return np.sqrt(wide(total) / wide(count)).astype(data.dtype) if name == "std" else quotient(total, count)
 
-    return evaluate
+    return InSteps(evaluate)
 
 
 def _infer_scan(call_: Call, arg_types: tuple[Type, ...]) -> Type:
@@ -91,9 +104,10 @@ def _build_scan(kind: Literal["+", "*"]):
         def element(result: Buffer, at: tuple[PrimExpr, ...]) -> PrimExpr:
             is_first = eq(at[place], 0)
             previous = load(result, before(at))
+            operation = "or" if kind == "+" and dtype == "bool" else kind
             if is_exclusive:
-                return choose(is_first, lit(start, dtype), binary(kind, previous, source(before(at))))
-            return choose(is_first, source(at), binary(kind, previous, source(at)))
+                return choose(is_first, lit(start, dtype), binary(operation, previous, source(before(at))))
+            return choose(is_first, source(at), binary(operation, previous, source(at)))
 
         return lowering.builder.scan(lowering.shape(), element, dtype, "T_scan")
 
@@ -101,19 +115,19 @@ def _build_scan(kind: Literal["+", "*"]):
 
 
 def _evaluate_scan(kind: Literal["+", "*"]) -> Evaluate:
-    function = np.cumsum if kind == "+" else np.cumprod
+    function, start = (np.add, 0) if kind == "+" else (np.multiply, 1)
 
     def evaluate(args: tuple[Value, ...]) -> Value:
         data = np.asarray(args[0])
-        dtype = args[2] if args[2] not in (None, "", "void") else data.dtype
-        result = function(data.astype(dtype), axis=args[1]).astype(dtype)
-        if args[3]:
-            axis = 0 if args[1] is None else int(args[1])
-            first = np.full_like(np.take(result, [0], axis), 0 if kind == "+" else 1)
-            result = np.concatenate([first, np.take(result, range(result.shape[axis] - 1), axis)], axis)
-        return result
+        dtype = np.dtype(args[2] if args[2] not in (None, "", "void") else data.dtype)
+        items = converted(data.reshape(-1) if args[1] is None else data, dtype)
+        axis = 0 if args[1] is None else int(args[1])
+        if args[3] and items.shape[axis]:
+            rows = np.moveaxis(items, axis, 0)
+            items = np.moveaxis(np.concatenate([np.full_like(rows[:1], start), rows[:-1]]), 0, axis)
+        return np.asarray(function.accumulate(items, axis=axis, dtype=dtype))
 
-    return evaluate
+    return InSteps(evaluate)
 
 
 def _infer_median(call_: Call, arg_types: tuple[Type, ...]) -> Type:
@@ -167,6 +181,9 @@ def _build_median(lowering: Lowering) -> Buffer | tuple[Buffer, ...]:
 
 def _evaluate_median(args: tuple[Value, ...]) -> Value:
     data, axes, keeps = np.asarray(args[0]), args[1], bool(args[2])
+    if count_of(data, axes or None) == 0:
+        zeros = np.zeros(kept_shape(data, axes or None, keepdims=keeps), data.dtype)
+        return (zeros, zeros.astype(np.int64)) if axes else zeros
     if not axes:
         value = np.asarray(np.sort(data, axis=None)[(data.size - 1) // 2])
         return value.reshape((1,) * data.ndim) if keeps else value
@@ -178,7 +195,7 @@ def _evaluate_median(args: tuple[Value, ...]) -> Value:
 
 
 def _spread_spec(name: Literal["variance", "std"], summary: str) -> OpSpec:
-    return OpSpec(f"relax.{name}", (X, AXES, KEEPDIMS), infer_reduction, summary, evaluate=_evaluate_spread(name),
+    return OpSpec(f"relax.{name}", (X, AXES, KEEPDIMS), _infer_spread, summary, evaluate=_evaluate_spread(name),
                   legalize=lowered(name, _build_spread(name)), pattern_kind="reduce", see=_SEE,
                   relay_name="variance" if name == "variance" else "")  # fmt: skip
 

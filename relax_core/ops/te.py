@@ -5,8 +5,6 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Literal, TypeAlias
 
-import numpy as np
-
 from relax_core.ir.attrs import NO_ATTRS, Attrs
 from relax_core.ir.canonical import constant_value, replace_symbols
 from relax_core.ir.expr import Constant, Expr, Var
@@ -29,7 +27,7 @@ from relax_core.ir.tir import (
     seq,
 )
 from relax_core.ir.types import TensorType, Type
-from relax_core.ops.dtypes import float_limits
+from relax_core.ops.dtypes import limits
 from relax_core.ops.spec import Legalized
 
 Combine = Literal["sum", "prod", "max", "min"]
@@ -63,21 +61,12 @@ def load(buffer: Buffer, indices: Sequence[PrimExpr]) -> PrimExpr:
 
 def lowest(dtype: str) -> PrimExpr:
     """Return the least finite value of `dtype`."""
-    return _literal(_limits(dtype)[0], dtype)
+    return _literal(limits(dtype)[0], dtype)
 
 
 def highest(dtype: str) -> PrimExpr:
     """Return the greatest finite value of `dtype`."""
-    return _literal(_limits(dtype)[1], dtype)
-
-
-def _limits(dtype: str) -> tuple[int | float, int | float]:
-    if dtype == "bool":
-        return 0, 1
-    if "float" in dtype:
-        return float_limits(dtype)
-    limits = np.iinfo(dtype)
-    return int(limits.min), int(limits.max)
+    return _literal(limits(dtype)[1], dtype)
 
 
 def _literal(value: int | float, dtype: str) -> PrimExpr:
@@ -174,17 +163,23 @@ class FuncBuilder:
         name: str,
         *,
         axis: str = "ax",
+        start: PrimExpr | None = None,
     ) -> Buffer:
-        """Add `result[spatial] = combine over reduced of element(spatial, reduced)`; `over` names the reduced axes."""
+        """Add `result[spatial] = combine over reduced of element(spatial, reduced)`; `over` names the reduced axes.
+
+        The result starts from `start`, the identity of `combine` if that is `None`.
+        """
         iters = self._iters([*_spatial(axis, shape), *((hint, extent, "reduce") for hint, extent in over)])
         spatial: tuple[PrimExpr, ...] = tuple(item.var for item in iters[: len(shape)])
         reduced: tuple[PrimExpr, ...] = tuple(item.var for item in iters[len(shape) :])
         value = element(spatial, reduced)
         dtype = dtype_of(value)
         buffer = self._buffer(name, shape, dtype)
-        combined = Binary(_COMBINERS[combine], load(buffer, spatial), value, dtype)
-        start = BufferStore(buffer, spatial, identity(combine, dtype))
-        self._add_stage(iters, BufferStore(buffer, spatial, combined), name, init=start)
+        # A sum of truth values is true as soon as one of them is.
+        operation = "or" if combine == "sum" and dtype == "bool" else _COMBINERS[combine]
+        combined = Binary(operation, load(buffer, spatial), value, dtype)
+        init = BufferStore(buffer, spatial, start or identity(combine, dtype))
+        self._add_stage(iters, BufferStore(buffer, spatial, combined), name, init=init)
         return buffer
 
     def scan(

@@ -8,7 +8,7 @@ import numpy as np
 from relax_core.ir.expr import Call, Constant, DataTypeImm, Expr, Null, Op, PrimValue, ShapeExpr, Tuple
 from relax_core.ir.prim import IntImm, PrimExpr, StringImm, const
 from relax_core.ir.types import OBJECT, VOID, PrimType, ShapeType, TensorType, TupleType, Type
-from relax_core.ops.spec import NOT_COMPUTED, OpSpec, OpTypeError
+from relax_core.ops.spec import NOT_COMPUTED, OpSpec, OpTypeError, OpValueError
 from relax_core.vm.context import fail
 from relax_core.vm.placed import plain
 from relax_core.vm.values import DTypeValue, ShapeValue, Value, describe, root_of
@@ -34,6 +34,8 @@ def run_operator(context: Budget, spec: OpSpec, args: tuple[Value, ...]) -> Valu
         result = spec.evaluate(tuple(map(_plain, args)))
     except MemoryError:
         fail("VM006", f"there is no memory for the result of `{spec.name}`")
+    except OpValueError as error:
+        fail(error.code, f"operator `{spec.name}`: {error}", error.hint)
     except NOT_COMPUTED as error:
         found = ", ".join(map(describe, args))
         fail("VM017", f"operator `{spec.name}` cannot be computed on ({found}): {error}")
