@@ -1,6 +1,5 @@
 """Scaled dot-product attention."""
 
-import math
 from itertools import pairwise
 from typing import Any, TypeAlias
 
@@ -12,10 +11,13 @@ from relax_core.ir.prim import PrimExpr, const
 from relax_core.ir.tir import Buffer
 from relax_core.ir.types import TensorType, Type
 from relax_core.ops.attributes import float_at, integer_tensor_at, optional_int_at, require_rank, same_sizes, word_at
+from relax_core.ops.dtypes import limits
+from relax_core.ops.extremes import greatest_along
 from relax_core.ops.lowering import Lowering, lowered
-from relax_core.ops.operands import common_dtype, is_absent, tensor_at
+from relax_core.ops.operands import common_dtype, is_absent, require_float, tensor_at
 from relax_core.ops.scalar import add, both, call, cast, choose, div, floordiv, le, lit, lt, mul, size, sub
 from relax_core.ops.spec import OpSpec, Param, Value
+from relax_core.ops.steps import InSteps, inner_products, sum_along, wide
 from relax_core.ops.te import load, lowest
 
 Array: TypeAlias = "np.ndarray[Any, Any]"
@@ -33,6 +35,7 @@ _ATTRIBUTES = (
 def _infer(call_: Call, arg_types: tuple[Type, ...]) -> Type:
     """Infer `(b, s, n, h), (b, t, m, h), (b, t, m, v) -> (b, s, n, v)`; the bias broadcasts to `(b, n, s, t)`."""
     query, key, value = (tensor_at(call_, arg_types, k) for k in range(3))
+    require_float(call_, query)
     dtype = common_dtype(call_, (query, key, value))
     for item in (query, key, value):
         require_rank(call_, item, 4, "operands")
@@ -129,30 +132,38 @@ def _allowed(lowering: Lowering, length: PrimExpr, spread: PrimExpr):
 
 
 def _attend(query: Array, key: Array, value: Array, bias: Value, attributes: tuple[Value, ...]) -> Array:
-    """Attend in double precision; all operands are `(b, s, n, h)`."""
+    """Attend step by step in the dtype of the query; all operands are `(b, s, n, h)`."""
     scale, mask, window = attributes
-    times = query.shape[2] // key.shape[2]
+    dtype, times = query.dtype, query.shape[2] // max(key.shape[2], 1)
     keys, values = np.repeat(key, times, axis=2), np.repeat(value, times, axis=2)
-    factor = scale if scale is not None else 1 / math.sqrt(query.shape[3])
-    scores = np.einsum("bsnh,btnh->bnst", query.astype(np.float64), keys) * factor
-    scores = scores if bias is None else scores + bias
+    by_head = (0, 2, 1, 3)
+    queries = np.transpose(query, by_head)[:, :, :, None]
+    raw = wide(inner_products(queries, np.transpose(keys, by_head)[:, :, None], dtype))
+    scores = raw * scale if scale is not None else raw / np.sqrt(raw.dtype.type(query.shape[3]))
+    scores = np.asarray(scores if bias is None else scores + wide(np.asarray(bias))).astype(dtype)
+    allowed = np.ones(scores.shape[2:], dtype=np.bool_)
     if mask is not None:
         behind = 0 if mask == "TopLeft" else scores.shape[3] - scores.shape[2]
         nearest = -scores.shape[3] if window is None else behind + 1 - int(window)
-        ones = np.ones(scores.shape[2:], dtype=np.bool_)
-        scores = np.where(np.tril(ones, behind) & np.triu(ones, nearest), scores, -np.inf)
-    weights = np.exp(scores - scores.max(axis=-1, keepdims=True))
-    return np.einsum("bnst,btnv->bsnv", weights / weights.sum(axis=-1, keepdims=True), values)
+        allowed = np.tril(allowed, behind) & np.triu(allowed, nearest)
+    least = np.asarray(limits(str(dtype))[0]).astype(dtype)
+    top = greatest_along(np.where(allowed, scores, least), -1, keepdims=True)
+    weights = np.where(allowed, np.exp(wide(scores) - wide(top)), 0).astype(dtype)
+    mixed = wide(inner_products(weights[:, :, :, None], np.transpose(values, (0, 2, 3, 1))[:, :, None], dtype))
+    result = np.asarray(mixed / wide(sum_along(weights, -1)[..., None])).astype(dtype)
+    return np.transpose(result, by_head)
 
 
+@InSteps
 def _evaluate(args: tuple[Value, ...]) -> Value:
     query, key, value = (np.asarray(item) for item in args[:3])
-    return _attend(query, key, value, args[3], tuple(args[4:])).astype(query.dtype)
+    return _attend(query, key, value, args[3], tuple(args[4:]))
 
 
 def _infer_var_len(call_: Call, arg_types: tuple[Type, ...]) -> Type:
     """Infer `(1, s, n, h), (1, t, m, h), (1, t, m, v) -> (1, s, n, v)`; starts and lengths are integers."""
     query, key, value = (tensor_at(call_, arg_types, k) for k in range(3))
+    require_float(call_, query)
     dtype = common_dtype(call_, (query, key, value))
     for item in (query, key, value):
         require_rank(call_, item, 4, "operands")
@@ -166,6 +177,7 @@ def _infer_var_len(call_: Call, arg_types: tuple[Type, ...]) -> Type:
     return TensorType((*query.dims[:3], value.dims[3]), dtype)
 
 
+@InSteps
 def _evaluate_var_len(args: tuple[Value, ...]) -> Value:
     query, key, value, starts = (np.asarray(item) for item in args[:4])
     key_starts = starts if args[5] is None else np.asarray(args[5])
@@ -188,6 +200,11 @@ def _sequence(lowering: Lowering, bounds: Buffer, extent: PrimExpr, name: str) -
         return choose(is_past, const(1), const(0))
 
     return lowering.builder.reduce((extent,), [("j", sub(bounds.shape[0], 1))], element, "sum", name)
+
+
+def _of_own(is_own: PrimExpr, product_: PrimExpr) -> PrimExpr:
+    """Leave out a value of another sequence: its infinity times a weight of 0 would be a NaN."""
+    return choose(is_own, product_, 0)
 
 
 def _build_var_len(lowering: Lowering) -> Buffer:
@@ -245,7 +262,8 @@ def _build_var_len(lowering: Lowering) -> Buffer:
     total = lowering.builder.reduce(shape[:2], over, lambda s, r: load(weights, (*s, *r)), "sum", "T_softmax_expsum")
     mixed = lowering.builder.reduce(
         lowering.shape(), over,
-        lambda s, r: mul(load(weights, (s[2], s[1], r[0])), load(value, (const(0), r[0], head(s[2]), s[3]))),
+        lambda s, r: _of_own(allowed((s[2], s[1], r[0])), mul(load(weights, (s[2], s[1], r[0])),
+                                                              load(value, (const(0), r[0], head(s[2]), s[3])))),
         "sum", "T_mixed",
     )  # fmt: skip
     return lowering.compute(mixed.shape, lambda *i: div(load(mixed, i), load(total, (i[2], i[1]))), "T_attention")

@@ -168,13 +168,14 @@ def _evaluate(rank: int) -> Evaluate:
         data = data_layout.unpacked(np.asarray(args[0]), f"NC{spatial}").astype(dtype)
         weight = kernel_layout.unpacked(np.asarray(args[1]), f"OI{spatial}").astype(dtype)
         padded = np.pad(data, [(0, 0), (0, 0), *pairs(args[3], rank)])
-        result = _convolve(padded, weight, spread(args[2], rank), spread(args[4], rank), int(args[5]))
+        result = convolve(padded, weight, spread(args[2], rank), spread(args[4], rank), int(args[5]))
         return out_layout.packed(result, f"NC{spatial}")
 
     return evaluate
 
 
-def _convolve(data: Array, weight: Array, strides: tuple[int, ...], dilation: tuple[int, ...], groups: int) -> Array:
+def convolve(data: Array, weight: Array, strides: tuple[int, ...], dilation: tuple[int, ...], groups: int) -> Array:
+    """Convolve padded data `(n, c, *s)` with `(o, c / groups, *k)`."""
     taps = weight.shape[2:]
     sizes = [(n - d * (k - 1) - 1) // s + 1 for n, k, s, d in zip(data.shape[2:], taps, strides, dilation, strict=True)]
     batch, outputs, inputs = data.shape[0], weight.shape[0] // groups, weight.shape[1]

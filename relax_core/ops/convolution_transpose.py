@@ -1,6 +1,6 @@
 """Transposed convolutions: each element of the data spreads the kernel over the result."""
 
-import itertools
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -9,7 +9,7 @@ from relax_core.ir.prim import PrimExpr
 from relax_core.ir.tir import Buffer
 from relax_core.ir.types import TensorType, Type
 from relax_core.ops.attributes import out_dtype_at, padding_at, spread_at, word_at
-from relax_core.ops.convolution import SPATIAL, attributes, check_channels, pairs, spread
+from relax_core.ops.convolution import SPATIAL, attributes, check_channels, convolve, pairs, spread
 from relax_core.ops.layout import Layout, parse_layout, require_layout
 from relax_core.ops.lowering import Lowering, lowered
 from relax_core.ops.operands import call_name, common_dtype, int_at, is_absent, tensor_at
@@ -17,6 +17,8 @@ from relax_core.ops.scalar import add, both, cast, choose, eq, floordiv, floormo
 from relax_core.ops.show import show_type
 from relax_core.ops.spec import Evaluate, OpSpec, OpTypeError, Param, Value
 from relax_core.ops.te import load
+
+Array: TypeAlias = "np.ndarray[Any, Any]"
 
 _SEE = "tvm/src/relax/op/nn/convolution.cc"
 
@@ -111,26 +113,33 @@ def _evaluate(rank: int) -> Evaluate:
         weight = kernel.unpacked(np.asarray(args[1]), f"IO{spatial}").astype(dtype)
         strides, dilation, extra = spread(args[2], rank), spread(args[5], rank), spread(args[4], rank)
         groups = int(args[6])
-        sizes, taps = data.shape[2:], weight.shape[2:]
-        outputs = weight.shape[1]
-        full = [
-            (n - 1) * s + d * (k - 1) + 1 + e
-            for n, s, d, k, e in zip(sizes, strides, dilation, taps, extra, strict=True)
+        taps = weight.shape[2:]
+        widths = [
+            (d * (k - 1) - before, d * (k - 1) - after + e)
+            for d, k, (before, after), e in zip(dilation, taps, pairs(args[3], rank), extra, strict=True)
         ]
-        result = np.zeros((data.shape[0], groups, outputs, *full), dtype)
-        grouped = data.reshape(data.shape[0], groups, -1, *sizes)
-        filters = weight.reshape(groups, -1, outputs, *taps)
-        for tap in itertools.product(*map(range, taps)):
-            window = tuple(
-                slice(t * d, t * d + (n - 1) * s + 1, s)
-                for t, d, n, s in zip(tap, dilation, sizes, strides, strict=True)
-            )
-            result[(..., *window)] += np.einsum("bgi...,gio->bgo...", grouped, filters[(..., *tap)])
-        cut = tuple(slice(a, n - b) for n, (a, b) in zip(full, pairs(args[3], rank), strict=True))
-        whole = result.reshape(data.shape[0], groups * outputs, *full)
-        return out.packed(np.ascontiguousarray(whole[(..., *cut)]), f"NC{spatial}")
+        whole = _padded(_spread_out(data, strides), widths)
+        grouped = weight.reshape(groups, -1, *weight.shape[1:])
+        filters = np.flip(np.swapaxes(grouped, 1, 2), tuple(range(3, 3 + rank)))
+        flat = filters.reshape(groups * filters.shape[1], *filters.shape[2:])
+        with np.errstate(all="ignore"):
+            return out.packed(convolve(whole, flat, (1,) * rank, dilation, groups), f"NC{spatial}")
 
     return evaluate
+
+
+def _spread_out(data: Array, strides: tuple[int, ...]) -> Array:
+    """Return the data with zeros between the elements; a weight that meets one is multiplied by it."""
+    sizes = (max((n - 1) * s + 1, 0) for n, s in zip(data.shape[2:], strides, strict=True))
+    result = np.zeros((*data.shape[:2], *sizes), data.dtype)
+    result[(..., *(slice(None, None, s) for s in strides))] = data
+    return result
+
+
+def _padded(data: Array, widths: list[tuple[int, int]]) -> Array:
+    """Pad the spatial axes with zeros; a negative width cuts."""
+    cut = tuple(slice(max(-a, 0), n - max(-b, 0)) for n, (a, b) in zip(data.shape[2:], widths, strict=True))
+    return np.pad(data[(..., *cut)], [(0, 0), (0, 0), *((max(a, 0), max(b, 0)) for a, b in widths)])
 
 
 def _spec(rank: int) -> OpSpec:

@@ -10,12 +10,14 @@ from relax_core.ir.prim import PrimExpr, const
 from relax_core.ir.tir import Buffer
 from relax_core.ir.types import TensorType, Type
 from relax_core.ops.attributes import flag_at, require_rank, same_sizes, word_at
+from relax_core.ops.extremes import greater_of, lesser_of
 from relax_core.ops.layout import parse_layout, require_layout
 from relax_core.ops.lowering import Lowering, lowered
 from relax_core.ops.operands import tensor_at
 from relax_core.ops.scalar import add, both, call, cast, choose, div, greatest, le, least, lit, lt, mul, sub
 from relax_core.ops.schema import DATA
 from relax_core.ops.spec import OpSpec, Param, Value
+from relax_core.ops.steps import InSteps, converted
 from relax_core.ops.te import load
 
 Array: TypeAlias = "np.ndarray[Any, Any]"
@@ -122,40 +124,49 @@ def _offsets(method: str) -> range:
 
 
 def _reflected(at: Array, extent: int, *, is_aligned: bool) -> Array:
-    low, span = (0.0, float(extent - 1)) if is_aligned else (-0.5, float(extent))
+    whole = np.float32(extent)
+    low, span = (np.float32(0), whole - 1) if is_aligned else (np.float32(-0.5), whole)
     if span <= 0:
         return np.zeros_like(at)
-    folded = np.abs(at - low) % (2 * span)
-    return np.clip(np.where(folded > span, 2 * span - folded, folded) + low, 0, extent - 1)
+    distance, period = np.abs(at - low), span * 2
+    rest = distance - period * np.floor(distance / period)
+    return _within(np.where(rest > span, period - rest, rest) + low, extent)
+
+
+def _within(at: Array, extent: int) -> Array:
+    """Hold a coordinate between the first element and the last; one that is a NaN is the last."""
+    return greater_of(lesser_of(at, np.float32(extent - 1)), np.float32(0))
 
 
 def _cubic(distance: Array) -> Array:
     d, alpha = np.abs(distance), _ALPHA
-    near = (alpha + 2) * d**3 - (alpha + 3) * d**2 + 1
-    return np.where(d <= 1, near, np.where(d < 2, alpha * (d**3 - 5 * d**2 + 8 * d - 4), 0))
+    square, cube = d * d, d * d * d
+    near = cube * (alpha + 2) - square * (alpha + 3) + 1
+    return np.where(d <= 1, near, np.where(d < 2, (cube - square * 5 + d * 8 - 4) * alpha, 0))
 
 
+@InSteps
 def _evaluate_grid_sample(args: tuple[Value, ...]) -> Value:
-    grid = np.asarray(args[1]).astype(np.float64)
+    grid = np.asarray(args[1]).astype(np.float32)
     method, padding, is_aligned = args[2], args[4], bool(args[5])
     letters = "DHW" if grid.ndim == 5 else "HW"
     layout = parse_layout(Call(Op("relax.image.grid_sample"), ()), args[3], f"NC{letters}")
     data = layout.unpacked(np.asarray(args[0]), f"NC{letters}")
-    result = np.zeros((*data.shape[:2], *grid.shape[2:]))
+    result = np.zeros((*data.shape[:2], *grid.shape[2:]), np.float32)
     sizes = data.shape[2:]
     for batch in range(data.shape[0]):
         axes: list[list[tuple[Array, Array]]] = []
         for k, extent in enumerate(sizes):
             # The grid holds x first, the axes of the data begin with the slowest.
-            raw = grid[batch, len(sizes) - 1 - k]
-            at = (raw + 1) / 2 * (extent - 1) if is_aligned else ((raw + 1) * extent - 1) / 2
+            raw = grid[batch, len(sizes) - 1 - k] + 1
+            at = raw * 0.5 * np.float32(extent - 1) if is_aligned else (raw * np.float32(extent) - 1) * 0.5
             if method != "bicubic" and padding == "border":
-                at = np.clip(at, 0, extent - 1)
+                at = _within(at, extent)
             elif method != "bicubic" and padding == "reflection":
                 at = _reflected(at, extent, is_aligned=is_aligned)
             axes.append(_taps(at, extent, method, padding, is_aligned=is_aligned))
-        _mix(result[batch], data[batch].astype(np.float64), axes)
-    return layout.packed(result, f"NC{letters}").astype(data.dtype)
+        _mix(result[batch], data[batch].astype(np.float32), axes)
+    return converted(layout.packed(result, f"NC{letters}"), data.dtype)
 
 
 def _taps(at: Array, extent: int, method: str, padding: str, *, is_aligned: bool) -> list[tuple[Array, Array]]:
@@ -168,19 +179,20 @@ def _taps(at: Array, extent: int, method: str, padding: str, *, is_aligned: bool
         weight = np.ones_like(at) if method == "nearest" else 1 - np.abs(distance)
         weight = _cubic(distance) if method == "bicubic" else weight
         if padding == "zeros":
-            weight = weight * ((where >= 0) & (where < extent))
+            weight = np.where((where >= 0) & (where < extent), weight, 0)
         elif padding == "reflection":
             where = _reflected(where, extent, is_aligned=is_aligned)
-        made.append((np.clip(where, 0, extent - 1).astype(int), weight))
+        made.append((converted(_within(where, extent), "int64"), weight.astype(np.float32)))
     return made
 
 
 def _mix(result: Array, data: Array, axes: list[list[tuple[Array, Array]]]) -> None:
-    combinations: list[tuple[tuple[Array, ...], Array | float]] = [((), 1.0)]
-    for taps in axes:
-        combinations = [((*places, index), weight * w) for places, weight in combinations for index, w in taps]
-    for places, weight in combinations:
-        result += data[(slice(None), *places)] * weight
+    """Add the products of the taps of all axes, in the order in which a prim func adds them."""
+    for chosen in itertools.product(*axes):
+        value = data[(slice(None), *(index for index, _ in chosen))]
+        for _, weight in chosen:
+            value = value * weight
+        result += value
 
 
 SPECS = (

@@ -12,10 +12,11 @@ from relax_core.ir.types import TensorType, Type
 from relax_core.ops.attributes import flag_at, float_at, out_dtype_at, require_rank, scalars_at, word_at
 from relax_core.ops.layout import Layout, parse_layout, require_layout
 from relax_core.ops.lowering import Lowering, lowered
-from relax_core.ops.operands import call_name, int_at, shape_at, tensor_at
+from relax_core.ops.operands import call_name, int_at, require_float, shape_at, tensor_at
 from relax_core.ops.scalar import add, both, call, cast, choose, div, greatest, inside, le, least, lt, mul, sub
 from relax_core.ops.schema import DATA
 from relax_core.ops.spec import Evaluate, OpSpec, OpTypeError, Param, Value
+from relax_core.ops.steps import InSteps, converted, is_float, wide
 from relax_core.ops.te import load
 
 Array: TypeAlias = "np.ndarray[Any, Any]"
@@ -207,16 +208,18 @@ def _resized(
 
 
 def _coordinates(mode: str, old: int, new: int) -> Array:
-    at = np.arange(new)
+    at, before, after = np.arange(new, dtype=np.float32), np.float32(old), np.float32(new)
+    scale = before / after if new else before
     match mode:
         case "align_corners":
-            return at * (old - 1) / max(new - 1, 1)
+            return (before - 1) / np.maximum(after - 1, np.float32(1)) * at
         case "asymmetric":
-            return at * old / new
+            return scale * at
         case "tf_half_pixel_for_nn":
-            return (at + 0.5) * old / new
+            return (at + np.float32(0.5)) * scale
         case _:
-            return np.zeros(1) if mode == "pytorch_half_pixel" and new == 1 else (at + 0.5) * old / new - 0.5
+            half = np.float32(0.5)
+            return np.zeros(1, np.float32) if mode == "pytorch_half_pixel" and new == 1 else (at + half) * scale - half
 
 
 def _rounded(way: str, at: Array) -> Array:
@@ -233,39 +236,49 @@ def _rounded(way: str, at: Array) -> Array:
             return np.floor(at + 1e-5)
 
 
-def _kernel(distance: Array, alpha: float) -> Array:
-    """Return the weight of an element at a distance, for cubic interpolation."""
-    d = np.abs(distance)
-    near = (alpha + 2) * d**3 - (alpha + 3) * d**2 + 1
-    far = alpha * (d**3 - 5 * d**2 + 8 * d - 4)
-    return np.where(d <= 1, near, np.where(d < 2, far, 0))
+def _tap_weights(resize: _Resize, offset: Array) -> list[Array]:
+    """Return the weights of the taps at distances from the index, with the operations of `_weights`."""
+    alpha = resize.alpha
+    if resize.method == "nearest_neighbor":
+        return [np.ones_like(offset)]
+    if resize.method == "linear":
+        return [1 - offset, offset]
+    square, cube = offset * offset, offset * offset * offset
+    return [
+        (cube - square * 2 + offset) * alpha,
+        cube * (alpha + 2) - square * (3 + alpha) + 1,
+        cube * -(alpha + 2) + square * (3 + 2 * alpha) - offset * alpha,
+        cube * -alpha + square * alpha,
+    ]
 
 
 def _cropped(start: float, end: float, old: int, new: int) -> Array:
     """Return the coordinates from `start` to `end`, which are fractions of the axis."""
+    first, last, whole = np.float32(start), np.float32(end), np.float32(old) - 1
     if new == 1:
-        return np.asarray([(start + end) * 0.5 * (old - 1)])
-    return start * (old - 1) + np.arange(new) * (end - start) * (old - 1) / (new - 1)
+        return np.asarray([(first + last) * np.float32(0.5) * whole])
+    at = np.arange(new, dtype=np.float32)
+    return first * whole + at * (last - first) * whole / np.maximum(np.float32(new) - 1, np.float32(1))
 
 
-def _matrix(resize: _Resize, source: Array, old: int) -> Array:
-    """Return how each element of the result is mixed of the data at the coordinates `source` of an axis."""
-    new = len(source)
-    result = np.zeros((new, old))
+def _mixed(resize: _Resize, data: Array, source: Array) -> Array:
+    """Return what is read of the last axis at coordinates: the element itself, or a sum in float32 of several."""
+    old = data.shape[-1]
     floor = _rounded(resize.way, source) if resize.method == "nearest_neighbor" else np.floor(source)
-    for tap in resize.taps:
-        where = floor.astype(int) + tap
-        distance = source - where
-        match resize.method:
-            case "nearest_neighbor":
-                weight = np.ones(new)
-            case "linear":
-                weight = 1 - np.abs(distance)
-            case _:
-                weight = _kernel(distance, resize.alpha)
-                weight = weight * ((where >= 0) & (where < old)) if resize.excludes else weight
-        np.add.at(result, (np.arange(new), np.clip(where, 0, old - 1)), weight)
-    return result / result.sum(axis=1, keepdims=True) if resize.excludes else result
+    index = converted(floor, "int64")
+    total = np.zeros((), np.float32)
+    norm = np.zeros((), np.float32)
+    for number, (tap, weight) in enumerate(zip(resize.taps, _tap_weights(resize, source - floor), strict=True)):
+        where = index + tap
+        if resize.excludes and resize.method == "cubic":
+            weight = np.where((where >= 0) & (where < old), weight, np.float32(0))
+            norm = norm + weight
+        value = data[..., np.clip(where, 0, old - 1)]
+        if resize.method == "nearest_neighbor":
+            return value
+        product = value.astype(np.float32) * weight
+        total = total + product if number else product
+    return total / norm if norm.ndim else total
 
 
 def _evaluate_resize(rank: int) -> Evaluate:
@@ -274,26 +287,28 @@ def _evaluate_resize(rank: int) -> Evaluate:
         layout = parse_layout(Call(Op(f"relax.image.resize{rank}d"), ()), args[3], order)
         resize = _Resize(args[4], args[5], args[6], float(args[7]), args[8] == 1)
         original = np.asarray(args[0])
-        data = layout.unpacked(original, order).astype(np.float64)
-        for k, new in enumerate(args[1]):
-            old = data.shape[k + 2]
-            source = _coordinates(resize.mode, old, int(new))
+        data, dtype = layout.unpacked(original, order), np.dtype(args[10] or original.dtype)
+        between = dtype if is_float(np.empty(0, dtype)) else np.dtype(np.float32)
+        for k in reversed(range(rank)):
+            old, new = data.shape[k + 2], int(args[1][k])
             is_crop = resize.mode == "tf_crop_and_resize"
+            source = _coordinates(resize.mode, old, new)
             if is_crop:
-                source = _cropped(float(args[2][k]), float(args[2][k + rank]), old, int(new))
-            mixed = np.tensordot(_matrix(resize, source, old), data, axes=(1, k + 2))
+                source = _cropped(float(args[2][k]), float(args[2][k + rank]), old, new)
+            mixed = converted(_mixed(resize, np.moveaxis(data, k + 2, -1), source), between if k else dtype)
             if is_crop:
-                mixed[(source < 0) | (source > old - 1)] = float(args[9])
-            data = np.moveaxis(mixed, 0, k + 2)
-        return layout.packed(data, order).astype(args[10] or original.dtype)
+                mixed[..., (source < 0) | (source > old - 1)] = np.asarray(float(args[9])).astype(mixed.dtype)
+            data = np.moveaxis(mixed, -1, k + 2)
+        return layout.packed(data, order)
 
-    return evaluate
+    return InSteps(evaluate)
 
 
 def _infer_affine_grid(call_: Call, arg_types: tuple[Type, ...]) -> Type:
     """Infer `(n, r, r + 1)` and `r` sizes as `(n, r, *sizes)`."""
     data, shape = tensor_at(call_, arg_types), shape_at(call_, arg_types, 1)
     require_rank(call_, data, 3, "matrices")
+    require_float(call_, data)
     flag_at(call_, arg_types, 2)
     if data.dims is None or shape.values is None:
         return TensorType(None, data.dtype, None if shape.ndim is None else shape.ndim + 2)
@@ -322,13 +337,18 @@ def _build_affine_grid(lowering: Lowering) -> Buffer:
     return lowering.compute(shape, element, "affine_grid")
 
 
+@InSteps
 def _evaluate_affine_grid(args: tuple[Value, ...]) -> Value:
     data = np.asarray(args[0])
-    sizes: tuple[int, ...] = tuple(args[1])
-    edges = [1.0 if args[2] else 1 - 1 / n for n in sizes]
-    axes = [np.linspace(-edge, edge, n) for edge, n in zip(edges, sizes, strict=True)]
-    grid = np.stack([*reversed(np.meshgrid(*axes, indexing="ij")), np.ones(sizes)])
-    return np.einsum("nrk,k...->nr...", data.astype(np.float64), grid).astype(data.dtype)
+    matrix, sizes = wide(data), tuple(int(size) for size in args[1])
+    rank, number = len(sizes), matrix.dtype.type
+    result = np.broadcast_to(matrix[:, :, rank].reshape(*matrix.shape[:2], *[1] * rank), (*matrix.shape[:2], *sizes))
+    for k, size_ in enumerate(sizes):
+        at, whole = np.arange(size_).astype(matrix.dtype), number(size_)
+        along = at * number(2) / (whole - number(1)) - 1 if args[2] else (at * number(2) + 1) / whole - 1
+        factor = matrix[:, :, rank - 1 - k].reshape(*matrix.shape[:2], *[1] * rank)
+        result = result + factor * along.reshape([-1 if j == k else 1 for j in range(rank)])
+    return np.asarray(result).astype(data.dtype)
 
 
 def _resize_spec(rank: int, rounding: str) -> OpSpec:

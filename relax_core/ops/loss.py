@@ -10,10 +10,11 @@ from relax_core.ir.tir import Buffer
 from relax_core.ir.types import Dims, TensorType, Type
 from relax_core.ops.attributes import integer_tensor_at, require_rank, same_sizes, word_at
 from relax_core.ops.lowering import Lowering, lowered
-from relax_core.ops.operands import common_dtype, int_at, is_absent, tensor_at
+from relax_core.ops.operands import common_dtype, int_at, is_absent, require_float, tensor_at
 from relax_core.ops.scalar import as_index, both, cast, choose, div, eq, lit, mul, negated
 from relax_core.ops.show import show_type
 from relax_core.ops.spec import OpSpec, OpTypeError, Param, Value
+from relax_core.ops.steps import InSteps, sum_along, wide
 from relax_core.ops.te import load
 
 Array: TypeAlias = "np.ndarray[Any, Any]"
@@ -32,6 +33,7 @@ _LOSS = (
 def _infer_cross_entropy(call: Call, arg_types: tuple[Type, ...]) -> Type:
     """Infer rank 0; predictions and labels have one shape and one dtype."""
     a, b = tensor_at(call, arg_types, 0), tensor_at(call, arg_types, 1)
+    require_float(call, a)
     if a.ndim is not None:
         require_rank(call, b, a.ndim, "labels")
     if a.dims is not None and b.dims is not None:
@@ -51,15 +53,17 @@ def _build_cross_entropy(lowering: Lowering) -> Buffer:
     return lowering.compute((), element, "T_divide")
 
 
+@InSteps
 def _evaluate_cross_entropy(args: tuple[Value, ...]) -> Value:
     a, b = np.asarray(args[0]), np.asarray(args[1])
-    total = -(a * b).sum()
-    return np.asarray(total / a.shape[0] if a.ndim > 1 else total).astype(a.dtype)
+    loss = -wide(sum_along(np.asarray(wide(a) * wide(b)), dtype=a.dtype))
+    return np.asarray(loss / a.shape[0] if a.ndim > 1 else loss).astype(a.dtype)
 
 
 def _check_loss(call: Call, arg_types: tuple[Type, ...], first: int) -> tuple[TensorType, TensorType]:
     """Check predictions `(n, c, *d)` or `(c,)`, targets `(n, *d)` or `()`, and weights `(c,)`."""
     data, targets = tensor_at(call, arg_types, first), integer_tensor_at(call, arg_types, first + 1)
+    require_float(call, data)
     word_at(call, arg_types, first + 3, _WORDS)
     int_at(call, arg_types, first + 4)
     if data.ndim is not None:
@@ -147,15 +151,18 @@ def _parts(data: Array, targets: Array, weights: Value, ignored: int) -> tuple[A
     grid = _places(targets.shape)
     where = (safe,) if data.ndim == 1 else (grid[0], safe, *grid[1:])
     weight = np.where(is_counted, 1 if weights is None else np.asarray(weights)[safe], 0).astype(data.dtype)
-    return weight, -data[where] * weight, where
+    one = 1 if weights is None else np.asarray(weights)[safe]
+    return weight, np.where(is_counted, -(wide(data)[where] * wide(np.asarray(one))), 0).astype(data.dtype), where
 
 
+@InSteps
 def _evaluate_nll_loss(args: tuple[Value, ...]) -> Value:
     data = np.asarray(args[0])
     weight, loss, _ = _parts(data, np.asarray(args[1]), args[2], int(args[4]))
     if args[3] == "none":
         return np.asarray(loss)
-    return np.asarray(loss.sum() if args[3] == "sum" else loss.sum() / weight.sum()).astype(data.dtype)
+    total = sum_along(loss)
+    return total if args[3] == "sum" else np.asarray(wide(total) / wide(sum_along(weight))).astype(data.dtype)
 
 
 def _infer_backward(call: Call, arg_types: tuple[Type, ...]) -> Type:
@@ -182,12 +189,14 @@ def _build_backward(lowering: Lowering) -> Buffer:
     return lowering.compute(loss.data.shape, element, "nll_loss_backward")
 
 
+@InSteps
 def _evaluate_backward(args: tuple[Value, ...]) -> Value:
     grad, data = np.asarray(args[0]), np.asarray(args[1])
     weight, _, where = _parts(data, np.asarray(args[2]), args[3], int(args[5]))
-    share = grad / weight.sum() if args[4] == "mean" else grad
+    share = wide(grad) / wide(sum_along(weight)) if args[4] == "mean" else wide(grad)
+    one = 1 if args[3] is None else wide(np.asarray(args[3]))[where[0 if data.ndim == 1 else 1]]
     result = np.zeros_like(data)
-    np.add.at(result, where, -share * weight)
+    result[where] = np.where(np.asarray(args[2]) != int(args[5]), -(share * one), 0).astype(data.dtype)
     return result
 
 

@@ -61,9 +61,15 @@ def _infer_reshape(call: Call, arg_types: tuple[Type, ...]) -> Type:
 
 
 def _fill_rest(old: Dims, new: Dims) -> Dims:
-    """Return the sizes `new` with 0 and -1 replaced by what they stand for."""
+    """Return the sizes `new` with 0 and -1 replaced by what they stand for.
+
+    A 0 copies a size, unless there are no elements and only sizes of 0 fit, as of `(n, 0)` to `(n * 0,)`.
+    """
     copied = tuple(old[k] if constant_value(dim) == 0 and k < len(old) else dim for k, dim in enumerate(new))
     places = [k for k, dim in enumerate(copied) if constant_value(dim) == -1]
+    is_empty = constant_value(product(old)) == 0 and constant_value(product(new)) == 0
+    if is_empty and not places and constant_value(product(copied)) != 0:
+        return new
     if not places:
         return copied
     if len(places) > 1:
@@ -82,7 +88,8 @@ def _fill_rest(old: Dims, new: Dims) -> Dims:
 def _evaluate_reshape(args: tuple[Value, ...]) -> Value:
     data = np.asarray(args[0])
     shape = tuple(data.shape[k] if dim == 0 and k < data.ndim else dim for k, dim in enumerate(args[1]))
-    return np.reshape(data, shape)
+    is_written = data.size == 0 and -1 not in shape and math.prod(shape) != 0
+    return np.reshape(data, tuple(args[1]) if is_written else shape)
 
 
 def _infer_flatten(call: Call, arg_types: tuple[Type, ...]) -> Type:

@@ -29,6 +29,7 @@ from relax_core.ops.scalar import add, call, cast, div, floordiv, mul, size, sub
 from relax_core.ops.schema import DATA
 from relax_core.ops.show import show_type
 from relax_core.ops.spec import OpSpec, OpTypeError, Param, Value
+from relax_core.ops.steps import InSteps, mean_along, wide
 from relax_core.ops.te import load
 
 Array: TypeAlias = "np.ndarray[Any, Any]"
@@ -294,9 +295,15 @@ def _build_batch_norm(lowering: Lowering) -> tuple[Buffer, ...]:
     return out, moved(mean, used[0]), moved(variance, used[1])
 
 
+def _raised(data: Array) -> Array:
+    """Return the elements in the dtype of sums."""
+    return data.astype(_wide(str(data.dtype)))
+
+
 def _standard(data: Array, axes: tuple[int, ...], epsilon: float) -> Array:
-    wide = data.astype(np.float64)
-    return (wide - wide.mean(axes, keepdims=True)) / np.sqrt(wide.var(axes, keepdims=True) + epsilon)
+    """Return data in the dtype of sums with a mean of 0 and a variance of 1 along axes."""
+    centred = data - mean_along(data, axes, keepdims=True)
+    return centred * (1 / np.sqrt(mean_along(centred * centred, axes, keepdims=True) + data.dtype.type(epsilon)))
 
 
 def _spread(weight: Array, rank: int, axes: tuple[int, ...]) -> Array:
@@ -308,51 +315,62 @@ def _spread(weight: Array, rank: int, axes: tuple[int, ...]) -> Array:
     return np.transpose(weight, order).reshape(shape)
 
 
+@InSteps
 def _evaluate_layer_norm(args: tuple[Value, ...]) -> Value:
-    data, gamma, beta = (np.asarray(item) for item in args[:3])
+    data, gamma, beta = (_raised(np.asarray(item)) for item in args[:3])
     axes = tuple(args[3])
     result = _standard(data, axes, args[4]) * _spread(gamma, data.ndim, axes) + _spread(beta, data.ndim, axes)
-    return result.astype(data.dtype)
+    return result.astype(np.asarray(args[0]).dtype)
 
 
+@InSteps
 def _evaluate_rms_norm(args: tuple[Value, ...]) -> Value:
-    data, weight, axes = np.asarray(args[0]), np.asarray(args[1]), tuple(args[2])
-    wide = data.astype(np.float64)
-    scale = 1 / np.sqrt((wide * wide).mean(axes, keepdims=True) + args[3])
-    return (wide * scale * _spread(weight, data.ndim, axes)).astype(data.dtype)
+    data, weight, axes = _raised(np.asarray(args[0])), _raised(np.asarray(args[1])), tuple(args[2])
+    scale = 1 / np.sqrt(mean_along(data * data, axes, keepdims=True) + data.dtype.type(args[3]))
+    return (data * scale * _spread(weight, data.ndim, axes)).astype(np.asarray(args[0]).dtype)
 
 
+@InSteps
 def _evaluate_instance_norm(args: tuple[Value, ...]) -> Value:
-    data, gamma, beta = (np.asarray(item) for item in args[:3])
+    data, gamma, beta = (_raised(np.asarray(item)) for item in args[:3])
     at = (int(args[3]),)
     result = _standard(data, tuple(args[4]), args[5]) * _spread(gamma, data.ndim, at) + _spread(beta, data.ndim, at)
-    return result.astype(data.dtype)
+    return result.astype(np.asarray(args[0]).dtype)
 
 
+@InSteps
 def _evaluate_group_norm(args: tuple[Value, ...]) -> Value:
-    data, gamma, beta = (np.asarray(item) for item in args[:3])
+    data, gamma, beta = (_raised(np.asarray(item)) for item in args[:3])
     count, channel = int(args[3]), int(args[4]) % data.ndim
-    split = data.reshape(*data.shape[:channel], count, -1, *data.shape[channel + 1 :])
+    split = data.reshape(*data.shape[:channel], count, data.shape[channel] // count, *data.shape[channel + 1 :])
     axes = tuple(axis % data.ndim + (axis % data.ndim > channel) for axis in args[5])
     normal = _standard(split, (*axes, channel + 1), args[6]).reshape(data.shape)
-    return (normal * _spread(gamma, data.ndim, (channel,)) + _spread(beta, data.ndim, (channel,))).astype(data.dtype)
+    result = normal * _spread(gamma, data.ndim, (channel,)) + _spread(beta, data.ndim, (channel,))
+    return result.astype(np.asarray(args[0]).dtype)
 
 
+@InSteps
 def _evaluate_batch_norm(args: tuple[Value, ...]) -> Value:
-    data, gamma, beta, mean, variance = (np.asarray(item) for item in args[:5])
-    axis, epsilon, momentum = (int(args[5]) % data.ndim,), args[6], args[9]
+    data, gamma, beta, mean, variance = (_raised(np.asarray(item)) for item in args[:5])
+    axis, momentum = (int(args[5]) % data.ndim,), float(args[9])
     used = mean, variance
     if args[10]:
         others = tuple(k for k in range(data.ndim) if k not in axis)
-        used = data.mean(others), data.var(others)
-    result = (data - _spread(used[0], data.ndim, axis)) / np.sqrt(_spread(used[1], data.ndim, axis) + epsilon)
+        distance = data - mean_along(data, others, keepdims=True)
+        used = mean_along(data, others), mean_along(distance * distance, others)
+    deviation = np.sqrt(_spread(used[1], data.ndim, axis) + data.dtype.type(args[6]))
+    result = (data - _spread(used[0], data.ndim, axis)) / deviation
     result = result * _spread(gamma, data.ndim, axis) if args[8] else result
     result = result + _spread(beta, data.ndim, axis) if args[7] else result
-    moved = [
-        (1 - momentum) * old + momentum * batch if args[10] else old.copy()
-        for old, batch in zip((mean, variance), used, strict=True)
-    ]
-    return result.astype(data.dtype), moved[0].astype(mean.dtype), moved[1].astype(variance.dtype)
+    old = tuple(np.asarray(item) for item in args[3:5])
+    moved = old if not args[10] else tuple(_moved(a, b, momentum) for a, b in zip(old, used, strict=True))
+    return result.astype(np.asarray(args[0]).dtype), moved[0].copy(), moved[1].copy()
+
+
+def _moved(old: Array, batch: Array, momentum: float) -> Array:
+    """Return a moving average, rounded where a prim func in the dtype of the average rounds."""
+    kept, new = wide(old) * (1.0 - momentum), wide(batch.astype(old.dtype)) * momentum
+    return np.asarray(kept + new).astype(old.dtype)
 
 
 SPECS = (

@@ -14,6 +14,7 @@ from relax_core.ir.tir import Buffer
 from relax_core.ir.types import TensorType, Type
 from relax_core.ops.attributes import flag_at, padding_at, spread_at, word_at
 from relax_core.ops.convolution import SPATIAL, pairs, spread, window_count
+from relax_core.ops.dtypes import limits
 from relax_core.ops.extremes import greatest_along
 from relax_core.ops.layout import Layout, parse_layout, require_layout
 from relax_core.ops.lowering import Lowering, lowered
@@ -35,6 +36,7 @@ from relax_core.ops.scalar import (
     sub,
 )
 from relax_core.ops.spec import Evaluate, OpSpec, Param, Value
+from relax_core.ops.steps import InSteps, mean_along, quotient, sum_along
 from relax_core.ops.te import load, lowest
 
 Array: TypeAlias = "np.ndarray[Any, Any]"
@@ -165,20 +167,19 @@ def _evaluate(kind: Kind, rank: int) -> Evaluate:
         window, strides, dilation = (spread(args[k], rank) for k in (1, 2, 4))
         padding, is_ceil, counts = pairs(args[3], rank), bool(args[5]), bool(args[6])
         slack = [s - 1 if is_ceil else 0 for s in strides]
-        lowest_value = data.dtype.type(-np.inf) if data.dtype.kind == "f" else np.iinfo(data.dtype).min
+        lowest_value = np.asarray(limits(str(data.dtype))[0]).astype(data.dtype)
         widths = [(0, 0), (0, 0), *((a, b + s) for (a, b), s in zip(padding, slack, strict=True))]
         padded = np.pad(data, widths, constant_values=lowest_value if kind == "max" else 0)
-        ones = np.pad(np.ones_like(data), [(0, 0), (0, 0), *padding], constant_values=1 if counts else 0)
+        ones = np.pad(np.ones(data.shape, np.int64), [(0, 0), (0, 0), *padding], constant_values=1 if counts else 0)
         ones = np.pad(ones, [(0, 0), (0, 0), *((0, s) for s in slack)])
         parts = list(_windows(padded, window, strides, dilation))
         if kind == "max":
             return out.packed(greatest_along(np.asarray(parts), 0), letters)
         counted = np.maximum(np.sum(list(_windows(ones, window, strides, dilation)), axis=0), 1)
-        total = np.sum(parts, axis=0)
-        result = total / counted if data.dtype.kind == "f" else np.trunc(total / counted)
-        return out.packed(result.astype(data.dtype), letters)
+        total = sum_along(np.asarray(parts), 0)
+        return out.packed(quotient(total, counted.astype(data.dtype)), letters)
 
-    return evaluate
+    return InSteps(evaluate)
 
 
 def _windows(data: Array, window: tuple[int, ...], strides: tuple[int, ...], dilation: tuple[int, ...]):
@@ -244,7 +245,7 @@ def _build_adaptive(lowering: Lowering) -> Buffer:
             start, end = bounds(at, letter)
             places[letter] = add(start, offset)
             conditions.append(lt(places[letter], end))
-        return choose(both(*conditions), load(data, layout.indices(places)), const(0.0, data.dtype))
+        return choose(both(*conditions), load(data, layout.indices(places)), lit(0, data.dtype))
 
     over = [(f"rv{k}", _reach(whole[letter], made[letter])) for k, letter in enumerate(letters)]
     total = lowering.builder.reduce(shape, over, element, "sum", "adaptive_pool_sum")
@@ -279,10 +280,10 @@ def _evaluate_adaptive(rank: int) -> Evaluate:
             window = tuple(
                 slice(i * n // m, -(-(i + 1) * n // m)) for i, n, m in zip(place, data.shape[2:], sizes, strict=True)
             )
-            result[(..., *place)] = data[(..., *window)].mean(axis=tuple(range(2, 2 + rank)))
+            result[(..., *place)] = mean_along(data[(..., *window)], tuple(range(2, 2 + rank)))
         return out.packed(result, letters)
 
-    return evaluate
+    return InSteps(evaluate)
 
 
 def pool_attributes(rank: int, *, counts_padding: bool) -> tuple[Param, ...]:

@@ -10,13 +10,15 @@ from relax_core.ir.prim import PrimExpr, const
 from relax_core.ir.tir import Buffer
 from relax_core.ir.types import TensorType, Type
 from relax_core.ops.attributes import out_dtype_at, same_sizes
-from relax_core.ops.dtypes import float_limits
+from relax_core.ops.dtypes import limits
+from relax_core.ops.extremes import greater_of, lesser_of
 from relax_core.ops.lowering import Lowering, lowered
-from relax_core.ops.operands import call_name, int_at, normal_axis, tensor_at
+from relax_core.ops.operands import call_name, int_at, normal_axis, require_float, tensor_at
 from relax_core.ops.scalar import add, call, cast, div, greatest, least, mul, sub
 from relax_core.ops.schema import DATA, LAST_AXIS
 from relax_core.ops.show import show_type
 from relax_core.ops.spec import OpSpec, OpTypeError, Param, Value
+from relax_core.ops.steps import converted, is_float
 from relax_core.ops.te import highest, load, lowest
 
 Array: TypeAlias = "np.ndarray[Any, Any]"
@@ -28,6 +30,8 @@ def _infer(default: str):
     def infer(call_: Call, arg_types: tuple[Type, ...]) -> Type:
         """Infer the shape of the data; scale and zero point are single or have the size of the axis."""
         data = tensor_at(call_, arg_types, 0)
+        if default == "int8":
+            require_float(call_, data)
         for k in (1, 2):
             item = tensor_at(call_, arg_types, k)
             if item.ndim not in (None, 0, 1):
@@ -99,26 +103,27 @@ def _along(value: Value, axis: int, rank: int) -> Array:
     return array.reshape(shape)
 
 
-def _bounds(dtype: str) -> tuple[float, float]:
-    if "float" in dtype:
-        return float_limits(dtype)
-    limits = np.iinfo(dtype)
-    return float(limits.min), float(limits.max)
+def _held_values(values: Array, dtype: str) -> Array:
+    """Hold values in the range of `dtype`, whose ends are rounded to that of the values, and convert them."""
+    low, high = (np.asarray(limit).astype(values.dtype) for limit in limits(dtype))
+    return converted(greater_of(lesser_of(values, high), low), dtype)
 
 
 def _evaluate_quantize(args: tuple[Value, ...]) -> Value:
     data, axis, dtype = np.asarray(args[0]), int(args[3]), args[4]
-    scaled = data / _along(args[1], axis, data.ndim)
-    rounded = np.rint(scaled) if "int" in dtype else scaled
-    return np.clip(rounded + _along(args[2], axis, data.ndim), *_bounds(dtype)).astype(dtype)
+    with np.errstate(all="ignore"):
+        scaled = data / _along(args[1], axis, data.ndim).astype(data.dtype)
+        rounded = np.rint(scaled) if "int" in dtype else scaled
+        return _held_values(rounded + _along(args[2], axis, data.ndim).astype(data.dtype), dtype)
 
 
 def _evaluate_dequantize(args: tuple[Value, ...]) -> Value:
     data, axis, dtype = np.asarray(args[0]), int(args[3]), args[4]
-    wide = np.float32 if data.dtype.kind == "f" else np.int32
-    offset = data.astype(wide) - _along(args[2], axis, data.ndim).astype(wide)
-    value = offset.astype(np.float32) * _along(args[1], axis, data.ndim).astype(np.float32)
-    return np.clip(value, *_bounds(dtype)).astype(dtype)
+    wide = np.dtype(np.float32 if is_float(data) else np.int32)
+    with np.errstate(all="ignore"):
+        offset = converted(data, wide) - converted(_along(args[2], axis, data.ndim), wide)
+        value = offset.astype(np.float32) * _along(args[1], axis, data.ndim).astype(np.float32)
+        return value if dtype == "float32" else _held_values(value, dtype)
 
 
 def _params(dtype: str) -> tuple[Param, ...]:

@@ -11,6 +11,7 @@ from relax_core.ops.lowering import Lowering, lowered
 from relax_core.ops.operands import require_float, tensor_at
 from relax_core.ops.scalar import add, as_index, cast, choose, eq, le, least, lit, sub
 from relax_core.ops.spec import OpSpec, Param, Value
+from relax_core.ops.steps import InSteps
 from relax_core.ops.te import load
 
 _SEE = "tvm/src/relax/op/tensor/sampling.cc"
@@ -52,10 +53,11 @@ def _build_multinomial(lowering: Lowering) -> Buffer:
     return lowering.compute(count.shape, lambda *i: least(load(count, i), last), "T_multinomial")
 
 
+@InSteps
 def _evaluate_multinomial(args: tuple[Value, ...]) -> Value:
     prob, uniform, rows = (np.asarray(item) for item in args[:3])
-    sums = np.cumsum(prob, axis=1)[rows[:, 0]]
-    found = np.minimum((sums <= uniform[:, :1]).sum(axis=1), prob.shape[1] - 1)
+    sums = np.add.accumulate(prob, axis=1, dtype=prob.dtype)[rows[:, 0]]
+    found = np.minimum((sums <= uniform[:, :1].astype(prob.dtype)).sum(axis=1), prob.shape[1] - 1)
     return found.reshape(-1, 1).astype(args[3] or "int64")
 
 
