@@ -1,6 +1,7 @@
 """The only operator table: what each operator takes, gives, computes and becomes."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from types import MappingProxyType
 
 from relax_core.ops import (
@@ -42,6 +43,7 @@ from relax_core.ops import (
 )
 from relax_core.ops.dtypes import with_all_dtypes
 from relax_core.ops.spec import OpSpec
+from relax_core.ops.special_values import SPECIAL_VALUES
 
 _FAMILIES = (
     elementwise,
@@ -82,7 +84,11 @@ _FAMILIES = (
 )
 
 OPS: Mapping[str, OpSpec] = MappingProxyType(
-    {spec.name: with_all_dtypes(spec) for family in _FAMILIES for spec in family.SPECS}
+    {
+        spec.name: replace(with_all_dtypes(spec), special_values=SPECIAL_VALUES.get(spec.short_name, ()))
+        for family in _FAMILIES
+        for spec in family.SPECS
+    }
 )
 
 FAMILIES: Mapping[str, tuple[OpSpec, ...]] = MappingProxyType(

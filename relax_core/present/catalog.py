@@ -92,6 +92,7 @@ def _operator_facts(item: Operator, meaning: str) -> tuple[FactRow, ...]:
         ("Type rule", rule),
         ("Refuses", refusals),
         ("Runs by", f"{item.realized_by}. {item.reason or meaning}"),
+        ("At special values", item.special_values),
         ("Effects", "none" if item.is_pure else "yes: its calls are neither merged nor removed"),
         ("Pattern kind", f"{item.pattern_kind.replace('_', ' ')}, for the fusion of operators"),
         ("Relay name", f"`{item.relay_name}`" if item.relay_name else "none"),

@@ -29,6 +29,14 @@ The wheel registers 230 operators, and each has an entry here. `nn.relu6`, `line
 operators here, are functions of Python there that make calls of others.
 What an entry does not do, and why:
 """
+_AT_SPECIAL_VALUES = """
+## At special values
+
+An operator means one thing for NaN, infinities, zeros with a sign, subnormal numbers, the ends of integers, ties and no
+elements, whether it is evaluated, folded or run: what apache-tvm gives where both run it, for a program is to show here
+what it does there. Arithmetic and choice are the same bits; of functions and products the two are as near as
+`tests/ops/bounds.py` says and derives. This is what to know besides:
+"""
 
 
 def markdown() -> str:
@@ -55,6 +63,12 @@ def _lines() -> Iterator[str]:
     yield from _table(
         ("operators", "why"),
         ((", ".join(f"`{spec.short_name}`" for spec in evaluated if spec.reason == why), why) for why in reasons),
+    )
+    yield _AT_SPECIAL_VALUES
+    texts = dict.fromkeys(text for spec in OPS.values() for text in spec.special_values)
+    yield from _table(
+        ("operators", "what they give"),
+        ((", ".join(f"`{s.short_name}`" for s in OPS.values() if text in s.special_values), text) for text in texts),
     )
     for title, specs in FAMILIES.items():
         yield f"\n## {title}\n"

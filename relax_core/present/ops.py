@@ -31,6 +31,7 @@ class Operator(msgspec.Struct, frozen=True):
     has_legalize: bool
     realized_by: str
     reason: str
+    special_values: str
     is_complete: bool
     is_pure: bool
     pattern_kind: str
@@ -63,6 +64,7 @@ def describe(spec: OpSpec) -> Operator:
         spec.legalize is not None,
         spec.realized_by,
         spec.reason,
+        " ".join(spec.special_values),
         spec.is_complete,
         spec.is_pure,
         spec.pattern_kind,
@@ -116,6 +118,7 @@ def page(item: Operator) -> str:
     facts = {
         "type rule": item.rule,
         "runs by": f"{item.realized_by}. {item.reason}".rstrip(),
+        "at special values": item.special_values,
         "evaluate": _mark(is_there=item.has_evaluate),
         "legalize": _mark(is_there=item.has_legalize),
         "pattern kind": item.pattern_kind,
