@@ -24,8 +24,8 @@ FUNCTION = 5.0
 class Bound:
     """`|kernel - evaluated| <= ulps of the result + steps * eps * scale(case, result)`, in float64.
 
-    `scale` is the magnitude of what is rounded on the way. Where `partial` says that a sum of other order may overflow,
-    nothing is claimed.
+    `scale` is the magnitude of what is rounded on the way. With `is_ordered` off the two add in different orders:
+    nothing is claimed where the magnitude is beyond half of the greatest number, as a partial sum may overflow in one.
     """
 
     why: str
@@ -161,15 +161,11 @@ BITWISE: Mapping[str, Bound] = MappingProxyType(
         "nn.gelu_tanh": Bound("the tanh to 4 * eps, times x", ulps=2 * FUNCTION, steps=_constant(8), scale=_of_data),
     }
 )
-# The mode "fast" may add in another order and round a product and a sum once: the error of a sum of the same terms.
-_REASSOCIATED = Bound("the terms in another order: 2 * terms * eps * sum(|terms|)", steps=_terms, scale=_of_terms,
-                      is_ordered=False)  # fmt: skip
-FAST: Mapping[str, Bound] = MappingProxyType({})
 
 
 def bound_of(case: Case, mode: str) -> Bound:
-    """Return the bound of an operator in a mode of the compiler."""
-    other = BITWISE if mode == "bitwise" else FAST if mode == "fast" else BOUNDS
+    """Return the bound of an operator in the mode "exact" or "bitwise"."""
+    other = BITWISE if mode == "bitwise" else BOUNDS
     return other.get(case.op, BOUNDS.get(case.op, EXACT))
 
 
