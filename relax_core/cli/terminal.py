@@ -64,8 +64,7 @@ def read_program(file: str, *, pipeline: str | None = None, entry: str = "", tab
     Raises:
         UsageError: a file cannot be read.
     """
-    # A file's name may be bytes that are no text.
-    name = "<stdin>" if file == _STANDARD_INPUT else file.encode("utf-8", "backslashreplace").decode("utf-8")
+    name = "<stdin>" if file == _STANDARD_INPUT else printable(file)
     return Program(read_text(file), name, pipeline=pipeline, entry=entry, tables=read_text(table) if table else "")
 
 

@@ -37,7 +37,7 @@ from relax_core.ir.types import TensorType, Type
 from relax_core.ops import find
 from relax_core.printer.ink import Ink, MarkingInk
 from relax_core.printer.literals import attribute, attributes, constant, quoted
-from relax_core.printer.naming import FunctionNames, taken_names
+from relax_core.printer.naming import FunctionNames, legal, taken_names
 from relax_core.printer.printed import Layout, Part, Piece, Printed, Ready, joined, write
 from relax_core.printer.scalars import ScalarPrinter
 from relax_core.printer.spelling import SPELLINGS
@@ -65,7 +65,7 @@ def _module(module: IRModule) -> Piece:
         items.append(f"attrs={attributes(module.attrs)}")
     if module.global_infos:
         items.append(f"global_infos={attributes(module.global_infos)}")
-    return Piece(module, _listed(f"IRModule {module.name}(", items, ")"))
+    return Piece(module, _listed(f"IRModule {legal(module.name)}(", items, ")"))
 
 
 def _listed(opening: str, items: list[Part], closing: str) -> Iterator[Part]:

@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 from functools import lru_cache
 from typing import Any, cast
 
@@ -11,12 +12,14 @@ import numpy.typing as npt
 from relax_core.frontend.tvmscript.literals import MADE
 from relax_core.ir.attrs import Attrs, AttrValue
 
+_SURROGATE = re.compile("[\ud800-\udfff]")
 _encoded = json.JSONEncoder(ensure_ascii=False).encode
 
 
 def quoted(text: str) -> str:
-    """Return a string literal in double quotes."""
-    return _encoded(text)
+    """Return a string literal in double quotes; a lone surrogate, which is no text, is an escape."""
+    shown = _encoded(text)
+    return shown if shown.isascii() else _SURROGATE.sub(lambda found: f"\\u{ord(found[0]):04x}", shown)
 
 
 def number(value: bool | int | float) -> str:

@@ -19,6 +19,7 @@ from relax_core.frontend.relay.attributes import (
 )
 from relax_core.frontend.tensors import base64_of_tensor
 from relax_core.ir.attrs import Attrs, AttrValue, attr
+from relax_core.printer.literals import quoted
 
 _SUFFIX = MappingProxyType(
     {
@@ -32,11 +33,6 @@ _SUFFIX = MappingProxyType(
     }
 )
 _NAME = re.compile(r"[^\W\d][\w?]*(?:\.[^\W\d][\w?]*)*")
-
-
-def quoted(text: str) -> str:
-    """Return a string literal."""
-    return json.dumps(text, ensure_ascii=False)
 
 
 def scalar(data: npt.NDArray[Any]) -> str | None:
