@@ -32,6 +32,7 @@ from relax_core.frontend.tvmscript.scope import ModuleScope, Scope
 from relax_core.frontend.tvmscript.surroundings import Surrounding, surroundings_of, symbols_of
 from relax_core.frontend.tvmscript.tir_function import read_prim_func
 from relax_core.frontend.tvmscript.tir_macro import is_macro
+from relax_core.frontend.tvmscript.unread import tell_arguments, tell_bases, tell_import
 from relax_core.ir.attrs import NO_ATTRS, Attrs, AttrValue
 from relax_core.ir.expr import GlobalVar
 from relax_core.ir.module import Definition, IRModule
@@ -186,6 +187,7 @@ def _note_skipped(context: Context, statements: list[ast.stmt]) -> None:
 
 
 def _class_module(context: Context, node: ast.ClassDef) -> list[IRModule]:
+    tell_bases(context, node)
     if not node.decorator_list:
         context.report("PA015", node, f"the class `{node.name}` is no module", "write @I.ir_module above it")
     is_checked = True
@@ -248,10 +250,14 @@ def _read_part(context: Context, parts: _Parts, statement: ast.stmt) -> None:
         case ast.Expr(value=ast.Call(func=func, args=[inner])) if qualified(func, context.aliases) == "ir.module_attrs":
             if parts.attrs:
                 raise context.fail("PA022", statement, "I.module_attrs is there twice")
+            tell_arguments(context, statement.value, 1)
             parts.attrs = read_attributes(context, inner)
         case ast.Expr(value=ast.Call(func=func, args=[inner])) if (
             qualified(func, context.aliases) == "ir.module_global_infos"
         ):
+            if parts.infos:
+                raise context.fail("PA022", statement, "I.module_global_infos is there twice")
+            tell_arguments(context, statement.value, 1)
             parts.infos = _global_infos(context, inner)
         case ast.Assign(
             targets=[ast.Name(id=name)], value=ast.Call(func=func, args=[ast.Constant(value=str(symbol))])
@@ -261,6 +267,8 @@ def _read_part(context: Context, parts: _Parts, statement: ast.stmt) -> None:
             parts.broken.update(names)
         case ast.Pass() | ast.Expr(value=ast.Constant()):
             pass
+        case ast.Import() | ast.ImportFrom():
+            tell_import(context, statement)
         case _:
             hint = "a module holds functions and attributes; other statements stand above it"
             context.report("PA005", statement, f"`{source_of(statement)}` does not stand in a module", hint)

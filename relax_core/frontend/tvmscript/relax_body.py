@@ -21,6 +21,7 @@ from relax_core.frontend.tvmscript.plain_calls import plain_call
 from relax_core.frontend.tvmscript.plain_types import written_out
 from relax_core.frontend.tvmscript.relax_expr import OPERATORS, RelaxReader
 from relax_core.frontend.tvmscript.scope import MODULE_NAME, POISONED, REGIONAL, Forward, ModuleName, Poisoned
+from relax_core.frontend.tvmscript.unread import tell_arguments, tell_import
 from relax_core.ir.absent import no_value
 from relax_core.ir.attrs import NO_ATTRS, Attrs
 from relax_core.ir.expr import (
@@ -155,7 +156,9 @@ def _statement(body: Body, statement: ast.stmt, *, is_last: bool) -> None:
         case ast.Pass() if (names := context.cut_at(statement)) is not None:
             body.failed = True
             relax_function.poison(reader, names)
-        case ast.Pass() | ast.Import() | ast.ImportFrom():
+        case ast.Import() | ast.ImportFrom():
+            tell_import(context, statement)
+        case ast.Pass():
             pass
         case _:
             raise context.unsupported(statement, f"`{source_of(statement)}` in a Relax function")
@@ -325,6 +328,7 @@ def _expression(body: Body, statement: ast.stmt, value: ast.expr) -> None:
     if is_form(body, value, "func_attr") and isinstance(value, ast.Call):
         if len(value.args) != 1 or body.outputs is not None:
             raise context.fail("PA016", value, "`func_attr` takes one dictionary, at the head of a function")
+        tell_arguments(context, value, 1)
         body.attrs = with_attributes(context, body.attrs, value.args[0])
         return
     if is_form(body, value, "output", "outputs"):
@@ -353,6 +357,9 @@ def _dataflow(body: Body, statement: ast.With) -> None:
     reader, context = body.reader, body.reader.context
     if body.outputs is not None:
         raise context.fail("PA012", statement, "a dataflow block inside a dataflow block")
+    form = statement.items[0].context_expr
+    if isinstance(form, ast.Call):
+        tell_arguments(context, form, 0)
     body.flush()
     inner = Body(reader.inner(), outputs={}, ret=body.ret)
     inner.reader.prims.is_dataflow = True

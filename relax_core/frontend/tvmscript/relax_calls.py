@@ -17,6 +17,7 @@ from relax_core.frontend.tvmscript.packed_calls import dps_packed_call, packed_c
 from relax_core.frontend.tvmscript.scope import OperatorName
 from relax_core.frontend.tvmscript.special_calls import assertion, read_device, take
 from relax_core.frontend.tvmscript.types import TYPE_NAMES
+from relax_core.frontend.tvmscript.unread import tell_arguments
 from relax_core.frontend.tvmscript.values import Literal, TypeValue, Value
 from relax_core.ir.absent import no_data
 from relax_core.ir.attrs import attrs_of
@@ -303,11 +304,13 @@ def _constant(reader: "RelaxReader", node: ast.Call) -> Value:
 
 
 def _tuple(reader: "RelaxReader", node: ast.Call) -> Value:
+    tell_arguments(reader.context, node, None)
     fields = tuple(reader.expr(item) for item in _positional(reader, node))
     return Tuple(fields, span=reader.context.span(node))
 
 
 def _null(reader: "RelaxReader", node: ast.Call) -> Value:
+    tell_arguments(reader.context, node, 0)
     return Null(span=reader.context.span(node))
 
 

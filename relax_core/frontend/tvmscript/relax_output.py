@@ -4,6 +4,7 @@ import ast
 
 from relax_core.frontend.tvmscript import relax_body
 from relax_core.frontend.tvmscript.context import source_of
+from relax_core.frontend.tvmscript.unread import tell_arguments
 
 
 def split_output(body: "relax_body.Body", statement: ast.With) -> tuple[list[ast.stmt], list[ast.Name]]:
@@ -11,7 +12,7 @@ def split_output(body: "relax_body.Body", statement: ast.With) -> tuple[list[ast
     context = body.reader.context
     match statement.body[-1]:
         case ast.Expr(value=ast.Call(args=args) as call) if relax_body.is_form(body, call, "output", "outputs"):
-            pass
+            tell_arguments(context, call, None)
         case _ if (early := _early_end(body, statement)) is not None:
             message = "R.output(...) is the last statement of a dataflow block"
             words = "a dataflow block does not return" if isinstance(early, ast.Return) else message

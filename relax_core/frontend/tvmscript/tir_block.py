@@ -10,6 +10,7 @@ from relax_core.frontend.tvmscript.scope import Several
 from relax_core.frontend.tvmscript.tir_arguments import given
 from relax_core.frontend.tvmscript.tir_body import BlockParts, TirBody
 from relax_core.frontend.tvmscript.tir_buffer import read_buffer
+from relax_core.frontend.tvmscript.unread import tell_arguments
 from relax_core.ir.attrs import attr, attrs_of
 from relax_core.ir.prim import IntImm, PrimExpr, PrimVar, dtype_of
 from relax_core.ir.tir import BufferParam, IterKind, IterVar, MatchRegion
@@ -103,6 +104,7 @@ def read_part(body: TirBody, name: str, node: ast.expr) -> None:
     assert isinstance(node, ast.Call)
     if block is None:
         raise reader.context.fail("PA005", node, f"T.{name} stands in a block")
+    tell_arguments(reader.context, node, None)
     if name in ("reads", "writes", "where") and _said(block, name):
         raise reader.context.fail("PA022", node, f"T.{name} is there twice in this block")
     if name in ("reads", "writes"):

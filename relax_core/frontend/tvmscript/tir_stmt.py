@@ -18,6 +18,7 @@ from relax_core.frontend.tvmscript.tir_buffer import read_buffer
 from relax_core.frontend.tvmscript.tir_expr import read_other
 from relax_core.frontend.tvmscript.tir_loop import LOOPS, read_head, without_else
 from relax_core.frontend.tvmscript.tir_reader import TirReader
+from relax_core.frontend.tvmscript.unread import tell_arguments
 from relax_core.ir.prim import Intrinsic, PrimVar, const, dtype_of, is_dtype, lanes_of, vector_of
 from relax_core.ir.tir import (
     Block,
@@ -310,6 +311,7 @@ def _with(body: TirBody, statement: ast.stmt, item: ast.withitem, statements: Se
     name = reader.name_of(expr) if isinstance(expr, ast.Call) else ""
     match name:
         case "block" | "sblock" if isinstance(expr, ast.Call):
+            tell_arguments(reader.context, expr, 1, ("name", "no_realize", "name_hint"))
             return _block(body, statement, (expr, target), statements)
         case "init":
             if body.block is None:
@@ -363,6 +365,7 @@ def _expression(body: TirBody, statement: ast.stmt, value: ast.expr) -> _Made:
         ):
             return Evaluate(Intrinsic(_JUMPS[name], tuple(map(reader.argument, args)), "void", span=span), span=span)
         case "func_attr", ast.Call(args=[inner]) if body.is_function:
+            tell_arguments(context, value, 1)
             body.attrs = with_attributes(context, body.attrs, inner)
             return None
         case "bind", ast.Call(args=args) if tir_old_block.read_binding(body, args):
