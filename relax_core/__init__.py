@@ -17,6 +17,8 @@ The functions `check` and `pattern` stand before the subpackages of those names:
 infer` reaches into the subpackage, `rc.check` is the function.
 """
 
+# The first import: it says how the command line answers Ctrl-C while the others are loaded.
+from relax_core.engine import starting as starting
 from relax_core.engine.api import (
     CompileError,
     DeviceReport,

@@ -1,8 +1,15 @@
 """`python -m relax_core COMMAND`."""
 
+import os
 import sys
 
-from relax_core.cli import main
+from relax_core.cli import INTERRUPTED, main
+from relax_core.engine import starting
 
 if __name__ == "__main__":
-    sys.exit(main())
+    starting.end()
+    status = main()
+    if status == INTERRUPTED:
+        # All is written. A thread may still be at work, and to take apart what it holds can take seconds.
+        os._exit(status)
+    sys.exit(status)

@@ -62,6 +62,12 @@ def test_what_is_missing_for_a_worker_is_said(before: str, said: str, small: str
     assert re.match(said, ran.stderr), ran.stderr
 
 
+def test_a_package_that_cannot_be_loaded_says_so(small: str) -> None:
+    ran = carried_out(["run", small], "ulimit -v 250000")
+    assert ran.returncode == 3
+    assert re.fullmatch(r"error: RelaxScope cannot be loaded: .*\nhint: .*`ulimit -a`\n", ran.stderr), ran.stderr
+
+
 def test_processor_time_that_is_inherited_is_named(tmp_path: Path) -> None:
     path = tmp_path / "endless.py"
     path.write_text(ENDLESS, encoding="utf-8")

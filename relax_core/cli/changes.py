@@ -12,7 +12,8 @@ from relax_core.engine.protocol import Failure, HitsOf, Program, StopOf
 from relax_core.present.run_models import Breakpoint
 
 _SET: Final = re.compile(
-    r"\s*(?:(?P<at>@?)(?P<number>\d+)(?:#(?P<hit>\d+))?|time\s+(?P<time>\d+)|(?P<end>end))\s*:(?P<text>.*)", re.DOTALL
+    r"\s*(?:(?P<at>@?)(?P<number>\d{1,18})(?:#(?P<hit>\d{1,18}))?|time\s+(?P<time>\d{1,18})|(?P<end>end))\s*:(?P<text>.*)",
+    re.DOTALL,
 )
 _FILE: Final = re.compile(r"(?P<place>[^=]*=)\s*(?P<path>\S.*\.npy)\s*")
 _PLACES: Final = "16 (a line), 16#3 (the third time), @12 (an instruction), time 40, end (where the run stopped)"

@@ -39,6 +39,7 @@ from relax_core.jit.options import Mode
 from relax_core.present.run_models import Breakpoint
 
 _FIRST_VALUES = 10
+_DIGIT_LIMIT = 18
 _AT_NAN = "isnan(written) or isinf(written)"
 
 
@@ -120,7 +121,7 @@ def _read_inputs(path: str) -> bytes:
 
 def _sizes(text: str) -> tuple[tuple[str, int], ...]:
     parts = tuple(part.strip() for part in text.split(",") if part.strip())
-    found = tuple(re.fullmatch(r"(\w+)\s*=\s*(\d+)", part) for part in parts)
+    found = tuple(re.fullmatch(r"(\w+)\s*=\s*(\d{1,18})", part) for part in parts)
     if None in found:
         raise UsageError(f"--sizes takes names with numbers, such as n=64,m=8, got {text}")
     return tuple((item[1], int(item[2])) for item in found if item is not None)
@@ -210,7 +211,7 @@ def _stop(engine: Engine, program: Program, options: argparse.Namespace) -> int:
 
 def _breakpoint(text: str, condition: str) -> Breakpoint:
     number = text.removeprefix("@")
-    if not number.isdecimal():
+    if not number.isdecimal() or len(number) > _DIGIT_LIMIT:
         raise UsageError(f"--break takes a line, such as 16, or an instruction, such as @12, got {text}")
     line, pc = (0, int(number)) if text.startswith("@") else (int(number), -1)
     return Breakpoint(line, pc, condition=condition)

@@ -10,8 +10,6 @@ from relax_core.engine.session import Session
 R = TypeVar("R")
 
 _STACK_BYTES: Final = 64 << 20
-_CANCEL_SECONDS: Final = 0.6
-"""So long a request that was interrupted may go on; then the process ends all the same."""
 
 
 class InProcess:
@@ -39,8 +37,8 @@ class InProcess:
         try:
             found = answers.get()
         except KeyboardInterrupt:
+            # Nobody waits for it to stop: the process ends next.
             self._session.cancel()
-            thread.join(_CANCEL_SECONDS)
             raise
         if isinstance(found, BaseException):
             raise found

@@ -57,7 +57,8 @@ class Worker:
         threading.stack_size(_STACK_BYTES)
         threading.Thread(target=self._answer_all, daemon=True).start()
         threading.stack_size(0)
-        self._send(0, "hello", hello)
+        # The stack of that thread is a part of what a fresh worker takes.
+        self._send(0, "hello", msgspec.structs.replace(hello, share=used_share(self._limits)))
         while (frame := read_frame(self._channel, REQUEST_BYTES)) is not None:
             try:
                 envelope = msgspec.msgpack.decode(frame, type=Envelope)
@@ -199,7 +200,7 @@ def main(arguments: list[str]) -> None:
         parts.append("seccomp")
     parts.append("no network" if has_own_network else "network not cut off")
     try:
-        worker.serve(Hello(tuple(parts), versions(), share=used_share(limits)))
+        worker.serve(Hello(tuple(parts), versions()))
     except MemoryError:
         os._exit(EXIT_MEMORY)
     os._exit(0)

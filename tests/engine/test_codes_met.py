@@ -25,6 +25,7 @@ REFUSED = {
         "EN003",
         RunOf(Program(HEADER + ONE_PARAM.format(type='R.Tensor((100000, 100000), "float32")'))),
     ),
+    "a seed below 0": ("EN005", RunOf(Program(SMALL, seed=-1))),
     "Relay as TVMScript": ("EN006", Script(Program(RELAY, name="m.relay"), dialect="tvmscript")),
     "partitioning what is not Relay": ("EN006", PartitionOf(Program(SMALL))),
     "a module that has nothing to run": ("EN009", RunOf(Program(HEADER + NO_FUNCTION))),

@@ -28,6 +28,7 @@ from relax_core.engine.protocol import (
     Open,
     Program,
     Progress,
+    Request,
     RunOf,
     SampleList,
     Samples,
@@ -213,6 +214,16 @@ def test_a_reply_that_cannot_be_sent_is_a_failure_and_the_worker_stays(client: C
     for message in (Check(Program(text, "m.relay")), Execute(Program(f'# {"a" * 9}\nx = "\\ud800"\n{SMALL}'))):
         ended(lambda message=message: client.request(message))
     assert client.status().pid == process
+
+
+class Unknown(Request[SampleList], frozen=True):
+    """A request that no worker knows."""
+
+
+def test_a_request_that_the_worker_does_not_know_is_answered(client: Client) -> None:
+    failure = ended(lambda: client.request(Unknown()))
+    assert isinstance(failure, Failure)
+    assert (failure.kind, failure.title) == ("internal", "Message not understood")
 
 
 def test_a_listener_that_raises_ends_its_request_only(client: Client) -> None:
