@@ -1,10 +1,12 @@
 """Source texts, half-open spans in code points, and excerpts of them."""
 
+import re
 from bisect import bisect_right
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 _LONG_LINE, _BEFORE = 160, 60
+_LINE_END = re.compile("\n")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -16,12 +18,9 @@ class Source:
     line_starts: tuple[int, ...] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        starts = [0]
-        position = self.text.find("\n")
-        while position >= 0:
-            starts.append(position + 1)
-            position = self.text.find("\n", position + 1)
-        object.__setattr__(self, "line_starts", tuple(starts))
+        # A search for one line end after the other is quadratic in a text of empty lines.
+        starts = (0, *(found.end() for found in _LINE_END.finditer(self.text)))
+        object.__setattr__(self, "line_starts", starts)
 
     @property
     def line_count(self) -> int:

@@ -10,7 +10,7 @@ from relax_core.printer.relay_types import NotRelay, relay_type
 from relax_core.printer.spelling import Spelling
 
 _NEWEST_FIRST: tuple[Spelling, ...] = ("2026", "2023", "2022")
-_RELAY_VERSION = re.compile(r'\#\[\s*version\s*=\s*"([\d.]+)"\s*\]|^\s*v(0\.0\.\d)\s*$', re.MULTILINE)
+_RELAY_VERSION = re.compile(r'\#\[\s*version\s*=\s*"([\d.]+)"\s*\]|^[ \t]*v(0\.0\.\d)[ \t]*$', re.MULTILINE)
 _NEWEST_RELAY = "0.0.5"
 _SCRIPT = re.compile(r"(?m)^[ \t]*@(?:R|T|I|relax|tir|tvm|script)\b")
 _COMMENT = re.compile(r"#(?! from tvm\.script)[^\n]*")

@@ -17,6 +17,8 @@ _DTYPE = re.compile(
     r"|float8_(?:e3m4|e4m3(?:b11fnuz|fnuz|fn)?|e5m2(?:fnuz)?|e8m0fnu)|float6_(?:e2m3fn|e3m2fn)|float4_e2m1fn)"
     r"(?:x[1-9]\d{0,5})?\Z"
 )
+MAX_LANES = 65_535
+"""A vector has no more: TVM counts them in 16 bits."""
 COMPARISONS: tuple[BinaryKind, ...] = ("==", "!=", "<", "<=", ">", ">=")
 LOGICAL: tuple[BinaryKind, ...] = ("and", "or")
 

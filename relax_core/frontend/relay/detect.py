@@ -8,7 +8,7 @@ _SCRIPT = re.compile(
 )
 _RELAY = re.compile(
     r"""(?mx)
-      \#\[\s*version\b | \#\[\s*metadata\s*\] | ^\s*v0\.0\.\d\s*$
+      \#\[\s*version\b | \#\[\s*metadata\s*\] | ^[ \t]*v0\.0\.\d[ \t]*$
     | ^[ \t>+]*(?:
           def\s+@ | extern\s+type\s | type\s+\w+\s*(?:\[[\w\s,]*\])?\s*(?:\{|=\s*\|)
         | (?:let|free_var)\s+% | %[\w?.]+\s*(?:=|\(|:|$) | fn\s*[\[(]\s*[%\w)] | match\??\s*\(\s*%

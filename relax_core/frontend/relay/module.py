@@ -24,7 +24,7 @@ LIBRARIES = ("prelude.rly", "core.rly")
 """What a text may import; both are the prelude."""
 _VERSION_LINE = re.compile(r'#\[\s*version\s*=\s*"([^"\n]*)"\s*\]|v(\d+\.\d+\.\d+)')
 _HEADER = re.compile(r"#\[\s*version\b")
-_CODE = re.compile(r"(?m)^\s*(?:def @|type \w+\s*[\[{]|let %|free_var %|fn\s*[\[(]|%\w+\s*=)")
+_CODE = re.compile(r"(?m)^[ \t]*(?:def @|type \w+\s*[\[{]|let %|free_var %|fn\s*[\[(]|%\w+\s*=)")
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ import numpy as np
 from relax_core.frontend.tvmscript.context import Context, source_of
 from relax_core.ir.intrinsics import FIRST, KEYWORD, LAST, RESULTS, default_dtype, is_known, says_dtype
 from relax_core.ir.prim import (
+    MAX_LANES,
     Binary,
     BinaryKind,
     Cast,
@@ -217,17 +218,27 @@ def _reinterpret(reader: Reader, node: ast.Call) -> PrimExpr:
     return Intrinsic("reinterpret", (reader.read(value),), _dtype(reader, dtype), span=reader.context.span(node))
 
 
+def _vector(reader: Reader, node: ast.Call, dtype: str, lanes: PrimExpr) -> str:
+    """Return the dtype of a vector of so many lanes; of a number that is not written out it is not known."""
+    if not isinstance(lanes, IntImm) or lanes.value <= 0:
+        return "handle"
+    if lanes.value > MAX_LANES:
+        message = f"a vector of {lanes.value:,} lanes; the most are {MAX_LANES:,}"
+        raise reader.context.fail("PA058", node, message, "write a loop")
+    return vector_of(dtype, lanes.value)
+
+
 def _ramp(reader: Reader, node: ast.Call) -> PrimExpr:
     base, stride, lanes = _named(reader, node, ("base", "stride", "lanes"))
     a, b = reader.unified(base, stride)
     count = reader.read(lanes)
-    dtype = vector_of(dtype_of(a), count.value) if isinstance(count, IntImm) and count.value > 0 else "handle"
+    dtype = _vector(reader, node, dtype_of(a), count)
     return Intrinsic("Ramp", (a, b, count), dtype, span=reader.context.span(node))
 
 
 def _broadcast(reader: Reader, node: ast.Call) -> PrimExpr:
     value, lanes = (reader.read(item) for item in _named(reader, node, ("value", "lanes")))
-    dtype = vector_of(dtype_of(value), lanes.value) if isinstance(lanes, IntImm) and lanes.value > 0 else "handle"
+    dtype = _vector(reader, node, dtype_of(value), lanes)
     return Intrinsic("Broadcast", (value, lanes), dtype, span=reader.context.span(node))
 
 

@@ -13,6 +13,7 @@ from relax_core.frontend.tvmscript.scope import Entity, Poisoned, Scope, Several
 from relax_core.frontend.tvmscript.tir_dialect import Facts
 from relax_core.frontend.tvmscript.tir_expr import read_other
 from relax_core.ir.prim import (
+    MAX_LANES,
     Binary,
     IntImm,
     Intrinsic,
@@ -188,6 +189,9 @@ class TirReader:
                 message = f"the length of the slice `{source_of(node)}` is not known"
                 hint = "a vector has a fixed number of lanes; write a loop: for i in range(n)"
                 raise self.context.fail("PA009", node, message, hint)
+        if lanes > MAX_LANES:
+            message = f"a vector of {lanes:,} lanes; the most are {MAX_LANES:,}"
+            raise self.context.fail("PA058", node, message, "write a loop: for i in range(n)")
         if lanes == 1:
             return start
         dtype = dtype_of(start)
