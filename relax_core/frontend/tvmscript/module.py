@@ -247,17 +247,19 @@ def _read_part(context: Context, parts: _Parts, statement: ast.stmt) -> None:
             if name in parts.functions:
                 context.report("PA022", statement, f"the function `{name}` is there twice")
             parts.functions[name] = marked
-        case ast.Expr(value=ast.Call(func=func, args=[inner])) if qualified(func, context.aliases) == "ir.module_attrs":
+        case ast.Expr(value=ast.Call(func=func, args=[inner]) as call) if (
+            qualified(func, context.aliases) == "ir.module_attrs"
+        ):
             if parts.attrs:
                 raise context.fail("PA022", statement, "I.module_attrs is there twice")
-            tell_arguments(context, statement.value, 1)
+            tell_arguments(context, call, 1)
             parts.attrs = read_attributes(context, inner)
-        case ast.Expr(value=ast.Call(func=func, args=[inner])) if (
+        case ast.Expr(value=ast.Call(func=func, args=[inner]) as call) if (
             qualified(func, context.aliases) == "ir.module_global_infos"
         ):
             if parts.infos:
                 raise context.fail("PA022", statement, "I.module_global_infos is there twice")
-            tell_arguments(context, statement.value, 1)
+            tell_arguments(context, call, 1)
             parts.infos = _global_infos(context, inner)
         case ast.Assign(
             targets=[ast.Name(id=name)], value=ast.Call(func=func, args=[ast.Constant(value=str(symbol))])
