@@ -28,12 +28,17 @@ Monomial: TypeAlias = tuple[Atom, ...]
 Polynomial: TypeAlias = Mapping[Monomial, int]
 Scalar: TypeAlias = "int | float | bool | str"
 
+# A product of more terms, of a higher degree, or of a number of more bits is an atom: a power of a sum that fits one
+# line would have millions of terms.
+LARGEST_PRODUCT, HIGHEST_DEGREE, LARGEST_BITS = 1024, 64, 4096
+WORD_BITS = 64
+
 
 def prove_equal(a: PrimExpr, b: PrimExpr) -> bool:
     """Tell whether `a` equals `b` for all values of their variables, as far as polynomials over atoms show it.
 
     Atoms are variables and the operations `//`, `%`, `min`, `max`, ... on canonical operands; `n * m == m * n` and
-    `2 * (n + 1) == n + n + 2` are proven. Complexity: the size of the expanded polynomials.
+    `2 * (n + 1) == n + n + 2` are proven. Complexity: the size of the expanded polynomials, which is limited.
     """
     return a is b or _difference(a, b) == {}
 
@@ -100,7 +105,12 @@ def _expand(expr: PrimExpr, memo: Mapping[Node, Polynomial], atoms: dict[Atom, P
         case Binary(op="+" | "-" as op, a=a, b=b) if not dtype_of(expr).startswith("float"):
             return _add(memo[a], memo[b], 1 if op == "+" else -1)
         case Binary(op="*", a=a, b=b) if not dtype_of(expr).startswith("float"):
-            return _multiply(memo[a], memo[b])
+            if _is_small(memo[a], memo[b]):
+                return _multiply(memo[a], memo[b])
+            # Known by itself: what it is made of would be compared again in all that it is part of.
+            key = ("node", id(expr))
+            atoms.setdefault(key, expr)
+            return {(key,): 1}
         case Unary(op="-", a=a) if not dtype_of(expr).startswith("float"):
             return _add({}, memo[a], -1)
         case Cast(value=value) if dtype_of(expr).startswith("int") and dtype_of(value).startswith("int"):
@@ -114,9 +124,18 @@ def _expand(expr: PrimExpr, memo: Mapping[Node, Polynomial], atoms: dict[Atom, P
     return _atom(expr, memo, atoms)
 
 
+def _is_small(a: Polynomial, b: Polynomial) -> bool:
+    """Tell whether a product is multiplied out."""
+    degree = sum(max(map(len, factor), default=0) for factor in (a, b))
+    bits = sum(max((count.bit_length() for count in factor.values()), default=0) for factor in (a, b))
+    return len(a) * len(b) <= LARGEST_PRODUCT and degree <= HIGHEST_DEGREE and bits <= LARGEST_BITS
+
+
 def _fold(op: BinaryKind, a: Polynomial, b: Polynomial) -> Polynomial | None:
     """Fold an operation on constants, and the division of a polynomial by a constant that divides it."""
     divisor = b.get((), 0) if set(b) <= {()} else None
+    if op == "*" or (op in ("<<", ">>") and (divisor is None or not 0 <= divisor < WORD_BITS)):
+        return None
     if op in ("//", "%") and divisor and all(count % divisor == 0 for count in a.values()):
         return {monomial: count // divisor for monomial, count in a.items()} if op == "//" else {}
     if set(a) <= {()} and divisor is not None and (divisor or op not in ("//", "%", "truncdiv", "truncmod", "/")):
@@ -185,6 +204,13 @@ def _expression(polynomial: Polynomial, atoms: Mapping[Atom, PrimExpr], dtype: s
     return IntImm(0, dtype) if result is None else result
 
 
+def _shift_amount(value: int) -> int:
+    """Return by how many bits is shifted; a shift by any other number has no value."""
+    if not 0 <= value < WORD_BITS:
+        raise KeyError("<<")
+    return value
+
+
 def _truncdiv(a: int, b: int) -> int:
     return abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1)
 
@@ -212,8 +238,8 @@ _OPERATIONS = MappingProxyType[BinaryKind, Callable[[int, int], int | bool]](
         "&": lambda a, b: a & b,
         "|": lambda a, b: a | b,
         "^": lambda a, b: a ^ b,
-        "<<": lambda a, b: a << b,
-        ">>": lambda a, b: a >> b,
+        "<<": lambda a, b: a << _shift_amount(b),
+        ">>": lambda a, b: a >> _shift_amount(b),
     }
 )
 
@@ -222,7 +248,7 @@ def evaluate(expr: PrimExpr, values: Mapping[PrimVar, int | float | bool]) -> Sc
     """Return the value of `expr`, a Python int, float, bool or str.
 
     Raises:
-        KeyError: a variable has no value.
+        KeyError: a variable has no value, or a shift is by no number of bits.
         ZeroDivisionError: a division by zero.
     """
     memo: dict[Node, Scalar] = {}

@@ -88,3 +88,32 @@ def test_evaluation_of_deep_expressions_does_not_recurse() -> None:
         expr = binary("+", expr, IntImm(1))
     assert evaluate(expr, {}) == 20_000
     assert constant_value(expr) == 20_000
+
+
+def test_powers_of_sums_that_would_have_millions_of_terms() -> None:
+    total: PrimExpr = PrimVar("i0", "int64")
+    for at in range(1, 8):
+        total = binary("+", total, PrimVar(f"i{at}", "int64"))
+    power, square = total, binary("*", total, total)
+    for _ in range(30):
+        power = binary("*", power, total)
+    assert constant_value(power) is None
+    assert prove_equal(binary("+", power, IntImm(1)), binary("+", IntImm(1), power))
+    assert prove_different(binary("+", power, IntImm(1)), power)
+    assert not prove_equal(power, square)
+    assert simplify(power) is not None
+
+
+def test_numbers_that_double_their_length() -> None:
+    expr: PrimExpr = IntImm(3)
+    for _ in range(40):
+        expr = binary("*", expr, expr)
+    assert constant_value(expr) is None
+
+
+@pytest.mark.parametrize("amount", [-1, 64, 10**15])
+def test_shifts_by_no_number_of_bits_have_no_value(amount: int) -> None:
+    expr = binary("<<", IntImm(1), IntImm(amount))
+    assert constant_value(expr) is None
+    with pytest.raises(KeyError):
+        evaluate(expr, {})

@@ -216,7 +216,13 @@ class Signature:
                 return dim.value
             # Bounds knows polynomials; the rest, such as a minimum, is evaluated.
             found = bounds.constant(dim)
-            return int(evaluate(dim, values)) if found is None else found
+            if found is not None:
+                return found
+            try:
+                return int(evaluate(dim, values))
+            except (KeyError, ZeroDivisionError):
+                message = f"`{show_prim(dim)}` has no value for these arguments"
+                self._fail("JT005", message, dim, "It divides by zero, or is no arithmetic of integers.")
 
         for (_, buffer), arg in zip(self.params, args, strict=True):
             if buffer is not None:

@@ -7,7 +7,7 @@ from types import MappingProxyType
 from relax_core.ir.prim import Binary, BinaryKind, Cast
 from relax_core.jit.lowering.checks import Site, unsupported
 from relax_core.jit.lowering.polynomial import Interval
-from relax_core.jit.lowering.state import State
+from relax_core.jit.lowering.state import State, is_host_function
 from relax_core.jit.lowering.types import SCALAR_TYPES, ScalarType
 
 _FLOAT = SCALAR_TYPES["float32"]
@@ -23,6 +23,7 @@ _COMPARISON_NAMES: Mapping[str, tuple[str, str, str]] = MappingProxyType(
 )
 _FLOAT_NAMES = MappingProxyType({"+": "fadd", "-": "fsub", "*": "fmul", "/": "fdiv", "truncdiv": "fdiv"})
 _INTEGER_NAMES = MappingProxyType({"+": "add", "-": "sub", "*": "mul", "&": "and", "|": "or", "^": "xor"})
+WORD_BITS = 64
 _DIVISIONS = ("/", "//", "%", "truncdiv", "truncmod")
 
 
@@ -127,6 +128,9 @@ def may_lose_count(state: State, expr: Cast) -> bool:
         return False
     source, target = state.scalar_of(expr.value), state.scalar_of(expr)
     if not {source.kind, target.kind} <= {"int", "uint"}:
+        return False
+    if source.bits == target.bits == WORD_BITS and is_host_function(state.function):
+        # A slot of the heap of shapes holds the bits of a scalar.
         return False
     return not state.bounds.interval(expr.value).is_within(Interval(target.low, target.high))
 

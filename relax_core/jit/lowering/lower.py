@@ -45,7 +45,7 @@ from relax_core.jit.lowering.packed_calls import PackedCall, call_packed
 from relax_core.jit.lowering.prim_calls import call_prim_func, called_functions
 from relax_core.jit.lowering.scalar import lower_expr
 from relax_core.jit.lowering.scoped import enter
-from relax_core.jit.lowering.state import State
+from relax_core.jit.lowering.state import State, is_host_function
 from relax_core.jit.lowering.symbols import shape_symbols
 from relax_core.jit.lowering.types import SCALAR_TYPES, ScalarType
 from relax_core.jit.lowering.vectors import bind_vector, lanes_of_value, lower_store
@@ -130,6 +130,7 @@ def lower(
     bounds = Bounds(sizes or {}, largest_product=max(min(MOST_TERMS // size, LARGEST_PRODUCT), 1))
     state = State(bounds, locate, function, functions=functions, options=options)
     state.is_cancelled = is_cancelled
+    state.is_counting = is_host_function(function)
     state.code = Code(has_places=has_places)
     state.code.stand_at(function)
     state.outputs = outputs

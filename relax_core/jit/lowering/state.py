@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from relax_core.analysis.tir_memory import Memory
 from relax_core.diagnostics import CompileError, Diagnostic, RunError
+from relax_core.ir.attrs import attr
 from relax_core.ir.node import Node
 from relax_core.ir.prim import Intrinsic, PrimExpr, PrimVar, dtype_of
 from relax_core.ir.tir import Buffer, BufferLoad, BufferStore, For, PrimFunc, Stmt
@@ -268,6 +269,11 @@ class State:
         self.code.branch(condition, go_on, stop, expects_true=True)
         self.code.start(go_on)
         self.code.stand_back(before)
+
+
+def is_host_function(function: PrimFunc) -> bool:
+    """Tell whether a prim func computes nothing but dimensions and symbols, in slots of 64 bits, for VMShapeLower."""
+    return attr(function.attrs, "tirx.is_host_func") is True
 
 
 def _is_register(value: str) -> bool:
