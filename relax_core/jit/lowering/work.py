@@ -73,10 +73,9 @@ def round_work(stmt: Stmt) -> int:
         nodes += 1
         match item:
             case For(start=start, extent=extent):
-                units += CALL_COST
                 stack += (start, extent)
             case While():
-                units += CALL_COST
+                pass
             case Intrinsic(name=name):
                 units += FOREIGN_COST if name in CALLS else CALL_COST
                 stack += children(item)
