@@ -10,7 +10,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from relax_core.engine.protocol import Sample
-from relax_core.present.escape import badge, bold, bullets, file_name, literal, prose, table
+from relax_core.present.escape import badge, bold, bullets, file_name, literal, prose, table, visible
 from relax_core.present.models import Status
 from views.address import LONGEST_ADDRESS
 from views.connection import client, samples, waiting_in
@@ -171,7 +171,7 @@ def _sample_picker() -> None:
         key="bar.sample",
         format_func=lambda path: _label(known[path]),
         on_change=picked,
-        placeholder=f"{current.sample.rpartition('/')[2]} · yours" if current.text else "Sample",
+        placeholder=visible(f"{current.sample.rpartition('/')[2]} · yours") if current.text else "Sample",
         label_visibility="collapsed",
         width=300,
     )
