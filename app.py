@@ -11,7 +11,7 @@ from starlette.middleware import Middleware
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 # Loaded before anybody comes: scripts of two visitors that load it at once would each see half of it.
-import relax_core  # noqa: F401
+import relax_core  # noqa: F401  # pyright: ignore[reportUnusedImport]
 from views import PAGES
 from views.headers import Headers
 
