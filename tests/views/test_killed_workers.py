@@ -94,7 +94,9 @@ class Walk:
         self.go("Passes")
         rows = self.page.locator("tr[data-stage]")
         expect(rows.nth(1)).to_be_visible()
-        row = rows.nth(self.letters.randrange(1, rows.count()))
+        # A click on the pass that is shown says nothing.
+        others = [place for place in range(rows.count()) if rows.nth(place).get_attribute("aria-current") != "step"]
+        row = rows.nth(self.letters.choice(others))
         stage = int(row.get_attribute("data-stage") or 0)
         row.click()
         self.changed(stage=stage)
