@@ -20,10 +20,10 @@ from relax_core.check.unify import UNKNOWN, Solution, contradiction, erase, is_u
 from relax_core.diagnostics import plural
 from relax_core.ir.absent import NO_DATA, NO_VALUE
 from relax_core.ir.canonical import constant_value
-from relax_core.ir.expr import Call, Expr, ExternFunc, GlobalVar, Op, ShapeExpr, Tuple, Var
+from relax_core.ir.expr import Call, Expr, ExternFunc, GlobalVar, Op, Tuple, Var
 from relax_core.ir.prim import PrimVar, dtype_of
 from relax_core.ir.tir import PrimFunc
-from relax_core.ir.types import OBJECT, VOID, FuncType, ObjectType, PrimType, TensorType, TupleType, Type
+from relax_core.ir.types import OBJECT, VOID, FuncType, ObjectType, PrimType, ShapeType, TensorType, TupleType, Type
 from relax_core.ops import find
 from relax_core.ops.control import declared
 from relax_core.ops.show import show_type
@@ -206,16 +206,16 @@ def check_call_tir(scope: Scope, call: Call, arg_types: tuple[Type, ...]) -> Typ
     if result is None or not isinstance(arg_types[1], TupleType):
         return None
     name, input_count = show_callee(call.args[0]), len(arg_types[1].fields)
-    given = (*arg_types[1].fields, *_outputs(call, result), *_scalars(call))
+    scalars = _scalars(arg_types)
+    given = (*arg_types[1].fields, *_outputs(call, result), *scalars)
     if not isinstance(call.args[1], Tuple):
         # WF012 says so; what a variable holds is no list of inputs.
         return result
     if len(given) != len(prim_func.params):
-        scalar_count = len(_scalars(call))
         parts = (
             plural(input_count, "input"),
-            plural(len(given) - input_count - scalar_count, "result"),
-            *([plural(scalar_count, "scalar")] if scalar_count else []),
+            plural(len(given) - input_count - len(scalars), "result"),
+            *([plural(len(scalars), "scalar")] if scalars else []),
         )
         words = f"{name} has {plural(len(prim_func.params), 'parameter')}, got {' and '.join(parts)}"
         scope.report(call, "TY036", words, _hint_of_count(call.args[1], arg_types[1], prim_func))
@@ -274,9 +274,10 @@ def _indices(expr: Expr) -> tuple[int, ...]:
     return tuple(constant_value(value) or 0 for value in values if value is not None)
 
 
-def _scalars(call: Call) -> tuple[Type, ...]:
-    match call.args[-1]:
-        case ShapeExpr(values=values) if len(call.args) > 2:
+def _scalars(arg_types: tuple[Type, ...]) -> tuple[Type, ...]:
+    """Return the types of `tir_vars`, the last argument: a shape as it is written, or one that was computed."""
+    match arg_types[2:]:
+        case (*_, ShapeType(values=tuple() as values)):
             return tuple(PrimType(dtype_of(value), value) for value in values)
         case _:
             return ()

@@ -11,6 +11,7 @@ from relax_core.ir.node import Node
 from relax_core.ir.tir import PrimFunc
 from relax_core.ir.types import OBJECT, FuncType, PrimType, TensorType, TupleType, Type
 from relax_core.ops import find
+from relax_core.ops.schema import ARGUMENTS
 from relax_core.ops.spec import OpSpec, Param
 from relax_core.passes.core import PassContext
 from relax_core.passes.relax.functions import change_functions
@@ -159,7 +160,8 @@ class _Places:
         match param.kind:
             case "tensor":
                 return TensorType(None, dtype)
-            case "tuple" if isinstance(given, TupleType) and given.fields:
+            # The arguments of a callee are of any kind; only its signature, where it is known, says which.
+            case "tuple" if param is not ARGUMENTS and isinstance(given, TupleType) and given.fields:
                 return TupleType((TensorType(None, dtype),) * len(given.fields))
             case "prim":
                 return PrimType(param.dtype or "")
