@@ -9,6 +9,12 @@ from relax_core.ir.prim import IntImm, PrimExpr, PrimVar, dtype_of, lanes_of, ve
 LoopKind = Literal["serial", "parallel", "vectorized", "unroll", "thread_binding"]
 IterKind = Literal["spatial", "reduce", "opaque", "scan"]
 
+SCALAR_SLOTS = "relax.scalar_slots"
+"""Attribute of a prim func of the shape heap: the slots that it gives scalars, which wrap around in their dtype.
+
+What it stores elsewhere are dimensions; a dimension that wrapped around would describe other memory than the text says.
+"""
+
 
 @node
 class Buffer(Node):

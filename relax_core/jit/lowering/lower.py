@@ -45,7 +45,7 @@ from relax_core.jit.lowering.packed_calls import PackedCall, call_packed
 from relax_core.jit.lowering.prim_calls import call_prim_func, called_functions
 from relax_core.jit.lowering.scalar import lower_expr
 from relax_core.jit.lowering.scoped import enter
-from relax_core.jit.lowering.state import State, is_host_function
+from relax_core.jit.lowering.state import State, stores_size
 from relax_core.jit.lowering.symbols import shape_symbols
 from relax_core.jit.lowering.types import SCALAR_TYPES, ScalarType
 from relax_core.jit.lowering.vectors import bind_vector, lanes_of_value, lower_store
@@ -130,7 +130,6 @@ def lower(
     bounds = Bounds(sizes or {}, largest_product=max(min(MOST_TERMS // size, LARGEST_PRODUCT), 1))
     state = State(bounds, locate, function, functions=functions, options=options)
     state.is_cancelled = is_cancelled
-    state.is_counting = is_host_function(function)
     state.code = Code(has_places=has_places)
     state.code.stand_at(function)
     state.outputs = outputs
@@ -201,6 +200,7 @@ def lower_stmt(state: State, stmt: Stmt) -> None:
                 if isinstance(item, AssertStmt):
                     state.bounds.assume(item.condition)
         case BufferStore() as store:
+            state.is_counting = stores_size(state.function, store)
             lower_store(state, store)
         case For() as loop:
             start = without_rounds(state, loop)
@@ -327,9 +327,14 @@ def _is_first(state: State, item: IterVar) -> str:
 
 
 def _is_number(literal: IntImm) -> bool:
-    """Tell whether an integer is one of its dtype; those of other dtypes are looked at where they are used."""
+    """Tell whether an integer is one of its dtype; those of other dtypes are looked at where they are used.
+
+    Any integer is a bool: true unless it is 0.
+    """
     scalar = SCALAR_TYPES.get(literal.dtype)
-    return scalar is None or not scalar.is_integral or scalar.low <= literal.value <= scalar.high
+    if scalar is None or not scalar.is_integral or literal.dtype == "bool":
+        return True
+    return scalar.low <= literal.value <= scalar.high
 
 
 def _check_size(function: PrimFunc, locate: Locate) -> int:

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, TypeAlias
 from relax_core.analysis.tir_memory import Memory
 from relax_core.diagnostics import CompileError, Diagnostic, RunError
 from relax_core.ir.attrs import attr
+from relax_core.ir.canonical import constant_value
 from relax_core.ir.node import Node
 from relax_core.ir.prim import Intrinsic, PrimExpr, PrimVar, dtype_of
-from relax_core.ir.tir import Buffer, BufferLoad, BufferStore, For, PrimFunc, Stmt
+from relax_core.ir.tir import SCALAR_SLOTS, Buffer, BufferLoad, BufferStore, For, PrimFunc, Stmt
 from relax_core.jit.compilation.pipelines import Form
 from relax_core.jit.lowering.bounds import Bounds
 from relax_core.jit.lowering.checks import Locate, Site, unknown_dtype
@@ -274,6 +275,15 @@ class State:
 def is_host_function(function: PrimFunc) -> bool:
     """Tell whether a prim func computes nothing but dimensions and symbols, in slots of 64 bits, for VMShapeLower."""
     return attr(function.attrs, "tirx.is_host_func") is True
+
+
+def stores_size(function: PrimFunc, store: BufferStore) -> bool:
+    """Tell whether a store of a prim func gives a slot of the shape heap a dimension, and no scalar."""
+    if not is_host_function(function):
+        return False
+    scalars = attr(function.attrs, SCALAR_SLOTS)
+    slot = constant_value(store.indices[0]) if len(store.indices) == 1 else None
+    return not (isinstance(scalars, tuple) and slot in scalars)
 
 
 def _is_register(value: str) -> bool:

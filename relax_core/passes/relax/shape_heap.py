@@ -24,8 +24,8 @@ from relax_core.ir.prim import (
     lanes_of,
 )
 from relax_core.ir.substitute import type_nodes
-from relax_core.ir.tir import Buffer, BufferLoad, BufferParam, BufferStore, PrimFunc, Stmt, seq
-from relax_core.ir.types import FuncType, TupleType, Type
+from relax_core.ir.tir import SCALAR_SLOTS, Buffer, BufferLoad, BufferParam, BufferStore, PrimFunc, Stmt, seq
+from relax_core.ir.types import FuncType, PrimType, TupleType, Type
 from relax_core.passes.relax.functions import integer
 
 IMMEDIATE, STORE, SKIP, SLOT = 0, 1, 2, 3
@@ -40,14 +40,18 @@ class ShapeHeap:
     slot_of: dict[object, int] = field(default_factory=dict[object, int])
     exprs: list[PrimExpr] = field(default_factory=list[PrimExpr])
     known: set[int] = field(default_factory=set[int])
+    sizes: set[int] = field(default_factory=set[int])
+    """Slots of what is a dimension somewhere; the others hold scalars, which wrap around in their dtype."""
 
-    def add(self, expr: PrimExpr) -> None:
+    def add(self, expr: PrimExpr, *, is_size: bool = True) -> None:
         """Give `expr` and its variables slots, unless it is a constant."""
         for part in (*_variables(expr), expr):
             key = _key(part)
             if constant_of(part) is None and key not in self.slot_of:
                 self.slot_of[key] = len(self.exprs)
                 self.exprs.append(part)
+        if is_size and constant_of(expr) is None:
+            self.sizes.add(self.slot(expr))
 
     def slot(self, expr: PrimExpr) -> int:
         """Return the slot of `expr`."""
@@ -111,6 +115,8 @@ class ShapeHeap:
             BufferStore(heap, (const(index),), to_slot(replace_symbols(self.exprs[index], loads))) for index in slots
         ]
         attributes = attrs_of({"tirx.is_host_func": True})
+        if scalars := tuple(index for index in slots if index not in self.sizes):
+            attributes = (*attributes, (SCALAR_SLOTS, scalars))
         return PrimFunc((handle,), (BufferParam(handle, heap),), seq(stores), attributes, is_private=True)
 
 
@@ -125,7 +131,7 @@ def collect(function: Function, types: Iterable[Type]) -> ShapeHeap:
                 for value in values:
                     heap.add(value)
             case PrimValue(value=value) if is_computed(item):
-                heap.add(value)
+                heap.add(value, is_size=False)
             case MatchCast(type=type_):
                 _add_type(heap, type_)
             case _:
@@ -141,6 +147,8 @@ def _add_type(heap: ShapeHeap, type_: Type) -> None:
                 _add_type(heap, item)
         case FuncType():
             return
+        case PrimType(value=PrimExpr() as value):
+            heap.add(value, is_size=False)
         case _:
             for dim in type_nodes(type_):
                 if isinstance(dim, PrimExpr):
