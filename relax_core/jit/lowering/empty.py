@@ -33,8 +33,9 @@ def without_rounds(state: State, loop: For) -> Stmt | None:
     start = _started(loop.body, loop)
     if start is None:
         return None
+    written = frozenset(postorder(loop))
     for item in postorder(start):
-        if isinstance(item, Stmt):
+        if isinstance(item, Stmt) and item not in written:
             state.origin.setdefault(item, state.origin.get(loop, loop))
     if state.bounds.constant(loop.extent) is not None:
         return start

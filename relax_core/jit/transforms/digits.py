@@ -4,12 +4,14 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Self
 
+from relax_core.ir.node import postorder
 from relax_core.ir.prim import Binary, Cast, IntImm, PrimExpr, PrimVar, dtype_of
 from relax_core.jit.lowering.bounds import dtype_interval
 from relax_core.jit.lowering.polynomial import Interval
 from relax_core.jit.transforms.affine import Affine, affine_of
 
 Intervals = Mapping[PrimVar, Interval]
+_DIVISIONS = ("//", "%", "truncdiv", "truncmod")
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +62,8 @@ class Digit:
 
 def digits_of(expr: PrimExpr, known: Mapping[PrimVar, Affine], intervals: Intervals) -> tuple[Digit, ...] | None:
     """Read an integer expression as a sum of digits; `None` if it is none."""
-    whole = affine_of(expr, known, intervals)
+    # A quotient that is exact alone would not join the remainders of the same place to that place again.
+    whole = None if _divides(expr) else affine_of(expr, known, intervals)
     if whole is not None:
         return (Digit(whole),)
     match expr:
@@ -89,6 +92,10 @@ def digits_of(expr: PrimExpr, known: Mapping[PrimVar, Affine], intervals: Interv
             return None if made is None else (made,)
         case _:
             return None
+
+
+def _divides(expr: PrimExpr) -> bool:
+    return any(isinstance(item, Binary) and item.op in _DIVISIONS for item in postorder(expr))
 
 
 def interval_of(digits: Iterable[Digit], intervals: Intervals) -> Interval | None:
