@@ -19,6 +19,7 @@ from relax_core.ir.prim import (
     Select,
     Unary,
     binary,
+    bits_of,
     const,
     dtype_of,
 )
@@ -241,7 +242,11 @@ def _abs(x: PrimExpr) -> PrimExpr:
 
 
 def _like(value: int, x: PrimExpr) -> PrimExpr:
-    return const(float(value) if is_float(x) else value, dtype_of(x))
+    """Return a number of the dtype of `x`, in which an unsigned -1 is the largest one."""
+    dtype = dtype_of(x)
+    if dtype.startswith("uint"):
+        value %= 1 << bits_of(dtype)
+    return const(float(value) if is_float(x) else value, dtype)
 
 
 def _sign(x: PrimExpr) -> PrimExpr:

@@ -127,8 +127,8 @@ def _show_results(found: Bisection | Failure | None) -> None:
         case Failure():
             chip(f"no results: {found.problems[0].code if found.problems else found.title}", "orange")
         case Bisection(verdict="different", stages=stages, suspects=(*others, at)):
-            words = f"one of {len(others) + 1} passes" if others else stages[at].name
-            label = f":red[{literal(f'✕ {words} changes the result')}]"
+            culprit = f"one of {len(others) + 1} passes" if others else stages[at].name
+            label = f":red[{literal(f'✕ {culprit} changes the result')}]"
             st.button(label, key="passes.culprit", type="tertiary", on_click=_show_culprit, args=(at,))
         case Bisection(verdict=verdict, stages=stages):
             compared = sum(stage.verdict == "same" for stage in stages)

@@ -311,7 +311,9 @@ def _with(body: TirBody, statement: ast.stmt, item: ast.withitem, statements: Se
     name = reader.name_of(expr) if isinstance(expr, ast.Call) else ""
     match name:
         case "block" | "sblock" if isinstance(expr, ast.Call):
-            tell_arguments(reader.context, expr, 1, ("name", "no_realize", "name_hint"))
+            # Of 2021: T.block(axes, name).
+            count = 2 if expr.args and isinstance(expr.args[0], ast.List | ast.Tuple) else 1
+            tell_arguments(reader.context, expr, count, ("name", "no_realize", "name_hint"))
             return _block(body, statement, (expr, target), statements)
         case "init":
             if body.block is None:

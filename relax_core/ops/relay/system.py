@@ -37,7 +37,8 @@ def _alloc_tensor(call: RelayCall) -> Type:
     dims = None
     given = next((name for name in ("const_shape", "assert_shape") if _is_shape(call.attrs.get(name))), "")
     if given:
-        dims = new_dims(call, given)
+        # A size of -1 is one that only the run knows.
+        dims = tuple(AnyDim() if isinstance(dim, IntImm) and dim.value == -1 else dim for dim in new_dims(call, given))
     elif call.constant(2) is not None:
         dims = tuple(IntImm(int(item)) for item in call.constant(2) or ())
     return TensorType(dims, call.dtype() or "float32")
