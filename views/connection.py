@@ -98,13 +98,8 @@ def _asked(worker: Client, request: Request[R], number: int) -> R | Failure:
 
 
 def _unanswered(request: Request[R], error: BaseException) -> Failure:
-    """Say that a request could not be made or its reply not be read; the log has the rest."""
-    if isinstance(error, UnicodeEncodeError):
-        half = f"U+{ord(error.object[error.start]):04X}"
-        return Failure("limit", "Not text", f"What was given holds half of a character, {half}: remove it.")
+    """Say that a request was not answered; the log has the reason."""
     _LOG.error("%s was not answered", type(request).__name__, exc_info=error)
-    if isinstance(error, OverflowError):
-        return Failure("limit", "Number too large", "What was given holds a number of more than 64 bits.")
     return Failure("internal", "Mistake in RelaxScope", "The request was not answered; the server's log says why.")
 
 

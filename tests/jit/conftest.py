@@ -13,9 +13,9 @@ def slow_calls(monkeypatch: pytest.MonkeyPatch) -> list[object]:
     calls: list[object] = []
     bind = Kernel.bind
 
-    def counted(self: Kernel, args: Any) -> Any:
+    def counted(self: Kernel, args: Any, *rest: Any) -> Any:
         calls.append(args)
-        return bind(self, args)
+        return bind(self, args, *rest)
 
     monkeypatch.setattr(Kernel, "bind", counted)
     return calls

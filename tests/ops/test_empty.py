@@ -19,7 +19,7 @@ class Module:
 CALLS = (
     "R.sum(x, axis=[1])", "R.prod(x, axis=[1])", "R.max(x, axis=[1])", "R.min(x)", "R.argmax(x, axis=1)",
     "R.argmin(x)", "R.prod(x)", "R.cumsum(x, axis=1, exclusive=True)", "R.cumprod(x, axis=1, exclusive=True)",
-    "R.cumsum(x)", "R.sort(x)", "R.argsort(x)", "R.median(x, axis=[1])", "R.median(x)", "R.topk(x, k=1)",
+    "R.cumsum(x)", "R.sort(x)", "R.argsort(x)", "R.median(x, axis=[1])", "R.median(x)",
     "R.matmul(x, R.permute_dims(x))", "R.matmul(R.permute_dims(x), x)", "R.flatten(x)", "R.add(x, x)",
     "R.floor_divide(x, x)", "R.concat((x, x), axis=1)",
 )  # fmt: skip

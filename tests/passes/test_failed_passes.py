@@ -117,7 +117,7 @@ FAILING: dict[str, tuple[Run, str, str]] = {
     "takes other arguments": (len, "PS015", "TypeError"),
     "returns None": (returns_none, "PS016", "must return an IRModule, got None"),
     "returns a function": (returns_a_function, "PS016", "got a value of type Function"),
-    "leaves a free variable": (leaves_a_free_variable, "PS017", "nobody is not defined (WF002"),
+    "leaves a free variable": (leaves_a_free_variable, "PS017", "`nobody` is not defined (WF002"),
     "leaves a call of wrong types": (leaves_a_wrong_call, "PS017", "is ill-formed"),
     "leaves a hole": (leaves_a_hole, "PS017", "cannot be checked"),
     "leaves a string": (leaves_a_string, "PS017", "cannot be checked"),

@@ -1,7 +1,5 @@
 """Texts that would be more than text if anything read them as Markdown, HTML, LaTeX or an address."""
 
-from typing import Final
-
 
 def hostile_texts(elsewhere: str) -> tuple[str, ...]:
     """Return texts that try to load `elsewhere`, to run a script, or to change how they are shown."""
@@ -36,6 +34,3 @@ def hostile_texts(elsewhere: str) -> tuple[str, ...]:
         "x:y :z a:b[c]{d}",
         f'<a href="{elsewhere}/a">x</a><style>@import "{elsewhere}/css"</style><svg onload=alert(1)>',
     )
-
-
-RTL: Final = "\u202e"

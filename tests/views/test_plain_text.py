@@ -4,9 +4,10 @@ import json
 import re
 import threading
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from urllib.parse import urlencode
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -15,6 +16,8 @@ from relax_core.present.escape import visible
 from tests.app_server import serve_script
 from tests.browser import rest
 from tests.views.hostile import hostile_texts
+from views import PAGES
+from views.state import Selection, to_address
 
 pytestmark = pytest.mark.browser
 
@@ -36,7 +39,6 @@ for number, text in enumerate(json.loads({texts!r})):
         st.toggle(literal(text), key=f"toggle-{{number}}")
         st.number_input(literal(text), key=f"number-{{number}}")
 """
-PLACES = ("stMarkdownContainer",)
 
 
 @dataclass
@@ -107,3 +109,103 @@ def test_every_call_that_takes_markdown_shows_the_text_itself(
             assert shown[:5] + shown[7:] == [wanted] * (len(shown) - 2)
             assert [item.replace("`", "") for item in shown[5:7]] == [as_message, f"Title. {as_message}"]
             assert case.locator("a, img, .katex, [role=img]").count() == 0
+
+
+def relax_program(elsewhere: str) -> str:
+    """Write a program whose strings are hostile, and that runs to its first call of a packed function."""
+    calls = "\n".join(
+        f"        r{number} = R.call_packed({json.dumps(text)}, x, sinfo_args=R.Tensor((2,), 'float32'))"
+        for number, text in enumerate(hostile_texts(elsewhere))
+    )
+    return (
+        "from tvm.script import ir as I, relax as R\n@I.ir_module\nclass Module:\n    @R.function\n"
+        f"    def main(x: R.Tensor((2,), 'float32')):\n{calls}\n        return x\n"
+    )
+
+
+def broken_program(elsewhere: str) -> str:
+    """Write a program whose diagnostics hold hostile texts."""
+    lines = "\n".join(
+        f"    @R.function\n    def f{number}(x: R.Tensor((2,), {json.dumps(text)})):\n        return R.nope{number}(x)"
+        for number, text in enumerate(hostile_texts(elsewhere))
+    )
+    return f"from tvm.script import ir as I, relax as R\n@I.ir_module\nclass Module:\n{lines}\n"
+
+
+def relay_program(elsewhere: str) -> str:
+    """Write a Relay program whose attributes are hostile."""
+    names = "\n".join(
+        f"  %{number} = fn (%y{number}: Tensor[(2), float32], Compiler={json.dumps(text)}, "
+        f"global_symbol={json.dumps(text)}) {{ %y{number} }};"
+        for number, text in enumerate(hostile_texts(elsewhere))
+    )
+    return f'#[version = "0.0.5"]\ndef @main(%x: Tensor[(2), float32]) {{\n{names}\n  nn.relu(%x)\n}}\n'
+
+
+def addresses(elsewhere: str) -> dict[str, Selection]:
+    """Return screens that are hostile in each part of an address."""
+    name = f"x](y)\"'<img src={elsewhere}/name.png onerror=alert(1)>`![x]({elsewhere}/name2.png)`\u202e.py"
+    markdown = f"`![x]({elsewhere}/part.png)` <img src=x onerror=alert(1)>"
+    parts = Selection(pipeline=markdown, node=markdown, function=markdown, entry=markdown, operator=markdown)
+    return {
+        "strings": Selection(sample=name, text=relax_program(elsewhere)),
+        "diagnostics": Selection(sample=name, text=broken_program(elsewhere)),
+        "relay": Selection(sample=name.replace(".py", ".relay"), text=relay_program(elsewhere), table_text=markdown),
+        "parts": replace(parts, search=markdown, kernel=markdown, targets=markdown, breakpoints=f"1?{markdown}"),
+    }
+
+
+@pytest.mark.parametrize("kind", ["strings", "diagnostics", "relay", "parts"])
+def test_no_page_loads_or_runs_what_a_text_says(watched: Page, elsewhere: Elsewhere, app_url: str, kind: str) -> None:
+    query = urlencode({**to_address(addresses(elsewhere.url)[kind]), "seed": f"![x]({elsewhere.url}/seed.png)"})
+    for file, _ in PAGES:
+        watched.goto(f"{app_url}/{Path(file).stem if file != PAGES[0][0] else ''}?{query}")
+        expect(watched.locator(".st-key-complaints")).to_contain_text("seed=![x]")
+        rest(watched)
+        watched.get_by_role("button", name="Share").click()
+        expect(watched.get_by_text("This address reproduces the screen")).to_be_visible()
+        watched.keyboard.press("Escape")
+        watched.locator(".st-key-bar-keys button").first.hover()
+        assert (
+            watched.locator(f"a[href^='{elsewhere.url}'], [src^='{elsewhere.url}'], a[href^='javascript:']").count()
+            == 0
+        )
+        assert watched.get_by_test_id("stException").count() == 0
+
+
+def test_a_page_may_load_from_this_host_alone(page: Page, elsewhere: Elsewhere, app_url: str) -> None:
+    elsewhere.asked.clear()
+    answer = page.goto(app_url)
+    assert answer is not None
+    assert "script-src 'self' blob: 'sha256-" in answer.headers["content-security-policy"]
+    assert answer.headers["referrer-policy"] == "no-referrer"
+    rest(page)
+    tried = """async (elsewhere) => {
+      const image = new Image();
+      const failed = new Promise((done) => {
+        image.onerror = () => done("image");
+        image.onload = () => done("loaded");
+      });
+      image.src = elsewhere + "/image.png";
+      const script = document.createElement("script");
+      script.textContent = "window.ran = true";
+      document.head.append(script);
+      const style = document.createElement("style");
+      style.textContent = `@import "${elsewhere}/style.css"; body { background: url("${elsewhere}/b.png") }`;
+      document.head.append(style);
+      const fetched = await fetch(elsewhere + "/fetch").then(() => "fetched", () => "refused");
+      return [await failed, fetched, window.ran === undefined];
+    }"""
+    assert page.evaluate(tried, elsewhere.url) == ["image", "refused", True]
+    assert elsewhere.asked == []
+
+
+def test_downloads_work_and_have_names_of_files(watched: Page, elsewhere: Elsewhere, app_url: str) -> None:
+    query = urlencode(to_address(addresses(elsewhere.url)["strings"]))
+    watched.goto(f"{app_url}/passes?{query}")
+    expect(watched.locator("tr[data-stage]").first).to_be_visible()
+    rest(watched)
+    watched.get_by_role("button", name="Share").click()
+    with watched.expect_download() as downloaded:
+        watched.get_by_role("button", name=re.compile("^Text after")).click()
+    assert re.fullmatch(r"[\w.+-]+\.py", downloaded.value.suggested_filename)

@@ -58,20 +58,22 @@ def test_a_long_kernel_is_cancelled_from_another_thread(slow_calls: list[object]
 
 
 def test_a_long_kernel_asks_before_it_starts() -> None:
-    answers = iter((False, False, True, True))
-    engine = Engine(is_cancelled=lambda: next(answers))
+    cancelled: list[bool] = []
+    engine = Engine(is_cancelled=lambda: bool(cancelled))
     call = engine.kernel(parsed(ENDLESS), "f").caller()
     call(np.full(1, -1))
     call(np.full(1, -1))
+    cancelled.append(True)
     with pytest.raises(RunError, match="JT014"):
         call(np.zeros(1, "int64"))
 
 
 def test_a_question_that_fails_is_passed_on() -> None:
-    answers = iter((False,))
-    engine = Engine(is_cancelled=lambda: next(answers))
+    answers = [False]
+    engine = Engine(is_cancelled=lambda: next(iter(answers)))
     call = engine.kernel(parsed(ENDLESS), "f").caller()
     call(np.full(1, -1))
+    answers.clear()
     with pytest.raises(StopIteration):
         call(np.full(1, -1))
 

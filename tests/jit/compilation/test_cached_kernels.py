@@ -74,9 +74,9 @@ def lowered(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     names: list[str] = []
     lower = Specialisation.lowered
 
-    def counted(self: Specialisation, locate: Locate) -> Lowered:
+    def counted(self: Specialisation, locate: Locate, is_cancelled: Callable[[], bool] = lambda: False) -> Lowered:
         names.append(self.function.params[0].name)
-        return lower(self, locate)
+        return lower(self, locate, is_cancelled)
 
     monkeypatch.setattr(Specialisation, "lowered", counted)
     return names
