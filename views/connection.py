@@ -19,7 +19,7 @@ from relax_core.engine.client import Client
 from relax_core.engine.protocol import Failure, Program, Progress, Request, Sample
 from relax_core.engine.samples import list_samples
 from relax_core.jit.options import DEFAULT_OPTIONS, MODES, Mode
-from relax_core.present.escape import literal, markup
+from relax_core.present.escape import markup, prose
 from views.state import Selection, selection
 from views.tables import table_text
 from views.workers import holding
@@ -137,7 +137,7 @@ def _answer_of(wait: _Wait[R], shown: DeltaGenerator, announced: DeltaGenerator)
     while True:
         seconds = time.monotonic() - wait.began
         progress = wait.said[-1] if wait.said else Progress(_WAITING)
-        shown.caption(literal(_words(progress, seconds)))
+        shown.caption(prose(_words(progress, seconds)))
         if progress.text != heard:
             # Apart from the words with the time, which would be read ten times a second.
             announced.html(f'<span role="status" class="said">{markup(progress.text)}</span>')
