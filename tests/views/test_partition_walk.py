@@ -136,7 +136,7 @@ def test_a_free_variable_leads_to_the_begin_that_it_stands_for(page: Page, app_u
     page.goto(f"{app_url}/partition?sample={SEED}&lets=reported&step=4")
     tables, graph = tables_of(page), graph_of(page)
     rows = tables.get_by_role("table", name="Problems").get_by_role("row")
-    expect(rows).to_have_count(5)
+    expect(rows).to_have_count(7)
     expect(rows.last).to_contain_text("it stands for the begin of region match_key 8, which never ends")
     rows.last.get_by_role("button", name="Show the begin").click()
     steps = graph.get_by_role("radiogroup", name="Steps")
