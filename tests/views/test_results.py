@@ -138,6 +138,7 @@ def test_results_values_and_profile_are_looked_at(page: Page, app_url: str) -> N
     page.goto(f"{app_url}/passes?sample=relax/loop.py")
     page.get_by_role("button", name="Check results").click()
     expect(page.get_by_role("img", name="Result: same").first).to_be_visible()
+    expect(page.locator(".conclusion")).to_have_text("main computes the same after all 13 stages: 1 result compared")
     page.get_by_role("button", name="Values", exact=True).click()
     expect(page.get_by_role("table", name="Values")).to_be_visible()
     assert_accessible(page, 1440)

@@ -54,7 +54,7 @@ function createPipeline(root, tell) {
       ...view.actions.map(([id, label]) => button(label, "t", "", () => tell({ kind: "command", command: id, stage: current }))));
     bar.replaceChildren(el("button", { type: "button", class: "chip" + (isHiding ? " accent" : ""), "aria-pressed": String(isHiding), click: toggle }, "Hide unchanged ", key("u")));
     conclusion.hidden = !view.conclusion;
-    conclusion.replaceChildren(prose(view.conclusion));
+    conclusion.replaceChildren(...prose(view.conclusion));
     const rows = [];
     let [run, followed] = [0, ""];
     const flush = () => {
