@@ -15,7 +15,7 @@ from typing import Final, Generic, TypeVar
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from relax_core.engine.client import Client
+from relax_core.engine.client import Client, Ticket
 from relax_core.engine.protocol import Failure, Program, Progress, Request, Sample
 from relax_core.engine.samples import list_samples
 from relax_core.jit.options import DEFAULT_OPTIONS, MODES, Mode
@@ -77,15 +77,16 @@ def ask(request: Request[R]) -> R | Failure:
 def _asked(worker: Client, request: Request[R], number: int) -> R | Failure:
     answer: Future[R | Failure] = Future()
     latest: list[Progress] = []
+    ticket = Ticket()
     began = time.monotonic()
 
     def wait() -> None:
         # Whatever happens here, the page gets an answer: nobody else would set it.
         try:
-            reply = worker.request(request, progress=latest.append)
+            reply = worker.request(request, progress=latest.append, ticket=ticket)
             if isinstance(reply, Failure) and reply.kind == "crash" and reply.is_restarted:
                 # The worker may have been ended from outside; a program that ends it does so again.
-                reply = worker.request(request, progress=latest.append)
+                reply = worker.request(request, progress=latest.append, ticket=ticket)
             answer.set_result(reply)
         except BaseException as error:
             answer.set_result(_unanswered(request, error))
@@ -94,7 +95,7 @@ def _asked(worker: Client, request: Request[R], number: int) -> R | Failure:
     try:
         return answer.result(_FIRST_WORD_SECONDS)
     except StillRunning:
-        return _wait_in_view(_Wait(worker, answer, latest, began), _name(request), number)
+        return _wait_in_view(_Wait(worker, ticket, answer, latest, began), _name(request), number)
 
 
 def _unanswered(request: Request[R], error: BaseException) -> Failure:
@@ -108,6 +109,7 @@ class _Wait(Generic[R]):
     """A request that is not answered yet."""
 
     worker: Client
+    ticket: Ticket
     answer: "Future[R | Failure]"
     said: Sequence[Progress]
     began: float
@@ -124,8 +126,9 @@ def _wait_in_view(wait: _Wait[R], name: str, number: int) -> R | Failure:
             shown, announced = st.empty(), st.empty()
         reply = _answer_of(wait, shown, announced)
     except BaseException:
-        # Streamlit stops a script by raising in it; what the script waits for is of no more use.
-        wait.worker.cancel()
+        # Streamlit stops a script by raising in it: what this script waits for is of no more use. Only that is
+        # cancelled, since the script that takes its place runs beside it by now, and may wait already.
+        wait.worker.cancel(wait.ticket)
         raise
     place.empty()
     return reply
@@ -145,7 +148,7 @@ def _answer_of(wait: _Wait[R], shown: DeltaGenerator, announced: DeltaGenerator)
         with suppress(StillRunning):
             return wait.answer.result(_TICK_SECONDS)
         if seconds > _LONGEST_SECONDS:
-            wait.worker.cancel()
+            wait.worker.cancel(wait.ticket)
             return Failure("limit", "Stopped", f"There was no answer within {_LONGEST_SECONDS:,} s.")
 
 

@@ -49,6 +49,18 @@ class WorkerStatus(msgspec.Struct, frozen=True):
 
 
 @dataclass(slots=True)
+class Ticket:
+    """One request, as the thread knows it that may want to cancel it; for `Client.request` and `Client.cancel`.
+
+    Once it is cancelled it stays so: asking again with the same ticket is answered at once.
+    """
+
+    is_cancelled: bool = False
+    number: int = 0
+    """Under which the worker has the request; the client's lock guards both fields."""
+
+
+@dataclass(slots=True)
 class _Asked(Generic[R]):
     """A request and what is known of it while it waits."""
 
@@ -59,6 +71,7 @@ class _Asked(Generic[R]):
     doing: str
     cancel_count: int
     """Of the client, when the request began."""
+    ticket: Ticket
 
     @property
     def deadline(self) -> float:
@@ -105,18 +118,21 @@ class Client:
         message: Request[R],
         timeout: float | None = None,
         progress: Callable[[Progress], None] | None = None,
+        ticket: Ticket | None = None,
     ) -> R | Failure:
         """Send `message` and wait for its reply: at most `timeout` seconds, or as `allowance` says for its kind.
 
         The time is that of the whole request, waiting for the worker included, however many steps it has.
 
         May be called from any thread. `progress` is called in the caller's thread, with the seconds that have passed.
+        `ticket` lets another thread cancel this request alone.
         Raises nothing for what the program or the worker does, nor for what cannot be sent: that is a `Failure`.
         """
         allowed = allowance(message, within_inherited(self.limits))
         if timeout is not None:
             allowed = Allowance(timeout, allowed.cpu_seconds)
-        asked = _Asked(message, allowed, progress, time.monotonic(), doing(message), self._cancel_count)
+        ticket = ticket or Ticket()
+        asked = _Asked(message, allowed, progress, time.monotonic(), doing(message), self._cancel_count, ticket)
         try:
             return self._answered(asked)
         except NotSendableError as error:
@@ -125,15 +141,18 @@ class Client:
             words = f"{type(error).__name__}: {error}"
             return Failure("internal", "Mistake in RelaxScope", words, rendered=traceback.format_exc(limit=-12))
 
-    def cancel(self) -> None:
-        """Cancel every request that is waiting; each is answered by a `Failure` of kind `cancelled`.
+    def cancel(self, ticket: Ticket | None = None) -> None:
+        """Cancel the request of `ticket`, or every one that is waiting: the answer is a `Failure` of kind `cancelled`.
 
         A worker that does not stop by itself is ended: what it kept is computed again when it is asked for.
         """
         with self._lock:
-            self._cancel_count += 1
+            if ticket is None:
+                self._cancel_count += 1
+            else:
+                ticket.is_cancelled = True
             if self._worker is not None:
-                self._worker.cancel_all()
+                self._worker.stop(None if ticket is None else ticket.number)
 
     def status(self) -> WorkerStatus:
         """Say how the worker is, without asking it."""
@@ -186,12 +205,12 @@ class Client:
         for attempt in range(1, _ATTEMPTS + 1):
             with self._lock:
                 # Together, so that no worker is replaced between the two.
-                if self._cancel_count != asked.cancel_count:
+                if asked.ticket.is_cancelled or self._cancel_count != asked.cancel_count:
                     return CANCELLED
                 worker = self._live_worker()
                 if worker is None:
                     return _CLOSED
-                number = next(self._numbers)
+                number = asked.ticket.number = next(self._numbers)
                 answers = worker.send(number, _envelope(number, body))
             try:
                 found = self._waited(asked, worker, number, answers)

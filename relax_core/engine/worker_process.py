@@ -111,14 +111,16 @@ class WorkerProcess:
         """Ask the worker to stop working on a request."""
         self._outbox.put(msgspec.msgpack.encode(Envelope(number, Cancel(number))))
 
-    def cancel_all(self) -> None:
-        """Cancel what waits: a process that is only starting need not be asked."""
+    def stop(self, number: int | None = None) -> None:
+        """Cancel one request, or all, if they wait: a process that is only starting need not be asked."""
         with self._lock:
-            for number, answers in self._pending.items():
-                self.cancel(number)
-                answers.put(CancelAsked() if self.hello is not None else Ended(CANCELLED, may_retry=False))
-            if self.hello is None:
-                self._pending.clear()
+            stopped = self._pending if number is None else self._pending.keys() & {number}
+            for waiting in tuple(stopped):
+                self.cancel(waiting)
+                if self.hello is not None:
+                    self._pending[waiting].put(CancelAsked())
+                else:
+                    self._pending.pop(waiting).put(Ended(CANCELLED, may_retry=False))
 
     def forget(self, number: int) -> None:
         """Drop the queue of a request that nobody waits for, and ask the worker to stop."""

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from relax_core.engine.client import Client
+from relax_core.engine.client import Client, Ticket
 from relax_core.engine.program import ChangeAt
 from relax_core.engine.protocol import (
     Check,
@@ -140,6 +140,57 @@ def test_a_request_behind_one_that_is_ended_is_answered_all_the_same() -> None:
             thread.join(60.0)
         kinds = {type(reply) for reply in replies}
         assert kinds == {Failure, SourceView}
+
+
+def _is_starting(client: Client) -> None:
+    assert client.status().pid == 0
+
+
+def _is_running(client: Client) -> None:
+    client.request(Samples())
+
+
+def _does_not_answer(client: Client) -> None:
+    client.request(Samples())
+    os.kill(client.status().pid, signal.SIGSTOP)
+
+
+@pytest.mark.parametrize("prepare", [_is_starting, _is_running, _does_not_answer])
+def test_a_ticket_cancels_its_own_request_alone(prepare: Callable[[Client], None]) -> None:
+    """As in a page: the script that is stopped cancels what it waits for when the next one waits already."""
+    replies: dict[str, object] = {}
+    ticket = Ticket()
+    have_begun = threading.Barrier(3)
+
+    def ask(name: str, message: Request[object], own: Ticket) -> None:
+        said: list[Progress] = []
+
+        def hear(progress: Progress) -> None:
+            said.append(progress)
+            if len(said) == 1:
+                have_begun.wait(60.0)
+
+        replies[name] = client.request(message, progress=hear, ticket=own)
+
+    with Client() as client:
+        prepare(client)
+        threads = [
+            threading.Thread(target=ask, args=("stopped", Execute(program(ENDLESS)), ticket)),
+            threading.Thread(target=ask, args=("next", Open(program(SMALL)), Ticket())),
+        ]
+        for thread in threads:
+            thread.start()
+        # Each request has been sent by the time of its first progress.
+        have_begun.wait(60.0)
+        client.cancel(ticket)
+        for thread in threads:
+            thread.join(60.0)
+        assert isinstance(replies["stopped"], Failure)
+        assert replies["stopped"].kind == "cancelled"
+        assert isinstance(replies["next"], SourceView)
+        again = client.request(Samples(), ticket=ticket)
+        assert isinstance(again, Failure)
+        assert again.kind == "cancelled"
 
 
 def interrupted(tmp_path: Path, arguments: list[str], text: str, cpu_seconds: float) -> float:
