@@ -12,6 +12,7 @@ from relax_core.vm.values import shape_text
 ROWS: Final = 400
 _BOXES: Final = 1_500
 _POINTS: Final = 600
+_SHARED: Final = 5
 
 
 def present_memory(
@@ -31,7 +32,8 @@ class _Presenter:
         self._lines = trace.lines.line_of
         self._memory = memory
         self._written = written
-        self._faulty = {reuse.tensor for reuse in memory.reuses}
+        self._faults = tuple(reuse for reuse in memory.reuses if not reuse.is_shared)
+        self._faulty = {reuse.tensor for reuse in self._faults}
 
     def view(self) -> MemoryView:
         """Return the view model."""
@@ -41,7 +43,8 @@ class _Presenter:
         rows, left_out = self._rows()
         notes = [f"{left_out:,} smaller ones are not shown." if left_out else ""]
         notes += [] if memory.is_complete else ["Values that were given up to save memory are not counted."]
-        faults = tuple(map(self._fault, memory.reuses))
+        notes += self._shared()
+        faults = tuple(map(self._fault, self._faults))
         note = " ".join(filter(None, notes))
         return MemoryView(rows, times, sizes, peak_bytes, peak_time, memory.total, self._summary(), faults, note)
 
@@ -101,12 +104,32 @@ class _Presenter:
         )
         return own, tuple(name for name in names if name != own)
 
+    def _shared(self) -> list[str]:
+        """Say which tensors share bytes because the program means it, each pair once."""
+        first: dict[tuple[Life, Life], Reuse] = {}
+        for reuse in self._memory.reuses:
+            if reuse.is_shared:
+                first.setdefault((reuse.tensor, reuse.other), reuse)
+        words = [self._sharing(reuse) for reuse in list(first.values())[:_SHARED]]
+        left = len(first) - len(words)
+        return [*words, f"{left:,} more pairs of tensors share bytes."] if left else words
+
+    def _sharing(self, reuse: Reuse) -> str:
+        written = f"as it was written through `{self._names(reuse.other)[0]}` at time {reuse.write}"
+        return f"{self._read(reuse)}, {written}: the program made both in the same bytes before it wrote them."
+
+    def _read(self, reuse: Reuse) -> str:
+        """Say where the tensor is read."""
+        line = int(self._lines[reuse.pc]) if reuse.pc >= 0 else 0
+        reader = f"read at time {reuse.read}, line {line}" if reuse.pc >= 0 else "returned"
+        return f"`{self._names(reuse.tensor)[0]}` is {reader}"
+
     def _fault(self, reuse: Reuse) -> MemoryFault:
-        tensor, other = self._names(reuse.tensor)[0], self._names(reuse.other)[0]
+        other = self._names(reuse.other)[0]
         storage = self._names(reuse.tensor.storage)[0] if reuse.tensor.storage is not None else "its storage"
         line = int(self._lines[reuse.pc]) if reuse.pc >= 0 else 0
-        reader = f"read at time {reuse.read}, line {line}," if reuse.pc >= 0 else "returned"
-        message = f"`{tensor}` is {reader} but `{other}` has had its bytes in `{storage}` since time {reuse.write}"
+        comma = "," if reuse.pc >= 0 else ""
+        message = f"{self._read(reuse)}{comma} but `{other}` has had its bytes in `{storage}` since time {reuse.write}"
         return MemoryFault(f"{message}: the storage was taken again too early.", reuse.write, reuse.read, line)
 
 

@@ -2,8 +2,9 @@
 
 One walk over the events keeps what every register holds. An object is alive while a register of an open call, a tuple,
 a closure, a constructed value, a reference or the host holds it; a storage while a tensor in it does. A tensor whose
-bytes in a storage were written through another tensor, and that is read then, was used after its storage was taken
-again: what it reads is what the other one wrote.
+bytes in a storage were written through another tensor, and that is read then, reads what the other one wrote. If the
+other one was made when the tensor had its value, the storage was taken again too early; if both were there before, the
+program lets them share the bytes.
 """
 
 from collections.abc import Callable
@@ -57,6 +58,7 @@ class Life:
     names: list[str] = field(default_factory=list[str])
     """Variables or registers that held it, with their functions, the first one first: `main.x`, `main.%3`."""
     first_write: int = -1
+    last_write: int = -1
     last_use: int = -1
     end: int = -1
     storage: "Life | None" = None
@@ -77,6 +79,9 @@ class Reuse:
     read: int
     pc: int
     """The instruction that read it; -1: the host, that got it as the result."""
+    is_shared: bool
+    """Both tensors were there before the value was written that the other one overwrote: no value was lost to a plan
+    that took the tensor for dead."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -133,7 +138,8 @@ class _Walk:
         """For the bytes of a storage, by identity, the tensors that were made in it."""
         self._lives: list[Life] = []
         self._in_storage: dict[Life, set[Life]] = {}
-        self._taken: dict[Life, tuple[Life, int]] = {}
+        self._taken: dict[Life, tuple[Life, int, bool]] = {}
+        """By tensor the one that overwrote it, at which event, and whether it was there before what it overwrote."""
         self._reuses: list[Reuse] = []
         self._time = 0
         self._pc = -1
@@ -398,13 +404,14 @@ class _Walk:
         life.last_use = event
         taken = self._taken.pop(life, None)
         if taken is not None:
-            self._reuses.append(Reuse(life, *taken, event, self._pc))
+            other, write, is_shared = taken
+            self._reuses.append(Reuse(life, other, write, event, self._pc, is_shared))
 
     def _written(self, life: Life, event: int) -> None:
         life.first_write = event if life.first_write < 0 else life.first_write
-        life.last_use = event
+        life.last_write = life.last_use = event
         self._taken.pop(life, None)
         if life.storage is not None:
             for other in self._in_storage[life.storage]:
                 if other is not life and other.first_write >= 0 and other.overlaps(life):
-                    self._taken[other] = life, event
+                    self._taken[other] = life, event, life.start <= other.last_write

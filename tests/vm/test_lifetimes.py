@@ -107,6 +107,25 @@ def test_a_tensor_that_is_read_after_its_bytes_were_taken_is_found() -> None:
     assert (reuse.tensor.names, reuse.other.names) == (["main.a"], ["main.c"])
     assert reuse.write < reuse.read
     assert reuse.tensor.storage is reuse.other.storage
+    assert not reuse.is_shared
+
+
+def test_tensors_that_the_program_lets_share_bytes_are_no_fault() -> None:
+    """`b` is `a` under another name, made before either is written: an update in place, read as either."""
+    text = sample_text("relax/storage_reused.py")
+    begin, end = text.index("        first = "), text.index("        return d")
+    storage, made = (line for line in text[begin:end].splitlines() if "first" in line and "c = " not in line)
+    body = (storage, made, made.replace("a = ", "b = "), "        cls.double(x, a)", "        cls.double(a, b)",
+            '        d = R.builtin.alloc_tensor(R.shape([4]), R.dtype("float32"), R.prim_value(0), R.str("global"))',
+            "        cls.add(a, b, d)", "")  # fmt: skip
+    trace = run_text(text[:begin] + "\n".join(body) + text[end:], np.ones(4, np.float32))
+    (reuse,) = memory_of(trace).reuses
+    assert reuse.is_shared
+    view = present_memory(trace)
+    assert view.faults == ()
+    assert not any(box.is_faulty for row in view.rows for box in row.boxes)
+    assert "the program made both in the same bytes before it wrote them" in view.note
+    np.testing.assert_array_equal(np.asarray(trace.result), 8.0)
 
 
 def test_following_the_memory_can_be_cancelled() -> None:
@@ -145,12 +164,15 @@ def test_exactly_the_reads_of_bytes_that_another_tensor_wrote_are_found(plan: li
     lines = [f"{STORAGE} -> %1", f"{STORAGE} -> %2"]
     tensors: list[tuple[int, int, int]] = []
     owner: dict[int, list[int]] = {1: [-1] * 16, 2: [-1] * 16}
-    was_written: set[int] = set()
+    last_write: dict[int, int] = {}
+    line_of: list[int] = []
     reported: set[int] = set()
-    late: list[tuple[int, int]] = []
+    late: list[tuple[int, int, bool]] = []
+    taken_by: dict[int, tuple[int, int]] = {}
     for what, a, b in plan:
         if what == "alloc":
             tensors.append((a, b, 3 + len(tensors)))
+            line_of.append(len(lines))
             lines.append(allocated(*tensors[-1]))
             continue
         if not tensors:
@@ -161,12 +183,17 @@ def test_exactly_the_reads_of_bytes_that_another_tensor_wrote_are_found(plan: li
         if source >= 0:
             where, start, _ = tensors[source]
             is_late = any(item != source for item in owner[where][start : start + 8])
-            if source in was_written and is_late and source not in reported:
-                late.append((source, len(lines)))
+            if source in last_write and is_late and source not in reported:
+                other, written = taken_by[source]
+                late.append((source, len(lines), line_of[other] < written))
                 reported.add(source)
         lines.append(f"call add_one(%{read}, %{register})")
         owner[storage][offset : offset + 8] = [target] * 8
-        was_written.add(target)
+        last_write[target] = len(lines) - 1
+        # Whose value this overwrote, and when that one had been written.
+        for number, (where, start, _) in enumerate(tensors):
+            if number != target and where == storage and start < offset + 8 and offset < start + 8:
+                taken_by[number] = target, last_write.get(number, -1)
         # Whoever loses bytes is reported at its next read, and so is who was reported and loses bytes again.
         reported.discard(target)
         reported -= {
@@ -177,7 +204,7 @@ def test_exactly_the_reads_of_bytes_that_another_tensor_wrote_are_found(plan: li
     lines.append("ret %0")
     memory = memory_of(traced(lines, 3 + len(tensors)))
     made = of_kind(memory, "tensor")
-    assert [(made.index(item.tensor), item.read) for item in memory.reuses] == late
+    assert [(made.index(item.tensor), item.read, item.is_shared) for item in memory.reuses] == late
 
 
 SAMPLES = (
