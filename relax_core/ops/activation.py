@@ -6,8 +6,8 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from relax_core.ir.canonical import constant_value, prove_different
 from relax_core.ir.expr import Call
+from relax_core.ir.integer.prove import constant_value, prove_different
 from relax_core.ir.prim import PrimExpr
 from relax_core.ir.show import show_prim
 from relax_core.ir.tir import Buffer

@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from relax_core.ir.canonical import prove_different
 from relax_core.ir.expr import Call
+from relax_core.ir.integer.prove import prove_different
 from relax_core.ir.prim import PrimExpr
 from relax_core.ir.show import show_prim
 from relax_core.ir.types import PrimType, ShapeType, TensorType, TupleType, Type

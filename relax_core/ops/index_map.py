@@ -8,8 +8,8 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from relax_core.ir.canonical import constant_value, prove_equal
 from relax_core.ir.expr import Call
+from relax_core.ir.integer.prove import constant_value, prove_equal
 from relax_core.ir.prim import IntImm, PrimExpr, const
 from relax_core.ir.tir import Buffer
 from relax_core.ir.types import Dims, TensorType, Type

@@ -7,8 +7,8 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from relax_core.ir.canonical import constant_value
 from relax_core.ir.expr import Call, DataTypeImm, Tuple, Var
+from relax_core.ir.integer.prove import constant_value
 from relax_core.ir.prim import Cast, PrimExpr, const, dtype_of
 from relax_core.ir.types import PrimType, TensorType, Type
 from relax_core.ops.attributes import out_dtype_at, same_sizes

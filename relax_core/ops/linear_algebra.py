@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from relax_core.ir.canonical import constant_value, prove_different
 from relax_core.ir.expr import Call
+from relax_core.ir.integer.prove import constant_value, prove_different
 from relax_core.ir.prim import Cast, PrimExpr, binary, const, dtype_of
 from relax_core.ir.show import show_prim
 from relax_core.ir.types import Dims, TensorType, Type

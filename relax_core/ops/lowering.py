@@ -3,8 +3,8 @@
 from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
-from relax_core.ir.canonical import constant_value
 from relax_core.ir.expr import Call, Expr, Tuple, TupleGetItem
+from relax_core.ir.integer.prove import constant_value
 from relax_core.ir.prim import PrimExpr
 from relax_core.ir.tir import Buffer
 from relax_core.ir.types import Dims, TupleType, Type

@@ -5,8 +5,8 @@ from itertools import pairwise
 
 import numpy as np
 
-from relax_core.ir.canonical import constant_value, prove_different, prove_equal, simplify
 from relax_core.ir.expr import Call, Expr, Tuple, TupleGetItem, Var
+from relax_core.ir.integer.prove import constant_value, prove_different, prove_equal, simplify
 from relax_core.ir.prim import PrimExpr, Select, binary, const
 from relax_core.ir.show import show_prim
 from relax_core.ir.tir import Buffer

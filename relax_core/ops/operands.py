@@ -3,8 +3,8 @@
 import math
 from dataclasses import replace
 
-from relax_core.ir.canonical import constant_value, prove_equal
 from relax_core.ir.expr import Call, DataTypeImm, Null
+from relax_core.ir.integer.prove import constant_value, prove_equal
 from relax_core.ir.prim import FloatImm, IntImm, PrimExpr, StringImm, binary, const
 from relax_core.ir.types import Dims, ObjectType, PrimType, ShapeType, TensorType, TupleType, Type
 from relax_core.ops.show import show_dims, show_type

@@ -3,7 +3,7 @@
 from functools import reduce
 from typing import TypeAlias
 
-from relax_core.ir.canonical import simplify
+from relax_core.ir.integer.prove import simplify
 from relax_core.ir.prim import Cast, Intrinsic, PrimExpr, Select, Unary, binary, const, dtype_of
 
 Operand: TypeAlias = "PrimExpr | bool | int | float"

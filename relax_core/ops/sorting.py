@@ -5,8 +5,8 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
-from relax_core.ir.canonical import constant_value
 from relax_core.ir.expr import Call
+from relax_core.ir.integer.prove import constant_value
 from relax_core.ir.prim import PrimExpr, const, dtype_of
 from relax_core.ir.tir import Buffer
 from relax_core.ir.types import TensorType, TupleType, Type

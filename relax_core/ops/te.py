@@ -6,11 +6,12 @@ from types import MappingProxyType
 from typing import Literal, TypeAlias
 
 from relax_core.ir.attrs import NO_ATTRS, Attrs
-from relax_core.ir.canonical import constant_value, replace_symbols
 from relax_core.ir.expr import Constant, Expr, Var
+from relax_core.ir.integer.prove import constant_value
 from relax_core.ir.node import preorder
 from relax_core.ir.prim import Binary, BinaryKind, PrimExpr, PrimVar, binary, const, dtype_of
 from relax_core.ir.show import show_prim
+from relax_core.ir.substitute import replace_symbols
 from relax_core.ir.tir import (
     Block,
     Buffer,

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
-from relax_core.ir.canonical import constant_value, prove_equal
+from relax_core.ir.integer.prove import constant_value, prove_equal
 from relax_core.ir.prim import BinaryKind, IntImm, PrimExpr, binary, const
 from relax_core.ir.types import Dims, PrimType, TensorType, TupleType, Type
 from relax_core.ops.packed.spec import UNKNOWN, Fact, Facts, Infer, Item

@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from relax_core.ir.canonical import constant_value
 from relax_core.ir.expr import (
     Call,
     Constant,
@@ -17,6 +16,7 @@ from relax_core.ir.expr import (
     Tuple,
     TupleGetItem,
 )
+from relax_core.ir.integer.prove import constant_value
 from relax_core.ir.node import Node, postorder
 from relax_core.ir.prim import FloatImm, IntImm, PrimExpr, StringImm
 

@@ -6,7 +6,6 @@ from typing import cast as cast_type
 
 import numpy as np
 
-from relax_core.ir.canonical import constant_value
 from relax_core.ir.expr import (
     Call,
     Constant,
@@ -20,6 +19,7 @@ from relax_core.ir.expr import (
     TupleGetItem,
     constant,
 )
+from relax_core.ir.integer.prove import constant_value
 from relax_core.ir.prim import AnyDim, IntImm, PrimExpr, StringImm, const
 from relax_core.ir.types import Dims
 from relax_core.ops import OPS

@@ -2,8 +2,8 @@
 
 from types import MappingProxyType
 
-from relax_core.ir.canonical import constant_value
 from relax_core.ir.expr import Expr
+from relax_core.ir.integer.prove import constant_value
 from relax_core.ir.prim import AnyDim
 from relax_core.ir.types import Dims, TensorType
 from relax_core.ops.relay import manipulate
