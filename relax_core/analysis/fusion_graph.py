@@ -9,8 +9,8 @@ from enum import IntEnum
 from types import MappingProxyType
 
 from relax_core.analysis.regions import open_postorder
-from relax_core.ir.canonical import prove_equal
 from relax_core.ir.expr import Call, Constant, Function, Op, Tuple, TupleGetItem
+from relax_core.ir.integer.prove import prove_equal
 from relax_core.ir.node import Node, children
 from relax_core.ir.relay import Clause
 from relax_core.ir.types import TensorType, TupleType, Type

@@ -24,7 +24,6 @@ from relax_core.bytecode.operators import BUILTIN_OF, lowering_pass
 from relax_core.bytecode.places import result_node
 from relax_core.bytecode.tables import ConstantPool, FunctionTable
 from relax_core.diagnostics import Diagnostic
-from relax_core.ir.canonical import constant_value
 from relax_core.ir.expr import (
     Binding,
     Call,
@@ -46,6 +45,7 @@ from relax_core.ir.expr import (
     Var,
     VarBinding,
 )
+from relax_core.ir.integer.prove import constant_value
 from relax_core.ir.node import Node, children, preorder
 from relax_core.ir.prim import FloatImm, IntImm, StringImm
 from relax_core.ir.rewrite import RewriteLog

@@ -19,8 +19,8 @@ from relax_core.check.scope import Scope, contradicted, fields_of, show_callee
 from relax_core.check.unify import UNKNOWN, Solution, contradiction, erase, is_unknown, solve
 from relax_core.diagnostics import plural
 from relax_core.ir.absent import NO_DATA, NO_VALUE
-from relax_core.ir.canonical import constant_value
 from relax_core.ir.expr import Call, Expr, ExternFunc, GlobalVar, Op, Tuple, Var
+from relax_core.ir.integer.prove import constant_value
 from relax_core.ir.prim import PrimVar, dtype_of
 from relax_core.ir.tir import PrimFunc
 from relax_core.ir.types import OBJECT, VOID, FuncType, ObjectType, PrimType, ShapeType, TensorType, TupleType, Type

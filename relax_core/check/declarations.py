@@ -10,8 +10,8 @@ from types import MappingProxyType
 from relax_core.check.visits import Facts
 from relax_core.diagnostics import Diagnostic, plural
 from relax_core.ir.attrs import AttrValue, attr
-from relax_core.ir.canonical import constant_value, prove_different
 from relax_core.ir.expr import Call, Expr, Function, GlobalVar, Op, PrimValue, Tuple
+from relax_core.ir.integer.prove import constant_value, prove_different
 from relax_core.ir.module import IRModule
 from relax_core.ir.node import Node
 from relax_core.ir.prim import StringImm

@@ -4,8 +4,8 @@ import math
 from collections.abc import Iterator, Mapping
 
 from relax_core.diagnostics import Diagnostic
-from relax_core.ir.canonical import constant_value
 from relax_core.ir.expr import Call, Expr, Function, Op, Var
+from relax_core.ir.integer.prove import constant_value
 from relax_core.ir.node import Node, preorder
 from relax_core.ir.prim import AnyDim, Binary, IntImm, PrimExpr, PrimVar, bits_of, is_dtype, lanes_of
 from relax_core.ir.tir import Buffer, PrimFunc

@@ -3,12 +3,12 @@
 from collections.abc import Container, Sequence
 from dataclasses import dataclass, field, replace
 
-from relax_core.ir.canonical import prove_different, prove_equal, replace_symbols
 from relax_core.ir.expr import Var
+from relax_core.ir.integer.prove import prove_different, prove_equal
 from relax_core.ir.node import Node, preorder
 from relax_core.ir.prim import PrimExpr, PrimVar
 from relax_core.ir.show import show_prim
-from relax_core.ir.substitute import map_type, type_nodes
+from relax_core.ir.substitute import map_type, replace_symbols, type_nodes
 from relax_core.ir.types import (
     OBJECT,
     Dims,

@@ -8,8 +8,8 @@ from typing import Any, TypeAlias, cast
 
 import numpy as np
 
-from relax_core.ir.canonical import prove_equal
 from relax_core.ir.expr import Constant, GlobalVar, Var, VarBinding
+from relax_core.ir.integer.prove import prove_equal
 from relax_core.ir.module import Definition, IRModule
 from relax_core.ir.node import Node
 from relax_core.ir.prim import FloatImm, PrimExpr, PrimVar

@@ -4,10 +4,11 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import TypeAlias, TypeVar, cast
 
-from relax_core.ir.canonical import replace_symbols
 from relax_core.ir.expr import Call, Expr, Function, MatchCast, ShapeExpr, Var, VarBinding
+from relax_core.ir.integer.interval import dtype_interval
+from relax_core.ir.integer.prove import simplify
 from relax_core.ir.node import Node, map_children, postorder, preorder
-from relax_core.ir.prim import PrimExpr, PrimVar
+from relax_core.ir.prim import Binary, IntImm, PrimExpr, PrimVar
 from relax_core.ir.relay import Let, PatternVar
 from relax_core.ir.types import (
     AdtType,
@@ -209,3 +210,31 @@ def free_vars(expr: Node) -> tuple[Var, ...]:
             case _:
                 pass
     return tuple(var for var in used if var not in bound)
+
+
+def replace_symbols(expr: PrimExpr, symbols: Mapping[PrimVar, PrimExpr]) -> PrimExpr:
+    """Return `expr` with the variables in `symbols` replaced; integer constants fold."""
+    memo: dict[Node, Node] = {}
+    for current in postorder(expr):
+        rebuilt = map_children(current, memo.__getitem__)
+        match rebuilt:
+            case PrimVar() if rebuilt in symbols:
+                memo[current] = symbols[rebuilt]
+            case Binary(op=op, a=IntImm(), b=IntImm()) if op not in ("/", "//", "%"):
+                folded = simplify(rebuilt)
+                # A sum that wraps around is left to whoever computes it.
+                memo[current] = _with_span(folded, current) if _fits(folded) else rebuilt
+            case _:
+                memo[current] = rebuilt
+    result = memo[expr]
+    assert isinstance(result, PrimExpr), "a scalar expression stays one"
+    return result
+
+
+def _fits(expr: PrimExpr) -> bool:
+    """Tell whether a literal is a number of its dtype."""
+    return not isinstance(expr, IntImm) or expr.value in dtype_interval(expr.dtype)
+
+
+def _with_span(new: PrimExpr, old: Node) -> PrimExpr:
+    return replace(new, span=old.span) if new.span is None and old.span is not None else new

@@ -10,8 +10,8 @@ import pytest
 
 import relax_core as rc
 from relax_core.engine.inputs import write_archive
-from relax_core.ir.canonical import evaluate
 from relax_core.ir.expr import Var
+from relax_core.ir.integer.evaluate import evaluate
 from relax_core.jit.engine import Engine
 from relax_core.ops.dtypes import BFLOAT16
 from tests.ops.cases import ARITHMETIC, COMPARISONS, LEGALIZED, SIZES, Builder, Case, floats, ints

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from relax_core.ir.canonical import evaluate
 from relax_core.ir.expr import Var
+from relax_core.ir.integer.evaluate import evaluate
 from relax_core.jit.engine import Engine
 from tests.ops.cases import LEGALIZED, SIZES, Builder, Case
 from tests.ops.test_operators import TOLERANCE, value_of

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from relax_core.diagnostics import RunError
-from relax_core.ir.canonical import evaluate
 from relax_core.ir.expr import Var
+from relax_core.ir.integer.evaluate import evaluate
 from relax_core.ir.node import postorder
 from relax_core.ir.prim import Intrinsic
 from relax_core.ir.types import Type

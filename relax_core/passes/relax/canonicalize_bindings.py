@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
-from relax_core.ir.canonical import replace_symbols
 from relax_core.ir.equality import same_type
 from relax_core.ir.expr import (
     Binding,
@@ -23,7 +22,7 @@ from relax_core.ir.module import IRModule
 from relax_core.ir.node import Node, preorder
 from relax_core.ir.prim import PrimExpr, PrimVar
 from relax_core.ir.show import show_prim
-from relax_core.ir.substitute import free_symbols
+from relax_core.ir.substitute import free_symbols, replace_symbols
 from relax_core.ir.types import ShapeType, TensorType, TupleType, Type
 from relax_core.passes.core import NoOptions, Pass, PassContext
 from relax_core.passes.relax.effects import killed_vars

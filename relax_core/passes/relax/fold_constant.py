@@ -11,7 +11,6 @@ from typing import Any, Final, cast
 import numpy as np
 import numpy.typing as npt
 
-from relax_core.ir.canonical import constant_value
 from relax_core.ir.expr import (
     Binding,
     BindingBlock,
@@ -31,6 +30,7 @@ from relax_core.ir.expr import (
     VarBinding,
     constant,
 )
+from relax_core.ir.integer.prove import constant_value
 from relax_core.ir.module import IRModule
 from relax_core.ir.node import Node, preorder
 from relax_core.ir.prim import FloatImm, IntImm, StringImm

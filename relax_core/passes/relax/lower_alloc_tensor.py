@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 
 from relax_core.ir.builder import names_in
-from relax_core.ir.canonical import simplify
 from relax_core.ir.expr import Call, DataTypeImm, Expr, Function, GlobalVar, Op, ShapeExpr, Var, VarBinding
+from relax_core.ir.integer.prove import simplify
 from relax_core.ir.module import IRModule
 from relax_core.ir.node import Node
 from relax_core.ir.prim import IntImm, PrimExpr, binary

@@ -6,7 +6,6 @@ from typing import TypeAlias
 
 from relax_core.ir.attrs import Attrs, attrs_of
 from relax_core.ir.builder import Names
-from relax_core.ir.canonical import prove_equal
 from relax_core.ir.expr import (
     Binding,
     Call,
@@ -21,6 +20,7 @@ from relax_core.ir.expr import (
     TupleGetItem,
     Var,
 )
+from relax_core.ir.integer.prove import prove_equal
 from relax_core.ir.module import IRModule
 from relax_core.ir.node import Node, map_children, postorder
 from relax_core.ir.prim import PrimExpr, PrimVar, dtype_of

@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
-from relax_core.ir.canonical import prove_equal
 from relax_core.ir.expr import Expr
+from relax_core.ir.integer.prove import prove_equal
 from relax_core.ir.node import Node
 from relax_core.ir.prim import PrimExpr
 from relax_core.ir.types import FuncType, PrimType, ShapeType, TensorType, TupleType, Type

@@ -4,8 +4,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from relax_core.ir.attrs import attrs_of
-from relax_core.ir.canonical import canonical_key, constant_value, replace_symbols
 from relax_core.ir.expr import Expr, Function, MatchCast, PrimValue, ShapeExpr
+from relax_core.ir.integer.prove import canonical_key, constant_value
 from relax_core.ir.node import Node, preorder
 from relax_core.ir.prim import (
     Binary,
@@ -23,7 +23,7 @@ from relax_core.ir.prim import (
     dtype_of,
     lanes_of,
 )
-from relax_core.ir.substitute import type_nodes
+from relax_core.ir.substitute import replace_symbols, type_nodes
 from relax_core.ir.tir import SCALAR_SLOTS, Buffer, BufferLoad, BufferParam, BufferStore, PrimFunc, Stmt, seq
 from relax_core.ir.types import FuncType, PrimType, TupleType, Type
 from relax_core.passes.relax.functions import integer

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from relax_core.bytecode.isa import CallInstruction, ConstantRef, Immediate, Register
-from relax_core.ir.canonical import constant_value
+from relax_core.ir.integer.prove import constant_value
 from relax_core.ir.tir import PrimFunc
 from relax_core.vm.decode import pool_value
 from relax_core.vm.heap import EQUAL_TO_IMMEDIATE, NO_CHECK
