@@ -10,10 +10,11 @@ import numpy as np
 
 from relax_core.diagnostics import Diagnostic, RunError
 from relax_core.engine.npy import read_npz
-from relax_core.ir.canonical import evaluate
 from relax_core.ir.expr import Function, MatchCast, Var
+from relax_core.ir.integer.evaluate import NoValueError, evaluate
 from relax_core.ir.node import preorder
 from relax_core.ir.prim import AnyDim, PrimExpr, PrimVar
+from relax_core.ir.show import show_prim
 from relax_core.ir.substitute import type_nodes
 from relax_core.ir.types import PrimType, ShapeType, TensorType, TupleType, Type
 from relax_core.present.words import bytes_text, type_text
@@ -155,7 +156,11 @@ class _Maker:
 
     def _size(self, dim: PrimExpr, param: Var) -> int:
         # Sizes that a Relay type leaves open are alike, so that tensors of such types fit each other.
-        size = FIRST_SIZE if isinstance(dim, AnyDim) else int(evaluate(dim, self._size_of))
+        try:
+            size = FIRST_SIZE if isinstance(dim, AnyDim) else int(evaluate(dim, self._size_of))
+        except NoValueError:
+            message = f"`{show_prim(dim)}` of `{param.name}` has no value for these sizes"
+            _fail("EN002", message, param, "choose other sizes")
         if size < 0:
             _fail("EN002", f"a dimension of `{param.name}` would be {size}", param, "choose other sizes")
         return size

@@ -2,6 +2,7 @@
 
 import pytest
 
+from relax_core.diagnostics import RunError
 from relax_core.engine.inputs import argument_types, can_be_made_up, generate
 from relax_core.ir.expr import Function
 from relax_core.present.words import type_text
@@ -45,3 +46,11 @@ def test_the_symbols_of_a_cast_agree_with_those_of_the_parameters() -> None:
 def test_no_function_is_made_up() -> None:
     function = _function('f: R.Callable((), R.Tensor((), "float32"))', "y = f()")
     assert not can_be_made_up(function)
+
+
+def test_a_size_without_value_is_told() -> None:
+    function = _function('x: R.Tensor(("n", "m")), w: R.Tensor(("m // (n - 2)",))', "y = x")
+    with pytest.raises(RunError) as raised:
+        generate(function, 0, {})
+    assert [item.code for item in raised.value.diagnostics] == ["EN002"]
+    assert "`m // (n - 2)` of `w` has no value" in raised.value.diagnostics[0].message
