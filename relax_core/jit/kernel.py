@@ -13,6 +13,7 @@ from typing import Any, NoReturn, Protocol
 import numpy as np
 
 from relax_core.diagnostics import CompileError, Diagnostic, RunError
+from relax_core.ir.integer.bounds import Bounds
 from relax_core.ir.node import Node, children
 from relax_core.ir.rewrite import RewriteLog
 from relax_core.ir.show import show_prim
@@ -24,7 +25,6 @@ from relax_core.jit.calls.trampoline import CallHost, Trampoline
 from relax_core.jit.compilation.facts import Facts, size_bytes
 from relax_core.jit.compilation.specialisation import Request, Specialisation, source_of
 from relax_core.jit.compilation.target import Program, Target
-from relax_core.jit.lowering.bounds import Bounds
 from relax_core.jit.lowering.checks import cancelled, diagnose
 from relax_core.jit.lowering.jumps import ENDED, STOPPED
 from relax_core.jit.lowering.lower import Lowered

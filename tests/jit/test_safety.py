@@ -9,11 +9,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from relax_core.diagnostics import RunError
+from relax_core.ir.integer.bounds import Bounds
+from relax_core.ir.integer.interval import Interval
 from relax_core.ir.prim import Binary, BinaryKind, IntImm, PrimExpr, PrimVar, Select, binary
 from relax_core.ir.tir import Buffer, BufferLoad, BufferStore, For, IfThenElse, PrimFunc, SeqStmt, Stmt, seq
 from relax_core.jit.engine import Engine
-from relax_core.jit.lowering.bounds import Bounds
-from relax_core.jit.lowering.polynomial import Interval
 from relax_core.jit.lowering.ranges import access_report
 from tests.jit.programs import compared, gather, index, integer, parsed, prim_func, tir_matmul
 from tests.jit.reference import OutOfRange, Reference, wrapped

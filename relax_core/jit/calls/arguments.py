@@ -13,12 +13,12 @@ import numpy.typing as npt
 
 from relax_core.analysis.tir_memory import written_buffers
 from relax_core.diagnostics import Diagnostic, RunError, plural
-from relax_core.ir.canonical import evaluate
+from relax_core.ir.integer.bounds import DIMENSION, Bounds
+from relax_core.ir.integer.evaluate import NoValueError, evaluate
 from relax_core.ir.node import Node
 from relax_core.ir.prim import IntImm, PrimExpr, PrimVar
 from relax_core.ir.show import show_prim
 from relax_core.ir.tir import Buffer, PrimFunc
-from relax_core.jit.lowering.bounds import DIMENSION, Bounds
 from relax_core.jit.lowering.checks import Locate, unknown_dtype
 from relax_core.jit.lowering.symbols import shape_symbols
 from relax_core.jit.lowering.types import SCALAR_TYPES
@@ -220,7 +220,7 @@ class Signature:
                 return found
             try:
                 return int(evaluate(dim, values))
-            except (KeyError, ZeroDivisionError):
+            except NoValueError:
                 message = f"`{show_prim(dim)}` has no value for these arguments"
                 self._fail("JT005", message, dim, "It divides by zero, or is no arithmetic of integers.")
 

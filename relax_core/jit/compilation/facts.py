@@ -6,9 +6,9 @@ from dataclasses import astuple, dataclass
 from math import prod
 from typing import Any
 
+from relax_core.ir.integer.bounds import Bounds
 from relax_core.ir.prim import PrimVar
 from relax_core.ir.tir import Buffer, PrimFunc
-from relax_core.jit.lowering.bounds import Bounds
 from relax_core.jit.lowering.coverage import writes_all
 from relax_core.jit.lowering.lower import Lowered
 from relax_core.jit.lowering.packed_calls import PackedCall

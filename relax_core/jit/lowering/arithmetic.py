@@ -4,9 +4,9 @@ import struct
 from collections.abc import Mapping
 from types import MappingProxyType
 
+from relax_core.ir.integer.interval import Interval
 from relax_core.ir.prim import Binary, BinaryKind, Cast
 from relax_core.jit.lowering.checks import Site, unsupported
-from relax_core.jit.lowering.polynomial import Interval
 from relax_core.jit.lowering.state import State, is_host_function
 from relax_core.jit.lowering.types import SCALAR_TYPES, ScalarType
 

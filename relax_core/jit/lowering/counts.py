@@ -9,12 +9,11 @@ from collections.abc import Callable, Sequence
 from math import prod
 
 from relax_core.diagnostics import CompileError, Diagnostic
+from relax_core.ir.integer.interval import Interval, dtype_interval, wrap
 from relax_core.ir.prim import PrimExpr
 from relax_core.ir.show import show_prim
 from relax_core.ir.tir import Buffer, For
-from relax_core.jit.lowering.bounds import dtype_interval
 from relax_core.jit.lowering.checks import Locate, Site
-from relax_core.jit.lowering.polynomial import Interval
 from relax_core.jit.lowering.state import State
 
 # The greatest number of bytes or elements that an address or a count in 64 bits reaches.
@@ -75,4 +74,4 @@ def check_layout(buffer: Buffer, layout: tuple[Sequence[str], Sequence[str]], si
 
 def wrapped(value: int) -> str:
     """Print an integer as 64 bits hold it, for code that a check before it keeps from running with any other."""
-    return str((value + MOST + 1) % (1 << 64) - MOST - 1)
+    return str(wrap(value, "int64"))

@@ -4,6 +4,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from math import prod
 
+from relax_core.ir.integer.affine import Affine, affine_of, is_onto
+from relax_core.ir.integer.bounds import Bounds
+from relax_core.ir.integer.interval import count_interval
 from relax_core.ir.node import Node, postorder
 from relax_core.ir.prim import Intrinsic, PrimExpr, PrimVar, dtype_of
 from relax_core.ir.tir import (
@@ -23,10 +26,7 @@ from relax_core.ir.tir import (
     SeqStmt,
     Stmt,
 )
-from relax_core.jit.lowering.bounds import Bounds
-from relax_core.jit.lowering.polynomial import Interval
 from relax_core.jit.lowering.work import JUMPS
-from relax_core.jit.transforms.affine import Affine, affine_of
 
 
 @dataclass(slots=True)
@@ -51,7 +51,7 @@ class _Nest:
         if block.predicate is not None:
             return False
         for item in block.iter_vars:
-            ranges = {var: Interval(0, extent - 1) for var, extent in self.extents.items()}
+            ranges = {var: count_interval(extent) for var, extent in self.extents.items()}
             value = affine_of(item.binding, self.known, ranges)
             if value is None or item.start is not None:
                 return False
@@ -61,7 +61,7 @@ class _Nest:
     def offset(self, buffer: Buffer, indices: Sequence[PrimExpr]) -> Affine | None:
         """Return which element of a row-major buffer is accessed, as a sum over the loops."""
         offset = Affine()
-        ranges = {var: Interval(0, extent - 1) for var, extent in self.extents.items()}
+        ranges = {var: count_interval(extent) for var, extent in self.extents.items()}
         for dim, index in zip(buffer.shape, indices, strict=True):
             extent, place = self.bounds.constant(dim), affine_of(index, self.known, ranges)
             if extent is None or place is None or not place.coefficients.keys() <= self.extents.keys():
@@ -72,14 +72,9 @@ class _Nest:
         return offset
 
     def covers(self, offset: Affine, count: int) -> bool:
-        """Tell whether the loops give `offset` every value from 0 to `count`, exclusive: digits of a mixed radix."""
-        reached = 1
-        for var, coefficient in sorted(offset.coefficients.items(), key=lambda item: item[1]):
-            if self.extents[var] > 1:
-                if coefficient != reached:
-                    return False
-                reached *= self.extents[var]
-        return offset.constant == 0 and reached == count
+        """Tell whether the loops give `offset` every value from 0 to `count`, exclusive."""
+        terms = ((stride, self.extents[var]) for var, stride in offset.coefficients.items())
+        return offset.constant == 0 and is_onto(terms, count)
 
 
 def writes_all(function: PrimFunc, buffer: Buffer, value_of: Mapping[PrimVar, int]) -> bool:

@@ -7,6 +7,7 @@ from typing import cast
 
 from relax_core.analysis.tir_memory import DERIVED
 from relax_core.diagnostics import CompileError, Diagnostic
+from relax_core.ir.integer.bounds import LARGEST_PRODUCT, Bounds
 from relax_core.ir.node import Node, children, postorder
 from relax_core.ir.prim import IntImm, Intrinsic, PrimExpr, PrimVar, dtype_of, lanes_of
 from relax_core.ir.show import show_prim
@@ -34,7 +35,6 @@ from relax_core.ir.tir import (
 from relax_core.jit.compilation.debug_lines import Origin
 from relax_core.jit.compilation.pipelines import Form, Pipeline, form_of_tiles, pipeline_of
 from relax_core.jit.lowering.arithmetic import convert
-from relax_core.jit.lowering.bounds import LARGEST_PRODUCT, Bounds
 from relax_core.jit.lowering.checks import Locate, Site, unsupported
 from relax_core.jit.lowering.code import Code
 from relax_core.jit.lowering.empty import has_empty_loop, without_rounds

@@ -7,7 +7,7 @@ and its strides in elements.
 from dataclasses import dataclass
 from typing import Literal
 
-from relax_core.ir.canonical import prove_equal
+from relax_core.ir.integer.prove import prove_equal
 from relax_core.ir.prim import IntImm, Intrinsic, PrimExpr, StringImm, dtype_of
 from relax_core.ir.show import show_prim
 from relax_core.ir.tir import BufferRef

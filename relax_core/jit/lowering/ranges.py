@@ -4,6 +4,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import cast
 
+from relax_core.ir.integer.bounds import Bounds
+from relax_core.ir.integer.polynomial import Polynomial, constant_of
 from relax_core.ir.node import children
 from relax_core.ir.prim import Binary, PrimExpr, PrimVar, Select
 from relax_core.ir.show import show_prim
@@ -28,9 +30,7 @@ from relax_core.ir.tir import (
     TirStmt,
     While,
 )
-from relax_core.jit.lowering.bounds import Bounds
 from relax_core.jit.lowering.lanes import Lanes
-from relax_core.jit.lowering.polynomial import Polynomial, constant_value
 from relax_core.jit.lowering.symbols import shape_symbols
 
 
@@ -158,11 +158,9 @@ def _fact(bounds: Bounds, access: BufferLoad | BufferStore) -> AccessFact:
     return AccessFact(access, access.buffer, not conditions, " and ".join(conditions))
 
 
-def _condition(bounds: Bounds, p: Polynomial) -> str:
+def _condition(bounds: Bounds, p: Polynomial[int]) -> str:
     """Print `p >= 0` as a comparison of symbols, or nothing if other atoms are in it or no symbol is."""
-    if constant_value(p) is not None or not all(
-        bounds.atoms[number].is_symbol for monomial in p for number in monomial
-    ):
+    if constant_of(p) is not None or not all(bounds.atoms[number].is_symbol for monomial in p for number in monomial):
         return ""
     constant = p.get((), 0)
     positive = [_term(bounds, key, value) for key, value in p.items() if key and value > 0]

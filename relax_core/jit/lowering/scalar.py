@@ -5,6 +5,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import assert_never
 
+from relax_core.ir.integer.interval import wrap
 from relax_core.ir.node import postorder
 from relax_core.ir.prim import (
     COMPARISONS,
@@ -116,8 +117,7 @@ def integer_literal(value: int, scalar: ScalarType) -> str:
     """Print an integer as LLVM reads it; bits beyond the type are dropped."""
     if scalar.kind == "bool":
         return "true" if value else "false"
-    value &= (1 << scalar.bits) - 1
-    return str(value - (1 << scalar.bits) if value >> (scalar.bits - 1) else value)
+    return str(wrap(value, f"int{scalar.bits}"))
 
 
 def float_literal(value: float, scalar: ScalarType) -> str:

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, TypeAlias
 from relax_core.analysis.tir_memory import Memory
 from relax_core.diagnostics import CompileError, Diagnostic, RunError
 from relax_core.ir.attrs import attr
-from relax_core.ir.canonical import constant_value
+from relax_core.ir.integer.bounds import Bounds
+from relax_core.ir.integer.prove import constant_value
 from relax_core.ir.node import Node
 from relax_core.ir.prim import Intrinsic, PrimExpr, PrimVar, dtype_of
 from relax_core.ir.tir import SCALAR_SLOTS, Buffer, BufferLoad, BufferStore, For, PrimFunc, Stmt
 from relax_core.jit.compilation.pipelines import Form
-from relax_core.jit.lowering.bounds import Bounds
 from relax_core.jit.lowering.checks import Locate, Site, unknown_dtype
 from relax_core.jit.lowering.code import Code
 from relax_core.jit.lowering.lanes import Lanes

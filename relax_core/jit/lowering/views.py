@@ -5,13 +5,13 @@ A view is checked once, where it is declared, to lie in its memory; its accesses
 
 from collections.abc import Sequence
 
+from relax_core.ir.integer.polynomial import add
 from relax_core.ir.node import Node
 from relax_core.ir.prim import IntImm, Intrinsic, PrimExpr, PrimVar, lanes_of
 from relax_core.ir.show import show_prim
 from relax_core.ir.tir import Buffer, BufferLoad, BufferRef, MatchRegion
 from relax_core.jit.lowering.checks import Site, unsupported
 from relax_core.jit.lowering.counts import check_layout, lower_count, wrapped
-from relax_core.jit.lowering.polynomial import add, constant_value
 from relax_core.jit.lowering.scalar import element_pointer, lower_expr
 from relax_core.jit.lowering.state import Pointer, State, Storage
 
@@ -153,7 +153,7 @@ def _unify(state: State, match: MatchRegion, declared: PrimExpr, found: tuple[st
             bounds.bind_scalar(declared)
             state.define(declared, narrow)
         return 1
-    if expr is not None and constant_value(add(bounds.poly(declared), bounds.poly(expr), -1)) == 0:
+    if expr is not None and bounds.poly(declared) == bounds.poly(expr):
         return 0
     wanted = _wide(state, declared)
     state.require(state.code.emit(f"icmp eq i64 {register}, {wanted}"), _mismatch(match), (register, wanted))

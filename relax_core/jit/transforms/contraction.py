@@ -4,12 +4,12 @@ from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass, replace
 from math import prod
 
+from relax_core.ir.integer.affine import Affine
+from relax_core.ir.integer.interval import Interval
 from relax_core.ir.node import Node, children
 from relax_core.ir.prim import BinaryKind, PrimExpr, PrimVar
 from relax_core.ir.tir import BufferLoad, BufferStore, For
-from relax_core.jit.lowering.polynomial import Interval
 from relax_core.jit.lowering.state import Storage
-from relax_core.jit.transforms.affine import Affine
 
 
 @dataclass(frozen=True, slots=True)

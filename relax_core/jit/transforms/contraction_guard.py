@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from relax_core.ir.integer.affine import Affine, affine_of
+from relax_core.ir.integer.interval import EVERYTHING, Interval
 from relax_core.ir.prim import Binary, IntImm, Intrinsic, PrimExpr, PrimVar
-from relax_core.jit.lowering.polynomial import EVERYTHING, Interval
 from relax_core.jit.lowering.state import State
-from relax_core.jit.transforms.affine import Affine, affine_of
 from relax_core.jit.transforms.contraction import Dim, Place
 
 # Indices of 32 bits do not wrap around where all of them stay below this.

@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from relax_core.ir.integer.affine import Affine, overlapping
+from relax_core.ir.integer.interval import count_interval, dtype_interval
 from relax_core.ir.node import Node, children, postorder
 from relax_core.ir.prim import (
     Binary,
@@ -15,10 +17,7 @@ from relax_core.ir.prim import (
     dtype_of,
 )
 from relax_core.ir.tir import Block, BufferLoad, BufferStore, For, Stmt
-from relax_core.jit.lowering.bounds import dtype_interval
-from relax_core.jit.lowering.polynomial import Interval
 from relax_core.jit.lowering.state import State
-from relax_core.jit.transforms.affine import Affine
 from relax_core.jit.transforms.contraction import Contraction, Dim, Guard, Operand, Place
 from relax_core.jit.transforms.contraction_guard import Conditions, Reading, read_conditions, valid_places
 from relax_core.jit.transforms.nest import TOO_MANY_ROUNDS, are_too_many
@@ -88,7 +87,7 @@ def _axes(state: State, loops: Sequence[For]) -> Reading | str | None:
             known[item.var] = Affine(0)
         else:
             reading.dims.append(Dim(item.var, extent))
-            reading.intervals[item.var] = Interval(0, extent - 1)
+            reading.intervals[item.var] = count_interval(extent)
     return TOO_MANY_ROUNDS if are_too_many([dim.extent for dim in reading.dims]) else reading
 
 
@@ -133,7 +132,7 @@ def _split_dim(reading: Reading, at: int, divisor: int) -> None:
     reading.dims[at : at + 1] = [outer, inner]
     reading.known[dim.var] = Affine(0, {outer.var: divisor, inner.var: 1})
     for part in (outer, inner):
-        reading.intervals[part.var] = Interval(0, part.extent - 1)
+        reading.intervals[part.var] = count_interval(part.extent)
 
 
 def _operands(
@@ -181,11 +180,8 @@ def _legality(made: Contraction, reduced: frozenset[PrimVar] | None) -> str:
     is_mixed = any((dim.var in reduced) == (dim in made.spatial) for dim in made.dims) if reduced is not None else False
     if is_mixed and made.init is not None:
         return "an axis is neither wholly spatial nor a reduction"
-    reach = 0
-    for dim in sorted(made.spatial, key=lambda item: abs(made.out.stride(item))):
-        if abs(made.out.stride(dim)) <= reach:
-            return "several values of the spatial axes write the same element"
-        reach += abs(made.out.stride(dim)) * (dim.extent - 1)
+    if overlapping((dim, made.out.stride(dim), dim.extent) for dim in made.spatial) is not None:
+        return "several values of the spatial axes write the same element"
     return ""
 
 

@@ -8,7 +8,7 @@ from relax_core.jit.lowering.state import State
 from relax_core.jit.lowering.work import static_work
 from relax_core.jit.transforms.nest import Access, Nest, read_nest
 from relax_core.jit.transforms.nest_values import element_at, offset_at
-from relax_core.jit.transforms.reduction import is_injective, may_share
+from relax_core.jit.transforms.reduction import may_share
 from relax_core.jit.transforms.transform import Refusal
 
 
@@ -62,7 +62,7 @@ def read_copy(state: State, loop: For) -> Copy | Refusal | None:
     # A kernel reads any byte but 0 as true, and writes 1 for it.
     if nest.work == 0 or source.storage.scalar != scalar or scalar.kind == "bool":
         return None
-    if target.storage.memory is not None or may_share(nest, source.node) or not is_injective(nest):
+    if target.storage.memory is not None or may_share(nest, source.node) or nest.overlapping is not None:
         return Refusal("the elements that it reads and writes may be the same")
     dims = [Dim(axis.extent, source.offset.of(axis.var), target.offset.of(axis.var)) for axis in nest.axes]
     work = max(static_work(state, nest.block or nest.update) or 1, 1)

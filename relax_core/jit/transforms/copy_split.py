@@ -5,14 +5,14 @@ from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
 
+from relax_core.ir.integer.affine import Affine, affine_of, overlapping
+from relax_core.ir.integer.interval import Interval
 from relax_core.ir.node import Node, postorder
 from relax_core.ir.prim import Binary, BinaryKind, IntImm, PrimExpr, PrimVar, Select, Unary, dtype_of
 from relax_core.ir.rewrite import RewriteLog, rewrite
 from relax_core.ir.tir import Block, BufferLoad, BufferStore, For, SeqStmt, Stmt
-from relax_core.jit.lowering.polynomial import Interval
 from relax_core.jit.lowering.state import State
 from relax_core.jit.options import Mode
-from relax_core.jit.transforms.affine import Affine, affine_of
 from relax_core.jit.transforms.nest import read_nest
 from relax_core.jit.transforms.origins import note_pieces
 from relax_core.jit.transforms.transform import Plan, Refusal, Transform
@@ -263,12 +263,9 @@ def _is_free(state: State, choice: Choice) -> bool:
         if place is None or "%" in stride or not place.fits(dtype_of(index), choice.ranges):
             return False
         offset = offset.plus(place, int(stride))
-    reach = 0
-    for var in sorted((item.var for item in choice.loops), key=lambda var: abs(offset.of(var))):
-        count = choice.ranges[var].high - choice.ranges[var].low
-        if count and abs(offset.of(var)) <= reach:
-            return False
-        reach += abs(offset.of(var)) * count
+    terms = ((var, offset.of(var), values.high - values.low + 1) for var, values in choice.ranges.items())
+    if overlapping(terms) is not None:
+        return False
     loads = (item.buffer for item in postorder(choice.store) if isinstance(item, BufferLoad))
     others = [state.storage.get(buffer) for buffer in loads]
     return all(item is not None and item.memory is None and item.pointer != storage.pointer for item in others)

@@ -3,15 +3,15 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
+from relax_core.ir.integer.polynomial import Polynomial, add, constant_of
+from relax_core.ir.integer.strides import StrideReader
 from relax_core.ir.node import postorder
 from relax_core.ir.prim import COMPARISONS, Binary, Cast, PrimExpr, PrimVar, Select, dtype_of
 from relax_core.ir.tir import Block, BufferLoad, BufferStore, For, IterVar
-from relax_core.jit.lowering.polynomial import Polynomial, add, constant_value
 from relax_core.jit.lowering.scalar import is_safe
 from relax_core.jit.lowering.state import State
 from relax_core.jit.lowering.types import SCALAR_TYPES, ScalarType
 from relax_core.jit.transforms.combine import can_combine
-from relax_core.jit.transforms.steps import Stepping
 from relax_core.jit.transforms.vector_code import can_convert
 
 # Elements that are loaded one by one to make a vector lie no farther apart.
@@ -110,11 +110,11 @@ def _read(state: State, loop: For) -> Gather | None:
     if (block is not None and block.alloc_buffers) or len([*postorder(store)]) > MOST_NODES:
         return None
     mark = state.bounds.mark()
-    stepping = Stepping(state)
-    stepping.enter(loop)
+    strides = StrideReader(state.bounds)
+    strides.enter(loop)
     if block is not None:
-        stepping.enter(block)
-    reader = _Reader(state, loop, stepping, store, {}, [], set())
+        strides.enter(block)
+    reader = _Reader(state, loop, strides, store, {}, [], set())
     is_read = reader.is_stored() and reader.can_take(store.value)
     gathers = is_read and any(reader.is_data(load) for load in reader.gathered)
     state.bounds.leave(mark)
@@ -126,12 +126,12 @@ def _read(state: State, loop: For) -> Gather | None:
     return Gather(None, loop, block, store, lanes, beside, tuple(reader.gathered), frozenset(reader.fixed))
 
 
-def _joined(beside: "Mapping[BufferLoad, tuple[int, Polynomial]]") -> Mapping[BufferLoad, Beside]:
+def _joined(beside: "Mapping[BufferLoad, tuple[int, Polynomial[int]]]") -> Mapping[BufferLoad, Beside]:
     """Find the loads that take turns, so that the elements of all of them are one piece of memory."""
     joined: dict[BufferLoad, Beside] = {}
     for load, (step, rest) in beside.items():
         alike = ((other, item[1]) for other, item in beside.items() if other.buffer is load.buffer and item[0] == step)
-        place_of = {other: constant_value(add(it, rest, -1)) for other, it in alike}
+        place_of = {other: constant_of(add(it, rest, -1)) for other, it in alike}
         near = {other: place for other, place in place_of.items() if place is not None and abs(place) < step}
         first = min(near, key=lambda item: near[item] or 0)
         reach = max(place or 0 for place in near.values()) - (near[first] or 0)
@@ -156,9 +156,9 @@ def gathers_inside(state: State, loop: For) -> bool:
 class _Reader:
     state: State
     loop: For
-    stepping: Stepping
+    strides: StrideReader
     store: BufferStore
-    beside: dict[BufferLoad, tuple[int, Polynomial]]
+    beside: dict[BufferLoad, tuple[int, Polynomial[int]]]
     gathered: list[BufferLoad]
     fixed: set[PrimExpr]
 
@@ -179,8 +179,8 @@ class _Reader:
         """Return how far an element lies from that of the round before, if it surely is in range."""
         if len(access.indices) != len(access.buffer.shape) or not self.is_proven(access):
             return None
-        place = self.stepping.place(access)
-        return None if place is None else constant_value(place[0].get(self.loop, {}))
+        place = self.strides.of_access(access)
+        return None if place is None else constant_of(place[0].get(self.loop, {}))
 
     def is_proven(self, access: BufferLoad | BufferStore) -> bool:
         """Tell whether an access surely is in range."""
@@ -196,7 +196,7 @@ class _Reader:
         scalar = SCALAR_TYPES.get(dtype_of(expr))
         if scalar is None:
             return False
-        if not self.stepping.is_varying(expr):
+        if not self.strides.is_variant(expr):
             self.fixed.add(expr)
             loads = (item for item in postorder(expr) if isinstance(item, BufferLoad))
             return is_safe(self.state, expr) and scalar.kind != "bool" and all(map(self._is_apart, loads))
@@ -230,9 +230,9 @@ class _Reader:
         return mine.memory is None and mine.pointer != other.pointer
 
     def _can_load(self, load: BufferLoad) -> bool:
-        place = self.stepping.place(load)
+        place = self.strides.of_access(load)
         if place is not None and self.is_proven(load):
-            step = constant_value(place[0].get(self.loop, {})) or 0
+            step = constant_of(place[0].get(self.loop, {})) or 0
             self.beside[load] = (step, place[1])
             return 0 < step <= FARTHEST
         kinds = {self.state.scalar_of(index).kind for index in load.indices}

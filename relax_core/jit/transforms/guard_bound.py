@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 
 from relax_core.ir.prim import Binary, PrimExpr, Select
-from relax_core.jit.lowering.polynomial import add, constant_value
 from relax_core.jit.lowering.state import State
 from relax_core.jit.transforms.guard_read import Check, is_same
 
@@ -57,4 +56,4 @@ def _is_extent(state: State, check: Check, size: PrimExpr) -> bool:
     """Tell whether `size` surely is the extent that the index is compared with."""
     bounds = state.bounds
     extent = check.access.buffer.shape[check.position]
-    return constant_value(add(bounds.poly(size), bounds.poly(extent), -1)) == 0
+    return bounds.poly(size) == bounds.poly(extent)

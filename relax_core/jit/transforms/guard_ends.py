@@ -3,15 +3,15 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from relax_core.ir.integer.polynomial import constant_of
+from relax_core.ir.integer.strides import StrideReader, Strides
 from relax_core.ir.tir import Block, For, LetStmt
 from relax_core.jit.lowering.loops import Counting
-from relax_core.jit.lowering.polynomial import constant_value
 from relax_core.jit.lowering.scalar import is_safe, lower_expr
 from relax_core.jit.lowering.state import State
 from relax_core.jit.transforms.guard_read import Check, Scope
 from relax_core.jit.transforms.guard_runs import Around
 from relax_core.jit.transforms.guard_vectors import at_round, round_count
-from relax_core.jit.transforms.steps import Stepping, Steps
 
 # So that what inner loops add to an index fits a word.
 LARGEST_STEP = LARGEST_COUNT = 1 << 24
@@ -34,25 +34,25 @@ class Rising:
 def read_rising(state: State, scope: Scope) -> list[Rising]:
     """Find the checks of indices that rise in a loop."""
     mark = state.bounds.mark()
-    found = [*_rising(Stepping(state), scope, ())]
+    found = [*_rising(state, StrideReader(state.bounds), scope, ())]
     state.bounds.leave(mark)
     return found
 
 
-def _rising(stepping: Stepping, scope: Scope, path: tuple[Around, ...]) -> Iterator[Rising]:
+def _rising(state: State, reader: StrideReader, scope: Scope, path: tuple[Around, ...]) -> Iterator[Rising]:
     # Inner loops may have no rounds in which an index were computed.
-    if path and isinstance(scope.stmt, For) and not _count(stepping, scope.stmt):
+    if path and isinstance(scope.stmt, For) and not _count(state, scope.stmt):
         return
-    if not _is_entered_safely(stepping.state, scope.stmt):
+    if not _is_entered_safely(state, scope.stmt):
         return
-    stepping.enter(scope.stmt)
+    reader.enter(scope.stmt)
     path = (*path, scope.stmt)
     for part in scope.parts:
         if isinstance(part, Scope):
-            yield from _rising(stepping, part, path)
-        elif not part.conditions and is_safe(stepping.state, part.index):
-            found = stepping.linear(part.index)
-            rising = None if found is None else _read(stepping, path, part, found[0])
+            yield from _rising(state, reader, part, path)
+        elif not part.conditions and is_safe(state, part.index):
+            found = reader.of_index(part.index)
+            rising = None if found is None else _read(state, path, part, found[0])
             if rising is not None:
                 yield rising
 
@@ -68,23 +68,23 @@ def _is_entered_safely(state: State, stmt: Around) -> bool:
             return False
 
 
-def _count(stepping: Stepping, loop: For) -> int:
+def _count(state: State, loop: For) -> int:
     """Return how many rounds a loop has, 0 if they are not known to be some, and not too many, from 0 on."""
-    bounds = stepping.state.bounds
+    bounds = state.bounds
     count = bounds.constant(loop.extent) or 0
     return count if 0 < count <= LARGEST_COUNT and bounds.constant(loop.start) == 0 else 0
 
 
-def _read(stepping: Stepping, path: tuple[Around, ...], check: Check, steps: Steps) -> Rising | None:
+def _read(state: State, path: tuple[Around, ...], check: Check, strides: Strides) -> Rising | None:
     step = above = below = 0
-    for loop, polynomial in steps.items():
-        by = constant_value(polynomial)
+    for loop, polynomial in strides.items():
+        by = constant_of(polynomial)
         if by is None or abs(by) > LARGEST_STEP:
             return None
         if loop is path[0]:
             step = by
             continue
-        reach = by * (_count(stepping, loop) - 1)
+        reach = by * (_count(state, loop) - 1)
         above, below = above + max(reach, 0), below + max(-reach, 0)
     return Rising(path, check, step, above, below)
 

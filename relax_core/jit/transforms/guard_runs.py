@@ -4,14 +4,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from relax_core.ir.integer.polynomial import Polynomial, add, constant, constant_of, multiply
+from relax_core.ir.integer.strides import StrideReader, Strides
 from relax_core.ir.node import postorder
 from relax_core.ir.prim import PrimExpr
 from relax_core.ir.tir import Block, BufferLoad, For, LetStmt
-from relax_core.jit.lowering.polynomial import Polynomial, add, constant, constant_value, multiply
 from relax_core.jit.lowering.state import State
 from relax_core.jit.transforms.guard_bound import Bound, bound_of
 from relax_core.jit.transforms.guard_read import Check, Scope
-from relax_core.jit.transforms.steps import Stepping, Steps
 
 Around: TypeAlias = For | Block | LetStmt
 
@@ -40,14 +40,14 @@ class _Found:
     check: Check
     bound: Bound
     load: BufferLoad
-    steps: Steps
-    rest: Polynomial
+    strides: Strides
+    rest: Polynomial[int]
 
 
 def read_runs(state: State, scope: Scope) -> list[Run]:
     """Find runs among the checks of a loop; what is in none of them is looked at one by one."""
     mark = state.bounds.mark()
-    found = [*_Reader(state, Stepping(state)).read(scope, ())]
+    found = [*_Reader(state, StrideReader(state.bounds)).read(scope, ())]
     state.bounds.leave(mark)
     runs: list[Run] = []
     while found:
@@ -61,15 +61,15 @@ def read_runs(state: State, scope: Scope) -> list[Run]:
 
 def _distance(a: _Found, b: _Found) -> int | None:
     """Return how many elements an index lies behind another one in every round; `None` if that is not known."""
-    if a.load.buffer is not b.load.buffer or a.path != b.path or {**a.steps} != {**b.steps}:
+    if a.load.buffer is not b.load.buffer or a.path != b.path or {**a.strides} != {**b.strides}:
         return None
-    return constant_value(add(b.rest, a.rest, -1))
+    return constant_of(add(b.rest, a.rest, -1))
 
 
 def _run(state: State, first: _Found, alike: Sequence[_Found]) -> Run | None:
     """Join indices that lie at a constant distance: one, or as many as the innermost loop steps over."""
     loops = [item for item in first.path if isinstance(item, For)]
-    counts = [constant_value(step) for step in first.steps.values()]
+    counts = [constant_of(stride) for stride in first.strides.values()]
     width = min((count for count in counts if count is not None and count > 0), default=1)
     by_place: dict[int, list[_Found]] = {}
     for item in alike:
@@ -92,11 +92,11 @@ def _is_as(a: Bound, b: Bound) -> bool:
 
 def _chain(state: State, found: _Found, loops: Sequence[For], width: int) -> tuple[For, ...] | None:
     """Order the loops that move an index so that each steps over all rounds of the one before, the outermost last."""
-    moving = [loop for loop in loops if loop in found.steps]
+    moving = [loop for loop in loops if loop in found.strides]
     chain: list[For] = []
     step = constant(width)
     while moving:
-        following = next((loop for loop in moving if not add(found.steps[loop], step, -1)), None)
+        following = next((loop for loop in moving if found.strides[loop] == step), None)
         if following is None:
             return None
         moving.remove(following)
@@ -111,14 +111,14 @@ class _Reader:
     """Goes through a loop with checks."""
 
     state: State
-    stepping: Stepping
+    strides: StrideReader
 
     def read(self, scope: Scope, path: tuple[Around, ...]) -> Iterator[_Found]:
         """List the checks of indices that are loaded from where loops step over."""
         stmt = scope.stmt
-        if path and isinstance(stmt, For) and any(map(self.stepping.is_varying, (stmt.start, stmt.extent))):
+        if path and isinstance(stmt, For) and any(map(self.strides.is_variant, (stmt.start, stmt.extent))):
             return
-        self.stepping.enter(stmt)
+        self.strides.enter(stmt)
         for part in scope.parts:
             if isinstance(part, Scope):
                 yield from self.read(part, (*path, stmt))
@@ -132,7 +132,7 @@ class _Reader:
         load = bound.index
         if self.state.scalar_of(load).kind not in ("int", "uint") or (_has_inner(path) and _has_data(path, load)):
             return None
-        place = self.stepping.place(load)
+        place = self.strides.of_access(load)
         return None if place is None else _Found(path, check, bound, load, *place)
 
 

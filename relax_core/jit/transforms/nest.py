@@ -5,14 +5,13 @@ from dataclasses import dataclass, replace
 from math import prod
 from typing import Literal
 
+from relax_core.ir.integer.affine import Affine, affine_of, overlapping
+from relax_core.ir.integer.interval import Interval, count_interval, dtype_interval
+from relax_core.ir.integer.iter_split import IterSplit, affine_sum, interval_of, splits_of
 from relax_core.ir.node import postorder
 from relax_core.ir.prim import PrimExpr, PrimVar, dtype_of
 from relax_core.ir.tir import Block, Buffer, BufferLoad, BufferStore, For, Stmt
-from relax_core.jit.lowering.bounds import dtype_interval
-from relax_core.jit.lowering.polynomial import Interval
 from relax_core.jit.lowering.state import State, Storage
-from relax_core.jit.transforms.affine import Affine, affine_of
-from relax_core.jit.transforms.digits import Digit, digits_of, interval_of, sum_of
 
 # The rounds of loops that are joined are counted in 64 bits, and with a little more than all of them. A nest of more
 # rounds would run for years: it is left as loops that each count their own.
@@ -75,6 +74,12 @@ class Nest:
     def reduce(self) -> tuple[Axis, ...]:
         """The axes over which the update accumulates."""
         return tuple(axis for axis in self.axes if axis.kind == "reduce")
+
+    @property
+    def overlapping(self) -> Axis | None:
+        """A spatial axis of which different values may write the same element; `None` if there is none."""
+        offset = self.accesses[self.update].offset
+        return overlapping((axis, offset.of(axis.var), axis.extent) for axis in self.spatial)
 
     @property
     def work(self) -> int:
@@ -154,7 +159,7 @@ def _reduced(block: Block | None, values: Mapping[PrimVar, Affine]) -> frozenset
 def _accesses(
     state: State, axes: Sequence[Axis], stores: Sequence[BufferStore], known: Mapping[PrimVar, Affine]
 ) -> "dict[BufferLoad | BufferStore, Access] | str":
-    intervals = {axis.var: Interval(0, max(axis.extent - 1, 0)) for axis in axes}
+    intervals = {axis.var: count_interval(axis.extent) for axis in axes}
     found: dict[BufferLoad | BufferStore, Access] = {}
     for store in stores:
         for node in postorder(store):
@@ -175,23 +180,23 @@ def _access(
         return f"an element of `{name}` is in a register"
     if storage is None or len(node.indices) != len(storage.extents):
         return f"`{name}` is no plain buffer of scalars"
-    digits: list[Digit] = []
+    splits: list[IterSplit] = []
     limits = dict(intervals)
     for index, extent, stride in zip(node.indices, storage.extents, storage.strides, strict=True):
         if "%" in extent or "%" in stride:
             return f"the shape of `{name}` is not constant"
         around = {var: state.bounds.interval(var) for var in _variables(index, known) if var not in limits}
         limits.update(around)
-        place = digits_of(index, known, limits)
-        if place is None:
+        index_splits = splits_of(index, known, limits)
+        if index_splits is None:
             return f"an index of `{name}` is no sum of loop variables"
-        values = interval_of(place, limits)
+        values = interval_of(index_splits, limits)
         if values is None or values.low < 0 or values.high >= int(extent):
             return f"an index of `{name}` is not proven to be in range"
         if not values.is_within(dtype_interval(dtype_of(index))):
             return f"an index of `{name}` may wrap around"
-        digits += [replace(digit, factor=digit.factor * int(stride)) for digit in place]
-    offset = sum_of(digits, limits)
+        splits += [replace(split, scale=split.scale * int(stride)) for split in index_splits]
+    offset = affine_sum(splits, limits)
     return (
         f"the elements of `{name}` lie at no sum of loop variables" if offset is None else Access(node, storage, offset)
     )

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from relax_core.ir.integer.affine import Affine
 from relax_core.ir.node import Node, postorder
 from relax_core.ir.prim import LetExpr, PrimExpr, PrimVar, dtype_of
 from relax_core.ir.rewrite import RewriteLog, rewrite
@@ -10,7 +11,6 @@ from relax_core.ir.tir import Block, BufferLoad, BufferStore
 from relax_core.jit.lowering.arithmetic import convert
 from relax_core.jit.lowering.scalar import lower_expr
 from relax_core.jit.lowering.state import State, Storage
-from relax_core.jit.transforms.affine import Affine
 from relax_core.jit.transforms.nest import Axis, Nest
 
 Places = Mapping[PrimVar, str]

@@ -3,9 +3,9 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
+from relax_core.ir.integer.affine import Affine
 from relax_core.ir.prim import PrimExpr, PrimVar
 from relax_core.jit.lowering.state import State
-from relax_core.jit.transforms.affine import Affine
 from relax_core.jit.transforms.contraction import Dim
 from relax_core.jit.transforms.repeat import repeat
 from relax_core.jit.transforms.tile_kernel import Place

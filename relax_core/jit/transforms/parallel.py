@@ -99,13 +99,8 @@ def _why_not(nest: Nest) -> str | None:
             return f"`{access.buffer.name}` is a view of other memory"
         if access.storage.pointer == written.storage.pointer and access.offset != written.offset:
             return f"`{access.buffer.name}` is read where another value may be written"
-    reach = 0
-    for axis in sorted(nest.spatial, key=lambda item: abs(written.offset.of(item.var))):
-        step = abs(written.offset.of(axis.var))
-        if axis.extent > 1 and step <= reach:
-            return f"different values of `{axis.var.name}` may write the same element"
-        reach += step * (axis.extent - 1)
-    return None
+    axis = nest.overlapping
+    return None if axis is None else f"different values of `{axis.var.name}` may write the same element"
 
 
 def _cut(state: State, nest: Nest, nanoseconds: int) -> Cut | None:

@@ -69,19 +69,6 @@ def may_share(nest: Nest, node: Node) -> bool:
     return storage.memory is not None or storage.pointer == nest.accesses[nest.update].storage.pointer
 
 
-def is_injective(nest: Nest) -> bool:
-    """Tell whether different values of the spatial axes write different elements."""
-    offset = nest.accesses[nest.update].offset
-    axes = [axis for axis in nest.spatial if axis.extent > 1]
-    reach = 0
-    for axis in sorted(axes, key=lambda axis: abs(offset.of(axis.var))):
-        stride = abs(offset.of(axis.var))
-        if stride <= reach:
-            return False
-        reach += stride * (axis.extent - 1)
-    return True
-
-
 def beside_axis(nest: Nest) -> Axis | None:
     """Return the spatial axis along which elements lie side by side, in the output and in all that is read."""
     out = nest.accesses[nest.update].offset
@@ -114,7 +101,7 @@ def _is_output(nest: Nest, expr: PrimExpr) -> bool:
 
 def _obstacle(state: State, nest: Nest, value: PrimExpr) -> str:
     out = nest.accesses[nest.update]
-    if any(out.offset.of(axis.var) for axis in nest.reduce) or not is_injective(nest):
+    if any(out.offset.of(axis.var) for axis in nest.reduce) or nest.overlapping is not None:
         return "two of its outputs are one element"
     if nest.init is not None:
         start = nest.accesses[nest.init]

@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from math import prod
 
+from relax_core.ir.integer.affine import Affine
 from relax_core.ir.tir import BufferLoad
-from relax_core.jit.transforms.affine import Affine
 from relax_core.jit.transforms.nest import Access, Axis
 from relax_core.jit.transforms.nest_values import Value, value_of
 from relax_core.jit.transforms.reduction import Reduction

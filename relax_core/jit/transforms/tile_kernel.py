@@ -3,10 +3,10 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from relax_core.ir.integer.affine import Affine
 from relax_core.ir.prim import Binary, PrimExpr, PrimVar
 from relax_core.jit.lowering.code import Code, phi
 from relax_core.jit.lowering.state import State
-from relax_core.jit.transforms.affine import Affine
 from relax_core.jit.transforms.combine import combine
 from relax_core.jit.transforms.tile_plan import Tiling
 from relax_core.jit.transforms.tile_values import Part, Source, Values

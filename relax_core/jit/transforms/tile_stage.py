@@ -3,10 +3,10 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
+from relax_core.ir.integer.affine import Affine
 from relax_core.ir.prim import PrimExpr, PrimVar
 from relax_core.jit.lowering.scalar import lower_expr
 from relax_core.jit.lowering.state import State
-from relax_core.jit.transforms.affine import Affine
 from relax_core.jit.transforms.contraction import Edge, Guard, Operand, box_of, box_size
 from relax_core.jit.transforms.repeat import repeat
 from relax_core.jit.transforms.tile_kernel import distance_of

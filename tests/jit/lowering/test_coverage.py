@@ -8,8 +8,8 @@ from hypothesis import HealthCheck, given, settings
 
 from relax_core.diagnostics import RunError
 from relax_core.frontend.parse import parse_text
-from relax_core.ir.canonical import evaluate
 from relax_core.ir.expr import Var
+from relax_core.ir.integer.evaluate import evaluate
 from relax_core.ir.tir import PrimFunc
 from relax_core.jit.engine import Engine
 from relax_core.jit.lowering.coverage import writes_all

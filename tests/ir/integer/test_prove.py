@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from relax_core.ir.canonical import constant_value, evaluate, prove_different, prove_equal, simplify
+from relax_core.ir.integer.evaluate import NoValueError, evaluate
+from relax_core.ir.integer.prove import canonical_key, constant_value, prove_different, prove_equal, simplify
 from relax_core.ir.prim import IntImm, PrimExpr, PrimVar, Unary, binary, const
 
 N, M = PrimVar("n"), PrimVar("m")
@@ -115,5 +116,15 @@ def test_numbers_that_double_their_length() -> None:
 def test_shifts_by_no_number_of_bits_have_no_value(amount: int) -> None:
     expr = binary("<<", IntImm(1), IntImm(amount))
     assert constant_value(expr) is None
-    with pytest.raises(KeyError):
+    with pytest.raises(NoValueError):
         evaluate(expr, {})
+
+
+def test_quotients_of_quotients_do_not_recurse() -> None:
+    expr: PrimExpr = N
+    for _ in range(5_000):
+        expr = binary("//", expr, const(3))
+    assert prove_equal(_add(expr, const(1)), _add(const(1), expr))
+    assert prove_different(_add(expr, const(1)), expr)
+    assert not prove_equal(expr, binary("//", expr, const(3)))
+    assert len(canonical_key(expr)) < 1000
