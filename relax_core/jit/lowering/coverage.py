@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from math import prod
 
-from relax_core.ir.integer.affine import Affine, affine_of, is_onto
+from relax_core.ir.integer.affine import Affine, affine_of, affine_of_binding, is_onto
 from relax_core.ir.integer.bounds import Bounds
 from relax_core.ir.integer.interval import count_interval
 from relax_core.ir.node import Node, postorder
@@ -52,7 +52,7 @@ class _Nest:
             return False
         for item in block.iter_vars:
             ranges = {var: count_interval(extent) for var, extent in self.extents.items()}
-            value = affine_of(item.binding, self.known, ranges)
+            value = affine_of_binding(item, self.known, ranges)
             if value is None or item.start is not None:
                 return False
             self.known[item.var] = value

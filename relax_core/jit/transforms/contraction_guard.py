@@ -4,13 +4,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from relax_core.ir.integer.affine import Affine, affine_of
-from relax_core.ir.integer.interval import EVERYTHING, Interval
-from relax_core.ir.prim import Binary, IntImm, Intrinsic, PrimExpr, PrimVar
+from relax_core.ir.integer.interval import EVERYTHING, Interval, dtype_interval
+from relax_core.ir.prim import Binary, IntImm, Intrinsic, PrimExpr, PrimVar, dtype_of
 from relax_core.jit.lowering.state import State
 from relax_core.jit.transforms.contraction import Dim, Place
 
-# Indices of 32 bits do not wrap around where all of them stay below this.
-LARGEST_INDEX = 1 << 31
+# What the copies of guarded loads compute from dividends of 32 bits stays far below 64.
+SMALL = dtype_interval("int32")
 
 
 @dataclass(slots=True)
@@ -43,10 +43,11 @@ class Reading:
         around = {var: self.state.bounds.interval(var) for var in value.coefficients if var not in self.intervals}
         return value.interval({**around, **self.intervals})
 
-    def is_small(self, value: Affine) -> bool:
-        """Tell whether a sum surely fits an index of 32 bits."""
+    def is_exact(self, value: Affine, expr: PrimExpr) -> bool:
+        """Tell whether `value`, read from `expr`, has not wrapped around: it fits that dtype, and 32 bits."""
         found = self.interval(value)
-        return found is not None and found.is_within(Interval(-LARGEST_INDEX, LARGEST_INDEX - 1))
+        limits = (dtype_interval(dtype_of(expr)), SMALL)
+        return found is not None and all(found.is_within(item) for item in limits)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +76,7 @@ def read_conditions(reading: Reading, condition: PrimExpr) -> Conditions | str:
                 stack.append(inner)
             case Binary(op="==", a=Binary(op="%", a=a, b=IntImm(value=divisor)), b=IntImm(value=0)) if divisor > 0:
                 whole = reading.affine(a)
-                if whole is None or not reading.is_small(whole):
+                if whole is None or not reading.is_exact(whole, a):
                     return "a remainder in a condition is of no sum of loop variables"
                 multiples.append(Place(whole, divisor))
             case Binary(op="<" | "<=" | ">" | ">=" as op, a=a, b=b):
@@ -113,7 +114,9 @@ def valid_places(places: Sequence[Place], conditions: Conditions) -> tuple[Inter
 def _difference(reading: Reading, sides: tuple[PrimExpr, PrimExpr], *, is_strict: bool) -> Affine | None:
     """Return a sum that is not negative where the first side is less than the second, or equal unless `is_strict`."""
     left, right = (reading.place(side) for side in sides)
-    if left is None or right is None or not (reading.is_small(left.whole) and reading.is_small(right.whole)):
+    if left is None or right is None:
+        return None
+    if not (reading.is_exact(left.whole, sides[0]) and reading.is_exact(right.whole, sides[1])):
         return None
     strict = Affine(-1 if is_strict else 0)
     if left.divisor == right.divisor == 1:

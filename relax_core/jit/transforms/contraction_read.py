@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from relax_core.ir.integer.affine import Affine, overlapping
+from relax_core.ir.integer.affine import Affine, affine_of_binding, overlapping
 from relax_core.ir.integer.interval import count_interval, dtype_interval
 from relax_core.ir.node import Node, children, postorder
 from relax_core.ir.prim import (
@@ -100,7 +100,7 @@ def _bind_block(reading: Reading, block: Block | None) -> frozenset[PrimVar] | s
     _split(reading, block)
     reduced: set[PrimVar] = set()
     for item in block.iter_vars:
-        value = reading.affine(item.binding)
+        value = affine_of_binding(item, reading.known, reading.intervals)
         if value is None or (item.start is not None and reading.state.bounds.constant(item.start) != 0):
             return f"the block's variable `{item.var.name}` is no sum of loop variables from 0"
         reading.known[item.var] = value
@@ -233,7 +233,7 @@ def _operand(
         values = reading.interval(place.whole)
         if values is not None and not values.is_within(dtype_interval(dtype_of(index))):
             return f"an index of `{name}` may wrap around"
-        if values is None or "%" in extent or not reading.is_small(place.whole):
+        if values is None or "%" in extent or not reading.is_exact(place.whole, index):
             return f"the indices of `{name}` are not known well enough"
         low, high = max(values.low, limits.low), min(values.high, limits.high)
         if low // place.divisor < 0 or high // place.divisor >= int(extent):

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
 
-from relax_core.ir.integer.affine import Affine, affine_of, overlapping
+from relax_core.ir.integer.affine import Affine, affine_of, affine_of_binding, overlapping
 from relax_core.ir.integer.interval import Interval
 from relax_core.ir.node import Node, postorder
 from relax_core.ir.prim import Binary, BinaryKind, IntImm, PrimExpr, PrimVar, Select, Unary, dtype_of
@@ -87,7 +87,7 @@ def _read(state: State, loop: For) -> Choice | None:
     known = {var: Affine(value) for var, value in state.bounds.values.items()}
     values = dict(known)
     for item in () if block is None else block.iter_vars:
-        value = affine_of(item.binding, known, ranges)
+        value = affine_of_binding(item, known, ranges)
         if value is None or item.start is not None:
             return None
         values[item.var] = value

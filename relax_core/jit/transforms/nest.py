@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from math import prod
 from typing import Literal
 
-from relax_core.ir.integer.affine import Affine, affine_of, overlapping
+from relax_core.ir.integer.affine import Affine, affine_of_binding, overlapping
 from relax_core.ir.integer.interval import Interval, count_interval, dtype_interval
 from relax_core.ir.integer.iter_split import IterSplit, affine_sum, interval_of, splits_of
 from relax_core.ir.node import postorder
@@ -115,13 +115,11 @@ def _read(state: State, loop: For, *, may_start_later: bool) -> Nest | str:
         return TOO_MANY_ROUNDS
     known = {var: Affine(value) for var, value in state.bounds.values.items()}
     known |= {var: Affine(start, {var: 1}) for var, start in starts.items() if start}
-    ranges = {
-        item.var: Interval(starts[item.var] or 0, (starts[item.var] or 0) + max(extent or 1, 1) - 1)
-        for item, extent in zip(loops, extents, strict=True)
-    }
+    # As in `known`, a variable counts from 0 here, wherever its loop starts.
+    ranges = {item.var: count_interval(extent or 1) for item, extent in zip(loops, extents, strict=True)}
     values: dict[PrimVar, Affine] = {}
     for item in () if block is None else block.iter_vars:
-        value = affine_of(item.binding, known, ranges)
+        value = affine_of_binding(item, known, ranges)
         if value is None or item.start is not None:
             return f"the block's variable `{item.var.name}` is no sum of loop variables"
         values[item.var] = value
