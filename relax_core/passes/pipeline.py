@@ -278,12 +278,12 @@ def parse_pipeline(text: str, dialect: Dialect = "relax") -> tuple[Step, ...]:
         message = f"the pipeline cannot be read: {getattr(error, 'msg', 'it is nested too deeply')}"
         raise CompileError((Diagnostic("PS001", message, Span(source, offset, offset + 1), hint),)) from None
     items = tree.elts if isinstance(tree, ast.Tuple) else [tree]
-    reader = _Reader(source, dialect)
+    reader = _PipelineParser(source, dialect)
     return tuple(reader.step(item) for item in items)
 
 
 @dataclass(slots=True)
-class _Reader:
+class _PipelineParser:
     """Reads a pipeline; `dialect` is that of the module at the point that is read."""
 
     source: Source

@@ -16,13 +16,13 @@ from relax_core.passes.relax.functions import join_blocks, rewrite_functions, wi
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
+class DCEOptions:
     """`entry_functions` are kept besides the public functions."""
 
     entry_functions: tuple[str, ...] = ()
 
 
-def run(module: IRModule, options: Options, ctx: PassContext) -> IRModule:
+def run(module: IRModule, options: DCEOptions, ctx: PassContext) -> IRModule:
     """Drop unreachable functions, then unused bindings without effect, then functions once more."""
     type_of = ctx.types(module)
     reached = _without_unreachable(module, options, ctx)
@@ -99,7 +99,7 @@ class _Liveness:
                 self.dropped[var] = binding
 
 
-def _without_unreachable(module: IRModule, options: Options, ctx: PassContext) -> IRModule:
+def _without_unreachable(module: IRModule, options: DCEOptions, ctx: PassContext) -> IRModule:
     """Keep what public and entry functions reach; all of it if a function is missing, or if none is public."""
     roots = [item.var.name for item in module.definitions if not item.function.is_private]
     queue = list(dict.fromkeys([*roots, *options.entry_functions]))
@@ -125,6 +125,6 @@ PASS = Pass(
     "DeadCodeElimination",
     "Drops bindings without effect that nothing uses, and private functions that nothing reaches.",
     run,
-    options=Options,
+    options=DCEOptions,
     see="tvm/src/relax/transform/dead_code_elimination.cc",
 )

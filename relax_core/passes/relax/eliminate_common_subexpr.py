@@ -43,13 +43,13 @@ _ALLOCATING: Final = ("alloc_tensor", "alloc_storage")
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
+class CSEOptions:
     """With `call_only` tuples, their fields and literals stay as they are."""
 
     call_only: bool = False
 
 
-def run(module: IRModule, options: Options, ctx: PassContext) -> IRModule:
+def run(module: IRModule, options: CSEOptions, ctx: PassContext) -> IRModule:
     """Let a binding whose value is computed already be another name of it; CanonicalizeBindings drops such names.
 
     What may be written, by a packed function or in place, is not shared across the call that may write it.
@@ -58,7 +58,7 @@ def run(module: IRModule, options: Options, ctx: PassContext) -> IRModule:
     return change_functions(module, ctx, lambda _, function: _changed(function, options, type_of, ctx))
 
 
-def _changed(function: Function, options: Options, type_of: Mapping[Node, Type], ctx: PassContext) -> Function:
+def _changed(function: Function, options: CSEOptions, type_of: Mapping[Node, Type], ctx: PassContext) -> Function:
     return _Sharing(options, type_of, ctx, killed_vars(function)).function(function)
 
 
@@ -69,7 +69,7 @@ class _Sharing:
     Recursion follows the nesting of conditionals and local functions in the text, never its length.
     """
 
-    options: Options
+    options: CSEOptions
     type_of: Mapping[Node, Type]
     ctx: PassContext
     killed: frozenset[Var]
@@ -232,7 +232,7 @@ PASS = Pass(
     "EliminateCommonSubexpr",
     "Computes the same value once.",
     run,
-    options=Options,
+    options=CSEOptions,
     needs=("normal form",),
     see="tvm/src/relax/transform/eliminate_common_subexpr.cc",
 )

@@ -27,7 +27,7 @@ PRIMITIVE: Final = "Primitive"
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
+class FuseOpsOptions:
     """At level 0 nothing is fused; `max_depth` limits the values in a function."""
 
     fuse_opt_level: int = -1
@@ -38,7 +38,7 @@ class Options:
             raise ValueError("max_depth is at least 1")
 
 
-def run(module: IRModule, options: Options, ctx: PassContext) -> IRModule:
+def run(module: IRModule, options: FuseOpsOptions, ctx: PassContext) -> IRModule:
     """Put the prim funcs that a dataflow block calls into functions, several in one where fusion allows it.
 
     Only `call_tir` is fused: an operator that LegalizeOps has not lowered stands alone.
@@ -56,7 +56,7 @@ def run(module: IRModule, options: Options, ctx: PassContext) -> IRModule:
 
 @dataclass(slots=True)
 class _Fusion:
-    options: Options
+    options: FuseOpsOptions
     ctx: PassContext
     type_of: Mapping[Node, Type]
     kinds: Mapping[str, Kind]
@@ -113,7 +113,7 @@ PASS = Pass(
     "FuseOps",
     "Puts prim funcs that are computed together into primitive functions.",
     run,
-    options=Options,
+    options=FuseOpsOptions,
     needs=("normal form",),
     see="tvm/src/relax/transform/fuse_ops.cc",
 )

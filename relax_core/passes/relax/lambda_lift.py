@@ -42,7 +42,7 @@ Style = Literal["tvm", "2022"]
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
+class LambdaLiftOptions:
     """`names` is "tvm" (`main_closure`, a plain global takes the variable's place) or "2022" (`lifted_func_0`)."""
 
     names: Style = "tvm"
@@ -52,7 +52,7 @@ class Options:
             raise ValueError(f"names is 'tvm' or '2022', not {self.names!r}")
 
 
-def run(module: IRModule, options: Options, ctx: PassContext) -> IRModule:
+def run(module: IRModule, options: LambdaLiftOptions, ctx: PassContext) -> IRModule:
     """Lift every local function, the outermost level of all functions first, until none is left."""
     taken = Names(module.names)
     count = 0
@@ -119,7 +119,7 @@ class _Target:
 class _Level:
     """Lifts the local functions that stand directly in the module's functions."""
 
-    options: Options
+    options: LambdaLiftOptions
     ctx: PassContext
     type_of: Mapping[Node, Type]
     names: Names
@@ -292,7 +292,7 @@ PASS = Pass(
     "LambdaLift",
     "Lifts local functions to the module; what they capture becomes parameters, their values become closures.",
     run,
-    options=Options,
+    options=LambdaLiftOptions,
     needs=("normal form",),
     gives=("no local functions",),
     see="tvm/src/relax/transform/lambda_lift.cc",

@@ -24,7 +24,7 @@ Custom = tuple[tuple[str, str], ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
+class LegalizeOpsOptions:
     """What is lowered, and how.
 
     `functions` and `operators` restrict the pass to these; empty means all. `custom` says for an operator how: "keep"
@@ -66,7 +66,7 @@ def _operator(name: str) -> str:
     return full
 
 
-def run(module: IRModule, options: Options, ctx: PassContext) -> IRModule:
+def run(module: IRModule, options: LegalizeOpsOptions, ctx: PassContext) -> IRModule:
     """Replace operator calls by `call_tir` of prim funcs that are added to the module."""
     for name in options.functions:
         if not isinstance(found := module.find(name), Definition) or not isinstance(found.function, Function):
@@ -85,7 +85,7 @@ def run(module: IRModule, options: Options, ctx: PassContext) -> IRModule:
 @dataclass(slots=True)
 class _Legalization:
     module: IRModule
-    options: Options
+    options: LegalizeOpsOptions
     ctx: PassContext
     type_of: Mapping[Node, Type]
     added: list[Definition] = field(default_factory=list[Definition])
@@ -234,7 +234,7 @@ PASS = Pass(
     "LegalizeOps",
     "Lowers operators to prim funcs (call_tir), one operator, one function, or all.",
     run,
-    options=Options,
+    options=LegalizeOpsOptions,
     needs=("normal form",),
     breaks=("explicit destinations",),
     see="tvm/src/relax/transform/legalize_ops.cc",

@@ -128,7 +128,7 @@ class _Merging:
         arguments += [*outputs, *scalars]
         if len(arguments) != len(callee.params):
             raise NotMergedError("the call gives another number of arguments than the prim func has", call)
-        inlined = _Inlining(call, self.blocks).bind(callee, arguments)
+        inlined = _BodyInlining(call, self.blocks).bind(callee, arguments)
         self.made.extend((*inlined.buffers, *outputs))
         self.body.append(inlined.body)
         self.log.copied([(call, item) for item in inlined.made])
@@ -160,7 +160,7 @@ class _Merging:
 
 
 @dataclass(slots=True)
-class _Inlining:
+class _BodyInlining:
     """The body of a prim func with the arguments of a call in the place of its parameters, and names of its own."""
 
     call: Call
@@ -170,7 +170,7 @@ class _Inlining:
     buffers: tuple[Buffer, ...] = ()
     body: Stmt = field(default_factory=lambda: seq(()))
 
-    def bind(self, callee: PrimFunc, arguments: "list[Place | PrimExpr]") -> "_Inlining":
+    def bind(self, callee: PrimFunc, arguments: "list[Place | PrimExpr]") -> "_BodyInlining":
         """Put `arguments` into the body of `callee`."""
         for param, given in zip(callee.params, arguments, strict=True):
             buffer = callee.buffer_of(param)

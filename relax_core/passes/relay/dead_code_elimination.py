@@ -16,7 +16,7 @@ from relax_core.passes.relay.rebuild import change_functions, keep, let_vars, re
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
+class RelayDCEOptions:
     """With `inline_once` a value that is used once, and in the function that binds it, takes the place of its variable.
 
     With `ignore_impurity` unused values go even if they may have an effect.
@@ -26,13 +26,13 @@ class Options:
     ignore_impurity: bool = False
 
 
-def run(module: IRModule, options: Options, ctx: PassContext) -> IRModule:
+def run(module: IRModule, options: RelayDCEOptions, ctx: PassContext) -> IRModule:
     """Remove lets without uses, and what only they use; values that may have an effect stay."""
     effects = effects_of(module)
     return change_functions(module, lambda function: _pruned(function, effects, options, ctx), ctx)
 
 
-def _pruned(function: Function, effects: Effects, options: Options, ctx: PassContext) -> Function:
+def _pruned(function: Function, effects: Effects, options: RelayDCEOptions, ctx: PassContext) -> Function:
     lets = let_vars(function)
     free = {var for var, let in lets.items() if options.ignore_impurity or effects.is_pure(let.value)}
     counts = _use_counts(function, lets, free)
@@ -105,7 +105,7 @@ PASS = Pass(
     "DeadCodeElimination",
     "Removes lets whose variables nothing uses; with inline_once, values used once take the place of their variables.",
     run,
-    options=Options,
+    options=RelayDCEOptions,
     dialect="relay",
     see="tvm/src/relay/transforms/dead_code.cc",
 )

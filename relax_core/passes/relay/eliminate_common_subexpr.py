@@ -16,7 +16,7 @@ from relax_core.passes.relay.rebuild import change_functions, rebuild
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
+class RelayCSEOptions:
     """`fskip` are names of operators whose calls stay as they are."""
 
     fskip: tuple[str, ...] = ()
@@ -26,14 +26,14 @@ class Options:
             raise ValueError("fskip is a list of names")
 
 
-def run(module: IRModule, options: Options, ctx: PassContext) -> IRModule:
+def run(module: IRModule, options: RelayCSEOptions, ctx: PassContext) -> IRModule:
     """Replace calls of operators and fields of tuples by an equal expression that is computed anyway.
 
     Of two equal expressions in the branches of an `if` neither is computed anyway: they stay.
     """
 
     def change(function: Function) -> Function:
-        sharing = _Sharing(scopes_of(function), frozenset(options.fskip), ctx)
+        sharing = _RelaySharing(scopes_of(function), frozenset(options.fskip), ctx)
         return rebuild(function, sharing.change, ctx)
 
     return change_functions(module, change, ctx)
@@ -49,7 +49,7 @@ class _Known:
 
 
 @dataclass(slots=True)
-class _Sharing:
+class _RelaySharing:
     scopes: Scopes
     fskip: frozenset[str]
     ctx: PassContext
@@ -107,7 +107,7 @@ PASS = Pass(
     "EliminateCommonSubexpr",
     "Computes the same operator on the same values once.",
     run,
-    options=Options,
+    options=RelayCSEOptions,
     dialect="relay",
     see="tvm/src/relay/transforms/eliminate_common_subexpr.cc",
 )

@@ -17,14 +17,14 @@ from relax_core.passes.relay.rebuild import change_functions, rebuild
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
+class EtaExpandOptions:
     """Which values are expanded: constructors, global functions."""
 
     expand_constructor: bool = False
     expand_global_var: bool = False
 
 
-def run(module: IRModule, options: Options, ctx: PassContext) -> IRModule:
+def run(module: IRModule, options: EtaExpandOptions, ctx: PassContext) -> IRModule:
     """Make a function literal of each constructor or global function that is not called where it stands."""
     expansion = _Expansion(options, ctx.types(module), ctx)
     return change_functions(module, lambda function: rebuild(function, expansion.change, ctx), ctx)
@@ -32,7 +32,7 @@ def run(module: IRModule, options: Options, ctx: PassContext) -> IRModule:
 
 @dataclass(frozen=True, slots=True)
 class _Expansion:
-    options: Options
+    options: EtaExpandOptions
     types: Mapping[Node, Type]
     ctx: PassContext
 
@@ -75,7 +75,7 @@ PASS = Pass(
     "EtaExpand",
     "Makes functions of the constructors and global functions that are used as values.",
     run,
-    options=Options,
+    options=EtaExpandOptions,
     dialect="relay",
     see="tvm/src/relay/transforms/eta_expand.cc",
 )

@@ -32,13 +32,13 @@ MAX_BYTES: Final = 1 << 26
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
+class FoldConstantOptions:
     """With `fold_qnn` quantized operators are computed as well."""
 
     fold_qnn: bool = False
 
 
-def run(module: IRModule, options: Options, ctx: PassContext) -> IRModule:
+def run(module: IRModule, options: FoldConstantOptions, ctx: PassContext) -> IRModule:
     """Replace calls of operators on constants by their values, and what follows from them.
 
     A call without arguments, such as `zeros`, stays: its value is larger than it. So do functions that stand for one
@@ -47,14 +47,14 @@ def run(module: IRModule, options: Options, ctx: PassContext) -> IRModule:
     types, effects = ctx.types(module), effects_of(module)
 
     def change(function: Function) -> Function:
-        return _Folding(options, types, ctx, effects.effectful(open_postorder(function))).function(function)
+        return _RelayFolding(options, types, ctx, effects.effectful(open_postorder(function))).function(function)
 
     return change_functions(module, change, ctx)
 
 
 @dataclass(slots=True)
-class _Folding:
-    options: Options
+class _RelayFolding:
+    options: FoldConstantOptions
     types: Mapping[Node, Type]
     ctx: PassContext
     effectful: frozenset[Node]
@@ -168,7 +168,7 @@ PASS = Pass(
     "FoldConstant",
     "Computes operators whose arguments are constants; a condition that is constant leaves one branch.",
     run,
-    options=Options,
+    options=FoldConstantOptions,
     dialect="relay",
     see="tvm/src/relay/transforms/fold_constant.cc",
 )

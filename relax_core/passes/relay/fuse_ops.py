@@ -27,7 +27,7 @@ _RESHAPES = ("reshape", "contrib_reverse_reshape", "expand_dims", "squeeze", "dy
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
+class RelayFuseOpsOptions:
     """At level 0 each operator becomes a function of its own; `max_depth` limits the values in a function."""
 
     fuse_opt_level: int = -1
@@ -38,14 +38,14 @@ class Options:
             raise ValueError("max_depth is at least 1")
 
 
-def run(module: IRModule, options: Options, ctx: PassContext) -> IRModule:
+def run(module: IRModule, options: RelayFuseOpsOptions, ctx: PassContext) -> IRModule:
     """Put the operators of each function into primitive functions, several in one where fusion allows it."""
     types = ctx.types(module)
 
     def change(function: Function) -> Function:
         graph = fusion_graph(function, types)
         groups = fusion_groups(graph, options.max_depth) if options.fuse_opt_level else separate(graph)
-        fusion = _Fusion(graph, groups, types, ctx)
+        fusion = _RelayFusion(graph, groups, types, ctx)
         after = fusion.function(function)
         fusion.explain()
         return after
@@ -62,7 +62,7 @@ class _Interface:
 
 
 @dataclass(slots=True)
-class _Fusion:
+class _RelayFusion:
     """`inside[e]` is what a member of the group of `e` sees of it, `outside[e]` what all others see."""
 
     graph: FusionGraph
@@ -179,7 +179,7 @@ PASS = Pass(
     "FuseOps",
     "Puts operators that are computed together into primitive functions.",
     run,
-    options=Options,
+    options=RelayFuseOpsOptions,
     dialect="relay",
     see="tvm/src/relay/transforms/fuse_ops.cc",
 )

@@ -48,12 +48,12 @@ def last_uses(function: Function) -> dict[Var, tuple[Var, ...]]:
     found: dict[Var, tuple[Var, ...]] = {}
     for literal in (function, *(node for node in parts_of(function) if isinstance(node, Function))):
         if not is_primitive(literal):
-            found.update(_Liveness.of(literal).last_uses())
+            found.update(_LastUses.of(literal).last_uses())
     return found
 
 
 @dataclass(slots=True)
-class _Liveness:
+class _LastUses:
     """The values of one function, followed from its end to its start.
 
     `root_of` leads from each name to the first one of its value. `trail` has what became live, so that one branch is
@@ -68,7 +68,7 @@ class _Liveness:
     found: dict[Var, tuple[Var, ...]] = field(default_factory=dict[Var, tuple[Var, ...]])
 
     @staticmethod
-    def of(function: Function) -> "_Liveness":
+    def of(function: Function) -> "_LastUses":
         root_of = {param: param for param in function.params}
         kept: set[Var] = set()
         for node in _own_parts(function.body):
@@ -87,7 +87,7 @@ class _Liveness:
                     kept.update(free_vars(node))
                 case _:
                     pass
-        return _Liveness(function, root_of, frozenset(root_of[var] for var in kept if var in root_of))
+        return _LastUses(function, root_of, frozenset(root_of[var] for var in kept if var in root_of))
 
     def last_uses(self) -> dict[Var, tuple[Var, ...]]:
         run_steps(self.scope(self.function.body))

@@ -32,7 +32,7 @@ def with_monomorphic_data(module: IRModule, ctx: PassContext, code: str) -> IRMo
     if not generic:
         return module
     names = Names(item.name for data in module.type_data for item in (data, *data.constructors))
-    copies = _Copies(module, generic, infer(module).types, names, ctx, code)
+    copies = _DataCopies(module, generic, infer(module).types, names, ctx, code)
     changed = change_functions(module, copies.function, ctx)
     kept = tuple(copies.kept(data) for data in module.type_data if data.name not in generic)
     made = tuple(copies.made)
@@ -71,7 +71,7 @@ def _holds(type_: Type, generic: Mapping[str, TypeData]) -> bool:
 
 
 @dataclass(slots=True)
-class _Copies:
+class _DataCopies:
     module: IRModule
     generic: Mapping[str, TypeData]
     types: Mapping[Node, Type]

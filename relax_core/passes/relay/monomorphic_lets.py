@@ -35,7 +35,7 @@ def with_monomorphic_lets(module: IRModule, ctx: PassContext, code: str) -> IRMo
         literals = _literals(function, facts)
         if not literals:
             return function
-        copies = _Copies(literals, facts, ctx, code, copy_count)
+        copies = _LetCopies(literals, facts, ctx, code, copy_count)
         result = rebuild(function, copies.change, ctx)
         copy_count = copies.count
         return result
@@ -50,7 +50,7 @@ def with_monomorphic_lets(module: IRModule, ctx: PassContext, code: str) -> IRMo
 
 
 @dataclass(slots=True)
-class _Copies:
+class _LetCopies:
     """The copies of the literals of a function, `count` with those of the functions before it."""
 
     literals: Mapping[Var, Function]

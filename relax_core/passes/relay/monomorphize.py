@@ -84,7 +84,7 @@ def monomorphized(module: IRModule, entry: str, ctx: PassContext) -> IRModule:
         CompileError: PS014 for a program that needs more than `MAX_COPIES`, or a local function with type variables.
     """
     names = Names((entry,))
-    copies = _Copies(module, infer(module), names, ctx)
+    copies = _FunctionCopies(module, infer(module), names, ctx)
     copies.var_of[entry] = [((), GlobalVar(entry))]
     copies.queue.append((entry, ()))
     for name, types in copies.queue:
@@ -93,7 +93,7 @@ def monomorphized(module: IRModule, entry: str, ctx: PassContext) -> IRModule:
 
 
 @dataclass(slots=True)
-class _Copies:
+class _FunctionCopies:
     module: IRModule
     facts: Inference
     names: Names

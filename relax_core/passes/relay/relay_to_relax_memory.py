@@ -15,7 +15,7 @@ from relax_core.ir.prim import IntImm
 from relax_core.ir.relay import Let
 from relax_core.ir.types import FuncType, TensorType, TupleType, Type
 from relax_core.passes.core import PassContext
-from relax_core.passes.relay.dead_code_elimination import Options
+from relax_core.passes.relay.dead_code_elimination import RelayDCEOptions
 from relax_core.passes.relay.dead_code_elimination import run as remove_dead_code
 from relax_core.passes.relay.rebuild import change_functions, let_vars, rebuild
 
@@ -35,7 +35,7 @@ def without_memory(module: IRModule, ctx: PassContext) -> IRModule:
         written = _written(function, lets)
         return rebuild(function, lambda old, rebuilt: _taken_back(rebuilt, lets, written, types), ctx)
 
-    return remove_dead_code(change_functions(module, change, ctx), Options(), ctx)
+    return remove_dead_code(change_functions(module, change, ctx), RelayDCEOptions(), ctx)
 
 
 def _written(function: Function, lets: Mapping[Var, Let]) -> frozenset[Node]:

@@ -12,7 +12,7 @@ from relax_core.passes.core import Pass, PassContext
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
+class RemoveUnusedFunctionsOptions:
     """`entry_functions` are the names of the functions that are called from outside."""
 
     entry_functions: tuple[str, ...] = ("main",)
@@ -22,7 +22,7 @@ class Options:
             raise ValueError("entry_functions is a list of names")
 
 
-def run(module: IRModule, options: Options, ctx: PassContext) -> IRModule:
+def run(module: IRModule, options: RemoveUnusedFunctionsOptions, ctx: PassContext) -> IRModule:
     """Keep the entries and what they lead to.
 
     Raises:
@@ -47,7 +47,7 @@ PASS = Pass(
     "RemoveUnusedFunctions",
     "Removes the functions that no entry leads to.",
     run,
-    options=Options,
+    options=RemoveUnusedFunctionsOptions,
     dialect="relay",
     see="tvm/src/relay/backend/vm/removed_unused_funcs.cc",
 )

@@ -5,8 +5,8 @@ from collections.abc import Callable
 import pytest
 
 import relax_core as rc
-from relax_core.passes.relay.eliminate_common_subexpr import Options as EliminateCommonSubexpr
-from relax_core.passes.relay.remove_unused_functions import Options as RemoveUnusedFunctions
+from relax_core.passes.relay.eliminate_common_subexpr import RelayCSEOptions as EliminateCommonSubexpr
+from relax_core.passes.relay.remove_unused_functions import RemoveUnusedFunctionsOptions as RemoveUnusedFunctions
 from tests.passes.relay.after import last
 from tests.passes.relay.running import parsed
 
