@@ -15,7 +15,7 @@ from relax_core.check.prims import (
     object_for_prim,
     with_schema,
 )
-from relax_core.check.scope import Scope, contradicted, fields_of, show_callee
+from relax_core.check.typing_context import TypingContext, contradicted, fields_of, show_callee
 from relax_core.check.unify import UNKNOWN, Solution, contradiction, erase, is_unknown, solve
 from relax_core.diagnostics import plural
 from relax_core.ir.absent import NO_DATA, NO_VALUE
@@ -30,43 +30,43 @@ from relax_core.ops.show import show_type
 from relax_core.ops.signature import schema_text
 from relax_core.ops.spec import OpSpec, OpTypeError
 
-Check: TypeAlias = Callable[[Scope, Call, tuple[Type, ...]], Type | None]
+Check: TypeAlias = Callable[[TypingContext, Call, tuple[Type, ...]], Type | None]
 
 
-def type_of_call(scope: Scope, call: Call, callee: Type, arg_types: tuple[Type, ...]) -> Type:
-    """Return the type of a call whose callee and arguments are typed; problems are reported in `scope`."""
+def type_of_call(context: TypingContext, call: Call, callee: Type, arg_types: tuple[Type, ...]) -> Type:
+    """Return the type of a call whose callee and arguments are typed; problems are reported in `context`."""
     match call.op:
         case Op(name=name):
-            return _operator(scope, call, name, arg_types)
+            return _operator(context, call, name, arg_types)
         case ExternFunc(annotation=None):
-            return check_call_packed(scope, call, arg_types)
-        case GlobalVar(name=name) as var if isinstance(prim_func := scope.signature_of.get(name), PrimFunc):
-            scope.type_of[var] = FuncType(None, OBJECT, is_pure_prim_func(prim_func))
-            return _direct(scope, call, prim_func, arg_types)
+            return check_call_packed(context, call, arg_types)
+        case GlobalVar(name=name) as var if isinstance(prim_func := context.signature_of.get(name), PrimFunc):
+            context.type_of[var] = FuncType(None, OBJECT, is_pure_prim_func(prim_func))
+            return _direct(context, call, prim_func, arg_types)
         case _:
             pass
     match callee:
         case FuncType(params=None, ret=ret):
-            return _declared(scope, call) or ret
+            return _declared(context, call) or ret
         case FuncType():
-            return _function(scope, call, callee, arg_types)
+            return _function(context, call, callee, arg_types)
         case ObjectType():
-            return _declared(scope, call) or callee
+            return _declared(context, call) or callee
         case _:
-            return scope.report(
+            return context.report(
                 call, "TY023", f"a value of type {show_type(callee)} cannot be called",
                 "only functions, closures and packed functions can",
             )  # fmt: skip
 
 
-def _direct(scope: Scope, call: Call, prim_func: PrimFunc, arg_types: tuple[Type, ...]) -> Type:
+def _direct(context: TypingContext, call: Call, prim_func: PrimFunc, arg_types: tuple[Type, ...]) -> Type:
     """Compare the arguments of a direct call with the parameters; return what the prim func gives."""
     if len(arg_types) == len(prim_func.params):
         expected = [_declared_parameter(prim_func, *pair) for pair in zip(prim_func.params, arg_types, strict=True)]
         names = [f"argument {k + 1}, {show_type(item)}" for k, item in enumerate(arg_types)]
         for k, words in solve(expected, arg_types, names, set[PrimVar]())[1]:
             what = f"argument {k + 1} of {show_callee(call.op)}"
-            scope.report(call, *_mismatch(what, expected[k], arg_types[k], words))
+            context.report(call, *_mismatch(what, expected[k], arg_types[k], words))
     return VOID if prim_func.ret_dtype in (None, "void") else PrimType(prim_func.ret_dtype)
 
 
@@ -78,56 +78,56 @@ def _declared_parameter(prim_func: PrimFunc, param: PrimVar, given: Type) -> Typ
     return given if param.dtype == "handle" else PrimType(param.dtype, param)
 
 
-def _declared(scope: Scope, call: Call) -> Type | None:
+def _declared(context: TypingContext, call: Call) -> Type | None:
     found = declared(call)
-    return None if found is None else scope.resolve(found)
+    return None if found is None else context.resolve(found)
 
 
-def _operator(scope: Scope, call: Call, name: str, arg_types: tuple[Type, ...]) -> Type:
+def _operator(context: TypingContext, call: Call, name: str, arg_types: tuple[Type, ...]) -> Type:
     spec = find(name)
     if name in (NO_VALUE, NO_DATA):
         # The rules of well-formedness tell of it; nothing follows from its type but what the text declares.
-        return _declared(scope, call) or UNKNOWN
+        return _declared(context, call) or UNKNOWN
     if name == "relax.device":
         # No operator but data: the device that `R.hint_on_device(x, R.device(1, 0))` names.
         return UNKNOWN
     if spec is None:
-        return scope.report(
+        return context.report(
             call, "TY030", f"there is no operator {name}", "the operator table lists all that are known"
         )
     if not _has_right_count(spec, len(arg_types)):
         hint = f"the schema: {schema_text(spec)}"
-        return scope.report(call, "TY002", f"{spec.short_name} takes {_count_of(spec)}, got {len(arg_types)}", hint)
-    declared_type = _declared(scope, call)
+        return context.report(call, "TY002", f"{spec.short_name} takes {_count_of(spec)}, got {len(arg_types)}", hint)
+    declared_type = _declared(context, call)
     if any(is_unknown(item) for item in arg_types):
         return declared_type or UNKNOWN
     check = _CHECKS.get(spec.name)
-    found = None if check is None else check(scope, call, arg_types)
+    found = None if check is None else check(context, call, arg_types)
     if found is not None:
         return found
     wrong = tuple(attribute_errors(spec, call, arg_types))
     for item in wrong:
         error = OpTypeError(item.code, item.message, item.hint)
-        scope.report(item.place(call), item.code, item.message, with_schema(spec, error))
-    return declared_type or UNKNOWN if wrong else _inferred(scope, call, spec, arg_types)
+        context.report(item.place(call), item.code, item.message, with_schema(spec, error))
+    return declared_type or UNKNOWN if wrong else _inferred(context, call, spec, arg_types)
 
 
-def _inferred(scope: Scope, call: Call, spec: OpSpec, arg_types: tuple[Type, ...]) -> Type:
+def _inferred(context: TypingContext, call: Call, spec: OpSpec, arg_types: tuple[Type, ...]) -> Type:
     """Return the type that the operator's rule gives; where it needs an attribute that is computed, what is certain."""
     try:
-        return scope.resolve(on_device_of(spec.infer(call, arg_types), arg_types))
+        return context.resolve(on_device_of(spec.infer(call, arg_types), arg_types))
     except OpTypeError as problem:
         error = problem
     if error.result is not None:
-        scope.report(call, error.code, error.message, with_schema(spec, error), "warning")
-        return scope.resolve(error.result)
+        context.report(call, error.code, error.message, with_schema(spec, error), "warning")
+        return context.resolve(error.result)
     try:
         computed = computed_type(spec, call, arg_types)
     except OpTypeError as problem:
         computed, error = None, problem
     if computed is not None:
-        return scope.resolve(computed)
-    return scope.report(call, error.code, error.message, with_schema(spec, error))
+        return context.resolve(computed)
+    return context.report(call, error.code, error.message, with_schema(spec, error))
 
 
 def _has_right_count(spec: OpSpec, count: int) -> bool:
@@ -140,31 +140,31 @@ def _count_of(spec: OpSpec) -> str:
     return f"the arguments ({names})"
 
 
-def _function(scope: Scope, call: Call, callee: FuncType, arg_types: tuple[Type, ...]) -> Type:
+def _function(context: TypingContext, call: Call, callee: FuncType, arg_types: tuple[Type, ...]) -> Type:
     """Check the arguments of a call of a Relax function, and put their dimensions into its result type."""
     params = callee.params or ()
     name = show_callee(call.op)
     if len(params) != len(arg_types):
-        return scope.report(
+        return context.report(
             call,
             "TY024",
             f"{name} takes {plural(len(params), 'argument')}, got {len(arg_types)}",
             f"its type is {show_type(callee)}",
         )
-    solution = _checked(scope, call, call.args, params, arg_types, name)
+    solution = _checked(context, call, call.args, params, arg_types, name)
     if solution is None:
-        return UNKNOWN if is_unknown(callee.ret) else _result(scope, call, callee, Solution())
-    return _result(scope, call, callee, solution)
+        return UNKNOWN if is_unknown(callee.ret) else _result(context, call, callee, Solution())
+    return _result(context, call, callee, solution)
 
 
-def _result(scope: Scope, call: Call, callee: FuncType, solution: Solution) -> Type:
+def _result(context: TypingContext, call: Call, callee: FuncType, solution: Solution) -> Type:
     if is_unknown(callee.ret):
         return callee.ret
-    return erase(scope.resolve(solution.apply(callee.ret)), scope.symbols, scope.type_of)
+    return erase(context.resolve(solution.apply(callee.ret)), context.symbols, context.type_of)
 
 
 def _checked(
-    scope: Scope,
+    context: TypingContext,
     call: Call,
     args: tuple[Expr, ...],
     params: tuple[Type, ...],
@@ -172,7 +172,7 @@ def _checked(
     name: str,
 ) -> Solution | None:
     """Unify parameters with arguments; report contradictions and return `None` if there is one."""
-    fixed = scope.home_symbols_of.get(call.op, set[PrimVar]()) if isinstance(call.op, Var) else set[PrimVar]()
+    fixed = context.home_symbols_of.get(call.op, set[PrimVar]()) if isinstance(call.op, Var) else set[PrimVar]()
     names = [f"argument {k + 1}, {show_type(item)}" for k, item in enumerate(arg_types)]
     solution, wrong = solve(params, arg_types, names, fixed)
     for k, words in wrong:
@@ -180,10 +180,10 @@ def _checked(
         place = call if isinstance(args[k], Var) or args[k].span is None else args[k]
         mismatch = _mismatch(f"argument {k + 1} of {name}", params[k], arg_types[k], words)
         # Dimensions that contradict each other only are found by TVM when the program runs.
-        scope.report(place, *mismatch, "error" if contradiction(arg_types[k], params[k]) else "warning")
+        context.report(place, *mismatch, "error" if contradiction(arg_types[k], params[k]) else "warning")
     for k, (param, given) in enumerate(zip(params, arg_types, strict=True)):
         if isinstance(param, PrimType) and is_object_for_prim(given, param) and not is_unknown(given):
-            scope.report(call, "TY042", *object_for_prim(f"argument {k + 1} of {name}", param), "warning")
+            context.report(call, "TY042", *object_for_prim(f"argument {k + 1} of {name}", param), "warning")
     return None if any(contradiction(arg_types[k], params[k]) for k, _ in wrong) else solution
 
 
@@ -197,12 +197,12 @@ def _mismatch(what: str, expected: Type, given: Type, words: str) -> tuple[str, 
             return "TY022", f"{what} must be {show_type(expected)}, got {show_type(given)}{reason}", hint
 
 
-def check_call_tir(scope: Scope, call: Call, arg_types: tuple[Type, ...]) -> Type | None:
+def check_call_tir(context: TypingContext, call: Call, arg_types: tuple[Type, ...]) -> Type | None:
     """Compare inputs and results of `call_tir` with the buffers of the prim func."""
-    prim_func = _prim_func(scope, call)
+    prim_func = _prim_func(context, call)
     if prim_func is None:
-        return _declared(scope, call) or UNKNOWN
-    result = _declared(scope, call)
+        return _declared(context, call) or UNKNOWN
+    result = _declared(context, call)
     if result is None or not isinstance(arg_types[1], TupleType):
         return None
     name, input_count = show_callee(call.args[0]), len(arg_types[1].fields)
@@ -218,9 +218,9 @@ def check_call_tir(scope: Scope, call: Call, arg_types: tuple[Type, ...]) -> Typ
             *([plural(len(scalars), "scalar")] if scalars else []),
         )
         words = f"{name} has {plural(len(prim_func.params), 'parameter')}, got {' and '.join(parts)}"
-        scope.report(call, "TY036", words, _hint_of_count(call.args[1], arg_types[1], prim_func))
+        context.report(call, "TY036", words, _hint_of_count(call.args[1], arg_types[1], prim_func))
         return result
-    _compare_buffers(scope, call, prim_func, given, input_count)
+    _compare_buffers(context, call, prim_func, given, input_count)
     return result
 
 
@@ -237,16 +237,16 @@ def _hint_of_count(given: Expr, inputs: TupleType, prim_func: PrimFunc) -> str:
     return f"inputs come first, then results, then tir_vars, for ({', '.join(names)})"
 
 
-def _prim_func(scope: Scope, call: Call) -> PrimFunc | None:
+def _prim_func(context: TypingContext, call: Call) -> PrimFunc | None:
     match call.args[0]:
         case GlobalVar(name=name) as var:
-            scope.used_globals[name] = var
-            signature = scope.signature_of.get(name)
+            context.used_globals[name] = var
+            signature = context.signature_of.get(name)
             if isinstance(signature, PrimFunc) or signature is None:
                 return signature
         case _:
             pass
-    scope.report(
+    context.report(
         call, "TY032", f"call_tir expects a prim func of the module, got {show_callee(call.args[0])}",
         "a Relax function is called directly: f(x)",
     )  # fmt: skip
@@ -283,7 +283,9 @@ def _scalars(arg_types: tuple[Type, ...]) -> tuple[Type, ...]:
             return ()
 
 
-def _compare_buffers(scope: Scope, call: Call, prim_func: PrimFunc, given: tuple[Type, ...], input_count: int) -> None:
+def _compare_buffers(
+    context: TypingContext, call: Call, prim_func: PrimFunc, given: tuple[Type, ...], input_count: int
+) -> None:
     expected: list[Type] = []
     names: list[str] = []
     for k, (param, type_) in enumerate(zip(prim_func.params, given, strict=True)):
@@ -297,7 +299,7 @@ def _compare_buffers(scope: Scope, call: Call, prim_func: PrimFunc, given: tuple
         place = f"the parameter {prim_func.params[k].name}" if buffer is None else f"the buffer {buffer.name}"
         wanted, found = show_type(expected[k]), show_type(given[k])
         reason = contradicted(given[k], expected[k], words)
-        scope.report(
+        context.report(
             call,
             "TY029",
             f"{role} of {show_callee(call.args[0])} must be {wanted}, as {place}, got {found}{reason}",
@@ -315,18 +317,18 @@ def _parameter_type(prim_func: PrimFunc, param: PrimVar, given: Type) -> Type:
             return declared_type
 
 
-def check_make_closure(scope: Scope, call: Call, arg_types: tuple[Type, ...]) -> Type | None:
+def check_make_closure(context: TypingContext, call: Call, arg_types: tuple[Type, ...]) -> Type | None:
     """Return the type of the function without the parameters that are captured, which are its last."""
     match arg_types:
         case (FuncType(params=tuple() as params, ret=ret, is_pure=is_pure), TupleType(fields=captured)):
             if len(captured) > len(params):
-                return scope.report(
+                return context.report(
                     call, "TY024", f"make_closure captures {len(captured)} values for {len(params)} parameters"
                 )
             open_count = len(params) - len(captured)
             args = getattr(call.args[1], "fields", (call.args[1],) * len(captured))
             name = show_callee(call.args[0])
-            solution = _checked(scope, call, args, params[open_count:], captured, name)
+            solution = _checked(context, call, args, params[open_count:], captured, name)
             if solution is None:
                 return UNKNOWN
             apply = solution.apply
@@ -335,22 +337,22 @@ def check_make_closure(scope: Scope, call: Call, arg_types: tuple[Type, ...]) ->
             return None
 
 
-def check_invoke_closure(scope: Scope, call: Call, arg_types: tuple[Type, ...]) -> Type | None:
+def check_invoke_closure(context: TypingContext, call: Call, arg_types: tuple[Type, ...]) -> Type | None:
     """Check the arguments of a closure whose type is known; the result is what the call declares, if it does."""
     match arg_types:
         case (FuncType(params=tuple() as params) as callee, TupleType(fields=given)):
             if len(params) != len(given):
                 words = f"the closure takes {plural(len(params), 'argument')}, got {len(given)}"
-                return scope.report(call, "TY024", words)
+                return context.report(call, "TY024", words)
             args = getattr(call.args[1], "fields", (call.args[1],) * len(given))
-            solution = _checked(scope, call, args, params, given, show_callee(call.args[0]))
+            solution = _checked(context, call, args, params, given, show_callee(call.args[0]))
             if solution is None:
-                return _declared(scope, call) or UNKNOWN
-            return _declared(scope, call) or _result(scope, call, callee, solution)
+                return _declared(context, call) or UNKNOWN
+            return _declared(context, call) or _result(context, call, callee, solution)
         case (FuncType() | ObjectType(), _):
             return None
         case _:
-            return scope.report(call, "TY023", f"a value of type {show_type(arg_types[0])} is not a closure")
+            return context.report(call, "TY023", f"a value of type {show_type(arg_types[0])} is not a closure")
 
 
 _CHECKS: Mapping[str, Check] = MappingProxyType(

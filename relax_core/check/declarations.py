@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from itertools import chain
 from types import MappingProxyType
 
-from relax_core.check.visits import Facts
+from relax_core.check.visits import DefUses
 from relax_core.diagnostics import Diagnostic, plural
 from relax_core.ir.attrs import AttrValue, attr
 from relax_core.ir.expr import Call, Expr, Function, GlobalVar, Op, PrimValue, Tuple
@@ -41,7 +41,7 @@ def promised_purity(function: Function) -> Iterator[Diagnostic]:
         yield Diagnostic("WF018", message, function.span, "remove one of them")
 
 
-def known_devices(module: IRModule, function: Function, facts: Facts) -> Iterator[Diagnostic]:
+def known_devices(module: IRModule, function: Function, facts: DefUses) -> Iterator[Diagnostic]:
     """Yield the virtual devices that the module does not list in its global infos, each once."""
     counts = _device_counts(attr(module.global_infos, "vdevice", ()))
     reported: set[str] = set()
@@ -74,7 +74,7 @@ def _device_counts(infos: AttrValue) -> dict[str, int]:
     return counts
 
 
-def _devices(function: Function, facts: Facts) -> Iterator[tuple[str, Node]]:
+def _devices(function: Function, facts: DefUses) -> Iterator[tuple[str, Node]]:
     for item in facts.definitions:
         for device in _devices_of(item.var.annotation):
             yield device, item.var if item.var.span is not None else item.place

@@ -10,8 +10,8 @@ from typing import TypeAlias
 
 from relax_core.check.calls import type_of_call
 from relax_core.check.prims import is_object_for_prim, mixing_hint, object_for_prim
-from relax_core.check.scope import Scope, constant_type, contradicted, declared_signature
 from relax_core.check.size import bounded
+from relax_core.check.typing_context import TypingContext, constant_type, contradicted, declared_signature
 from relax_core.check.unify import UNKNOWN, Solution, bind_symbols, contradiction, erase, is_unknown, join
 from relax_core.ir.expr import (
     Binding,
@@ -56,10 +56,10 @@ _MAX_RETYPING = 3
 _OPAQUE = FuncType(None, OBJECT, is_pure=False)
 
 
-def type_of(scope: Scope, root: Expr) -> Type:
-    """Type `root` and all its parts into `scope.type_of`; returns the type of `root`."""
-    type_ = _leaf(scope, root)
-    stack: list[tuple[Expr, Steps]] = [] if type_ is not None else [(root, _steps(scope, root))]
+def type_of(context: TypingContext, root: Expr) -> Type:
+    """Type `root` and all its parts into `context.type_of`; returns the type of `root`."""
+    type_ = _leaf(context, root)
+    stack: list[tuple[Expr, Steps]] = [] if type_ is not None else [(root, _steps(context, root))]
     sent: Type | None = None
     while stack:
         current, steps = stack[-1]
@@ -68,22 +68,22 @@ def type_of(scope: Scope, root: Expr) -> Type:
         except StopIteration as done:
             stack.pop()
             sent = done.value
-            scope.type_of[current] = done.value
+            context.type_of[current] = done.value
             type_ = done.value
             continue
-        sent = _leaf(scope, part)
+        sent = _leaf(context, part)
         if sent is None:
-            stack.append((part, _steps(scope, part)))
+            stack.append((part, _steps(context, part)))
     assert type_ is not None, "every expression has a type"
     return type_
 
 
-def _leaf(scope: Scope, expr: Expr) -> Type | None:
+def _leaf(context: TypingContext, expr: Expr) -> Type | None:
     """Return the type of an expression without parts, and note it; `None` for one with parts."""
     type_: Type
     match expr:
         case Var():
-            return _variable(scope, expr)
+            return _variable(context, expr)
         case Op():
             return _OPAQUE
         case PrimValue(value=value):
@@ -93,56 +93,56 @@ def _leaf(scope: Scope, expr: Expr) -> Type | None:
         case Constant(data=data):
             type_ = constant_type(data.shape, str(data.dtype))
         case GlobalVar():
-            type_ = _global(scope, expr)
+            type_ = _global(context, expr)
         case ExternFunc(annotation=annotation):
-            type_ = _OPAQUE if annotation is None else scope.resolve(annotation)
+            type_ = _OPAQUE if annotation is None else context.resolve(annotation)
         case DataTypeImm() | Null():
             type_ = OBJECT
         case _:
             return None
-    scope.type_of[expr] = type_
+    context.type_of[expr] = type_
     return type_
 
 
-def _variable(scope: Scope, var: Var) -> Type:
-    found = scope.type_of.get(var)
+def _variable(context: TypingContext, var: Var) -> Type:
+    found = context.type_of.get(var)
     if found is None:
         # Undefined here: the well-formedness rules say so.
-        found = UNKNOWN if var.annotation is None else scope.resolve(var.annotation)
-        scope.type_of[var] = found
+        found = UNKNOWN if var.annotation is None else context.resolve(var.annotation)
+        context.type_of[var] = found
     return found
 
 
-def _global(scope: Scope, var: GlobalVar) -> Type:
-    signature = scope.signature_of.get(var.name)
-    scope.used_globals[var.name] = var
+def _global(context: TypingContext, var: GlobalVar) -> Type:
+    signature = context.signature_of.get(var.name)
+    context.used_globals[var.name] = var
     return UNKNOWN if signature is None else _OPAQUE if isinstance(signature, PrimFunc) else signature
 
 
-def _steps(scope: Scope, expr: Expr) -> Steps:
+def _steps(context: TypingContext, expr: Expr) -> Steps:
     match expr:
         case Call():
-            return _call(scope, expr)
+            return _call(context, expr)
         case Tuple():
             return _tuple(expr)
         case TupleGetItem():
-            return _field(scope, expr)
+            return _field(context, expr)
         case SeqExpr():
-            return _sequence(scope, expr)
+            return _sequence(context, expr)
         case If():
-            return _conditional(scope, expr)
+            return _conditional(context, expr)
         case Function():
-            return _function(scope, expr)
+            return _function(context, expr)
         case _:
             raise AssertionError(f"{type(expr).__name__} is not an expression of Relax")
 
 
-def _call(scope: Scope, call: Call) -> Steps:
+def _call(context: TypingContext, call: Call) -> Steps:
     callee = yield call.op
     arg_types: list[Type] = []
     for arg in call.args:
         arg_types.append((yield arg))
-    return type_of_call(scope, call, callee, tuple(arg_types))
+    return type_of_call(context, call, callee, tuple(arg_types))
 
 
 def _tuple(expr: Tuple) -> Steps:
@@ -152,24 +152,24 @@ def _tuple(expr: Tuple) -> Steps:
     return bounded(TupleType(tuple(fields)))
 
 
-def _field(scope: Scope, expr: TupleGetItem) -> Steps:
+def _field(context: TypingContext, expr: TupleGetItem) -> Steps:
     match (yield expr.tuple_value):
         case TupleType(fields=fields) as tuple_type:
             if 0 <= expr.index < len(fields):
                 return fields[expr.index]
-            return scope.report(
+            return context.report(
                 expr, "TY025", f"index {expr.index} is outside the {len(fields)} fields of {show_type(tuple_type)}"
             )
         case ObjectType() as type_:
             return type_
         case other:
-            return scope.report(expr, "TY025", f"a value of type {show_type(other)} has no fields")
+            return context.report(expr, "TY025", f"a value of type {show_type(other)} has no fields")
 
 
-def _conditional(scope: Scope, expr: If) -> Steps:
+def _conditional(context: TypingContext, expr: If) -> Steps:
     condition = yield expr.condition
     if not is_unknown(condition) and not isinstance(condition, ObjectType) and not is_condition(condition):
-        scope.report(
+        context.report(
             expr if isinstance(expr.condition, Var) or expr.condition.span is None else expr.condition,
             "TY026",
             f"the condition must be a bool scalar, got {show_type(condition)}",
@@ -178,92 +178,92 @@ def _conditional(scope: Scope, expr: If) -> Steps:
             # TVM looks at it when the program runs.
             "warning",
         )  # fmt: skip
-    outer = dict(scope.symbols)
+    outer = dict(context.symbols)
     yes = yield expr.true_branch
-    scope.symbols = dict(outer)
+    context.symbols = dict(outer)
     no = yield expr.false_branch
-    scope.symbols = outer
-    yes, no = (erase(branch, outer, scope.type_of) for branch in (yes, no))
+    context.symbols = outer
+    yes, no = (erase(branch, outer, context.type_of) for branch in (yes, no))
     joined = join(yes, no)
     if joined is None:
-        return scope.report(
+        return context.report(
             expr, "TY035", f"the branches have nothing in common: {show_type(yes)} and {show_type(no)}",
             mixing_hint(yes, no) or "a scalar on the host and an object cannot share a variable",
         )  # fmt: skip
     return joined
 
 
-def _sequence(scope: Scope, expr: SeqExpr) -> Steps:
+def _sequence(context: TypingContext, expr: SeqExpr) -> Steps:
     bindings = [binding for block in expr.blocks for binding in block.bindings]
     for binding in bindings:
         match binding:
             case VarBinding(var=var, value=Function() as function):
-                _predeclare(scope, var, function)
+                _predeclare(context, var, function)
             case _:
                 pass
     for binding in bindings:
         value = yield binding.value
-        _bind(scope, binding, value)
+        _bind(context, binding, value)
     return (yield expr.body)
 
 
-def _predeclare(scope: Scope, var: Var, function: Function) -> None:
+def _predeclare(context: TypingContext, var: Var, function: Function) -> None:
     """Give a local function's variable its type, for itself and for earlier functions of the list."""
-    ret = UNKNOWN if function.ret_type is None else scope.resolve(function.ret_type)
-    scope.type_of[var] = declared_signature(function, ret)
-    scope.home_symbols_of[var] = set(scope.symbols)
+    ret = UNKNOWN if function.ret_type is None else context.resolve(function.ret_type)
+    context.type_of[var] = declared_signature(function, ret)
+    context.home_symbols_of[var] = set(context.symbols)
 
 
-def _bind(scope: Scope, binding: Binding, value: Type) -> None:
+def _bind(context: TypingContext, binding: Binding, value: Type) -> None:
     match binding:
         case MatchCast(var=var, type=target):
-            scope.type_of[var] = _cast(scope, binding, value, target)
+            context.type_of[var] = _cast(context, binding, value, target)
         case VarBinding(var=var, value=Function() as function) if var.annotation is None:
-            scope.type_of[var] = value
+            context.type_of[var] = value
             if function.ret_type is None and isinstance(value, FuncType) and not is_unknown(value.ret):
-                _retype_recursive(scope, var, function, value)
+                _retype_recursive(context, var, function, value)
         case VarBinding(var=var):
-            scope.type_of[var] = _annotated(scope, binding, var, value)
+            context.type_of[var] = _annotated(context, binding, var, value)
         case _:
             raise AssertionError("a binding of Relax binds a variable")
 
 
-def _retype_recursive(scope: Scope, var: Var, function: Function, first: FuncType) -> None:
+def _retype_recursive(context: TypingContext, var: Var, function: Function, first: FuncType) -> None:
     """Type the body of a local function that calls itself once more, with the result type that the first pass found."""
-    if scope.retyping_depth >= _MAX_RETYPING or not any(part is var for part in preorder(function.body)):
+    if context.retyping_depth >= _MAX_RETYPING or not any(part is var for part in preorder(function.body)):
         return
-    scope.retyping_depth += 1
-    mark = len(scope.diagnostics)
-    second = type_of(scope, function)
+    context.retyping_depth += 1
+    mark = len(context.diagnostics)
+    second = type_of(context, function)
     if isinstance(second, FuncType) and contradiction(second.ret, first.ret) is not None:
-        del scope.diagnostics[mark:]
-        scope.type_of[var] = replace(first, ret=OBJECT)
-        second = type_of(scope, function)
-    scope.type_of[var] = second
-    scope.retyping_depth -= 1
+        del context.diagnostics[mark:]
+        context.type_of[var] = replace(first, ret=OBJECT)
+        second = type_of(context, function)
+    context.type_of[var] = second
+    context.retyping_depth -= 1
     seen: set[tuple[object, str, str]] = set()
     kept = [
         item
-        for item in scope.diagnostics
+        for item in context.diagnostics
         if (key := (item.span, item.code, item.message)) not in seen and not seen.add(key)
     ]
-    scope.diagnostics[:] = kept
+    context.diagnostics[:] = kept
 
 
-def _annotated(scope: Scope, binding: VarBinding, var: Var, value: Type) -> Type:
+def _annotated(context: TypingContext, binding: VarBinding, var: Var, value: Type) -> Type:
     """Return the type of a variable: its annotation, which must not contradict the value.
 
     `R.Shape` and `R.Callable` without particulars take those of the value, as the 2022 dialect needs.
     """
     if var.annotation is None:
         return value
-    expected = scope.resolve(var.annotation)
-    scope.bind_symbols_of(expected)
+    expected = context.resolve(var.annotation)
+    context.bind_symbols_of(expected)
     words = contradiction(value, expected)
     if words:
         place = var if var.span is not None else binding
         hint = mixing_hint(value, expected) or "change the annotation, or convert the value with R.match_cast"
-        scope.report(
+        context.report(
             place,
             "TY020",
             f"{var.name} is declared {show_type(expected)}, its value is {show_type(value)}"
@@ -277,23 +277,23 @@ def _annotated(scope: Scope, binding: VarBinding, var: Var, value: Type) -> Type
             return value
         case PrimType() as prim, ObjectType() if not is_unknown(value):
             place = var if var.span is not None else binding
-            scope.report(place, "TY042", *object_for_prim(f"the value of {var.name}", prim), "warning")
+            context.report(place, "TY042", *object_for_prim(f"the value of {var.name}", prim), "warning")
             return expected
         case _:
             return expected
 
 
-def _cast(scope: Scope, binding: MatchCast, value: Type, target: Type) -> Type:
+def _cast(context: TypingContext, binding: MatchCast, value: Type, target: Type) -> Type:
     """Return the type that a cast gives, after binding the symbols that it introduces."""
-    resolved = scope.resolve(target)
-    known = set(scope.symbols)
-    scope.bind_symbols_of(resolved)
+    resolved = context.resolve(target)
+    known = set(context.symbols)
+    context.bind_symbols_of(resolved)
     solution = Solution()
     bind_symbols(resolved, value, "the value", solution, known)
     words = contradiction(value, solution.apply(resolved))
     if words:
         why = solution.explain(resolved)
-        scope.report(
+        context.report(
             binding,
             "TY027",
             f"a value of type {show_type(value)} can never be {show_type(resolved)}: {words}"
@@ -303,26 +303,26 @@ def _cast(scope: Scope, binding: MatchCast, value: Type, target: Type) -> Type:
     return resolved
 
 
-def _function(scope: Scope, function: Function) -> Steps:
-    outer = dict(scope.symbols)
-    params = tuple(scope.declare(param) for param in function.params)
-    inside = dict(scope.symbols)
+def _function(context: TypingContext, function: Function) -> Steps:
+    outer = dict(context.symbols)
+    params = tuple(context.declare(param) for param in function.params)
+    inside = dict(context.symbols)
     body = yield function.body
-    ret = result_type(scope, function, body, inside)
-    scope.symbols = outer
+    ret = result_type(context, function, body, inside)
+    context.symbols = outer
     return bounded(FuncType(params, ret, function.is_pure))
 
 
-def result_type(scope: Scope, function: Function, body: Type, symbols: dict[PrimVar, None]) -> Type:
+def result_type(context: TypingContext, function: Function, body: Type, symbols: dict[PrimVar, None]) -> Type:
     """Return the type of a function's result: what it declares, which its body must not contradict, or its body's."""
     if function.ret_type is None:
         return body if is_unknown(body) else erase(body, symbols, set(function.params))
-    declared = scope.resolve(function.ret_type)
+    declared = context.resolve(function.ret_type)
     words = contradiction(body, declared)
     if words:
         value = function.body.body if isinstance(function.body, SeqExpr) else function.body
         place = value if value.span is not None and not isinstance(value, Var) else function
-        scope.report(
+        context.report(
             place,
             "TY021",
             f"the function returns {show_type(body)}, but declares {show_type(declared)}"
@@ -332,5 +332,5 @@ def result_type(scope: Scope, function: Function, body: Type, symbols: dict[Prim
             "warning",
         )  # fmt: skip
     elif isinstance(declared, PrimType) and is_object_for_prim(body, declared) and not is_unknown(body):
-        scope.report(function, "TY042", *object_for_prim("the result", declared), "warning")
+        context.report(function, "TY042", *object_for_prim("the result", declared), "warning")
     return declared

@@ -9,8 +9,8 @@ from relax_core.check.expressions import result_type, type_of
 from relax_core.check.inference import Inference
 from relax_core.check.order import called_globals, components
 from relax_core.check.relay.infer import infer_relay
-from relax_core.check.scope import Scope, Signature, declared_signature
 from relax_core.check.size import bounded
+from relax_core.check.typing_context import Signature, TypingContext, declared_signature
 from relax_core.check.unify import UNKNOWN, contradiction, is_unknown
 from relax_core.diagnostics import Diagnostic
 from relax_core.ir.dialect import dialect_of
@@ -129,15 +129,15 @@ def _declared_signatures(module: IRModule) -> dict[str, Signature]:
 
 
 def _type_function(var: GlobalVar, function: Function, signature_of: dict[str, Signature]) -> _Typed:
-    scope = Scope(signature_of, var.name, fallback=function)
-    params = tuple(scope.declare(param) for param in function.params)
-    symbols = dict(scope.symbols)
-    body = type_of(scope, function.body)
-    ret = result_type(scope, function, body, symbols)
+    context = TypingContext(signature_of, var.name, fallback=function)
+    params = tuple(context.declare(param) for param in function.params)
+    symbols = dict(context.symbols)
+    body = type_of(context, function.body)
+    ret = result_type(context, function, body, symbols)
     signature = bounded(FuncType(params, ret, function.is_pure))
     assert isinstance(signature, FuncType), "a bounded function type is one"
-    rests_on = tuple((name, signature_of.get(name)) for name in scope.used_globals if name != var.name)
-    return _Typed(rests_on, MappingProxyType(scope.type_of), signature, tuple(scope.diagnostics))
+    rests_on = tuple((name, signature_of.get(name)) for name in context.used_globals if name != var.name)
+    return _Typed(rests_on, MappingProxyType(context.type_of), signature, tuple(context.diagnostics))
 
 
 _INFERENCER = Inferencer()

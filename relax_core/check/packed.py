@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from relax_core.check.scope import Scope
+from relax_core.check.typing_context import TypingContext
 from relax_core.check.unify import UNKNOWN, contradiction, is_unknown
 from relax_core.diagnostics import plural
 from relax_core.ir.expr import Call, Expr, ExternFunc, Tuple, Var
@@ -16,26 +16,26 @@ from relax_core.ops.packed.spec import PackedSpec, broken
 from relax_core.ops.show import show_type
 
 
-def check_call_packed(scope: Scope, call: Call, arg_types: tuple[Type, ...]) -> Type:
+def check_call_packed(context: TypingContext, call: Call, arg_types: tuple[Type, ...]) -> Type:
     """Return the type of a direct call: what it declares, else what the schema tells, else an object."""
     result = None if call.type_args == () else declared(call)
-    stated = None if result is None else scope.resolve(result)
-    found = _checked(scope, call, _Arguments(call.op, call.args, arg_types), stated)
+    stated = None if result is None else context.resolve(result)
+    found = _checked(context, call, _Arguments(call.op, call.args, arg_types), stated)
     return stated or found or OBJECT
 
 
-def check_pure_packed(scope: Scope, call: Call, arg_types: tuple[Type, ...]) -> Type | None:
+def check_pure_packed(context: TypingContext, call: Call, arg_types: tuple[Type, ...]) -> Type | None:
     """Return the type of `call_pure_packed`; `None` leaves it to the operator's own rule."""
     result = declared(call)
-    stated = None if result is None else scope.resolve(result)
-    found = _checked(scope, call, _Arguments(call.args[0], call.args[1:], arg_types[1:]), stated)
+    stated = None if result is None else context.resolve(result)
+    found = _checked(context, call, _Arguments(call.args[0], call.args[1:], arg_types[1:]), stated)
     return stated or found
 
 
-def check_dps_packed(scope: Scope, call: Call, arg_types: tuple[Type, ...]) -> Type | None:
+def check_dps_packed(context: TypingContext, call: Call, arg_types: tuple[Type, ...]) -> Type | None:
     """Check the inputs of `call_dps_packed`; `None` leaves its type to the operator's own rule, the declared one."""
     result = declared(call)
-    stated = None if result is None else scope.resolve(result)
+    stated = None if result is None else context.resolve(result)
     match call.args[1], arg_types[1]:
         case Tuple(fields=fields), TupleType(fields=types):
             given = _Arguments(call.args[0], fields, types, is_dps=True)
@@ -43,7 +43,7 @@ def check_dps_packed(scope: Scope, call: Call, arg_types: tuple[Type, ...]) -> T
             given = _Arguments(call.args[0], (value,) * len(types), types, is_dps=True)
         case _:
             return None
-    _checked(scope, call, given, stated)
+    _checked(context, call, given, stated)
     return None
 
 
@@ -57,7 +57,7 @@ class _Arguments:
     is_dps: bool = False
 
 
-def _checked(scope: Scope, call: Call, given: _Arguments, stated: Type | None) -> Type | None:
+def _checked(context: TypingContext, call: Call, given: _Arguments, stated: Type | None) -> Type | None:
     """Report what is wrong with a call, and return the type that the schema tells; `None` without a schema."""
     spec = DECLARED.find(given.callee.name) if isinstance(given.callee, ExternFunc) else None
     if spec is None or any(is_unknown(item) for item in given.types):
@@ -68,23 +68,25 @@ def _checked(scope: Scope, call: Call, given: _Arguments, stated: Type | None) -
     if lacking or len(given.args) > len(params):
         takes = f"takes {plural(len(params), 'argument')}, got {len(given.args)}"
         words = f"lacks {', '.join(lacking)}" if lacking else takes
-        return scope.report(call, "TY070", f"{spec.name} {words}", hint)
-    if not _are_accepted(scope, call, given, (spec, params)):
+        return context.report(call, "TY070", f"{spec.name} {words}", hint)
+    if not _are_accepted(context, call, given, (spec, params)):
         return UNKNOWN
     facts = facts_of(params, given.args, given.types)
     for limit in spec.limits:
         if words := broken(limit, facts):
             index = spec.index(limit.param)
             place = _place(call, given.args, index if index is not None else -1)
-            return scope.report(place, "TY072", f"{spec.name}: {words}", hint)
+            return context.report(place, "TY072", f"{spec.name}: {words}", hint)
     found = None if spec.infer is None else spec.infer(facts)
     found = _plain_result(spec) if found is None else found
     if stated is not None and found is not None and (given.is_dps or not spec.writes):
-        _compare(scope, call, (stated, found), given)
+        _compare(context, call, (stated, found), given)
     return found
 
 
-def _are_accepted(scope: Scope, call: Call, given: _Arguments, of: tuple[PackedSpec, tuple[SchemaParam, ...]]) -> bool:
+def _are_accepted(
+    context: TypingContext, call: Call, given: _Arguments, of: tuple[PackedSpec, tuple[SchemaParam, ...]]
+) -> bool:
     """Report every argument whose type does not fit."""
     spec, params = of
     are_accepted = True
@@ -96,7 +98,7 @@ def _are_accepted(scope: Scope, call: Call, given: _Arguments, of: tuple[PackedS
             message = f"{param.name} of {spec.name} must be {param.type}, got {show_type(type_)}: {words}"
             mixing = mixing_hint(param.type, type_)
             hint = f"{mixing}; its schema: {spec.schema}" if mixing else f"its schema: {spec.schema}"
-            scope.report(_place(call, given.args, index), "TY071", message, hint)
+            context.report(_place(call, given.args, index), "TY071", message, hint)
     return are_accepted
 
 
@@ -115,11 +117,11 @@ def _plain_result(spec: PackedSpec) -> Type | None:
     return types[0] if len(types) == 1 else TupleType(types)
 
 
-def _compare(scope: Scope, call: Call, types: tuple[Type, Type], given: _Arguments) -> None:
+def _compare(context: TypingContext, call: Call, types: tuple[Type, Type], given: _Arguments) -> None:
     stated, found = types
     words = contradiction(found, stated)
     if words:
         name = getattr(given.callee, "name", "")
         message = f"{name} gives {show_type(found)}, the call declares {show_type(stated)}: {words}"
         hint = "declare the type that it gives" + ("" if given.is_dps else "; the declared one is taken")
-        scope.report(call, "TY073", message, hint, "error" if given.is_dps else "warning")
+        context.report(call, "TY073", message, hint, "error" if given.is_dps else "warning")

@@ -14,7 +14,7 @@ from relax_core.source import Span
 
 
 @dataclass(frozen=True, slots=True)
-class _Enter:
+class _Open:
     """The start of the scope of variables; `is_one` tells that they have no other definition."""
 
     variables: tuple[PrimVar, ...]
@@ -24,18 +24,18 @@ class _Enter:
 
 
 @dataclass(frozen=True, slots=True)
-class _Leave:
+class _Close:
     """The end of a scope."""
 
     variables: tuple[PrimVar, ...]
     block: Block | None = None
 
 
-_Part: TypeAlias = Node | _Enter | _Leave
+_Part: TypeAlias = Node | _Open | _Close
 
 
 @dataclass(slots=True)
-class _Place:
+class _PrimScope:
     """What is known at a place: the variables, the blocks around it, and inside how many each loop stands."""
 
     known: set[PrimVar]
@@ -75,16 +75,16 @@ def scopes(prim_func: PrimFunc) -> tuple[Diagnostic, ...]:
 
 def _scopes(prim_func: PrimFunc) -> Iterator[Diagnostic]:
     symbols = (part for item in prim_func.buffers for part in preorder(item.buffer) if isinstance(part, PrimVar))
-    place = _Place({*prim_func.params, *symbols})
+    place = _PrimScope({*prim_func.params, *symbols})
     stack: list[tuple[_Part, Span | None]] = [(prim_func.body, prim_func.span)]
     while stack:
         part, span = stack.pop()
         match part:
             case PrimVar():
                 yield from _used(place, part, span, has_blocks=prim_func.is_s_tir is True)
-            case _Enter():
+            case _Open():
                 yield from _entered(place, part, span)
-            case _Leave(variables=variables, block=block):
+            case _Close(variables=variables, block=block):
                 place.known.difference_update(variables)
                 if block is not None:
                     place.blocks.pop()
@@ -98,16 +98,16 @@ def _parts(node: Node) -> tuple[_Part, ...]:
     match node:
         case For(var=var, start=start, extent=extent, body=body):
             step = () if node.step is None else (node.step,)
-            return (start, extent, *step, _Enter((var,), is_loop=True), body, _Leave((var,)))
+            return (start, extent, *step, _Open((var,), is_loop=True), body, _Close((var,)))
         case LetStmt(var=var, value=value, body=body) | LetExpr(var=var, value=value, body=body):
-            return (value, _Enter((var,)), body, _Leave((var,)))
+            return (value, _Open((var,)), body, _Close((var,)))
         case Allocate(var=var, extents=extents, body=body):
             condition = () if node.condition is None else (node.condition,)
-            return (*extents, *condition, _Enter((var,)), body, _Leave((var,)))
+            return (*extents, *condition, _Open((var,)), body, _Close((var,)))
         case LaunchThread(var=var, extent=extent, body=body):
-            return (extent, _Enter((var,), is_one=False), body, _Leave((var,)))
+            return (extent, _Open((var,), is_one=False), body, _Close((var,)))
         case CommReducer(params=params, results=results, identity=identity):
-            return (*identity, _Enter(params, is_one=False), *results, _Leave(params))
+            return (*identity, _Open(params, is_one=False), *results, _Close(params))
         case DeclBuffer(buffer=buffer, pointer=pointer, body=body):
             return (*(() if pointer is None else (pointer,)), *children(buffer), body)
         case Block():
@@ -127,11 +127,11 @@ def _block_parts(block: Block) -> tuple[_Part, ...]:
     predicate = () if block.predicate is None else (block.predicate,)
     # What a matched buffer names may be known already; then it ends with what defined it.
     return (
-        *bound, *predicate, _Enter(axes, block), *regions, _Enter(symbols, is_one=False), *inner, _Leave(axes, block),
+        *bound, *predicate, _Open(axes, block), *regions, _Open(symbols, is_one=False), *inner, _Close(axes, block),
     )  # fmt: skip
 
 
-def _entered(place: _Place, scope: _Enter, span: Span | None) -> Iterator[Diagnostic]:
+def _entered(place: _PrimScope, scope: _Open, span: Span | None) -> Iterator[Diagnostic]:
     for var in scope.variables:
         if scope.is_one and var in place.defined:
             yield Diagnostic("WF022", f"{var.name} is defined twice", span, "give each definition a name of its own")
@@ -143,7 +143,7 @@ def _entered(place: _Place, scope: _Enter, span: Span | None) -> Iterator[Diagno
         place.blocks.append(scope.block)
 
 
-def _used(place: _Place, var: PrimVar, span: Span | None, *, has_blocks: bool) -> Iterator[Diagnostic]:
+def _used(place: _PrimScope, var: PrimVar, span: Span | None, *, has_blocks: bool) -> Iterator[Diagnostic]:
     if var in place.reported:
         return
     if var not in place.known:

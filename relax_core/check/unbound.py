@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from relax_core.check.visits import Facts, UseProblem
+from relax_core.check.visits import DefUses, UseProblem
 from relax_core.diagnostics import Diagnostic
 from relax_core.ir.absent import is_declared_only, reference_of
 from relax_core.ir.expr import Binding, Call, Constant, Function, If, Var
@@ -37,7 +37,7 @@ Path = tuple[_Part, ...]
 """The parts around a place, from the outside to the inside."""
 
 
-def unbound(function: Function, facts: Facts) -> Iterator[Diagnostic]:
+def unbound(function: Function, facts: DefUses) -> Iterator[Diagnostic]:
     """Yield the variables of `function` that have no value where they are used, each once."""
     declared = [item.var for item in facts.definitions if is_declared_only(item.place)]
     wrong = [use for use in facts.wrong_uses if use.problem != "dataflow"]

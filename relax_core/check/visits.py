@@ -67,7 +67,7 @@ class WrongSymbol:
 
 
 @dataclass(slots=True)
-class Facts:
+class DefUses:
     """What a walk through a function found, each list in the order of the text."""
 
     visits: list[Visit] = field(default_factory=list[Visit])
@@ -113,7 +113,7 @@ class _CloseBlock:
 _Step: TypeAlias = _Enter | _Bind | _OpenBlock | _CloseScope | _CloseBlock
 
 
-def facts_of(function: Function) -> Facts:
+def facts_of(function: Function) -> DefUses:
     """Walk through `function` and everything in it, without recursion. Complexity: linear."""
     walk = _Walk(function)
     walk.run()
@@ -122,7 +122,7 @@ def facts_of(function: Function) -> Facts:
 
 class _Walk:
     def __init__(self, root: Function) -> None:
-        self.facts = Facts()
+        self.facts = DefUses()
         self._root = root
         self._function = root
         self._is_in_dataflow = False

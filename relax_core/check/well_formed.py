@@ -17,9 +17,9 @@ from relax_core.check.declarations import (
 from relax_core.check.infer import Inference
 from relax_core.check.prim_scopes import scopes
 from relax_core.check.purity import impurity_of, is_unchecked
-from relax_core.check.scope import fields_of, show_callee
+from relax_core.check.typing_context import fields_of, show_callee
 from relax_core.check.unbound import unbound, without_data
-from relax_core.check.visits import Facts, facts_of
+from relax_core.check.visits import DefUses, facts_of
 from relax_core.diagnostics import Diagnostic, Severity
 from relax_core.ir.attrs import attr
 from relax_core.ir.expr import (
@@ -55,7 +55,7 @@ class Checked:
 
     module: IRModule
     inference: Inference
-    facts: tuple[tuple[GlobalVar, Function, Facts], ...]
+    facts: tuple[tuple[GlobalVar, Function, DefUses], ...]
 
 
 Check: TypeAlias = Callable[[Checked], Iterator[Diagnostic]]

@@ -32,18 +32,18 @@ _AGAIN_LIMIT = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
-class _Bind:
+class _EnterScope:
     variables: tuple[Var, ...]
     type_params: tuple[TypeVar, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class _Leave:
+class _LeaveScope:
     variables: tuple[Var, ...]
     type_params: tuple[TypeVar, ...] = ()
 
 
-_Step: TypeAlias = Node | _Bind | _Leave
+_Step: TypeAlias = Node | _EnterScope | _LeaveScope
 """A node to look at, or what comes into scope or leaves it."""
 
 
@@ -54,7 +54,7 @@ def well_formed_relay(module: IRModule) -> tuple[Diagnostic, ...]:
     binders: dict[Var, Node] = {}
     for definition in module:
         if isinstance(definition.function, Function):
-            walk = _Walk(names, definition.function, binders)
+            walk = _RelayWalk(names, definition.function, binders)
             walk.run()
             found.extend(walk.diagnostics)
             found.extend(without_data(definition.function, walk.seen))
@@ -136,7 +136,7 @@ def _application(name: str, args: tuple[Type, ...], names: _Names, *places: Node
 
 
 @dataclass(slots=True)
-class _Walk:
+class _RelayWalk:
     names: _Names
     root: Function
     binders: dict[Var, Node]
@@ -156,10 +156,10 @@ class _Walk:
             match self.stack.pop():
                 case Node() as node:
                     self._enter(node)
-                case _Bind(variables=variables, type_params=type_params):
+                case _EnterScope(variables=variables, type_params=type_params):
                     self.visible.update(variables)
                     self.type_params = self.type_params | frozenset(type_params)
-                case _Leave(variables=variables, type_params=type_params):
+                case _LeaveScope(variables=variables, type_params=type_params):
                     self.visible.difference_update(variables)
                     self.type_params = self.type_params - frozenset(type_params)
                     self.left += 1
@@ -254,11 +254,11 @@ class _Walk:
 
     def _let(self, let: Let) -> None:
         self._binder(let.var, let)
-        bind, own = _Bind((let.var,)), (let.var,)
+        bind, own = _EnterScope((let.var,)), (let.var,)
         if isinstance(let.value, Function):
-            self._push(bind, let.value, let.body, _Leave(own))
+            self._push(bind, let.value, let.body, _LeaveScope(own))
         else:
-            self._push(let.value, bind, let.body, _Leave(own))
+            self._push(let.value, bind, let.body, _LeaveScope(own))
 
     def _function(self, function: Function) -> None:
         new_params = tuple(item for item in function.type_params if item not in self.type_params)
@@ -268,7 +268,7 @@ class _Walk:
         if len(set(function.params)) < len(function.params):
             self._say("RY031", "a parameter is named twice", function)
         self._types(function, function.ret_type)
-        self._push(_Bind(function.params), function.body, _Leave(function.params, new_params))
+        self._push(_EnterScope(function.params), function.body, _LeaveScope(function.params, new_params))
 
     def _clause(self, clause: Clause) -> None:
         variables: list[Var] = []
@@ -288,7 +288,7 @@ class _Walk:
                 case _:
                     pass
         own = tuple(variables)
-        self._push(_Bind(own), clause.body, _Leave(own))
+        self._push(_EnterScope(own), clause.body, _LeaveScope(own))
 
     def _constructor(self, constructor: Constructor, place: Node) -> None:
         if constructor.type_name not in self.names.data_of and constructor not in self.told:

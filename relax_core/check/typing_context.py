@@ -18,7 +18,7 @@ Signature: TypeAlias = FuncType | PrimFunc
 
 
 @dataclass(slots=True)
-class Scope:
+class TypingContext:
     """What is known while a function is typed.
 
     `signature_of` tells by name what the module's globals are. `home_symbols_of` holds for a variable bound to a
