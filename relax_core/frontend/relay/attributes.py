@@ -9,7 +9,7 @@ from relax_core.frontend.relay.numbers import MalformedNumber, lacks_suffix, rea
 from relax_core.frontend.relay.operators import ATTRIBUTES_OF, COMMON_ATTRIBUTES
 from relax_core.frontend.relay.report import did_you_mean
 from relax_core.frontend.relay.tokens import END
-from relax_core.frontend.relay.types import TypeReader
+from relax_core.frontend.relay.types import RelayTypeReader
 from relax_core.ir.attrs import Attrs, AttrValue
 from relax_core.ops.relay.show import show_type
 
@@ -24,7 +24,7 @@ EXPRESSION = "expression"
 _WORDS = MappingProxyType({"None": None, "nullptr": None, "true": True, "false": False})
 
 
-class AttributeReader(TypeReader):
+class AttributeReader(RelayTypeReader):
     """Reads attributes. They are plain data: an attribute that is a program is refused."""
 
     def at_attribute(self) -> bool:

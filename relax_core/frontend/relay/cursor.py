@@ -4,7 +4,7 @@ import sys
 from collections.abc import Generator
 from contextlib import contextmanager
 
-from relax_core.frontend.relay.report import Failed, Report
+from relax_core.frontend.relay.report import RelayFailed, Report
 from relax_core.frontend.relay.tokens import END, Tokens
 from relax_core.source import Span
 
@@ -43,7 +43,7 @@ def kept_room() -> Generator[None, None, None]:
 
 
 class Cursor:
-    """Reads tokens from `position` on. Failing reports the error and raises `Failed`."""
+    """Reads tokens from `position` on. Failing reports the error and raises `RelayFailed`."""
 
     def __init__(self, tokens: Tokens, report: Report) -> None:
         self.report = report
@@ -88,18 +88,18 @@ class Cursor:
             return True
         return False
 
-    def unexpected(self, wanted: str, hint: str = "") -> Failed:
+    def unexpected(self, wanted: str, hint: str = "") -> RelayFailed:
         """Report that the token here is not what is wanted."""
         found = self.texts[self.position]
         kind = self.kinds[self.position]
         shown = f"`{found[:40]}`" if kind != END else "the end of the text"
         return self.fail("RL001", self.position, f"expected {wanted}, found {shown}", hint)
 
-    def fail(self, code: str, place: int | Span, message: str, hint: str = "") -> Failed:
+    def fail(self, code: str, place: int | Span, message: str, hint: str = "") -> RelayFailed:
         """Report an error at a token or a span and return the exception to raise."""
         span = self.tokens.span(place) if isinstance(place, int) else place
         self.report.error(code, span, message, hint)
-        return Failed(message)
+        return RelayFailed(message)
 
     def deeper(self) -> None:
         """Count a level of nested expressions; too many are an error."""

@@ -9,8 +9,8 @@ from relax_core.frontend.collector import collector_held
 from relax_core.frontend.relay.cursor import kept_room
 from relax_core.frontend.relay.definitions import DefinitionReader, Item, declared_arity, find_items
 from relax_core.frontend.relay.metadata import MalformedMetadata, Metadata, read_metadata
-from relax_core.frontend.relay.prelude import Found, prelude, shelf_for
-from relax_core.frontend.relay.report import Failed, Report, TooManyErrors
+from relax_core.frontend.relay.prelude import Found, definitions_for, prelude
+from relax_core.frontend.relay.report import RelayFailed, Report, TooManyErrors
 from relax_core.frontend.relay.scope import ModuleNames, Notes
 from relax_core.frontend.relay.tokens import END, Tokens, tokenize
 from relax_core.ir.dialect import DIALECT_ATTR
@@ -166,7 +166,7 @@ class _Reading:
         reader = self._reader(tokens)
         try:
             data = reader.type_definition(item)
-        except Failed:
+        except RelayFailed:
             return self._broken(tokens, item)
         if reader.is_broken:
             return self._broken(tokens, item)
@@ -180,7 +180,7 @@ class _Reading:
         var = self.names.globals.get(item.name) or GlobalVar(item.name)
         try:
             definition = reader.function_definition(item, var)
-        except Failed:
+        except RelayFailed:
             reader.leave(scope)
             return self._broken(reader.tokens, item)
         except RecursionError:
@@ -263,7 +263,7 @@ class _Reading:
 
     def add_type(self, name: str) -> bool:
         """Read a type of the library into the module."""
-        found = shelf_for(name).types.get(name)
+        found = definitions_for(name).types.get(name)
         if found is None or name in self.names.types:
             return False
         self.names.types[name] = declared_arity(found.tokens, found.item)
@@ -272,12 +272,12 @@ class _Reading:
 
     def add_constructor(self, name: str) -> bool:
         """Read the type of a constructor of the library into the module."""
-        type_name = shelf_for(name).type_of_constructor.get(name)
+        type_name = definitions_for(name).type_of_constructor.get(name)
         return type_name is not None and self.add_type(type_name)
 
     def add_global(self, name: str) -> bool:
         """Declare a function of the library; its definition is read when the module's own are."""
-        found = shelf_for(name).functions.get(name)
+        found = definitions_for(name).functions.get(name)
         if found is None:
             return False
         self.names.globals[name] = GlobalVar(name, span=found.tokens.span(found.item.start + 1))

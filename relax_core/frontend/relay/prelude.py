@@ -31,7 +31,7 @@ class Found:
 
 
 @dataclass(frozen=True, slots=True)
-class Shelf:
+class Definitions:
     """Definitions by name; a constructor leads to its type."""
 
     types: Mapping[str, Found]
@@ -40,13 +40,13 @@ class Shelf:
 
 
 @lru_cache(maxsize=1)
-def prelude() -> Shelf:
+def prelude() -> Definitions:
     """Return what `prelude/*.relay` defines."""
     paths = sorted(FOLDER.glob("*.relay"))
-    return _shelf([Source(path.name, path.read_text(encoding="utf-8")) for path in paths])
+    return _definitions([Source(path.name, path.read_text(encoding="utf-8")) for path in paths])
 
 
-def shelf_for(name: str) -> Shelf:
+def definitions_for(name: str) -> Definitions:
     """Return the definitions among which one called `name` may be."""
     match = _OF_TENSOR_ARRAY.fullmatch(name)
     if match is not None:
@@ -56,7 +56,7 @@ def shelf_for(name: str) -> Shelf:
 
 
 @lru_cache(maxsize=64)
-def tensor_array(dtype: str, shape: str) -> Shelf:
+def tensor_array(dtype: str, shape: str) -> Definitions:
     """Return the type of tensors of a dtype and a shape such as `2_?_4`, and the functions on it and its lists.
 
     TVM makes them with `StaticTensorArrayOps`; the names are its names.
@@ -76,7 +76,7 @@ def tensor_array(dtype: str, shape: str) -> Shelf:
 
 
 @lru_cache(maxsize=16)
-def ranked_tensor_array(dtype: str) -> Shelf:
+def ranked_tensor_array(dtype: str) -> Definitions:
     """Return the type of tensors of a dtype and any rank up to 6, and the functions on it and its lists.
 
     TVM makes them with `TensorArrayOps`; the names are its names.
@@ -84,16 +84,16 @@ def ranked_tensor_array(dtype: str) -> Shelf:
     return _made([TENSOR_ARRAY_RANKS], {"DTYPE": dtype}, f"tensor_array_{dtype}.relay")
 
 
-def _made(templates: list[Path], words: Mapping[str, str], name: str) -> Shelf:
+def _made(templates: list[Path], words: Mapping[str, str], name: str) -> Definitions:
     text = "\n".join(path.read_text(encoding="utf-8") for path in templates)
-    return _shelf([Source(name, re.sub(r"\$(\w+?)\$", lambda found: words[found[1]], text))])
+    return _definitions([Source(name, re.sub(r"\$(\w+?)\$", lambda found: words[found[1]], text))])
 
 
 def _dims(dims: list[str]) -> str:
     return "(" + ", ".join("?" if dim == "any" else dim for dim in dims) + ("," if len(dims) == 1 else "") + ")"
 
 
-def _shelf(sources: list[Source]) -> Shelf:
+def _definitions(sources: list[Source]) -> Definitions:
     types: dict[str, Found] = {}
     functions: dict[str, Found] = {}
     type_of_constructor: dict[str, str] = {}
@@ -108,7 +108,7 @@ def _shelf(sources: list[Source]) -> Shelf:
             types[item.name] = Found(tokens, item)
             for name in _constructor_names(tokens, item):
                 type_of_constructor[name] = item.name
-    return Shelf(MappingProxyType(types), MappingProxyType(functions), MappingProxyType(type_of_constructor))
+    return Definitions(MappingProxyType(types), MappingProxyType(functions), MappingProxyType(type_of_constructor))
 
 
 def _constructor_names(tokens: Tokens, item: Item) -> list[str]:

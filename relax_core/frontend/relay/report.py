@@ -12,7 +12,7 @@ MAX_ERRORS = 100
 MAX_ON_LINE = 5
 
 
-class Failed(Exception):
+class RelayFailed(Exception):
     """A construct that has been diagnosed; whoever catches it goes on behind the construct."""
 
 

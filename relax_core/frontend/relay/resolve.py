@@ -30,7 +30,7 @@ _MAX_PLACEHOLDER_RANK = 64
 
 
 @dataclass(frozen=True, slots=True)
-class Scope:
+class ScopeMark:
     """Marks to leave a scope with."""
 
     locals: int
@@ -56,11 +56,11 @@ class Resolver(AttributeReader):
         # What stands for names that nothing defines; they are not suggested for others.
         self.undefined: set[Var] = set()
 
-    def enter(self) -> Scope:
+    def enter(self) -> ScopeMark:
         """Start a scope."""
-        return Scope(self.locals.enter(), self.graphs.enter(), self.type_vars.enter())
+        return ScopeMark(self.locals.enter(), self.graphs.enter(), self.type_vars.enter())
 
-    def leave(self, scope: Scope) -> None:
+    def leave(self, scope: ScopeMark) -> None:
         """Leave it, however many scopes inside are still open."""
         self.locals.leave(scope.locals)
         self.graphs.leave(scope.graphs)

@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 
-from relax_core.frontend.relay.report import Failed, Report
+from relax_core.frontend.relay.report import RelayFailed, Report
 from relax_core.frontend.relay.resolve import Resolver
 from relax_core.frontend.relay.scope import Library, ModuleNames, Notes
 from relax_core.frontend.relay.tokens import END, Tokens
@@ -52,7 +52,7 @@ class SequenceReader(Resolver, ABC):
                 last, is_last = self._statement(first, start, lets, last)
                 if is_last:
                     break
-            except Failed:
+            except RelayFailed:
                 self.depth, self.part_depth = depth, 0
                 self.leave(scope)
                 self._define_broken(start)

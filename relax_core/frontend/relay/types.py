@@ -6,7 +6,7 @@ from types import MappingProxyType
 
 from relax_core.frontend.relay.cursor import Cursor
 from relax_core.frontend.relay.metadata import Metadata, meta_parts
-from relax_core.frontend.relay.report import Failed, Report, did_you_mean
+from relax_core.frontend.relay.report import RelayFailed, Report, did_you_mean
 from relax_core.frontend.relay.scope import Library, ModuleNames, Names, Notes
 from relax_core.frontend.relay.tokens import END, Tokens, tokenize
 from relax_core.ir.node import Node
@@ -28,7 +28,7 @@ def dtype_of_name(name: str) -> str | None:
     return name if _DTYPE.fullmatch(name) else None
 
 
-class TypeReader(Cursor):
+class RelayTypeReader(Cursor):
     """Reads types. `names` are those of the module; `Library` has what the module may use without defining it."""
 
     def __init__(self, tokens: Tokens, report: Report, names: ModuleNames, library: Library, notes: Notes) -> None:
@@ -288,7 +288,7 @@ class TypeReader(Cursor):
             found = self.type()
             is_type = self.kinds[self.position] == END and not self.report.diagnostics
             return found if is_type else None
-        except Failed:
+        except RelayFailed:
             return None
         finally:
             self.is_in_comment = False

@@ -52,7 +52,7 @@ class _Marked:
 
 
 @dataclass(slots=True)
-class _Parts:
+class _ModuleParts:
     """What the statements of a module say; `symbols` are the names of functions that are not those of the text."""
 
     symbols: Mapping[str, str]
@@ -206,7 +206,7 @@ def _class_module(context: Context, node: ast.ClassDef) -> list[IRModule]:
 def _module(
     context: Context, name: str, body: Sequence[ast.stmt], span: Span, symbols: Mapping[str, str] = MappingProxyType({})
 ) -> IRModule:
-    parts = _Parts(symbols)
+    parts = _ModuleParts(symbols)
     for statement in body:
         try:
             _read_part(context, parts, statement)
@@ -235,7 +235,7 @@ def _module(
     return with_purity(module) if context.is_2022 or says_no_purity(span.text) else module
 
 
-def _read_part(context: Context, parts: _Parts, statement: ast.stmt) -> None:
+def _read_part(context: Context, parts: _ModuleParts, statement: ast.stmt) -> None:
     """Read a statement of a module."""
     match statement:
         case ast.FunctionDef() if _is_python(context, statement):

@@ -15,7 +15,7 @@ _WORDS = re.compile(rf"\.({'|'.join((*_OLD, *_LATEST))})\b")
 
 
 @dataclass(slots=True)
-class Facts:
+class PrimFuncTraits:
     """What is known of the whole function.
 
     In the dialect of 2026 (`is_latest`) `x: T.int32 = 1` is a variable that can be assigned again, and
@@ -37,7 +37,7 @@ class Facts:
     expanded: int = 0
 
 
-def facts_of(node: ast.FunctionDef, text: str, *, is_tirx: bool = False) -> Facts:
+def facts_of(node: ast.FunctionDef, text: str, *, is_tirx: bool = False) -> PrimFuncTraits:
     """Look through a function once; `text` is its source, and `is_tirx` tells that the file imports `tirx`."""
     words = frozenset(_WORDS.findall(text))
     decorators = [item for item in node.decorator_list if isinstance(item, ast.Call)]
@@ -46,7 +46,9 @@ def facts_of(node: ast.FunctionDef, text: str, *, is_tirx: bool = False) -> Fact
     is_latest = not is_old and (is_tirx or says_s_tir or any(word in words for word in _LATEST))
     has_blocks = "block" in words
     indexed = frozenset(_INDEXED.findall(text)) if "allocate" in text else frozenset[str]()
-    return Facts(is_latest, has_blocks, says_s_tir or has_blocks or "sblock" in words, _reassigned(node), indexed)
+    return PrimFuncTraits(
+        is_latest, has_blocks, says_s_tir or has_blocks or "sblock" in words, _reassigned(node), indexed
+    )
 
 
 def _reassigned(node: ast.FunctionDef) -> frozenset[str]:

@@ -11,7 +11,7 @@ from relax_core.frontend.tvmscript.scalar_calls import is_dtype
 from relax_core.frontend.tvmscript.scope import POISONED
 from relax_core.frontend.tvmscript.tir_body import TirBody
 from relax_core.frontend.tvmscript.tir_buffer import read_buffer
-from relax_core.frontend.tvmscript.tir_dialect import Facts, facts_of
+from relax_core.frontend.tvmscript.tir_dialect import PrimFuncTraits, facts_of
 from relax_core.frontend.tvmscript.tir_reader import TirReader
 from relax_core.frontend.tvmscript.tir_scoped import POINTERS, variable
 from relax_core.frontend.tvmscript.tir_stmt import read_statements
@@ -50,7 +50,7 @@ def read_prim_func(context: Context, node: ast.FunctionDef, decorator: Decorator
     )  # fmt: skip
 
 
-def _is_s_tir(context: Context, facts: Facts) -> bool | None:
+def _is_s_tir(context: Context, facts: PrimFuncTraits) -> bool | None:
     """Tell whether schedules may change the function; `None` for a text that does not say it, of before 2026."""
     if facts.is_s_tir:
         return True if facts.is_latest else None

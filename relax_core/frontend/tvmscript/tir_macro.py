@@ -60,7 +60,7 @@ def expand(body: TirBody, macro: Macro, call: ast.Call) -> tuple[TirBody, Sequen
     statements = macro.node.body
     scope = (macro.scope if macro.is_hygienic else reader.scope).inner()
     inner = replace(reader, scope=scope, macros=(*reader.macros, name))
-    parts = _Parts()
+    parts = _Variadics()
     for parameter, value in _bound(reader.context, macro.node, call, parts).items():
         _bind(reader, inner, parameter, value)
     if parts.several:
@@ -69,13 +69,13 @@ def expand(body: TirBody, macro: Macro, call: ast.Call) -> tuple[TirBody, Sequen
 
 
 @dataclass(slots=True)
-class _Parts:
+class _Variadics:
     """The parameters that stand for several arguments: for each its items, by number or by name."""
 
     several: Mapping[str, Mapping[int | str, str]] | None = None
 
 
-def _bound(context: Context, node: ast.FunctionDef, call: ast.Call, parts: _Parts) -> dict[str, ast.expr]:
+def _bound(context: Context, node: ast.FunctionDef, call: ast.Call, parts: _Variadics) -> dict[str, ast.expr]:
     """Return the arguments of a call by the names of parameters; those of `*a` and `**k` have names such as `a[0]`."""
     arguments = node.args
     names = [item.arg for item in [*arguments.posonlyargs, *arguments.args]]
@@ -118,7 +118,7 @@ def _bind(reader: TirReader, inner: TirReader, name: str, value: ast.expr) -> No
 class _Unpacked(ast.NodeTransformer):
     """Writes `a[0]`, `k["x"]` and `*a` of parameters that stand for several arguments as names."""
 
-    def __init__(self, parts: _Parts) -> None:
+    def __init__(self, parts: _Variadics) -> None:
         self.several = parts.several or {}
 
     def visit_Subscript(self, node: ast.Subscript) -> ast.expr:

@@ -10,7 +10,7 @@ from relax_core.frontend.tvmscript.operands import is_pointer_or_text
 from relax_core.frontend.tvmscript.scalar_calls import is_dtype
 from relax_core.frontend.tvmscript.scalars import ScalarReader
 from relax_core.frontend.tvmscript.scope import Entity, Poisoned, Scope, Several
-from relax_core.frontend.tvmscript.tir_dialect import Facts
+from relax_core.frontend.tvmscript.tir_dialect import PrimFuncTraits
 from relax_core.frontend.tvmscript.tir_expr import read_other
 from relax_core.ir.prim import (
     MAX_LANES,
@@ -43,7 +43,7 @@ class TirReader:
     dtypes: dict[str, str] = field(default_factory=dict[str, str])
     ranges: dict[PrimVar, tuple[PrimExpr, PrimExpr]] = field(default_factory=dict[PrimVar, tuple[PrimExpr, PrimExpr]])
     allocated: list[Buffer] = field(default_factory=list[Buffer])
-    facts: Facts = field(default_factory=Facts)
+    facts: PrimFuncTraits = field(default_factory=PrimFuncTraits)
     defines: bool = False
     macros: tuple[str, ...] = ()
 
