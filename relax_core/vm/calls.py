@@ -14,7 +14,6 @@ from relax_core.vm.builtins import BUILTINS
 from relax_core.vm.context import fail
 from relax_core.vm.convert import to_host, to_value
 from relax_core.vm.devices import common_device, is_placed, put, same_device
-from relax_core.vm.guard import Guard
 from relax_core.vm.kernels import Kernel, KernelEngine, written_params
 from relax_core.vm.operators import run_operator
 from relax_core.vm.packed import Packed
@@ -23,6 +22,7 @@ from relax_core.vm.packed_library.arrays import ArgumentError, Given
 from relax_core.vm.recorder import Before
 from relax_core.vm.torch_operators import base_name
 from relax_core.vm.values import Array, Value, arrays_in, root_of, shape_text
+from relax_core.vm.watchdog import Watchdog
 from relax_core.vm.written import WrittenBytes
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ class Calls:
         self._options = options
         self._kernels: dict[int, _Found] = {}
         self._watched: list[list[tuple[Array, Before]]] = []
-        self.guard = Guard(machine.is_over, self.cancel)
+        self.watchdog = Watchdog(machine.is_over, self.cancel)
 
     @property
     def engine(self) -> KernelEngine:
@@ -104,8 +104,8 @@ class Calls:
             kernel = self.engine.kernel(prim_func, name, executable.log, executable.kernels)
             caller = kernel.caller(self._packed_of_kernel)
             found = self._kernels[function] = _Found(kernel, caller, written_params(prim_func))
-            self.guard.is_needed = True
-            self.guard.watch()
+            self.watchdog.is_needed = True
+            self.watchdog.watch()
         return found
 
     def kernel(self, function: int, args: tuple[Value, ...]) -> None:

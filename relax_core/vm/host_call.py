@@ -22,7 +22,7 @@ def host_caller(
     """Return what calls an entry of a machine that records nothing; `read` turns what the host gave into values."""
     entry = machine.executable.functions[index]
     name, count = entry.name, entry.param_count
-    tier, meter, guard, seconds = machine.tier, machine.meter, machine.guard, machine.limits.seconds
+    tier, meter, watchdog, seconds = machine.tier, machine.meter, machine.watchdog, machine.limits.seconds
     functions, bases, base = tier.functions, tier.bases, tier.first_base
     ndarray, kinds = np.ndarray, TENSOR_KINDS
 
@@ -40,9 +40,9 @@ def host_caller(
         machine.deadline = monotonic() + seconds
         meter.fuel = meter.granted = meter.first_chunk
         meter.room = meter.first_room
-        guard.is_watching = True
-        if guard.is_needed and not guard.has_thread:
-            guard.watch()
+        watchdog.is_watching = True
+        if watchdog.is_needed and not watchdog.has_thread:
+            watchdog.watch()
         base.depth, base.is_replaced = 0, False
         bases.append(base)
         try:
@@ -54,7 +54,7 @@ def host_caller(
             bases.pop()
             if tier.is_deep:
                 tier.leave_depth()
-            guard.is_watching = False
+            watchdog.is_watching = False
             machine.is_cancelled = False
         return result if type(result) is ndarray else to_host(result, machine.call_closure, machine.executable)
 

@@ -90,7 +90,7 @@ class Machine:
         self._fill = POISON if poisons_memory else 0
         self._on_output = on_output
         self.calls = Calls(self, engine, options)
-        self.guard = self.calls.guard
+        self.watchdog = self.calls.watchdog
         self.is_cancelled = False
         self.is_unchanged = False
         self._tiers: dict[bool, Tier] = {}
@@ -186,10 +186,10 @@ class Machine:
 
     def _resume(self, frames: list[Frame]) -> Value:
         try:
-            self.guard.watch()
+            self.watchdog.watch()
             return self.interpreter.resume(frames, 0)
         finally:
-            self.guard.is_watching = False
+            self.watchdog.is_watching = False
             self.is_cancelled = False
 
     def call(self, entry: str, args: tuple[Value, ...] = ()) -> Value:
@@ -205,9 +205,9 @@ class Machine:
             raise RunError((self.note(failure)[1],)) from failure
 
     def _run(self, entry: str, args: tuple[Value, ...]) -> Value:
-        guard = self.guard
+        watchdog = self.watchdog
         try:
-            guard.watch()
+            watchdog.watch()
             index = self._entries.get(entry)
             if index is None:
                 self._no_entry(entry)
@@ -216,7 +216,7 @@ class Machine:
             self.is_unchanged = not (self._is_recording or self.output)
             return value
         finally:
-            guard.is_watching = False
+            watchdog.is_watching = False
             self.is_cancelled = False
 
     def ended(self, failure: Exception, base: Base) -> Value:
@@ -240,12 +240,12 @@ class Machine:
         was_recording, self._is_recording = self._is_recording, False
         self._reset()
         try:
-            self.calls.guard.watch()
+            self.calls.watchdog.watch()
             return self.invoke(closure, args)
         except DiagnosedError as failure:
             raise RunError((self.note(failure)[1],)) from failure
         finally:
-            self.calls.guard.is_watching = False
+            self.calls.watchdog.is_watching = False
             self._is_recording = was_recording
             self.tier = self._tier()
 

@@ -195,14 +195,14 @@ def test_each_call_is_cancelled(machine: VirtualMachine) -> None:
 
 
 class Clock:
-    """A clock that goes on by a second when the guard of a kernel looks at it, and stands still for all others."""
+    """A clock that goes on by a second when the watchdog of a kernel looks at it, and stands still for all others."""
 
     def __init__(self) -> None:
         self.now = 0.0
         self.is_going = False
 
     def monotonic(self) -> float:
-        if self.is_going and threading.current_thread().name == "kernel guard":
+        if self.is_going and threading.current_thread().name == "kernel watchdog":
             self.now += 1.0
         return self.now
 
@@ -225,7 +225,7 @@ def test_the_clock_begins_anew_with_each_call_and_stops_it(clock: Clock) -> None
             assert call(np.ones(1, "float32")) == 1
             clock.now += 9
         for thread in threading.enumerate():
-            if thread.name == "kernel guard":
+            if thread.name == "kernel watchdog":
                 thread.join()
         clock.is_going, began = True, clock.now
         with pytest.raises(RunError) as found:
