@@ -42,7 +42,7 @@ class _Found:
 
 
 class Calls:
-    """The calls of one machine. Compiled kernels are kept; `guard` stops one of a run that is over."""
+    """The calls of one machine. Compiled kernels are kept; `watchdog` stops one whose run is over."""
 
     def __init__(self, machine: "Machine", engine: KernelEngine | None, options: KernelOptions) -> None:
         self._machine = machine

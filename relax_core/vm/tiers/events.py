@@ -24,8 +24,8 @@ class EventWriter:
         self.fresh: set[int] = set()
         self.is_entered = False
         self._unlogged: list[str] = []
-        # What returns the bytes of the shelf, while it is used and not logged.
-        self._shelf = ""
+        # What returns the bytes of the arena, while it is used and not logged.
+        self._arena = ""
         self._effects: dict[int, Effect] = {}
 
     def visit(self, pc: int, body: Body) -> None:
@@ -66,23 +66,23 @@ class EventWriter:
             elif index is not None:
                 value_at.pop(index, None)
         self.fresh.clear()
-        self._shelf = savings.shelf
-        return self._note(tuple(events), is_shelved=bool(savings.shelf))
+        self._arena = savings.arena
+        return self._note(tuple(events), is_in_arena=bool(savings.arena))
 
     def call(self, pc: int, *, has_destination: bool) -> str:
         """Make a segment of one call; return the line that notes it."""
         event = Event(pc + self.entry.start, Effect.CALL, has_destination=has_destination)
-        return self._note((event,), is_shelved=False)
+        return self._note((event,), is_in_arena=False)
 
-    def _note(self, events: tuple[Event, ...], *, is_shelved: bool) -> str:
+    def _note(self, events: tuple[Event, ...], *, is_in_arena: bool) -> str:
         number = len(self.segments)
         own = sum(item.effect in LOGGED and item.room is None and not item.positions for item in events)
         if self.is_entered:
-            self.segments.append(Segment(events, value_count=own, is_shelved=is_shelved))
+            self.segments.append(Segment(events, value_count=own, is_in_arena=is_in_arena))
             return f"note({number})"
         self.is_entered = True
         count = self.entry.param_count
-        self.segments.append(Segment(events, self.function, count, own, is_shelved))
+        self.segments.append(Segment(events, self.function, count, own, is_in_arena))
         params = [f"r{index}" for index in range(count)]
         return f"note({number}); {_kept(params)}" if count else f"note({number})"
 
@@ -140,10 +140,10 @@ class EventWriter:
         yield from self.end()
 
     def end(self) -> Iterator[str]:
-        """Return the line that logs, at the end of a segment, the values that are not logged yet, and the shelf."""
-        if self._shelf:
-            self._unlogged.append(f"{self._shelf}()")
-        self._shelf = ""
+        """Return the line that logs, at the end of a segment, the values that are not logged yet, and the arena."""
+        if self._arena:
+            self._unlogged.append(f"{self._arena}()")
+        self._arena = ""
         yield from self.leave()
 
     def leave(self) -> Iterator[str]:
@@ -159,6 +159,6 @@ def _kept(values: Sequence[str]) -> str:
 
 
 def _place(index: int, savings: Savings) -> int:
-    """Return the register where a value is until it is logged; its own for one on the shelf."""
+    """Return the register where a value is until it is logged; its own for one in the arena."""
     place = savings.place_of.get(index, index)
     return place if place >= 0 else index

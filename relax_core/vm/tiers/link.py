@@ -12,7 +12,7 @@ from relax_core.vm.tiers.names import Names
 
 Callee = Callable[..., Any]
 
-SHELF_BYTES: Final = 1 << 16
+ARENA_BYTES: Final = 1 << 16
 
 
 class Callees(Protocol):
@@ -38,7 +38,7 @@ class Linker:
         self.names = Names(executable, namespace)
         self.facts = Facts(executable)
         self._callees = callees
-        self.shelf = np.zeros(SHELF_BYTES, np.uint8)
+        self.arena = np.zeros(ARENA_BYTES, np.uint8)
         """Memory in which kernels put what is logged together."""
 
     def function(self, index: int) -> str:
@@ -70,15 +70,15 @@ class Linker:
             place_of[name] = -len(self.names.buffers)
         return place_of[name]
 
-    def shelved(self, room: Room, offset: int) -> int:
-        """Return the place of a tensor on the shelf, so many bytes behind its start."""
-        memory = self.shelf[offset : offset + room.size_bytes]
-        name = self.names.made("shelved", (room, offset), lambda _: memory.view(room.dtype).reshape(room.shape))
+    def in_arena(self, room: Room, offset: int) -> int:
+        """Return the place of a tensor in the arena, so many bytes behind its start."""
+        memory = self.arena[offset : offset + room.size_bytes]
+        name = self.names.made("arena", (room, offset), lambda _: memory.view(room.dtype).reshape(room.shape))
         return self._place(name)
 
-    def bytes_of_shelf(self, size_bytes: int) -> str:
-        """Return the name of a function that returns the first bytes of the shelf."""
-        return self.names.made("bytes", size_bytes, lambda _: self.shelf[:size_bytes].tobytes)
+    def bytes_of_arena(self, size_bytes: int) -> str:
+        """Return the name of a function that returns the first bytes of the arena."""
+        return self.names.made("bytes", size_bytes, lambda _: self.arena[:size_bytes].tobytes)
 
     def _late(self, prefix: str, key: object, find: Callable[[], Callee]) -> str:
         namespace = self.names.namespace

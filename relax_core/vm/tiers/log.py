@@ -43,7 +43,7 @@ class Effect(Enum):
 class Event:
     """An instruction of a segment.
 
-    `register` is where a logged value stands until it is logged. A tensor of the shape `room` lies on the shelf,
+    `register` is where a logged value stands until it is logged. A tensor of the shape `room` lies in the arena,
     `offset` bytes behind its start; all that lies there is logged together, at the end of the segment.
     """
 
@@ -61,14 +61,14 @@ class Event:
 class Segment:
     """Instructions that retire one after the other; `enters` is the function that the first one enters, -1 for none.
 
-    Behind `value_count` values of their own the bytes of the shelf are logged, if it is used.
+    Behind `value_count` values of their own the bytes of the arena are logged, if it is used.
     """
 
     events: tuple[Event, ...]
     enters: int = -1
     param_count: int = 0
     value_count: int = 0
-    is_shelved: bool = False
+    is_in_arena: bool = False
 
 
 @dataclass(slots=True)
@@ -83,15 +83,15 @@ NO_EVENT: Final = -1
 
 
 class RawLog:
-    """The log of one run. `numbers` and `values` are filled by generated code, `shelf` by its kernels."""
+    """The log of one run. `numbers` and `values` are filled by generated code, `arena` by its kernels."""
 
-    def __init__(self, recorder: Recorder, segments: list[Segment], shelf: Array) -> None:
+    def __init__(self, recorder: Recorder, segments: list[Segment], arena: Array) -> None:
         self.numbers: list[int] = []
         self.values: list[Value] = []
         self.open: list[OpenFrame] = []
         self.recorder = recorder
         self._segments = segments
-        self._shelf = shelf
+        self._arena = arena
         # The event that enters the next frame, and whether that call has a destination.
         self._entering = NO_EVENT
         self._has_destination = False
@@ -133,7 +133,7 @@ class RawLog:
                 at += len(args)
             stop = pc if position == count - 1 else None
             self._retire(segment, at, stop, unlogged)
-            at += segment.value_count + segment.is_shelved
+            at += segment.value_count + segment.is_in_arena
         del self.numbers[:count]
         del values[:at]
 
@@ -152,15 +152,15 @@ class RawLog:
         recorder, frame = self.recorder, self.open[-1]
         seen: list[Value] = []
         behind = at + segment.value_count
-        # A segment that did not end has left on the shelf what it would have logged.
-        shelf: Any = self.values[behind] if segment.is_shelved and behind < len(self.values) else self._shelf
+        # A segment that did not end has left in the arena what it would have logged.
+        arena: Any = self.values[behind] if segment.is_in_arena and behind < len(self.values) else self._arena
         for event in segment.events:
             value: Value = NO_WRITE
             if event.pc == stop and event.effect is not Effect.WRITE:
                 break
             match event.effect:
                 case Effect.TENSOR if event.room is not None:
-                    value = _shelved(shelf, event.room, event.offset)
+                    value = _from_arena(arena, event.room, event.offset)
                     seen.append(value)
                     recorder.mark_fresh(value)
                 case Effect.RETURN if event.positions:
@@ -197,9 +197,9 @@ class RawLog:
         return value if frame.has_destination else NO_WRITE
 
 
-def _shelved(shelf: Any, room: Room, offset: int) -> Array:
-    """Return a copy of a tensor that lies on the shelf, or in the bytes that are logged of it."""
-    return np.frombuffer(shelf, room.dtype, math.prod(room.shape), offset).reshape(room.shape).copy()
+def _from_arena(arena: Any, room: Room, offset: int) -> Array:
+    """Return a copy of a tensor that lies in the arena, or in the bytes that are logged of it."""
+    return np.frombuffer(arena, room.dtype, math.prod(room.shape), offset).reshape(room.shape).copy()
 
 
 def _array(value: Value) -> Array:

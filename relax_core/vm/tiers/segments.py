@@ -55,7 +55,7 @@ class Savings:
 
     `filled` maps a kernel to the allocation of the tensor that it fills; `skipped` are instructions without a
     statement; `place_of` maps a register to the one in which its value is put instead, or to a tensor that stays.
-    With a log `offset_of` tells where on the shelf these tensors lie, by register, and `shelf` names what returns its
+    With a log `offset_of` tells where in the arena these tensors lie, by register, and `arena` names what returns its
     bytes.
     """
 
@@ -64,12 +64,12 @@ class Savings:
     place_of: dict[int, int]
     condition: int | None
     offset_of: Mapping[int, int] = field(default_factory=dict[int, int])
-    shelf: str = ""
+    arena: str = ""
 
 
 LARGEST_BUFFER_BYTES: Final = 4096
 LARGEST_LOGGED_BYTES: Final = 512
-"""A larger tensor is logged itself, a smaller one with all that are on the shelf."""
+"""A larger tensor is logged itself, a smaller one with all that are in the arena."""
 NO_SAVINGS: Final = Savings({}, frozenset(), {}, None)
 
 

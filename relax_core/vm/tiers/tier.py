@@ -107,7 +107,7 @@ class Tier:
         self.log = None
         recorder = self._machine.recorder
         if self._is_recording and recorder is not None:
-            self.log = RawLog(recorder, self._segments, self._linker.shelf)
+            self.log = RawLog(recorder, self._segments, self._linker.arena)
             recorder.settle = self.log.settle
             self._namespace["note"] = self.log.numbers.append
             self._namespace["keep"] = self.log.values.extend

@@ -6,12 +6,12 @@ from dataclasses import dataclass, field, replace
 from relax_core.bytecode.executable import FunctionEntry
 from relax_core.bytecode.isa import CallInstruction, IfInstruction, Register, ReturnInstruction
 from relax_core.vm.meter import SMALL_BYTES
+from relax_core.vm.tiers.arena import TensorArena
 from relax_core.vm.tiers.checks import implied_checks
 from relax_core.vm.tiers.events import EventWriter
 from relax_core.vm.tiers.facts import HEAP, Room
 from relax_core.vm.tiers.link import Linker
 from relax_core.vm.tiers.segments import LARGEST_BUFFER_BYTES, LARGEST_LOGGED_BYTES, NO_SAVINGS, Body, Savings, Straight
-from relax_core.vm.tiers.shelf import Shelf
 from relax_core.vm.tiers.statements import Statements
 from relax_core.vm.tiers.structure import Branch, Item
 
@@ -154,10 +154,10 @@ class Writer:
         """Return what is saved in a segment; a log needs all tensors that stay, each in a place of its own."""
         if self.log is None:
             return self.body.savings(straight.pcs, LARGEST_BUFFER_BYTES, self.linker.buffer)
-        shelf = Shelf(self.linker)
-        savings = self.body.savings(straight.pcs, LARGEST_LOGGED_BYTES, shelf.place)
-        offset_of = {index: shelf.offset_of[place] for index, place in savings.place_of.items() if place < 0}
-        return replace(savings, offset_of=offset_of, shelf=shelf.name) if offset_of else savings
+        arena = TensorArena(self.linker)
+        savings = self.body.savings(straight.pcs, LARGEST_LOGGED_BYTES, arena.place)
+        offset_of = {index: arena.offset_of[place] for index, place in savings.place_of.items() if place < 0}
+        return replace(savings, offset_of=offset_of, arena=arena.name) if offset_of else savings
 
     def flush_before_branch(self, straight: Straight, indent: int) -> None:
         """Write a segment that ends in an `if`, with its condition."""

@@ -7,7 +7,7 @@ from relax_core.bytecode.executable import Executable
 from relax_core.jit.engine import Engine
 from relax_core.vm.limits import Limits
 from relax_core.vm.machine import Machine
-from relax_core.vm.tiers.link import SHELF_BYTES
+from relax_core.vm.tiers.link import ARENA_BYTES
 from tests.vm.programs import executable_of
 from tests.vm.tiers import differences
 
@@ -56,14 +56,14 @@ def test_it_stops_alike_after_any_number_of_events(events: int, engine: Engine) 
     assert not differences(executable, "main", lambda: given, limits=Limits(events=events), engine=engine)
 
 
-def test_what_the_shelf_has_no_room_for_is_logged_by_itself(engine: Engine) -> None:
+def test_what_the_arena_has_no_room_for_is_logged_by_itself(engine: Engine) -> None:
     size = 64
-    count = SHELF_BYTES // (8 * size) + 9
+    count = ARENA_BYTES // (8 * size) + 9
     executable = executable_of(chain(count, size, "float64", "A[i] / B[i]"))
     given = (np.arange(size, dtype=np.float64), np.full(size, 1.5))
     assert not differences(executable, "main", lambda: given, engine=engine)
     text = Machine(executable, engine=engine).tier.text_of(_main(executable))
-    assert "shelved" in text
+    assert "arena" in text
     assert "maker" in text
 
 
