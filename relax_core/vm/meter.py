@@ -44,7 +44,7 @@ class Meter:
         return self.fuel >= needed
 
     def give_back(self, count: int) -> None:
-        """Take back instructions that were paid and did not retire."""
+        """Return the fuel of instructions that were charged and did not retire."""
         self.fuel += count
 
     def set_room(self, room: int) -> bool:

@@ -203,7 +203,7 @@ def test_long_code_and_many_branches_are_generated_without_recursion() -> None:
 LINE = re.compile(r"[a-zA-Z_][\w (){}\[\],.:;=<>+-]*")
 WORDS = """
 def f depth inner if else is not and type len return for in None UNWRITTEN MACHINE DEEPEST r left meter fuel room
-refuel make_room note keep put deeper outside paid_outside machine origins callee callable_value arguments bytecode
+refuel make_room note keep put deeper outside charged_outside machine origins callee callable_value arguments bytecode
 enter captures function name ndarray ndim dtype shape item fields tag Closure ShapeValue AdtValue StorageValue int float
 tuple constant reference builtin kernel maker zeros buffer arena bytes
 """

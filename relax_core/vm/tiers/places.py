@@ -26,7 +26,7 @@ class Place:
     @property
     def has_settled(self) -> bool:
         """Whether all that the log has noted had retired: the line stands before a segment."""
-        return self.line - 1 in self.generated.text.pays
+        return self.line - 1 in self.generated.text.charges
 
     @property
     def is_entered(self) -> bool:

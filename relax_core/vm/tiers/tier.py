@@ -77,7 +77,7 @@ class Tier:
             "make_room": self.make_room,
             "deeper": self.deeper,
             "outside": self.outside,
-            "paid_outside": self.paid_outside,
+            "charged_outside": self.charged_outside,
             "wrong_count": self.wrong_count,
             "callable_value": callable_value,
             "enter": [self._first_entry(index) for index in range(len(machine.executable.functions))],
@@ -233,9 +233,9 @@ class Tier:
         meter = self._machine.meter
         left = meter.fuel - 1
         meter.fuel = left if left >= 0 else self.refuel(1)
-        return self.paid_outside(function, args, depth, pc)
+        return self.charged_outside(function, args, depth, pc)
 
-    def paid_outside(self, function: int, args: tuple[Value, ...], depth: int, pc: int) -> Value:
+    def charged_outside(self, function: int, args: tuple[Value, ...], depth: int, pc: int) -> Value:
         """Make such a call, which the meter has counted."""
         log = self.log
         if log is None:

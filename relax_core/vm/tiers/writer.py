@@ -20,7 +20,7 @@ from relax_core.vm.tiers.structure import Branch, Item
 class Text:
     """Generated lines. `pcs[n]` is the instruction that line `n + 1` belongs to, -1 for none.
 
-    On the lines of `pays` the segment that starts there is not entered yet, and before line `entered_at`, from 0, the
+    On the lines of `charges` the segment that starts there is not entered yet, and before line `entered_at`, from 0, the
     frame is not in the log. `made_by` maps a kernel to the register and the tensor that it makes and fills, `places`
     a register to the one that has its value instead, `behind` an instruction to how many are behind it in its segment,
     and how many bytes they allocate. `checking` are instructions before which a check of a parameter may
@@ -29,7 +29,7 @@ class Text:
 
     lines: list[str] = field(default_factory=list[str])
     pcs: list[int] = field(default_factory=list[int])
-    pays: set[int] = field(default_factory=set[int])
+    charges: set[int] = field(default_factory=set[int])
     entered_at: int = 0
     made_by: dict[int, tuple[int, Room]] = field(default_factory=dict[int, tuple[int, Room]])
     places: dict[int, int] = field(default_factory=dict[int, int])
@@ -47,7 +47,7 @@ class Text:
         offset = len(self.lines)
         self.lines += other.lines
         self.pcs += other.pcs
-        self.pays |= {offset + number for number in other.pays}
+        self.charges |= {offset + number for number in other.charges}
         self.entered_at = offset + other.entered_at
         self.made_by |= other.made_by
         self.places |= other.places
@@ -176,10 +176,10 @@ class Writer:
         first = straight.pcs[0]
         count, size = len(straight.pcs), straight.size_bytes
         if size > SMALL_BYTES * count:
-            self.pay(indent, f"if (left := meter.room - {size}) < 0: left = make_room({size})", first)
-            self.pay(indent, "meter.room = left", first)
-        self.pay(indent, f"if (left := meter.fuel - {count}) < 0: left = refuel({count})", first)
-        self.pay(indent, "meter.fuel = left", first)
+            self.charge(indent, f"if (left := meter.room - {size}) < 0: left = make_room({size})", first)
+            self.charge(indent, "meter.room = left", first)
+        self.charge(indent, f"if (left := meter.fuel - {count}) < 0: left = refuel({count})", first)
+        self.charge(indent, "meter.fuel = left", first)
         self.text.behind.update(straight.behind())
         implied = implied_checks(self.body, straight.pcs, savings.filled) if self.log is None else {}
         latest = max(implied.values(), default=-1)
@@ -234,9 +234,9 @@ class Writer:
         if self.log is not None and not self.log.is_entered:
             self.enter([], NO_SAVINGS, indent)
 
-    def pay(self, indent: int, text: str, pc: int) -> None:
+    def charge(self, indent: int, text: str, pc: int) -> None:
         """Add a line before which everything that is logged has retired."""
-        self.text.pays.add(len(self.text.lines))
+        self.text.charges.add(len(self.text.lines))
         self.text.add(indent, text, pc)
 
     def recorded_closure(self, pc: int, indent: int) -> None:
@@ -245,8 +245,8 @@ class Writer:
         assert self.log is not None, "there is a log"
         has_destination = isinstance(call.dst, Register)
         self.enter_first(indent)
-        self.pay(indent, "if (left := meter.fuel - 1) < 0: left = refuel(1)", pc)
-        self.pay(indent, "meter.fuel = left", pc)
+        self.charge(indent, "if (left := meter.fuel - 1) < 0: left = refuel(1)", pc)
+        self.charge(indent, "meter.fuel = left", pc)
         target = _target(call)
         for line in (
             f"callee = callable_value({self.names.argument(call.args[1])})",
@@ -255,7 +255,7 @@ class Writer:
             f" {self.log.call(pc, has_destination=has_destination)}",
             " if inner >= DEEPEST: deeper(callee.function, inner)",
             f" {target}enter[callee.function](arguments, inner)",
-            f"else: {target}paid_outside(callee.function, arguments, inner, {pc + self.entry.start})",
+            f"else: {target}charged_outside(callee.function, arguments, inner, {pc + self.entry.start})",
         ):
             self.text.add(indent, line, pc)
 
@@ -266,7 +266,7 @@ class Writer:
         if self.is_on_heap:
             self.text.add(indent, "machine.origins = origins", pc)
         args = self.names.tuple_of(call.args)
-        self.pay(indent, f"{_target(call)}outside({call.function}, {args}, inner, {pc + self.entry.start})", pc)
+        self.charge(indent, f"{_target(call)}outside({call.function}, {args}, inner, {pc + self.entry.start})", pc)
         for line in self.statements.dropped(pc, NO_SAVINGS):
             self.text.add(indent, line, pc)
 
