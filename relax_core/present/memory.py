@@ -5,7 +5,7 @@ from typing import Final
 
 from relax_core.present.memory_models import MemoryBox, MemoryFault, MemoryRow, MemoryView
 from relax_core.present.words import bytes_text, dtype_text
-from relax_core.vm.lifetimes import Life, Memory, Reuse, memory_of
+from relax_core.vm.lifetimes import Life, MemoryUse, Reuse, memory_of
 from relax_core.vm.trace import Trace
 from relax_core.vm.values import shape_text
 
@@ -28,7 +28,7 @@ def present_memory(
 
 
 class _Presenter:
-    def __init__(self, trace: Trace, memory: Memory, written: frozenset[str]) -> None:
+    def __init__(self, trace: Trace, memory: MemoryUse, written: frozenset[str]) -> None:
         self._lines = trace.lines.line_of
         self._memory = memory
         self._written = written
@@ -138,7 +138,7 @@ def _typed(life: Life, names: tuple[str, ...]) -> str:
     return ", ".join(filter(None, (kind, f"also {', '.join(names)}" if names else "")))
 
 
-def _curve(memory: Memory) -> tuple[tuple[int, ...], tuple[int, ...]]:
+def _curve(memory: MemoryUse) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """Return at most so many points of the curve that can be seen; the peak of every stretch stays."""
     times, sizes = memory.times, memory.size_bytes
     if len(times) <= _POINTS:

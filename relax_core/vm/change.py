@@ -70,7 +70,7 @@ class Change:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Place:
+class _Target:
     """What a left side stands for: a register, the fields on the way, and the value at the end, as it is then.
 
     `element` is where in a tensor, `None` for all of it; `declared` is the type that the variable has.
@@ -108,7 +108,7 @@ def setting(trace: Trace, at: int, change: Change) -> Setting:
     return Setting(depth, place.register, value, place.path, place.element, change.is_in_place)
 
 
-def _check_in_place(held: Value, place: _Place, value: Value) -> None:
+def _check_in_place(held: Value, place: _Target, value: Value) -> None:
     for number in place.path:
         held = fields_of(held)[number]
     if not isinstance(held, np.ndarray) or not isinstance(value, np.ndarray):
@@ -129,7 +129,7 @@ def _refuse(message: str, span: Span, hint: str = "") -> NoReturn:
     raise RunError((Diagnostic("VM051", message, span, hint),))
 
 
-def _place(trace: Trace, at: int, frame: FrameState, moment: Moment, target: Expression) -> _Place:
+def _place(trace: Trace, at: int, frame: FrameState, moment: Moment, target: Expression) -> _Target:
     steps: list[ItemOf] = []
     base = target
     while isinstance(base, ItemOf):
@@ -145,7 +145,7 @@ def _place(trace: Trace, at: int, frame: FrameState, moment: Moment, target: Exp
         fields = fields_of(held)
         if isinstance(held, np.ndarray) and number == len(steps) - 1:
             _check_element(held, indices, step)
-            return _Place(register, tuple(path), indices, held, None, target.span)
+            return _Target(register, tuple(path), indices, held, None, target.span)
         if len(indices) != 1 or not -len(fields) <= indices[0] < len(fields):
             shown = ", ".join(map(str, indices))
             _refuse(f"`{step.base.span.text}` has no item [{shown}], it is {describe(held)}", step.span)
@@ -154,7 +154,7 @@ def _place(trace: Trace, at: int, frame: FrameState, moment: Moment, target: Exp
     entry = trace.executable.functions[frame.function]
     var = entry.register_vars[register] if register < len(entry.register_vars) and not path else None
     declared = infer(trace.executable.module).types.get(var, var.annotation) if var is not None else None
-    return _Place(register, tuple(path), None, held, declared, target.span)
+    return _Target(register, tuple(path), None, held, declared, target.span)
 
 
 def _register(trace: Trace, frame: FrameState, moment: Moment, base: Expression) -> int:
@@ -190,7 +190,7 @@ def _check_element(held: Array, indices: tuple[int, ...], step: ItemOf) -> None:
 class _Right:
     """The right side of a change: what it gives the place."""
 
-    def __init__(self, moment: Moment, place: _Place, change: Change) -> None:
+    def __init__(self, moment: Moment, place: _Target, change: Change) -> None:
         self._moment = moment
         self._place = place
         self._change = change

@@ -43,21 +43,21 @@ is a register's index, -1 for none; of a return and of an `if` it is the slot th
 
 
 @dataclass(frozen=True, slots=True)
-class Code:
+class DecodedFunction:
     """The steps of a VM function, and what a frame's registers start as: unwritten registers, then the constants."""
 
     steps: tuple[Step, ...]
     template: tuple[Value, ...]
 
 
-def decode(executable: Executable, entry: FunctionEntry) -> Code:
+def decode(executable: Executable, entry: FunctionEntry) -> DecodedFunction:
     """Decode the instructions of a VM function; its jumps are relative to its start."""
     constants = _Constants(executable, entry.register_count)
     steps = tuple(
         _step(executable, constants, instruction, pc)
         for pc, instruction in enumerate(executable.instructions[entry.start : entry.end])
     )
-    return Code(steps, ((UNWRITTEN,) * entry.register_count) + tuple(constants.values))
+    return DecodedFunction(steps, ((UNWRITTEN,) * entry.register_count) + tuple(constants.values))
 
 
 class _Constants:

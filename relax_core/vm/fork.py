@@ -16,7 +16,7 @@ from relax_core.bytecode.executable import Executable
 from relax_core.bytecode.isa import Argument, CallInstruction, ConstantRef, Immediate
 from relax_core.diagnostics import Diagnostic, RunError
 from relax_core.vm.convert import own_copies
-from relax_core.vm.decode import Code
+from relax_core.vm.decode import DecodedFunction
 from relax_core.vm.heap import origins_of
 from relax_core.vm.liveness import live_registers, written
 from relax_core.vm.placed import PlacedArray, placed
@@ -172,7 +172,7 @@ def stack_at(trace: Trace, at: int) -> tuple[FrameState, ...]:
     return stack
 
 
-def made_frame(stopped: StoppedFrame, code: Code, start: int) -> Frame:
+def made_frame(stopped: StoppedFrame, code: DecodedFunction, start: int) -> Frame:
     """Return a frame of the explicit tier for a function that begins at `start`."""
     registers = [*stopped.registers, *code.template[len(stopped.registers) :]]
     frame = Frame(stopped.function, code.steps, registers, start, stopped.dst, stopped.number)

@@ -43,7 +43,7 @@ def host_caller(
         watchdog.is_watching = True
         if watchdog.is_needed and not watchdog.has_thread:
             watchdog.watch()
-        base.depth, base.is_replaced = 0, False
+        base.depth, base.is_deoptimised = 0, False
         bases.append(base)
         try:
             result = function(*args, 0)

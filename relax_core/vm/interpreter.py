@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from relax_core.diagnostics import DiagnosedError
 from relax_core.vm.builtins import callable_value
 from relax_core.vm.context import fail
-from relax_core.vm.decode import BUILTIN, FUNCTION, IF, KERNEL, PACKED, RETURN, Code, decode
+from relax_core.vm.decode import BUILTIN, FUNCTION, IF, KERNEL, PACKED, RETURN, DecodedFunction, decode
 from relax_core.vm.locate import too_deep, wrong_count
 from relax_core.vm.reading import Reading
 from relax_core.vm.recorder import NO_WRITE, FrameRecord
@@ -26,7 +26,7 @@ class Interpreter:
         self._machine = machine
         self.frames: list[Frame] = []
         self.outer = 0
-        self._codes: dict[int, Code] = {}
+        self._codes: dict[int, DecodedFunction] = {}
         self._reading = Reading(lambda: machine.written, lambda: machine.pc)
 
     @property
@@ -34,7 +34,7 @@ class Interpreter:
         """The number of calls that have not returned, those of generated code included."""
         return self.outer + len(self.frames)
 
-    def code(self, function: int) -> Code:
+    def code(self, function: int) -> DecodedFunction:
         """Return the decoded instructions of a VM function."""
         found = self._codes.get(function)
         if found is None:

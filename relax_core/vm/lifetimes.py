@@ -85,7 +85,7 @@ class Reuse:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Memory:
+class MemoryUse:
     """The memory of a run: `size_bytes[i]` are taken from `times[i]` on."""
 
     lives: tuple[Life, ...]
@@ -104,7 +104,7 @@ class Memory:
         return most, self.times[self.size_bytes.index(most)] if self.size_bytes else 0
 
 
-def memory_of(trace: Trace, is_cancelled: Callable[[], bool] = lambda: False) -> Memory:
+def memory_of(trace: Trace, is_cancelled: Callable[[], bool] = lambda: False) -> MemoryUse:
     """Return the memory of a recorded run; linear in its events and in what they hold.
 
     Raises:
@@ -170,13 +170,13 @@ class _Walk:
             self._note_bytes()
         self._end()
 
-    def memory(self) -> Memory:
+    def memory(self) -> MemoryUse:
         """Return what came of it."""
         for life in self._lives:
             life.end = len(self._trace) if life.end < 0 else life.end
         times, sizes = zip(*self._curve, strict=True) if self._curve else ((), ())
         constants = sum(self._constants.values())
-        return Memory(
+        return MemoryUse(
             tuple(self._lives), tuple(self._reuses), times, sizes, constants, len(self._trace), self._is_complete
         )
 

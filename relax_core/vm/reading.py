@@ -14,7 +14,7 @@ from relax_core.vm.builtins import (
     to_device,
     unbox_scalar,
 )
-from relax_core.vm.decode import BUILTIN, Code, Step
+from relax_core.vm.decode import BUILTIN, DecodedFunction, Step
 from relax_core.vm.values import Array, Value
 from relax_core.vm.written import WrittenBytes
 
@@ -36,9 +36,9 @@ class Reading:
     written: Callable[[], WrittenBytes | None]
     pc: Callable[[], int]
 
-    def checked(self, code: Code) -> Code:
+    def checked(self, code: DecodedFunction) -> DecodedFunction:
         """Return decoded instructions that check what they read, and note whose life they end."""
-        return Code(tuple(map(self._checked, code.steps)), code.template)
+        return DecodedFunction(tuple(map(self._checked, code.steps)), code.template)
 
     def _checked(self, step: Step) -> Step:
         what, target, fetch, dst = step

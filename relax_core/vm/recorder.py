@@ -66,7 +66,7 @@ class Undo:
 
 
 @dataclass(slots=True)
-class Memory:
+class MemoryLog:
     """The past of the memory that `root` owns; `uses` counts log entries.
 
     `fresh` are the bytes to which nothing was written yet, all of them `fill`.
@@ -224,7 +224,7 @@ class Recorder:
         self.frame_ids = packed_array("I")
         self.values: list[Value] = []
         self.frames: list[FrameRecord] = []
-        self.memories: dict[int, Memory] = {}
+        self.memories: dict[int, MemoryLog] = {}
         self.injections: list[Injection] = []
         self.retained_bytes = 0
         self.written: WrittenBytes | None = None
@@ -318,7 +318,7 @@ class Recorder:
         self._order.append(("undo", 0, undo))
         self._shrink()
 
-    def keep_undos(self, memory: Memory, undos: Iterable[Undo]) -> None:
+    def keep_undos(self, memory: MemoryLog, undos: Iterable[Undo]) -> None:
         """Let `memory` know entries of an earlier run's log."""
         for undo in undos:
             memory.undos.append(undo)
@@ -339,15 +339,15 @@ class Recorder:
             self.keep_undos(memory, (Undo(event, *extent(array, memory.root), _contiguous_bytes(array)),))
         np.copyto(array, content)
 
-    def memory_of(self, array: Array) -> Memory:
+    def memory_of(self, array: Array) -> MemoryLog:
         """Return the past of the memory of `array`, which begins here if nothing is known of it."""
         return self._memory(array)
 
-    def _memory(self, array: Array) -> Memory:
+    def _memory(self, array: Array) -> MemoryLog:
         root = root_of(array)
         memory = self.memories.get(id(root))
         if memory is None:
-            memory = self.memories[id(root)] = Memory(root)
+            memory = self.memories[id(root)] = MemoryLog(root)
             self.retained_bytes += root.nbytes
         return memory
 

@@ -46,35 +46,35 @@ _CHUNK: Final = 1024
 
 
 @dataclass(slots=True, eq=False)
-class Frame:
+class Environment:
     """One entry of a scope: what is bound in it, and the shared nodes that were computed in it."""
 
     scopes: Scopes
     scope: Scope
-    parent: "Frame | None"
+    parent: "Environment | None"
     value_of: dict[Node, Value] = field(default_factory=dict[Node, Value])
 
     def find(self, var: Var) -> Value:
         """Return what a variable is bound to."""
-        frame: Frame | None = self
+        frame: Environment | None = self
         while frame is not None:
             if var in frame.value_of:
                 return frame.value_of[var]
             frame = frame.parent
         fail("RY030", f"nothing binds %{var.name}", span=var.span)
 
-    def home(self, expr: Expr) -> "Frame":
+    def home(self, expr: Expr) -> "Environment":
         """Return the entry of the scope that `expr` belongs to."""
         wanted = self.scopes.scope_of[expr]
-        frame: Frame | None = self
+        frame: Environment | None = self
         while frame is not None and frame.scope is not wanted:
             frame = frame.parent
         assert frame is not None, "a node is used inside its scope"
         return frame
 
-    def enter(self, owner: Expr, slot: int) -> "Frame":
+    def enter(self, owner: Expr, slot: int) -> "Environment":
         """Enter a scope that `owner` opens."""
-        return Frame(self.scopes, self.scopes.inner[owner][slot], self)
+        return Environment(self.scopes, self.scopes.inner[owner][slot], self)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -82,7 +82,7 @@ class Lambda:
     """A function value: the function and the frame that it was made in."""
 
     function: Function
-    frame: Frame
+    frame: Environment
 
 
 class RelayInterpreter:
@@ -154,7 +154,7 @@ class RelayInterpreter:
         if found is None or not isinstance(found.function, Function):
             fail("RY032", f"the module has no function @{name}")
         scopes = scopes_of(found.function)
-        made = self._globals[name] = Lambda(found.function, Frame(scopes, scopes.root, None))
+        made = self._globals[name] = Lambda(found.function, Environment(scopes, scopes.root, None))
         return made
 
     def _check_depth(self, depth: int) -> None:
@@ -170,7 +170,7 @@ class RelayInterpreter:
         if expr.span is not None:
             self._place = expr
 
-    def _bound(self, callee: Lambda, args: tuple[Value, ...]) -> Frame:
+    def _bound(self, callee: Lambda, args: tuple[Value, ...]) -> Environment:
         params = callee.function.params
         if len(params) != len(args):
             fail("VM010", f"the function takes {plural(len(params), 'argument')}, got {len(args)}")
@@ -178,7 +178,7 @@ class RelayInterpreter:
         frame.value_of.update(zip(params, args, strict=True))
         return frame
 
-    def _eval(self, expr: Expr, frame: Frame, *, is_fresh: bool = False) -> Steps[Value]:
+    def _eval(self, expr: Expr, frame: Environment, *, is_fresh: bool = False) -> Steps[Value]:
         """Compute `expr`; with `is_fresh` it was looked up already."""
         while True:
             if isinstance(expr, ATOMS):
@@ -210,18 +210,18 @@ class RelayInterpreter:
                 case _:
                     return (yield self._simple(expr, frame))
 
-    def _shared(self, expr: Expr, home: Frame) -> Steps[Value]:
+    def _shared(self, expr: Expr, home: Environment) -> Steps[Value]:
         if expr not in home.value_of:
             home.value_of[expr] = yield self._eval(expr, home, is_fresh=True)
         return home.value_of[expr]
 
-    def _all(self, exprs: tuple[Expr, ...], frame: Frame) -> Steps[tuple[Value, ...]]:
+    def _all(self, exprs: tuple[Expr, ...], frame: Environment) -> Steps[tuple[Value, ...]]:
         values: list[Value] = []
         for item in exprs:
             values.append(self._atom(item, frame) if isinstance(item, ATOMS) else (yield self._eval(item, frame)))
         return tuple(values)
 
-    def _atom(self, expr: Expr, frame: Frame) -> Value:
+    def _atom(self, expr: Expr, frame: Environment) -> Value:
         match expr:
             case Var():
                 return frame.find(expr)
@@ -234,7 +234,7 @@ class RelayInterpreter:
             case _:
                 return ObjectValue(expr)
 
-    def _simple(self, expr: Expr, frame: Frame) -> Steps[Value]:
+    def _simple(self, expr: Expr, frame: Environment) -> Steps[Value]:
         """Compute an expression that is neither a choice nor a call."""
         match expr:
             case Function():

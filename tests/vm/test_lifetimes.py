@@ -13,7 +13,7 @@ from relax_core.engine.inputs import generate
 from relax_core.ir.expr import Function
 from relax_core.present.memory import ROWS, present_memory
 from relax_core.vm.fork import Setting
-from relax_core.vm.lifetimes import Life, Memory, memory_of
+from relax_core.vm.lifetimes import Life, MemoryUse, memory_of
 from relax_core.vm.machine import Machine
 from relax_core.vm.trace import Trace
 from relax_core.vm.virtual_machine import entry_arguments
@@ -45,7 +45,7 @@ def traced(lines: list[str], count: int) -> Trace:
     return trace
 
 
-def of_kind(memory: Memory, kind: str) -> list[Life]:
+def of_kind(memory: MemoryUse, kind: str) -> list[Life]:
     return [life for life in memory.lives if life.kind == kind]
 
 

@@ -1,7 +1,8 @@
-"""Checks of parameters that the first kernel makes anyway.
+"""Checks of parameters that are left to the first kernel, whose own check of its arguments implies them.
 
-They are left out of plain code. If the kernel refuses an argument, the explicit tier starts the function again, whose
-checks come first and say what is wrong.
+Code for runs that are not recorded omits them. If the kernel refuses an argument, the explicit tier starts the function
+again, and its checks, which come first, report what is wrong. Starting again is invisible, because up to that kernel
+the function only checks and does what may be repeated (`REPEATABLE`), and no parameter has been dropped.
 """
 
 from dataclasses import dataclass
@@ -17,13 +18,13 @@ from relax_core.vm.tiers.segments import Body
 from relax_core.vm.values import DTypeValue
 
 LATEST: Final = 12
-"""The kernel comes among so many instructions."""
+"""The kernel is looked for among so many first instructions."""
 REPEATABLE: Final = frozenset(("vm.builtin.alloc_storage", "vm.builtin.alloc_tensor", "vm.builtin.copy"))
 
 
 @dataclass(frozen=True, slots=True)
 class Demand:
-    """What a check wants of the tensor in a register; `None` and -1 want nothing."""
+    """What a check requires of the tensor in a register; -1 and `None` require nothing. `dims`: axes, sizes."""
 
     register: int
     rank: int = -1
@@ -32,7 +33,7 @@ class Demand:
 
 
 def implied_checks(body: Body, pcs: list[int], filled: dict[int, int]) -> dict[int, int]:
-    """Return the checks at the start of a function that a kernel makes, with that kernel."""
+    """Return the leading checks of a function that may be omitted, each with the kernel that implies it."""
     found: dict[int, int] = {}
     if not pcs or pcs[0] != 0:
         return found
@@ -67,7 +68,7 @@ def _demand(body: Body, pc: int) -> Demand | None:
 
 
 def _kernel(body: Body, pcs: list[int], filled: dict[int, int], demand: Demand) -> int | None:
-    """Return the kernel that checks what `demand` says, before anything that cannot be done twice."""
+    """Return the first kernel that implies `demand`, if nothing before it is unrepeatable."""
     for pc in pcs[:LATEST]:
         if pc in filled:
             if _implies(body, pc, demand):
@@ -80,7 +81,7 @@ def _kernel(body: Body, pcs: list[int], filled: dict[int, int], demand: Demand) 
 
 
 def _survives(body: Body, pc: int) -> bool:
-    """Tell whether all parameters are still there behind an instruction."""
+    """Tell whether every parameter is still in its register after an instruction."""
     made = {written(item) for item in body.code[: pc + 1]}
     return body.liveness.dying[pc] <= made
 
@@ -93,7 +94,7 @@ def _implies(body: Body, pc: int, demand: Demand) -> bool:
 
 
 def _checks(prim_func: PrimFunc, position: int, demand: Demand) -> bool:
-    """Tell whether a kernel takes only such arguments for a parameter."""
+    """Tell whether a kernel accepts for a parameter only arguments that satisfy `demand`."""
     buffer = prim_func.buffer_of(prim_func.params[position])
     if buffer is None or buffer.strides:
         return False

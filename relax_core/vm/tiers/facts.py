@@ -58,7 +58,7 @@ class Room:
         return math.prod(self.shape) * item_bytes(self.dtype)
 
 
-class Facts:
+class BytecodeFacts:
     """Facts about the functions and instructions of one executable."""
 
     def __init__(self, executable: Executable) -> None:

@@ -7,7 +7,7 @@ from typing import Any, Final, Protocol
 import numpy as np
 
 from relax_core.bytecode.executable import Executable
-from relax_core.vm.tiers.facts import Facts, Room
+from relax_core.vm.tiers.facts import BytecodeFacts, Room
 from relax_core.vm.tiers.names import Names
 
 Callee = Callable[..., Any]
@@ -36,7 +36,7 @@ class Linker:
 
     def __init__(self, executable: Executable, namespace: dict[str, Any], callees: Callees) -> None:
         self.names = Names(executable, namespace)
-        self.facts = Facts(executable)
+        self.facts = BytecodeFacts(executable)
         self._callees = callees
         self.arena = np.zeros(ARENA_BYTES, np.uint8)
         """Memory in which kernels put what is logged together."""

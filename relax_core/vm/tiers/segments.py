@@ -14,7 +14,7 @@ from typing import Final
 from relax_core.bytecode.executable import FunctionEntry
 from relax_core.bytecode.isa import CallInstruction, IfInstruction, Instruction, Register
 from relax_core.vm.liveness import Liveness, reads, written
-from relax_core.vm.tiers.facts import Facts, Kind, Room
+from relax_core.vm.tiers.facts import BytecodeFacts, Kind, Room
 
 _ALLOC_TENSOR: Final = "vm.builtin.alloc_tensor"
 _NULL: Final = "vm.builtin.null_value"
@@ -36,8 +36,8 @@ class Straight:
         self.sizes.append(size_bytes)
         self.size_bytes += size_bytes
 
-    def behind(self) -> Iterator[tuple[int, tuple[int, int]]]:
-        """Yield for each instruction how many are behind it, and how many bytes they allocate."""
+    def charged_ahead(self) -> Iterator[tuple[int, tuple[int, int]]]:
+        """Yield for each instruction how many follow it in the segment, and how many bytes these allocate."""
         size_bytes = self.size_bytes
         for number, (pc, size) in enumerate(zip(self.pcs, self.sizes, strict=True), 1):
             size_bytes -= size
@@ -76,7 +76,7 @@ NO_SAVINGS: Final = Savings({}, frozenset(), {}, None)
 class Body:
     """The instructions of a VM function, and the allocations of static size, as they are met in order."""
 
-    def __init__(self, facts: Facts, entry: FunctionEntry) -> None:
+    def __init__(self, facts: BytecodeFacts, entry: FunctionEntry) -> None:
         self.facts = facts
         self.code: tuple[Instruction, ...] = facts.executable.instructions[entry.start : entry.end]
         self.liveness = Liveness(self.code)

@@ -35,14 +35,14 @@ def structure(executable: Executable, entry: FunctionEntry) -> tuple[Item, ...]:
     Raises:
         UnstructuredError: that cannot be done.
     """
-    reader = _Reader(executable, entry)
+    reader = _JumpReader(executable, entry)
     items = reader.region(0, entry.end - entry.start, 0)
     if not reader.is_closed(items):
         raise UnstructuredError("a way through the function has no end")
     return tuple(items)
 
 
-class _Reader:
+class _JumpReader:
     """Reads regions of one function. `code` are its instructions."""
 
     def __init__(self, executable: Executable, entry: FunctionEntry) -> None:

@@ -1,4 +1,4 @@
-"""Run generated code: what it calls when limits are reached, and how it is exchanged for the explicit tier."""
+"""Run generated code, and deoptimise it to the explicit tier when a limit is reached or a speculation fails."""
 
 import sys
 from dataclasses import dataclass
@@ -19,10 +19,10 @@ from relax_core.vm.recorder import NO_WRITE
 from relax_core.vm.stack import Frame, Opened
 from relax_core.vm.tiers.events import EventWriter
 from relax_core.vm.tiers.facts import Room
+from relax_core.vm.tiers.frames import FrameFinder, GeneratedFrame
 from relax_core.vm.tiers.generate import function_of, generate
 from relax_core.vm.tiers.link import Callee, Linker
 from relax_core.vm.tiers.log import RawLog, Segment
-from relax_core.vm.tiers.places import Finder, Place
 from relax_core.vm.tiers.structure import UnstructuredError
 from relax_core.vm.values import MACHINE, UNWRITTEN, AdtValue, Closure, ShapeValue, StorageValue, Value, no_memory
 
@@ -30,14 +30,14 @@ if TYPE_CHECKING:
     from relax_core.vm.machine import Machine
 
 USUAL_DEPTH: Final = 100
-"""Python's limit on recursion leaves room for so many calls; more of them raise it for the time of the run."""
+"""So many calls fit into Python's limit on recursion, which is raised for the rest of a run that goes deeper."""
 PYTHON_FRAMES_PER_CALL: Final = 2
 SPARE_PYTHON_FRAMES: Final = 500
 NO_NUMBER: Final = -1
 
 
-class Unwound(Exception):
-    """Generated code was exchanged for the explicit tier, which has run to the end."""
+class Deoptimised(Exception):
+    """Unwinds generated frames that were deoptimised: the explicit tier has run the call to its end, with `value`."""
 
     def __init__(self, value: Value) -> None:
         super().__init__()
@@ -46,19 +46,23 @@ class Unwound(Exception):
 
 @dataclass(slots=True)
 class Base:
-    """A call of generated code from elsewhere: on how many calls it stands, and on how many frames of the log."""
+    """An entry into generated code from the host or another tier.
+
+    `depth` counts the calls of the program below it, `floor` the open frames of the log below it. Once it
+    `is_deoptimised`, its generated frames are stale: the explicit tier has their state.
+    """
 
     depth: int
     floor: int
-    is_replaced: bool = False
+    is_deoptimised: bool = False
 
 
-ENDS: Final = (Unwound, DiagnosedError, MemoryError)
-"""What ends a call of generated code other than its return."""
+ENDS: Final = (Deoptimised, DiagnosedError, MemoryError)
+"""The exceptions by which a call of generated code may end."""
 
 
 class Tier:
-    """The generated code of one machine; with `is_recording` it logs all values."""
+    """The generated code of one machine, and what it calls back; with `is_recording` it logs all values."""
 
     def __init__(self, machine: "Machine", *, is_recording: bool) -> None:
         self._machine = machine
@@ -66,7 +70,7 @@ class Tier:
         self.log: RawLog | None = None
         self._segments: list[Segment] = []
         self.bases: list[Base] = []
-        # That of a call that stands on no other, which most are, and which ends before the next of them.
+        # Most entries are from the host and end before the next: they share one object, which saves making one per run.
         self.first_base = Base(0, 0)
         self.is_deep = False
         self._recursion_limit: int | None = None
@@ -93,7 +97,7 @@ class Tier:
             "MACHINE": MACHINE,
             "DEEPEST": self._usual_depth,
         }
-        self._finder = Finder(self._namespace)
+        self._finder = FrameFinder(self._namespace)
         self.enter_from(Tier.start.__code__)
         self._linker = Linker(machine.executable, self._namespace, self)
         self.functions: dict[int, Callee] = {}
@@ -128,7 +132,7 @@ class Tier:
             base = Base(depth, 0)
         else:
             base = self.first_base
-            base.depth, base.is_replaced = depth, False
+            base.depth, base.is_deoptimised = depth, False
         bases.append(base)
         try:
             generated = self.functions.get(function) or self.function(function)
@@ -146,7 +150,7 @@ class Tier:
     def ended(self, failure: Exception, base: Base) -> Value:
         """Return the result of a call that ended by one of `ENDS`: what the explicit tier came to, or raise it."""
         match failure:
-            case Unwound(value=value):
+            case Deoptimised(value=value):
                 return value
             case DiagnosedError() | MemoryError():
                 return self._failed(failure, base)
@@ -195,9 +199,9 @@ class Tier:
 
     def _interpret(self, index: int, args: tuple[Value, ...], depth: int) -> Value:
         if self.log is None and self._linker.facts.is_closed and self._is_called():
-            # The segment of the caller goes on behind the call, and it is paid.
+            # The caller has charged its whole segment, and resumes at this call, which the explicit tier charges again.
             self._machine.meter.give_back(1)
-            self._replace()
+            self._deoptimise()
         opened = Opened(depth)
         if self.log is not None:
             self.log.settle()
@@ -207,7 +211,7 @@ class Tier:
         return self._machine.interpreter.start(index, args, opened)
 
     def _first_entry(self, index: int) -> Callee:
-        """Return what enters a function with a tuple of arguments; for a VM function it is generated when called."""
+        """Return a callable that enters a function with a tuple of arguments; VM functions are generated then."""
         if self._machine.executable.functions[index].kind != "vm":
             return partial(self._call, index)
 
@@ -229,14 +233,14 @@ class Tier:
         return function_of("\n".join(lines), self._linker)
 
     def outside(self, function: int, args: tuple[Value, ...], depth: int, pc: int) -> Value:
-        """Make a call for generated code that may come back, or that the recorder has to see."""
+        """Make a call that may re-enter the program, or whose event the recorder logs by itself; charge it first."""
         meter = self._machine.meter
         left = meter.fuel - 1
         meter.fuel = left if left >= 0 else self.refuel(1)
         return self.charged_outside(function, args, depth, pc)
 
     def charged_outside(self, function: int, args: tuple[Value, ...], depth: int, pc: int) -> Value:
-        """Make such a call, which the meter has counted."""
+        """Make such a call, which generated code has charged."""
         log = self.log
         if log is None:
             return self._call(function, args, depth)
@@ -259,7 +263,7 @@ class Tier:
         fail("VM010", wrong_count(self._machine.executable.functions[function], args))
 
     def deeper(self, function: int, depth: int) -> None:
-        """Make room for deeper calls, or stop where the limit is."""
+        """Raise Python's limit on recursion for calls deeper than `USUAL_DEPTH`, or stop at the limit of the run."""
         machine = self._machine
         if depth >= machine.limits.depth:
             fail("VM003", too_deep(machine.executable, machine.frames, function), "give the recursion an end")
@@ -271,50 +275,54 @@ class Tier:
         self.is_deep = True
 
     def refuel(self, needed: int) -> int:
-        """Check the limits; return the fuel that is left behind a segment of `needed` instructions."""
+        """Check the limits, and return the fuel that is left after a segment of `needed` instructions is charged."""
         machine = self._machine
         machine.check_time(None)
         if not machine.meter.refuel(needed) or (machine.meter.room < 0 and not machine.recount(0)):
-            self._replace()
+            self._deoptimise()
         return machine.meter.fuel - needed
 
     def _is_called(self) -> bool:
-        """Tell whether generated code calls."""
+        """Tell whether the caller is generated code."""
         return bool(self._finder.below(currentframe())[0])
 
     def outstanding_bytes(self, frame: FrameType | None) -> int:
-        """Return how much the generated code on which `frame` stands may still allocate without being counted."""
+        """Return how many bytes the generated frames from `frame` outwards have charged and not surely allocated."""
         total = 0
         while frame is not None and self.bases:
             generated = self._finder.generated(frame)
             if generated is not None:
-                count, size_bytes = Place(generated, frame.f_lineno, frame).behind
+                count, size_bytes = GeneratedFrame(generated, frame.f_lineno, frame).charged_ahead
                 total += count * SMALL_BYTES + size_bytes
             frame = frame.f_back
         return total
 
     def make_room(self, size_bytes: int) -> int:
-        """Count the memory in use; return the room that is left behind a segment that allocates `size_bytes`."""
+        """Count the memory in use, and return the room that is left after a segment allocates `size_bytes`."""
         if not self._machine.recount(size_bytes):
-            self._replace()
+            self._deoptimise()
         return self._machine.meter.room
 
-    def _replace(self) -> NoReturn:
-        """Go on with the explicit tier, which stops at the exact instruction where a limit is reached."""
-        places, _ = self._finder.below(currentframe())
-        self._machine.meter.give_back(sum(place.behind[0] for place in places))
-        raise Unwound(self._go_on(places, self.bases[-1]))
+    def _deoptimise(self) -> NoReturn:
+        """Deoptimise the running frames: the explicit tier stops at the exact instruction where a limit is reached.
 
-    def _go_on(self, places: list[Place], base: Base, *, from_start: bool = False) -> Value:
-        """Run what generated code has begun on the explicit tier; if it is said, the latest function from its start."""
+        Raises:
+            Deoptimised: always, unless the explicit tier raises the diagnostic of the limit.
+        """
+        stale, _ = self._finder.below(currentframe())
+        self._machine.meter.give_back(sum(frame.charged_ahead[0] for frame in stale))
+        raise Deoptimised(self._resume(stale, self.bases[-1]))
+
+    def _resume(self, stale: list[GeneratedFrame], base: Base, *, from_start: bool = False) -> Value:
+        """Continue generated frames on the explicit tier; with `from_start` the innermost one from its beginning."""
         frames: list[Frame] = []
-        for place, number in zip(places, self._open_numbers(places, base), strict=True):
-            frame = place.explicit(number, self._machine.interpreter.code(place.generated.index))
+        for generated, number in zip(stale, self._open_numbers(stale, base), strict=True):
+            frame = generated.explicit(number, self._machine.interpreter.code(generated.generated.index))
             frame.dst = self._destination(frames[-1]) if frames else NO_NUMBER
             frames.append(frame)
         if from_start:
             frames[-1].pc = 0
-        base.is_replaced = True
+        base.is_deoptimised = True
         if self.log is not None:
             del self.log.open[base.floor :]
         return self._machine.interpreter.resume(frames, base.depth)
@@ -323,19 +331,20 @@ class Tier:
         index = written(self._machine.executable.instructions[caller.absolute_pc])
         return -1 if index is None else index
 
-    def _open_numbers(self, places: list[Place], base: Base) -> list[int]:
-        """Settle the log behind all that retired; return the numbers of the frames at `places`."""
+    def _open_numbers(self, stale: list[GeneratedFrame], base: Base) -> list[int]:
+        """Complete the log up to the last retired instruction, and return the frames' numbers in it."""
         log = self.log
         if log is None:
-            return [NO_NUMBER] * len(places)
-        innermost = places[-1]
+            return [NO_NUMBER] * len(stale)
+        innermost = stale[-1]
         if innermost.has_settled:
             log.settle()
         else:
             unlogged = innermost.registers()
             made = innermost.generated.text.made_by.get(innermost.pc)
             if made is not None:
-                # The kernel failed, and the tensor is gone: nobody can see what it wrote to it.
+                # The kernel allocates its own output, which is lost when it fails: no register ever held it, so that
+                # zeros in its place cannot be told from what the kernel wrote.
                 unlogged[made[0]] = np.zeros(made[1].shape, made[1].dtype)
             log.settle_until(innermost.pc + innermost.generated.entry.start, unlogged)
         if not innermost.is_entered:
@@ -343,45 +352,50 @@ class Tier:
         return [item.number for item in log.open[base.floor :]]
 
     def _failed(self, failure: DiagnosedError | MemoryError, base: Base) -> Value:
-        """Say where the program stood when `failure` was raised; go on if another instruction has to raise it."""
-        places = [] if base.is_replaced else self._finder.failed(failure.__traceback__)
-        if places and places[-1].has_open_checks and not isinstance(failure, MemoryError):
-            self._machine.meter.give_back(places[-1].pc + 1 + sum(place.behind[0] for place in places))
-            return self._go_on(places, base, from_start=True)
+        """Report `failure` with the program's stack.
+
+        If the check of a parameter was left to a kernel that may be the one that failed, an earlier instruction has to
+        raise: the function starts again on the explicit tier, whose checks come first. That is sound, for until that
+        kernel the function has only checked and allocated, and its parameters are still in registers (`checks.py`).
+        """
+        stale = [] if base.is_deoptimised else self._finder.failed(failure.__traceback__)
+        if stale and stale[-1].has_open_checks and not isinstance(failure, MemoryError):
+            self._machine.meter.give_back(stale[-1].pc + 1 + sum(frame.charged_ahead[0] for frame in stale))
+            return self._resume(stale, base, from_start=True)
         frames: list[Frame] = []
-        if places:
-            numbers = self._open_numbers(places, base)
-            frames = [place.standing(number) for place, number in zip(places, numbers, strict=True)]
+        if stale:
+            numbers = self._open_numbers(stale, base)
+            frames = [frame.standing(number) for frame, number in zip(stale, numbers, strict=True)]
             if self.log is not None:
                 del self.log.open[base.floor :]
         if isinstance(failure, MemoryError):
-            failure = self._no_memory(places)
+            failure = self._no_memory(stale)
         self._machine.give_up(failure, frames)
 
-    def _no_memory(self, places: list[Place]) -> DiagnosedError:
-        """Say for which tensor the host has no memory."""
-        innermost = places[-1] if places else None
+    def _no_memory(self, stale: list[GeneratedFrame]) -> DiagnosedError:
+        """Return the diagnostic that names the tensor for which the host has no memory."""
+        innermost = stale[-1] if stale else None
         made = innermost.generated.text.made_by.get(innermost.pc) if innermost is not None else None
         words = no_memory(made[1].shape, made[1].dtype) if made is not None else "there is no memory for a tensor"
         return RunError((Diagnostic("VM006", words),))
 
     def standing(self, frame: FrameType | None) -> list[Frame]:
-        """Return the frames of generated code on which `frame` stands, the oldest first."""
+        """Return the frames of generated code from `frame` outwards over all entries, oldest first, to be looked at."""
         found: list[Frame] = []
         bases = self.bases[::-1]
         numbers = [item.number for item in self.log.open] if self.log is not None else []
         while frame is not None and bases:
-            places, frame = self._finder.below(frame)
+            frames, frame = self._finder.below(frame)
             if frame is not None and frame.f_locals["bases"] is self.bases:
                 base = bases.pop(0)
-                own = [*numbers[base.floor :], *(NO_NUMBER,) * len(places)]
-                if not base.is_replaced:
-                    found = [*(place.standing(number) for place, number in zip(places, own, strict=False)), *found]
+                own = [*numbers[base.floor :], *(NO_NUMBER,) * len(frames)]
+                if not base.is_deoptimised:
+                    found = [*(item.standing(number) for item, number in zip(frames, own, strict=False)), *found]
             frame = frame.f_back if frame is not None else None
         return found
 
     def innermost(self, frame: FrameType | None) -> Frame | None:
-        """Return the running frame of generated code on which `frame` stands."""
-        place = self._finder.innermost(frame) if self.bases else None
+        """Return the innermost frame of generated code from `frame` outwards, to be looked at."""
+        found = self._finder.innermost(frame) if self.bases else None
         number = self.log.open[-1].number if self.log is not None and self.log.open else NO_NUMBER
-        return place.standing(number) if place is not None else None
+        return found.standing(number) if found is not None else None

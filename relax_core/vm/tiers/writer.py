@@ -18,13 +18,13 @@ from relax_core.vm.tiers.structure import Branch, Item
 
 @dataclass(slots=True)
 class Text:
-    """Generated lines. `pcs[n]` is the instruction that line `n + 1` belongs to, -1 for none.
+    """Generated lines, numbered from 0, with what deoptimising needs to know of each.
 
-    On the lines of `charges` the segment that starts there is not entered yet, and before line `entered_at`, from 0, the
-    frame is not in the log. `made_by` maps a kernel to the register and the tensor that it makes and fills, `places`
-    a register to the one that has its value instead, `behind` an instruction to how many are behind it in its segment,
-    and how many bytes they allocate. `checking` are instructions before which a check of a parameter may
-    be open. `storages` are the sizes of storages that are not made, by register.
+    `pcs[n]` is the instruction of line `n`, -1 for none. At the lines in `charges` the segment that starts there has
+    not been entered yet; before line `entered_at` the frame is not in the log. By instruction: `charged_ahead` counts
+    the later instructions of its segment and the bytes that they allocate, `checking` has those before which the
+    check of a parameter may be open, `made_by` the register and the tensor that a kernel allocates and fills. By
+    register: `places` names another register that has its value, `storages` the size of a storage that is elided.
     """
 
     lines: list[str] = field(default_factory=list[str])
@@ -33,7 +33,7 @@ class Text:
     entered_at: int = 0
     made_by: dict[int, tuple[int, Room]] = field(default_factory=dict[int, tuple[int, Room]])
     places: dict[int, int] = field(default_factory=dict[int, int])
-    behind: dict[int, tuple[int, int]] = field(default_factory=dict[int, tuple[int, int]])
+    charged_ahead: dict[int, tuple[int, int]] = field(default_factory=dict[int, tuple[int, int]])
     checking: set[int] = field(default_factory=set[int])
     storages: dict[int, int] = field(default_factory=dict[int, int])
 
@@ -51,7 +51,7 @@ class Text:
         self.entered_at = offset + other.entered_at
         self.made_by |= other.made_by
         self.places |= other.places
-        self.behind |= other.behind
+        self.charged_ahead |= other.charged_ahead
         self.checking |= other.checking
         self.storages |= other.storages
 
@@ -180,7 +180,7 @@ class Writer:
             self.charge(indent, "meter.room = left", first)
         self.charge(indent, f"if (left := meter.fuel - {count}) < 0: left = refuel({count})", first)
         self.charge(indent, "meter.fuel = left", first)
-        self.text.behind.update(straight.behind())
+        self.text.charged_ahead.update(straight.charged_ahead())
         implied = implied_checks(self.body, straight.pcs, savings.filled) if self.log is None else {}
         latest = max(implied.values(), default=-1)
         self.text.checking.update(pc for pc in straight.pcs if pc <= latest)
@@ -235,7 +235,7 @@ class Writer:
             self.enter([], NO_SAVINGS, indent)
 
     def charge(self, indent: int, text: str, pc: int) -> None:
-        """Add a line before which everything that is logged has retired."""
+        """Add a line at which everything that is logged has retired: it may deoptimise without settling a segment."""
         self.text.charges.add(len(self.text.lines))
         self.text.add(indent, text, pc)
 
