@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from relax_core.analysis.tir_memory import ONLY_READ
-from relax_core.jit.lowering.packed_calls import WORD_BYTES, Argument, PackedCall
+from relax_core.jit.lowering.host_calls import WORD_BYTES, Argument, PackedCall
 from relax_core.jit.lowering.types import ScalarType
 
 CallHost = Callable[[str, tuple[object, ...]], object]

@@ -24,8 +24,6 @@ PREPAID = 4096
 # A loop of so many rounds is short enough to be unrolled by LLVM, and long enough for a vector.
 SHORTEST_ROW, LONGEST_ROW = 8, 64
 
-LowerStmt = Callable[[State, Stmt], None]
-
 
 @dataclass(frozen=True, slots=True)
 class Counting:
@@ -52,7 +50,7 @@ class Rounds:
     chunk: int = CHUNK
 
 
-def lower_for(state: State, loop: For, lower_stmt: LowerStmt, rounds: Rounds | None = None) -> None:
+def lower_for(state: State, loop: For, rounds: Rounds | None = None) -> None:
     """Emit a loop. Parallel, vectorised and unrolled ones run in order, which gives the same values."""
     if loop.kind == "thread_binding":
         hint = "Kernels run on the host; use T.grid or T.serial."
@@ -70,7 +68,7 @@ def lower_for(state: State, loop: For, lower_stmt: LowerStmt, rounds: Rounds | N
     was_prepaid = state.is_prepaid
     leave = state.code.label("left") if has_jump(loop.body, "break_loop") else ""
 
-    emit = partial(counted, state, loop, lower_stmt=lower_stmt) if rounds is None else rounds.emit
+    emit = partial(counted, state, loop) if rounds is None else rounds.emit
     chunk = CHUNK if rounds is None else rounds.chunk
 
     def run(first: str, end: str) -> None:
@@ -117,7 +115,7 @@ def _trip_count(state: State, extent: str, step: str) -> str:
     return code.emit(f"select i1 {is_run}, i64 {code.emit(f'add i64 {last}, 1')}, i64 0")
 
 
-def lower_while(state: State, loop: While, lower_stmt: LowerStmt) -> None:
+def lower_while(state: State, loop: While) -> None:
     """Emit a loop that pays for every iteration."""
     state.forms.add("plain")
     code = state.code
@@ -133,7 +131,7 @@ def lower_while(state: State, loop: While, lower_stmt: LowerStmt) -> None:
     mark = state.bounds.mark()
     state.bounds.assume(loop.condition)
     state.loops.append(LoopLabels(head, leave))
-    lower_stmt(state, loop.body)
+    state.lower_stmt(loop.body)
     state.loops.pop()
     state.bounds.leave(mark)
     code.jump(head)
@@ -184,8 +182,8 @@ def _least(state: State, a: str, b: str) -> str:
     return state.code.emit(f"call i64 @llvm.smin.i64(i64 {a}, i64 {b})")
 
 
-def counted(state: State, loop: For, counting: Counting, lower_stmt: LowerStmt) -> None:
-    """Emit rounds of a loop that are paid for."""
+def counted(state: State, loop: For, counting: Counting, emit_body: Callable[[], None] | None = None) -> None:
+    """Emit rounds of a loop that are paid for; `emit_body` emits what each does if that is not the loop's body."""
     code, scalar = state.code, state.scalar_of(loop.var)
     head, body, leave = code.label("head"), code.label("body"), code.label("done")
     latch = code.label("continue") if has_jump(loop.body, "continue_loop") else ""
@@ -208,7 +206,10 @@ def counted(state: State, loop: For, counting: Counting, lower_stmt: LowerStmt) 
     vector_count = state.vector_count
     if not state.is_careful and not _has_loop(loop.body):
         state.forms.add(form_of(state.bounds.constant(loop.extent) if loop.step is None else None))
-    lower_stmt(state, loop.body)
+    if emit_body is None:
+        state.lower_stmt(loop.body)
+    else:
+        emit_body()
     state.loops.pop()
     state.forget()
     state.bounds.leave(mark)

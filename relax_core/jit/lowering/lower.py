@@ -39,9 +39,10 @@ from relax_core.jit.lowering.checks import Locate, Site, unsupported
 from relax_core.jit.lowering.code import Code
 from relax_core.jit.lowering.empty import has_empty_loop, without_rounds
 from relax_core.jit.lowering.frame import declare_buffers, enclose
+from relax_core.jit.lowering.host_calls import PackedCall
 from relax_core.jit.lowering.jumps import lower_jump, result_type
 from relax_core.jit.lowering.loops import lower_for, lower_while
-from relax_core.jit.lowering.packed_calls import PackedCall, call_packed
+from relax_core.jit.lowering.packed_calls import call_packed
 from relax_core.jit.lowering.prim_calls import call_prim_func, called_functions
 from relax_core.jit.lowering.scalar import lower_expr
 from relax_core.jit.lowering.scoped import enter
@@ -98,6 +99,62 @@ class Lowered:
         return max((len(site.recorded) for site in self.sites), default=0)
 
 
+class _Lowering(State):
+    """The state, with how statements and calls are emitted."""
+
+    __slots__ = ()
+
+    def lower_stmt(self, stmt: Stmt) -> None:
+        """Emit a statement; what it declares and assumes ends with it."""
+        self.look(stmt)
+        mark = self.bounds.mark()
+        before = self.code.stand_at(stmt)
+        match cast("TirStmt", stmt):
+            case SeqStmt(stmts=stmts):
+                for item in fuse(self, stmts):
+                    self.lower_stmt(item)
+                    if isinstance(item, AssertStmt):
+                        self.bounds.assume(item.condition)
+            case BufferStore() as store:
+                self.is_counting = stores_size(self.function, store)
+                lower_store(self, store)
+            case For() as loop:
+                start = without_rounds(self, loop)
+                if start is not None:
+                    self.lower_stmt(start)
+                if has_empty_loop(self, loop) or not emit_transformed(self, loop):
+                    lower_for(self, loop)
+            case Block() as block:
+                _block(self, block)
+            case IfThenElse() as chosen:
+                _conditional(self, chosen)
+            case LetStmt(var=var, value=value, body=body):
+                count = _let(self, var, value)
+                self.lower_stmt(body)
+                self.forget(count)
+            case While() as loop:
+                lower_while(self, loop)
+            case AssertStmt(condition=condition, message=message) as check:
+                site = Site("assert", check, hint=message or show_prim(condition))
+                self.require(_truth(self, condition), site)
+            case Evaluate(value=Intrinsic(name="break_loop" | "continue_loop" | "ret")) as jump:
+                lower_jump(self, jump)
+            case Evaluate(value=Intrinsic(name="assume", args=(condition,))) as check:
+                self.require(
+                    _truth(self, condition), Site("assert", check, hint=f"`{show_prim(condition)}` is assumed")
+                )
+            case Evaluate(value=value):
+                _evaluate(self, value)
+            case LaunchThread() | AttrStmt() | Allocate() | DeclBuffer() | BufferRealize() as scoped:
+                self.lower_stmt(enter(self, scoped))
+        self.code.stand_back(before)
+        self.bounds.leave(mark)
+
+    def lower_call(self, expr: Intrinsic) -> str:
+        """Emit a call of a prim func or of a packed function; return the register of its result."""
+        return call_prim_func(self, expr) if expr.name == "global" else call_packed(self, expr)
+
+
 def lower(
     function: PrimFunc,
     sizes: Mapping[PrimVar, int] | None,
@@ -128,13 +185,11 @@ def lower(
     if not are_distinct or options.finds_uninitialised or size > MOST_NODES:
         options = replace(options, is_transformed=False)
     bounds = Bounds(sizes or {}, largest_product=max(min(MOST_TERMS // size, LARGEST_PRODUCT), 1))
-    state = State(bounds, locate, function, functions=functions, options=options)
+    state = _Lowering(bounds, locate, function, functions=functions, options=options)
     state.is_cancelled = is_cancelled
     state.code = Code(has_places=has_places)
     state.code.stand_at(function)
     state.outputs = outputs
-    state.call = _call
-    state.lower_stmt = lower_stmt
     for number, symbol in enumerate(symbols):
         scalar = state.scalar_of(symbol)
         if sizes is None:
@@ -149,7 +204,7 @@ def lower(
             state.registers[param] = f"%a{number}"
     workspace = declare_buffers(state, function, called)
     state.result = result_type(state, function)
-    lower_stmt(state, function.body)
+    state.lower_stmt(function.body)
     state.code.stand_at(function)
     state.code.do("ret i32 0")
     state.look(function)
@@ -182,55 +237,6 @@ def _pipeline(state: State, line_count: int) -> Pipeline:
     tiles: set[Form] = {form_of_tiles(remark.node) for remark in applied if remark.transform == "tile"}
     names = (remark.transform for remark in applied)
     return pipeline_of(names, state.forms | tiles, has_vectors=state.vector_count > 0, line_count=line_count)
-
-
-def _call(state: State, expr: Intrinsic) -> str:
-    return call_prim_func(state, expr, lower_stmt) if expr.name == "global" else call_packed(state, expr)
-
-
-def lower_stmt(state: State, stmt: Stmt) -> None:
-    """Emit a statement; what it declares and assumes ends with it."""
-    state.look(stmt)
-    mark = state.bounds.mark()
-    before = state.code.stand_at(stmt)
-    match cast("TirStmt", stmt):
-        case SeqStmt(stmts=stmts):
-            for item in fuse(state, stmts):
-                lower_stmt(state, item)
-                if isinstance(item, AssertStmt):
-                    state.bounds.assume(item.condition)
-        case BufferStore() as store:
-            state.is_counting = stores_size(state.function, store)
-            lower_store(state, store)
-        case For() as loop:
-            start = without_rounds(state, loop)
-            if start is not None:
-                lower_stmt(state, start)
-            if has_empty_loop(state, loop) or not emit_transformed(state, loop):
-                lower_for(state, loop, lower_stmt)
-        case Block() as block:
-            _block(state, block)
-        case IfThenElse() as chosen:
-            _conditional(state, chosen)
-        case LetStmt(var=var, value=value, body=body):
-            count = _let(state, var, value)
-            lower_stmt(state, body)
-            state.forget(count)
-        case While() as loop:
-            lower_while(state, loop, lower_stmt)
-        case AssertStmt(condition=condition, message=message) as check:
-            site = Site("assert", check, hint=message or show_prim(condition))
-            state.require(_truth(state, condition), site)
-        case Evaluate(value=Intrinsic(name="break_loop" | "continue_loop" | "ret")) as jump:
-            lower_jump(state, jump)
-        case Evaluate(value=Intrinsic(name="assume", args=(condition,))) as check:
-            state.require(_truth(state, condition), Site("assert", check, hint=f"`{show_prim(condition)}` is assumed"))
-        case Evaluate(value=value):
-            _evaluate(state, value)
-        case LaunchThread() | AttrStmt() | Allocate() | DeclBuffer() | BufferRealize() as scoped:
-            lower_stmt(state, enter(state, scoped))
-    state.code.stand_back(before)
-    state.bounds.leave(mark)
 
 
 def _evaluate(state: State, value: PrimExpr) -> None:
@@ -275,7 +281,7 @@ def _conditional(state: State, chosen: IfThenElse) -> None:
         mark = bounds.mark()
         bounds.assume(chosen.condition, truth=truth)
         if part is not None:
-            lower_stmt(state, part)
+            state.lower_stmt(part)
         bounds.leave(mark)
         code.jump(after)
     code.start(after)
@@ -295,7 +301,7 @@ def _block(state: State, block: Block) -> None:
     bound = sum(match_region(state, match) for match in block.matches)
     if block.init is not None:
         _init(state, block, block.init)
-    lower_stmt(state, block.body)
+    state.lower_stmt(block.body)
     if after:
         code.goto(after)
     state.forget(bound + len(block.iter_vars))
@@ -305,7 +311,7 @@ def _init(state: State, block: Block, init: Stmt) -> None:
     code = state.code
     tests = [_is_first(state, item) for item in block.iter_vars if item.kind == "reduce"]
     if not tests:
-        lower_stmt(state, init)
+        state.lower_stmt(init)
         return
     is_start = tests[0]
     for test in tests[1:]:
@@ -313,7 +319,7 @@ def _init(state: State, block: Block, init: Stmt) -> None:
     first, after = code.label("init"), code.label("update")
     code.branch(is_start, first, after)
     code.start(first)
-    lower_stmt(state, init)
+    state.lower_stmt(init)
     code.goto(after)
 
 

@@ -4,42 +4,18 @@ A kernel puts the arguments into 64-bit words: a number its bits, floats as doub
 and its strides in elements.
 """
 
-from dataclasses import dataclass
-from typing import Literal
-
 from relax_core.ir.integer.prove import prove_equal
 from relax_core.ir.prim import IntImm, Intrinsic, PrimExpr, StringImm, dtype_of
 from relax_core.ir.show import show_prim
 from relax_core.ir.tir import BufferRef
 from relax_core.jit.lowering.arithmetic import convert
 from relax_core.jit.lowering.checks import unsupported
+from relax_core.jit.lowering.host_calls import FAILED, Argument, PackedCall
 from relax_core.jit.lowering.scalar import lower_expr
 from relax_core.jit.lowering.state import State, Storage
 from relax_core.jit.lowering.types import SCALAR_TYPES, ScalarType
 
-# What the function that is compiled returns if a packed function failed.
-FAILED = 3
-WORD_BYTES = 8
 DOUBLE, INTEGER = SCALAR_TYPES["float64"], SCALAR_TYPES["int64"]
-
-
-@dataclass(frozen=True, slots=True)
-class Argument:
-    """An argument: a text that the program says, a number, or an array of `rank` dimensions."""
-
-    kind: Literal["text", "number", "array"]
-    scalar: ScalarType
-    text: str = ""
-    rank: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class PackedCall:
-    """A call of the packed function `name`; `result` is the type of what it returns, if that is used."""
-
-    name: str
-    arguments: tuple[Argument, ...]
-    result: ScalarType | None
 
 
 def call_packed(state: State, expr: Intrinsic) -> str:

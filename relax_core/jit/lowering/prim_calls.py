@@ -9,7 +9,6 @@ from relax_core.jit.lowering.arithmetic import convert
 from relax_core.jit.lowering.checks import unsupported
 from relax_core.jit.lowering.intrinsic_calls import unknown_intrinsic
 from relax_core.jit.lowering.jumps import result_type
-from relax_core.jit.lowering.loops import LowerStmt
 from relax_core.jit.lowering.scalar import lower_expr
 from relax_core.jit.lowering.state import Inlined, State
 from relax_core.jit.lowering.views import declare_view, pointer_of
@@ -37,7 +36,7 @@ def _called_names(body: Stmt) -> Iterator[str]:
                 pass
 
 
-def call_prim_func(state: State, expr: Intrinsic, lower_stmt: LowerStmt) -> str:
+def call_prim_func(state: State, expr: Intrinsic) -> str:
     """Emit the body of a called prim func; return the register of its result, 0 if it has none."""
     match expr.args:
         case (StringImm(value=name), *args) if name in state.functions:
@@ -61,7 +60,7 @@ def call_prim_func(state: State, expr: Intrinsic, lower_stmt: LowerStmt) -> str:
     loops, state.loops = state.loops, []
     was_prepaid, state.is_prepaid = state.is_prepaid, False
     state.inlined.append(Inlined(callee, slot, leave, result))
-    lower_stmt(state, callee.body)
+    state.lower_stmt(callee.body)
     state.inlined.pop()
     state.loops, state.is_prepaid = loops, was_prepaid
     code.goto(leave)

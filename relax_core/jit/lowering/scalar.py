@@ -108,8 +108,8 @@ def _lower_call(state: State, expr: Intrinsic) -> str:
         if lane is None:
             raise unsupported(f"`{show_prim(expr)}`", expr, state.locate)
         return lower_expr(state, lane)
-    if expr.name in CALLS and state.call is not None:
-        return state.call(state, expr)
+    if expr.name in CALLS:
+        return state.lower_call(expr)
     return lower_expr(state, named_function(state, expr))
 
 

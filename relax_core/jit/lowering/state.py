@@ -1,8 +1,13 @@
-"""What the lowering of one prim func carries along: values, buffers, facts, sites and the code so far."""
+"""What the lowering of one prim func carries along: values, buffers, facts, sites and the code so far.
 
+Statements hold expressions, and a call among them is lowered by the statements of what it calls: `State` declares both
+ways, which `lower.py` implements.
+"""
+
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 from relax_core.analysis.tir_memory import Memory
 from relax_core.diagnostics import CompileError, Diagnostic, RunError
@@ -15,14 +20,13 @@ from relax_core.ir.tir import SCALAR_SLOTS, Buffer, BufferLoad, BufferStore, For
 from relax_core.jit.compilation.pipelines import Form
 from relax_core.jit.lowering.checks import Locate, Site, unknown_dtype
 from relax_core.jit.lowering.code import Code
+from relax_core.jit.lowering.host_calls import PackedCall
 from relax_core.jit.lowering.lanes import Lanes
+from relax_core.jit.lowering.storage import Held, Inlined, LoopLabels, Place, Pointer, Storage, Visible
 from relax_core.jit.lowering.types import SCALAR_TYPES, ScalarType
 from relax_core.jit.options import DEFAULT_OPTIONS, KernelOptions
 from relax_core.jit.remarks import KernelRemark
-
-if TYPE_CHECKING:
-    from relax_core.jit.lowering.packed_calls import PackedCall
-    from relax_core.jit.transforms.nest import Nest
+from relax_core.jit.transforms.loop_nest import Nest
 
 # The record that every kernel gets: fuel, the number of the site that stopped it or the bits of the value that it
 # returns, and the values that the site records.
@@ -37,83 +41,13 @@ LARGEST_CODE = 100_000
 AccessKey: TypeAlias = tuple[Buffer, int, PrimExpr]
 
 
-@dataclass(frozen=True, slots=True)
-class Pointer:
-    """An address, the number of bytes that may be touched behind it, and what it is surely a multiple of."""
-
-    register: str
-    room_bytes: str
-    alignment: int
-
-
-@dataclass(frozen=True, slots=True)
-class Storage:
-    """Where a buffer lies while the kernel runs: registers of its address, extents and strides in elements.
-
-    A view starts `offset` elements behind `memory`; a buffer with memory of its own has no `memory`.
-    """
-
-    pointer: str
-    extents: tuple[str, ...]
-    strides: tuple[str, ...]
-    scalar: ScalarType
-    alignment: int
-    memory: Pointer | None = None
-    offset: str = "0"
-
-
-@dataclass(frozen=True, slots=True)
-class Visible:
-    """A loop or block variable that a diagnostic shows, in a 64-bit register."""
-
-    name: str
-    register: str
-
-
-@dataclass(frozen=True, slots=True)
-class LoopLabels:
-    """Where `continue` and `break` go in a loop."""
-
-    following: str
-    leave: str
-
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """An element of a vector's access: its address, the block that computes it, and the constants of its indices."""
-
-    pointer: str
-    block: str
-    constants: tuple[int, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Held:
-    """An element of `storage` that lies in `slot`, on the stack, until the loops at a place end; then at `pointer`."""
-
-    slot: str
-    pointer: str
-    storage: Storage
-
-
-@dataclass(frozen=True, slots=True)
-class Inlined:
-    """A prim func whose body stands in the place of a call: where its result is stored, and where it ends."""
-
-    function: PrimFunc
-    slot: str
-    leave: str
-    result: ScalarType | None
-
-
 @dataclass(slots=True)
-class State:
+class State(ABC):
     """The lowering's state at the place where it stands.
 
     `loops` are those around the place, the innermost last; `result` is the type of what the prim func returns.
     `functions` are those that may be called, by name; `inlined` are the calls around the place, the innermost last.
-    `call` emits a call of a prim func or of a packed function; the latter are `packed_calls`. `lower_stmt` emits a
-    statement, for transformations that make statements.
+    `packed_calls` are the calls of packed functions.
     `outputs` are the positions of the parameters that hold no values at the start, `None` for all that are written.
     `written` are the bytes that tell which elements of a buffer were written, where that is asked for.
     `stack_bytes` is how much of the stack transformations took for copies of operands.
@@ -164,16 +98,22 @@ class State:
     counting: For | None = None
     vector_count: int = 0
     forms: set[Form] = field(default_factory=set[Form])
-    packed_calls: "list[PackedCall]" = field(default_factory=list["PackedCall"])
+    packed_calls: list[PackedCall] = field(default_factory=list[PackedCall])
     inlined: list[Inlined] = field(default_factory=list[Inlined])
-    call: "Callable[[State, Intrinsic], str] | None" = None
-    lower_stmt: "Callable[[State, Stmt], None] | None" = None
     options: KernelOptions = DEFAULT_OPTIONS
     is_cancelled: Callable[[], bool] = lambda: False
     remarks: list[KernelRemark] = field(default_factory=list[KernelRemark])
     stack_bytes: int = 0
     parts: list[str] = field(default_factory=list[str])
-    nests: "dict[tuple[For, bool], Nest | str]" = field(default_factory=dict[tuple[For, bool], "Nest | str"])
+    nests: dict[tuple[For, bool], Nest | str] = field(default_factory=dict[tuple[For, bool], "Nest | str"])
+
+    @abstractmethod
+    def lower_stmt(self, stmt: Stmt) -> None:
+        """Emit a statement of the program, or one that a transformation made."""
+
+    @abstractmethod
+    def lower_call(self, expr: Intrinsic) -> str:
+        """Emit a call of a prim func or of a packed function; return the register of its result."""
 
     def look(self, node: Node) -> None:
         """End the lowering where it is no longer wanted, or where it made more code than is compiled in a few seconds.

@@ -105,7 +105,6 @@ def _is_fixed(state: State, index: PrimExpr, varying: set[PrimVar], store: Buffe
 
 def _emit(state: State, row: Row) -> None:
     """Emit the indices as in the first round, then the loops with variables in their place."""
-    assert state.lower_stmt is not None, "the lowering of statements is known before one is lowered"
     mark = state.bounds.mark()
     for loop in row.loops:
         state.bounds.enter_loop(loop)
@@ -121,7 +120,7 @@ def _emit(state: State, row: Row) -> None:
         state.registers[variable] = register
     made = _rebuilt(row, variables)
     note_pieces(state, (made,), row.loops, row.store if row.block is None else row.block)
-    state.lower_stmt(state, made)
+    state.lower_stmt(made)
     state.bounds.leave(mark)
 
 

@@ -273,6 +273,5 @@ def _is_free(state: State, choice: Choice) -> bool:
 
 def _emit(state: State, pieces: tuple[Stmt, ...]) -> None:
     """Lower each piece as loops of its own."""
-    assert state.lower_stmt is not None, "the lowering of statements is known before one is lowered"
     for piece in pieces:
-        state.lower_stmt(state, piece)
+        state.lower_stmt(piece)

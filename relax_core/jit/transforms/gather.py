@@ -45,9 +45,7 @@ class _Rounds:
 
     def emit(self) -> None:
         """Write the code of the whole loop."""
-        lower_stmt = self.state.lower_stmt
-        assert lower_stmt is not None, "the lowering of statements is known before one is lowered"
-        lower_for(self.state, self._loop, lower_stmt, Rounds(self._rounds))
+        lower_for(self.state, self._loop, Rounds(self._rounds))
 
     def _rounds(self, counting: Counting) -> None:
         """Write paid rounds: whole vectors of them, and one by one the rest, and all from a violation on."""
@@ -109,8 +107,7 @@ class _Rounds:
     def _one_by_one(self, counting: Counting) -> None:
         """Write rounds as they stand."""
         state = self.state
-        assert state.lower_stmt is not None, "the lowering of statements is known before one is lowered"
         options, state.options = state.options, replace(state.options, is_transformed=False)
         was_careful, state.is_careful = state.is_careful, True
-        counted(state, self._loop, counting, state.lower_stmt)
+        counted(state, self._loop, counting)
         state.options, state.is_careful = options, was_careful

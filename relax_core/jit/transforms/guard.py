@@ -85,14 +85,11 @@ class _Guard:
 
     def emit(self) -> None:
         """Write the code of the whole loop."""
-        lower_stmt = self.state.lower_stmt
-        assert lower_stmt is not None, "the lowering of statements is known before one is lowered"
-        lower_for(self.state, self.loop, lower_stmt, Rounds(self._rounds))
+        lower_for(self.state, self.loop, Rounds(self._rounds))
 
     def _rounds(self, counting: Counting) -> None:
         """Write paid rounds, tile by tile; what fills no tile of many, and all from a violation on, as they stand."""
         state, code = self.state, self.state.code
-        assert state.lower_stmt is not None, "the lowering of statements is known before one is lowered"
         rising, *_ = _apart(state, self.checks)
         # What rises is looked at in two places, however many rounds there are.
         looks = len(rising) < len([*self.checks.checks()]) and self.loop.var in _read_by(self.checks.parts)
@@ -122,14 +119,13 @@ class _Guard:
         code.start(careful)
         options, state.options = state.options, replace(state.options, is_transformed=False)
         was_careful, state.is_careful = state.is_careful, True
-        counted(state, self.loop, replace(counting, first=base), state.lower_stmt)
+        counted(state, self.loop, replace(counting, first=base))
         state.options, state.is_careful = options, was_careful
         code.goto(leave)
 
     def _tile(self, counting: Counting, careful: str) -> None:
         """Write rounds without checks, behind a look that goes to `careful` if an index is out of range."""
         state, code = self.state, self.state.code
-        assert state.lower_stmt is not None, "the lowering of statements is known before one is lowered"
         kept = dict(state.assumed)
         for level in sorted({check.level for check in self.checks.checks()}):
             checks = [check for check in self.checks.checks() if check.level == level]
@@ -141,7 +137,7 @@ class _Guard:
             for check in checks:
                 state.assumed[check.key] = not check.conditions and state.assumed.get(check.key, True)
         if self.rows is None:
-            counted(state, self.loop, counting, state.lower_stmt)
+            counted(state, self.loop, counting)
         else:
             emit_rows(state, self.loop, self.rows, counting)
         state.assumed.clear()
@@ -198,7 +194,7 @@ class _Look:
             counting = replace(counting, end=end, count=0)
         is_innermost = all(isinstance(part, Check) for part in _inside(scope.parts))
         counting = replace(counting, leave="", is_kept=is_innermost and is_short(self.state, loop))
-        counted(self.state, loop, counting, lambda _state, _stmt: self._parts(scope.parts))
+        counted(self.state, loop, counting, lambda: self._parts(scope.parts))
 
     def _parts(self, parts: "Sequence[Scope | Check]") -> None:
         for part in parts:

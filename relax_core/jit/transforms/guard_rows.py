@@ -78,11 +78,11 @@ def emit_rows(state: State, loop: For, rows: Rows, counting: Counting) -> None:
         with _row(state, loop, place, rows.before):
             held[place] = take(state, rows.sums)
 
-    def together(_: State, body: Stmt) -> None:
+    def together() -> None:
         """Emit a round of each row."""
         for place in places:
             state.held.update(held[place])
-            with _row(state, loop, place, (body,)):
+            with _row(state, loop, place, (rows.loop.body,)):
                 pass
             for buffer in held[place]:
                 del state.held[buffer]
@@ -101,10 +101,9 @@ def emit_rows(state: State, loop: For, rows: Rows, counting: Counting) -> None:
 @contextmanager
 def _row(state: State, loop: For, place: str, stmts: Sequence[Stmt] = ()) -> Generator[None]:
     """Stand in one round of a loop, behind some of its statements."""
-    assert state.lower_stmt is not None, "the lowering of statements is known before one is lowered"
     state.define(loop.var, place)
     for stmt in stmts:
-        state.lower_stmt(state, stmt)
+        state.lower_stmt(stmt)
     yield
     state.forget()
 

@@ -186,7 +186,6 @@ def _emit_chunk(state: State, cut: Cut) -> None:
 
 def _emit_loops(state: State, cut: Cut, start: PrimExpr, extent: int) -> None:
     """Emit the loops of a nest, one of them from `start` over `extent` values."""
-    assert state.lower_stmt is not None, "the lowering of statements is known before one is lowered"
     old = cut.axis.var
     var = PrimVar(old.name, old.dtype, span=old.span)
     value = binary("+", start, var)
@@ -203,4 +202,4 @@ def _emit_loops(state: State, cut: Cut, start: PrimExpr, extent: int) -> None:
         size = IntImm(extent if is_cut else axis.extent, axis.var.dtype)
         body = replace(axis.loop, var=var if is_cut else axis.var, extent=size, body=body)
         state.origin[body] = state.origin.get(axis.loop, axis.loop)
-    state.lower_stmt(state, body)
+    state.lower_stmt(body)

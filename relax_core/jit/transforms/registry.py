@@ -73,8 +73,7 @@ def _emit(state: State, loop: For, around: ExitStack) -> bool:
             case None:
                 pass
     if is_around:
-        assert state.lower_stmt is not None, "the lowering of statements is known before one is lowered"
-        lower_for(state, loop, state.lower_stmt)
+        lower_for(state, loop)
     return is_around
 
 
