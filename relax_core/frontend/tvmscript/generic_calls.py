@@ -1,27 +1,24 @@
 """Read calls of operators that TVM has and the operator table has not: arguments are kept as they are written."""
 
 import ast
-from typing import TYPE_CHECKING
 
 from relax_core.frontend.tvmscript.coerce import to_expr, to_scalar
 from relax_core.frontend.tvmscript.context import every, source_of
 from relax_core.frontend.tvmscript.literals import BY_NAME, is_plain_data, read_attribute
 from relax_core.frontend.tvmscript.op_calls import OUT_TYPES, read_types, type_arguments, without_stars
 from relax_core.frontend.tvmscript.operator_names import OPERATOR_NAMES
+from relax_core.frontend.tvmscript.relax_reader import RelaxReader
 from relax_core.frontend.tvmscript.values import Items, Literal, Value
 from relax_core.ir.attrs import AttrValue, attrs_of
 from relax_core.ir.expr import Call, Expr, Op, PrimValue, Tuple
 from relax_core.ir.types import Type
-
-if TYPE_CHECKING:
-    from relax_core.frontend.tvmscript.relax_expr import RelaxReader
 
 _MAKERS = ("device",)
 """What is no operator but an argument of one."""
 _TYPES = ("ty_args", "sinfo_args", "type_args", *OUT_TYPES)
 
 
-def generic_call(reader: "RelaxReader", node: ast.Call, name: str) -> Call | None:
+def generic_call(reader: RelaxReader, node: ast.Call, name: str) -> Call | None:
     """Read the call of an operator without a schema; `None` if TVM has no operator `name` ("relax.sort").
 
     Arguments by position are in `args`. Those by name are in `attrs` if they are plain data; else they follow in
@@ -50,7 +47,7 @@ def generic_call(reader: "RelaxReader", node: ast.Call, name: str) -> Call | Non
     return Call(Op(name, span=reader.context.span(node.func)), args, attrs_of(attrs), _types(reader, node), span=span)
 
 
-def as_written(reader: "RelaxReader", value: Value, place: ast.expr) -> Expr:
+def as_written(reader: RelaxReader, value: Value, place: ast.expr) -> Expr:
     """Make an expression where nothing says what is expected: numbers are host scalars, lists are tuples."""
     if isinstance(value, Items):
         return Tuple(tuple(as_written(reader, item, place) for item in value.values), span=value.span)
@@ -59,12 +56,12 @@ def as_written(reader: "RelaxReader", value: Value, place: ast.expr) -> Expr:
     return to_expr(reader.context, value, place)
 
 
-def _types(reader: "RelaxReader", node: ast.Call) -> tuple[Type, ...]:
+def _types(reader: RelaxReader, node: ast.Call) -> tuple[Type, ...]:
     out = [item.value for item in node.keywords if item.arg in OUT_TYPES]
     return read_types(reader, out[0]) if out else type_arguments(reader, node)
 
 
-def _note(reader: "RelaxReader", node: ast.Call, short: str) -> None:
+def _note(reader: RelaxReader, node: ast.Call, short: str) -> None:
     """Say once for each operator of a text that it is only read and shown."""
     context = reader.context
     if short in context.noted or short in _MAKERS:

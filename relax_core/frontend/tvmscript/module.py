@@ -19,13 +19,13 @@ from relax_core.frontend.tvmscript.names import dotted, import_aliases, qualifie
 from relax_core.frontend.tvmscript.plain_types import write_out_others
 from relax_core.frontend.tvmscript.prim_variables import PrimVariables
 from relax_core.frontend.tvmscript.purity import is_of_2022, says_no_purity, with_purity
-from relax_core.frontend.tvmscript.relax_expr import RelaxReader
-from relax_core.frontend.tvmscript.relax_function import (
+from relax_core.frontend.tvmscript.relax_body import read_function
+from relax_core.frontend.tvmscript.relax_expr import RelaxExprReader
+from relax_core.frontend.tvmscript.relax_signature import (
     Decorator,
     literal_parameters,
     literal_result,
     read_decorator,
-    read_function,
 )
 from relax_core.frontend.tvmscript.scalar_calls import is_dtype
 from relax_core.frontend.tvmscript.scope import ModuleScope, Scope
@@ -309,7 +309,7 @@ def _definition(context: Context, scope: ModuleScope, item: _Marked) -> Definiti
     span = context.span(item.node)
     try:
         if item.decorator.kind == FUNCTION:
-            reader = RelaxReader(context, scope, Scope(), prims=PrimVariables(scope.results))
+            reader = RelaxExprReader(context, scope, Scope(), prims=PrimVariables(scope.results))
             return Definition(item.var, read_function(reader, item.node, item.decorator), span=span)
         return Definition(item.var, read_prim_func(context, item.node, item.decorator), span=span)
     except Failed:

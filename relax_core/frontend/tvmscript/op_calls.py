@@ -5,12 +5,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from types import MappingProxyType
-from typing import TYPE_CHECKING, TypeAlias, TypeVar
+from typing import TypeAlias, TypeVar
 
 from relax_core.frontend.tvmscript.coerce import is_tuple, to_argument
 from relax_core.frontend.tvmscript.context import Failed, every, source_of
 from relax_core.frontend.tvmscript.literals import read_attribute
 from relax_core.frontend.tvmscript.names import suggestion
+from relax_core.frontend.tvmscript.relax_reader import RelaxReader
 from relax_core.frontend.tvmscript.values import Items, Literal
 from relax_core.ir.attrs import Attrs
 from relax_core.ir.expr import Call, Expr, Op, ShapeExpr, Tuple, Var
@@ -18,9 +19,6 @@ from relax_core.ir.types import TensorType, TupleType, Type
 from relax_core.ops import find
 from relax_core.ops.signature import schema_text
 from relax_core.ops.spec import OpSpec, Param, default_expr
-
-if TYPE_CHECKING:
-    from relax_core.frontend.tvmscript.relax_expr import RelaxReader
 
 OUT_TYPES = ("out_ty", "out_sinfo")
 CALL_TYPES = (*OUT_TYPES, "ty_args", "sinfo_args", "type_args")
@@ -51,7 +49,7 @@ class _Given:
     named: dict[str, ast.expr]
 
 
-def call_operator(reader: "RelaxReader", node: ast.Call, spec: OpSpec) -> Call:
+def call_operator(reader: RelaxReader, node: ast.Call, spec: OpSpec) -> Call:
     """Read the call of an operator: all its parameters in schema order, defaults filled in."""
     given = _given(reader, node, CALL_TYPES)
     for older, name in _OLDER_NAMES.get(spec.name, ()):
@@ -63,7 +61,7 @@ def call_operator(reader: "RelaxReader", node: ast.Call, spec: OpSpec) -> Call:
     return Call(Op(spec.name, span=reader.context.span(node.func)), args, (), types, span=reader.context.span(node))
 
 
-def dps_call(reader: "RelaxReader", node: ast.Call, spec: OpSpec) -> Call:
+def dps_call(reader: RelaxReader, node: ast.Call, spec: OpSpec) -> Call:
     """Read `call_tir` and its kin: a callee, its inputs, and the types of its results in any dialect."""
     given = _given(reader, node, ())
     positional = list(given.positional)
@@ -89,7 +87,7 @@ def _is_text(positional: list[ast.expr]) -> bool:
     return bool(positional) and isinstance(positional[0], ast.Constant) and isinstance(positional[0].value, str)
 
 
-def type_arguments(reader: "RelaxReader", node: ast.Call) -> tuple[Type, ...]:
+def type_arguments(reader: RelaxReader, node: ast.Call) -> tuple[Type, ...]:
     """Read `ty_args=`, `sinfo_args=` or `type_args=`: one type, or a tuple or list of them."""
     found = [item.value for item in node.keywords if item.arg in CALL_TYPES] if node.keywords else ()
     if not found:
@@ -97,7 +95,7 @@ def type_arguments(reader: "RelaxReader", node: ast.Call) -> tuple[Type, ...]:
     return tuple(type_ for value in found for type_ in read_types(reader, value))
 
 
-def without_stars(reader: "RelaxReader", nodes: Sequence[ast.expr]) -> Sequence[ast.expr]:
+def without_stars(reader: RelaxReader, nodes: Sequence[ast.expr]) -> Sequence[ast.expr]:
     """Return arguments with `*(a, b)` and `*t`, where `t` is declared as a tuple, written out."""
     if ast.Starred not in map(type, nodes):
         return nodes
@@ -116,18 +114,18 @@ def without_stars(reader: "RelaxReader", nodes: Sequence[ast.expr]) -> Sequence[
     return found
 
 
-def _declared(reader: "RelaxReader", node: ast.Name) -> Type | None:
+def _declared(reader: RelaxReader, node: ast.Name) -> Type | None:
     found = reader.scope.find(node.id)
     return found.annotation if isinstance(found, Var) else None
 
 
-def read_types(reader: "RelaxReader", node: ast.expr) -> tuple[Type, ...]:
+def read_types(reader: RelaxReader, node: ast.expr) -> tuple[Type, ...]:
     """Read one type, or a list of types."""
     items = node.elts if isinstance(node, ast.Tuple | ast.List) else [node]
     return tuple(reader.declared(item) for item in items)
 
 
-def _given(reader: "RelaxReader", node: ast.Call, without: tuple[str, ...]) -> _Given:
+def _given(reader: RelaxReader, node: ast.Call, without: tuple[str, ...]) -> _Given:
     named: dict[str, ast.expr] = {}
     for item in node.keywords:
         if item.arg is None:
@@ -137,7 +135,7 @@ def _given(reader: "RelaxReader", node: ast.Call, without: tuple[str, ...]) -> _
     return _Given(without_stars(reader, node.args), named)
 
 
-def _place(reader: "RelaxReader", node: ast.Call, spec: OpSpec, given: _Given) -> tuple[Expr, ...]:
+def _place(reader: RelaxReader, node: ast.Call, spec: OpSpec, given: _Given) -> tuple[Expr, ...]:
     written, lacking, count = placed(spec, given.positional, given.named)
     if lacking is not None:
         message = f"`{source_of(node.func)}` lacks its argument `{lacking.name}`"
@@ -174,7 +172,7 @@ def placed(
     return written, None, at + named_count
 
 
-def _surplus(reader: "RelaxReader", node: ast.Call, spec: OpSpec, given: _Given) -> Failed:
+def _surplus(reader: RelaxReader, node: ast.Call, spec: OpSpec, given: _Given) -> Failed:
     """Report the arguments that have no parameter: the first of those by position, or one by name."""
     fail, func = reader.context.fail, source_of(node.func)
     known = [item.name for item in spec.params]
@@ -190,7 +188,7 @@ def _surplus(reader: "RelaxReader", node: ast.Call, spec: OpSpec, given: _Given)
     return fail("PA006", value, f"`{func}` has no argument `{name}`", hint)
 
 
-def _arguments(reader: "RelaxReader", written: list[_Written]) -> tuple[Expr, ...]:
+def _arguments(reader: RelaxReader, written: list[_Written]) -> tuple[Expr, ...]:
     """Read all arguments; a default stands for itself, and so does a variable where a tensor is expected."""
     find = reader.scope.find
     rest: list[tuple[ast.expr, Param]] = []
@@ -209,7 +207,7 @@ def _arguments(reader: "RelaxReader", written: list[_Written]) -> tuple[Expr, ..
     return tuple(next(others) if item is None else item for item in made)
 
 
-def _argument(reader: "RelaxReader", written: tuple[ast.expr, Param]) -> Expr:
+def _argument(reader: RelaxReader, written: tuple[ast.expr, Param]) -> Expr:
     """Read an argument for a parameter."""
     node, param = written
     if param.kind == "shape" and isinstance(node, _DISPLAYS):
@@ -227,7 +225,7 @@ def _signature(spec: OpSpec) -> str:
 
 
 def out_types(
-    reader: "RelaxReader", node: ast.Call, out: ast.expr | None, named: dict[str, ast.expr]
+    reader: RelaxReader, node: ast.Call, out: ast.expr | None, named: dict[str, ast.expr]
 ) -> tuple[Type, ...]:
     """Read the declared results: types (2023, 2026), or shapes with dtypes (2022). What it reads leaves `named`."""
     by_type = _first(named, CALL_TYPES)
@@ -255,7 +253,7 @@ def _first(named: dict[str, ast.expr], names: tuple[str, ...]) -> ast.expr | Non
     return found[0] if found else None
 
 
-def _is_types(reader: "RelaxReader", node: ast.expr) -> bool:
+def _is_types(reader: RelaxReader, node: ast.expr) -> bool:
     items = node.elts if isinstance(node, ast.Tuple | ast.List) else [node]
     return bool(items) and reader.types().is_type(items[0])
 
@@ -264,7 +262,7 @@ def _is_nested(node: ast.Tuple | ast.List) -> bool:
     return bool(node.elts) and all(isinstance(item, ast.Tuple | ast.List) for item in node.elts)
 
 
-def _dtypes(reader: "RelaxReader", node: ast.Call, dtype: ast.expr | None) -> list[str]:
+def _dtypes(reader: RelaxReader, node: ast.Call, dtype: ast.expr | None) -> list[str]:
     items = dtype.elts if isinstance(dtype, ast.Tuple | ast.List) else [dtype]
     found: list[str] = []
     for item in items:
@@ -277,7 +275,7 @@ def _dtypes(reader: "RelaxReader", node: ast.Call, dtype: ast.expr | None) -> li
     return found
 
 
-def _tensor(reader: "RelaxReader", node: ast.expr, dtype: str) -> Type:
+def _tensor(reader: RelaxReader, node: ast.expr, dtype: str) -> Type:
     """A shape variable that was bound to dimensions written out stays a variable."""
     shape = reader.types().shape(node)
     assert isinstance(shape, Var | tuple)

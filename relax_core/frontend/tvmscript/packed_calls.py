@@ -2,7 +2,6 @@
 
 import ast
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from relax_core.diagnostics import plural
 from relax_core.frontend.tvmscript.coerce import is_tuple, to_argument, to_expr, to_scalar
@@ -20,6 +19,7 @@ from relax_core.frontend.tvmscript.op_calls import (
     type_arguments,
     without_stars,
 )
+from relax_core.frontend.tvmscript.relax_reader import RelaxReader
 from relax_core.frontend.tvmscript.values import Items, Literal, Value
 from relax_core.ir.attrs import Attrs, attrs_of
 from relax_core.ir.expr import Call, DataTypeImm, Expr, ExternFunc, Null, Op, PrimValue, Tuple
@@ -30,15 +30,12 @@ from relax_core.ops.packed.schema import Absent, Default, SchemaParam, SchemaTyp
 from relax_core.ops.packed.spec import PackedSpec
 from relax_core.ops.spec import OpSpec, Param
 
-if TYPE_CHECKING:
-    from relax_core.frontend.tvmscript.relax_expr import RelaxReader
-
 Named = Mapping[str, ast.expr]
 _OUT_NAMES = (*CALL_TYPES, *OUT_SHAPES)
 _FIELD = Param("field", "expr")
 
 
-def packed_call(reader: "RelaxReader", node: ast.Call) -> Call:
+def packed_call(reader: RelaxReader, node: ast.Call) -> Call:
     """`R.call_packed("f", x, alpha=2)` is a call of `ExternFunc("f")`."""
     match without_stars(reader, node.args):
         case [ast.Constant(value=str(name)) as first, *rest]:
@@ -50,7 +47,7 @@ def packed_call(reader: "RelaxReader", node: ast.Call) -> Call:
     return Call(callee, args, attrs, type_arguments(reader, node), span=reader.context.span(node))
 
 
-def pure_packed_call(reader: "RelaxReader", node: ast.Call, spec: OpSpec) -> Call:
+def pure_packed_call(reader: RelaxReader, node: ast.Call, spec: OpSpec) -> Call:
     """`R.call_pure_packed("f", x, alpha=2)`: the operator, the callee, and the callee's arguments."""
     match without_stars(reader, node.args):
         case [first, *rest] if (callee := _callee(reader, first)) is not None:
@@ -61,7 +58,7 @@ def pure_packed_call(reader: "RelaxReader", node: ast.Call, spec: OpSpec) -> Cal
     return Call(op, (callee, *args), type_args=type_arguments(reader, node), span=span)
 
 
-def dps_packed_call(reader: "RelaxReader", node: ast.Call, spec: OpSpec) -> Call:
+def dps_packed_call(reader: RelaxReader, node: ast.Call, spec: OpSpec) -> Call:
     """`R.call_dps_packed("f", (x, y), alpha=2, out_ty=T)`: what it gives is allocated by the types that it declares.
 
     Arguments may also stand one by one, where the result is given by name: `R.call_dps_packed("f", x, y, out_ty=T)`.
@@ -87,7 +84,7 @@ def dps_packed_call(reader: "RelaxReader", node: ast.Call, spec: OpSpec) -> Call
     return Call(op, (callee, inputs), attrs, types, span=span)
 
 
-def _callee(reader: "RelaxReader", node: ast.expr) -> ExternFunc | None:
+def _callee(reader: RelaxReader, node: ast.expr) -> ExternFunc | None:
     """Return the packed function that `"f"` or `R.ExternFunc("f")` names."""
     match node:
         case ast.Constant(value=str(name)):
@@ -100,7 +97,7 @@ def _callee(reader: "RelaxReader", node: ast.expr) -> ExternFunc | None:
             return None
 
 
-def _named(reader: "RelaxReader", node: ast.Call, reserved: Sequence[str]) -> dict[str, ast.expr]:
+def _named(reader: RelaxReader, node: ast.Call, reserved: Sequence[str]) -> dict[str, ast.expr]:
     found: dict[str, ast.expr] = {}
     for item in node.keywords:
         if item.arg is None:
@@ -110,7 +107,7 @@ def _named(reader: "RelaxReader", node: ast.Call, reserved: Sequence[str]) -> di
     return found
 
 
-def _without_objects(reader: "RelaxReader", named: Named) -> tuple[Named, Attrs]:
+def _without_objects(reader: RelaxReader, named: Named) -> tuple[Named, Attrs]:
     """Take out what no host scalar can hold, dictionaries and objects such as a device: they annotate the call."""
     objects = {key: read_attribute(reader.context, value) for key, value in named.items() if _is_object(reader, value)}
     # TVM prints so which attributes a call of the run time carries; it is no argument.
@@ -119,7 +116,7 @@ def _without_objects(reader: "RelaxReader", named: Named) -> tuple[Named, Attrs]
     return {key: value for key, value in named.items() if key not in objects}, attrs_of(objects)
 
 
-def _is_object(reader: "RelaxReader", node: ast.expr) -> bool:
+def _is_object(reader: RelaxReader, node: ast.expr) -> bool:
     match node:
         case ast.Dict():
             return is_plain_data(reader.context, node)
@@ -137,7 +134,7 @@ def _is_reserved(key: str, named: Named, declared: PackedSpec | None) -> bool:
     return key in ("args", *_OUT_NAMES, *OUT_DTYPES)
 
 
-def _inputs(reader: "RelaxReader", node: ast.Call, name: str, written: Sequence[ast.expr], named: Named) -> Expr:
+def _inputs(reader: RelaxReader, node: ast.Call, name: str, written: Sequence[ast.expr], named: Named) -> Expr:
     """Read the inputs of a destination-passing call: a tuple; a variable that is a tuple stays one if it is alone."""
     match list(written):
         case [ast.Tuple(elts=items) | ast.List(elts=items)]:
@@ -154,7 +151,7 @@ def _inputs(reader: "RelaxReader", node: ast.Call, name: str, written: Sequence[
 
 
 def _arguments(
-    reader: "RelaxReader", node: ast.Call, name: str, positional: Sequence[ast.expr], named: Named
+    reader: RelaxReader, node: ast.Call, name: str, positional: Sequence[ast.expr], named: Named
 ) -> tuple[Expr, ...]:
     """Read the arguments of the packed function `name`, in the order of its schema, defaults filled in.
 
@@ -170,12 +167,12 @@ def _arguments(
     return tuple(every(lambda item: _argument(reader, *item), zip(params, written, strict=True)))
 
 
-def _is_dps(reader: "RelaxReader", node: ast.Call) -> bool:
+def _is_dps(reader: RelaxReader, node: ast.Call) -> bool:
     return qualified(node.func, reader.context.aliases) == "relax.call_dps_packed"
 
 
 def _as_written(
-    reader: "RelaxReader", node: ast.Call, name: str, positional: Sequence[ast.expr], named: Named
+    reader: RelaxReader, node: ast.Call, name: str, positional: Sequence[ast.expr], named: Named
 ) -> tuple[Expr, ...]:
     if named:
         words = ", ".join(f"`{key}`" for key in named)
@@ -191,7 +188,7 @@ def _as_written(
     return (*args, *every(lambda item: as_written(reader, reader.read(item), item), named.values()))
 
 
-def _value(reader: "RelaxReader", node: ast.expr) -> Expr:
+def _value(reader: RelaxReader, node: ast.expr) -> Expr:
     """Read an argument of which nothing is declared: a bare number is a host scalar."""
     value = reader.read(node)
     if isinstance(value, Literal) and (scalar := to_scalar(value)) is not None:
@@ -199,12 +196,12 @@ def _value(reader: "RelaxReader", node: ast.expr) -> Expr:
     return to_expr(reader.context, value, node)
 
 
-def _field(reader: "RelaxReader", node: ast.expr) -> Expr:
+def _field(reader: RelaxReader, node: ast.expr) -> Expr:
     return to_argument(reader.context, reader.read(node), node, _FIELD)
 
 
 def _placed(
-    reader: "RelaxReader",
+    reader: RelaxReader,
     node: ast.Call,
     spec: PackedSpec,
     params: tuple[SchemaParam, ...],
@@ -238,13 +235,13 @@ def _placed(
     return written
 
 
-def _argument(reader: "RelaxReader", param: SchemaParam, node: ast.expr | None) -> Expr:
+def _argument(reader: RelaxReader, param: SchemaParam, node: ast.expr | None) -> Expr:
     if node is None:
         return default_of(param)
     return _made(reader, reader.read(node), node, param.type)
 
 
-def _made(reader: "RelaxReader", value: Value, place: ast.expr, type_: SchemaType) -> Expr:
+def _made(reader: RelaxReader, value: Value, place: ast.expr, type_: SchemaType) -> Expr:
     """Make an expression as the schema says; a literal of another type stays as it is, and the checker says so."""
     match value:
         case Literal(value=None):

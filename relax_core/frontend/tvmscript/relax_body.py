@@ -1,78 +1,79 @@
-"""Read the statements of Relax functions into blocks of bindings."""
+"""Read Relax functions: their statements, one after another, into blocks of bindings."""
 
 import ast
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 
-from relax_core.frontend.tvmscript import (
-    relax_calls,
-    relax_function,
-    relax_if,
-    relax_local,
-    relax_older,
-    relax_output,
-)
+from relax_core.frontend.tvmscript import relax_calls
 from relax_core.frontend.tvmscript.bare_types import annotation_of
-from relax_core.frontend.tvmscript.coerce import is_tuple
 from relax_core.frontend.tvmscript.context import Failed, source_of
 from relax_core.frontend.tvmscript.literals import with_attributes
-from relax_core.frontend.tvmscript.names import qualified
-from relax_core.frontend.tvmscript.plain_calls import plain_call
-from relax_core.frontend.tvmscript.plain_types import written_out
-from relax_core.frontend.tvmscript.relax_expr import OPERATORS, RelaxReader
-from relax_core.frontend.tvmscript.scope import MODULE_NAME, POISONED, REGIONAL, Forward, ModuleName, Poisoned
+from relax_core.frontend.tvmscript.prim_variables import ComputedNames
+from relax_core.frontend.tvmscript.relax_bindings import (
+    Body,
+    assign,
+    defines_symbols,
+    is_form,
+    read_matched,
+    unpack,
+    without_value,
+)
+from relax_core.frontend.tvmscript.relax_expr import OPERATORS
+from relax_core.frontend.tvmscript.relax_reader import RelaxReader
+from relax_core.frontend.tvmscript.relax_signature import (
+    Decorator,
+    declared_dtypes,
+    literal_parameters,
+    literal_result,
+    poison,
+    read_decorator,
+    read_parameters,
+    read_return_type,
+)
+from relax_core.frontend.tvmscript.scope import POISONED, REGIONAL, Forward, ModuleName, Poisoned
 from relax_core.frontend.tvmscript.unread import tell_arguments, tell_import
 from relax_core.ir.absent import no_value
-from relax_core.ir.attrs import NO_ATTRS, Attrs
+from relax_core.ir.attrs import Attrs
 from relax_core.ir.expr import (
-    BindingBlock,
     Call,
     DataflowBlock,
     DataflowVar,
     Expr,
+    Function,
+    GlobalVar,
+    If,
     MatchCast,
     Op,
     SeqExpr,
     Tuple,
-    TupleGetItem,
     Var,
     VarBinding,
 )
 from relax_core.ir.prim import PrimVar
-from relax_core.ir.types import OBJECT, PrimType, ShapeType, TensorType, TupleType, Type
+from relax_core.ir.types import OBJECT, PrimType, TupleType, Type
 from relax_core.ops import find
 from relax_core.source import Span
 
 _NO_VALUES = (PrimVar, ModuleName)
 
 
-@dataclass(slots=True)
-class Body:
-    """A list of statements under construction.
-
-    `outputs` are the names that a dataflow block gives out, `None` outside of one; `ret` is the declared result.
-    """
-
-    reader: RelaxReader
-    blocks: list[BindingBlock] = field(default_factory=list[BindingBlock])
-    outputs: dict[str, ast.stmt | None] | None = None
-    ret: Type | None = None
-    attrs: Attrs = NO_ATTRS
-    result: Expr | None = None
-    failed: bool = False
-
-    def flush(self) -> None:
-        """Close the block of the bindings collected so far."""
-        bindings = self.reader.bindings
-        if bindings:
-            self.blocks.append(BindingBlock(tuple(bindings), span=_covering(bindings)))
-            bindings.clear()
+def read_function(outer: RelaxReader, node: ast.FunctionDef, decorator: Decorator) -> Function:
+    """Read a Relax function in the scope of `outer`: that of the module, or of the function around it."""
+    context = outer.context
+    reader = outer.inner()
+    reader.prims.is_dataflow = False
+    reader.prims.computed = ComputedNames(context, node)
+    reader.level = outer.level + 1
+    reader.dtypes = declared_dtypes(context, node.body)
+    params = read_parameters(reader, node)
+    ret = read_return_type(reader, node)
+    body, attrs = _function_body(reader, node, ret)
+    return Function(params, body, ret, attrs, decorator.is_pure, decorator.is_private, span=context.span(node))
 
 
-def read_function_body(reader: RelaxReader, node: ast.FunctionDef, ret: Type | None) -> tuple[SeqExpr, Attrs]:
+def _function_body(reader: RelaxReader, node: ast.FunctionDef, ret: Type | None) -> tuple[SeqExpr, Attrs]:
     """Read the body of a function: its blocks and its result, and its attributes."""
     body = Body(reader, ret=ret)
-    read_statements(body, node.body)
+    _statements(body, node.body)
     body.flush()
     span = reader.context.span(node.body[0]).to(reader.context.span(node.body[-1]))
     if body.result is None:
@@ -86,7 +87,7 @@ def read_function_body(reader: RelaxReader, node: ast.FunctionDef, ret: Type | N
     return SeqExpr(tuple(body.blocks), body.result, span=span), body.attrs
 
 
-def read_statements(body: Body, statements: Sequence[ast.stmt]) -> None:
+def _statements(body: Body, statements: Sequence[ast.stmt]) -> None:
     """Read statements one by one; one that fails is reported, and the names it defines are poisoned."""
     _announce(body.reader, statements)
     is_told = False
@@ -103,7 +104,17 @@ def read_statements(body: Body, statements: Sequence[ast.stmt]) -> None:
             body.reader.prims.forget(body.reader.bindings[count:])
             del body.reader.bindings[count:]
             body.failed = True
-            relax_function.poison(body.reader, assigned_names(statement))
+            poison(body.reader, _assigned_names(statement))
+
+
+def _assigned_names(statement: ast.stmt) -> tuple[str, ...]:
+    """Return the names that a statement defines, nested ones included."""
+    match statement:
+        case ast.FunctionDef(name=name) | ast.ClassDef(name=name):
+            return (name,)
+        case _:
+            stores = (item for item in ast.walk(statement) if isinstance(item, ast.Name))
+            return tuple(dict.fromkeys(item.id for item in stores if isinstance(item.ctx, ast.Store)))
 
 
 def _announce(reader: RelaxReader, statements: Sequence[ast.stmt]) -> None:
@@ -114,33 +125,23 @@ def _announce(reader: RelaxReader, statements: Sequence[ast.stmt]) -> None:
             reader.scope.define(statement.name, Forward(var, reader.level))
 
 
-def assigned_names(statement: ast.stmt) -> tuple[str, ...]:
-    """Return the names that a statement defines, nested ones included."""
-    match statement:
-        case ast.FunctionDef(name=name) | ast.ClassDef(name=name):
-            return (name,)
-        case _:
-            stores = (item for item in ast.walk(statement) if isinstance(item, ast.Name))
-            return tuple(dict.fromkeys(item.id for item in stores if isinstance(item.ctx, ast.Store)))
-
-
 def _statement(body: Body, statement: ast.stmt, *, is_last: bool) -> None:
     reader, context = body.reader, body.reader.context
     match statement:
         case ast.Assign(targets=[ast.Name() as target], value=value):
-            _assign(body, statement, target, value, None)
+            assign(body, statement, target, value, None)
         case ast.Assign(targets=[ast.Tuple(elts=targets) | ast.List(elts=targets)], value=value):
-            _unpack(body, statement, targets, value)
+            unpack(body, statement, targets, value)
         case ast.AnnAssign(target=ast.Name() as target, annotation=annotation, value=ast.expr() as value):
-            if context.is_2022 and relax_older.defines_symbols(body, statement):
-                relax_older.read_matched(body, statement)
+            if context.is_2022 and defines_symbols(body, statement):
+                read_matched(body, statement)
             else:
-                _assign(body, statement, target, value, annotation_of(reader, annotation, value))
+                assign(body, statement, target, value, annotation_of(reader, annotation, value))
         case ast.AnnAssign(target=ast.Name() as target, annotation=annotation, value=None):
-            _without_value(body, statement, target, reader.declared(annotation))
+            without_value(body, statement, target, reader.declared(annotation))
         case ast.AugAssign(target=ast.Name() as target, op=op, value=value) if type(op) in OPERATORS:
             left = ast.copy_location(ast.Name(target.id, ast.Load()), target)
-            _assign(body, statement, target, ast.copy_location(ast.BinOp(left, op, value), statement), None)
+            assign(body, statement, target, ast.copy_location(ast.BinOp(left, op, value), statement), None)
         case ast.Expr(value=value):
             _expression(body, statement, value)
         case ast.Return() if body.result is not None:
@@ -148,14 +149,14 @@ def _statement(body: Body, statement: ast.stmt, *, is_last: bool) -> None:
         case ast.Return(value=value):
             body.result = Tuple((), span=context.span(statement)) if value is None else _return(body, value)
         case ast.If():
-            relax_if.read_if(body, statement, is_last=is_last)
+            _if(body, statement, is_last=is_last)
         case ast.With(items=[ast.withitem(context_expr=expr, optional_vars=None)]) if is_form(body, expr, "dataflow"):
             _dataflow(body, statement)
         case ast.FunctionDef():
-            relax_local.read_local(body, statement)
+            _local(body, statement)
         case ast.Pass() if (names := context.cut_at(statement)) is not None:
             body.failed = True
-            relax_function.poison(reader, names)
+            poison(reader, names)
         case ast.Import() | ast.ImportFrom():
             tell_import(context, statement)
         case ast.Pass():
@@ -171,154 +172,6 @@ def _return(body: Body, value: ast.expr) -> Expr:
         body.failed = True
         # It has the declared type, so nothing follows from it.
         return no_value(OBJECT if body.ret is None else body.ret, body.reader.context.span(value))
-
-
-def is_form(body: Body, node: ast.expr, *names: str) -> bool:
-    """Tell whether `node` is a call of `R.<name>` for one of the names, however the text imports Relax."""
-    if not isinstance(node, ast.Call):
-        return False
-    return qualified(node.func, body.reader.context.aliases) in {f"relax.{name}" for name in names}
-
-
-def variable_of(body: Body, name: str, annotation: Type | None, place: ast.AST, statement: ast.stmt) -> Var:
-    """Make the variable of a binding: of the dataflow block only, unless this is the one that it gives out."""
-    span = body.reader.context.span(place)
-    if body.outputs is None or body.outputs.get(name) is statement:
-        return Var(name, annotation, span=span)
-    return DataflowVar(name, annotation, span=span)
-
-
-def _assign(body: Body, statement: ast.stmt, target: ast.Name, value: ast.expr, annotation: Type | None) -> None:
-    reader = body.reader
-    if annotation is None and _declares(reader, target, value):
-        return
-    span = reader.context.span(statement)
-    plain = plain_call(reader, value)
-    value = written_out(reader.context, value) if plain is None else value
-    matched = relax_calls.match_cast(reader, value) if isinstance(value, ast.Call) else None
-    if matched is not None:
-        var = variable_of(body, target.id, annotation, target, statement)
-        reader.bindings.append(MatchCast(var, *matched, span=span))
-        if isinstance(matched[1], PrimType | TupleType):
-            reader.prims.type_of[var] = matched[1]
-    else:
-        expected = annotation if annotation is not None else _expected(reader, value)
-        made = reader.expr(value, expected) if plain is None else plain
-        matched_type = reader.prims.match(target.id, made, annotation, reader.context.span(target))
-        var = variable_of(body, target.id, annotation if matched_type is None else None, target, statement)
-        if matched_type is None:
-            reader.bindings.append(VarBinding(var, made, span=span))
-            reader.prims.note(var, made)
-        else:
-            reader.bindings.append(MatchCast(var, made, matched_type, span=span))
-            reader.prims.type_of[var] = matched_type
-        if isinstance(annotation, TupleType) or is_tuple(made, reader.tuples):
-            reader.tuples.add(var)
-    reader.scope.define(target.id, var)
-
-
-def _without_value(body: Body, statement: ast.stmt, target: ast.Name, type_: Type) -> None:
-    """Read `x: R.Any`, as TVM prints a variable that only another branch binds: nothing gives it a value here."""
-    reader = body.reader
-    span = reader.context.span(statement)
-    message = f"`{target.id}` is declared without a value"
-    reader.context.report("PA034", statement, message, "give it a value, or remove the line", severity="warning")
-    var = variable_of(body, target.id, type_, target, statement)
-    reader.bindings.append(VarBinding(var, no_value(type_, span), span=span))
-    reader.scope.define(target.id, var)
-
-
-def _expected(reader: RelaxReader, value: ast.expr) -> Type | None:
-    """What `s = (n,)` and `x = 3` are taken for, as TVM does: a shape, and a tensor."""
-    match value:
-        case ast.Constant(value=int() | float() as number):
-            hint = f"write R.const({number}) for a tensor, or R.prim_value({number}) for a host scalar"
-            message = f"`{number}` may be a tensor or a host scalar here; it is taken as a tensor"
-            reader.context.report("PA008", value, message, hint, "warning")
-            return TensorType()
-        case _:
-            return ShapeType() if _is_shape_display(reader, value) else None
-
-
-def _is_shape_display(reader: RelaxReader, value: ast.expr) -> bool:
-    """In 2022 `s = (n * m,)` is a shape because symbolic dimensions occur in it; later it is a tuple of scalars."""
-    if not isinstance(value, ast.Tuple) or not reader.context.is_2022:
-        return False
-    names = [item.id for item in ast.walk(value) if isinstance(item, ast.Name)]
-    found = [reader.scope.find(name) for name in names if name not in ("T", "tir")]
-    return bool(found) and all(isinstance(item, PrimVar) for item in found)
-
-
-def _declares(reader: RelaxReader, target: ast.Name, value: ast.expr) -> bool:
-    """Read `cls = Module` and `n = T.int64()`, which bind no value."""
-    match value:
-        case ast.Name(id=name):
-            found = reader.scope.find(name)
-            is_module = isinstance(found, ModuleName) or (found is None and name == reader.module.name)
-            if is_module and name not in reader.module.functions:
-                reader.scope.define(target.id, MODULE_NAME)
-            return is_module
-        case ast.Attribute() if (operator := relax_calls.operator_named(reader, value)) is not None:
-            reader.scope.define(target.id, operator)
-            return True
-        case ast.Call(func=ast.Name(id="TypeVar")):
-            # 2026 declares so, above a local function, the dimensions of its signature.
-            reader.define_symbol(target.id, target)
-            return True
-        case ast.Call() if relax_function.declared_dtype(reader.context, value) is not None:
-            dtype = relax_function.declared_dtype(reader.context, value)
-            known = reader.scope.find(target.id)
-            is_scalar = isinstance(known, Var) and reader.prims.is_scalar(known)
-            if not isinstance(known, PrimVar) and not is_scalar:
-                reader.dtypes[target.id] = dtype or "int64"
-                reader.define_symbol(target.id, target)
-            return True
-        case _:
-            return False
-
-
-def _unpack(body: Body, statement: ast.stmt, targets: list[ast.expr], value: ast.expr) -> None:
-    """Read `a, b = t`: the tuple is bound once, then its fields."""
-    reader = body.reader
-    if _declares_all(reader, targets, value):
-        return
-    made = reader.expr(value)
-    if isinstance(made, Tuple) and len(made.fields) != len(targets):
-        raise reader.context.fail("PA006", value, f"{len(made.fields)} fields for {len(targets)} names")
-    if not isinstance(made, Var | Tuple):
-        span = reader.context.span(value)
-        var = Var("t", span=span) if body.outputs is None else DataflowVar("t", span=span)
-        reader.bindings.append(VarBinding(var, made, span=span))
-        reader.prims.note(var, made)
-        made = var
-    variables: list[tuple[str, Var]] = []
-    for index, target in enumerate(targets):
-        if not isinstance(target, ast.Name):
-            raise reader.context.unsupported(target, f"the target `{source_of(target)}`")
-        var = variable_of(body, target.id, None, target, statement)
-        item = (
-            made.fields[index]
-            if isinstance(made, Tuple)
-            else TupleGetItem(made, index, span=reader.context.span(target))
-        )
-        reader.bindings.append(VarBinding(var, item, span=reader.context.span(statement)))
-        reader.prims.note(var, item)
-        variables.append((target.id, var))
-    for name, var in variables:
-        reader.scope.define(name, var)
-
-
-def _declares_all(reader: RelaxReader, targets: list[ast.expr], value: ast.expr) -> bool:
-    """Read `n, m = T.int64(), T.int64()`, which binds no value."""
-    values = value.elts if isinstance(value, ast.Tuple | ast.List) else []
-    are_calls = bool(values) and all(isinstance(item, ast.Call) for item in values)
-    if not are_calls or len(values) != len(targets):
-        return False
-    calls = [item for item in values if isinstance(item, ast.Call)]
-    if any(relax_function.declared_dtype(reader.context, item) is None for item in calls):
-        return False
-    pairs = zip(targets, values, strict=True)
-    return sum(isinstance(name, ast.Name) and _declares(reader, name, item) for name, item in pairs) == len(targets)
 
 
 def _expression(body: Body, statement: ast.stmt, value: ast.expr) -> None:
@@ -363,11 +216,11 @@ def _dataflow(body: Body, statement: ast.With) -> None:
     body.flush()
     inner = Body(reader.inner(), outputs={}, ret=body.ret)
     inner.reader.prims.is_dataflow = True
-    statements, names = relax_output.split_output(body, statement)
+    statements, names = _split_output(body, statement)
     assert inner.outputs is not None
     for name in names:
-        inner.outputs[name.id] = next((item for item in reversed(statements) if name.id in assigned_names(item)), None)
-    read_statements(inner, statements)
+        inner.outputs[name.id] = next((item for item in reversed(statements) if name.id in _assigned_names(item)), None)
+    _statements(inner, statements)
     if inner.result is not None:
         context.report("PA012", statement, "a dataflow block does not return")
         inner.failed = True
@@ -398,6 +251,146 @@ def _give_out(body: Body, inner: Body, names: list[ast.Name]) -> None:
             outer.context.report("PA012", name, f"`{name.id}` is defined outside of the dataflow block", hint)
 
 
-def _covering(bindings: Sequence[VarBinding | MatchCast | object]) -> Span | None:
-    spans = [span for item in bindings if (span := getattr(item, "span", None)) is not None]
-    return spans[0].to(spans[-1]) if spans else None
+def _if(body: Body, statement: ast.If, *, is_last: bool) -> None:
+    """Read a conditional: both branches end by assigning the same name, or, at the end of a function, by `return`."""
+    reader, context = body.reader, body.reader.context
+    condition = reader.expr(statement.test)
+    branches: list[tuple[SeqExpr, str | None, Type | None]] = []
+    for statements in (statement.body, statement.orelse):
+        if not statements:
+            hint = "add an else branch that assigns the same name"
+            raise context.fail("PA013", statement, "both branches of a conditional give a value", hint)
+        branches.append(_branch(body, statements))
+    (true_branch, name, annotation), (false_branch, other, other_annotation) = branches
+    if name != other:
+        words = [f"`{item}`" if item else "a return" for item in (name, other)]
+        message = f"the branches end with {words[0]} and {words[1]}"
+        raise context.fail("PA013", statement, message, "let the last statement of both assign the same name")
+    made = If(condition, true_branch, false_branch, span=context.span(statement))
+    if name is None:
+        if not is_last:
+            raise context.fail("PA013", statement, "branches that return stand at the end of a function")
+        body.result = made
+        return
+    span = context.span(statement)
+    outputs = body.outputs
+    is_local = outputs is not None and outputs.get(name) is not statement
+    declared = annotation if annotation is not None else other_annotation
+    var = (DataflowVar if is_local else Var)(name, declared, span=span)
+    reader.bindings.append(VarBinding(var, made, span=span))
+    reader.prims.note(var, made)
+    reader.scope.define(name, var)
+
+
+def _branch(body: Body, statements: list[ast.stmt]) -> tuple[SeqExpr, str | None, Type | None]:
+    """Read a branch; return its value, the name that its last statement assigns, and the type declared there."""
+    context = body.reader.context
+    inner = Body(body.reader.inner(), ret=body.ret)
+    span = context.span(statements[0]).to(context.span(statements[-1]))
+    _statements(inner, statements)
+    bindings = inner.reader.bindings
+    if inner.failed:
+        raise Failed
+    if inner.result is not None:
+        inner.flush()
+        return SeqExpr(tuple(inner.blocks), inner.result, span=span), None, None
+    names = _assigned_names(statements[-1])
+    match bindings[-1] if bindings else None:
+        case VarBinding(var=var, value=value) if var.name != "_":
+            bindings.pop()
+            inner.flush()
+            return SeqExpr(tuple(inner.blocks), value, span=span), var.name, var.annotation
+        case MatchCast(var=var, value=value, type=PrimType(value=PrimVar(span=span_of_symbol))) if (
+            span_of_symbol is not None and span_of_symbol == var.span
+        ):
+            # The symbol is of the name that the branch assigns, and nothing in the branch computes with it.
+            bindings.pop()
+            inner.flush()
+            return SeqExpr(tuple(inner.blocks), value, span=span), var.name, None
+        case MatchCast(var=var) if var.name != "_":
+            inner.flush()
+            return SeqExpr(tuple(inner.blocks), var, span=span), var.name, None
+        case None if len(inner.blocks) > 0 and isinstance(statements[-1], ast.With):
+            given = [name for name in names if isinstance(inner.reader.scope.names.get(name), Var)]
+            if len(given) == 1 and isinstance(var := inner.reader.scope.names[given[0]], Var):
+                return SeqExpr(tuple(inner.blocks), var, span=span), given[0], None
+        case _:
+            pass
+    raise context.fail("PA013", statements[-1], "a branch ends by assigning its value to a name")
+
+
+def _split_output(body: Body, statement: ast.With) -> tuple[list[ast.stmt], list[ast.Name]]:
+    """Return the statements before `R.output(a, b)`, and the names that it lists."""
+    context = body.reader.context
+    match statement.body[-1]:
+        case ast.Expr(value=ast.Call(args=args) as call) if is_form(body, call, "output", "outputs"):
+            tell_arguments(context, call, None)
+        case _ if (early := _early_end(body, statement)) is not None:
+            message = "R.output(...) is the last statement of a dataflow block"
+            words = "a dataflow block does not return" if isinstance(early, ast.Return) else message
+            context.report("PA012", early, words)
+            body.failed = True
+            names = [item for item in ast.walk(early) if isinstance(item, ast.Name) and item.id not in ("R", "relax")]
+            return [item for item in statement.body if item is not early], names
+        case last if (
+            any(context.cut_at(item) is not None for item in statement.body) or context.cut_at(last) is not None
+        ):
+            return statement.body, []
+        case _:
+            hint = "end it with R.output(...), which lists the variables that are used behind it"
+            context.report("PA012", statement, "the dataflow block has no R.output(...)", hint, "warning")
+            return statement.body, []
+    names: list[ast.Name] = []
+    for item in args:
+        for name in item.elts if isinstance(item, ast.Tuple | ast.List) else [item]:
+            if isinstance(name, ast.Name):
+                names.append(name)
+            else:
+                context.report("PA012", name, f"R.output lists names, got `{source_of(name)}`")
+    return statement.body[:-1], names
+
+
+def _early_end(body: Body, statement: ast.With) -> ast.stmt | None:
+    """The R.output(...) that does not stand last, or a `return`, in a dataflow block."""
+    for item in statement.body:
+        is_output = isinstance(item, ast.Expr) and is_form(body, item.value, "output", "outputs")
+        if is_output or isinstance(item, ast.Return):
+            return item
+    return None
+
+
+def _local(body: Body, node: ast.FunctionDef) -> None:
+    """Read a function inside a function: it is bound to a variable of its name."""
+    reader, context = body.reader, body.reader.context
+    if len(node.decorator_list) != 1:
+        hint = f"write @R.function above `def {node.name}`"
+        raise context.fail("PA016", node, f"the local function `{node.name}` has no decorator", hint)
+    decorator = read_decorator(context, node.decorator_list[0])
+    if decorator.kind == "tir.prim_func" and context.is_2022:
+        _prim_func(body, node)
+        return
+    if decorator.kind != "relax.function":
+        raise context.unsupported(node.decorator_list[0], f"`@{decorator.kind}` inside a Relax function")
+    known = reader.scope.names.get(node.name)
+    is_output = body.outputs is None or body.outputs.get(node.name) is node
+    var = known.var if isinstance(known, Forward) else Var(node.name, span=context.span(node))
+    if not is_output:
+        var = DataflowVar(node.name, span=context.span(node))
+    reader.parameters[var] = literal_parameters(context, node)
+    reader.prims.local_result_of[var] = literal_result(context, node)
+    # The name is known in the function's own body.
+    reader.scope.define(node.name, var)
+    made: Function = read_function(reader, node, decorator)
+    reader.bindings.append(VarBinding(var, made, span=context.span(node)))
+
+
+def _prim_func(body: Body, node: ast.FunctionDef) -> None:
+    """Leave a prim func, which 2022 has inside of Relax functions too, to the module, whose function it is."""
+    reader, context = body.reader, body.reader.context
+    taken = {*reader.module.functions, *(item.name for item in context.inner_functions)}
+    name, count = node.name, 1
+    while name in taken:
+        name, count = f"{node.name}_{count}", count + 1
+    var = GlobalVar(name, span=context.span(node))
+    context.inner_functions[var] = node
+    reader.scope.define(node.name, var)

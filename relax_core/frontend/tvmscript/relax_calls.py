@@ -3,7 +3,6 @@
 import ast
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
-from typing import TYPE_CHECKING
 
 from relax_core.frontend.tvmscript.coerce import is_shape, to_expr, to_scalar
 from relax_core.frontend.tvmscript.constants import read_constant
@@ -14,6 +13,7 @@ from relax_core.frontend.tvmscript.names import dotted, qualified, suggestion
 from relax_core.frontend.tvmscript.op_calls import CALL_TYPES, call_operator, dps_call, type_arguments, without_stars
 from relax_core.frontend.tvmscript.operator_names import OPERATOR_NAMES
 from relax_core.frontend.tvmscript.packed_calls import dps_packed_call, packed_call, pure_packed_call
+from relax_core.frontend.tvmscript.relax_reader import RelaxReader
 from relax_core.frontend.tvmscript.scope import OperatorName
 from relax_core.frontend.tvmscript.special_calls import assertion, read_device, take
 from relax_core.frontend.tvmscript.types import TYPE_NAMES
@@ -41,9 +41,6 @@ from relax_core.ir.types import Dims, PrimType, ShapeType, TensorType, Type
 from relax_core.ops import ALIASES, OPS, find
 from relax_core.ops.spec import OpSpec
 
-if TYPE_CHECKING:
-    from relax_core.frontend.tvmscript.relax_expr import RelaxReader
-
 RENAMED: Mapping[str, str] = MappingProxyType(
     {
         "relax.dot": "relax.matmul",
@@ -64,7 +61,7 @@ PYTHON_FORMS: Mapping[str, str] = MappingProxyType(
 )
 
 
-def read_call(reader: "RelaxReader", node: ast.Call) -> Value:
+def read_call(reader: RelaxReader, node: ast.Call) -> Value:
     """Read a call of anything."""
     name = qualified(node.func, reader.context.aliases)
     if name is None or _is_bound(reader, node.func):
@@ -95,14 +92,14 @@ def read_call(reader: "RelaxReader", node: ast.Call) -> Value:
     raise reader.context.unsupported(node.func, f"`{source_of(node.func)}`")
 
 
-def is_read_by_schema(reader: "RelaxReader", name: str) -> bool:
+def is_read_by_schema(reader: RelaxReader, name: str) -> bool:
     """Tell whether a call of the operator `name` through `R` has no form of its own, if its arguments are variables."""
     is_special = name in _SPECIAL and name != "relax.take"
     is_bound = reader.scope.find("R") is not None or "R" in reader.module.functions or reader.module.name == "R"
     return not is_special and not is_bound
 
 
-def _values_of(reader: "RelaxReader", node: ast.Call) -> ast.expr | None:
+def _values_of(reader: RelaxReader, node: ast.Call) -> ast.expr | None:
     """Return the fields of `relax.Tuple((x, y))`, which is a value and no type."""
     match node.args:
         case [(ast.Tuple(elts=[first, *_]) | ast.List(elts=[first, *_])) as fields] if not reader.types().is_type(
@@ -113,7 +110,7 @@ def _values_of(reader: "RelaxReader", node: ast.Call) -> ast.expr | None:
             return None
 
 
-def match_cast(reader: "RelaxReader", node: ast.Call) -> tuple[Expr, Type] | None:
+def match_cast(reader: RelaxReader, node: ast.Call) -> tuple[Expr, Type] | None:
     """Read `R.match_cast(x, T)` or `R.match_shape(x, (n, m))`; `None` for another call."""
     if not isinstance(node.func, ast.Attribute) or node.func.attr not in ("match_cast", "match_shape"):
         return None
@@ -141,7 +138,7 @@ def match_shape_type(value: Expr, dims: Dims) -> Type:
             return TensorType(dims)
 
 
-def _is_bound(reader: "RelaxReader", func: ast.expr) -> bool:
+def _is_bound(reader: RelaxReader, func: ast.expr) -> bool:
     """Tell whether the callee starts from a name of the program rather than from R, T or I."""
     while isinstance(func, ast.Attribute):
         func = func.value
@@ -150,7 +147,7 @@ def _is_bound(reader: "RelaxReader", func: ast.expr) -> bool:
     )
 
 
-def operator_named(reader: "RelaxReader", node: ast.Attribute) -> OperatorName | None:
+def operator_named(reader: RelaxReader, node: ast.Attribute) -> OperatorName | None:
     """Return the operator that `R.add` without arguments names, `None` if it names none."""
     name = qualified(node, reader.context.aliases) or ""
     if _is_bound(reader, node) or (find(name) is None and name.removeprefix("relax.") not in OPERATOR_NAMES):
@@ -158,7 +155,7 @@ def operator_named(reader: "RelaxReader", node: ast.Attribute) -> OperatorName |
     return OperatorName(node)
 
 
-def _callee_call(reader: "RelaxReader", node: ast.Call) -> Value:
+def _callee_call(reader: RelaxReader, node: ast.Call) -> Value:
     if isinstance(node.func, ast.Name) and isinstance(found := reader.scope.find(node.func.id), OperatorName):
         return read_call(reader, ast.copy_location(ast.Call(found.node, node.args, node.keywords), node))
     if (
@@ -177,7 +174,7 @@ def _callee_call(reader: "RelaxReader", node: ast.Call) -> Value:
     return Call(callee, args, type_args=type_arguments(reader, node), span=reader.context.span(node))
 
 
-def _astype(reader: "RelaxReader", node: ast.Call, func: ast.Attribute) -> Value:
+def _astype(reader: RelaxReader, node: ast.Call, func: ast.Attribute) -> Value:
     """`x.astype("float16")`, the one method that tensors have."""
     value = reader.read(func.value)
     if isinstance(value, PrimExpr):
@@ -188,18 +185,18 @@ def _astype(reader: "RelaxReader", node: ast.Call, func: ast.Attribute) -> Value
     return call_operator(reader, call, spec)
 
 
-def _parameter_types(reader: "RelaxReader", callee: Expr, count: int) -> list[Type | None]:
+def _parameter_types(reader: RelaxReader, callee: Expr, count: int) -> list[Type | None]:
     known = reader.module.parameters.get(getattr(callee, "name", "")) if not isinstance(callee, Var) else None
     if isinstance(callee, Var):
         known = reader.parameters.get(callee)
     return [*(known or ()), *[None] * count][:count]
 
 
-def _positional(reader: "RelaxReader", node: ast.Call) -> Sequence[ast.expr]:
+def _positional(reader: RelaxReader, node: ast.Call) -> Sequence[ast.expr]:
     return without_stars(reader, node.args)
 
 
-def _without_schema(reader: "RelaxReader", node: ast.Call, name: str) -> Value:
+def _without_schema(reader: RelaxReader, node: ast.Call, name: str) -> Value:
     """Read the call of an operator that the table has not, or say what is wrong with its name."""
     short = name.removeprefix("relax.")
     if short in STATEMENT_FORMS:
@@ -215,14 +212,14 @@ def _without_schema(reader: "RelaxReader", node: ast.Call, name: str) -> Value:
     raise reader.context.fail("RS002", node.func, message, suggestion(short, known, prefix))
 
 
-def _one(reader: "RelaxReader", node: ast.Call) -> ast.expr:
+def _one(reader: RelaxReader, node: ast.Call) -> ast.expr:
     given = [*node.args, *(item.value for item in node.keywords)]
     if len(given) != 1:
         raise reader.context.fail("PA006", node, f"`{source_of(node.func)}` takes one argument, got {len(given)}")
     return given[0]
 
 
-def index_map(reader: "RelaxReader", node: ast.expr) -> Call:
+def index_map(reader: RelaxReader, node: ast.expr) -> Call:
     """Read `lambda i, j: (j, i)`, which says where an element goes; it is kept as its text."""
     if not isinstance(node, ast.Lambda):
         raise reader.context.fail("PA006", node, "an index map is a function: T.index_map(lambda i, j: (j, i))")
@@ -230,14 +227,14 @@ def index_map(reader: "RelaxReader", node: ast.expr) -> Call:
     return Call(Op("tir.index_map", span=span), (PrimValue(StringImm(ast.unparse(node)), span=span),), span=span)
 
 
-def _made(reader: "RelaxReader", node: ast.Call, name: str) -> Call:
+def _made(reader: RelaxReader, node: ast.Call, name: str) -> Call:
     """Read an object made of plain data, such as `I.vdevice("llvm", 0)`."""
     args = tuple(as_written(reader, reader.read(item), item) for item in node.args)
     attrs = attrs_of((item.arg, read_attribute(reader.context, item.value)) for item in node.keywords if item.arg)
     return Call(Op(name, span=reader.context.span(node.func)), args, attrs, span=reader.context.span(node))
 
 
-def from_table(reader: "RelaxReader", node: ast.Subscript) -> Expr | None:
+def from_table(reader: RelaxReader, node: ast.Subscript) -> Expr | None:
     """Read `metadata["relax.expr.Constant"][0]` or `meta[relay.Constant][0]`; `None` for another subscript.
 
     What the text does not hold is read as a reference that the checks refuse.
@@ -263,11 +260,11 @@ def from_table(reader: "RelaxReader", node: ast.Subscript) -> Expr | None:
     return no_data(str(kind), index, TensorType(), span)
 
 
-def _shape(reader: "RelaxReader", node: ast.Call) -> Value:
+def _shape(reader: RelaxReader, node: ast.Call) -> Value:
     return ShapeExpr(reader.types().dims(_one(reader, node)), span=reader.context.span(node))
 
 
-def _prim_value(reader: "RelaxReader", node: ast.Call) -> Value:
+def _prim_value(reader: RelaxReader, node: ast.Call) -> Value:
     argument = _one(reader, node)
     value = reader.read(argument)
     if isinstance(value, Literal) and isinstance(value.value, float):
@@ -281,7 +278,7 @@ def _prim_value(reader: "RelaxReader", node: ast.Call) -> Value:
     raise reader.context.fail("PA006", argument, f"expected a host scalar, got `{source_of(argument)}`")
 
 
-def _string(reader: "RelaxReader", node: ast.Call) -> Value:
+def _string(reader: RelaxReader, node: ast.Call) -> Value:
     argument = _one(reader, node)
     match reader.read(argument):
         case Literal(value=str()) as text:
@@ -290,7 +287,7 @@ def _string(reader: "RelaxReader", node: ast.Call) -> Value:
             raise reader.context.fail("PA006", argument, "expected a string")
 
 
-def _dtype(reader: "RelaxReader", node: ast.Call) -> Value:
+def _dtype(reader: RelaxReader, node: ast.Call) -> Value:
     argument = _one(reader, node)
     match reader.read(argument):
         case Literal(value=str(text)):
@@ -299,22 +296,22 @@ def _dtype(reader: "RelaxReader", node: ast.Call) -> Value:
             raise reader.context.fail("PA006", argument, 'expected a dtype, such as "float32"')
 
 
-def _constant(reader: "RelaxReader", node: ast.Call) -> Value:
+def _constant(reader: RelaxReader, node: ast.Call) -> Value:
     return read_constant(reader.context, node)
 
 
-def _tuple(reader: "RelaxReader", node: ast.Call) -> Value:
+def _tuple(reader: RelaxReader, node: ast.Call) -> Value:
     tell_arguments(reader.context, node, None)
     fields = tuple(reader.expr(item) for item in _positional(reader, node))
     return Tuple(fields, span=reader.context.span(node))
 
 
-def _null(reader: "RelaxReader", node: ast.Call) -> Value:
+def _null(reader: RelaxReader, node: ast.Call) -> Value:
     tell_arguments(reader.context, node, 0)
     return Null(span=reader.context.span(node))
 
 
-def _tuple_get_item(reader: "RelaxReader", node: ast.Call) -> Value:
+def _tuple_get_item(reader: RelaxReader, node: ast.Call) -> Value:
     match node.args:
         case [value, ast.Constant(value=int(index))]:
             return TupleGetItem(reader.expr(value), index, span=reader.context.span(node))
@@ -322,7 +319,7 @@ def _tuple_get_item(reader: "RelaxReader", node: ast.Call) -> Value:
             raise reader.context.fail("PA006", node, "`TupleGetItem` takes a tuple and a number")
 
 
-def _extern_func(reader: "RelaxReader", node: ast.Call) -> Value:
+def _extern_func(reader: RelaxReader, node: ast.Call) -> Value:
     match node.args:
         case [ast.Constant(value=str(name))]:
             return ExternFunc(name, span=reader.context.span(node))
@@ -332,7 +329,7 @@ def _extern_func(reader: "RelaxReader", node: ast.Call) -> Value:
             raise reader.context.fail("PA006", node, "`ExternFunc` takes a name")
 
 
-def _nested_match(reader: "RelaxReader", node: ast.Call) -> Value:
+def _nested_match(reader: RelaxReader, node: ast.Call) -> Value:
     """A match inside an expression is bound before it."""
     found = match_cast(reader, node)
     assert found is not None
@@ -342,14 +339,14 @@ def _nested_match(reader: "RelaxReader", node: ast.Call) -> Value:
 
 
 def _by_spec(
-    read: Callable[["RelaxReader", ast.Call, OpSpec], Value], name: str
-) -> Callable[["RelaxReader", ast.Call], Value]:
+    read: Callable[[RelaxReader, ast.Call, OpSpec], Value], name: str
+) -> Callable[[RelaxReader, ast.Call], Value]:
     spec = find(f"relax.{name}")
     assert spec is not None
     return lambda reader, node: read(reader, node, spec)
 
 
-_SPECIAL: Mapping[str, Callable[["RelaxReader", ast.Call], Value]] = MappingProxyType(
+_SPECIAL: Mapping[str, Callable[[RelaxReader, ast.Call], Value]] = MappingProxyType(
     {
         "relax.shape": _shape,
         "relax.ShapeExpr": _shape,

@@ -4,16 +4,13 @@ import ast
 from collections.abc import Mapping
 from dataclasses import replace
 from types import MappingProxyType
-from typing import TYPE_CHECKING
 
 from relax_core.frontend.tvmscript.names import dotted
 from relax_core.frontend.tvmscript.op_calls import call_operator
+from relax_core.frontend.tvmscript.relax_reader import RelaxReader
 from relax_core.ir.expr import Call, Constant, Op, PrimValue
 from relax_core.ir.prim import IntImm
 from relax_core.ops.spec import OpSpec
-
-if TYPE_CHECKING:
-    from relax_core.frontend.tvmscript.relax_expr import RelaxReader
 
 _DEVICE_TYPES: Mapping[str, int] = MappingProxyType(
     {
@@ -25,7 +22,7 @@ _DEVICE_TYPES: Mapping[str, int] = MappingProxyType(
 _HOMES = ("tvm", "R", "relax")
 
 
-def read_device(reader: "RelaxReader", node: ast.Call) -> Call | None:
+def read_device(reader: RelaxReader, node: ast.Call) -> Call | None:
     """Read `tvm.cuda(1)` or `R.cpu()` as `R.device(2, 1)`; `None` for another call."""
     match dotted(node.func):
         case (home, kind) if home in _HOMES and kind in _DEVICE_TYPES:
@@ -45,7 +42,7 @@ def read_device(reader: "RelaxReader", node: ast.Call) -> Call | None:
     return Call(Op("relax.device", span=reader.context.span(node.func)), args, span=span)
 
 
-def assertion(reader: "RelaxReader", node: ast.Call, spec: OpSpec) -> Call:
+def assertion(reader: RelaxReader, node: ast.Call, spec: OpSpec) -> Call:
     """Read `R.assert_op(c, [x, y], "words {}")`: by position a list of values, then the format.
 
     As TVM prints it, the values may also stand one by one, with the format by name.
@@ -67,7 +64,7 @@ def assertion(reader: "RelaxReader", node: ast.Call, spec: OpSpec) -> Call:
     return call_operator(reader, call, spec)
 
 
-def take(reader: "RelaxReader", node: ast.Call, spec: OpSpec) -> Call:
+def take(reader: RelaxReader, node: ast.Call, spec: OpSpec) -> Call:
     """Read `R.take(x, 1, axis=0)`: a bare index is a host scalar of 32 bits, as in TVM."""
     call = call_operator(reader, node, spec)
     indices = [*node.args[1:2], *(item.value for item in node.keywords if item.arg == "indices")]

@@ -3,10 +3,10 @@
 import ast
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING
 
 from relax_core.frontend.tvmscript.context import source_of
 from relax_core.frontend.tvmscript.tir_arguments import given
+from relax_core.frontend.tvmscript.tir_reader import TirReader
 from relax_core.ir.prim import (
     IntImm,
     Intrinsic,
@@ -22,14 +22,11 @@ from relax_core.ir.prim import (
 )
 from relax_core.ir.tir import Buffer, BufferLoad, BufferRef
 
-if TYPE_CHECKING:
-    from relax_core.frontend.tvmscript.tir_reader import TirReader
-
 _ACCESS: Mapping[str, int] = MappingProxyType({"r": 1, "w": 2, "rw": 3, "wr": 3})
 BITS_OF_A_BYTE = 8
 
 
-def read_attribute(reader: "TirReader", buffer: Buffer, attr: str, node: ast.Attribute) -> PrimExpr:
+def read_attribute(reader: TirReader, buffer: Buffer, attr: str, node: ast.Attribute) -> PrimExpr:
     """Read `A.data`, `A.shape`, `A.elem_offset` ..."""
     span = reader.context.span(node)
     offset = buffer.elem_offset or IntImm(0, "int32", span=span)
@@ -53,7 +50,7 @@ def read_attribute(reader: "TirReader", buffer: Buffer, attr: str, node: ast.Att
             raise reader.context.unsupported(node, f"`{source_of(node)}`", hint)
 
 
-def read_item(reader: "TirReader", buffer: Buffer, node: ast.Subscript) -> PrimExpr | None:
+def read_item(reader: TirReader, buffer: Buffer, node: ast.Subscript) -> PrimExpr | None:
     """Read `A.shape[0]`, `A.strides[-1]`, `A.offset_of([1, 2])[0]`; `None` for another subscript."""
     match node.value:
         case ast.Attribute(attr="shape" | "strides" as attr):
@@ -72,7 +69,7 @@ def read_item(reader: "TirReader", buffer: Buffer, node: ast.Subscript) -> PrimE
             raise reader.context.fail("PA009", node, f"`{buffer.name}` has {len(values)} {attr}")
 
 
-def read_method(reader: "TirReader", buffer: Buffer, method: str, node: ast.Call) -> PrimExpr:
+def read_method(reader: TirReader, buffer: Buffer, method: str, node: ast.Call) -> PrimExpr:
     """Read a call of a method that gives a scalar or a list of them."""
     context = reader.context
     match method:
@@ -97,7 +94,7 @@ def read_method(reader: "TirReader", buffer: Buffer, method: str, node: ast.Call
             raise context.unsupported(node, f"`{source_of(node)}`", f"there is no method `{method}` of buffers here")
 
 
-def _indices(reader: "TirReader", buffer: Buffer, node: ast.Call) -> tuple[PrimExpr, ...]:
+def _indices(reader: TirReader, buffer: Buffer, node: ast.Call) -> tuple[PrimExpr, ...]:
     match [*node.args, *(item.value for item in node.keywords)]:
         case [ast.List(elts=items) | ast.Tuple(elts=items), *_] if len(items) == len(buffer.shape):
             return tuple(reader.read(item) for item in items)
@@ -106,7 +103,7 @@ def _indices(reader: "TirReader", buffer: Buffer, node: ast.Call) -> tuple[PrimE
             raise reader.context.fail("PA006", node, f"`{buffer.name}` has {len(buffer.shape)} dimensions", hint)
 
 
-def _vload(reader: "TirReader", buffer: Buffer, node: ast.Call) -> PrimExpr:
+def _vload(reader: TirReader, buffer: Buffer, node: ast.Call) -> PrimExpr:
     context = reader.context
     values = given(context, node, "begin dtype predicate", 1)
     begin = values["begin"]
@@ -126,7 +123,7 @@ def _vload(reader: "TirReader", buffer: Buffer, node: ast.Call) -> PrimExpr:
     return Intrinsic("masked_load", parts, dtype, span=context.span(node))
 
 
-def _access_pointer(reader: "TirReader", buffer: Buffer, node: ast.Call) -> PrimExpr:
+def _access_pointer(reader: TirReader, buffer: Buffer, node: ast.Call) -> PrimExpr:
     """`A.access_ptr("r")` is the call of `T.tvm_access_ptr` that it stands for."""
     values = given(reader.context, node, "access_mask ptr_type content_lanes offset extent", 1)
     match values["access_mask"]:

@@ -2,10 +2,10 @@
 
 import ast
 import re
-from typing import TYPE_CHECKING
 
 from relax_core.frontend.tvmscript.tir_arguments import given
 from relax_core.frontend.tvmscript.tir_buffer_methods import read_attribute, read_item, read_method
+from relax_core.frontend.tvmscript.tir_reader import TirReader
 from relax_core.ir.intrinsics import GLOBAL, NONE, POINTER_TYPE
 from relax_core.ir.prim import (
     CommReducer,
@@ -20,48 +20,50 @@ from relax_core.ir.prim import (
 )
 from relax_core.ir.tir import BufferRef
 
-if TYPE_CHECKING:
-    from relax_core.frontend.tvmscript.tir_reader import TirReader
+
+class TirExprReader(TirReader):
+    """Reads expressions of every form."""
+
+    __slots__ = ()
+
+    def other(self, node: ast.expr) -> PrimExpr | None:
+        """Read an expression that is no plain scalar; `None` for one that is."""
+        span = self.context.span(node)
+        match node:
+            case ast.Name():
+                buffer = self.known_buffer(node)
+                is_whole = buffer is not None and buffer not in self.facts.scalars
+                return BufferRef(buffer, is_pointer=False, span=span) if buffer is not None and is_whole else None
+            case ast.Attribute(value=ast.Call() as call, attr="ty") if self.name_of(call) == "handle":
+                return _handle_type(self, call)
+            case ast.Attribute(value=ast.Name() as name, attr=attr):
+                buffer = self.known_buffer(name)
+                return None if buffer is None else read_attribute(self, buffer, attr, node)
+            case ast.Subscript(value=ast.Attribute(value=name) | ast.Call(func=ast.Attribute(value=name))):
+                buffer = self.known_buffer(name)
+                return None if buffer is None else read_item(self, buffer, node)
+            case ast.List(elts=items):
+                return PrimList(tuple(self.argument(item) for item in items), span=span)
+            case ast.Constant(value=None):
+                return Intrinsic(NONE, (), "handle", span=span)
+            case ast.Call(func=ast.Attribute(value=ast.Name() as name, attr=method)) if self.known_buffer(name):
+                return read_method(self, self.buffer(name), method, node)
+            case ast.Call(func=ast.Name(id="len"), args=[ast.Name() as name], keywords=[]) if several := self.several(
+                name
+            ):
+                return IntImm(len(several.items), "int32", span=span)
+            case ast.Call(func=ast.Name(id="len"), args=[inner], keywords=[]):
+                made = self.argument(inner)
+                return IntImm(len(made.items), "int32", span=span) if isinstance(made, PrimList) else None
+            case ast.Call(func=ast.Name(id="float"), args=[ast.Constant(value=str(text) | float(text) | int(text))]):
+                return _float(self, text, node)
+            case ast.Call():
+                return _call(self, node)
+            case _:
+                return None
 
 
-def read_other(reader: "TirReader", node: ast.expr) -> PrimExpr | None:
-    """Read an expression that is no plain scalar; `None` for one that is."""
-    span = reader.context.span(node)
-    match node:
-        case ast.Name():
-            buffer = reader.known_buffer(node)
-            is_whole = buffer is not None and buffer not in reader.facts.scalars
-            return BufferRef(buffer, is_pointer=False, span=span) if buffer is not None and is_whole else None
-        case ast.Attribute(value=ast.Call() as call, attr="ty") if reader.name_of(call) == "handle":
-            return _handle_type(reader, call)
-        case ast.Attribute(value=ast.Name() as name, attr=attr):
-            buffer = reader.known_buffer(name)
-            return None if buffer is None else read_attribute(reader, buffer, attr, node)
-        case ast.Subscript(value=ast.Attribute(value=name) | ast.Call(func=ast.Attribute(value=name))):
-            buffer = reader.known_buffer(name)
-            return None if buffer is None else read_item(reader, buffer, node)
-        case ast.List(elts=items):
-            return PrimList(tuple(reader.argument(item) for item in items), span=span)
-        case ast.Constant(value=None):
-            return Intrinsic(NONE, (), "handle", span=span)
-        case ast.Call(func=ast.Attribute(value=ast.Name() as name, attr=method)) if reader.known_buffer(name):
-            return read_method(reader, reader.buffer(name), method, node)
-        case ast.Call(func=ast.Name(id="len"), args=[ast.Name() as name], keywords=[]) if several := reader.several(
-            name
-        ):
-            return IntImm(len(several.items), "int32", span=span)
-        case ast.Call(func=ast.Name(id="len"), args=[inner], keywords=[]):
-            made = reader.argument(inner)
-            return IntImm(len(made.items), "int32", span=span) if isinstance(made, PrimList) else None
-        case ast.Call(func=ast.Name(id="float"), args=[ast.Constant(value=str(text) | float(text) | int(text))]):
-            return _float(reader, text, node)
-        case ast.Call():
-            return _call(reader, node)
-        case _:
-            return None
-
-
-def _handle_type(reader: "TirReader", node: ast.Call) -> PrimExpr:
+def _handle_type(reader: TirReader, node: ast.Call) -> PrimExpr:
     """Read `T.handle().ty` or `T.handle("int8", "global").ty` among the arguments of a call."""
     span = reader.context.span(node)
     if not node.args:
@@ -69,7 +71,7 @@ def _handle_type(reader: "TirReader", node: ast.Call) -> PrimExpr:
     return Intrinsic(POINTER_TYPE, tuple(reader.argument(item) for item in node.args), "handle", span=span)
 
 
-def _global_call(reader: "TirReader", node: ast.Call) -> PrimExpr | None:
+def _global_call(reader: TirReader, node: ast.Call) -> PrimExpr | None:
     """Read `kernel(A.data, n)`, a call of a function of the module; its result is an int32 unless `T.let` says it."""
     match node.func:
         case ast.Name(id=name) if reader.scope.find(name) is None:
@@ -85,14 +87,14 @@ def _global_call(reader: "TirReader", node: ast.Call) -> PrimExpr | None:
     return Intrinsic(GLOBAL, args, "int32", span=reader.context.span(node))
 
 
-def _float(reader: "TirReader", text: str | float, node: ast.expr) -> PrimExpr:
+def _float(reader: TirReader, text: str | float, node: ast.expr) -> PrimExpr:
     try:
         return FloatImm(float(text), "float32", span=reader.context.span(node))
     except (ValueError, OverflowError):
         raise reader.context.fail("PA010", node, "expected a number") from None
 
 
-def _call(reader: "TirReader", node: ast.Call) -> PrimExpr | None:
+def _call(reader: TirReader, node: ast.Call) -> PrimExpr | None:
     match reader.name_of(node):
         case "comm_reducer":
             return _reducer(reader, node)
@@ -104,7 +106,7 @@ def _call(reader: "TirReader", node: ast.Call) -> PrimExpr | None:
             return None
 
 
-def _reducer(reader: "TirReader", node: ast.Call) -> PrimExpr:
+def _reducer(reader: TirReader, node: ast.Call) -> PrimExpr:
     """Read `T.comm_reducer(lambda x, y: x + y, [T.float32(0)])`."""
     values = given(reader.context, node, "combiner identity", 2)
     combiner, items = values["combiner"], values["identity"]
@@ -122,7 +124,7 @@ def _reducer(reader: "TirReader", node: ast.Call) -> PrimExpr:
     return CommReducer(tuple(params), tuple(results), tuple(starts), span=reader.context.span(node))
 
 
-def _let(reader: "TirReader", node: ast.Call) -> PrimExpr:
+def _let(reader: TirReader, node: ast.Call) -> PrimExpr:
     """Read `T.Let(x + 1, where={x: 2})`."""
     values = given(reader.context, node, "expr where", 2)
     match values["where"]:

@@ -6,12 +6,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from relax_core.frontend.tvmscript.context import Context, Failed, source_of
-from relax_core.frontend.tvmscript.relax_function import Decorator, declared_dtypes
+from relax_core.frontend.tvmscript.relax_signature import Decorator, declared_dtypes
 from relax_core.frontend.tvmscript.scalar_calls import is_dtype
 from relax_core.frontend.tvmscript.scope import POISONED
 from relax_core.frontend.tvmscript.tir_body import TirBody
 from relax_core.frontend.tvmscript.tir_buffer import read_buffer
 from relax_core.frontend.tvmscript.tir_dialect import PrimFuncTraits, facts_of
+from relax_core.frontend.tvmscript.tir_expr import TirExprReader
 from relax_core.frontend.tvmscript.tir_reader import TirReader
 from relax_core.frontend.tvmscript.tir_scoped import POINTERS, variable
 from relax_core.frontend.tvmscript.tir_stmt import read_statements
@@ -27,7 +28,7 @@ def read_prim_func(context: Context, node: ast.FunctionDef, decorator: Decorator
     text = context.source.text[context.span(node).start : context.span(node).end]
     head = context.source.text[:HEAD_LENGTH]
     facts = facts_of(node, text, is_tirx="tirx" in head and _TIRX.search(head) is not None)
-    reader = TirReader(context, dtypes=declared_dtypes(context, node.body), facts=facts)
+    reader = TirExprReader(context, dtypes=declared_dtypes(context, node.body), facts=facts)
     arguments = node.args
     if arguments.vararg or arguments.kwarg or arguments.kwonlyargs or arguments.defaults or arguments.posonlyargs:
         raise context.unsupported(node, f"a parameter of `{node.name}` with a default, a star or by name only")

@@ -1,7 +1,9 @@
 """The state of reading one prim func: names, loops, and access to buffers."""
 
 import ast
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, field, replace
+from typing import Self
 
 from relax_core.diagnostics import plural
 from relax_core.frontend.tvmscript.context import Context, Failed, Place, source_of
@@ -11,7 +13,6 @@ from relax_core.frontend.tvmscript.scalar_calls import is_dtype
 from relax_core.frontend.tvmscript.scalars import ScalarReader
 from relax_core.frontend.tvmscript.scope import Entity, Poisoned, Scope, Several
 from relax_core.frontend.tvmscript.tir_dialect import PrimFuncTraits
-from relax_core.frontend.tvmscript.tir_expr import read_other
 from relax_core.ir.prim import (
     MAX_LANES,
     Binary,
@@ -31,7 +32,7 @@ ZERO = IntImm(0, "int32")
 
 
 @dataclass(slots=True)
-class TirReader:
+class TirReader(ABC):
     """Reads the expressions of a prim func in one scope.
 
     `ranges` are the starts and extents of the loops around this place; `allocated` takes the buffers of the block;
@@ -47,14 +48,14 @@ class TirReader:
     defines: bool = False
     macros: tuple[str, ...] = ()
 
-    def inner(self) -> "TirReader":
+    def inner(self) -> Self:
         """Return a reader of a list of statements inside this one."""
         return replace(self, scope=self.scope.inner())
 
     @property
     def scalars(self) -> ScalarReader:
         """The reader of scalar expressions in this scope; a bare integer is int32."""
-        return ScalarReader(self.context, self._name, self.load, "int32", self._other)
+        return ScalarReader(self.context, self._name, self.load, "int32", self.other)
 
     def read(self, node: ast.expr) -> PrimExpr:
         """Read a scalar expression."""
@@ -106,8 +107,9 @@ class TirReader:
             case _:
                 raise self.undefined(node)
 
-    def _other(self, node: ast.expr) -> PrimExpr | None:
-        return read_other(self, node)
+    @abstractmethod
+    def other(self, node: ast.expr) -> PrimExpr | None:
+        """Read an expression that is no plain scalar; `None` for one that is."""
 
     def undefined(self, node: ast.Name) -> Failed:
         """Report that a name is not defined, with the one that may be meant."""
@@ -160,7 +162,7 @@ class TirReader:
         if isinstance(found, Buffer) and found in self.facts.scalars:
             return BufferLoad(found, (ZERO,), span=self.context.span(node))
         if isinstance(node.value, ast.Attribute | ast.Call):
-            found = self._other(node)
+            found = self.other(node)
             if found is not None:
                 return found
         buffer, indices = self.element(node)

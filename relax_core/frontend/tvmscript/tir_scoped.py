@@ -9,7 +9,7 @@ import math
 from relax_core.frontend.tvmscript import tir_allocate
 from relax_core.frontend.tvmscript.context import source_of
 from relax_core.frontend.tvmscript.literals import read_attributes
-from relax_core.frontend.tvmscript.relax_function import declared_dtype
+from relax_core.frontend.tvmscript.relax_signature import declared_dtype
 from relax_core.frontend.tvmscript.scalar_calls import is_dtype
 from relax_core.frontend.tvmscript.tir_arguments import given, is_none, text_argument
 from relax_core.frontend.tvmscript.tir_body import Scoped

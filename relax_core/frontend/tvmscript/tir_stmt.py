@@ -9,13 +9,12 @@ from relax_core.frontend.tvmscript import tir_block, tir_macro, tir_old_block, t
 from relax_core.frontend.tvmscript.context import Failed, source_of
 from relax_core.frontend.tvmscript.literals import with_attributes
 from relax_core.frontend.tvmscript.operands import is_pointer_or_text
-from relax_core.frontend.tvmscript.relax_function import declared_dtype
+from relax_core.frontend.tvmscript.relax_signature import declared_dtype
 from relax_core.frontend.tvmscript.scalars import BINARY
 from relax_core.frontend.tvmscript.scope import POISONED, Entity, Several
 from relax_core.frontend.tvmscript.tir_assert import read_assertion
 from relax_core.frontend.tvmscript.tir_body import BlockParts, Scoped, TirBody
 from relax_core.frontend.tvmscript.tir_buffer import read_buffer
-from relax_core.frontend.tvmscript.tir_expr import read_other
 from relax_core.frontend.tvmscript.tir_loop import LOOPS, read_head, without_else
 from relax_core.frontend.tvmscript.tir_reader import TirReader
 from relax_core.frontend.tvmscript.unread import tell_arguments
@@ -398,7 +397,7 @@ def _expression(body: TirBody, statement: ast.stmt, value: ast.expr) -> _Made:
             return tir_scoped.read_scoped(reader, name, value, None)
         case _ if name and name not in LOOPS:
             return Evaluate(reader.read(value), span=span)
-        case "", ast.Call() if (called := read_other(reader, value)) is not None:
+        case "", ast.Call() if (called := reader.other(value)) is not None:
             return Evaluate(called, span=span)
         case _:
             raise context.unsupported(value, f"`{source_of(value)}`")

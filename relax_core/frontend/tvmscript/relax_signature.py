@@ -1,18 +1,17 @@
-"""Read Relax functions: decorators, signatures, and the symbolic dimensions that they define."""
+"""Read what stands around the body of a Relax function: decorators, signatures, and the dimensions they define."""
 
 import ast
 from dataclasses import dataclass
 
-from relax_core.frontend.tvmscript import relax_body
 from relax_core.frontend.tvmscript.context import Context, Failed, source_of
 from relax_core.frontend.tvmscript.names import qualified
 from relax_core.frontend.tvmscript.plain_types import is_plain_tensor, plain_dtype
-from relax_core.frontend.tvmscript.prim_variables import ComputedNames, with_symbol
+from relax_core.frontend.tvmscript.prim_variables import with_symbol
 from relax_core.frontend.tvmscript.purity import is_typed
-from relax_core.frontend.tvmscript.relax_expr import RelaxReader
+from relax_core.frontend.tvmscript.relax_reader import RelaxReader
 from relax_core.frontend.tvmscript.scalar_calls import is_dtype
 from relax_core.frontend.tvmscript.scope import POISONED
-from relax_core.ir.expr import Function, Var
+from relax_core.ir.expr import Var
 from relax_core.ir.types import OBJECT, PrimType, TensorType, Type
 
 _FLAGS = ("private", "pure", "check_well_formed", "s_tir")
@@ -48,21 +47,8 @@ def read_decorator(context: Context, node: ast.expr) -> Decorator:
     return Decorator(name, flags.get("private", False), flags.get("pure", True), is_checked)
 
 
-def read_function(outer: RelaxReader, node: ast.FunctionDef, decorator: Decorator) -> Function:
-    """Read a Relax function in the scope of `outer`: that of the module, or of the function around it."""
-    context = outer.context
-    reader = outer.inner()
-    reader.prims.is_dataflow = False
-    reader.prims.computed = ComputedNames(context, node)
-    reader.level = outer.level + 1
-    reader.dtypes = declared_dtypes(context, node.body)
-    params = _parameters(reader, node)
-    ret = _return_type(reader, node)
-    body, attrs = relax_body.read_function_body(reader, node, ret)
-    return Function(params, body, ret, attrs, decorator.is_pure, decorator.is_private, span=context.span(node))
-
-
-def _parameters(reader: RelaxReader, node: ast.FunctionDef) -> tuple[Var, ...]:
+def read_parameters(reader: RelaxReader, node: ast.FunctionDef) -> tuple[Var, ...]:
+    """Read the parameters of a function and define them in its scope; what is wrong with one is reported."""
     context = reader.context
     arguments = node.args
     if arguments.vararg or arguments.kwarg or arguments.kwonlyargs or arguments.posonlyargs:
@@ -115,7 +101,8 @@ def _annotation(reader: RelaxReader, argument: ast.arg) -> Type:
         return OBJECT
 
 
-def _return_type(reader: RelaxReader, node: ast.FunctionDef) -> Type | None:
+def read_return_type(reader: RelaxReader, node: ast.FunctionDef) -> Type | None:
+    """Read the declared result; `None` if there is none, or if a reported error is in it."""
     if node.returns is None:
         return None
     try:
