@@ -3,8 +3,7 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from relax_core.bytecode.disassemble import instruction_text
-from relax_core.bytecode.executable import Executable
+from relax_core.bytecode.executable import Executable, instruction_text
 from relax_core.bytecode.places import last_statement, parts
 from relax_core.ir.expr import BindingBlock, Call, Function, GlobalVar, SeqExpr
 from relax_core.ir.module import IRModule

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from relax_core.bytecode.build import build
-from relax_core.bytecode.disassemble import instruction_text
+from relax_core.bytecode.executable import instruction_text
 from relax_core.frontend.parse import parse_text
 from relax_core.passes.pipeline import DEFAULT_PIPELINE
 from tests.bytecode.listings import LISTINGS, source
