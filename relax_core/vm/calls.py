@@ -3,7 +3,7 @@
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
 
@@ -20,13 +20,11 @@ from relax_core.vm.packed import Packed
 from relax_core.vm.packed_arguments import by_schema, refuse, reserve_result, shown
 from relax_core.vm.packed_library.arrays import ArgumentError, Given
 from relax_core.vm.recorder import Before
+from relax_core.vm.running import Running
 from relax_core.vm.torch_operators import base_name
 from relax_core.vm.values import Array, Value, arrays_in, root_of, shape_text
 from relax_core.vm.watchdog import Watchdog
 from relax_core.vm.written import WrittenBytes
-
-if TYPE_CHECKING:
-    from relax_core.vm.machine import Machine
 
 CANCELLED: Final = "JT014"
 """The code of a kernel that was cancelled: by the host, or by the clock."""
@@ -44,7 +42,7 @@ class _Found:
 class Calls:
     """The calls of one machine. Compiled kernels are kept; `watchdog` stops one whose run is over."""
 
-    def __init__(self, machine: "Machine", engine: KernelEngine | None, options: KernelOptions) -> None:
+    def __init__(self, machine: Running, engine: KernelEngine | None, options: KernelOptions) -> None:
         self._machine = machine
         self._given_engine = engine
         self._options = options

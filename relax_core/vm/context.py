@@ -1,15 +1,13 @@
 """What builtins and packed functions may ask of the machine that runs them."""
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, NoReturn, Protocol
+from typing import NoReturn, Protocol
 
 from relax_core.bytecode.executable import Executable
 from relax_core.diagnostics import Diagnostic, RunError
 from relax_core.source import Span
+from relax_core.vm.stack import Frame
 from relax_core.vm.values import Array, Closure, StorageValue, Value
-
-if TYPE_CHECKING:
-    from relax_core.vm.stack import Frame
 
 
 class Context(Protocol):
@@ -21,7 +19,7 @@ class Context(Protocol):
         ...
 
     @property
-    def frames(self) -> "Sequence[Frame]":
+    def frames(self) -> Sequence[Frame]:
         """The calls that have not returned, the oldest first."""
         ...
 

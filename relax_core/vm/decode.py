@@ -1,9 +1,8 @@
 """Instructions as the machine's loop takes them: what to do, how to fetch the arguments, where to put the result."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from operator import itemgetter
-from typing import Any, Final, TypeAlias, assert_never, cast
+from typing import Any, Final, assert_never, cast
 
 from relax_core.bytecode.executable import DTypeConstant, Executable, FunctionEntry, PoolConstant, ShapeConstant
 from relax_core.bytecode.isa import (
@@ -20,10 +19,8 @@ from relax_core.bytecode.isa import (
     Special,
 )
 from relax_core.vm.builtins import BUILTINS
+from relax_core.vm.stack import Fetch, Step
 from relax_core.vm.values import MACHINE, UNWRITTEN, Closure, DTypeValue, ShapeValue, Value
-
-Fetch: TypeAlias = Callable[[list[Value]], tuple[Value, ...]]
-
 
 BUILTIN: Final = 0
 KERNEL: Final = 1
@@ -33,13 +30,6 @@ RETURN: Final = 4
 PACKED: Final = 5
 IF: Final = 6
 GOTO: Final = 7
-
-Step: TypeAlias = tuple[int, Any, Fetch, int]
-"""`(what, target, fetch, destination)`.
-
-`target` is a builtin's function, the index of a function, or the program counter that a jump leads to. The destination
-is a register's index, -1 for none; of a return and of an `if` it is the slot that they read.
-"""
 
 
 @dataclass(frozen=True, slots=True)

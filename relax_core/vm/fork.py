@@ -36,6 +36,7 @@ from relax_core.vm.values import (
     root_of,
     storages_in,
 )
+from relax_core.vm.written import WrittenBytes
 
 _INVOKE: Final = "vm.builtin.invoke_closure"
 _GIVEN_UP: Final = "values of that time were given up to save memory"
@@ -73,7 +74,7 @@ class Setting:
     """Where in the tensor; `None`: all of it."""
     is_in_place: bool = False
 
-    def make(self, recorder: Recorder, frames: Sequence[Frame], at: int) -> None:
+    def make(self, recorder: Recorder, written: WrittenBytes | None, frames: Sequence[Frame], at: int) -> None:
         """Change the register of the stopped frame, and log it."""
         frame = frames[self.depth]
         outer: list[Value] = [frame.registers[self.register]]
@@ -86,6 +87,8 @@ class Setting:
             whole[self.element] = value
             value = whole
         if self.is_in_place and isinstance(held, np.ndarray) and isinstance(value, np.ndarray):
+            if written is not None:
+                written.put_in(held)
             recorder.overwrite(held, value)
             return
         for whole, place in zip(reversed(outer), reversed(self.path), strict=True):
@@ -119,8 +122,8 @@ class Fork:
     output: tuple[OutputLine, ...]
 
 
-def fork(trace: Trace, at: int, recorder: Recorder) -> Fork:
-    """Fill the empty `recorder` with the log of `trace` until time `at`, and return the stack of then.
+def fork(trace: Trace, at: int, recorder: Recorder, written: WrittenBytes | None) -> Fork:
+    """Fill the empty `recorder`, and `written`, with what `trace` knew until time `at`; return the stack of then.
 
     Raises:
         RunError: VM050, the run cannot go on from there.
@@ -143,7 +146,7 @@ def fork(trace: Trace, at: int, recorder: Recorder) -> Fork:
         Injection(item.time, item.frame, item.register, value) for item, value in zip(injections, injected, strict=True)
     ]
     _replay(recorder, old, at, [replace(frame, args=own) for frame, own in zip(frames, args, strict=True)], values)
-    copies.add_past(recorder)
+    copies.add_past(recorder, written)
     lines = tuple(line for line in trace.output if line.time < at)
     return Fork(tuple(_stopped(trace, at, stack, live)), lines)
 
@@ -331,7 +334,7 @@ class _Copies:
             copy.reshape(-1).view(np.uint8).fill(memory.fill if memory is not None else 0)
         return copy
 
-    def add_past(self, recorder: Recorder) -> None:
+    def add_past(self, recorder: Recorder, written: WrittenBytes | None) -> None:
         """Let `recorder` know what the memories held before the time; the bytes are shared by both runs."""
         for identity, memory in self._memories.items():
             copy = self._roots.get(identity)
@@ -344,8 +347,8 @@ class _Copies:
             known = recorder.memory_of(copy)
             earlier = [replace(undo) for undo in memory.undos if undo.event < self._at]
             known.fresh, known.fill = memory.fresh_at(self._at), memory.fill
-            if recorder.written is not None:
-                recorder.written.adopt(self._trace.recorder.written, memory.root, copy, self._at)
+            if written is not None:
+                written.adopt(self._trace.written, memory.root, copy, self._at)
             recorder.keep_undos(known, earlier)
 
 

@@ -1,19 +1,16 @@
 """The explicit tier: frames on a stack of its own, and a loop over decoded instructions."""
 
-from typing import TYPE_CHECKING
-
 from relax_core.diagnostics import DiagnosedError
 from relax_core.vm.builtins import callable_value
+from relax_core.vm.calls import Calls
 from relax_core.vm.context import fail
 from relax_core.vm.decode import BUILTIN, FUNCTION, IF, KERNEL, PACKED, RETURN, DecodedFunction, decode
 from relax_core.vm.locate import too_deep, wrong_count
 from relax_core.vm.reading import Reading
 from relax_core.vm.recorder import NO_WRITE, FrameRecord
+from relax_core.vm.running import Running
 from relax_core.vm.stack import Frame, Opened
 from relax_core.vm.values import Value
-
-if TYPE_CHECKING:
-    from relax_core.vm.machine import Machine
 
 
 class Interpreter:
@@ -22,8 +19,9 @@ class Interpreter:
     They stand on top of `outer` calls of generated code.
     """
 
-    def __init__(self, machine: "Machine") -> None:
+    def __init__(self, machine: Running, calls: Calls) -> None:
         self._machine = machine
+        self._calls = calls
         self.frames: list[Frame] = []
         self.outer = 0
         self._codes: dict[int, DecodedFunction] = {}
@@ -77,7 +75,7 @@ class Interpreter:
         frame = self.frames[-1]
         steps, registers, pc = frame.steps, frame.registers, frame.pc
         record = self._record if machine.recorder is not None else None
-        call_kernel = machine.calls.kernel
+        call_kernel = self._calls.kernel
         while True:
             value: Value
             what, target, fetch, dst = steps[pc]
@@ -107,14 +105,14 @@ class Interpreter:
                 pc = pc + 1 if what == IF and registers[dst] else target
                 continue
             elif what == PACKED:
-                value = machine.calls.call(target, fetch(registers))
+                value = self._calls.call(target, fetch(registers))
             else:
                 function, args = self._callee(what, target, fetch(registers))
                 if machine.executable.functions[function].kind == "vm":
                     frame = self._enter(function, args, dst)
                     steps, registers, pc = frame.steps, frame.registers, 0
                     continue
-                value = machine.calls.call(function, args)
+                value = self._calls.call(function, args)
             if dst >= 0:
                 registers[dst] = value
             if record is not None:

@@ -1,17 +1,13 @@
-"""The machine: what a run may use, what builtins may ask of it, and which tier runs a function."""
+"""The machine: it runs functions, chooses the tier that runs them, and says where a program failed."""
 
-import math
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from inspect import currentframe
 from typing import Final, Literal, NoReturn
-
-import numpy as np
 
 from relax_core.bytecode.executable import Executable
 from relax_core.diagnostics import DiagnosedError, Diagnostic, RunError
 from relax_core.jit.options import DEFAULT_OPTIONS, KernelOptions
-from relax_core.source import Span
 from relax_core.vm.calls import CANCELLED, Calls
 from relax_core.vm.context import fail
 from relax_core.vm.convert import own_copies
@@ -19,37 +15,26 @@ from relax_core.vm.fork import Setting, StoppedFrame, fork, made_frame
 from relax_core.vm.interpreter import Interpreter
 from relax_core.vm.kernels import KernelEngine
 from relax_core.vm.limits import Limits
-from relax_core.vm.liveness import live_registers
 from relax_core.vm.locate import located, wrong_count
-from relax_core.vm.meter import Meter
 from relax_core.vm.packed import HOST, Registry
 from relax_core.vm.recorder import NO_WRITE, Recorder
+from relax_core.vm.running import Running
 from relax_core.vm.stack import FROM_HOST, Frame, Opened
 from relax_core.vm.storage import POISON
 from relax_core.vm.tiers.tier import Base, Tier
-from relax_core.vm.trace import Outcome, OutputLine, Trace
+from relax_core.vm.trace import Outcome, Trace
 from relax_core.vm.values import (
-    Array,
     Closure,
-    StorageValue,
     Value,
-    arrays_in,
-    item_bytes,
-    no_memory,
-    root_of,
-    shape_text,
-    storages_in,
 )
 from relax_core.vm.written import WrittenBytes
 
 _LIMIT_CODES: Final = ("VM003", "VM004", "VM005", "VM006", "VM007", "VM008", "VM019")
-_RECORDED_BYTES: Final = 64 << 20
-"""A recorded run counts what it retains after so many bytes."""
 
 TierName = Literal["generated", "explicit"]
 
 
-class Machine:
+class Machine(Running):
     """Runs functions of one executable.
 
     With `record` the run's trace holds every event; without it only result, output and error. Code is generated for
@@ -73,25 +58,16 @@ class Machine:
         options: KernelOptions = DEFAULT_OPTIONS,
         poisons_memory: bool = False,
     ) -> None:
-        self.executable = executable
-        self.limits = limits or Limits()
-        self.registry = registry
-        self.recorder: Recorder | None = None
-        self.meter = Meter(self.limits)
-        self.interpreter = Interpreter(self)
-        self.generated_depth = 0
-        self.origins: dict[int, str] = {}
+        fill = POISON if poisons_memory else 0
+        super().__init__(executable, limits or Limits(), registry, fill=fill, on_output=on_output)
         self._is_recording = record
         self._entries = {name: at for name, at in executable.index_of.items() if executable.functions[at].is_entry}
         self._param_counts = tuple(entry.param_count for entry in executable.functions)
         self._finds_unwritten = options.finds_uninitialised
-        self.written: WrittenBytes | None = None
         self._is_explicit = tier == "explicit" or poisons_memory or self._finds_unwritten
-        self._fill = POISON if poisons_memory else 0
-        self._on_output = on_output
         self.calls = Calls(self, engine, options)
+        self.interpreter = Interpreter(self, self.calls)
         self.watchdog = self.calls.watchdog
-        self.is_cancelled = False
         self.is_unchanged = False
         self._tiers: dict[bool, Tier] = {}
         self._reset()
@@ -100,7 +76,9 @@ class Machine:
         """Return the generated code for runs of this kind."""
         found = self._tiers.get(self._is_recording)
         if found is None:
-            found = self._tiers[self._is_recording] = Tier(self, is_recording=self._is_recording)
+            found = self._tiers[self._is_recording] = Tier(
+                self, self.calls, self.interpreter, is_recording=self._is_recording
+            )
         return found
 
     def _reset(self) -> None:
@@ -113,17 +91,11 @@ class Machine:
             return
         self.interpreter.frames.clear()
         self.calls.reset()
-        self.recorder = Recorder(self.limits.retained_bytes) if self._is_recording else None
-        self.written = WrittenBytes(self.executable, self.recorder) if self._finds_unwritten else None
-        if self.recorder is not None:
-            self.recorder.written = self.written
-        if self._is_recording:
-            self.meter.room = min(self.meter.room, _RECORDED_BYTES)
-        self.generated_depth = 0
+        recorder = Recorder(self.limits.retained_bytes) if self._is_recording else None
+        written = WrittenBytes(self.executable, recorder) if self._finds_unwritten else None
+        self.start_recording(recorder, written)
         self.tier = self._tier()
         self.tier.reset()
-        self.output: list[OutputLine] = []
-        self._output_bytes = 0
         self._nested_count = 0
         self._failure: tuple[Exception, tuple[int, int], Diagnostic] | None = None
 
@@ -157,6 +129,7 @@ class Machine:
             output=tuple(self.output),
             stop=stop,
             seconds=time.perf_counter() - start,
+            written=self.written,
         )
 
     def resume(self, trace: Trace, at: int, changes: Sequence[Setting] = ()) -> Trace:
@@ -172,12 +145,11 @@ class Machine:
         recorder = self.recorder
         assert recorder is not None, "a recording machine has a recorder"
         start = time.perf_counter()
-        stopped = fork(trace, at, recorder)
+        stopped = fork(trace, at, recorder, self.written)
         frames = [self._stopped(frame) for frame in stopped.frames]
         for change in changes:
-            change.make(recorder, frames, at)
-        self.output = list(stopped.output)
-        self._output_bytes = sum(len(line.text.encode("utf-8", "replace")) + 1 for line in stopped.output)
+            change.make(recorder, self.written, frames, at)
+        self.put_output(stopped.output)
         return self._traced(lambda: self._resume(frames), start)
 
     def _stopped(self, frame: StoppedFrame) -> Frame:
@@ -262,122 +234,18 @@ class Machine:
         return self.tier.innermost(currentframe())
 
     @property
-    def pc(self) -> int:
-        """The running instruction, counted over the whole executable; -1 if none is."""
-        here = self.here
-        return -1 if here is None else here.absolute_pc
-
-    @property
     def slot_origins(self) -> dict[int, str]:
         """For each set slot of the running function's shape heap, the words for what set it."""
         frames = self.interpreter.frames
         return frames[-1].slot_origins if frames else self.origins
 
-    @property
-    def moment(self) -> int | None:
-        """The number of the event that the running instruction will be; `None` if nothing is recorded."""
-        return len(self.recorder.pcs) if self.recorder is not None else None
-
-    def allocate(self, shape: tuple[int, ...], dtype: str) -> Array:
-        """Make a tensor to which nothing was written; its bytes are zero, so that runs are alike."""
-        size_bytes = math.prod(shape) * item_bytes(dtype)
-        if size_bytes <= 0 and min(shape, default=0) < 0:
-            fail("VM020", f"a tensor cannot have the shape {shape_text(shape)}")
-        self.reserve(size_bytes, "a tensor", shape, dtype)
-        return self._filled(shape, dtype)
-
-    def bytes_of(self, storage: StorageValue) -> Array:
-        """Return the bytes of a storage, which are made for its first tensor; they were counted with the storage."""
-        if storage.memory is None:
-            storage.memory = self._filled((storage.size_bytes,), "uint8", self._fill)
-            if self.written is not None:
-                self.written.add(storage.memory)
-        return storage.memory
-
-    def begin(self, tensor: Array) -> None:
-        """Poison the bytes of a new tensor in a storage, if that is asked for, and note where it lies."""
-        if self.written is not None:
-            self.written.begin(tensor, self.pc, is_poisoned=bool(self._fill))
-        if self._fill:
-            if self.recorder is not None:
-                self.recorder.before_forget(tensor, self._fill)
-            tensor.reshape(-1).view(np.uint8).fill(self._fill)
-
-    def _filled(self, shape: tuple[int, ...], dtype: str, fill: int = 0) -> Array:
-        try:
-            array = np.full(shape, fill, dtype) if fill else np.zeros(shape, dtype)
-        except MemoryError:
-            fail("VM006", no_memory(shape, dtype))
-        if self.recorder is not None:
-            self.recorder.mark_fresh(array, fill)
-        return array
-
-    def reserve(self, size_bytes: int, what: str, shape: tuple[int, ...] | None = None, dtype: str = "") -> None:
-        """Count memory that is about to be taken; VM006 if it is too much."""
-        self.meter.room -= size_bytes
-        if self.meter.room >= 0:
-            return
-        live_bytes = self._live_bytes()
-        if live_bytes + size_bytes <= self.limits.memory_bytes:
-            self._set_room(live_bytes + size_bytes)
-            return
-        limit = f"the limit of a run is {self.limits.memory_bytes:,}"
-        alive = f"; {live_bytes:,} bytes are in use" if live_bytes else ""
-        words = f"{what} {shape_text(shape)} {dtype}" if shape is not None else what
-        fail("VM006", f"{words} needs {size_bytes:,} bytes, {limit}{alive}", "make the tensors smaller")
-
-    def recount(self, size_bytes: int) -> bool:
-        """Count the memory in use; tell whether `size_bytes` more, and what the fuel may take, are there for sure."""
-        return self._set_room(self._live_bytes() + size_bytes)
-
-    def _set_room(self, used_bytes: int) -> bool:
-        room = self.limits.memory_bytes - used_bytes - self.tier.outstanding_bytes(currentframe())
-        return self.meter.set_room(min(room, _RECORDED_BYTES) if self.recorder is not None else room)
-
-    def _live_bytes(self) -> int:
+    def settle(self) -> None:
+        """Decode what generated code has logged."""
         self.tier.settle()
-        values = [value for frame in self.frames for value in self._live_values(frame)]
-        sizes = {id(root): root.nbytes for root in map(root_of, arrays_in(*values))}
-        sizes |= {id(item if item.memory is None else item.memory): item.size_bytes for item in storages_in(*values)}
-        live = sum(sizes.values())
-        return max(live, self.recorder.retained_bytes) if self.recorder is not None else live
 
-    def _live_values(self, frame: Frame) -> Iterator[Value]:
-        entry = self.executable.functions[frame.function]
-        live = live_registers(self.executable.instructions[entry.start : entry.end], frame.pc)
-        return (frame.registers[index] for index in sorted(live))
-
-    def will_write(self, array: Array) -> None:
-        """Remember what `array` holds: the running instruction is about to change it."""
-        if self.recorder is not None:
-            self.recorder.before_write(array)
-
-    def is_over(self) -> bool:
-        """Tell whether the run was cancelled or is over its time."""
-        return self.is_cancelled or time.monotonic() >= self.deadline
-
-    def check_time(self, span: Span | None) -> None:
-        """Stop if the run was cancelled or is over its time."""
-        if self.is_cancelled:
-            fail("VM008", "the run was cancelled", span=span)
-        if time.monotonic() >= self.deadline:
-            fail("VM005", f"the program ran longer than {self.limits.seconds:g} seconds", span=span)
-
-    def refuel(self) -> None:
-        """Check the limits before an instruction of the explicit tier."""
-        self.check_time(None)
-        if not self.meter.refuel(1):
-            fail("VM004", f"the program retired more than {self.limits.events:,} instructions")
-
-    def write_output(self, text: str) -> None:
-        """Print a line; VM007 if the output is too long."""
-        self._output_bytes += len(text.encode("utf-8", "replace")) + 1
-        if self._output_bytes > self.limits.output_bytes:
-            fail("VM007", f"the program printed more than {self.limits.output_bytes:,} bytes")
-        here = self.here
-        self.output.append(OutputLine(self.moment or 0, text, here.absolute_pc if here is not None else -1))
-        if self._on_output is not None:
-            self._on_output(text)
+    def outstanding_bytes(self) -> int:
+        """Return how much generated code may still allocate without being counted."""
+        return self.tier.outstanding_bytes(currentframe())
 
     def invoke(self, closure: Closure, args: tuple[Value, ...]) -> Value:
         """Call a closure from the host's side and wait for its result; its frames come on top of the stack."""

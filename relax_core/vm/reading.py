@@ -14,7 +14,8 @@ from relax_core.vm.builtins import (
     to_device,
     unbox_scalar,
 )
-from relax_core.vm.decode import BUILTIN, DecodedFunction, Step
+from relax_core.vm.decode import BUILTIN, DecodedFunction
+from relax_core.vm.stack import Step
 from relax_core.vm.values import Array, Value
 from relax_core.vm.written import WrittenBytes
 

@@ -5,15 +5,12 @@ from bisect import bisect_left
 from collections import deque
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 
 from relax_core.vm.placed import PlacedArray
 from relax_core.vm.values import NOT_KEPT, AdtValue, Array, Closure, Sentinel, Value, fields_of, root_of
-
-if TYPE_CHECKING:
-    from relax_core.vm.written import WrittenBytes
 
 NO_WRITE: Final = Sentinel("no write")
 _HEAVY: Final = (np.ndarray, PlacedArray, tuple, Closure)
@@ -216,7 +213,6 @@ class Recorder:
         "retained_bytes",
         "settle",
         "values",
-        "written",
     )
 
     def __init__(self, retained_limit: int) -> None:
@@ -227,7 +223,6 @@ class Recorder:
         self.memories: dict[int, MemoryLog] = {}
         self.injections: list[Injection] = []
         self.retained_bytes = 0
-        self.written: WrittenBytes | None = None
         self.settle: Callable[[], None] = _nothing
         self._retained_limit = retained_limit
         self._holders: dict[int, _Holder] = {}
@@ -333,8 +328,6 @@ class Recorder:
     def overwrite(self, array: Array, content: Array) -> None:
         """Change what `array` holds, as the latest event had done it."""
         memory, event = self.memory_of(array), len(self.pcs) - 1
-        if self.written is not None:
-            self.written.put_in(array)
         if not self._is_first_write(array, event):
             self.keep_undos(memory, (Undo(event, *extent(array, memory.root), _contiguous_bytes(array)),))
         np.copyto(array, content)

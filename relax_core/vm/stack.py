@@ -1,9 +1,19 @@
 """A frame of the running machine, and what is known of a call before it has one."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any, TypeAlias
 
-from relax_core.vm.decode import Step
 from relax_core.vm.values import Value
+
+Fetch: TypeAlias = Callable[[list[Value]], tuple[Value, ...]]
+
+Step: TypeAlias = tuple[int, Any, Fetch, int]
+"""`(what, target, fetch, destination)`.
+
+`target` is a builtin's function, the index of a function, or the program counter that a jump leads to. The destination
+is a register's index, -1 for none; of a return and of an `if` it is the slot that they read.
+"""
 
 
 class Frame:

@@ -24,6 +24,7 @@ from relax_core.vm.values import (
     map_leaves,
     root_of,
 )
+from relax_core.vm.written import WrittenBytes
 
 Ints = npt.NDArray[np.int64]
 Outcome = Literal["returned", "error", "limit"]
@@ -67,7 +68,8 @@ class Trace:
     """A run. Time `t` is the moment before event `t`; `len(trace)` is the end.
 
     `frames_at`, `value_at` and `registers_at` answer for any time: a tensor is shown as it was then, one that nothing
-    had been written to reads `Uninitialised`, a value that was given up to save memory reads `NOT_KEPT`.
+    had been written to reads `Uninitialised`, a value that was given up to save memory reads `NOT_KEPT`. `written` is
+    what the run followed in the mode that finds what nothing wrote.
     """
 
     def __init__(
@@ -81,6 +83,7 @@ class Trace:
         output: tuple[OutputLine, ...],
         stop: tuple[int, int],
         seconds: float,
+        written: WrittenBytes | None = None,
     ) -> None:
         self.executable = executable
         self.result = result
@@ -88,6 +91,7 @@ class Trace:
         self.outcome: Outcome = outcome
         self.output = output
         self.seconds = seconds
+        self.written = written
         self._recorder = recorder
         self._stop_frame, self._stop_pc = stop
 

@@ -7,7 +7,7 @@ storages, such as an argument, is written.
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 
@@ -15,10 +15,8 @@ from relax_core.bytecode.executable import Executable
 from relax_core.bytecode.isa import CallInstruction, Register
 from relax_core.source import Span
 from relax_core.vm.context import fail
+from relax_core.vm.recorder import Recorder
 from relax_core.vm.values import Array, Value, arrays_in, range_of, shape_text
-
-if TYPE_CHECKING:
-    from relax_core.vm.recorder import Recorder
 
 _SHOWN_WRITERS: Final = 3
 
@@ -47,7 +45,7 @@ class _Flags:
 class WrittenBytes:
     """The flags of one run; `recorder` keeps what they were before, so that another run can go on from there."""
 
-    def __init__(self, executable: Executable, recorder: "Recorder | None") -> None:
+    def __init__(self, executable: Executable, recorder: Recorder | None) -> None:
         self._executable = executable
         self._recorder = recorder
         self._of: dict[int, _Flags] = {}

@@ -5,17 +5,20 @@ from dataclasses import dataclass
 from functools import partial
 from inspect import currentframe
 from types import CodeType, FrameType
-from typing import TYPE_CHECKING, Any, Final, NoReturn
+from typing import Any, Final, NoReturn
 
 import numpy as np
 
 from relax_core.diagnostics import DiagnosedError, Diagnostic, RunError
 from relax_core.vm.builtins import callable_value
+from relax_core.vm.calls import Calls
 from relax_core.vm.context import fail
+from relax_core.vm.interpreter import Interpreter
 from relax_core.vm.liveness import written
 from relax_core.vm.locate import too_deep, wrong_count
 from relax_core.vm.meter import SMALL_BYTES
 from relax_core.vm.recorder import NO_WRITE
+from relax_core.vm.running import Running
 from relax_core.vm.stack import Frame, Opened
 from relax_core.vm.tiers.events import EventWriter
 from relax_core.vm.tiers.facts import Room
@@ -25,9 +28,6 @@ from relax_core.vm.tiers.link import Callee, Linker
 from relax_core.vm.tiers.log import RawLog, Segment
 from relax_core.vm.tiers.structure import UnstructuredError
 from relax_core.vm.values import MACHINE, UNWRITTEN, AdtValue, Closure, ShapeValue, StorageValue, Value, no_memory
-
-if TYPE_CHECKING:
-    from relax_core.vm.machine import Machine
 
 USUAL_DEPTH: Final = 100
 """So many calls fit into Python's limit on recursion, which is raised for the rest of a run that goes deeper."""
@@ -64,8 +64,10 @@ ENDS: Final = (Deoptimised, DiagnosedError, MemoryError)
 class Tier:
     """The generated code of one machine, and what it calls back; with `is_recording` it logs all values."""
 
-    def __init__(self, machine: "Machine", *, is_recording: bool) -> None:
+    def __init__(self, machine: Running, calls: Calls, interpreter: Interpreter, *, is_recording: bool) -> None:
         self._machine = machine
+        self._calls = calls
+        self._interpreter = interpreter
         self._is_recording = is_recording
         self.log: RawLog | None = None
         self._segments: list[Segment] = []
@@ -191,11 +193,11 @@ class Tier:
 
     def kernel(self, index: int) -> Callee:
         """Return the kernel of an entry of the function table."""
-        return self._machine.calls.caller(index)
+        return self._calls.caller(index)
 
     def maker(self, index: int, room: Room) -> Callee:
         """Return a kernel that makes the tensor that it writes."""
-        return self._machine.calls.maker(index, room.shape, room.dtype)
+        return self._calls.maker(index, room.shape, room.dtype)
 
     def _interpret(self, index: int, args: tuple[Value, ...], depth: int) -> Value:
         if self.log is None and self._linker.facts.is_closed and self._is_called():
@@ -208,7 +210,7 @@ class Tier:
             event, has_destination = self.log.take_entry()
             parent = self.log.open[-1].number if self.log.open else -1
             opened = Opened(depth, parent, event, 0 if has_destination else -1)
-        return self._machine.interpreter.start(index, args, opened)
+        return self._interpreter.start(index, args, opened)
 
     def _first_entry(self, index: int) -> Callee:
         """Return a callable that enters a function with a tuple of arguments; VM functions are generated then."""
@@ -254,7 +256,7 @@ class Tier:
         machine = self._machine
         outer, machine.generated_depth = machine.generated_depth, depth
         try:
-            return machine.calls.call(function, args)
+            return self._calls.call(function, args)
         finally:
             machine.generated_depth = outer
 
@@ -317,7 +319,7 @@ class Tier:
         """Continue generated frames on the explicit tier; with `from_start` the innermost one from its beginning."""
         frames: list[Frame] = []
         for generated, number in zip(stale, self._open_numbers(stale, base), strict=True):
-            frame = generated.explicit(number, self._machine.interpreter.code(generated.generated.index))
+            frame = generated.explicit(number, self._interpreter.code(generated.generated.index))
             frame.dst = self._destination(frames[-1]) if frames else NO_NUMBER
             frames.append(frame)
         if from_start:
@@ -325,7 +327,7 @@ class Tier:
         base.is_deoptimised = True
         if self.log is not None:
             del self.log.open[base.floor :]
-        return self._machine.interpreter.resume(frames, base.depth)
+        return self._interpreter.resume(frames, base.depth)
 
     def _destination(self, caller: Frame) -> int:
         index = written(self._machine.executable.instructions[caller.absolute_pc])
