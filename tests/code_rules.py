@@ -1,7 +1,7 @@
 """Rules about the source tree, each a function from a parsed file to the places that break it."""
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -49,11 +49,79 @@ MUTABLE_CONSTRUCTORS = frozenset(
         "WeakSet",
     )
 )
+CACHES = frozenset(("cache", "lru_cache"))
+WRITING_METHODS = frozenset(
+    ("add", "append", "clear", "discard", "extend", "insert", "pop", "popitem", "remove", "setdefault", "update")
+)
 FORBIDDEN_CALLS = frozenset(("eval", "exec", "__import__", "import_module"))
 FORBIDDEN_MODULES = frozenset(("pickle", "marshal", "shelve", "dill", "cloudpickle"))
 
+_PURE = "a pure function of immutable values; what it keeps is bounded"
+_FACTS = "facts of the latest prim funcs and modules, which nobody changes; bounded"
+_INSTALLED = "it is read once from what is installed"
+_ONE = "there is one in a process"
+
 # file -> (name that is allowed there, reason)
-ALLOWED: MappingProxyType[str, tuple[tuple[str, str], ...]] = MappingProxyType({})
+ALLOWED: MappingProxyType[str, tuple[tuple[str, str], ...]] = MappingProxyType(
+    {
+        "relax_core/analysis/tir_memory.py": (
+            ("memory_of", _FACTS),
+            ("written_buffers", _FACTS),
+        ),
+        "relax_core/engine/samples.py": (
+            ("list_samples", _INSTALLED),
+            ("list_tables", _INSTALLED),
+        ),
+        "relax_core/frontend/relay/numbers.py": (("read_number", _PURE),),
+        "relax_core/frontend/relay/prelude.py": (
+            ("prelude", _INSTALLED),
+            ("tensor_array", _PURE),
+            ("ranked_tensor_array", _PURE),
+        ),
+        "relax_core/frontend/relay/types.py": (("dtype_of_name", _PURE),),
+        "relax_core/ir/equality.py": (("_fields", _PURE),),
+        "relax_core/jit/calls/builtin.py": (("_shared_program", _ONE),),
+        "relax_core/jit/calls/builtin_layout.py": (("symbols", _ONE),),
+        "relax_core/jit/calls/memory.py": (("keep_freed_memory", "it sets up the allocator of the process, once"),),
+        "relax_core/jit/calls/threads.py": (("_threads", _ONE),),
+        "relax_core/jit/compilation/image.py": (
+            ("address_in_process", _PURE),
+            ("_library", _ONE),
+        ),
+        "relax_core/jit/compilation/specialisation.py": (("_plain", _FACTS),),
+        "relax_core/jit/compilation/version.py": (("lowering_version", _INSTALLED),),
+        "relax_core/jit/kernel.py": (("_words_types", _PURE),),
+        "relax_core/jit/lowering/symbols.py": (("shape_symbols", _FACTS),),
+        "relax_core/passes/properties.py": (("_nodes", _FACTS),),
+        "relax_core/present/code.py": (
+            ("tokenize", _PURE),
+            ("_syntax_of_kind", _PURE),
+        ),
+        "relax_core/present/run.py": (
+            ("_instructions", _FACTS),
+            ("_function_infos", _FACTS),
+        ),
+        "relax_core/present/svg.py": (("layout", _PURE),),
+        "relax_core/printer/literals.py": (("_name", _PURE),),
+        "relax_core/printer/naming.py": (("legal", _PURE),),
+        "relax_core/printer/relax_layout.py": (
+            ("call_layout", _PURE),
+            ("operator_text", _PURE),
+        ),
+        "relax_core/vm/condition.py": (("_places", _PURE),),
+        "relax_core/vm/lines.py": (("of", _FACTS),),
+        "relax_core/vm/storage.py": (
+            ("_size_bytes", _PURE),
+            ("storable", _PURE),
+            ("_checked_dtype", _PURE),
+        ),
+        "relax_core/vm/torch_operators.py": (
+            ("_operator", _INSTALLED),
+            ("_torch", _INSTALLED),
+        ),
+        "relax_core/vm/values.py": (("item_bytes", _PURE),),
+    }
+)
 
 
 @dataclass(frozen=True)
@@ -125,6 +193,50 @@ def room_violations(file: SourceFile) -> Iterator[str]:
         yield f"{file.path}: {file.layer} is not a layer; the layers are {', '.join(LAYERS)}"
 
 
+def import_graph(files: Iterable[SourceFile]) -> dict[str, dict[str, int]]:
+    """Map each file to the files of the same tree that it imports, with the line of the first import.
+
+    Every import counts, those under `if TYPE_CHECKING` and those inside of functions too; that a module runs the
+    `__init__` of the packages around it does not.
+    """
+    listed = tuple(files)
+    path_of = {_module_name(file.path): file.path for file in listed}
+    graph: dict[str, dict[str, int]] = {}
+    for file in listed:
+        found = graph.setdefault(file.path, {})
+        for line, name in imported_modules(file):
+            target = path_of.get(name) or path_of.get(name.rpartition(".")[0])
+            if target is not None and target != file.path:
+                found.setdefault(target, line)
+    return graph
+
+
+def _module_name(path: str) -> str:
+    return path.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
+
+
+def cycle_violations(files: Iterable[SourceFile]) -> Iterator[str]:
+    """Name the imports that lead from a file back to it."""
+    graph = import_graph(files)
+    reached = {path: _reached(graph, path) for path in graph}
+    for path, targets in graph.items():
+        for target, line in targets.items():
+            if path in reached[target]:
+                yield f"{path}:{line}: {target} imports {path}, directly or through others"
+
+
+def _reached(graph: dict[str, dict[str, int]], start: str) -> set[str]:
+    """Return the files that a file imports, directly or through others; itself only if it stands in a cycle."""
+    found: set[str] = set()
+    stack = [*graph[start]]
+    while stack:
+        path = stack.pop()
+        if path not in found:
+            found.add(path)
+            stack += graph[path]
+    return found
+
+
 def streamlit_violations(file: SourceFile) -> Iterator[str]:
     """Name the imports of Streamlit outside the pages."""
     if file.path == "app.py" or file.path.startswith(("views/", "tests/")):
@@ -164,7 +276,8 @@ def execution_violations(file: SourceFile) -> Iterator[str]:
 
 
 def state_violations(file: SourceFile) -> Iterator[str]:
-    """Name the mutable values that a module, and not a function or an object, holds."""
+    """Name what a module, and not a function or an object, holds and changes: mutable values, caches, `global`."""
+    names: set[str] = set()
     for node in _module_level(file.tree.body):
         match node:
             case ast.Assign(targets=targets, value=value):
@@ -173,12 +286,44 @@ def state_violations(file: SourceFile) -> Iterator[str]:
                 targets = [target]
             case _:
                 continue
+        names.update(target.id for target in targets if isinstance(target, ast.Name))
         name = ", ".join(ast.unparse(target) for target in targets)
         if name != "__all__" and _is_mutable(value) and not file.allows(name):
             yield f"{file.path}:{node.lineno}: {name} is mutable; use a tuple, frozenset or MappingProxyType"
+    for node in _defined(file.tree.body):
+        if any(_is_cache(item) for item in node.decorator_list) and not file.allows(node.name):
+            yield f"{file.path}:{node.lineno}: {node.name} keeps a cache for as long as the process lives"
     for node in ast.walk(file.tree):
-        if isinstance(node, ast.Global):
-            yield f"{file.path}:{node.lineno}: global {', '.join(node.names)}"
+        match node:
+            case ast.Global():
+                yield f"{file.path}:{node.lineno}: global {', '.join(node.names)}"
+            case _:
+                if (name := _written_name(node)) in names and not file.allows(name):
+                    yield f"{file.path}:{node.lineno}: {name} of the module is written"
+
+
+def _defined(body: list[ast.stmt]) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
+    """List the functions of a module and the methods of its classes; those inside of functions end with a call."""
+    for node in _module_level(body):
+        if isinstance(node, ast.ClassDef):
+            yield from _defined(node.body)
+        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            yield node
+
+
+def _is_cache(decorator: ast.expr) -> bool:
+    return _called_name(decorator.func if isinstance(decorator, ast.Call) else decorator) in CACHES
+
+
+def _written_name(node: ast.AST) -> str:
+    """Return the name whose value a node changes in place, such as `X` in `X[key] = value` and `X.append(value)`."""
+    match node:
+        case ast.Subscript(value=ast.Name(id=name), ctx=ast.Store() | ast.Del()):
+            return name
+        case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr=method)) if method in WRITING_METHODS:
+            return name
+        case _:
+            return ""
 
 
 def _module_level(body: list[ast.stmt]) -> Iterator[ast.stmt]:

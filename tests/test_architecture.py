@@ -11,6 +11,7 @@ from tests.code_rules import (
     LINE_LIMIT,
     REPOSITORY,
     SourceFile,
+    cycle_violations,
     execution_violations,
     function_violations,
     layer_violations,
@@ -53,6 +54,13 @@ BROKEN = (
     (state_violations, "relax_core/ops/core.py", "OPS = {}\nNAMES: list[str] = []\nSEEN = set()", 3),
     (state_violations, "relax_core/ops/core.py", "if DEBUG:\n    MEMO = defaultdict[str, int](int)", 1),
     (state_violations, "relax_core/ops/core.py", "def f():\n    global COUNT\n    COUNT = 1", 1),
+    (
+        state_violations,
+        "relax_core/ops/core.py",
+        "@functools.lru_cache(8)\ndef f(x):\n    return x\n@cache\ndef g(): ...",
+        2,
+    ),
+    (state_violations, "relax_core/ops/core.py", "SEEN = make()\ndef f():\n    SEEN[1] = 2\n    SEEN.append(3)", 2),
     (streamlit_violations, "benchmarks/bench_vm.py", "from streamlit import cache_data", 1),
     (function_violations, "views/pages/run.py", "def f():\n" + "    pass\n" * FUNCTION_LINE_LIMIT, 1),
     (length_violations, "tests/test_vm.py", "x = 1\n" * (LINE_LIMIT + 1), 1),
@@ -64,6 +72,11 @@ SOUND = (
     (layer_violations, "relax_core/__main__.py", "from relax_core.cli import main"),
     (execution_violations, "relax_core/bytecode/compile.py", "re.compile('a')\ncompile(module)\nmachine.evaluate()"),
     (state_violations, "relax_core/ops/core.py", "__all__ = ['OPS']\nOPS = MappingProxyType({})\ndef f():\n    x = []"),
+    (
+        state_violations,
+        "relax_core/ops/core.py",
+        "def f():\n    @cache\n    def g(): ...\n    x = {}\n    x[1] = 2",
+    ),
     (function_violations, "views/pages/run.py", "def f():\n" + "    pass\n" * (FUNCTION_LINE_LIMIT - 1)),
     (length_violations, "tests/test_vm.py", "x = 1\n" * LINE_LIMIT),
 )
@@ -94,6 +107,27 @@ def rule_name(value: object) -> str | None:
 def test_the_tree_keeps_the_rule(rule: Rule, roots: tuple[str, ...], found: dict[Rule, list[str]]) -> None:
     assert rule in found, f"there is nothing to look at under {', '.join(roots)}"
     assert not found[rule], "\n" + "\n".join(found[rule])
+
+
+def test_no_file_imports_itself_through_others() -> None:
+    found = list(cycle_violations(file for root in EVERYTHING for file in files_of(root)))
+    assert not found, "\n" + "\n".join(found)
+
+
+# The imports of three files, and how many of them close a cycle.
+CYCLES = {
+    "at run time": ("from pkg.b import x", "import pkg.c", "from pkg import a", 3),
+    "for types alone": ("from pkg.b import x", "if TYPE_CHECKING:\n    from pkg import a", "", 2),
+    "inside a function": ("import pkg.c", "", "def f():\n    from .a import x", 2),
+    "none": ("from pkg import b, c", "import pkg.c", "import json", 0),
+}
+
+
+@pytest.mark.parametrize("name", CYCLES)
+def test_a_cycle_is_seen_wherever_its_imports_stand(name: str) -> None:
+    *texts, count = CYCLES[name]
+    files = [SourceFile(f"pkg/{letter}.py", str(text)) for letter, text in zip("abc", texts, strict=True)]
+    assert len(list(cycle_violations(files))) == count
 
 
 def test_the_folders_of_tests_are_those_of_the_program() -> None:
