@@ -1,20 +1,17 @@
 """Annotations without a dtype: `approximate: PrimType = R.PrimValue("tanh")` leaves it to the value, as in 2022."""
 
 import ast
-from typing import TYPE_CHECKING
 
 from relax_core.frontend.tvmscript.names import qualified
+from relax_core.frontend.tvmscript.relax_reader import RelaxReader
 from relax_core.ir.expr import Var
 from relax_core.ir.types import PrimType, Type
-
-if TYPE_CHECKING:
-    from relax_core.frontend.tvmscript.relax_expr import RelaxReader
 
 _BARE = ("PrimType", "Prim", "relax.PrimType", "relax.Prim", "relax.ty.PrimType")
 _SCALARS = ("relax.PrimValue", "relax.prim_value", "relax.str", "relax.StringImm")
 
 
-def annotation_of(reader: "RelaxReader", node: ast.expr, value: ast.expr) -> Type | None:
+def annotation_of(reader: RelaxReader, node: ast.expr, value: ast.expr) -> Type | None:
     """Read the annotation of a variable that is bound to `value`; `None` leaves its type to the value."""
     if isinstance(node, ast.Name) and node.id in reader.context.plain:
         return reader.declared(node)

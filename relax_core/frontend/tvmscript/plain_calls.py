@@ -5,13 +5,13 @@ Whatever takes more than its words to be read, or to be reported, is left to the
 
 import ast
 import re
-from typing import TYPE_CHECKING
 
 from relax_core.frontend.tvmscript.coerce import ints_argument, literal_argument
 from relax_core.frontend.tvmscript.constants import scalar_constant
 from relax_core.frontend.tvmscript.op_calls import placed
 from relax_core.frontend.tvmscript.plain_words import ARGUMENT, LITERAL_WORDS, WORD
 from relax_core.frontend.tvmscript.relax_calls import RENAMED, is_read_by_schema
+from relax_core.frontend.tvmscript.relax_reader import RelaxReader
 from relax_core.frontend.tvmscript.values import Items, Literal
 from relax_core.ir.expr import Call, Expr, Op, ShapeExpr, Var
 from relax_core.ir.prim import IntImm, PrimExpr, PrimVar
@@ -19,13 +19,10 @@ from relax_core.ops import find
 from relax_core.ops.spec import Param
 from relax_core.source import Span
 
-if TYPE_CHECKING:
-    from relax_core.frontend.tvmscript.relax_expr import RelaxReader
-
 _INT = re.compile(r"-?\d++", re.ASCII)
 
 
-def plain_call(reader: "RelaxReader", node: ast.expr) -> Call | None:
+def plain_call(reader: RelaxReader, node: ast.expr) -> Call | None:
     """Read the call that an abbreviation stands for; `None` for another expression, or if its words do not do."""
     words = reader.context.plain.get(node.id) if isinstance(node, ast.Name) else None
     if words is None or reader.context.is_2022:
@@ -56,7 +53,7 @@ def plain_call(reader: "RelaxReader", node: ast.expr) -> Call | None:
     return Call(Op(spec.name, span=Span(source, start, start + head)), tuple(args), span=span)
 
 
-def _argument(reader: "RelaxReader", found: re.Match[str], param: Param, start: int) -> Expr | None:
+def _argument(reader: RelaxReader, found: re.Match[str], param: Param, start: int) -> Expr | None:
     """Read an argument of the call that begins at `start`."""
     if found.lastgroup == "word" and (word := found["word"]) not in LITERAL_WORDS:
         known = reader.scope.find(word) if param.kind == "tensor" else None
@@ -88,7 +85,7 @@ def _number(text: str) -> int | float:
     return float(text) if "." in text or "e" in text else int(text)
 
 
-def _dim(reader: "RelaxReader", found: re.Match[str], start: int) -> PrimExpr | None:
+def _dim(reader: RelaxReader, found: re.Match[str], start: int) -> PrimExpr | None:
     word = found[0]
     if word.isdigit():
         return IntImm(int(word), "int64", span=_span(reader, found, start))
@@ -96,5 +93,5 @@ def _dim(reader: "RelaxReader", found: re.Match[str], start: int) -> PrimExpr | 
     return known if isinstance(known, PrimVar) and known.dtype == "int64" else None
 
 
-def _span(reader: "RelaxReader", found: re.Match[str], start: int) -> Span:
+def _span(reader: RelaxReader, found: re.Match[str], start: int) -> Span:
     return Span(reader.context.source, start + found.start(), start + found.end())
