@@ -35,8 +35,8 @@ def _sample_that_calls(name: str) -> tuple[str, str] | None:
 
 def tried(study: Study, trace: Trace) -> Tried:
     """Present what a run was given and what it gave; the inputs are made again, for a run may write into them."""
-    _, function = study.entry()
-    pairs = zip(function.params, study.call()[1], strict=True)
+    _, function = study.source.entry()
+    pairs = zip(function.params, study.source.call()[1], strict=True)
     inputs = tuple(shown(param.name, value) for param, value in pairs)
     output = tuple(item.text for item in trace.output)
     if trace.error is not None:

@@ -47,5 +47,5 @@ def _options(message: DevicesOf | WhyDeviceOf) -> PlanDevicesOptions:
 
 
 def _shown(message: DevicesOf | WhyDeviceOf, study: Study) -> DevicesShown:
-    study.require_sound()
-    return shown_devices(study.module, _options(message), study.index(0).id_of)
+    study.source.require_sound()
+    return shown_devices(study.source.module, _options(message), study.compilation.index(0).id_of)

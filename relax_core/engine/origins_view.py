@@ -7,9 +7,10 @@ from relax_core.bytecode.build import finishing_stages
 from relax_core.bytecode.compile import compile_module
 from relax_core.bytecode.executable import Executable
 from relax_core.diagnostics import CompileError, Diagnostic
+from relax_core.engine.compilation import Report
 from relax_core.engine.kernel_view import kernel_view
 from relax_core.engine.protocol import KernelOf, OriginsOf
-from relax_core.engine.study import Report, Study
+from relax_core.engine.study import Study
 from relax_core.ir.dialect import dialect_of
 from relax_core.ir.expr import GlobalVar
 from relax_core.ir.module import Definition, IRModule
@@ -84,12 +85,19 @@ def origins_view(
     Raises:
         CompileError: EN005 if there is no such line; what the program does wrong.
     """
-    executable = study.executable(report, is_cancelled)
-    count = len(study.parsed.source.text.split("\n"))
+    executable = study.compilation.executable(report, is_cancelled)
+    count = len(study.source.parsed.source.text.split("\n"))
     if not 0 <= message.line <= count:
         raise CompileError((Diagnostic("EN005", f"there is no line {message.line}: the text has {count}"),))
-    lines = Lines(executable.log, study.parsed.source)
-    made = _Made(study.program.name, study.known_stages, executable, study.parsed.source, study.index, study.printed)
+    lines = Lines(executable.log, study.source.parsed.source)
+    made = _Made(
+        study.source.program.name,
+        study.compilation.known_stages,
+        executable,
+        study.source.parsed.source,
+        study.compilation.index,
+        study.compilation.printed,
+    )
     found = _origins(made, lines)
     kind, _, asked = message.layer.partition(" ")
     wanted = {asked} if kind in ("llvm", "asm") else set[str]()

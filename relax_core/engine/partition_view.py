@@ -8,8 +8,9 @@ import msgspec
 from relax_core.analysis.regions import find_regions, is_annotation
 from relax_core.check.check import check
 from relax_core.diagnostics import CompileError, Diagnostic
+from relax_core.engine.compilation import Report
 from relax_core.engine.protocol import PartitionOf, Program, Progress, RegionReportOf
-from relax_core.engine.study import Report, Study
+from relax_core.engine.study import Study
 from relax_core.ir.attrs import attr
 from relax_core.ir.expr import Call, Expr
 from relax_core.ir.node import postorder
@@ -77,26 +78,28 @@ def partition_view(
 ) -> PartitionView:
     """Present the four stages of a study and the tables beside them; a pass that fails is the last stage."""
     stages = _stages(study, report, is_cancelled)
-    shown = tuple(present_stage(k, stage, study.index(k).id_of) for k, stage in enumerate(stages, 1))
+    shown = tuple(present_stage(k, stage, study.compilation.index(k).id_of) for k, stage in enumerate(stages, 1))
     regions = _report(study, stages, message.targets)
-    has_lets = any(isinstance(node, Let) for _, item in open_functions(study.module) for node in postorder(item))
+    has_lets = any(isinstance(node, Let) for _, item in open_functions(study.source.module) for node in postorder(item))
     ways: list[LetsWay] = []
     for lets in LETS:
         tried = stages
         if has_lets and lets != message.lets:
             report(Progress(f"Trying lets: {lets}", len(ways), len(LETS)))
             text = partition_pipeline(message, lets)
-            tried = run_pipeline(study.module, text, tables=study.tables, is_cancelled=is_cancelled)
+            tried = run_pipeline(study.source.module, text, tables=study.source.tables, is_cancelled=is_cancelled)
         found = _way(lets, tried, is_current=lets == message.lets)
         is_plain = not has_lets and found.tone != "error"
         ways.append(msgspec.structs.replace(found, detail=_NO_LETS, tone="ok") if is_plain else found)
     return PartitionView(
-        study.pipeline,
+        study.source.pipeline,
         targets_of(shown),
         shown,
         regions,
         tuple(ways),
-        pattern_rows(study.module, study.tables, study.index(0).id_of, study.line_of),
+        pattern_rows(
+            study.source.module, study.source.tables, study.compilation.index(0).id_of, study.compilation.line_of
+        ),
         regions.to_markdown(),
         regions.to_json(),
         problems_of(check(stages[-1].after)),
@@ -106,16 +109,21 @@ def partition_view(
 
 
 def _stages(study: Study, report: Report, is_cancelled: Callable[[], bool]) -> tuple[Stage, ...]:
-    if study.dialect != "relay":
+    if study.source.dialect != "relay":
         hint = "partitioning works on Relay text"
         raise CompileError((Diagnostic("EN006", "the module is not written in Relay", hint=hint),))
-    return study.stages(report, is_cancelled)
+    return study.compilation.stages(report, is_cancelled)
 
 
 def _report(study: Study, stages: tuple[Stage, ...], targets: tuple[str, ...]) -> RegionReport:
     number = min(MERGED, len(stages))
-    made = region_report(study.module_at(number), study.tables, study.index(number).id_of, study.line_of)
-    made = msgspec.structs.replace(made, notes=(*made.notes, *target_notes(study.tables, targets)))
+    made = region_report(
+        study.compilation.module_at(number),
+        study.source.tables,
+        study.compilation.index(number).id_of,
+        study.compilation.line_of,
+    )
+    made = msgspec.structs.replace(made, notes=(*made.notes, *target_notes(study.source.tables, targets)))
     if len(stages) < PARTITIONED:
         return made
     of_node = dict(_function_of_nodes(study, stages[-1]))
@@ -130,7 +138,7 @@ def _free_variables(study: Study, stages: tuple[Stage, ...]) -> Iterator[FreeVar
     """Yield the variables that PartitionGraph leaves unbound, each with the region whose begin it was made from."""
     if len(stages) < PARTITIONED:
         return
-    before = study.index(MERGED)
+    before = study.compilation.index(MERGED)
     regions = [find_regions(function) for _, function in open_functions(stages[MERGED - 1].after)]
     region_of = {begin: region for found in regions for region in found.all for begin in region.begins}
     for var in free_variables(stages[-1].after):
@@ -148,12 +156,12 @@ def _line_behind(study: Study, node: Expr) -> int:
     """Return the line of what is annotated."""
     while is_annotation(node):
         node = node.args[0]
-    return study.line_of(node)
+    return study.compilation.line_of(node)
 
 
 def _function_of_nodes(study: Study, stage: Stage) -> Iterator[tuple[str, str]]:
     """Yield the nodes before PartitionGraph that an external function was made from, each with the function's name."""
-    before = study.index(MERGED)
+    before = study.compilation.index(MERGED)
     for var, function in stage.after.relax_functions:
         if attr(function.attrs, "Compiler"):
             calls = (node for node in postorder(function.body) if isinstance(node, Call))

@@ -19,6 +19,7 @@ from relax_core.engine import (
     source_view,
     text_views,
 )
+from relax_core.engine.compilation import Report
 from relax_core.engine.debug import changed, service
 from relax_core.engine.debug.requests import (
     BisectOf,
@@ -71,7 +72,7 @@ from relax_core.engine.protocol import (
 from relax_core.engine.replies import Listing
 from relax_core.engine.samples import list_samples
 from relax_core.engine.spelling import fitting_name
-from relax_core.engine.study import Report, Study
+from relax_core.engine.study import Study
 from relax_core.frontend.layout import restore_layout
 from relax_core.frontend.parse import Parsed, parse_text
 from relax_core.jit.compilation.compiler import Compiler, local_compiler
@@ -120,7 +121,7 @@ class Session:
         """Stop the request that runs, soon."""
         self._is_cancelled.set()
         study = self._running
-        machine = study.machine if study is not None else None
+        machine = study.runs.machine if study is not None else None
         if machine is not None:
             machine.cancel()
         for engine in tuple(self._engines.values()):
@@ -154,7 +155,7 @@ class Session:
             return Failure("internal", "Mistake in RelaxScope", words, rendered=traceback.format_exc(limit=-12))
 
     def _engine_of(self, study: Study) -> Engine:
-        program = study.program
+        program = study.source.program
         options = KernelOptions(mode=program.mode, finds_uninitialised=program.finds_uninitialised)
         if options not in self._engines:
             stop = self._is_cancelled.is_set
@@ -211,7 +212,7 @@ class Session:
                 return text_views.found(self._study(program), prims)
             case Opt(program=program):
                 study = self._study(program)
-                return text_views.stages(study, study.stages(report, self._is_cancelled.is_set))
+                return text_views.stages(study, study.compilation.stages(report, self._is_cancelled.is_set))
             case Execute(program=program):
                 return self._execute(message, self._study(program), report)
             case PartitionOf():
@@ -242,16 +243,16 @@ class Session:
 
     def _reach(self, study: Study, stage: int, report: Report) -> None:
         """Run as much of the pipeline as is needed to have `stage`."""
-        study.require_sound()
+        study.source.require_sound()
         if stage > 0:
-            stages = study.stages(report, self._is_cancelled.is_set)
+            stages = study.compilation.stages(report, self._is_cancelled.is_set)
             if stage > len(stages):
-                study.complete(report, self._is_cancelled.is_set)
+                study.compilation.complete(report, self._is_cancelled.is_set)
 
     def _tree(self, study: Study, stage: int, report: Report) -> Code:
         self._reach(study, stage, report)
-        title = f"Tree of {study.program.name}"
-        return printed_code(print_ast(study.module_at(stage)), study.index(stage), title)
+        title = f"Tree of {study.source.program.name}"
+        return printed_code(print_ast(study.compilation.module_at(stage)), study.compilation.index(stage), title)
 
     def _graph(self, message: GraphOf, study: Study, report: Report) -> Graph:
         self._reach(study, message.stage, report)
@@ -261,33 +262,39 @@ class Session:
         return function_graph(message.function, facts, message.opened, shown=frozenset(message.shown))
 
     def _pipeline(self, study: Study, report: Report) -> Pipeline:
-        stages = study.stages(report, self._is_cancelled.is_set)
-        return present_pipeline(stages, lambda number: study.printed(number).text, study.pipeline)
+        stages = study.compilation.stages(report, self._is_cancelled.is_set)
+        return present_pipeline(stages, lambda number: study.compilation.printed(number).text, study.source.pipeline)
 
     def _stage(self, study: Study, stage: int, report: Report) -> StageView:
         self._reach(study, stage, report)
-        after = study.printed(stage)
+        after = study.compilation.printed(stage)
         previous = max(stage - 1, 0)
-        before = study.printed(previous)
-        known = study.known_stages
+        before = study.compilation.printed(previous)
+        known = study.compilation.known_stages
         names = ("Source", *(item.pass_name for item in known))
         log = known[stage - 1].log if stage else text_views.NO_LOG
         diff = diff_pages(
-            Page(f"Before · {names[previous]}", before, study.index(previous), header_length(before.text)),
-            Page(f"After · {names[stage]}", after, study.index(stage), header_length(after.text)),
+            Page(f"Before · {names[previous]}", before, study.compilation.index(previous), header_length(before.text)),
+            Page(f"After · {names[stage]}", after, study.compilation.index(stage), header_length(after.text)),
             log,
         )
-        code = printed_text(after, study.index(stage), names[stage])
+        code = printed_text(after, study.compilation.index(stage), names[stage])
         if stage == 0:
             return StageView(text_views.SOURCE_DETAIL, diff, code)
         show = study.shower(stage, previous)
-        detail = present_detail(known[stage - 1], study.index(previous), study.index(stage), show, study.line_of)
+        detail = present_detail(
+            known[stage - 1],
+            study.compilation.index(previous),
+            study.compilation.index(stage),
+            show,
+            study.compilation.line_of,
+        )
         return StageView(detail, diff, code)
 
     def _compare(self, message: CompareGraph, study: Study, report: Report) -> Graph:
         self._reach(study, message.stage, report)
         previous = max(message.stage - 1, 0)
-        log = study.known_stages[message.stage - 1].log if message.stage else text_views.NO_LOG
+        log = study.compilation.known_stages[message.stage - 1].log if message.stage else text_views.NO_LOG
         return compare_graph(study.facts(previous), study.facts(message.stage), log, message.functions)
 
     def _inspect(self, message: Inspect, study: Study, report: Report) -> Inspector:
@@ -295,7 +302,7 @@ class Session:
         if id_ is None:
             raise CompileError((Diagnostic("EN005", f"`{message.node}` is not the name of a node"),))
         self._reach(study, id_.stage, report)
-        node = study.index(id_.stage).node_at(id_)
+        node = study.compilation.index(id_.stage).node_at(id_)
         if node is None:
             raise CompileError(
                 (Diagnostic("EN005", f"there is no node {message.node}; the text or the passes changed"),)
@@ -307,7 +314,7 @@ class Session:
     def _follow(self, study: Study, report: Report) -> None:
         """Run the pipeline to the end if it does, so that the life of a node is known."""
         try:
-            study.executable(report, self._is_cancelled.is_set)
+            study.compilation.executable(report, self._is_cancelled.is_set)
         except DiagnosedError:
             # The life then ends where the pipeline does; the Passes page says why.
             return
@@ -344,7 +351,7 @@ class Session:
                 return kernel_view.kernel_view(message, *means)
 
     def _asm(self, message: Asm, study: Study, report: Report) -> Listing:
-        executable = study.executable(report, self._is_cancelled.is_set)
+        executable = study.compilation.executable(report, self._is_cancelled.is_set)
         kernels = tuple(executable.kernels)
         if message.form == "bytecode":
             return Listing(plain_code(executable.as_text(), "bytecode"), kernels)
@@ -365,14 +372,14 @@ class Session:
     def _try(self, study: Study, report: Report) -> Tried:
         stop = self._is_cancelled.is_set
         engine = self._engine_of(study)
-        return catalog_view.tried(study, study.run(report, stop, self._limits, engine, records=False))
+        return catalog_view.tried(study, study.runs.run(report, stop, self._limits, engine, records=False))
 
     def _execute(self, message: Execute, study: Study, report: Report) -> Executed:
         stop = self._is_cancelled.is_set
         if message.program.changes:
             return text_views.executed(changed.trace_of(study, message.program.changes, self._means(report)))
         engine = self._engine_of(study)
-        trace = study.run(report, stop, self._limits, engine, records=False)
+        trace = study.runs.run(report, stop, self._limits, engine, records=False)
         return text_views.executed(trace)
 
 

@@ -17,12 +17,14 @@ from relax_core.present.words import plural
 
 def source_view(study: Study) -> SourceView:
     """Present the text, its problems and what the module holds; a text with errors is shown as well."""
-    diagnostics = study.diagnostics()
-    modules = study.parsed.modules
-    name = study.program.module
+    diagnostics = study.source.diagnostics()
+    modules = study.source.parsed.modules
+    name = study.source.program.module
     module = next((item for item in modules if not name or item.name == name), modules[0] if modules else None)
     has_index = module is not None and module is next((item for item in modules if not name or item.name == name), None)
-    code = source_code(study.parsed.source, study.index(0) if has_index else None, problems_of(diagnostics))
+    code = source_code(
+        study.source.parsed.source, study.compilation.index(0) if has_index else None, problems_of(diagnostics)
+    )
     errors = _count(diagnostics, "error")
     is_relay = code.language == "relay"
     return SourceView(
@@ -30,27 +32,27 @@ def source_view(study: Study) -> SourceView:
         tuple(item.name for item in modules),
         module.name if module is not None else "",
         module.names if module is not None else (),
-        study.entries() if has_index else (),
+        study.source.entries() if has_index else (),
         _sizes(study) if has_index else (),
         "" if module is None else _dialect(module, study),
         _summary(module) if module is not None else "",
-        errors > 0 and not is_relay and bool(restore_layout(study.program.text).changes),
+        errors > 0 and not is_relay and bool(restore_layout(study.source.program.text).changes),
         Status(
             errors == 0 and module is not None,
             errors,
             _count(diagnostics, "warning"),
-            module_hash=study.hash,
+            module_hash=study.source.hash,
         ),
     )
 
 
 def _sizes(study: Study) -> tuple[tuple[str, int], ...]:
     try:
-        _, function = study.entry()
+        _, function = study.source.entry()
     except RunError:
         # Nothing can be run: the Run page says why.
         return ()
-    sizes = symbol_sizes(function, dict(study.program.sizes))
+    sizes = symbol_sizes(function, dict(study.source.program.sizes))
     return tuple({var.name: size for var, size in sizes.items()}.items())
 
 
@@ -60,8 +62,8 @@ def _count(diagnostics: tuple[Diagnostic, ...], severity: str) -> int:
 
 def _dialect(module: IRModule, study: Study) -> str:
     if dialect_of(module) == "relay":
-        return f"Relay {relay_version(study.program.text)}"
-    return f"Relax, {study.spelling} spelling"
+        return f"Relay {relay_version(study.source.program.text)}"
+    return f"Relax, {study.source.spelling} spelling"
 
 
 def _summary(module: IRModule) -> str:

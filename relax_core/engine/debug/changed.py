@@ -35,16 +35,16 @@ def trace_of(study: Study, changes: Changes, means: Means) -> Trace:
     Raises:
         DiagnosedError: a change cannot be read or does not fit, or the run cannot go on from its time.
     """
-    trace = study.run(means.report, means.is_cancelled, means.limits, means.engine_of(study))
+    trace = study.runs.run(means.report, means.is_cancelled, means.limits, means.engine_of(study))
     _check_order(changes)
     moments = [tuple(group) for _, group in groupby(changes, lambda change: change.time)]
-    known, latest = study.changed_run or ((), trace)
+    known, latest = study.runs.changed_run or ((), trace)
     parts = [tuple(chain.from_iterable(moments[:count])) for count in range(len(moments) + 1)]
     start = parts.index(known) if known in parts else 0
     trace = latest if start else trace
     for moment, made in zip(moments[start:], parts[start + 1 :], strict=True):
         trace = _gone_on(study, trace, moment, means)
-        study.changed_run = made, trace
+        study.runs.changed_run = made, trace
     return trace
 
 
@@ -60,9 +60,9 @@ def _gone_on(study: Study, trace: Trace, moment: Changes, means: Means) -> Trace
     settings = [setting(trace, at, Change(item.text, item.depth, item.is_in_place, _array(item))) for item in moment]
     means.report(Progress(f"Running on from time {at}"))
     engine = means.engine_of(study)
-    poisons, options = study.program.poisons_memory, engine.options
+    poisons, options = study.source.program.poisons_memory, engine.options
     machine = Machine(trace.executable, limits=means.limits, engine=engine, options=options, poisons_memory=poisons)
-    found = study.watched(machine, lambda: machine.resume(trace, at, settings), means.is_cancelled)
+    found = study.runs.watched(machine, lambda: machine.resume(trace, at, settings), means.is_cancelled)
     if means.is_cancelled() and found.error is not None:
         raise RunError((found.error,))
     return found

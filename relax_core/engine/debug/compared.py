@@ -47,7 +47,7 @@ def tolerance_of(closeness: Closeness) -> Tolerance:
 def machine_for(executable: Executable, study: Study, means: Means, *, records: bool = False) -> Machine:
     """Return a machine with the limits and the compiler of a session."""
     engine = means.engine_of(study)
-    poisons, options = study.program.poisons_memory, engine.options
+    poisons, options = study.source.program.poisons_memory, engine.options
     return Machine(
         executable, limits=means.limits, record=records, engine=engine, options=options, poisons_memory=poisons
     )
@@ -63,14 +63,14 @@ def values(message: CompareValuesOf, study: Study, means: Means) -> ValuesCompar
     other = study if message.other == message.program else means.study_of(message.other)
     tolerance = tolerance_of(message.closeness)
     left = _ran(study, message.program, message.stage, means, None)
-    call = None if left.trace is None else study.call()
+    call = None if left.trace is None else study.source.call()
     if call is not None and message.other.entry:
         call = message.other.entry, call[1]
     right = _ran(other, message.other, message.other_stage, means, call)
     rows: list[ValueRow] = []
     names = _names(message, study, other)
     if left.trace is not None and right.trace is not None:
-        written = intermediates.names_in(study.module) & intermediates.names_in(other.module)
+        written = intermediates.names_in(study.source.module) & intermediates.names_in(other.source.module)
         bound = _values(left.trace, written, means)
         rows += _rows(bound, _values(right.trace, written, means), names, tolerance)
     found = judge(left.outcome, right.outcome, tolerance)
@@ -112,14 +112,14 @@ def _as_stored(given: npt.NDArray[Any], array: npt.NDArray[Any]) -> npt.NDArray[
 def _ran(study: Study, program: Program, stage: int, means: Means, call: Call | None) -> _Ran:
     """Run a program after a stage on the arguments of `call`, its own if `None`; if it cannot run, say why."""
     try:
-        stages = study.stages(means.report, means.is_cancelled)
+        stages = study.compilation.stages(means.report, means.is_cancelled)
     except DiagnosedError as error:
         return _not_run(error, means)
     if stage > len(stages):
         where = f"; it stopped at {stages[-1].pass_name}" if stages and stages[-1].is_failed else ""
         raise CompileError((Diagnostic("EN005", f"the pipeline has no stage {stage}{where}"),))
     try:
-        own = study.call()
+        own = study.source.call()
         wanted = own if call is None else call
         is_whole = (stage < 0 or stage == len(stages)) and (call is None or _is_same_call(call, own))
         if program.changes and not is_whole:
@@ -145,13 +145,13 @@ def _run_after(study: Study, stage: int, means: Means, call: Call) -> Trace:
     Raises:
         DiagnosedError: the machine cannot run its module, or not on these arguments.
     """
-    stages = study.stages(means.report, means.is_cancelled)
+    stages = study.compilation.stages(means.report, means.is_cancelled)
     count = len(stages) if stage < 0 else stage
     means.report(Progress(f"Running stage {count}"))
-    executable = build_stages(study.module, stages[:count])
+    executable = build_stages(study.source.module, stages[:count])
     name, args = call
     machine = machine_for(executable, study, means, records=True)
-    trace = study.run_machine(machine, name, entry_arguments(executable, name, args), means.is_cancelled)
+    trace = study.runs.run_machine(machine, name, entry_arguments(executable, name, args), means.is_cancelled)
     if trace.error is not None and means.is_cancelled():
         raise RunError((trace.error,))
     return trace
@@ -200,12 +200,12 @@ def _only(name: str, line: int, array: npt.NDArray[Any], owner: str) -> ValueRow
 
 def _names(message: CompareValuesOf, study: Study, other: Study) -> tuple[str, str]:
     if other is not study:
-        return study.program.name, other.program.name
+        return study.source.program.name, other.source.program.name
     if message.program.changes != message.other.changes:
         return "The run", "the changed run"
     return _stage_name(study, message.stage), _stage_name(study, message.other_stage)
 
 
 def _stage_name(study: Study, stage: int) -> str:
-    known = study.known_stages
+    known = study.compilation.known_stages
     return "Source" if stage == 0 else known[stage - 1].pass_name if 0 < stage <= len(known) else "End of the pipeline"

@@ -59,13 +59,15 @@ def answer(message: AnyDebugRequest, study: Study, means: Means) -> object:
 
 
 def _bisect(message: BisectOf, study: Study, means: Means) -> Bisection:
-    name, args = study.call()
+    name, args = study.source.call()
     if message.others:
         studies = (study, *map(means.study_of, message.others))
         # A program may have another pipeline than the one before it, so each is a form of its own.
-        candidates = [bisect.Candidate(item.program.name, _built(item, means)) for item in studies]
+        candidates = [bisect.Candidate(item.source.program.name, _built(item, means)) for item in studies]
     else:
-        candidates = list(bisect.stage_candidates(study.module, study.stages(means.report, means.is_cancelled)))
+        candidates = list(
+            bisect.stage_candidates(study.source.module, study.compilation.stages(means.report, means.is_cancelled))
+        )
 
     def progress(number: int, name: str) -> None:
         if means.is_cancelled():
@@ -73,7 +75,7 @@ def _bisect(message: BisectOf, study: Study, means: Means) -> Bisection:
         means.report(Progress(f"Running after {name}" if name else "Comparing", number, len(candidates)))
 
     def run(executable: Executable, args: tuple[Value, ...]) -> Trace:
-        return study.run_machine(machine_for(executable, study, means), name, args, means.is_cancelled)
+        return study.runs.run_machine(machine_for(executable, study, means), name, args, means.is_cancelled)
 
     return bisect.bisect(
         candidates, bisect.Call(name, args), run, tolerance=tolerance_of(message.closeness), progress=progress
@@ -81,7 +83,7 @@ def _bisect(message: BisectOf, study: Study, means: Means) -> Bisection:
 
 
 def _built(study: Study, means: Means) -> Callable[[], Executable]:
-    return lambda: study.executable(means.report, means.is_cancelled)
+    return lambda: study.compilation.executable(means.report, means.is_cancelled)
 
 
 def _dump(message: DumpOf, study: Study, means: Means) -> Dumped:
@@ -93,26 +95,26 @@ def _dump(message: DumpOf, study: Study, means: Means) -> Dumped:
 def _memory(message: MemoryOf, study: Study, means: Means) -> MemoryView:
     trace = trace_of(study, message.program.changes, means)
     means.report(Progress("Following the memory"))
-    return present_memory(trace, intermediates.names_in(study.module), means.is_cancelled)
+    return present_memory(trace, intermediates.names_in(study.source.module), means.is_cancelled)
 
 
 def _stops(message: StopsOf, study: Study, means: Means) -> Stopped:
     trace = trace_of(study, message.program.changes, means)
     times, met, faults = stops.times_of(trace, message.breakpoints, means.is_cancelled)
-    texts = stops.stop_texts(trace, times[: message.limit], study.program.name, study.program.text)
+    texts = stops.stop_texts(trace, times[: message.limit], study.source.program.name, study.source.program.text)
     return Stopped(texts, met, len(times), executed(trace), tuple(dict.fromkeys(item.render() for item in faults)))
 
 
 def _profile(study: Study, means: Means) -> Profiled:
-    executable = study.executable(means.report, means.is_cancelled)
-    name, args = study.call()
+    executable = study.compilation.executable(means.report, means.is_cancelled)
+    name, args = study.source.call()
     means.report(Progress(f"Measuring `{name}`"))
     machine = TimedMachine(executable, means.limits, means.engine_of(study))
-    study.machine = machine
+    study.runs.machine = machine
     try:
         found = profile(machine, name, entry_arguments(executable, name, args), means.is_cancelled)
     finally:
-        study.machine = None
+        study.runs.machine = None
     if found.error is not None and means.is_cancelled():
         raise RunError((found.error,))
-    return profiled(executable, found, study.parsed.source)
+    return profiled(executable, found, study.source.parsed.source)

@@ -1,0 +1,146 @@
+"""A program on its way to bytecode: its stages, each with its text and the ids of its nodes."""
+
+from collections.abc import Callable, Mapping
+
+from relax_core.bytecode.build import finishing_stages
+from relax_core.bytecode.compile import compile_module
+from relax_core.bytecode.executable import Executable
+from relax_core.diagnostics import CompileError, Diagnostic
+from relax_core.engine.program_source import ProgramSource
+from relax_core.engine.protocol import Progress
+from relax_core.ir.dialect import dialect_of
+from relax_core.ir.module import IRModule
+from relax_core.ir.node import Node
+from relax_core.ir.rewrite import RewriteLog
+from relax_core.passes.core import Stage
+from relax_core.passes.pipeline import final_module, run_pipeline
+from relax_core.present.node_id import NodeIndex, index_nodes
+from relax_core.printer.printed import Printed
+from relax_core.printer.relay import print_relay
+from relax_core.printer.tvmscript import print_module
+
+Report = Callable[[Progress], None]
+
+
+class Compilation:
+    """What the passes make of one program, each part once and when it is first asked for.
+
+    A part that fails raises its `DiagnosedError` each time.
+    """
+
+    def __init__(self, source: ProgramSource) -> None:
+        self.source = source
+        self._stages: tuple[Stage, ...] | None = None
+        self._complete: tuple[Stage, ...] | None = None
+        self._executable: Executable | None = None
+        self._log: tuple[int, RewriteLog] | None = None
+        self._indexes: dict[int, NodeIndex] = {}
+        self._printed: dict[int, Printed] = {}
+        self._counters: Mapping[Node, tuple[int, ...]] | None = None
+
+    def stages(self, report: Report, is_cancelled: Callable[[], bool]) -> tuple[Stage, ...]:
+        """Run the pipeline; a pass that fails is the last stage."""
+        if self._stages is None:
+            self.source.require_sound()
+
+            def progress(index: int, count: int, name: str, seconds: float) -> None:
+                report(Progress(f"Running {name}", index, count, seconds))
+
+            self._stages = run_pipeline(
+                self.source.module,
+                self.source.pipeline,
+                tables=self.source.tables,
+                progress=progress,
+                is_cancelled=is_cancelled,
+            )
+        return self._stages
+
+    def complete(self, report: Report, is_cancelled: Callable[[], bool]) -> tuple[Stage, ...]:
+        """Run the pipeline and the passes that the machine needs besides."""
+        if self._complete is None:
+            stages = self.stages(report, is_cancelled)
+            final_module(self.source.module, stages)
+            self._complete = (*stages, *finishing_stages(self.source.module, stages))
+        return self._complete
+
+    def executable(self, report: Report, is_cancelled: Callable[[], bool]) -> Executable:
+        """Compile to bytecode."""
+        if self._executable is None:
+            stages = self.complete(report, is_cancelled)
+            report(Progress("Making bytecode"))
+            module = final_module(self.source.module, stages)
+            self._executable = compile_module(module, self.log(), as_in=self.source.program.as_in)
+        return self._executable
+
+    def log(self) -> RewriteLog:
+        """Return one log that leads through all stages that ran."""
+        count = len(self.known_stages)
+        if self._log is None or self._log[0] != count:
+            self._log = count, RewriteLog.merged(stage.log for stage in self.known_stages)
+        return self._log[1]
+
+    @property
+    def known_stages(self) -> tuple[Stage, ...]:
+        """The stages that ran so far."""
+        return self._complete or self._stages or ()
+
+    def module_at(self, stage: int) -> IRModule:
+        """Return the module after `stage` passes.
+
+        Raises:
+            CompileError: the pipeline has fewer.
+        """
+        if stage == 0:
+            return self.source.module
+        if not 0 < stage <= len(self.known_stages):
+            raise CompileError((Diagnostic("EN005", f"the pipeline has no stage {stage}"),))
+        return self.known_stages[stage - 1].after
+
+    def index(self, stage: int) -> NodeIndex:
+        """Return the ids of the nodes of a stage."""
+        if stage not in self._indexes:
+            self._indexes[stage] = index_nodes(self.module_at(stage), stage)
+        return self._indexes[stage]
+
+    def printed(self, stage: int) -> Printed:
+        """Return the text of a stage, in the spelling of the user's."""
+        if stage not in self._printed:
+            module = self.module_at(stage)
+            is_same = stage > 0 and module is self.module_at(stage - 1)
+            self._printed[stage] = self.printed(stage - 1) if is_same else self._print(module)
+        return self._printed[stage]
+
+    def _print(self, module: IRModule) -> Printed:
+        return (
+            print_relay(module)
+            if dialect_of(module) == "relay"
+            else print_module(module, spelling=self.source.spelling)
+        )
+
+    def line_of(self, node: Node) -> int:
+        """Return the line of the user's text that a node stems from, 0 if there is none."""
+        span = self.log().locate(node)
+        return span.line if span is not None and span.source is self.source.parsed.source else 0
+
+    def end_line_of(self, node: Node) -> int:
+        """Return the line where the user's text of a node ends, 0 if there is none."""
+        span = self.log().locate(node)
+        return span.end_line_column[0] if span is not None and span.source is self.source.parsed.source else 0
+
+    def instructions_of(self, node: Node) -> tuple[int, ...]:
+        """Return the instructions that were made from a node of the last stage, if the program was compiled."""
+        if self._executable is None:
+            return ()
+        if self._counters is None:
+            index = self.index(len(self.known_stages))
+            counters: dict[Node, tuple[int, ...]] = {}
+            for pc, made_from in enumerate(self._executable.nodes):
+                if made_from in index.place_of:
+                    made_from = index.node_of(made_from)
+                counters[made_from] = (*counters.get(made_from, ()), pc)
+            self._counters = counters
+        return self._counters.get(node, ())
+
+    def kernel_at(self, pc: int) -> str:
+        """Return the kernel that the instruction at `pc` calls, if the program was compiled."""
+        return "" if self._executable is None else self._executable.kernel_at(pc)

@@ -1,0 +1,145 @@
+"""One program as the user wrote it: its module, what is wrong with it, and what it asks to be done."""
+
+from functools import cached_property
+from hashlib import sha256
+from typing import Any
+
+from relax_core.bytecode.build import reported
+from relax_core.check.check import check, combined
+from relax_core.check.relay.noted import check_text
+from relax_core.diagnostics import CompileError, Diagnostic, RunError, has_errors
+from relax_core.engine.inputs import can_be_made_up, generate, read_archive
+from relax_core.engine.protocol import Program
+from relax_core.engine.spelling import guess_spelling
+from relax_core.frontend.parse import Parsed
+from relax_core.ir.dialect import Dialect, dialect_of
+from relax_core.ir.expr import Function
+from relax_core.ir.module import IRModule
+from relax_core.ir.tir import BufferStore
+from relax_core.jit.lowering.ranges import access_report
+from relax_core.passes.pipeline import default_pipeline, repaired_codes
+from relax_core.pattern.tables import NO_TABLES, Tables, read_tables
+from relax_core.present.words import prim_text
+from relax_core.printer.spelling import Spelling
+
+
+class ProgramSource:
+    """The facts about the text of one `Program`, and its choices of pipeline, tables, entry function and inputs."""
+
+    def __init__(self, program: Program, parsed: Parsed) -> None:
+        self.program = program
+        self.parsed = parsed
+
+    @property
+    def hash(self) -> str:
+        """Eight characters that name the text."""
+        return sha256(self.program.text.encode("utf-8", "replace")).hexdigest()[:8]
+
+    @property
+    def revision(self) -> str:
+        """Characters that name text, pipeline and inputs together."""
+        return sha256(repr(self.program).encode("utf-8", "replace")).hexdigest()[:16]
+
+    @cached_property
+    def spelling(self) -> Spelling:
+        """The year of the text's spelling."""
+        return guess_spelling(self.program.text)
+
+    @cached_property
+    def dialect(self) -> Dialect:
+        """The language of the module."""
+        return dialect_of(self.module)
+
+    @property
+    def module(self) -> IRModule:
+        """The module of the program.
+
+        Raises:
+            CompileError: the text has none, or the program names another one.
+        """
+        modules = self.parsed.modules
+        name = self.program.module
+        found = next((item for item in modules if not name or item.name == name), None)
+        if found is None:
+            errors = tuple(item for item in self.parsed.diagnostics if item.severity == "error")
+            names = ", ".join(item.name for item in modules)
+            missing = Diagnostic("EN005", f"the text has no module `{name}`", hint=f"modules: {names}" if names else "")
+            raise CompileError(errors or (missing,))
+        return found
+
+    def diagnostics(self) -> tuple[Diagnostic, ...]:
+        """Return what parsing and checking say of the whole text, and which accesses of prim funcs are not proven."""
+        found = [*combined(self.parsed.diagnostics, check_text(self.parsed))]
+        if not has_errors(found):
+            for module in self.parsed.modules:
+                found += _unproven(module)
+        return tuple(sorted(found, key=lambda item: item.span.start if item.span else 0))
+
+    def require_sound(self) -> None:
+        """Raise the errors of the text, if there are any."""
+        module = self.module
+        errors = [item for item in self.parsed.diagnostics if item.severity == "error"]
+        found = [item for item in check(module) if item.severity == "error"]
+        repaired = repaired_codes(self.program.pipeline, self.dialect) if found else ()
+        errors += [item for item in found if item.code not in repaired]
+        if errors:
+            raise CompileError(errors)
+
+    @property
+    def pipeline(self) -> str:
+        """The pipeline as text."""
+        if self.program.pipeline is not None:
+            return self.program.pipeline
+        # A text of 2022 gets that year's LambdaLift, which keeps `closure = lifted_func_0`: the closure has a register.
+        is_of_2022 = self.program.as_in == "reported" or self.spelling == "2022"
+        pipeline = default_pipeline(self.module)
+        return reported(pipeline) if is_of_2022 else pipeline
+
+    @cached_property
+    def tables(self) -> Tables:
+        """The patterns and supported operators that the program brings."""
+        return read_tables(self.program.tables, "the table") if self.program.tables.strip() else NO_TABLES
+
+    def entry(self) -> tuple[str, Function]:
+        """Return the function that runs: the one that is named, `main`, or the first that can be entered."""
+        functions = {var.name: function for var, function in self.module.relax_functions}
+        wanted = self.program.entry or ("main" if "main" in functions else "")
+        if wanted:
+            if wanted not in functions:
+                hint = f"functions: {', '.join(functions)}" if functions else ""
+                raise RunError((Diagnostic("EN005", f"there is no Relax function `{wanted}`", hint=hint),))
+            return wanted, functions[wanted]
+        names = self.entries()
+        if not names:
+            message = "the module has no function that can be run on made-up arguments"
+            hint = "add a function main without parameters, or run it with an archive of inputs"
+            raise RunError((Diagnostic("EN009", message, hint=hint),))
+        return names[0], functions[names[0]]
+
+    def entries(self) -> tuple[str, ...]:
+        """Names of the functions that arguments can be made up for; private ones only if there are no others."""
+        functions = tuple(item for item in self.module.relax_functions if can_be_made_up(item[1]))
+        public = tuple(var.name for var, function in functions if not function.is_private)
+        return public or tuple(var.name for var, _ in functions)
+
+    def call(self) -> tuple[str, tuple[Any, ...]]:
+        """Return the function that runs and its arguments: those of the program's archive, or made-up ones."""
+        name, function = self.entry()
+        inputs, sizes = self.program.inputs, dict(self.program.sizes)
+        return name, read_archive(inputs, function) if inputs else generate(function, self.program.seed, sizes)
+
+
+def _unproven(module: IRModule) -> list[Diagnostic]:
+    """Warn of accesses that are checked when they run, each once per line."""
+    found: dict[tuple[int, str], Diagnostic] = {}
+    for _, function in module.prim_funcs:
+        for fact in access_report(function):
+            node, span = fact.node, fact.node.span
+            if fact.proven or span is None:
+                continue
+            access = f"{node.buffer.name}[{', '.join(map(prim_text, node.indices))}]"
+            verb = "Write" if isinstance(node, BufferStore) else "Read"
+            when = f"is in range only if `{fact.condition}`" if fact.condition else "may be out of range"
+            words = f"{verb} `{access}` {when}. It is checked when it runs."
+            found.setdefault((span.line, access), Diagnostic("EN007", words, span, severity="warning"))
+    return list(found.values())

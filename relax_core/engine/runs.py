@@ -1,0 +1,66 @@
+"""The runs of a program on its inputs: the recorded one is kept, and a cancellation reaches the one that runs."""
+
+from collections.abc import Callable
+
+from relax_core.diagnostics import RunError
+from relax_core.engine.compilation import Compilation, Report
+from relax_core.engine.program import ChangeAt
+from relax_core.engine.protocol import Progress
+from relax_core.jit.engine import Engine
+from relax_core.vm.limits import Limits as RunLimits
+from relax_core.vm.machine import Machine
+from relax_core.vm.trace import Trace
+from relax_core.vm.values import Value
+from relax_core.vm.virtual_machine import entry_arguments
+
+
+class Runs:
+    """The runs of one compiled program; `changed_run` is the latest one that went on with other values."""
+
+    def __init__(self, compilation: Compilation) -> None:
+        self.compilation = compilation
+        self.machine: Machine | None = None
+        self.changed_run: tuple[tuple[ChangeAt, ...], Trace] | None = None
+        self._trace: Trace | None = None
+
+    def run(
+        self,
+        report: Report,
+        is_cancelled: Callable[[], bool],
+        limits: RunLimits,
+        engine: Engine,
+        *,
+        records: bool = True,
+    ) -> Trace:
+        """Run the entry function on the program's inputs."""
+        if self._trace is not None and records:
+            return self._trace
+        executable = self.compilation.executable(report, is_cancelled)
+        name, args = self.compilation.source.call()
+        report(Progress(f"Running `{name}`"))
+        poisons, options = self.compilation.source.program.poisons_memory, engine.options
+        machine = Machine(
+            executable, limits=limits, record=records, engine=engine, options=options, poisons_memory=poisons
+        )
+        trace = self.run_machine(machine, name, entry_arguments(executable, name, args), is_cancelled)
+        if is_cancelled() and trace.error is not None:
+            raise RunError((trace.error,))
+        if records:
+            self._trace = trace
+        return trace
+
+    def run_machine(
+        self, machine: Machine, entry: str, args: tuple[Value, ...], is_cancelled: Callable[[], bool]
+    ) -> Trace:
+        """Run a machine that a cancellation reaches."""
+        return self.watched(machine, lambda: machine.run(entry, args), is_cancelled)
+
+    def watched(self, machine: Machine, run: Callable[[], Trace], is_cancelled: Callable[[], bool]) -> Trace:
+        """Carry out `run` of a machine that a cancellation reaches."""
+        self.machine = machine
+        if is_cancelled():
+            machine.cancel()
+        try:
+            return run()
+        finally:
+            self.machine = None
