@@ -1,9 +1,9 @@
 """The Operators page: what there is, a sheet about one of it, and a run of an example."""
 
 from relax_core.diagnostics import CompileError, Diagnostic
+from relax_core.engine.open_program import OpenProgram
 from relax_core.engine.protocol import SheetOf
 from relax_core.engine.samples import list_samples
-from relax_core.engine.study import Study
 from relax_core.ops import find
 from relax_core.present.catalog import PACKED, operator_sheet, packed_sheet, shown, shown_results
 from relax_core.present.catalog_models import Sheet, Tried
@@ -33,10 +33,10 @@ def _sample_that_calls(name: str) -> tuple[str, str] | None:
     return next(((item.path, item.text) for item in found), None)
 
 
-def tried(study: Study, trace: Trace) -> Tried:
+def tried(opened: OpenProgram, trace: Trace) -> Tried:
     """Present what a run was given and what it gave; the inputs are made again, for a run may write into them."""
-    _, function = study.source.entry()
-    pairs = zip(function.params, study.source.call()[1], strict=True)
+    _, function = opened.source.entry()
+    pairs = zip(function.params, opened.source.call()[1], strict=True)
     inputs = tuple(shown(param.name, value) for param, value in pairs)
     output = tuple(item.text for item in trace.output)
     if trace.error is not None:

@@ -1,8 +1,8 @@
 """The Devices page of a program: its devices planned with the options of a request."""
 
 from relax_core.diagnostics import CompileError, Diagnostic
+from relax_core.engine.open_program import OpenProgram
 from relax_core.engine.protocol import DevicesOf, WhyDeviceOf
-from relax_core.engine.study import Study
 from relax_core.passes.pipeline import options_text
 from relax_core.passes.relay.plan_devices import PlanDevicesOptions, diagnostics_of
 from relax_core.present.code import printed_code, problems_of
@@ -12,9 +12,9 @@ from relax_core.present.node_id import index_nodes
 from relax_core.printer.relay import print_relay
 
 
-def devices_view(message: DevicesOf, study: Study) -> DevicesView:
+def devices_view(message: DevicesOf, opened: OpenProgram) -> DevicesView:
     """Present the devices of a program; conflicts and functions without devices are among its problems."""
-    shown = _shown(message, study)
+    shown = _shown(message, opened)
     module = shown.planned.module
     code = printed_code(print_relay(module, marks=shown.debug_marks()), index_nodes(module, 0), "Devices")
     steps = shown.steps()
@@ -29,9 +29,9 @@ def devices_view(message: DevicesOf, study: Study) -> DevicesView:
     )
 
 
-def why_device(message: WhyDeviceOf, study: Study) -> WhyDevice:
+def why_device(message: WhyDeviceOf, opened: OpenProgram) -> WhyDevice:
     """Return the chain of constraints that puts a node of the source on its device."""
-    shown = _shown(message, study)
+    shown = _shown(message, opened)
     node = shown.find(message.node)
     if node is None:
         raise CompileError((Diagnostic("EN005", f"there is no value {message.node}; the text changed"),))
@@ -46,6 +46,6 @@ def _options(message: DevicesOf | WhyDeviceOf) -> PlanDevicesOptions:
         raise CompileError((Diagnostic("PS002", f"PlanDevices: {error}"),)) from None
 
 
-def _shown(message: DevicesOf | WhyDeviceOf, study: Study) -> DevicesShown:
-    study.source.require_sound()
-    return shown_devices(study.source.module, _options(message), study.compilation.index(0).id_of)
+def _shown(message: DevicesOf | WhyDeviceOf, opened: OpenProgram) -> DevicesShown:
+    opened.source.require_sound()
+    return shown_devices(opened.source.module, _options(message), opened.compilation.index(0).id_of)

@@ -6,8 +6,8 @@ import msgspec
 
 from relax_core.diagnostics import CompileError, Diagnostic
 from relax_core.engine.compilation import Report
+from relax_core.engine.open_program import OpenProgram
 from relax_core.engine.protocol import KernelOf
-from relax_core.engine.study import Study
 from relax_core.ir.expr import GlobalVar
 from relax_core.ir.module import Definition, IRModule
 from relax_core.ir.prim import PrimVar
@@ -23,14 +23,14 @@ from relax_core.source import Source
 
 
 def kernel_view(
-    message: KernelOf, study: Study, report: Report, is_cancelled: Callable[[], bool], engine: Engine
+    message: KernelOf, opened: OpenProgram, report: Report, is_cancelled: Callable[[], bool], engine: Engine
 ) -> KernelView:
     """Compile the asked kernel, the first one if none is named, and present its forms.
 
     Raises:
         CompileError: EN005 if there is no such kernel or symbol; what the program or the kernel does wrong.
     """
-    executable = study.compilation.executable(report, is_cancelled)
+    executable = opened.compilation.executable(report, is_cancelled)
     kernels = tuple(executable.kernels)
     name = message.kernel or (kernels[0] if kernels else "")
     function = executable.kernels.get(name)
@@ -54,13 +54,13 @@ def kernel_view(
         functions=executable.kernels,
     )
     alone = IRModule((Definition(GlobalVar(name), function),), name=executable.module.name)
-    printed = without_header(print_module(alone, spelling=study.source.spelling))
+    printed = without_header(print_module(alone, spelling=opened.source.spelling))
     made = present_kernel(name, kernels, function, printed, views, sizes=chosen, processor=engine.target.processor)
-    lines = Lines(executable.log, study.source.parsed.source)
+    lines = Lines(executable.log, opened.source.parsed.source)
     served = lines.served(executable.module).get(name, frozenset())
     found = tir_lines(printed, function, served, lines)
     parts = (msgspec.structs.replace(part, origins=found.get(part.line, ())) for part in made.parts)
-    return msgspec.structs.replace(made, parts=tuple(parts), origins=_source_lines(served, study.source.parsed.source))
+    return msgspec.structs.replace(made, parts=tuple(parts), origins=_source_lines(served, opened.source.parsed.source))
 
 
 def _source_lines(served: frozenset[int], source: Source) -> tuple[SourceLine, ...]:

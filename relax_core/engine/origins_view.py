@@ -9,8 +9,8 @@ from relax_core.bytecode.executable import Executable
 from relax_core.diagnostics import CompileError, Diagnostic
 from relax_core.engine.compilation import Report
 from relax_core.engine.kernel_view import kernel_view
+from relax_core.engine.open_program import OpenProgram
 from relax_core.engine.protocol import KernelOf, OriginsOf
-from relax_core.engine.study import Study
 from relax_core.ir.dialect import dialect_of
 from relax_core.ir.expr import GlobalVar
 from relax_core.ir.module import Definition, IRModule
@@ -78,32 +78,32 @@ def origins(module: IRModule, passes: str | None = None) -> Origins:
 
 
 def origins_view(
-    message: OriginsOf, study: Study, report: Report, is_cancelled: Callable[[], bool], engine: Engine
+    message: OriginsOf, opened: OpenProgram, report: Report, is_cancelled: Callable[[], bool], engine: Engine
 ) -> Origins:
     """Follow the lines of a program; the code of a kernel is there if the line or the layer that is asked for needs it.
 
     Raises:
         CompileError: EN005 if there is no such line; what the program does wrong.
     """
-    executable = study.compilation.executable(report, is_cancelled)
-    count = len(study.source.parsed.source.text.split("\n"))
+    executable = opened.compilation.executable(report, is_cancelled)
+    count = len(opened.source.parsed.source.text.split("\n"))
     if not 0 <= message.line <= count:
         raise CompileError((Diagnostic("EN005", f"there is no line {message.line}: the text has {count}"),))
-    lines = Lines(executable.log, study.source.parsed.source)
+    lines = Lines(executable.log, opened.source.parsed.source)
     made = _Made(
-        study.source.program.name,
-        study.compilation.known_stages,
+        opened.source.program.name,
+        opened.compilation.known_stages,
         executable,
-        study.source.parsed.source,
-        study.compilation.index,
-        study.compilation.printed,
+        opened.source.parsed.source,
+        opened.compilation.index,
+        opened.compilation.printed,
     )
     found = _origins(made, lines)
     kind, _, asked = message.layer.partition(" ")
     wanted = {asked} if kind in ("llvm", "asm") else set[str]()
     wanted |= {layer.name.partition(" ")[2] for layer, _ in found.became(message.line) if layer.kind == "kernel"}
     views = (
-        kernel_view(KernelOf(message.program, name), study, report, is_cancelled, engine)
+        kernel_view(KernelOf(message.program, name), opened, report, is_cancelled, engine)
         for name in executable.kernels
         if name in wanted
     )

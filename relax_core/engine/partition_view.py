@@ -9,8 +9,8 @@ from relax_core.analysis.regions import find_regions, is_annotation
 from relax_core.check.check import check
 from relax_core.diagnostics import CompileError, Diagnostic
 from relax_core.engine.compilation import Report
+from relax_core.engine.open_program import OpenProgram
 from relax_core.engine.protocol import PartitionOf, Program, Progress, RegionReportOf
-from relax_core.engine.study import Study
 from relax_core.ir.attrs import attr
 from relax_core.ir.expr import Call, Expr
 from relax_core.ir.node import postorder
@@ -64,69 +64,73 @@ def partitioning(message: PartitionOf | RegionReportOf) -> Program:
     return msgspec.structs.replace(message.program, pipeline=partition_pipeline(message))
 
 
-def report_of(message: RegionReportOf, study: Study, report: Report, is_cancelled: Callable[[], bool]) -> RegionReport:
+def report_of(
+    message: RegionReportOf, opened: OpenProgram, report: Report, is_cancelled: Callable[[], bool]
+) -> RegionReport:
     """Report the regions after MergeCompilerRegions, with the names of their external functions."""
-    stages = _stages(study, report, is_cancelled)
+    stages = _stages(opened, report, is_cancelled)
     for stage in stages:
         if stage.is_failed:
             raise CompileError(stage.diagnostics)
-    return _report(study, stages, message.targets)
+    return _report(opened, stages, message.targets)
 
 
 def partition_view(
-    message: PartitionOf, study: Study, report: Report, is_cancelled: Callable[[], bool]
+    message: PartitionOf, opened: OpenProgram, report: Report, is_cancelled: Callable[[], bool]
 ) -> PartitionView:
-    """Present the four stages of a study and the tables beside them; a pass that fails is the last stage."""
-    stages = _stages(study, report, is_cancelled)
-    shown = tuple(present_stage(k, stage, study.compilation.index(k).id_of) for k, stage in enumerate(stages, 1))
-    regions = _report(study, stages, message.targets)
-    has_lets = any(isinstance(node, Let) for _, item in open_functions(study.source.module) for node in postorder(item))
+    """Present the four stages of a program and the tables beside them; a pass that fails is the last stage."""
+    stages = _stages(opened, report, is_cancelled)
+    shown = tuple(present_stage(k, stage, opened.compilation.index(k).id_of) for k, stage in enumerate(stages, 1))
+    regions = _report(opened, stages, message.targets)
+    has_lets = any(
+        isinstance(node, Let) for _, item in open_functions(opened.source.module) for node in postorder(item)
+    )
     ways: list[LetsWay] = []
     for lets in LETS:
         tried = stages
         if has_lets and lets != message.lets:
             report(Progress(f"Trying lets: {lets}", len(ways), len(LETS)))
             text = partition_pipeline(message, lets)
-            tried = run_pipeline(study.source.module, text, tables=study.source.tables, is_cancelled=is_cancelled)
+            tried = run_pipeline(opened.source.module, text, tables=opened.source.tables, is_cancelled=is_cancelled)
         found = _way(lets, tried, is_current=lets == message.lets)
         is_plain = not has_lets and found.tone != "error"
         ways.append(msgspec.structs.replace(found, detail=_NO_LETS, tone="ok") if is_plain else found)
     return PartitionView(
-        study.source.pipeline,
+        opened.source.pipeline,
         targets_of(shown),
         shown,
         regions,
         tuple(ways),
         pattern_rows(
-            study.source.module, study.source.tables, study.compilation.index(0).id_of, study.compilation.line_of
+            opened.source.module, opened.source.tables, opened.compilation.index(0).id_of, opened.compilation.line_of
         ),
         regions.to_markdown(),
         regions.to_json(),
         problems_of(check(stages[-1].after)),
-        tuple(_free_variables(study, stages)),
+        tuple(_free_variables(opened, stages)),
         has_lets,
     )
 
 
-def _stages(study: Study, report: Report, is_cancelled: Callable[[], bool]) -> tuple[Stage, ...]:
-    if study.source.dialect != "relay":
+def _stages(opened: OpenProgram, report: Report, is_cancelled: Callable[[], bool]) -> tuple[Stage, ...]:
+    if opened.source.dialect != "relay":
         hint = "partitioning works on Relay text"
         raise CompileError((Diagnostic("EN006", "the module is not written in Relay", hint=hint),))
-    return study.compilation.stages(report, is_cancelled)
+    return opened.compilation.stages(report, is_cancelled)
 
 
-def _report(study: Study, stages: tuple[Stage, ...], targets: tuple[str, ...]) -> RegionReport:
+def _report(opened: OpenProgram, stages: tuple[Stage, ...], targets: tuple[str, ...]) -> RegionReport:
     number = min(MERGED, len(stages))
     made = region_report(
-        study.compilation.module_at(number),
-        study.source.tables,
-        study.compilation.index(number).id_of,
-        study.compilation.line_of,
+        opened.compilation.module_at(number),
+        opened.source.tables,
+        opened.compilation.index(number).id_of,
+        opened.compilation.line_of,
     )
-    made = msgspec.structs.replace(made, notes=(*made.notes, *target_notes(study.source.tables, targets)))
+    made = msgspec.structs.replace(made, notes=(*made.notes, *target_notes(opened.source.tables, targets)))
     if len(stages) < PARTITIONED:
         return made
-    of_node = dict(_function_of_nodes(study, stages[-1]))
+    of_node = dict(_function_of_nodes(opened, stages[-1]))
     regions = (
         msgspec.structs.replace(row, external=next((of_node[node] for node in row.nodes if node in of_node), ""))
         for row in made.regions
@@ -134,11 +138,11 @@ def _report(study: Study, stages: tuple[Stage, ...], targets: tuple[str, ...]) -
     return msgspec.structs.replace(made, regions=tuple(regions))
 
 
-def _free_variables(study: Study, stages: tuple[Stage, ...]) -> Iterator[FreeVariable]:
+def _free_variables(opened: OpenProgram, stages: tuple[Stage, ...]) -> Iterator[FreeVariable]:
     """Yield the variables that PartitionGraph leaves unbound, each with the region whose begin it was made from."""
     if len(stages) < PARTITIONED:
         return
-    before = study.compilation.index(MERGED)
+    before = opened.compilation.index(MERGED)
     regions = [find_regions(function) for _, function in open_functions(stages[MERGED - 1].after)]
     region_of = {begin: region for found in regions for region in found.all for begin in region.begins}
     for var in free_variables(stages[-1].after):
@@ -149,19 +153,19 @@ def _free_variables(study: Study, stages: tuple[Stage, ...]) -> Iterator[FreeVar
         else:
             region = region_of[begin]
             name = f"{region.target} {region.number}"
-            yield FreeVariable(var.name, name, before.id_of(begin), _line_behind(study, begin))
+            yield FreeVariable(var.name, name, before.id_of(begin), _line_behind(opened, begin))
 
 
-def _line_behind(study: Study, node: Expr) -> int:
+def _line_behind(opened: OpenProgram, node: Expr) -> int:
     """Return the line of what is annotated."""
     while is_annotation(node):
         node = node.args[0]
-    return study.compilation.line_of(node)
+    return opened.compilation.line_of(node)
 
 
-def _function_of_nodes(study: Study, stage: Stage) -> Iterator[tuple[str, str]]:
+def _function_of_nodes(opened: OpenProgram, stage: Stage) -> Iterator[tuple[str, str]]:
     """Yield the nodes before PartitionGraph that an external function was made from, each with the function's name."""
-    before = study.compilation.index(MERGED)
+    before = opened.compilation.index(MERGED)
     for var, function in stage.after.relax_functions:
         if attr(function.attrs, "Compiler"):
             calls = (node for node in postorder(function.body) if isinstance(node, Call))

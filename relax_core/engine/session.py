@@ -30,6 +30,7 @@ from relax_core.engine.debug.requests import (
     ProfileOf,
     StopsOf,
 )
+from relax_core.engine.open_program import OpenProgram
 from relax_core.engine.protocol import (
     AnyRequest,
     Asm,
@@ -72,7 +73,6 @@ from relax_core.engine.protocol import (
 from relax_core.engine.replies import Listing
 from relax_core.engine.samples import list_samples
 from relax_core.engine.spelling import fitting_name
-from relax_core.engine.study import Study
 from relax_core.frontend.layout import restore_layout
 from relax_core.frontend.parse import Parsed, parse_text
 from relax_core.jit.compilation.compiler import Compiler, local_compiler
@@ -114,14 +114,14 @@ class Session:
         self._compiler = compiler or local_compiler()
         self._engines: dict[KernelOptions, Engine] = {}
         self._parsed: OrderedDict[tuple[str, str], Parsed] = OrderedDict()
-        self._studies: OrderedDict[Program, Study] = OrderedDict()
-        self._running: Study | None = None
+        self._open_programs: OrderedDict[Program, OpenProgram] = OrderedDict()
+        self._running: OpenProgram | None = None
 
     def cancel(self) -> None:
         """Stop the request that runs, soon."""
         self._is_cancelled.set()
-        study = self._running
-        machine = study.runs.machine if study is not None else None
+        opened = self._running
+        machine = opened.runs.machine if opened is not None else None
         if machine is not None:
             machine.cancel()
         for engine in tuple(self._engines.values()):
@@ -154,8 +154,8 @@ class Session:
             words = f"{type(error).__name__}: {error}"
             return Failure("internal", "Mistake in RelaxScope", words, rendered=traceback.format_exc(limit=-12))
 
-    def _engine_of(self, study: Study) -> Engine:
-        program = study.source.program
+    def _engine_of(self, opened: OpenProgram) -> Engine:
+        program = opened.source.program
         options = KernelOptions(mode=program.mode, finds_uninitialised=program.finds_uninitialised)
         if options not in self._engines:
             stop = self._is_cancelled.is_set
@@ -176,163 +176,165 @@ class Session:
             case SheetOf():
                 return catalog_view.sheet(message)
             case Try(program=program):
-                return self._try(self._study(program), report)
+                return self._try(self._open_program(program), report)
             case RestoreLayout(text=text):
                 restored = restore_layout(text)
                 return Restored(restored.text, restored.changes)
             case Samples():
                 return SampleList(list_samples())
             case Open(program=program):
-                return source_view.source_view(self._study(program))
+                return source_view.source_view(self._open_program(program))
             case GraphOf(program=program):
-                return self._graph(message, self._study(program), report)
+                return self._graph(message, self._open_program(program), report)
             case PipelineOf(program=program):
-                return self._pipeline(self._study(program), report)
+                return self._pipeline(self._open_program(program), report)
             case StageOf(program=program, stage=stage):
-                return self._stage(self._study(program), stage, report)
+                return self._stage(self._open_program(program), stage, report)
             case CompareGraph(program=program):
-                return self._compare(message, self._study(program), report)
+                return self._compare(message, self._open_program(program), report)
             case Inspect(program=program):
-                return self._inspect(message, self._study(program), report)
+                return self._inspect(message, self._open_program(program), report)
             case RunOf(program=program):
-                return self._run(message, self._study(program), report)
+                return self._run(message, self._open_program(program), report)
             case StopOf(program=program) | HitsOf(program=program):
-                return self._points(message, self._study(program), report)
+                return self._points(message, self._open_program(program), report)
             case ValueOf(program=program):
-                return self._value(message, self._study(program), report)
+                return self._value(message, self._open_program(program), report)
             case Asm(program=program):
-                return self._asm(message, self._study(program), report)
+                return self._asm(message, self._open_program(program), report)
             case KernelOf(program=program) | OriginsOf(program=program):
-                return self._kernel(message, self._study(program), report)
+                return self._kernel(message, self._open_program(program), report)
             case Ast(program=program, stage=stage):
-                return self._tree(self._study(program), stage, report)
+                return self._tree(self._open_program(program), stage, report)
             case Script(program=program):
-                return text_views.script(message, self._study(program), report, self._is_cancelled.is_set)
+                return text_views.script(message, self._open_program(program), report, self._is_cancelled.is_set)
             case Check(program=program, prims=prims):
-                return text_views.found(self._study(program), prims)
+                return text_views.found(self._open_program(program), prims)
             case Opt(program=program):
-                study = self._study(program)
-                return text_views.stages(study, study.compilation.stages(report, self._is_cancelled.is_set))
+                opened = self._open_program(program)
+                return text_views.stages(opened, opened.compilation.stages(report, self._is_cancelled.is_set))
             case Execute(program=program):
-                return self._execute(message, self._study(program), report)
+                return self._execute(message, self._open_program(program), report)
             case PartitionOf():
-                study = self._study(partition_view.partitioning(message))
-                return partition_view.partition_view(message, study, report, self._is_cancelled.is_set)
+                opened = self._open_program(partition_view.partitioning(message))
+                return partition_view.partition_view(message, opened, report, self._is_cancelled.is_set)
             case RegionReportOf():
-                study = self._study(partition_view.partitioning(message))
-                return partition_view.report_of(message, study, report, self._is_cancelled.is_set)
+                opened = self._open_program(partition_view.partitioning(message))
+                return partition_view.report_of(message, opened, report, self._is_cancelled.is_set)
             case DevicesOf(program=program):
-                return devices_view.devices_view(message, self._study(program))
+                return devices_view.devices_view(message, self._open_program(program))
             case WhyDeviceOf(program=program):
-                return devices_view.why_device(message, self._study(program))
+                return devices_view.why_device(message, self._open_program(program))
             case BisectOf() | CompareValuesOf() | CompareArchiveOf() | DumpOf() | StopsOf() | ProfileOf() | MemoryOf():
-                return service.answer(message, self._study(message.program), self._means(report))
+                return service.answer(message, self._open_program(message.program), self._means(report))
             case _:
                 assert_never(message)
 
-    def _study(self, program: Program) -> Study:
-        """Return the study of `program` as it runs without changes, kept while it is among the latest ones."""
+    def _open_program(self, program: Program) -> OpenProgram:
+        """Return the opened of `program` as it runs without changes, kept while it is among the latest ones."""
         program = changed.unchanged(program)
         key = (program.text, fitting_name(program.text, program.name))
         parsed = _remembered(self._parsed, key, _TEXTS, lambda: parse_text(*key))
-        self._running = _remembered(self._studies, program, _STUDIES, lambda: Study(program, parsed))
+        self._running = _remembered(self._open_programs, program, _STUDIES, lambda: OpenProgram(program, parsed))
         return self._running
 
-    def _means(self, report: Report) -> service.Means:
-        return service.Means(report, self._is_cancelled.is_set, self._limits, self._engine_of, self._study)
+    def _means(self, report: Report) -> service.RequestContext:
+        return service.RequestContext(
+            report, self._is_cancelled.is_set, self._limits, self._engine_of, self._open_program
+        )
 
-    def _reach(self, study: Study, stage: int, report: Report) -> None:
+    def _reach(self, opened: OpenProgram, stage: int, report: Report) -> None:
         """Run as much of the pipeline as is needed to have `stage`."""
-        study.source.require_sound()
+        opened.source.require_sound()
         if stage > 0:
-            stages = study.compilation.stages(report, self._is_cancelled.is_set)
+            stages = opened.compilation.stages(report, self._is_cancelled.is_set)
             if stage > len(stages):
-                study.compilation.complete(report, self._is_cancelled.is_set)
+                opened.compilation.complete(report, self._is_cancelled.is_set)
 
-    def _tree(self, study: Study, stage: int, report: Report) -> Code:
-        self._reach(study, stage, report)
-        title = f"Tree of {study.source.program.name}"
-        return printed_code(print_ast(study.compilation.module_at(stage)), study.compilation.index(stage), title)
+    def _tree(self, opened: OpenProgram, stage: int, report: Report) -> Code:
+        self._reach(opened, stage, report)
+        title = f"Tree of {opened.source.program.name}"
+        return printed_code(print_ast(opened.compilation.module_at(stage)), opened.compilation.index(stage), title)
 
-    def _graph(self, message: GraphOf, study: Study, report: Report) -> Graph:
-        self._reach(study, message.stage, report)
-        facts = study.facts(message.stage)
+    def _graph(self, message: GraphOf, opened: OpenProgram, report: Report) -> Graph:
+        self._reach(opened, message.stage, report)
+        facts = opened.facts(message.stage)
         if not message.function:
             return module_graph(facts, message.opened)
         return function_graph(message.function, facts, message.opened, shown=frozenset(message.shown))
 
-    def _pipeline(self, study: Study, report: Report) -> Pipeline:
-        stages = study.compilation.stages(report, self._is_cancelled.is_set)
-        return present_pipeline(stages, lambda number: study.compilation.printed(number).text, study.source.pipeline)
+    def _pipeline(self, opened: OpenProgram, report: Report) -> Pipeline:
+        stages = opened.compilation.stages(report, self._is_cancelled.is_set)
+        return present_pipeline(stages, lambda number: opened.compilation.printed(number).text, opened.source.pipeline)
 
-    def _stage(self, study: Study, stage: int, report: Report) -> StageView:
-        self._reach(study, stage, report)
-        after = study.compilation.printed(stage)
+    def _stage(self, opened: OpenProgram, stage: int, report: Report) -> StageView:
+        self._reach(opened, stage, report)
+        after = opened.compilation.printed(stage)
         previous = max(stage - 1, 0)
-        before = study.compilation.printed(previous)
-        known = study.compilation.known_stages
+        before = opened.compilation.printed(previous)
+        known = opened.compilation.known_stages
         names = ("Source", *(item.pass_name for item in known))
         log = known[stage - 1].log if stage else text_views.NO_LOG
         diff = diff_pages(
-            Page(f"Before · {names[previous]}", before, study.compilation.index(previous), header_length(before.text)),
-            Page(f"After · {names[stage]}", after, study.compilation.index(stage), header_length(after.text)),
+            Page(f"Before · {names[previous]}", before, opened.compilation.index(previous), header_length(before.text)),
+            Page(f"After · {names[stage]}", after, opened.compilation.index(stage), header_length(after.text)),
             log,
         )
-        code = printed_text(after, study.compilation.index(stage), names[stage])
+        code = printed_text(after, opened.compilation.index(stage), names[stage])
         if stage == 0:
             return StageView(text_views.SOURCE_DETAIL, diff, code)
-        show = study.shower(stage, previous)
+        show = opened.shower(stage, previous)
         detail = present_detail(
             known[stage - 1],
-            study.compilation.index(previous),
-            study.compilation.index(stage),
+            opened.compilation.index(previous),
+            opened.compilation.index(stage),
             show,
-            study.compilation.line_of,
+            opened.compilation.line_of,
         )
         return StageView(detail, diff, code)
 
-    def _compare(self, message: CompareGraph, study: Study, report: Report) -> Graph:
-        self._reach(study, message.stage, report)
+    def _compare(self, message: CompareGraph, opened: OpenProgram, report: Report) -> Graph:
+        self._reach(opened, message.stage, report)
         previous = max(message.stage - 1, 0)
-        log = study.compilation.known_stages[message.stage - 1].log if message.stage else text_views.NO_LOG
-        return compare_graph(study.facts(previous), study.facts(message.stage), log, message.functions)
+        log = opened.compilation.known_stages[message.stage - 1].log if message.stage else text_views.NO_LOG
+        return compare_graph(opened.facts(previous), opened.facts(message.stage), log, message.functions)
 
-    def _inspect(self, message: Inspect, study: Study, report: Report) -> Inspector:
+    def _inspect(self, message: Inspect, opened: OpenProgram, report: Report) -> Inspector:
         id_ = NodeId.parse(message.node)
         if id_ is None:
             raise CompileError((Diagnostic("EN005", f"`{message.node}` is not the name of a node"),))
-        self._reach(study, id_.stage, report)
-        node = study.compilation.index(id_.stage).node_at(id_)
+        self._reach(opened, id_.stage, report)
+        node = opened.compilation.index(id_.stage).node_at(id_)
         if node is None:
             raise CompileError(
                 (Diagnostic("EN005", f"there is no node {message.node}; the text or the passes changed"),)
             )
         if message.is_followed:
-            self._follow(study, report)
-        return inspect(node, study.scene(id_.stage))
+            self._follow(opened, report)
+        return inspect(node, opened.scene(id_.stage))
 
-    def _follow(self, study: Study, report: Report) -> None:
+    def _follow(self, opened: OpenProgram, report: Report) -> None:
         """Run the pipeline to the end if it does, so that the life of a node is known."""
         try:
-            study.compilation.executable(report, self._is_cancelled.is_set)
+            opened.compilation.executable(report, self._is_cancelled.is_set)
         except DiagnosedError:
             # The life then ends where the pipeline does; the Passes page says why.
             return
 
-    def _run(self, message: RunOf, study: Study, report: Report) -> Run:
-        trace = changed.trace_of(study, message.program.changes, self._means(report))
-        return present_run(changed.recording(study, trace, message.program.changes), message.event)
+    def _run(self, message: RunOf, opened: OpenProgram, report: Report) -> Run:
+        trace = changed.trace_of(opened, message.program.changes, self._means(report))
+        return present_run(changed.recording(opened, trace, message.program.changes), message.event)
 
-    def _points(self, message: StopOf | HitsOf, study: Study, report: Report) -> Stop | PointList:
-        trace = changed.trace_of(study, message.program.changes, self._means(report))
+    def _points(self, message: StopOf | HitsOf, opened: OpenProgram, report: Report) -> Stop | PointList:
+        trace = changed.trace_of(opened, message.program.changes, self._means(report))
         match message:
             case StopOf():
                 return Stop(breakpoints.stop_of(trace, message))
             case HitsOf():
                 return breakpoints.point_list(trace, message, self._is_cancelled.is_set)
 
-    def _value(self, message: ValueOf, study: Study, report: Report) -> TensorPage:
-        trace = changed.trace_of(study, message.program.changes, self._means(report))
+    def _value(self, message: ValueOf, opened: OpenProgram, report: Report) -> TensorPage:
+        trace = changed.trace_of(opened, message.program.changes, self._means(report))
         frames = trace.frames_at(message.time)
         if not 0 <= message.depth < len(frames):
             raise CompileError((Diagnostic("EN005", f"there is no frame {message.depth} at time {message.time}"),))
@@ -342,16 +344,16 @@ class Session:
             raise CompileError((Diagnostic("EN005", f"register %{message.register} holds no tensor then"),))
         return _page(cast("np.ndarray[Any, Any]", value), message)
 
-    def _kernel(self, message: KernelOf | OriginsOf, study: Study, report: Report) -> KernelView | Origins:
-        means = study, report, self._is_cancelled.is_set, self._engine_of(study)
+    def _kernel(self, message: KernelOf | OriginsOf, opened: OpenProgram, report: Report) -> KernelView | Origins:
+        context = opened, report, self._is_cancelled.is_set, self._engine_of(opened)
         match message:
             case OriginsOf():
-                return study.remembered(message, lambda: origins_view.origins_view(message, *means))
+                return opened.remembered(message, lambda: origins_view.origins_view(message, *context))
             case KernelOf():
-                return kernel_view.kernel_view(message, *means)
+                return kernel_view.kernel_view(message, *context)
 
-    def _asm(self, message: Asm, study: Study, report: Report) -> Listing:
-        executable = study.compilation.executable(report, self._is_cancelled.is_set)
+    def _asm(self, message: Asm, opened: OpenProgram, report: Report) -> Listing:
+        executable = opened.compilation.executable(report, self._is_cancelled.is_set)
         kernels = tuple(executable.kernels)
         if message.form == "bytecode":
             return Listing(plain_code(executable.as_text(), "bytecode"), kernels)
@@ -360,26 +362,26 @@ class Session:
             hint = f"kernels: {', '.join(kernels)}" if kernels else "this program has no kernels"
             raise CompileError((Diagnostic("EN005", f"there is no kernel `{name}`", hint=hint),))
         prim_func = executable.kernels[name]
-        kernel = self._engine_of(study).kernel(prim_func, name, executable.log, executable.kernels)
+        kernel = self._engine_of(opened).kernel(prim_func, name, executable.log, executable.kernels)
         if message.form == "remarks":
-            stop, engine = self._is_cancelled.is_set, self._engine_of(study)
-            view = kernel_view.kernel_view(KernelOf(message.program, name), study, report, stop, engine)
+            stop, engine = self._is_cancelled.is_set, self._engine_of(opened)
+            view = kernel_view.kernel_view(KernelOf(message.program, name), opened, report, stop, engine)
             return Listing(plain_code(remarks_text(view), f"{name}, remarks"), kernels)
         if message.form == "llvm":
             return Listing(plain_code(kernel.optimized_ir(), f"{name}, LLVM IR", "llvm"), kernels)
         return Listing(plain_code(kernel.assembly(), f"{name}, assembly", "asm"), kernels)
 
-    def _try(self, study: Study, report: Report) -> Tried:
+    def _try(self, opened: OpenProgram, report: Report) -> Tried:
         stop = self._is_cancelled.is_set
-        engine = self._engine_of(study)
-        return catalog_view.tried(study, study.runs.run(report, stop, self._limits, engine, records=False))
+        engine = self._engine_of(opened)
+        return catalog_view.tried(opened, opened.runs.run(report, stop, self._limits, engine, records=False))
 
-    def _execute(self, message: Execute, study: Study, report: Report) -> Executed:
+    def _execute(self, message: Execute, opened: OpenProgram, report: Report) -> Executed:
         stop = self._is_cancelled.is_set
         if message.program.changes:
-            return text_views.executed(changed.trace_of(study, message.program.changes, self._means(report)))
-        engine = self._engine_of(study)
-        trace = study.runs.run(report, stop, self._limits, engine, records=False)
+            return text_views.executed(changed.trace_of(opened, message.program.changes, self._means(report)))
+        engine = self._engine_of(opened)
+        trace = opened.runs.run(report, stop, self._limits, engine, records=False)
         return text_views.executed(trace)
 
 

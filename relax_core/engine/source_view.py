@@ -2,9 +2,9 @@
 
 from relax_core.diagnostics import Diagnostic, RunError
 from relax_core.engine.inputs import symbol_sizes
+from relax_core.engine.open_program import OpenProgram
 from relax_core.engine.protocol import SourceView
 from relax_core.engine.spelling import relay_version
-from relax_core.engine.study import Study
 from relax_core.frontend.layout import restore_layout
 from relax_core.ir.dialect import dialect_of
 from relax_core.ir.expr import Binding, Call
@@ -15,15 +15,15 @@ from relax_core.present.models import Status
 from relax_core.present.words import plural
 
 
-def source_view(study: Study) -> SourceView:
+def source_view(opened: OpenProgram) -> SourceView:
     """Present the text, its problems and what the module holds; a text with errors is shown as well."""
-    diagnostics = study.source.diagnostics()
-    modules = study.source.parsed.modules
-    name = study.source.program.module
+    diagnostics = opened.source.diagnostics()
+    modules = opened.source.parsed.modules
+    name = opened.source.program.module
     module = next((item for item in modules if not name or item.name == name), modules[0] if modules else None)
     has_index = module is not None and module is next((item for item in modules if not name or item.name == name), None)
     code = source_code(
-        study.source.parsed.source, study.compilation.index(0) if has_index else None, problems_of(diagnostics)
+        opened.source.parsed.source, opened.compilation.index(0) if has_index else None, problems_of(diagnostics)
     )
     errors = _count(diagnostics, "error")
     is_relay = code.language == "relay"
@@ -32,27 +32,27 @@ def source_view(study: Study) -> SourceView:
         tuple(item.name for item in modules),
         module.name if module is not None else "",
         module.names if module is not None else (),
-        study.source.entries() if has_index else (),
-        _sizes(study) if has_index else (),
-        "" if module is None else _dialect(module, study),
+        opened.source.entries() if has_index else (),
+        _sizes(opened) if has_index else (),
+        "" if module is None else _dialect(module, opened),
         _summary(module) if module is not None else "",
-        errors > 0 and not is_relay and bool(restore_layout(study.source.program.text).changes),
+        errors > 0 and not is_relay and bool(restore_layout(opened.source.program.text).changes),
         Status(
             errors == 0 and module is not None,
             errors,
             _count(diagnostics, "warning"),
-            module_hash=study.source.hash,
+            module_hash=opened.source.hash,
         ),
     )
 
 
-def _sizes(study: Study) -> tuple[tuple[str, int], ...]:
+def _sizes(opened: OpenProgram) -> tuple[tuple[str, int], ...]:
     try:
-        _, function = study.source.entry()
+        _, function = opened.source.entry()
     except RunError:
         # Nothing can be run: the Run page says why.
         return ()
-    sizes = symbol_sizes(function, dict(study.source.program.sizes))
+    sizes = symbol_sizes(function, dict(opened.source.program.sizes))
     return tuple({var.name: size for var, size in sizes.items()}.items())
 
 
@@ -60,10 +60,10 @@ def _count(diagnostics: tuple[Diagnostic, ...], severity: str) -> int:
     return sum(item.severity == severity for item in diagnostics)
 
 
-def _dialect(module: IRModule, study: Study) -> str:
+def _dialect(module: IRModule, opened: OpenProgram) -> str:
     if dialect_of(module) == "relay":
-        return f"Relay {relay_version(study.source.program.text)}"
-    return f"Relax, {study.source.spelling} spelling"
+        return f"Relay {relay_version(opened.source.program.text)}"
+    return f"Relax, {opened.source.spelling} spelling"
 
 
 def _summary(module: IRModule) -> str:

@@ -7,9 +7,9 @@ from relax_core.check.prim_policy import Prims, prims_outside_packed
 from relax_core.diagnostics import CompileError, Diagnostic, has_errors
 from relax_core.engine.compilation import Report
 from relax_core.engine.inputs import write_archive
+from relax_core.engine.open_program import OpenProgram
 from relax_core.engine.protocol import Script
 from relax_core.engine.replies import Executed, Found, Stages, StageText, Text
-from relax_core.engine.study import Study
 from relax_core.ir.dialect import dialect_of
 from relax_core.ir.rewrite import RewriteLog
 from relax_core.passes.core import Stage
@@ -27,25 +27,25 @@ NO_LOG = RewriteLog()
 SOURCE_DETAIL = StageDetail("Source", "the module as it was read")
 
 
-def found(study: Study, prims: Prims = "everywhere") -> Found:
+def found(opened: OpenProgram, prims: Prims = "everywhere") -> Found:
     """Check every module of a text."""
-    diagnostics = study.source.diagnostics()
+    diagnostics = opened.source.diagnostics()
     if prims == "packed_only":
         policy = (
-            item for module in study.source.parsed.modules for item in prims_outside_packed(module, infer(module))
+            item for module in opened.source.parsed.modules for item in prims_outside_packed(module, infer(module))
         )
         diagnostics = tuple(sorted((*diagnostics, *policy), key=lambda item: item.span.start if item.span else 0))
     rendered = tuple(item.render() for item in diagnostics)
     return Found(problems_of(diagnostics), rendered, has_errors(diagnostics))
 
 
-def script(message: Script, study: Study, report: Report, is_cancelled: Callable[[], bool]) -> Text:
+def script(message: Script, opened: OpenProgram, report: Report, is_cancelled: Callable[[], bool]) -> Text:
     """Print the module, after the passes of the program if `message.passes` says so."""
-    source = study.source.module
-    errors = [item for item in study.source.parsed.diagnostics if item.severity == "error"]
+    source = opened.source.module
+    errors = [item for item in opened.source.parsed.diagnostics if item.severity == "error"]
     if errors:
         raise CompileError(errors)
-    module = final_module(source, study.compilation.stages(report, is_cancelled)) if message.passes else source
+    module = final_module(source, opened.compilation.stages(report, is_cancelled)) if message.passes else source
     is_relay = dialect_of(module) == "relay"
     match message.dialect or ("relay" if is_relay else "tvmscript"):
         case "tvmscript" if is_relay:
@@ -60,13 +60,13 @@ def script(message: Script, study: Study, report: Report, is_cancelled: Callable
             return Text(print_relay(module).text)
 
 
-def stages(study: Study, ran: tuple[Stage, ...]) -> Stages:
+def stages(opened: OpenProgram, ran: tuple[Stage, ...]) -> Stages:
     """Print every stage."""
-    first = StageText(0, "Source", False, 0.0, 0, (), study.compilation.printed(0).text)
-    return Stages((first, *(_stage(study, stage, number) for number, stage in enumerate(ran, 1))))
+    first = StageText(0, "Source", False, 0.0, 0, (), opened.compilation.printed(0).text)
+    return Stages((first, *(_stage(opened, stage, number) for number, stage in enumerate(ran, 1))))
 
 
-def _stage(study: Study, stage: Stage, number: int) -> StageText:
+def _stage(opened: OpenProgram, stage: Stage, number: int) -> StageText:
     return StageText(
         number,
         stage.pass_name + options_text(stage.options),
@@ -74,7 +74,7 @@ def _stage(study: Study, stage: Stage, number: int) -> StageText:
         stage.seconds,
         len(stage.log.replacements),
         tuple(f"{item.kind}: {item.message}" for item in stage.remarks),
-        study.compilation.printed(number).text,
+        opened.compilation.printed(number).text,
         tuple(item.render() for item in stage.diagnostics),
     )
 

@@ -8,11 +8,11 @@ import msgspec
 import numpy as np
 
 from relax_core.diagnostics import Diagnostic, RunError
-from relax_core.engine.debug.means import Means
+from relax_core.engine.debug.request_context import RequestContext
 from relax_core.engine.npy import read_npy
+from relax_core.engine.open_program import OpenProgram
 from relax_core.engine.program import ChangeAt, Program
 from relax_core.engine.protocol import Progress
-from relax_core.engine.study import Study
 from relax_core.present.run import Recording
 from relax_core.vm.change import Change, is_file, setting
 from relax_core.vm.machine import Machine
@@ -27,7 +27,7 @@ def unchanged(program: Program) -> Program:
     return msgspec.structs.replace(program, changes=()) if program.changes else program
 
 
-def trace_of(study: Study, changes: Changes, means: Means) -> Trace:
+def trace_of(opened: OpenProgram, changes: Changes, context: RequestContext) -> Trace:
     """Record the run of a program, with changes if there are any; the first run and the latest changed one are kept.
 
     Changes of one time are made together: each sees what was there before all of them.
@@ -35,16 +35,16 @@ def trace_of(study: Study, changes: Changes, means: Means) -> Trace:
     Raises:
         DiagnosedError: a change cannot be read or does not fit, or the run cannot go on from its time.
     """
-    trace = study.runs.run(means.report, means.is_cancelled, means.limits, means.engine_of(study))
+    trace = opened.runs.run(context.report, context.is_cancelled, context.limits, context.engine_of(opened))
     _check_order(changes)
     moments = [tuple(group) for _, group in groupby(changes, lambda change: change.time)]
-    known, latest = study.runs.changed_run or ((), trace)
+    known, latest = opened.runs.changed_run or ((), trace)
     parts = [tuple(chain.from_iterable(moments[:count])) for count in range(len(moments) + 1)]
     start = parts.index(known) if known in parts else 0
     trace = latest if start else trace
     for moment, made in zip(moments[start:], parts[start + 1 :], strict=True):
-        trace = _gone_on(study, trace, moment, means)
-        study.runs.changed_run = made, trace
+        trace = _gone_on(opened, trace, moment, context)
+        opened.runs.changed_run = made, trace
     return trace
 
 
@@ -55,15 +55,15 @@ def _check_order(changes: Changes) -> None:
             raise RunError((Diagnostic("EN005", message, hint="give changes in the order of time"),))
 
 
-def _gone_on(study: Study, trace: Trace, moment: Changes, means: Means) -> Trace:
+def _gone_on(opened: OpenProgram, trace: Trace, moment: Changes, context: RequestContext) -> Trace:
     at = moment[0].time
     settings = [setting(trace, at, Change(item.text, item.depth, item.is_in_place, _array(item))) for item in moment]
-    means.report(Progress(f"Running on from time {at}"))
-    engine = means.engine_of(study)
-    poisons, options = study.source.program.poisons_memory, engine.options
-    machine = Machine(trace.executable, limits=means.limits, engine=engine, options=options, poisons_memory=poisons)
-    found = study.runs.watched(machine, lambda: machine.resume(trace, at, settings), means.is_cancelled)
-    if means.is_cancelled() and found.error is not None:
+    context.report(Progress(f"Running on from time {at}"))
+    engine = context.engine_of(opened)
+    poisons, options = opened.source.program.poisons_memory, engine.options
+    machine = Machine(trace.executable, limits=context.limits, engine=engine, options=options, poisons_memory=poisons)
+    found = opened.runs.watched(machine, lambda: machine.resume(trace, at, settings), context.is_cancelled)
+    if context.is_cancelled() and found.error is not None:
         raise RunError((found.error,))
     return found
 
@@ -74,9 +74,9 @@ def _array(change: ChangeAt) -> Array | None:
     return np.ascontiguousarray(read_npy(change.content))
 
 
-def recording(study: Study, trace: Trace, changes: Changes) -> Recording:
+def recording(opened: OpenProgram, trace: Trace, changes: Changes) -> Recording:
     """Return a run with what its presentation needs; one with changes has a revision of its own."""
-    found = study.recording(trace)
+    found = opened.recording(trace)
     if not changes:
         return found
     digest = sha256(repr(changes).encode("utf-8", "replace")).hexdigest()[:8]

@@ -13,13 +13,13 @@ from relax_core.engine.debug import intermediates
 from relax_core.engine.debug.changed import trace_of
 from relax_core.engine.debug.differences import EXACT, Tolerance, compare, compare_arrays, type_of
 from relax_core.engine.debug.intermediates import Intermediate
-from relax_core.engine.debug.means import Means
 from relax_core.engine.debug.outcomes import Outcome, diagnostic_words, hindered, judge, outcome_of
 from relax_core.engine.debug.replies import ValueRow, ValuesCompared
+from relax_core.engine.debug.request_context import RequestContext
 from relax_core.engine.debug.requests import Closeness, CompareArchiveOf, CompareValuesOf
 from relax_core.engine.inputs import members_of, read_members
+from relax_core.engine.open_program import OpenProgram
 from relax_core.engine.protocol import Program, Progress
-from relax_core.engine.study import Study
 from relax_core.vm.convert import to_value
 from relax_core.vm.machine import Machine
 from relax_core.vm.trace import Trace
@@ -44,52 +44,54 @@ def tolerance_of(closeness: Closeness) -> Tolerance:
     return Tolerance(relative, absolute)
 
 
-def machine_for(executable: Executable, study: Study, means: Means, *, records: bool = False) -> Machine:
+def machine_for(
+    executable: Executable, opened: OpenProgram, context: RequestContext, *, records: bool = False
+) -> Machine:
     """Return a machine with the limits and the compiler of a session."""
-    engine = means.engine_of(study)
-    poisons, options = study.source.program.poisons_memory, engine.options
+    engine = context.engine_of(opened)
+    poisons, options = opened.source.program.poisons_memory, engine.options
     return Machine(
-        executable, limits=means.limits, record=records, engine=engine, options=options, poisons_memory=poisons
+        executable, limits=context.limits, record=records, engine=engine, options=options, poisons_memory=poisons
     )
 
 
-def values(message: CompareValuesOf, study: Study, means: Means) -> ValuesCompared:
+def values(message: CompareValuesOf, opened: OpenProgram, context: RequestContext) -> ValuesCompared:
     """Compare two runs, both on the arguments of the first.
 
     Raises:
         DiagnosedError: there is no such stage, the values are too large together, or it was cancelled.
     """
     # Both are asked for first: the run of one must not push the other out of the session.
-    other = study if message.other == message.program else means.study_of(message.other)
+    other = opened if message.other == message.program else context.opened_by(message.other)
     tolerance = tolerance_of(message.closeness)
-    left = _ran(study, message.program, message.stage, means, None)
-    call = None if left.trace is None else study.source.call()
+    left = _ran(opened, message.program, message.stage, context, None)
+    call = None if left.trace is None else opened.source.call()
     if call is not None and message.other.entry:
         call = message.other.entry, call[1]
-    right = _ran(other, message.other, message.other_stage, means, call)
+    right = _ran(other, message.other, message.other_stage, context, call)
     rows: list[ValueRow] = []
-    names = _names(message, study, other)
+    names = _names(message, opened, other)
     if left.trace is not None and right.trace is not None:
-        written = intermediates.names_in(study.source.module) & intermediates.names_in(other.source.module)
-        bound = _values(left.trace, written, means)
-        rows += _rows(bound, _values(right.trace, written, means), names, tolerance)
+        written = intermediates.names_in(opened.source.module) & intermediates.names_in(other.source.module)
+        bound = _values(left.trace, written, context)
+        rows += _rows(bound, _values(right.trace, written, context), names, tolerance)
     found = judge(left.outcome, right.outcome, tolerance)
     outcome = ValueRow(_OUTCOME, 0, found.verdict, "", found.words, found.largest)
     notes = tuple(item.render() for item in dict.fromkeys((*left.said, *right.said)))
     return ValuesCompared(tuple(rows), *names, notes, outcome)
 
 
-def archive(message: CompareArchiveOf, study: Study, means: Means) -> ValuesCompared:
+def archive(message: CompareArchiveOf, opened: OpenProgram, context: RequestContext) -> ValuesCompared:
     """Compare the bindings of a run with the arrays of an archive, which is the reference.
 
     Raises:
         DiagnosedError: the program or the archive cannot be read, or the program does not run at all.
     """
-    trace = trace_of(study, message.program.changes, means)
+    trace = trace_of(opened, message.program.changes, context)
     given = read_members(message.archive)
     tolerance = tolerance_of(message.closeness)
     rows: list[ValueRow] = []
-    for item in intermediates.intermediates(trace, means.is_cancelled):
+    for item in intermediates.intermediates(trace, context.is_cancelled):
         for name, array in item.arrays.items():
             key = next((key for key in (name, name.partition(".")[2]) if key in given), None)
             if key is None:
@@ -109,50 +111,50 @@ def _as_stored(given: npt.NDArray[Any], array: npt.NDArray[Any]) -> npt.NDArray[
     return given.astype(array.dtype) if is_stored else given
 
 
-def _ran(study: Study, program: Program, stage: int, means: Means, call: Call | None) -> _Ran:
+def _ran(opened: OpenProgram, program: Program, stage: int, context: RequestContext, call: Call | None) -> _Ran:
     """Run a program after a stage on the arguments of `call`, its own if `None`; if it cannot run, say why."""
     try:
-        stages = study.compilation.stages(means.report, means.is_cancelled)
+        stages = opened.compilation.stages(context.report, context.is_cancelled)
     except DiagnosedError as error:
-        return _not_run(error, means)
+        return _not_run(error, context)
     if stage > len(stages):
         where = f"; it stopped at {stages[-1].pass_name}" if stages and stages[-1].is_failed else ""
         raise CompileError((Diagnostic("EN005", f"the pipeline has no stage {stage}{where}"),))
     try:
-        own = study.source.call()
+        own = opened.source.call()
         wanted = own if call is None else call
         is_whole = (stage < 0 or stage == len(stages)) and (call is None or _is_same_call(call, own))
         if program.changes and not is_whole:
             return _Ran(None, hindered("its values were changed in a run on other arguments"))
-        trace = trace_of(study, program.changes, means) if is_whole else _run_after(study, stage, means, wanted)
+        trace = trace_of(opened, program.changes, context) if is_whole else _run_after(opened, stage, context, wanted)
     except DiagnosedError as error:
-        return _not_run(error, means)
+        return _not_run(error, context)
     held = trace.frames[0].args if trace.frames else ()
     args = wanted[1] if len(held) == len(wanted[1]) else ()
     said = (trace.error,) if trace.error is not None else ()
     return _Ran(trace, outcome_of(trace, wanted[0], args, held[: len(args)]), said)
 
 
-def _not_run(error: DiagnosedError, means: Means) -> _Ran:
-    if means.is_cancelled():
+def _not_run(error: DiagnosedError, context: RequestContext) -> _Ran:
+    if context.is_cancelled():
         raise error
     return _Ran(None, hindered(diagnostic_words(error.diagnostics[0])), error.diagnostics)
 
 
-def _run_after(study: Study, stage: int, means: Means, call: Call) -> Trace:
+def _run_after(opened: OpenProgram, stage: int, context: RequestContext, call: Call) -> Trace:
     """Record a run of the module after a stage, -1 for the last.
 
     Raises:
         DiagnosedError: the machine cannot run its module, or not on these arguments.
     """
-    stages = study.compilation.stages(means.report, means.is_cancelled)
+    stages = opened.compilation.stages(context.report, context.is_cancelled)
     count = len(stages) if stage < 0 else stage
-    means.report(Progress(f"Running stage {count}"))
-    executable = build_stages(study.source.module, stages[:count])
+    context.report(Progress(f"Running stage {count}"))
+    executable = build_stages(opened.source.module, stages[:count])
     name, args = call
-    machine = machine_for(executable, study, means, records=True)
-    trace = study.runs.run_machine(machine, name, entry_arguments(executable, name, args), means.is_cancelled)
-    if trace.error is not None and means.is_cancelled():
+    machine = machine_for(executable, opened, context, records=True)
+    trace = opened.runs.run_machine(machine, name, entry_arguments(executable, name, args), context.is_cancelled)
+    if trace.error is not None and context.is_cancelled():
         raise RunError((trace.error,))
     return trace
 
@@ -163,9 +165,9 @@ def _is_same_call(one: Call, other: Call) -> bool:
     return one[0] == other[0] and len(one[1]) == len(other[1]) and all(item.is_same for item in found)
 
 
-def _values(trace: Trace, written: frozenset[str], means: Means) -> list[Intermediate]:
+def _values(trace: Trace, written: frozenset[str], context: RequestContext) -> list[Intermediate]:
     """Return the values of the variables that the text names: those that passes make have no fixed names."""
-    return [item for item in intermediates.intermediates(trace, means.is_cancelled) if item.variable in written]
+    return [item for item in intermediates.intermediates(trace, context.is_cancelled) if item.variable in written]
 
 
 def _rows(
@@ -198,14 +200,14 @@ def _only(name: str, line: int, array: npt.NDArray[Any], owner: str) -> ValueRow
     return ValueRow(name, line, "not comparable", type_of(array), f"only {owner} has it")
 
 
-def _names(message: CompareValuesOf, study: Study, other: Study) -> tuple[str, str]:
-    if other is not study:
-        return study.source.program.name, other.source.program.name
+def _names(message: CompareValuesOf, opened: OpenProgram, other: OpenProgram) -> tuple[str, str]:
+    if other is not opened:
+        return opened.source.program.name, other.source.program.name
     if message.program.changes != message.other.changes:
         return "The run", "the changed run"
-    return _stage_name(study, message.stage), _stage_name(study, message.other_stage)
+    return _stage_name(opened, message.stage), _stage_name(opened, message.other_stage)
 
 
-def _stage_name(study: Study, stage: int) -> str:
-    known = study.compilation.known_stages
+def _stage_name(opened: OpenProgram, stage: int) -> str:
+    known = opened.compilation.known_stages
     return "Source" if stage == 0 else known[stage - 1].pass_name if 0 < stage <= len(known) else "End of the pipeline"

@@ -4,18 +4,18 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from relax_core.engine.compilation import Report
+from relax_core.engine.open_program import OpenProgram
 from relax_core.engine.program import Program
-from relax_core.engine.study import Study
 from relax_core.jit.engine import Engine
 from relax_core.vm.limits import Limits
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Means:
-    """How to report progress, whether to stop, what a run may use, and the studies and compilers that are kept."""
+class RequestContext:
+    """How to report progress, whether to stop, what a run may use, and and the programs and compilers that are kept."""
 
     report: Report
     is_cancelled: Callable[[], bool]
     limits: Limits
-    engine_of: Callable[[Study], Engine]
-    study_of: Callable[[Program], Study]
+    engine_of: Callable[[OpenProgram], Engine]
+    opened_by: Callable[[Program], OpenProgram]

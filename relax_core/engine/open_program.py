@@ -26,7 +26,7 @@ from relax_core.vm.trace import Trace
 T = TypeVar("T")
 
 
-class Study:
+class OpenProgram:
     """The facts about one `Program`: its text, its compilation, its runs, and what the pages show of them."""
 
     def __init__(self, program: Program, parsed: Parsed) -> None:
