@@ -3,8 +3,8 @@
 import pytest
 
 from relax_core.diagnostics import Diagnostic
-from relax_core.present.code import problem_of
 from relax_core.present.models import Elsewhere
+from relax_core.present.problems import problem_of
 from relax_core.source import Source, Span, excerpt
 
 LONG = f"{'a' * 300}WRONG{'b' * 300}"

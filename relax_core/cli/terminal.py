@@ -11,7 +11,7 @@ from typing import BinaryIO, Final, Protocol, TypeVar
 
 from relax_core.engine.limits import MEGABYTE, REQUEST_BYTES
 from relax_core.engine.protocol import Failure, Program, Request
-from relax_core.present.words import bytes_text
+from relax_core.present.measures import bytes_text
 
 R = TypeVar("R")
 

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from relax_core.diagnostics import CompileError, Diagnostic, RunError
 from relax_core.engine.protocol import HitsOf, StopOf
-from relax_core.present.code import problem_of
+from relax_core.present.problems import problem_of
 from relax_core.present.run_models import Breakpoint as Point
 from relax_core.present.run_models import PointHits, PointList
 from relax_core.vm.condition import Condition

@@ -7,8 +7,8 @@ from relax_core.engine.samples import list_samples
 from relax_core.ops import find
 from relax_core.present.catalog import PACKED, operator_sheet, packed_sheet, shown, shown_results
 from relax_core.present.catalog_models import Sheet, Tried
-from relax_core.present.code import problem_of
 from relax_core.present.packed import packed_function
+from relax_core.present.problems import problem_of
 from relax_core.vm.trace import Trace
 
 

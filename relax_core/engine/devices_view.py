@@ -5,10 +5,11 @@ from relax_core.engine.open_program import OpenProgram
 from relax_core.engine.protocol import DevicesOf, WhyDeviceOf
 from relax_core.passes.pipeline import options_text
 from relax_core.passes.relay.plan_devices import PlanDevicesOptions, diagnostics_of
-from relax_core.present.code import printed_code, problems_of
+from relax_core.present.code import printed_code
 from relax_core.present.device_models import DevicesView, WhyDevice
 from relax_core.present.devices import DevicesShown, shown_devices
 from relax_core.present.node_id import index_nodes
+from relax_core.present.problems import problems_of
 from relax_core.printer.relay import print_relay
 
 

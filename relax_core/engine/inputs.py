@@ -17,7 +17,8 @@ from relax_core.ir.prim import AnyDim, PrimExpr, PrimVar
 from relax_core.ir.show import show_prim
 from relax_core.ir.substitute import type_nodes
 from relax_core.ir.types import PrimType, ShapeType, TensorType, TupleType, Type
-from relax_core.present.words import bytes_text, type_text
+from relax_core.present.measures import bytes_text
+from relax_core.present.words import type_text
 from relax_core.vm.values import AdtValue, DTypeValue, RefValue, ShapeValue, Value
 
 FIRST_SIZE = 2

@@ -17,7 +17,7 @@ from typing import Any, BinaryIO, Final, NoReturn, cast
 import numpy as np
 
 from relax_core.diagnostics import Diagnostic, RunError
-from relax_core.present.words import bytes_text
+from relax_core.present.measures import bytes_text
 
 Array = np.ndarray[Any, Any]
 

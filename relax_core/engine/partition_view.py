@@ -7,7 +7,7 @@ import msgspec
 
 from relax_core.analysis.regions import find_regions, is_annotation
 from relax_core.check.check import check
-from relax_core.diagnostics import CompileError, Diagnostic
+from relax_core.diagnostics import CompileError, Diagnostic, plural
 from relax_core.engine.compilation import Report
 from relax_core.engine.open_program import OpenProgram
 from relax_core.engine.protocol import PartitionOf, Program, Progress, RegionReportOf
@@ -17,7 +17,6 @@ from relax_core.ir.node import postorder
 from relax_core.ir.relay import Let
 from relax_core.passes.core import Stage
 from relax_core.passes.pipeline import run_pipeline
-from relax_core.present.code import problems_of
 from relax_core.present.models import Tone
 from relax_core.present.partition import (
     cut_of,
@@ -29,10 +28,10 @@ from relax_core.present.partition import (
     targets_of,
 )
 from relax_core.present.partition_models import LETS, FreeVariable, Lets, LetsWay, PartitionView
+from relax_core.present.problems import problems_of
 from relax_core.present.region_models import RegionReport
 from relax_core.present.region_report import region_report
 from relax_core.present.table_notes import target_notes
-from relax_core.present.words import plural
 
 MERGED, PARTITIONED = 3, 4
 """Numbers of the stages after MergeCompilerRegions and PartitionGraph."""

@@ -80,7 +80,7 @@ from relax_core.jit.engine import Engine
 from relax_core.jit.options import KernelOptions
 from relax_core.present.catalog import catalog
 from relax_core.present.catalog_models import Tried
-from relax_core.present.code import header_length, plain_code, printed_code, printed_text, problems_of
+from relax_core.present.code import header_length, plain_code, printed_code, printed_text
 from relax_core.present.diff import Page, diff_pages
 from relax_core.present.graph import compare_graph, function_graph, module_graph
 from relax_core.present.inspector import inspect
@@ -90,6 +90,7 @@ from relax_core.present.models import Code, Graph, Inspector, Pipeline
 from relax_core.present.node_id import NodeId
 from relax_core.present.origin_models import Origins
 from relax_core.present.pipeline import present_detail, present_pipeline
+from relax_core.present.problems import problems_of
 from relax_core.present.run import present_run
 from relax_core.present.run_models import PointList, Run
 from relax_core.present.tensor import matrix, tensor_model

@@ -1,6 +1,6 @@
 """The Source page of a program."""
 
-from relax_core.diagnostics import Diagnostic, RunError
+from relax_core.diagnostics import Diagnostic, RunError, plural
 from relax_core.engine.inputs import symbol_sizes
 from relax_core.engine.open_program import OpenProgram
 from relax_core.engine.protocol import SourceView
@@ -10,9 +10,9 @@ from relax_core.ir.dialect import dialect_of
 from relax_core.ir.expr import Binding, Call
 from relax_core.ir.module import IRModule
 from relax_core.ir.node import preorder
-from relax_core.present.code import problems_of, source_code
+from relax_core.present.code import source_code
 from relax_core.present.models import Status
-from relax_core.present.words import plural
+from relax_core.present.problems import problems_of
 
 
 def source_view(opened: OpenProgram) -> SourceView:

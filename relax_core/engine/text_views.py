@@ -14,8 +14,8 @@ from relax_core.ir.dialect import dialect_of
 from relax_core.ir.rewrite import RewriteLog
 from relax_core.passes.core import Stage
 from relax_core.passes.pipeline import final_module, options_text
-from relax_core.present.code import problem_of, problems_of
 from relax_core.present.models import StageDetail
+from relax_core.present.problems import problem_of, problems_of
 from relax_core.printer.ast import print_ast
 from relax_core.printer.relay import print_relay
 from relax_core.printer.spelling import SPELLING_OF

@@ -6,7 +6,6 @@ the target on a way over other units. Taking the named obstacle away makes them 
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
 
 from relax_core.analysis.regions import is_annotation
 from relax_core.analysis.relay_effects import Effects, effects_of
@@ -19,24 +18,12 @@ from relax_core.pattern.facts import Facts
 from relax_core.pattern.matcher import Miss, try_match
 from relax_core.pattern.neighbours import neighbours
 from relax_core.pattern.offload import Unit, chain_over, offload_graph
+from relax_core.pattern.reasons import Reason, ReasonKind
 from relax_core.pattern.search import facts_of
 from relax_core.pattern.show import show_pattern
 from relax_core.pattern.tables import NO_TABLES, Tables, target_of
 from relax_core.pattern.variants import root_operators
 
-ReasonKind = Literal[
-    "blocking path",
-    "another target",
-    "let",
-    "effect",
-    "unsupported operator",
-    "predicate",
-    "multi-output rule",
-    "failed pattern",
-    "branch",
-    "not merged yet",
-]
-Reason = tuple[ReasonKind, str]
 _SUPPORT_KINDS = frozenset[ReasonKind](("unsupported operator", "predicate", "failed pattern"))
 """Reasons that are gone if the target takes an operator: several such operators are a path."""
 

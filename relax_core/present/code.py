@@ -11,21 +11,16 @@ from pygments.lexers.python import PythonLexer  # pyright: ignore[reportMissingT
 from pygments.token import Comment, Keyword, Name, Number, Operator, String
 from pygments.token import _TokenType as Kind  # pyright: ignore[reportPrivateUsage]  # the class has no other name
 
-from relax_core.codes import CODES
-from relax_core.diagnostics import Diagnostic
 from relax_core.frontend.relay.detect import is_relay
 from relax_core.ir.dialect import dialect_of
 from relax_core.ir.expr import SeqExpr
 from relax_core.ir.node import Node
 from relax_core.ir.relay import Let
-from relax_core.present.models import Code, CodeLine, Elsewhere, NodeRange, Problem, Syntax, Token
+from relax_core.present.models import Code, CodeLine, NodeRange, Problem, Syntax, Token
 from relax_core.present.node_id import NodeIndex
 from relax_core.printer.printed import NodeRange as PrintedRange
 from relax_core.printer.printed import Printed
 from relax_core.source import Source, Span
-
-_PIPELINE = "<pipeline>"
-"""How `parse_pipeline` names its text."""
 
 Language = Literal["tvmscript", "relay", "plain", "llvm", "asm"]
 
@@ -147,39 +142,6 @@ def plain_code(text: str, name: str, language: Language = "plain") -> Code:
     """Present a text that has no nodes."""
     shown: Literal["tvmscript", "plain"] = "tvmscript" if language == "tvmscript" else "plain"
     return Code(text, code_lines(text, language), language=shown, name=name)
-
-
-def problem_of(diagnostic: Diagnostic, node: str = "") -> Problem:
-    """Present a diagnostic."""
-    span = diagnostic.span
-    line, column = (span.line, span.column) if span else (0, 0)
-    end_line, end_column = span.end_line_column if span else (0, 0)
-    return Problem(
-        diagnostic.severity,
-        diagnostic.code,
-        diagnostic.message,
-        diagnostic.hint,
-        line,
-        column,
-        end_line,
-        end_column,
-        CODES.get(diagnostic.code, ""),
-        node,
-        _excerpt_of(span) if span else "",
-        tuple(Elsewhere(words, place.line, place.column) for words, place in diagnostic.related),
-    )
-
-
-def _excerpt_of(span: Span) -> str:
-    """Return the line of a pipeline's text that a span is in, nothing for a span of a program."""
-    if span.source.name != _PIPELINE:
-        return ""
-    return span.source.text.split("\n")[span.line - 1]
-
-
-def problems_of(diagnostics: Iterable[Diagnostic]) -> tuple[Problem, ...]:
-    """Present diagnostics in the order of their places, those without a place first."""
-    return tuple(sorted(map(problem_of, diagnostics), key=lambda item: (item.line, item.column)))
 
 
 def _span_ranges(source: Source, index: NodeIndex) -> tuple[NodeRange, ...]:

@@ -15,9 +15,9 @@ from relax_core.present.dot_regions import (
 )
 from relax_core.present.drawing import DrawCluster, DrawEdge, Drawing, DrawNode
 from relax_core.present.escape import dot_string, markup
+from relax_core.present.measures import columns, cut
 from relax_core.present.models import Mark, Side
 from relax_core.present.theme import LIGHT, TOKENS
-from relax_core.present.words import columns, cut
 
 NAME_COLUMNS = 28
 _SUB_COLUMNS = 44

@@ -4,10 +4,10 @@ from collections.abc import Iterator, Mapping
 
 from relax_core.present.drawing import DrawCluster, DrawEdge, Drawing, DrawNode
 from relax_core.present.escape import markup
+from relax_core.present.measures import cut
 from relax_core.present.ranks import consistent
 from relax_core.present.target_marks import NONE
 from relax_core.present.theme import LIGHT
-from relax_core.present.words import cut
 
 _LABEL_COLUMNS = 28
 PORTS = frozenset(("begin", "end"))

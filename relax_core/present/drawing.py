@@ -4,9 +4,9 @@ from collections import Counter
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
+from relax_core.diagnostics import plural
 from relax_core.ir.node import Node
 from relax_core.present.models import Mark, Side
-from relax_core.present.words import plural
 
 Look = Literal[
     "op", "call", "tir", "packed", "dps", "param", "return", "constant", "global", "closure", "tuple", "field", "if",

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from relax_core.diagnostics import plural
 from relax_core.ir.attrs import Attrs
 from relax_core.ir.dialect import dialect_of
 from relax_core.ir.expr import (
@@ -36,8 +37,9 @@ from relax_core.ir.types import (
 from relax_core.ops import find
 from relax_core.present.inspector_relay import relay_facts, relay_uses
 from relax_core.present.life import Scene, callee_words, life_rows, name_and_value, what_is
+from relax_core.present.measures import cut
 from relax_core.present.models import Chip, Inspector, InspectorRow, Kind, Part, Section
-from relax_core.present.words import cut, dims_text, dtype_text, is_void, plural, type_text
+from relax_core.present.words import dims_text, dtype_text, is_void, type_text
 
 _USES_LIMIT = 50
 _TEXT_LIMIT = 2_000

@@ -2,12 +2,13 @@
 
 from collections.abc import Iterator
 
+from relax_core.diagnostics import plural
 from relax_core.ir.expr import Call, Function, If, Op
 from relax_core.ir.node import Node, children
 from relax_core.ir.relay import Clause, Constructor, Let, Match, Pattern
 from relax_core.present.life import Scene, callee_words, what_is
+from relax_core.present.measures import cut
 from relax_core.present.models import InspectorRow, Part
-from relax_core.present.words import cut, plural
 
 _USES_LIMIT = 50
 _VALUE_COLUMNS = 80

@@ -29,9 +29,10 @@ from relax_core.ir.relay import Clause, Constructor, Let, Match, Pattern, RefCre
 from relax_core.ir.tir import Block, Buffer, BufferStore, For, PrimFunc
 from relax_core.ir.types import Type
 from relax_core.passes.core import Stage
+from relax_core.present.measures import cut
 from relax_core.present.models import InspectorRow, Mark, Part
 from relax_core.present.node_id import NodeIndex
-from relax_core.present.words import cut, type_text
+from relax_core.present.words import type_text
 
 
 def _no_types() -> Mapping[Node, Type]:

@@ -14,9 +14,9 @@ from relax_core.bytecode.isa import (
     ReturnInstruction,
     Special,
 )
+from relax_core.present.measures import columns, cut
 from relax_core.present.models import Syntax
 from relax_core.present.run_models import InstructionLine
-from relax_core.present.words import columns, cut
 from relax_core.vm.lines import LineTable
 
 _NAME_COLUMNS = 30

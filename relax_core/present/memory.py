@@ -3,8 +3,9 @@
 from collections.abc import Callable
 from typing import Final
 
+from relax_core.present.measures import bytes_text
 from relax_core.present.memory_models import MemoryBox, MemoryFault, MemoryRow, MemoryView
-from relax_core.present.words import bytes_text, dtype_text
+from relax_core.present.words import dtype_text
 from relax_core.vm.lifetimes import Life, MemoryUse, Reuse, memory_of
 from relax_core.vm.trace import Trace
 from relax_core.vm.values import shape_text

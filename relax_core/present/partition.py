@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 from relax_core.analysis.regions import DEFAULT, Regions, find_regions, is_begin, is_closed, is_end, open_postorder
+from relax_core.diagnostics import plural
 from relax_core.ir.attrs import attr, has_attr
 from relax_core.ir.expr import Call, Constant, Expr, Function, GlobalVar, Op, Var
 from relax_core.ir.module import IRModule
@@ -17,9 +18,8 @@ from relax_core.pattern.nodes import AltPattern, AttrPattern, Pattern
 from relax_core.pattern.search import facts_of
 from relax_core.pattern.show import show_pattern
 from relax_core.pattern.tables import PatternEntry, Tables
-from relax_core.present.code import problems_of
 from relax_core.present.partition_models import PartitionStage, PatternMatch, PatternRow, RegionMark
-from relax_core.present.words import plural
+from relax_core.present.problems import problems_of
 
 IdOf = Callable[[Node], str]
 

@@ -3,15 +3,16 @@
 from collections import Counter
 from collections.abc import Callable, Sequence
 
+from relax_core.diagnostics import plural
 from relax_core.ir.node import Node, preorder
 from relax_core.passes import PASSES
 from relax_core.passes.core import Stage
 from relax_core.passes.pipeline import options_text
 from relax_core.present import models
-from relax_core.present.code import problems_of
 from relax_core.present.diff import line_counts
+from relax_core.present.measures import cut
 from relax_core.present.node_id import NodeIndex
-from relax_core.present.words import cut, plural
+from relax_core.present.problems import problems_of
 
 _REWRITE_LIMIT = 500
 _TEXT_COLUMNS = 120

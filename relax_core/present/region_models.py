@@ -5,8 +5,9 @@ from typing import Literal
 
 import msgspec
 
-from relax_core.pattern.apart import ReasonKind
-from relax_core.present.words import bytes_text, columns, plural
+from relax_core.diagnostics import plural
+from relax_core.pattern.reasons import ReasonKind
+from relax_core.present.measures import bytes_text, columns
 
 
 class Flow(msgspec.Struct, frozen=True):

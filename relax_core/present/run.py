@@ -9,12 +9,14 @@ import numpy as np
 from relax_core.bytecode.executable import Executable, FunctionEntry
 from relax_core.check.infer import infer
 from relax_core.ir.expr import Function
-from relax_core.present.code import code_lines, problem_of
+from relax_core.present.code import code_lines
 from relax_core.present.flame import flame_spans
 from relax_core.present.listing import instruction_lines
+from relax_core.present.measures import bytes_text
 from relax_core.present.models import CodeLine
 from relax_core.present.node_id import NodeIndex
 from relax_core.present.player import Player
+from relax_core.present.problems import problem_of
 from relax_core.present.run_models import (
     FunctionInfo,
     InstructionLine,
@@ -24,7 +26,7 @@ from relax_core.present.run_models import (
 )
 from relax_core.present.steps import jumps
 from relax_core.present.values import Values
-from relax_core.present.words import bytes_text, type_text
+from relax_core.present.words import type_text
 from relax_core.source import Source
 from relax_core.vm.copies import copies_of
 from relax_core.vm.trace import Trace

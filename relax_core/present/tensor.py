@@ -6,8 +6,8 @@ from typing import Any, cast
 import numpy as np
 import numpy.typing as npt
 
+from relax_core.present.measures import cut
 from relax_core.present.run_models import Tensor
-from relax_core.present.words import cut
 
 Array = npt.NDArray[Any]
 

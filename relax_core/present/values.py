@@ -9,11 +9,13 @@ import numpy as np
 
 from relax_core.analysis.devices import HOST
 from relax_core.analysis.virtual_devices import device_table
+from relax_core.diagnostics import plural
+from relax_core.present.measures import bytes_text, cut
 from relax_core.present.models import Kind
 from relax_core.present.run_models import Capture, Closure, Field, Value
 from relax_core.present.target_marks import category_of
 from relax_core.present.tensor import number, short_text, tensor_model
-from relax_core.present.words import bytes_text, cut, dtype_text, plural
+from relax_core.present.words import dtype_text
 from relax_core.vm.copies import device_of_value
 from relax_core.vm.nested import memories_near
 from relax_core.vm.trace import Trace

@@ -1,9 +1,7 @@
-"""Short words for types, dtypes, scalar expressions and numbers, as graphs, registers and tables show them."""
+"""Short words for types, dtypes and scalar expressions, as graphs, registers and tables show them."""
 
 import re
-import unicodedata
 
-from relax_core.diagnostics import plural as plural
 from relax_core.ir.infix import UNARY, infix
 from relax_core.ir.prim import (
     Binary,
@@ -32,37 +30,6 @@ from relax_core.ir.types import (
 )
 
 _DTYPE = re.compile(r"^(bfloat|float|uint|int)(\d+)$")
-
-
-def columns(text: str) -> int:
-    """Count the columns of a fixed-width font that `text` takes."""
-    if text.isascii():
-        return len(text)
-    return sum(2 if unicodedata.east_asian_width(ch) in "WF" else 1 for ch in text)
-
-
-def cut(text: str, limit: int) -> str:
-    """Return `text` with at most `limit` columns; what is cut is shown by `…`."""
-    if columns(text) <= limit:
-        return text
-    kept: list[str] = []
-    used = 1
-    for ch in text:
-        used += columns(ch)
-        if used > limit:
-            break
-        kept.append(ch)
-    return "".join(kept) + "…"
-
-
-def bytes_text(count: int) -> str:
-    """`20 B`, `1.1 kB`, `3.4 MB`."""
-    if count < 1000:
-        return f"{count} B"
-    for unit, size in (("kB", 1e3), ("MB", 1e6), ("GB", 1e9)):
-        if count < size * 1000 or unit == "GB":
-            return f"{count / size:.1f} {unit}"
-    raise AssertionError
 
 
 def dtype_text(dtype: str | None) -> str:

@@ -14,7 +14,7 @@ from relax_core.engine.inputs import members_of
 from relax_core.ir.expr import Var
 from relax_core.ir.module import IRModule
 from relax_core.ir.node import preorder
-from relax_core.present.words import bytes_text
+from relax_core.present.measures import bytes_text
 from relax_core.vm.trace import Trace
 from relax_core.vm.values import ByteRange, Uninitialised, Value, ranges_in
 

@@ -1,0 +1,44 @@
+"""Diagnostics as the pages list them."""
+
+from collections.abc import Iterable
+
+from relax_core.codes import CODES
+from relax_core.diagnostics import Diagnostic
+from relax_core.present.models import Elsewhere, Problem
+from relax_core.source import Span
+
+_PIPELINE = "<pipeline>"
+"""How `parse_pipeline` names its text."""
+
+
+def problem_of(diagnostic: Diagnostic, node: str = "") -> Problem:
+    """Present a diagnostic."""
+    span = diagnostic.span
+    line, column = (span.line, span.column) if span else (0, 0)
+    end_line, end_column = span.end_line_column if span else (0, 0)
+    return Problem(
+        diagnostic.severity,
+        diagnostic.code,
+        diagnostic.message,
+        diagnostic.hint,
+        line,
+        column,
+        end_line,
+        end_column,
+        CODES.get(diagnostic.code, ""),
+        node,
+        _excerpt_of(span) if span else "",
+        tuple(Elsewhere(words, place.line, place.column) for words, place in diagnostic.related),
+    )
+
+
+def problems_of(diagnostics: Iterable[Diagnostic]) -> tuple[Problem, ...]:
+    """Present diagnostics in the order of their places, those without a place first."""
+    return tuple(sorted(map(problem_of, diagnostics), key=lambda item: (item.line, item.column)))
+
+
+def _excerpt_of(span: Span) -> str:
+    """Return the line of a pipeline's text that a span is in, nothing for a span of a program."""
+    if span.source.name != _PIPELINE:
+        return ""
+    return span.source.text.split("\n")[span.line - 1]
