@@ -60,8 +60,8 @@ from relax_core.engine.api import (
     structural_equal,
     wildcard,
 )
-from relax_core.engine.debug.differences import Tolerance
 from relax_core.engine.debug.host import binding_values, bisect_modules, bisect_passes, memory_report
+from relax_core.engine.debug.tolerance import Tolerance
 from relax_core.engine.origins_view import origins
 
 __all__ = [

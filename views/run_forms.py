@@ -5,7 +5,6 @@ from collections.abc import Mapping, Sequence
 import msgspec
 import streamlit as st
 
-from relax_core.engine.debug.profile import profile_text
 from relax_core.engine.debug.replies import ValuesCompared
 from relax_core.engine.debug.requests import CompareArchiveOf, CompareValuesOf, DumpOf, ProfileOf
 from relax_core.engine.protocol import Failure, SourceView
@@ -157,7 +156,7 @@ def _show_profile() -> None:
     if not any(item.others for item in found.lines):
         rows = [{name: value for name, value in row.items() if name != "with"} for row in rows]
     _table(rows)
-    text = profile_text(found)
+    text = found.to_text()
     st.download_button("Download", text, file_name="profile.txt", key="run.profile.save", on_click="ignore")
 
 

@@ -2,11 +2,11 @@
 
 import argparse
 import re
-from typing import Any, get_args
+from typing import get_args
 
 import msgspec
-import numpy.typing as npt
 
+from relax_core.cli import archives
 from relax_core.cli.changes import change_options, changed_program
 from relax_core.cli.terminal import (
     DIAGNOSED,
@@ -25,14 +25,10 @@ from relax_core.cli.terminal import (
     say,
     write_bytes,
 )
-from relax_core.diagnostics import RunError, plural
-from relax_core.engine.debug.compared import tolerance_of
-from relax_core.engine.debug.differences import compare
-from relax_core.engine.debug.profile import profile_text
-from relax_core.engine.debug.replies import ValueRow, ValuesCompared
+from relax_core.diagnostics import plural
+from relax_core.engine.debug.replies import ValuesCompared
 from relax_core.engine.debug.requests import BisectOf, Closeness, CompareValuesOf, DumpOf, MemoryOf, ProfileOf, StopsOf
 from relax_core.engine.debug.verdicts import NOT_COMPARED, SIGNS
-from relax_core.engine.inputs import read_members
 from relax_core.engine.protocol import Execute, Failure, Program
 from relax_core.engine.replies import Executed
 from relax_core.jit.options import Mode
@@ -139,7 +135,7 @@ def _run(engine: Engine, options: argparse.Namespace) -> int:
         found = engine.request(ProfileOf(program))
         if isinstance(found, Failure):
             return failed(found)
-        say(profile_text(found))
+        say(found.to_text())
         return _ended(found.rendered)
     if options.memory:
         return _memory(engine, program, options)
@@ -244,7 +240,8 @@ def _not_compared(failure: Failure) -> int:
 def _compare(engine: Engine, options: argparse.Namespace) -> int:
     files = options.files
     if all(file.endswith(".npz") for file in files) and len(files) == 2:
-        return _say_values(_archives_compared(files, options), options)
+        tolerance = Closeness(options.relative, options.absolute).tolerance
+        return _say_values(archives.compared(files[0], files[1], tolerance), options)
     stages = options.stages or (-1, -1)
     if len(files) > 2 or (len(files) == 1 and not (options.stages or options.settings)):
         raise UsageError("compare takes two archives, two modules, or one module with --stages I J or --set")
@@ -254,20 +251,6 @@ def _compare(engine: Engine, options: argparse.Namespace) -> int:
         return _not_compared(right)
     request = CompareValuesOf(left, stages[0], right, stages[1], Closeness(options.relative, options.absolute))
     return _say_values(engine.request(request), options)
-
-
-def _archives_compared(files: list[str], options: argparse.Namespace) -> ValuesCompared:
-    tolerance = tolerance_of(Closeness(options.relative, options.absolute))
-    found = compare(_archive(files[0]), _archive(files[1]), tolerance)
-    rows = (ValueRow(item.name, 0, item.verdict, item.type, item.words, item.largest) for item in found)
-    return ValuesCompared(tuple(rows), files[0], files[1])
-
-
-def _archive(path: str) -> dict[str, npt.NDArray[Any]]:
-    try:
-        return read_members(read_bytes(path))
-    except RunError as error:
-        raise UsageError(f"{path}: {error.diagnostics[0].message}") from None
 
 
 def _say_values(found: ValuesCompared | Failure, options: argparse.Namespace, *, limit: int = 1_000_000) -> int:

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 import relax_core
-from relax_core.engine.debug.profile import profile_text
 from relax_core.engine.debug.replies import Bisection, Dumped, Profiled, Stopped, ValuesCompared
 from relax_core.engine.debug.requests import (
     BisectOf,
@@ -226,7 +225,7 @@ def test_a_profile_counts_runs_by_line_and_its_shares_are_the_whole(session: Ses
     assert runs[FOLLOWING] == 8
     assert sum(item.share for item in found.lines) == pytest.approx(1.0)
     assert [item.seconds for item in found.lines] == sorted((item.seconds for item in found.lines), reverse=True)
-    assert profile_text(found).count("\n") == len(found.lines)
+    assert found.to_text().count("\n") == len(found.lines)
 
 
 def test_a_profile_of_a_program_that_fails_says_why(session: Session) -> None:

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis.extra import numpy as arrays
 
-from relax_core.engine.debug.differences import RELATIVE_OF, Tolerance, compare, compare_arrays
+from relax_core.engine.debug.differences import compare, compare_arrays
+from relax_core.engine.debug.tolerance import RELATIVE_OF, Tolerance
 
 ONE = np.array([1.0, 2.0, 4.0], np.float32)
 

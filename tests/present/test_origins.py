@@ -9,7 +9,6 @@ from hypothesis import HealthCheck, given, settings
 import relax_core as rc
 from relax_core.bytecode.build import build_stages
 from relax_core.diagnostics import RunError
-from relax_core.engine.debug.profile import profile_text
 from relax_core.engine.debug.replies import Profiled
 from relax_core.engine.debug.requests import ProfileOf
 from relax_core.engine.protocol import OriginsOf, Program
@@ -220,7 +219,7 @@ def test_the_time_of_a_fused_kernel_is_that_of_all_its_lines() -> None:
     assert isinstance(found, Profiled)
     (fused,) = [item for item in found.lines if item.others]
     assert sorted((fused.line, *fused.others)) == [EXP, SAME_EXP, ADD, RELU, LAST_RELU]
-    assert f" {spans((EXP, SAME_EXP, ADD))}, {spans((RELU, LAST_RELU))} " in profile_text(found)
+    assert f" {spans((EXP, SAME_EXP, ADD))}, {spans((RELU, LAST_RELU))} " in found.to_text()
 
 
 def test_a_module_without_a_text_has_no_lines() -> None:

@@ -9,9 +9,9 @@ import msgspec
 from relax_core.bytecode.build import build_stages
 from relax_core.bytecode.executable import Executable
 from relax_core.diagnostics import DiagnosedError
-from relax_core.engine.debug.differences import DEFAULT_TOLERANCE, Tolerance
 from relax_core.engine.debug.outcomes import Outcome, diagnostic_words, hindered, judge, outcome_of
 from relax_core.engine.debug.replies import Bisection, StageResult
+from relax_core.engine.debug.tolerance import DEFAULT_TOLERANCE, Tolerance
 from relax_core.ir.module import IRModule
 from relax_core.passes.core import Stage
 from relax_core.vm.convert import own_copies

@@ -11,12 +11,13 @@ from relax_core.bytecode.executable import Executable
 from relax_core.diagnostics import CompileError, DiagnosedError, Diagnostic, RunError
 from relax_core.engine.debug import intermediates
 from relax_core.engine.debug.changed import trace_of
-from relax_core.engine.debug.differences import EXACT, Tolerance, compare, compare_arrays, type_of
+from relax_core.engine.debug.differences import compare, compare_arrays, type_of
 from relax_core.engine.debug.intermediates import Intermediate
 from relax_core.engine.debug.outcomes import Outcome, diagnostic_words, hindered, judge, outcome_of
 from relax_core.engine.debug.replies import ValueRow, ValuesCompared
 from relax_core.engine.debug.request_context import RequestContext
-from relax_core.engine.debug.requests import Closeness, CompareArchiveOf, CompareValuesOf
+from relax_core.engine.debug.requests import CompareArchiveOf, CompareValuesOf
+from relax_core.engine.debug.tolerance import EXACT, Tolerance
 from relax_core.engine.inputs import members_of, read_members
 from relax_core.engine.open_program import OpenProgram
 from relax_core.engine.protocol import Program, Progress
@@ -38,12 +39,6 @@ class _Ran:
     said: tuple[Diagnostic, ...] = ()
 
 
-def tolerance_of(closeness: Closeness) -> Tolerance:
-    """Return how far numbers may be apart."""
-    relative, absolute = (None if item < 0 else item for item in (closeness.relative, closeness.absolute))
-    return Tolerance(relative, absolute)
-
-
 def machine_for(
     executable: Executable, opened: OpenProgram, context: RequestContext, *, records: bool = False
 ) -> Machine:
@@ -63,7 +58,7 @@ def values(message: CompareValuesOf, opened: OpenProgram, context: RequestContex
     """
     # Both are asked for first: the run of one must not push the other out of the session.
     other = opened if message.other == message.program else context.opened_by(message.other)
-    tolerance = tolerance_of(message.closeness)
+    tolerance = message.closeness.tolerance
     left = _ran(opened, message.program, message.stage, context, None)
     call = None if left.trace is None else opened.source.call()
     if call is not None and message.other.entry:
@@ -89,7 +84,7 @@ def archive(message: CompareArchiveOf, opened: OpenProgram, context: RequestCont
     """
     trace = trace_of(opened, message.program.changes, context)
     given = read_members(message.archive)
-    tolerance = tolerance_of(message.closeness)
+    tolerance = message.closeness.tolerance
     rows: list[ValueRow] = []
     for item in intermediates.intermediates(trace, context.is_cancelled):
         for name, array in item.arrays.items():

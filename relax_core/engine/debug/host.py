@@ -9,9 +9,9 @@ from relax_core.bytecode.build import build
 from relax_core.bytecode.executable import Executable
 from relax_core.diagnostics import RunError
 from relax_core.engine.debug import bisect
-from relax_core.engine.debug.differences import DEFAULT_TOLERANCE, Tolerance
 from relax_core.engine.debug.intermediates import intermediates, members, names_in
 from relax_core.engine.debug.replies import Bisection
+from relax_core.engine.debug.tolerance import DEFAULT_TOLERANCE, Tolerance
 from relax_core.ir.module import IRModule
 from relax_core.passes.pipeline import Passes, run_pipeline
 from relax_core.present.memory import present_memory

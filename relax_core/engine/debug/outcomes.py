@@ -9,7 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from relax_core.diagnostics import Diagnostic, plural
-from relax_core.engine.debug.differences import EXACT, Difference, Tolerance, compare, compare_arrays, type_of
+from relax_core.engine.debug.differences import compare, compare_arrays, type_of
+from relax_core.engine.debug.tolerance import EXACT, Difference, Tolerance
 from relax_core.engine.debug.verdicts import Verdict, distance_words
 from relax_core.engine.inputs import members_of
 from relax_core.vm.convert import to_value

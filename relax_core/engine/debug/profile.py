@@ -46,20 +46,6 @@ def _places(executable: Executable, profile: Profile, source: Source) -> Iterato
         yield pc, (own, *(line for line in others if line != own)) if own in others else (own,)
 
 
-def profile_text(profiled: Profiled) -> str:
-    """Print a profile as a table."""
-    rounds = f"{profiled.rounds} run{'' if profiled.rounds == 1 else 's'}"
-    head = (
-        f"{'share':>6} {'us':>12} {'runs':>8} {'line':>8}  {profiled.seconds * 1e6:,.1f} us in all, median of {rounds}"
-    )
-    rows = (
-        f"{item.share:>6.1%} {item.seconds * 1e6:>12,.1f} {item.calls:>8,} {item.place:>8}  "
-        f"{item.text or '(no line)'}  [{item.what}]"
-        for item in profiled.lines
-    )
-    return "\n".join((head, *rows))
-
-
 def _what(executable: Executable, pc: int) -> str:
     match executable.instructions[pc]:
         case CallInstruction(function=function):

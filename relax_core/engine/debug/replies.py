@@ -6,7 +6,7 @@ from typing import Literal
 import msgspec
 
 from relax_core.diagnostics import plural
-from relax_core.engine.debug.differences import Difference
+from relax_core.engine.debug.tolerance import Difference
 from relax_core.engine.debug.verdicts import (
     NO_VALUES,
     SIGNS,
@@ -297,3 +297,15 @@ class Profiled(msgspec.Struct, frozen=True):
     rounds: int
     rendered: str = ""
     """The diagnostic that ended the run, if one did."""
+
+    def to_text(self) -> str:
+        """Return the profile as a table."""
+        rounds = f"{self.rounds} run{'' if self.rounds == 1 else 's'}"
+        total = f"{self.seconds * 1e6:,.1f} us in all, median of {rounds}"
+        head = f"{'share':>6} {'us':>12} {'runs':>8} {'line':>8}  {total}"
+        rows = (
+            f"{item.share:>6.1%} {item.seconds * 1e6:>12,.1f} {item.calls:>8,} {item.place:>8}  "
+            f"{item.text or '(no line)'}  [{item.what}]"
+            for item in self.lines
+        )
+        return "\n".join((head, *rows))

@@ -5,6 +5,7 @@ from typing import TypeAlias
 import msgspec
 
 from relax_core.engine.debug.replies import Bisection, Dumped, Profiled, Stopped, ValuesCompared
+from relax_core.engine.debug.tolerance import Tolerance
 from relax_core.engine.program import Program
 from relax_core.engine.request import Request
 from relax_core.present.memory_models import MemoryView
@@ -16,6 +17,12 @@ class Closeness(msgspec.Struct, frozen=True):
 
     relative: float = -1.0
     absolute: float = -1.0
+
+    @property
+    def tolerance(self) -> Tolerance:
+        """The tolerance that is meant."""
+        relative, absolute = (None if item < 0 else item for item in (self.relative, self.absolute))
+        return Tolerance(relative, absolute)
 
 
 class BisectOf(Request[Bisection], frozen=True):

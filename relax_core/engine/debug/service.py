@@ -7,7 +7,7 @@ from relax_core.bytecode.executable import Executable
 from relax_core.diagnostics import Diagnostic, RunError
 from relax_core.engine.debug import bisect, compared, intermediates, stops
 from relax_core.engine.debug.changed import trace_of
-from relax_core.engine.debug.compared import machine_for, tolerance_of
+from relax_core.engine.debug.compared import machine_for
 from relax_core.engine.debug.profile import profiled
 from relax_core.engine.debug.replies import Bisection, Dumped, Profiled, Stopped
 from relax_core.engine.debug.request_context import RequestContext
@@ -80,7 +80,7 @@ def _bisect(message: BisectOf, opened: OpenProgram, context: RequestContext) -> 
         return opened.runs.run_machine(machine_for(executable, opened, context), name, args, context.is_cancelled)
 
     return bisect.bisect(
-        candidates, bisect.Call(name, args), run, tolerance=tolerance_of(message.closeness), progress=progress
+        candidates, bisect.Call(name, args), run, tolerance=message.closeness.tolerance, progress=progress
     )
 
 
