@@ -13,101 +13,67 @@
     text = rc.origins(mod).to_text(line=8)      # what a line became after each pass, in bytecode, in kernels
     text = rc.region_report(mod).to_markdown()  # compiler regions, what crosses their borders, what stayed apart
 
-The functions `check` and `pattern` stand before the subpackages of those names: `from relax_core.check.infer import
-infer` reaches into the subpackage, `rc.check` is the function.
+Each name is loaded, with what it needs, when it is first used. The functions `check` and `pattern` stand before the
+subpackages of those names: `from relax_core.check.infer import infer` reaches into the subpackage, `rc.check` is the
+function.
 """
 
-# The first import: it says how the command line answers Ctrl-C while the others are loaded.
-from relax_core.engine import starting as starting
-from relax_core.engine.api import (
-    CompileError,
-    DeviceReport,
-    Diagnostic,
-    Match,
-    Miss,
-    Pass,
-    PassContext,
-    Pattern,
-    RunError,
-    Tables,
-    VirtualMachine,
-    build,
-    check,
-    device_report,
-    dominates,
-    evaluate,
-    explain,
-    is_constant,
-    is_expr,
-    is_function,
-    is_if,
-    is_let,
-    is_op,
-    is_tuple,
-    is_tuple_get_item,
-    is_var,
-    match,
-    parse,
-    parse_all,
-    partition,
-    pattern,
-    read_tables,
-    region_report,
-    register_packed,
-    rewrite,
-    run_pipeline,
-    script,
-    structural_equal,
-    wildcard,
-)
-from relax_core.engine.debug.host import binding_values, bisect_modules, bisect_passes, memory_report
-from relax_core.engine.debug.tolerance import Tolerance
-from relax_core.engine.origins_view import origins
+from types import MappingProxyType
 
-__all__ = [
-    "CompileError",
-    "DeviceReport",
-    "Diagnostic",
-    "Match",
-    "Miss",
-    "Pass",
-    "PassContext",
-    "Pattern",
-    "RunError",
-    "Tables",
-    "Tolerance",
-    "VirtualMachine",
-    "binding_values",
-    "bisect_modules",
-    "bisect_passes",
-    "build",
-    "check",
-    "device_report",
-    "dominates",
-    "evaluate",
-    "explain",
-    "is_constant",
-    "is_expr",
-    "is_function",
-    "is_if",
-    "is_let",
-    "is_op",
-    "is_tuple",
-    "is_tuple_get_item",
-    "is_var",
-    "match",
-    "memory_report",
-    "origins",
-    "parse",
-    "parse_all",
-    "partition",
-    "pattern",
-    "read_tables",
-    "region_report",
-    "register_packed",
-    "rewrite",
-    "run_pipeline",
-    "script",
-    "structural_equal",
-    "wildcard",
-]
+# The first imports: how the command line answers Ctrl-C while the others are loaded, and what is loaded late.
+from relax_core import late
+from relax_core.engine import starting as starting
+from relax_core.engine.api import patterns, reports, runs, texts
+
+# `__init__.pyi` says the same to type checkers.
+_MODULE_OF = MappingProxyType(
+    {
+        "CompileError": texts,
+        "DeviceReport": reports,
+        "Diagnostic": texts,
+        "Match": patterns,
+        "Miss": patterns,
+        "Pass": runs,
+        "PassContext": runs,
+        "Pattern": patterns,
+        "RunError": texts,
+        "Tables": patterns,
+        "Tolerance": runs,
+        "VirtualMachine": runs,
+        "binding_values": runs,
+        "bisect_modules": runs,
+        "bisect_passes": runs,
+        "build": runs,
+        "check": texts,
+        "device_report": reports,
+        "dominates": patterns,
+        "evaluate": runs,
+        "explain": patterns,
+        "is_constant": patterns,
+        "is_expr": patterns,
+        "is_function": patterns,
+        "is_if": patterns,
+        "is_let": patterns,
+        "is_op": patterns,
+        "is_tuple": patterns,
+        "is_tuple_get_item": patterns,
+        "is_var": patterns,
+        "match": patterns,
+        "memory_report": runs,
+        "origins": runs,
+        "parse": texts,
+        "parse_all": texts,
+        "partition": patterns,
+        "pattern": patterns,
+        "read_tables": patterns,
+        "region_report": reports,
+        "register_packed": runs,
+        "rewrite": patterns,
+        "run_pipeline": runs,
+        "script": texts,
+        "structural_equal": texts,
+        "wildcard": patterns,
+    }
+)
+
+late.publish(__name__, _MODULE_OF)

@@ -11,6 +11,7 @@ REPOSITORY = Path(__file__).resolve().parent.parent
 
 # A module may import what stands before it here, and its own layer.
 LAYERS = (
+    "late",
     "source",
     "diagnostics",
     "codes",

@@ -5,6 +5,7 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 
+from relax_core.cli import in_process
 from relax_core.cli.debugging import add_debugging
 from relax_core.cli.origins import add_origins
 from relax_core.cli.programs import add_programs
@@ -53,10 +54,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _carried_out(options: argparse.Namespace) -> int:
     command: Callable[[Engine, argparse.Namespace], int] = options.command
     if options.in_process:
-        # Only here: a command that asks a worker needs neither the memory nor the time for all that a session loads.
-        from relax_core.cli.in_process import InProcess
-
-        return command(InProcess(), options)
+        return command(in_process.InProcess(), options)
     client = Client()
     try:
         return command(client, options)

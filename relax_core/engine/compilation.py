@@ -7,7 +7,7 @@ from relax_core.bytecode.compile import compile_module
 from relax_core.bytecode.executable import Executable
 from relax_core.diagnostics import CompileError, Diagnostic
 from relax_core.engine.program_source import ProgramSource
-from relax_core.engine.protocol import Progress
+from relax_core.engine.protocol import Progress, Report
 from relax_core.ir.dialect import dialect_of
 from relax_core.ir.module import IRModule
 from relax_core.ir.node import Node
@@ -18,8 +18,6 @@ from relax_core.present.node_id import NodeIndex, index_nodes
 from relax_core.printer.printed import Printed
 from relax_core.printer.relay import print_relay
 from relax_core.printer.tvmscript import print_module
-
-Report = Callable[[Progress], None]
 
 
 class Compilation:

@@ -18,8 +18,7 @@ from typing import Final
 
 from relax_core.engine.limits import MEGABYTE, lower
 from relax_core.engine.sandbox import filter_calls, leave_network
-from relax_core.jit.compilation.cache import ObjectCache, open_cache
-from relax_core.jit.compilation.compile_process import IMAGE_LIMIT_BYTES, command, serve
+from relax_core.jit.compilation import cache, compile_process
 
 IDLE_SECONDS: Final = 20.0
 FINISH_SECONDS: Final = 60.0
@@ -55,12 +54,10 @@ class CompileService:
 
     def _watch(self) -> None:
         """Start a process where there is something to read; one that fails is not started again."""
-        cache = open_cache(is_writable=True)
-        directory = "" if cache is None else str(cache.directory)
         try:
             with self._ours, contextlib.suppress(OSError):
                 while self._has_work():
-                    process = self._start(directory)
+                    process = self._start()
                     self._settle(is_settled=True)
                     if process.wait() != 0:
                         return
@@ -81,10 +78,12 @@ class CompileService:
             self._is_settled = is_settled
             self._changed.notify_all()
 
-    def _start(self, directory: str) -> "subprocess.Popen[bytes]":
+    def _start(self) -> "subprocess.Popen[bytes]":
         number = self._ours.fileno()
+        objects = cache.open_cache(is_writable=True)
+        directory = "" if objects is None else str(objects.directory)
         return subprocess.Popen(
-            command("engine.compile_service", str(number), directory),
+            compile_process.command("engine.compile_service", str(number), directory),
             pass_fds=(number,),
             env=self._environment,
             stdin=subprocess.DEVNULL,
@@ -100,7 +99,7 @@ def main(arguments: list[str]) -> None:
     os.nice(5)
     for kind, value in (
         (resource.RLIMIT_AS, _MEMORY_BYTES),
-        (resource.RLIMIT_FSIZE, IMAGE_LIMIT_BYTES),
+        (resource.RLIMIT_FSIZE, compile_process.IMAGE_LIMIT_BYTES),
         (resource.RLIMIT_CPU, _CPU_SECONDS),
         (resource.RLIMIT_CORE, 0),
     ):
@@ -108,7 +107,8 @@ def main(arguments: list[str]) -> None:
     filter_calls(may_write=True)
     number, directory = int(arguments[0]), arguments[1]
     threading.Thread(target=_end_behind, args=(number,), daemon=True).start()
-    serve(number, number, ObjectCache(Path(directory)) if directory else None, IDLE_SECONDS)
+    objects = cache.ObjectCache(Path(directory)) if directory else None
+    compile_process.serve(number, number, objects, IDLE_SECONDS)
 
 
 def _end_behind(number: int) -> None:

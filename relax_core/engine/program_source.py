@@ -5,9 +5,8 @@ from hashlib import sha256
 from typing import Any
 
 from relax_core.bytecode.build import reported
-from relax_core.check.check import check, combined
-from relax_core.check.relay.noted import check_text
-from relax_core.diagnostics import CompileError, Diagnostic, RunError, has_errors
+from relax_core.check.check import check
+from relax_core.diagnostics import CompileError, Diagnostic, RunError
 from relax_core.engine.inputs import can_be_made_up, generate, read_archive
 from relax_core.engine.protocol import Program
 from relax_core.engine.spelling import guess_spelling
@@ -15,11 +14,8 @@ from relax_core.frontend.parse import Parsed
 from relax_core.ir.dialect import Dialect, dialect_of
 from relax_core.ir.expr import Function
 from relax_core.ir.module import IRModule
-from relax_core.ir.tir import BufferStore
-from relax_core.jit.lowering.ranges import access_report
 from relax_core.passes.pipeline import default_pipeline, repaired_codes
 from relax_core.pattern.tables import NO_TABLES, Tables, read_tables
-from relax_core.present.words import prim_text
 from relax_core.printer.spelling import Spelling
 
 
@@ -66,14 +62,6 @@ class ProgramSource:
             missing = Diagnostic("EN005", f"the text has no module `{name}`", hint=f"modules: {names}" if names else "")
             raise CompileError(errors or (missing,))
         return found
-
-    def diagnostics(self) -> tuple[Diagnostic, ...]:
-        """Return what parsing and checking say of the whole text, and which accesses of prim funcs are not proven."""
-        found = [*combined(self.parsed.diagnostics, check_text(self.parsed))]
-        if not has_errors(found):
-            for module in self.parsed.modules:
-                found += _unproven(module)
-        return tuple(sorted(found, key=lambda item: item.span.start if item.span else 0))
 
     def require_sound(self) -> None:
         """Raise the errors of the text, if there are any."""
@@ -127,19 +115,3 @@ class ProgramSource:
         name, function = self.entry()
         inputs, sizes = self.program.inputs, dict(self.program.sizes)
         return name, read_archive(inputs, function) if inputs else generate(function, self.program.seed, sizes)
-
-
-def _unproven(module: IRModule) -> list[Diagnostic]:
-    """Warn of accesses that are checked when they run, each once per line."""
-    found: dict[tuple[int, str], Diagnostic] = {}
-    for _, function in module.prim_funcs:
-        for fact in access_report(function):
-            node, span = fact.node, fact.node.span
-            if fact.proven or span is None:
-                continue
-            access = f"{node.buffer.name}[{', '.join(map(prim_text, node.indices))}]"
-            verb = "Write" if isinstance(node, BufferStore) else "Read"
-            when = f"is in range only if `{fact.condition}`" if fact.condition else "may be out of range"
-            words = f"{verb} `{access}` {when}. It is checked when it runs."
-            found.setdefault((span.line, access), Diagnostic("EN007", words, span, severity="warning"))
-    return list(found.values())

@@ -4,6 +4,7 @@ Every request carries the whole `Program` that it is about, so a fresh worker ca
 its reply: `class GraphOf(Request[Graph])`. A frame is an `Envelope` one way and an `Answer` the other.
 """
 
+from collections.abc import Callable
 from typing import Literal, TypeAlias
 
 import msgspec
@@ -370,6 +371,10 @@ class Progress(msgspec.Struct, frozen=True):
     """After these the request is stopped; the client sets it."""
 
 
+Report: TypeAlias = Callable[[Progress], None]
+"""Told how far a request has come."""
+
+
 class Failure(msgspec.Struct, frozen=True):
     """Why there is no reply. `title` and `message` are shown as they are."""
 
@@ -384,13 +389,13 @@ class Failure(msgspec.Struct, frozen=True):
 
 
 class Hello(msgspec.Struct, frozen=True):
-    """The first frame of a worker: what confines it."""
+    """The first frame of a worker: what confines it. It is sent again when the worker has loaded more of itself."""
 
     sandbox: tuple[str, ...]
     versions: str
     version: int = VERSION
     share: float = 0.0
-    """How much of its limits the process has taken from the start, see `Answer`."""
+    """How much of its limits the process takes before it works on a program, see `Answer`."""
 
 
 class Answer(msgspec.Struct, frozen=True):

@@ -3,9 +3,9 @@
 from collections.abc import Callable
 
 from relax_core.diagnostics import RunError
-from relax_core.engine.compilation import Compilation, Report
+from relax_core.engine.compilation import Compilation
 from relax_core.engine.program import ChangeAt
-from relax_core.engine.protocol import Progress
+from relax_core.engine.protocol import Progress, Report
 from relax_core.jit.engine import Engine
 from relax_core.vm.limits import Limits as RunLimits
 from relax_core.vm.machine import Machine

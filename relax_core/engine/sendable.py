@@ -2,7 +2,7 @@
 
 import msgspec
 
-from relax_core.codes import CODES
+from relax_core import codes
 from relax_core.engine.protocol import Failure
 from relax_core.present.models import Problem
 
@@ -27,7 +27,7 @@ def encode(message: object) -> bytes:
 
 def not_sent(words: str) -> Failure:
     """Return the answer to a request that cannot be sent."""
-    problem = Problem("error", "EN015", words, "remove it", explanation=CODES["EN015"])
+    problem = Problem("error", "EN015", words, "remove it", explanation=codes.CODES["EN015"])
     rendered = f"error[{problem.code}]: {words}\nhint: {problem.hint}"
     return Failure("diagnosed", "Not sent", words, (problem,), rendered)
 

@@ -1,6 +1,7 @@
 """The Source page of a program."""
 
 from relax_core.diagnostics import Diagnostic, RunError, plural
+from relax_core.engine.checking import diagnostics_of
 from relax_core.engine.inputs import symbol_sizes
 from relax_core.engine.open_program import OpenProgram
 from relax_core.engine.protocol import SourceView
@@ -17,7 +18,7 @@ from relax_core.present.problems import problems_of
 
 def source_view(opened: OpenProgram) -> SourceView:
     """Present the text, its problems and what the module holds; a text with errors is shown as well."""
-    diagnostics = opened.source.diagnostics()
+    diagnostics = diagnostics_of(opened.source.parsed)
     modules = opened.source.parsed.modules
     name = opened.source.program.module
     module = next((item for item in modules if not name or item.name == name), modules[0] if modules else None)

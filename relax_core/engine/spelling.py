@@ -3,7 +3,6 @@
 import re
 from collections import Counter
 
-from relax_core.frontend.relay.detect import is_relay
 from relax_core.ir.types import Type
 from relax_core.present.words import type_text
 from relax_core.printer.relay_types import NotRelay, relay_type
@@ -12,7 +11,6 @@ from relax_core.printer.spelling import Spelling
 _NEWEST_FIRST: tuple[Spelling, ...] = ("2026", "2023", "2022")
 _RELAY_VERSION = re.compile(r'\#\[\s*version\s*=\s*"([\d.]+)"\s*\]|^[ \t]*v(0\.0\.\d)[ \t]*$', re.MULTILINE)
 _NEWEST_RELAY = "0.0.5"
-_SCRIPT = re.compile(r"(?m)^[ \t]*@(?:R|T|I|relax|tir|tvm|script)\b")
 _COMMENT = re.compile(r"#(?! from tvm\.script)[^\n]*")
 """A comment says nothing about the spelling, but for the imports that a printer writes as one."""
 
@@ -85,12 +83,6 @@ def relay_version(text: str) -> str:
     """Return the version that a Relay text names, the newest one if it names none."""
     found = _RELAY_VERSION.search(text)
     return (found[1] or found[2]) if found else _NEWEST_RELAY
-
-
-def fitting_name(text: str, name: str) -> str:
-    """Return the file name to read `text` under: a name that ends as the other language's files do is not believed."""
-    is_misnamed = name.endswith(".relay") and _SCRIPT.search(text) is not None and not is_relay(text, "")
-    return name.removesuffix(".relay") + ".py" if is_misnamed else name
 
 
 def relay_words(type_: Type) -> str:

@@ -2,20 +2,17 @@
 
 from collections.abc import Callable
 
-from relax_core.check.infer import infer
-from relax_core.check.prim_policy import Prims, prims_outside_packed
-from relax_core.diagnostics import CompileError, Diagnostic, has_errors
-from relax_core.engine.compilation import Report
+from relax_core.diagnostics import CompileError, Diagnostic
 from relax_core.engine.inputs import write_archive
 from relax_core.engine.open_program import OpenProgram
-from relax_core.engine.protocol import Script
-from relax_core.engine.replies import Executed, Found, Stages, StageText, Text
+from relax_core.engine.protocol import Report, Script
+from relax_core.engine.replies import Executed, Stages, StageText, Text
 from relax_core.ir.dialect import dialect_of
 from relax_core.ir.rewrite import RewriteLog
 from relax_core.passes.core import Stage
 from relax_core.passes.pipeline import final_module, options_text
 from relax_core.present.models import StageDetail
-from relax_core.present.problems import problem_of, problems_of
+from relax_core.present.problems import problem_of
 from relax_core.printer.ast import print_ast
 from relax_core.printer.relay import print_relay
 from relax_core.printer.spelling import SPELLING_OF
@@ -25,18 +22,6 @@ from relax_core.vm.values import show
 
 NO_LOG = RewriteLog()
 SOURCE_DETAIL = StageDetail("Source", "the module as it was read")
-
-
-def found(opened: OpenProgram, prims: Prims = "everywhere") -> Found:
-    """Check every module of a text."""
-    diagnostics = opened.source.diagnostics()
-    if prims == "packed_only":
-        policy = (
-            item for module in opened.source.parsed.modules for item in prims_outside_packed(module, infer(module))
-        )
-        diagnostics = tuple(sorted((*diagnostics, *policy), key=lambda item: item.span.start if item.span else 0))
-    rendered = tuple(item.render() for item in diagnostics)
-    return Found(problems_of(diagnostics), rendered, has_errors(diagnostics))
 
 
 def script(message: Script, opened: OpenProgram, report: Report, is_cancelled: Callable[[], bool]) -> Text:

@@ -12,10 +12,12 @@ import socket
 import sys
 import threading
 import traceback
-from importlib.metadata import version
 
+import llvmlite  # pyright: ignore[reportMissingTypeStubs]  # llvmlite has no types
 import msgspec
+import numpy as np
 
+from relax_core import late
 from relax_core.engine.allowance import allowance
 from relax_core.engine.frames import read_frame, write_frame
 from relax_core.engine.limits import MEGABYTE, REQUEST_BYTES, Limits, allow_cpu_seconds, apply_limits, used_share
@@ -30,9 +32,9 @@ from relax_core.engine.protocol import (
 )
 from relax_core.engine.sandbox import die_with_parent, filter_calls, leave_network
 from relax_core.engine.sendable import NotSendableError, encode, not_sent, plain
-from relax_core.engine.session import Session
-from relax_core.engine.worker_causes import EXIT_MEMORY
-from relax_core.jit.compilation.compiler import Compiler, served_compiler
+from relax_core.engine.session import NotLoadedError, Session
+from relax_core.engine.worker_causes import EXIT_MEMORY, EXIT_NOT_LOADED
+from relax_core.ops.packed.registry import DECLARED
 from relax_core.vm import torch_operators
 
 _STACK_BYTES = 64 * MEGABYTE
@@ -41,10 +43,12 @@ _STACK_BYTES = 64 * MEGABYTE
 class Worker:
     """Answers the requests of one client in order."""
 
-    def __init__(self, channel: socket.socket, limits: Limits, compiler: Compiler) -> None:
+    def __init__(self, channel: socket.socket, limits: Limits, compile_descriptor: int) -> None:
         self._channel = channel
         self._limits = limits
-        self._session = Session(compiler=compiler)
+        self._session = Session(compile_descriptor=compile_descriptor, loaded=self._say_loaded)
+        self._hello = Hello((), "")
+        self._share = 0.0
         self._waiting: queue.SimpleQueue[Envelope] = queue.SimpleQueue()
         self._sending = threading.Lock()
         self._state = threading.Lock()
@@ -58,7 +62,8 @@ class Worker:
         threading.Thread(target=self._answer_all, daemon=True).start()
         threading.stack_size(0)
         # The stack of that thread is a part of what a fresh worker takes.
-        self._send(0, "hello", msgspec.structs.replace(hello, share=used_share(self._limits)))
+        self._share = used_share(self._limits)
+        self._say_hello(msgspec.structs.replace(hello, share=self._share))
         while (frame := read_frame(self._channel, REQUEST_BYTES)) is not None:
             try:
                 envelope = msgspec.msgpack.decode(frame, type=Envelope)
@@ -73,6 +78,16 @@ class Worker:
                         self._queued.add(envelope.id)
                     self._waiting.put(envelope)
 
+    def _say_loaded(self) -> None:
+        """Say how much a worker takes that has loaded what goes beyond the text, and has worked on nothing."""
+        torch_operators.enable()
+        loaded = used_share(self._limits) - self._share
+        self._say_hello(msgspec.structs.replace(self._hello, share=self._hello.share + loaded))
+
+    def _say_hello(self, hello: Hello) -> None:
+        self._hello = hello
+        self._send(0, "hello", hello)
+
     def _cancel(self, target: int) -> None:
         with self._state:
             if self._running == target:
@@ -86,6 +101,9 @@ class Worker:
         try:
             while True:
                 self._answer_next(self._waiting.get())
+        except NotLoadedError as error:
+            os.write(2, str(error).encode())
+            os._exit(EXIT_NOT_LOADED)
         except MemoryError:
             # The address space is used up: nothing more is allocated than the process needs to end.
             os._exit(EXIT_MEMORY)
@@ -141,7 +159,7 @@ class Worker:
         self._send_encoded(request, kind, msgspec.msgpack.encode(body))
 
     def _send_encoded(self, request: int, kind: str, encoded: bytes) -> None:
-        share = used_share(self._limits)
+        share = self._share = used_share(self._limits)
         answer = {"id": request, "kind": kind, "body": msgspec.Raw(encoded), "version": VERSION, "share": share}
         with self._sending:
             try:
@@ -179,7 +197,7 @@ class _Numbered(msgspec.Struct, frozen=True):
 
 def versions() -> str:
     """Name the versions that a bug report needs."""
-    libraries = f"llvmlite {version('llvmlite')} · NumPy {version('numpy')}"
+    libraries = f"llvmlite {llvmlite.__version__} · NumPy {np.__version__}"
     return f"RelaxScope 0.1 · {libraries} · Python {platform.python_version()}"
 
 
@@ -189,9 +207,10 @@ def main(arguments: list[str]) -> None:
     channel = socket.socket(fileno=int(arguments[0]))
     limits = msgspec.json.decode(arguments[1], type=Limits)
     die_with_parent()
-    worker = Worker(channel, limits, served_compiler(int(arguments[2])))
-    torch_operators.enable()
+    worker = Worker(channel, limits, int(arguments[2]))
+    DECLARED.add_source(lambda name: torch_operators.declaration(name))
     # From here on no file can be written; what is imported later must not try.
+    late.load_uncompiled()
     sys.dont_write_bytecode = True
     apply_limits(limits)
     tune_collector()

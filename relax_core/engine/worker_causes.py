@@ -14,6 +14,8 @@ RESTARTED: Final = "Worker restarted"
 NOT_STARTED: Final = "Worker did not start"
 EXIT_MEMORY: Final = 71
 """Exit status of a worker that ran out of memory: its state is not trusted any more."""
+EXIT_NOT_LOADED: Final = 72
+"""Exit status of a worker that could not load what the passes and runs need; it says why."""
 
 # They stand for what only the client knows of the request that waits.
 _DOING, _CPU = "{doing}", "{cpu}"
@@ -47,8 +49,8 @@ def worded(failure: Failure, doing: str, cpu_seconds: int) -> Failure:
 
 def cause_of(status: int, said: str, limits: Limits, *, is_ready: bool) -> Failure:
     """Say why a worker ended, from its exit status and the last of its standard error."""
-    is_short = status == EXIT_MEMORY or (status != 0 and _has(said, _MEMORY_SIGNS))
-    if not is_ready:
+    is_short = status in (EXIT_MEMORY, EXIT_NOT_LOADED) or (status != 0 and _has(said, _MEMORY_SIGNS))
+    if not is_ready or status == EXIT_NOT_LOADED:
         return not_started(_last_line(said) or _ending(status), limits, is_short=is_short)
     if is_short:
         return limit_reached(_DOING, f"memory: {limits.memory_text}", is_restarted=True)

@@ -257,7 +257,7 @@ class WorkerProcess:
             answer = msgspec.msgpack.decode(frame, type=Answer)
             if answer.kind == "hello":
                 self.hello = msgspec.msgpack.decode(answer.body, type=Hello)
-                self.share = self.hello.share
+                self.share = max(self.share, self.hello.share)
                 continue
             is_last = answer.kind != "progress"
             with self._lock:

@@ -1,29 +1,21 @@
 """Text to modules. The text is data: parsed, walked, and never executed."""
 
-import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from weakref import WeakKeyDictionary
 
 from relax_core.diagnostics import Diagnostic
 from relax_core.frontend.collector import collector_held
+from relax_core.frontend.layout import TAB_WIDTH
+from relax_core.frontend.relay import module as relay
 from relax_core.frontend.relay.detect import is_relay
-from relax_core.frontend.relay.module import read_relay
-from relax_core.frontend.tvmscript.context import Context
-from relax_core.frontend.tvmscript.depth import without_deep_statements
-from relax_core.frontend.tvmscript.elsewhere import point_at_definitions
-from relax_core.frontend.tvmscript.module import read_file
-from relax_core.frontend.tvmscript.recover import parse_with_recovery
+from relax_core.frontend.tvmscript import text as tvmscript
 from relax_core.ir.dialect import DIALECT_ATTR, dialect_of
 from relax_core.ir.module import IRModule
 from relax_core.ir.node import Node
 from relax_core.ir.types import Type
 from relax_core.source import Source, Span
-
-MAX_DEPTH = 80
-_UNREADABLE = re.compile("[\0\ud800-\udfff]")
-TAB_WIDTH = 8
 
 
 class _Readings:
@@ -97,26 +89,14 @@ def _parsed(text: str, name: str) -> Parsed:
     source = Source(name, _clean(text))
     if is_relay(source.text, name):
         return _relay(source)
-    context = Context(source)
-    _report_unreadable(context, text)
-    modules: tuple[IRModule, ...] = ()
-    if not context.diagnostics or all(item.severity == "note" for item in context.diagnostics):
-        tree = parse_with_recovery(context)
-        if tree is not None:
-            modules = read_file(context, without_deep_statements(context, tree, MAX_DEPTH))
-            point_at_definitions(context, tree)
-            if not modules and not any(item.severity == "error" for item in context.diagnostics):
-                hint = "a module is a class below @I.ir_module"
-                context.report("PA015", Span(source, 0, 0), "the text holds no module", hint)
-    diagnostics = sorted(context.diagnostics, key=lambda item: item.span.start if item.span else 0)
-    return Parsed(modules, tuple(diagnostics), source)
+    modules, found = tvmscript.read_text(source, text)
+    return Parsed(modules, _in_order(found), source)
 
 
 def _relay(source: Source) -> Parsed:
-    read = read_relay(source)
-    diagnostics = sorted(read.diagnostics, key=lambda item: item.span.start if item.span else 0)
+    read = relay.read_relay(source)
     types, marks = MappingProxyType(read.notes.types), MappingProxyType(read.notes.marks)
-    return Parsed(tuple(map(_as_relay, read.modules)), tuple(diagnostics), source, types, marks)
+    return Parsed(tuple(map(_as_relay, read.modules)), _in_order(read.diagnostics), source, types, marks)
 
 
 def _as_relay(module: IRModule) -> IRModule:
@@ -124,6 +104,10 @@ def _as_relay(module: IRModule) -> IRModule:
     if dialect_of(module) == "relay":
         return module
     return replace(module, attrs=(*module.attrs, (DIALECT_ATTR, "relay")))
+
+
+def _in_order(found: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
+    return tuple(sorted(found, key=lambda item: item.span.start if item.span else 0))
 
 
 def _clean(text: str) -> str:
@@ -137,16 +121,3 @@ def _clean(text: str) -> str:
 def _expanded(line: str) -> str:
     body = line.lstrip(" \t")
     return line[: len(line) - len(body)].expandtabs(TAB_WIDTH) + body
-
-
-def _report_unreadable(context: Context, text: str) -> None:
-    source = context.source
-    is_plain = context.is_ascii and "\0" not in source.text
-    found = None if is_plain else _UNREADABLE.search(source.text)
-    if found:
-        span = Span(source, found.start(), found.end())
-        context.report("PA002", span, f"the character {found[0]!r} is not text")
-        return
-    if "\t" in text and any(line.lstrip(" ").startswith("\t") for line in text.splitlines()):
-        message = f"tabs at the start of lines were expanded to {TAB_WIDTH} columns"
-        context.report("PA021", Span(source, 0, 0), message, severity="note")

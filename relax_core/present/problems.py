@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from relax_core.codes import CODES
+from relax_core import codes
 from relax_core.diagnostics import Diagnostic
 from relax_core.present.models import Elsewhere, Problem
 from relax_core.source import Span
@@ -25,7 +25,7 @@ def problem_of(diagnostic: Diagnostic, node: str = "") -> Problem:
         column,
         end_line,
         end_column,
-        CODES.get(diagnostic.code, ""),
+        codes.CODES.get(diagnostic.code, ""),
         node,
         _excerpt_of(span) if span else "",
         tuple(Elsewhere(words, place.line, place.column) for words, place in diagnostic.related),

@@ -14,7 +14,6 @@ from typing import Any, Final, cast
 import numpy as np
 
 from relax_core.ops.dtypes import BFLOAT16
-from relax_core.ops.packed.registry import DECLARED
 from relax_core.ops.packed.schema import Schema, SchemaError, parse_schema
 from relax_core.ops.packed.spec import PackedSpec
 from relax_core.vm.packed import HOST, Packed, packed_of
@@ -58,8 +57,10 @@ class _Operator:
 
 
 def enable() -> None:
-    """Let programs of this process call PyTorch's operators, if torch is there; for a worker process."""
-    DECLARED.add_source(declaration)
+    """Let programs of this process call PyTorch's operators, if torch is there; for a worker process.
+
+    A worker makes `declaration` known before, since checking a program asks for it.
+    """
     HOST.add_source(packed)
 
 

@@ -18,6 +18,7 @@ _RELAY = re.compile(
       )
     """
 )
+_DECORATOR = re.compile(r"(?m)^[ \t]*@(?:R|T|I|relax|tir|tvm|script)\b")
 
 
 def is_relay(text: str, name: str) -> bool:
@@ -25,3 +26,9 @@ def is_relay(text: str, name: str) -> bool:
     if name.endswith(_SUFFIXES):
         return True
     return _SCRIPT.search(text) is None and _RELAY.search(text) is not None
+
+
+def fitting_name(text: str, name: str) -> str:
+    """Return the file name to read `text` under: a name that ends as the other language's files do is not believed."""
+    is_misnamed = name.endswith(".relay") and _DECORATOR.search(text) is not None and not is_relay(text, "")
+    return name.removesuffix(".relay") + ".py" if is_misnamed else name

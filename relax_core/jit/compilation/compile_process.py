@@ -32,14 +32,11 @@ _PIPELINES: Final[tuple[Pipeline, ...]] = get_args(Pipeline)
 
 Work = Source | Request
 
-# The public names of the package take ten times as long to import as what the process needs.
-_BOOT = """import sys, types
-package = types.ModuleType("relax_core")
-package.__path__ = [sys.argv[1]]
-sys.modules["relax_core"] = package
+_BOOT = """import sys
+sys.path.insert(0, sys.argv[1])
 from relax_core.{module} import main
 main(sys.argv[2:])"""
-_PACKAGE = Path(__file__).resolve().parents[2]
+_ROOT = Path(__file__).resolve().parents[3]
 
 
 class Connection(Protocol):
@@ -60,7 +57,7 @@ class Connection(Protocol):
 
 def command(module: str, *arguments: str) -> tuple[str, ...]:
     """Return the command that calls `main(arguments)` of a module of this package, in a Python of its own."""
-    return (sys.executable, "-P", "-c", _BOOT.format(module=module), str(_PACKAGE), *arguments)
+    return (sys.executable, "-P", "-c", _BOOT.format(module=module), str(_ROOT), *arguments)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,91 @@
+"""Dataflow patterns: finding, explaining, rewriting and partitioning by them."""
+
+from collections.abc import Mapping
+
+from relax_core.ir.attrs import AttrValue
+from relax_core.ir.expr import Expr
+from relax_core.ir.module import IRModule
+from relax_core.ir.rewrite import RewriteLog
+from relax_core.pattern import matcher
+from relax_core.pattern.groups import Check, accept
+from relax_core.pattern.matcher import Match, Miss
+from relax_core.pattern.nodes import (
+    Pattern,
+    dominates,
+    is_constant,
+    is_expr,
+    is_function,
+    is_if,
+    is_let,
+    is_op,
+    is_tuple,
+    is_tuple_get_item,
+    is_var,
+    wildcard,
+)
+from relax_core.pattern.search import Callback, facts_of, find, partition_matches, rewrite_matches
+from relax_core.pattern.tables import Tables, read_tables
+from relax_core.pattern.text import parse_pattern
+
+__all__ = [
+    "Match",
+    "Miss",
+    "Pattern",
+    "Tables",
+    "dominates",
+    "explain",
+    "is_constant",
+    "is_expr",
+    "is_function",
+    "is_if",
+    "is_let",
+    "is_op",
+    "is_tuple",
+    "is_tuple_get_item",
+    "is_var",
+    "match",
+    "partition",
+    "pattern",
+    "read_tables",
+    "rewrite",
+    "wildcard",
+]
+
+
+def pattern(text: str) -> Pattern:
+    """Read a dataflow pattern, such as `is_op("nn.relu")(is_op("nn.conv2d")(wildcard(), wildcard()))`.
+
+    Raises:
+        CompileError: PT001 to PT003, with the place in `text`.
+    """
+    return parse_pattern(text)
+
+
+def match(pattern: Pattern, module: IRModule) -> tuple[Match, ...]:
+    """Return every match of a pattern in a module, inner ones first: `match.root`, and `match[part]` for each part."""
+    return find(pattern, module)
+
+
+def explain(pattern: Pattern, node: Expr, module: IRModule | None = None) -> Miss | None:
+    """Return why a pattern does not fit a node, `None` if it does; `module` gives the types that it may ask for."""
+    facts = matcher.NO_FACTS if module is None else facts_of(module, pattern)
+    return matcher.explain(pattern, node, facts)
+
+
+def rewrite(pattern: Pattern, callback: Callback, module: IRModule, *, once: bool = False) -> IRModule:
+    """Return `module` with what the pattern matches replaced by `callback(match)`, until nothing changes.
+
+    Raises:
+        CompileError: PT004 if it never ends.
+    """
+    return rewrite_matches(pattern, callback, module, RewriteLog(), once=once)
+
+
+def partition(
+    pattern: Pattern, module: IRModule, attrs: Mapping[str, AttrValue] | None = None, check: Check = accept
+) -> IRModule:
+    """Return `module` with what the pattern matches in function literals with `attrs`, called in its place.
+
+    A match that `check` refuses stays, and one of which a part is used outside.
+    """
+    return partition_matches(pattern, module, attrs or {}, check, RewriteLog())

@@ -1,0 +1,44 @@
+"""Reports on a Relay module: its compiler regions and its devices."""
+
+from typing import Literal
+
+from relax_core.analysis.device_visits import Visits
+from relax_core.ir.module import IRModule
+from relax_core.passes.relay.plan_devices import PlanDevicesOptions
+from relax_core.pattern.tables import Tables
+from relax_core.present import region_report as regions
+from relax_core.present.device_models import DeviceReport
+from relax_core.present.devices import shown_devices
+from relax_core.present.region_models import RegionReport
+
+__all__ = ["DeviceReport", "device_report", "region_report"]
+
+
+def region_report(module: IRModule, tables: Tables | None = None) -> RegionReport:
+    """Report the compiler regions of an annotated or partitioned Relay module: `to_json()`, `to_markdown()`, and data.
+
+    `tables` tell why an operator is in no region, and why two regions stayed apart.
+    """
+    return regions.region_report(module, tables)
+
+
+def device_report(
+    module: IRModule,
+    default: str = "cpu",
+    *,
+    clone: bool = False,
+    as_in: Literal["fixed", "reported"] = "fixed",
+    visits: Visits = "memo_body",
+    visit_limit: int = 1,
+) -> DeviceReport:
+    """Plan the devices of a Relay module, with the options of PlanDevices: `to_json()`, `to_text()`, and data.
+
+    By function and variable where each value is, and why; copies with their bytes; conflicts with the chains of both
+    sides, which are no exception here; the visits, if `as_in` is "reported".
+
+    Raises:
+        ValueError: `default` names no device, or `visit_limit` is not positive.
+        CompileError: the module is not Relay.
+    """
+    options = PlanDevicesOptions(default, clone, as_in, visits, visit_limit)
+    return shown_devices(module, options).report()

@@ -1,0 +1,51 @@
+"""Passes, bytecode and runs, and what looks for faults in them."""
+
+from typing import Any
+
+from relax_core.bytecode.build import build
+from relax_core.check.check import check
+from relax_core.diagnostics import CompileError, has_errors
+from relax_core.engine.debug.host import binding_values, bisect_modules, bisect_passes, memory_report
+from relax_core.engine.debug.tolerance import Tolerance
+from relax_core.engine.origins_view import origins
+from relax_core.ir.dialect import dialect_of
+from relax_core.ir.module import IRModule
+from relax_core.passes.core import Pass, PassContext
+from relax_core.passes.pipeline import run_pipeline
+from relax_core.vm.packed import register_packed
+from relax_core.vm.relay_host import run_relay
+from relax_core.vm.virtual_machine import VirtualMachine
+
+__all__ = [
+    "Pass",
+    "PassContext",
+    "Tolerance",
+    "VirtualMachine",
+    "binding_values",
+    "bisect_modules",
+    "bisect_passes",
+    "build",
+    "evaluate",
+    "memory_report",
+    "origins",
+    "register_packed",
+    "run_pipeline",
+]
+
+
+def evaluate(module: IRModule, entry: str = "main", *args: Any) -> Any:
+    """Run a function of a module by definition: without passes, an operator at a time by the table of operators.
+
+    Relay is run by an interpreter of its own, Relax by the machine with nothing lowered that need not be.
+    Arguments and results are those of `VirtualMachine`.
+
+    Raises:
+        CompileError: the module has errors.
+        RunError: the program failed.
+    """
+    if dialect_of(module) != "relay":
+        return VirtualMachine(build(module, passes=""))[entry](*args)
+    diagnostics = check(module)
+    if has_errors(diagnostics):
+        raise CompileError(diagnostics)
+    return run_relay(module, entry, args)

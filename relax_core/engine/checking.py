@@ -1,0 +1,55 @@
+"""What is said of a text without running anything: problems of reading and checking it, and accesses out of range."""
+
+from collections.abc import Iterable
+
+from relax_core.check.check import combined
+from relax_core.check.infer import infer
+from relax_core.check.prim_policy import Prims, prims_outside_packed
+from relax_core.check.relay.noted import check_text
+from relax_core.diagnostics import Diagnostic, has_errors
+from relax_core.engine.replies import Found
+from relax_core.frontend.parse import Parsed
+from relax_core.ir.module import IRModule
+from relax_core.ir.tir import BufferStore
+from relax_core.jit.lowering.ranges import access_report
+from relax_core.present.problems import problems_of
+from relax_core.present.words import prim_text
+
+
+def found(parsed: Parsed, prims: Prims = "everywhere") -> Found:
+    """Check every module of a text."""
+    diagnostics = diagnostics_of(parsed)
+    if prims == "packed_only":
+        policy = (item for module in parsed.modules for item in prims_outside_packed(module, infer(module)))
+        diagnostics = _in_order((*diagnostics, *policy))
+    rendered = tuple(item.render() for item in diagnostics)
+    return Found(problems_of(diagnostics), rendered, has_errors(diagnostics))
+
+
+def diagnostics_of(parsed: Parsed) -> tuple[Diagnostic, ...]:
+    """Return what parsing and checking say of the whole text, and which accesses of prim funcs are not proven."""
+    found = [*combined(parsed.diagnostics, check_text(parsed))]
+    if not has_errors(found):
+        for module in parsed.modules:
+            found += _unproven(module)
+    return _in_order(found)
+
+
+def _in_order(found: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
+    return tuple(sorted(found, key=lambda item: item.span.start if item.span else 0))
+
+
+def _unproven(module: IRModule) -> list[Diagnostic]:
+    """Warn of accesses that are checked when they run, each once per line."""
+    found: dict[tuple[int, str], Diagnostic] = {}
+    for _, function in module.prim_funcs:
+        for fact in access_report(function):
+            node, span = fact.node, fact.node.span
+            if fact.proven or span is None:
+                continue
+            access = f"{node.buffer.name}[{', '.join(map(prim_text, node.indices))}]"
+            verb = "Write" if isinstance(node, BufferStore) else "Read"
+            when = f"is in range only if `{fact.condition}`" if fact.condition else "may be out of range"
+            words = f"{verb} `{access}` {when}. It is checked when it runs."
+            found.setdefault((span.line, access), Diagnostic("EN007", words, span, severity="warning"))
+    return list(found.values())

@@ -1,0 +1,139 @@
+"""Which modules are loaded when they are first used, and how.
+
+Loading all of the package takes over a second, and most processes need a part of it: a worker that checks a text needs
+neither passes nor a compiler. A module in `LATE` is imported like any other, with `from relax_core.engine import
+toolchain`. What that binds is empty until an attribute of it is asked for; then the module is loaded as usual, once.
+`from relax_core.engine.toolchain import Toolchain` asks for an attribute, and so loads the module at once.
+"""
+
+import sys
+from _thread import RLock
+from collections.abc import Mapping, Sequence
+from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
+from os.path import exists
+from types import ModuleType
+from typing import Literal
+
+LATE = frozenset(
+    (
+        "relax_core.cli.archives",
+        "relax_core.cli.in_process",
+        "relax_core.codes",
+        "relax_core.engine.api.patterns",
+        "relax_core.engine.api.reports",
+        "relax_core.engine.api.runs",
+        "relax_core.engine.api.texts",
+        "relax_core.engine.toolchain",
+        "relax_core.frontend.relay.module",
+        "relax_core.frontend.tvmscript.text",
+        "relax_core.jit.compilation.cache",
+        "relax_core.jit.compilation.compile_process",
+        "relax_core.present.operator_docs",
+        "relax_core.present.ops",
+        "relax_core.present.packed",
+        "relax_core.vm.torch_operators",
+    )
+)
+# What Python itself reads of a module that it finds imported already.
+_OF_PYTHON = frozenset(
+    ("__cached__", "__class__", "__dict__", "__file__", "__loader__", "__name__", "__package__", "__path__", "__spec__")
+)
+
+
+def publish(package: str, module_of: Mapping[str, ModuleType]) -> None:
+    """Give a package names that are looked up in other modules, late ones as a rule, when they are first used."""
+
+    class Public(ModuleType):
+        def __getattr__(self, name: str) -> object:
+            if name not in module_of:
+                raise AttributeError(f"module {package!r} has no attribute {name!r}", name=name, obj=self)
+            value = getattr(module_of[name], name)
+            super().__setattr__(name, value)
+            return value
+
+        def __setattr__(self, name: str, value: object) -> None:
+            # Python binds a submodule to its name here once it is imported: a public name stays what it is.
+            if name not in module_of or not isinstance(value, ModuleType):
+                super().__setattr__(name, value)
+
+        def __dir__(self) -> list[str]:
+            return sorted({*super().__dir__(), *module_of})
+
+    sys.modules[package].__dict__["__all__"] = sorted(module_of)
+    sys.modules[package].__class__ = Public
+
+
+def load(module: ModuleType) -> None:
+    """Load a late module at once, if it has not been."""
+    loader = module.__loader__
+    if isinstance(loader, WaitingLoader):
+        loader.load(module)
+
+
+def load_uncompiled() -> None:
+    """Load those late modules of which no bytecode is kept, so that Python writes it.
+
+    For a process that is about to lose the right to write files: it, and each one after it, would otherwise compile
+    those modules from source when they are first used.
+    """
+    for name in () if sys.dont_write_bytecode else LATE:
+        module = sys.modules.get(name)
+        spec = module.__spec__ if module is not None else None
+        if module is not None and spec is not None and spec.cached is not None and not exists(spec.cached):
+            load(module)
+
+
+class _Finder:
+    """Finds the modules in `LATE` where Python does, and gives them a loader that waits."""
+
+    @staticmethod
+    def find_spec(name: str, path: Sequence[str] | None, target: ModuleType | None = None) -> ModuleSpec | None:
+        spec = PathFinder.find_spec(name, path, target) if name in LATE else None
+        # Elsewhere than in a folder of sources, as in an archive, a module is loaded at once.
+        if spec is not None and isinstance(spec.loader, SourceFileLoader):
+            spec.loader = WaitingLoader(spec.loader.name, spec.loader.path)
+        return spec
+
+
+class WaitingLoader(SourceFileLoader):
+    """Loads a module when it is used."""
+
+    def __init__(self, name: str, path: str) -> None:
+        super().__init__(name, path)
+        self._lock = RLock()
+        self._state: Literal["waiting", "loading", "loaded"] = "waiting"
+
+    def exec_module(self, module: ModuleType) -> None:
+        """Do what an import statement does: leave the module empty."""
+        module.__class__ = _LateModule
+
+    def load(self, module: ModuleType) -> None:
+        """Load a module that has not been; another thread waits until it is.
+
+        Once a module is loaded it is an ordinary one, whose attributes take no lock. While it is being loaded, the
+        functions that it calls may use what it has defined so far.
+        """
+        with self._lock:
+            if self._state != "waiting":
+                return
+            self._state = "loading"
+            try:
+                super().exec_module(module)
+                module.__class__ = ModuleType
+                self._state = "loaded"
+            finally:
+                if self._state == "loading":
+                    self._state = "waiting"
+
+
+class _LateModule(ModuleType):
+    """A module that has not been loaded."""
+
+    def __getattribute__(self, name: str) -> object:
+        if name not in _OF_PYTHON:
+            load(self)
+        return ModuleType.__getattribute__(self, name)
+
+
+# Before any import of a module in `LATE`, hence not in a function that somebody would have to call first.
+sys.meta_path.insert(0, _Finder)
