@@ -6,6 +6,7 @@ toolchain`. What that binds is empty until an attribute of it is asked for; then
 `from relax_core.engine.toolchain import Toolchain` asks for an attribute, and so loads the module at once.
 """
 
+import gc
 import sys
 from _thread import RLock
 from collections.abc import Mapping, Sequence
@@ -16,6 +17,9 @@ from typing import Literal
 
 LATE = frozenset(
     (
+        "relax_core.check.relay.infer",
+        "relax_core.check.relay.noted",
+        "relax_core.check.relay.well_formed",
         "relax_core.cli.archives",
         "relax_core.cli.in_process",
         "relax_core.codes",
@@ -25,9 +29,11 @@ LATE = frozenset(
         "relax_core.engine.api.texts",
         "relax_core.engine.toolchain",
         "relax_core.frontend.relay.module",
+        "relax_core.frontend.tvmscript.plain_patterns",
         "relax_core.frontend.tvmscript.text",
         "relax_core.jit.compilation.cache",
         "relax_core.jit.compilation.compile_process",
+        "relax_core.ops.special_values",
         "relax_core.present.operator_docs",
         "relax_core.present.ops",
         "relax_core.present.packed",
@@ -117,11 +123,16 @@ class WaitingLoader(SourceFileLoader):
             if self._state != "waiting":
                 return
             self._state = "loading"
+            # What is loaded stays: the collector would look through it time and again, and find nothing.
+            is_collecting = gc.isenabled()
+            gc.disable()
             try:
                 super().exec_module(module)
                 module.__class__ = ModuleType
                 self._state = "loaded"
             finally:
+                if is_collecting:
+                    gc.enable()
                 if self._state == "loading":
                     self._state = "waiting"
 

@@ -7,7 +7,7 @@ import pytest
 
 from relax_core.check.infer import infer
 from relax_core.check.prim_policy import prims_outside_packed
-from relax_core.check.relay.noted import check_text
+from relax_core.check.text import check_text
 from relax_core.codes import CODES
 from relax_core.diagnostics import Diagnostic
 from relax_core.frontend.parse import parse_text

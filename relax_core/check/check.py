@@ -7,7 +7,7 @@ from weakref import WeakKeyDictionary
 from relax_core.check.impossible import impossible_types
 from relax_core.check.infer import infer
 from relax_core.check.prim_policy import Prims, prims_outside_packed
-from relax_core.check.relay.well_formed import well_formed_relay
+from relax_core.check.relay import well_formed as relay
 from relax_core.check.well_formed import well_formed
 from relax_core.diagnostics import Diagnostic
 from relax_core.ir.dialect import dialect_of, relay_parts
@@ -54,7 +54,7 @@ def _check(module: IRModule, prims: Prims) -> tuple[Diagnostic, ...]:
             return (_foreign(foreign),)
     inference = infer(module)
     if dialect_of(module) == "relay":
-        found = (*well_formed_relay(module), *inference.diagnostics, *impossible_types(inference.types))
+        found = (*relay.well_formed_relay(module), *inference.diagnostics, *impossible_types(inference.types))
     else:
         policy = prims_outside_packed(module, inference) if prims == "packed_only" else ()
         impossible = impossible_types(inference.types)

@@ -8,7 +8,7 @@ from weakref import WeakKeyDictionary
 from relax_core.check.expressions import result_type, type_of
 from relax_core.check.inference import Inference
 from relax_core.check.order import called_globals, components
-from relax_core.check.relay.infer import infer_relay
+from relax_core.check.relay import infer as relay
 from relax_core.check.size import bounded
 from relax_core.check.typing_context import Signature, TypingContext, declared_signature
 from relax_core.check.unify import UNKNOWN, contradiction, is_unknown
@@ -50,7 +50,7 @@ class Inferencer:
         """
         found = self._of_module.get(module)
         if found is None:
-            found = infer_relay(module) if dialect_of(module) == "relay" else self._infer(module)
+            found = relay.infer_relay(module) if dialect_of(module) == "relay" else self._infer(module)
             self._of_module[module] = found
         return found
 

@@ -18,6 +18,7 @@ import msgspec
 import numpy as np
 
 from relax_core import late
+from relax_core.engine import starting
 from relax_core.engine.allowance import allowance
 from relax_core.engine.frames import read_frame, write_frame
 from relax_core.engine.limits import MEGABYTE, REQUEST_BYTES, Limits, allow_cpu_seconds, apply_limits, used_share
@@ -214,6 +215,7 @@ def main(arguments: list[str]) -> None:
     sys.dont_write_bytecode = True
     apply_limits(limits)
     tune_collector()
+    starting.end()
     parts = ["process", "rlimits"]
     if filter_calls():
         parts.append("seccomp")

@@ -1,7 +1,6 @@
 """The only operator table: what each operator takes, gives, computes and becomes."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 from types import MappingProxyType
 
 from relax_core.ops import (
@@ -43,7 +42,6 @@ from relax_core.ops import (
 )
 from relax_core.ops.dtypes import with_all_dtypes
 from relax_core.ops.spec import OpSpec
-from relax_core.ops.special_values import SPECIAL_VALUES
 
 _FAMILIES = (
     elementwise,
@@ -84,11 +82,7 @@ _FAMILIES = (
 )
 
 OPS: Mapping[str, OpSpec] = MappingProxyType(
-    {
-        spec.name: replace(with_all_dtypes(spec), special_values=SPECIAL_VALUES.get(spec.short_name, ()))
-        for family in _FAMILIES
-        for spec in family.SPECS
-    }
+    {spec.name: with_all_dtypes(spec) for family in _FAMILIES for spec in family.SPECS}
 )
 
 FAMILIES: Mapping[str, tuple[OpSpec, ...]] = MappingProxyType(

@@ -113,8 +113,7 @@ class OpSpec:
     `realized_by` tells how a call runs: by the prim func that `legalize` makes ("kernel"); by the machine, which
     calls `evaluate` ("evaluation"); by a pass, an instruction or a builtin ("lowering"); or not at all, for it is
     read, typed, printed and shown only ("shown"). `reason` says why it is not a kernel. `example` is a line as in
-    the table of `ops/example.py`; an operator on plain matrices needs none. `special_values` say what it gives for NaN,
-    infinities, ends and no elements where NumPy or TVM differ; they come from `ops/special_values.toml`.
+    the table of `ops/example.py`; an operator on plain matrices needs none.
     """
 
     name: str
@@ -132,7 +131,6 @@ class OpSpec:
     realized_by: Realization = "kernel"
     reason: str = ""
     example: str = ""
-    special_values: tuple[str, ...] = ()
 
     @property
     def is_complete(self) -> bool:

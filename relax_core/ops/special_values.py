@@ -16,4 +16,4 @@ def _read() -> dict[str, tuple[str, ...]]:
 
 
 SPECIAL_VALUES: Mapping[str, tuple[str, ...]] = MappingProxyType(_read())
-"""By the operator's name without "relax.", each a paragraph."""
+"""By the operator's name without "relax.": what it gives for NaN, infinities, ends and no elements, in paragraphs."""

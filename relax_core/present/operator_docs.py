@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 
-from relax_core.ops import FAMILIES, OPS
+from relax_core.ops import FAMILIES, OPS, special_values
 from relax_core.ops.signature import call_text
 from relax_core.ops.spec import OpSpec, Realization
 
@@ -65,10 +65,11 @@ def _lines() -> Iterator[str]:
         ((", ".join(f"`{spec.short_name}`" for spec in evaluated if spec.reason == why), why) for why in reasons),
     )
     yield _AT_SPECIAL_VALUES
-    texts = dict.fromkeys(text for spec in OPS.values() for text in spec.special_values)
+    said = {spec.short_name: special_values.SPECIAL_VALUES.get(spec.short_name, ()) for spec in OPS.values()}
+    texts = dict.fromkeys(text for own in said.values() for text in own)
     yield from _table(
         ("operators", "what they give"),
-        ((", ".join(f"`{s.short_name}`" for s in OPS.values() if text in s.special_values), text) for text in texts),
+        ((", ".join(f"`{name}`" for name, own in said.items() if text in own), text) for text in texts),
     )
     for title, specs in FAMILIES.items():
         yield f"\n## {title}\n"

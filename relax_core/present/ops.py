@@ -2,7 +2,7 @@
 
 import msgspec
 
-from relax_core.ops import OPS, find
+from relax_core.ops import OPS, find, special_values
 from relax_core.ops.signature import call_text, default_text
 from relax_core.ops.spec import OpSpec, Param
 
@@ -64,7 +64,7 @@ def describe(spec: OpSpec) -> Operator:
         spec.legalize is not None,
         spec.realized_by,
         spec.reason,
-        " ".join(spec.special_values),
+        " ".join(special_values.SPECIAL_VALUES.get(spec.short_name, ())),
         spec.is_complete,
         spec.is_pure,
         spec.pattern_kind,

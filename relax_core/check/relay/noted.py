@@ -1,31 +1,16 @@
-"""What checking says of a Relay text beside its module: whether the types in its comments are those of the program."""
+"""Whether the types in the comments of a Relay text are those of the program."""
 
 from collections.abc import Iterator, Mapping
 
-from relax_core.check.check import check
 from relax_core.check.infer import infer
 from relax_core.check.relay.context import UNKNOWN
 from relax_core.check.relay.solver import ClashError, Solver
 from relax_core.diagnostics import Diagnostic
-from relax_core.frontend.parse import Parsed
-from relax_core.ir.dialect import dialect_of
 from relax_core.ir.expr import Op
 from relax_core.ir.module import IRModule
 from relax_core.ir.node import Node, preorder
 from relax_core.ir.types import Type
 from relax_core.ops.relay.show import show_type
-
-
-def check_text(parsed: Parsed) -> tuple[Diagnostic, ...]:
-    """Check each module of a text; what parsing has said already is not said again."""
-    # The parser warns of a function that a fragment lacks, at the same place.
-    told = {item.span for item in parsed.diagnostics if item.code == "RL011"}
-    found: list[Diagnostic] = []
-    for module in parsed.modules:
-        found += (item for item in check(module) if item.code != "RY032" or item.span not in told)
-        if parsed.noted_types and dialect_of(module) == "relay":
-            found += disagreements(module, parsed.noted_types)
-    return tuple(found)
 
 
 def disagreements(module: IRModule, noted: Mapping[Node, Type]) -> Iterator[Diagnostic]:

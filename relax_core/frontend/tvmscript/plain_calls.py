@@ -6,10 +6,11 @@ Whatever takes more than its words to be read, or to be reported, is left to the
 import ast
 import re
 
+from relax_core.frontend.tvmscript import plain_patterns
 from relax_core.frontend.tvmscript.coerce import ints_argument, literal_argument
 from relax_core.frontend.tvmscript.constants import scalar_constant
 from relax_core.frontend.tvmscript.op_calls import placed
-from relax_core.frontend.tvmscript.plain_words import ARGUMENT, LITERAL_WORDS, WORD
+from relax_core.frontend.tvmscript.plain_words import LITERAL_WORDS, WORD
 from relax_core.frontend.tvmscript.relax_calls import RENAMED, is_read_by_schema
 from relax_core.frontend.tvmscript.relax_reader import RelaxReader
 from relax_core.frontend.tvmscript.values import Items, Literal
@@ -33,7 +34,7 @@ def plain_call(reader: RelaxReader, node: ast.expr) -> Call | None:
     spec = find(name) if is_read_by_schema(reader, name) else None
     if spec is None:
         return None
-    found = list(ARGUMENT.finditer(words, head + 1))
+    found = list(plain_patterns.ARGUMENT.finditer(words, head + 1))
     named = {item["name"]: item for item in found if item["name"]} if "=" in words else {}
     positional = found[: len(found) - len(named)] if named else found
     span = reader.context.span(node)

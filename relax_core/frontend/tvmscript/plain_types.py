@@ -10,13 +10,11 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from relax_core.frontend.tvmscript import plain_patterns
 from relax_core.frontend.tvmscript.context import Context
 from relax_core.frontend.tvmscript.names import qualified
 from relax_core.frontend.tvmscript.plain_words import (
-    CALL,
     NAME,
-    OTHER_TYPE,
-    TYPE,
     WORD,
     is_call_spelt,
     is_type_spelt,
@@ -27,14 +25,6 @@ from relax_core.ir.types import TensorType, TupleType, Type
 from relax_core.source import Source, Span
 
 _MARK = "_plain"
-_BINDING = re.compile(
-    rf"^( {{1,60}}+(?!(?:else|try|finally)\b){NAME}: )({TYPE})( = )(?:({CALL})$)?", re.MULTILINE | re.ASCII
-)
-_HEADER = re.compile(
-    rf"^ *+def \w++\((?:\w++: (?:{TYPE}|{OTHER_TYPE})(?:, |(?=\))))*+\)(?: -> (?:{TYPE}|{OTHER_TYPE}))?:$",
-    re.MULTILINE | re.ASCII,
-)
-_IN_HEADER = re.compile(rf"(: |-> )({TYPE})", re.ASCII)
 _FIELD = re.compile(r'R\.Tensor\(\(([^()]*)\), (?:dtype=)?"(\w+)"\)')
 _NAME = re.compile(rf"\b{NAME}", re.ASCII)
 _NOT_INSIDE = ('"""', "'''", "\\\n")
@@ -69,7 +59,7 @@ class Abbreviated:
 
     def header(self, found: re.Match[str]) -> str:
         """Return the head of a function with names for its types."""
-        return _IN_HEADER.sub(lambda item: item[1] + (self.name(item[2]) or item[2]), found[0])
+        return plain_patterns.IN_HEADER.sub(lambda item: item[1] + (self.name(item[2]) or item[2]), found[0])
 
 
 def abbreviate(text: str) -> Abbreviated:
@@ -84,7 +74,8 @@ def abbreviate(text: str) -> Abbreviated:
     start = text.find("\n", max(map(text.rfind, _NOT_INSIDE)) + 2) if any(item in text for item in _NOT_INSIDE) else 0
     if start < 0:
         return made
-    made.text = text[:start] + _HEADER.sub(made.header, _BINDING.sub(made.binding, text[start:]))
+    rest = plain_patterns.BINDING.sub(made.binding, text[start:])
+    made.text = text[:start] + plain_patterns.HEADER.sub(made.header, rest)
     return made
 
 

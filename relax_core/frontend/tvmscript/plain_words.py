@@ -1,7 +1,4 @@
-"""The plainest spelling of types and of operator calls, as patterns of their words.
-
-`R.Tensor((n, 4), dtype="float32")` and `R.take(x, lv, axis=0, mode="fast")` are as TVM prints them, on one line.
-"""
+"""The words of types and of operator calls in their plainest spelling, see `plain_patterns`."""
 
 import re
 from collections.abc import Mapping
@@ -9,30 +6,6 @@ from keyword import kwlist
 from types import MappingProxyType
 
 NAME = r"[A-Za-z_]\w*+"
-_DIM = r"(?:[A-Za-z_]\w*+|0|[1-9]\d{0,17}+)"
-_DIMS = rf"(?:{_DIM},|{_DIM}(?:, ?{_DIM})++,?+)?"
-_TENSOR = rf'R\.Tensor\(\({_DIMS}\), (?:dtype=)?"\w++"\)'
-TYPE = rf"(?:{_TENSOR}|R\.Tuple\({_TENSOR}(?:, {_TENSOR})*+\))"
-OTHER_TYPE = r"R\.(?:Object|Any|Shape|Prim|Callable)\b(?:\([^()\n{}'\\:#]*+\))?"
-
-_INT = r"-?(?:0|[1-9]\d{0,17}+)"
-_NUMBER = rf"{_INT}(?:\.\d++)?(?:e[+-]\d{{1,3}}+)?(?![\w.])"
-_LITERAL = rf'(?:{_NUMBER}|"[ !#-\[\]-~]*+")'
-_INTS = rf"{_INT}(?:, {_INT})*+"
-_SHAPE = rf"{_DIM}(?:, {_DIM})*+"
-_VALUE = rf'(?:R\.shape\(\[(?:{_SHAPE})?\]\)|R\.const\({_NUMBER}, "\w++"\)|{NAME}|{_LITERAL}|\[(?:{_INTS})?\])(?=[,)])'
-_NAMED = rf"{NAME}={_VALUE}"
-CALL = rf"R\.{NAME}(?:\.{NAME})*+\((?:{_VALUE}(?:, {_VALUE})*+(?:, {_NAMED})*+|{_NAMED}(?:, {_NAMED})*+)?\)"
-"""A call of an operator with names, literals, lists of ints, shapes and scalar constants for arguments."""
-
-ARGUMENT = re.compile(
-    rf"(?:(?P<name>{NAME})=)?(?:R\.shape\(\[(?P<shape>(?:{_SHAPE})?)\]\)"
-    rf'|R\.const\((?P<number>{_NUMBER}), "(?P<dtype>\w+)"\)'
-    rf"|(?P<word>{NAME})|(?P<literal>{_LITERAL})|\[(?P<ints>(?:{_INTS})?)\])(?=[,)])",
-    re.ASCII,
-)
-"""An argument of such a call; the last group that it matches tells what it is."""
-
 WORD = re.compile(r"\w+", re.ASCII)
 LITERAL_WORDS: Mapping[str, bool | None] = MappingProxyType({"None": None, "True": True, "False": False})
 _RESERVED = frozenset(kwlist)

@@ -10,6 +10,8 @@ from relax_core.frontend.tvmscript.plain_types import abbreviate
 from relax_core.source import Span
 
 MAX_SYNTAX_ERRORS = 50
+SHORTEST_ABBREVIATED = 4_000
+"""Characters of the shortest text whose types and calls are abbreviated: it takes time to make the patterns ready."""
 _OPENING, _CLOSING = "([{", ")]}"
 _ASSIGNED = re.compile(r"^[ ]*((?:[^\W\d]\w*[ ]*,[ ]*)*[^\W\d]\w*)[ ]*(?::[^=\n]*)?(?<![=!<>])=(?!=)", re.MULTILINE)
 _DEFINED = re.compile(r"^[ ]*(?:def|class)[ ]+([^\W\d]\w*)", re.MULTILINE)
@@ -54,6 +56,8 @@ def parse_with_recovery(context: Context) -> ast.Module | None:
 
 def _abbreviated(context: Context) -> ast.Module | None:
     """Parse the text with names in place of plain types; `None` if that saves nothing, or if there are errors."""
+    if len(context.source.text) < SHORTEST_ABBREVIATED:
+        return None
     short = abbreviate(context.source.text)
     if not short.words:
         return None

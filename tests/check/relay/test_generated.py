@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from relax_core.check.check import check
 from relax_core.check.infer import infer
-from relax_core.check.relay.noted import check_text
+from relax_core.check.text import check_text
 from relax_core.frontend.parse import parse_text
 from relax_core.ir.equality import structural_equal
 from relax_core.ir.expr import Call, Expr, Function, GlobalVar, If, Op, Tuple, TupleGetItem, Var, constant

@@ -2,7 +2,7 @@
 
 import pytest
 
-from relax_core.check.relay.noted import check_text
+from relax_core.check.text import check_text
 from relax_core.frontend.parse import parse_text
 
 NOTED = {

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from relax_core.check.infer import infer
-from relax_core.check.relay.noted import check_text
+from relax_core.check.text import check_text
 from relax_core.frontend.parse import parse_text
 from relax_core.ops.relay.show import show_type
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from relax_core.check.infer import infer
-from relax_core.check.relay.noted import check_text
+from relax_core.check.text import check_text
 from relax_core.diagnostics import Diagnostic
 from relax_core.frontend.parse import Parsed, parse_text
 from relax_core.frontend.relay.detect import is_relay

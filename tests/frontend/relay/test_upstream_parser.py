@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import relax_core as rc
-from relax_core.check.relay.noted import check_text
+from relax_core.check.text import check_text
 from relax_core.frontend.parse import parse_text
 from relax_core.ir.equality import first_difference
 
