@@ -1,10 +1,10 @@
 """Host scalars in types: how they differ from tensors of rank 0, and what operators want of them as attributes."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice, product
-from types import MappingProxyType
 
+from relax_core.check.attribute_limits import outside
 from relax_core.check.unify import join
 from relax_core.ir.expr import Call, Expr, Var
 from relax_core.ir.prim import FloatImm, IntImm, PrimExpr, StringImm, const
@@ -76,40 +76,6 @@ class Misfit:
         return call if isinstance(argument, Var) or argument.span is None else argument
 
 
-@dataclass(frozen=True, slots=True)
-class Limit:
-    """What a number must be: from `least` on, up to `most`."""
-
-    least: float
-    most: float | None = None
-
-    def holds(self, value: float) -> bool:
-        """Tell whether `value` is in the range."""
-        return self.least <= value and (self.most is None or value <= self.most)
-
-    @property
-    def words(self) -> str:
-        """The range in words."""
-        return f"at least {self.least:g}" if self.most is None else f"from {self.least:g} to {self.most:g}"
-
-
-LIMITS: Mapping[str, Limit] = MappingProxyType(
-    {
-        "strides": Limit(1),
-        "dilation": Limit(1),
-        "groups": Limit(1),
-        "num_groups": Limit(1),
-        "pool_size": Limit(1),
-        "output_size": Limit(1),
-        "output_padding": Limit(0),
-        "upscale_factor": Limit(1),
-        "rate": Limit(0, 1),
-        "momentum": Limit(0, 1),
-    }
-)
-"""The range of an attribute of the operators `nn.*`, by name."""
-
-
 def attribute_errors(spec: OpSpec, call: Call, arg_types: tuple[Type, ...]) -> Iterator[Misfit]:
     """Yield for each argument that is an attribute how it disagrees with the schema."""
     for index, (param, type_) in enumerate(zip(spec.params, arg_types, strict=False)):
@@ -121,11 +87,9 @@ def attribute_errors(spec: OpSpec, call: Call, arg_types: tuple[Type, ...]) -> I
         if found is not None:
             yield Misfit(index, *found)
             continue
-        limit = LIMITS.get(param.name) if spec.name.startswith("relax.nn.") else None
-        wrong = [value for value in _literals(type_) if limit is not None and not limit.holds(value)]
-        if wrong and limit is not None:
-            message = f"{param.name} of {spec.short_name} must be {limit.words}, got {wrong[0]:g}"
-            yield Misfit(index, "TY041", message)
+        words = outside(spec.short_name, param.name, _literals(type_), is_one=isinstance(type_, PrimType))
+        if words is not None:
+            yield Misfit(index, "TY041", f"{param.name} of {spec.short_name} {words}")
 
 
 def _is_left_out(spec: OpSpec, param: Param, type_: Type) -> bool:

@@ -32,13 +32,13 @@ def _infer(default: str):
         data = tensor_at(call_, arg_types, 0)
         if default == "int8":
             require_float(call_, data)
+        axis = normal_axis(call_, int_at(call_, arg_types, 3), len(data.dims)) if data.dims else 0
         for k in (1, 2):
             item = tensor_at(call_, arg_types, k)
             if item.ndim not in (None, 0, 1):
                 raise OpTypeError("TY013", f"{call_name(call_)} expects a scale of rank 0 or 1, got {show_type(item)}")
             is_one = item.dims is None or not item.dims or constant_value(item.dims[0]) == 1
-            if data.dims is not None and not is_one and item.dims:
-                axis = normal_axis(call_, int_at(call_, arg_types, 3), len(data.dims))
+            if data.dims and not is_one and item.dims:
                 same_sizes(call_, [(data.dims[axis], item.dims[0])], (data, item))
         return TensorType(data.shape, out_dtype_at(call_, 4) or default, data.ndim)
 

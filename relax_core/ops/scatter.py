@@ -195,7 +195,10 @@ def _infer_take_backward(call: Call, arg_types: tuple[Type, ...]) -> Type:
     """Infer the type of the data that was read."""
     integer_tensor_at(call, arg_types, 2)
     tensor_at(call, arg_types, 0)
-    return tensor_at(call, arg_types, 1)
+    data = tensor_at(call, arg_types, 1)
+    if data.ndim is not None:
+        _take_axis(call, arg_types, data.ndim)
+    return data
 
 
 def _take_axis(call: Call, arg_types: tuple[Type, ...], rank: int) -> int:

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import relax_core as rc
+from relax_core.check.attribute_limits import LIMITS
 from relax_core.check.infer import infer
-from relax_core.check.prims import LIMITS
 from relax_core.check.unify import contradiction
 from relax_core.ir.expr import Call, MatchCast, Op, PrimValue, VarBinding
 from relax_core.ir.module import IRModule

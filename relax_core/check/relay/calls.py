@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from difflib import get_close_matches
 
+from relax_core.check.relay.attributes import attributes_outside, places_outside
 from relax_core.check.relay.context import UNKNOWN, Context, Reason, constructor_type, place_of
 from relax_core.diagnostics import plural
 from relax_core.ir.expr import Call, Expr, GlobalVar, Op, Tuple, Var
@@ -279,17 +280,22 @@ def _related(context: Context, use: _Application) -> Type:
     call = _call_of(context, use)
     if any(map(_is_unknown, call.args)):
         return UNKNOWN
+    wrong = next(attributes_outside(call), None)
+    if wrong is not None:
+        return context.report(use.node, "TY041", wrong)
     if use.spec.relation is None:
         _unruled(context, use.node, use.spec.name)
         return UNKNOWN
     if use.spec.expects is not None and not _expect(context, use):
         return UNKNOWN
     try:
-        return use.spec.relation(call)
+        found = use.spec.relation(call)
     except OpTypeError as error:
         return context.report(
             use.node, error.code, error.message, error.hint, related=_reasons(context, use)
         )  # fmt: skip
+    wrong = next(places_outside(call), None)
+    return found if wrong is None else context.report(use.node, "TY041", wrong)
 
 
 def _reasons(context: Context, use: _Application) -> tuple[Reason, ...]:
