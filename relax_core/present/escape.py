@@ -22,9 +22,15 @@ def visible(text: str) -> str:
     """Replace characters that change how others are shown by their escape, such as `\\u202e`.
 
     Control characters, marks of direction and lone surrogates could reorder or hide the text around them, and
-    most are not allowed in XML.
+    most are not allowed in XML; nor are U+FFFE and U+FFFF, which are no characters.
     """
-    return "".join(_escape_of(ch) if unicodedata.category(ch) in ("Cc", "Cf", "Cs", "Zl", "Zp") else ch for ch in text)
+    if text.isprintable():
+        return text
+    return "".join(_escape_of(ch) if _is_hidden(ch) else ch for ch in text)
+
+
+def _is_hidden(ch: str) -> bool:
+    return unicodedata.category(ch) in ("Cc", "Cf", "Cs", "Zl", "Zp") or ord(ch) & 0xFFFE == 0xFFFE
 
 
 def markup(text: str) -> str:

@@ -10,6 +10,7 @@ from relax_core.ir.tir import PrimFunc
 from relax_core.present.compare import union
 from relax_core.present.dot import write_dot
 from relax_core.present.drawing import VISIBLE_LIMIT, Drawing, DrawNode, fold
+from relax_core.present.escape import visible
 from relax_core.present.flow import Facts, Flow, draw_function, draw_functions
 from relax_core.present.models import Graph, GraphEdge, GraphNode, LegendEntry
 from relax_core.present.relay_flow import RelayFlow
@@ -113,8 +114,8 @@ def present(drawing: Drawing) -> Graph:
 def _graph_node(item: DrawNode, id_: str) -> GraphNode:
     return GraphNode(
         id_,
-        item.title,
-        item.sub,
+        visible(item.title),
+        visible(item.sub),
         item.node,
         item.before_node,
         item.line,
