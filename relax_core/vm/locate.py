@@ -33,7 +33,15 @@ def located(executable: Executable, frames: Sequence[Frame], diagnostic: Diagnos
         call = executable.span_of(frame.absolute_pc)
         if call is not None:
             related.append((f"called in `{_name(executable, frame)}`", call))
-    return replace(diagnostic, span=span, related=tuple(related))
+    hint = diagnostic.hint if span is not None else _without_text(executable, frames[-1], diagnostic.hint)
+    return replace(diagnostic, span=span, hint=hint, related=tuple(related))
+
+
+def _without_text(executable: Executable, frame: Frame, hint: str) -> str:
+    """Say behind a hint which instruction runs, where the module was made by a program and no text has its lines."""
+    name = _name(executable, frame)
+    words = f"There is no source position: instruction @{frame.absolute_pc} of `{name}` stems from no text."
+    return f"{hint} {words}" if hint else words
 
 
 def _foreign_spans(executable: Executable, pc: int) -> frozenset[Span]:
