@@ -61,6 +61,25 @@ LONG = (
     + """        return x50000
 """
 )
+LONG_RELAY = (
+    '#[version = "0.0.5"]\ndef @main(%x0: Tensor[(4), float32]) {\n'
+    + "".join(f"  %x{at + 1} = add(%x{at}, %x{at});\n" for at in range(30_000))
+    + "  nn.relu(%x30000)\n}\n"
+)
+LONG_KERNEL = (
+    HEADER
+    + """    @T.prim_func
+    def long(x: T.Buffer((16,), "float32"), y: T.Buffer((16,), "float32")):
+        y[0] = x[0]
+"""
+    + "".join(f"        y[{at % 16}] = y[{at % 7}] * x[{at % 16}] + T.float32({at})\n" for at in range(20_000))
+    + """
+    @R.function
+    def main(x: R.Tensor((16,), "float32")):
+        return R.call_tir(Module.long, (x,), out_ty=R.Tensor((16,), "float32"))
+"""
+)
+"""LLVM takes seconds for its one kernel, and hears nothing meanwhile."""
 FOUR_ERRORS = (
     HEADER
     + """    @R.function

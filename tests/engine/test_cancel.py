@@ -13,13 +13,18 @@ from pathlib import Path
 import pytest
 
 from relax_core.engine.client import Client, Ticket
+from relax_core.engine.debug.requests import BisectOf, CompareValuesOf, MemoryOf
 from relax_core.engine.program import ChangeAt
 from relax_core.engine.protocol import (
     Check,
+    DevicesOf,
     Execute,
     Failure,
     GraphOf,
+    KernelOf,
     Open,
+    OriginsOf,
+    PartitionOf,
     Progress,
     Request,
     RunOf,
@@ -27,12 +32,14 @@ from relax_core.engine.protocol import (
     Script,
     SourceView,
 )
-from tests.engine.programs import ENDLESS, LONG, SMALL, program
+from tests.engine.programs import ENDLESS, LONG, LONG_KERNEL, LONG_RELAY, SMALL, program
 
 ROOT = Path(__file__).resolve().parents[2]
 SOON = 3.0
 """Seconds: what takes one second on a quiet machine."""
 
+TABLE = (ROOT / "samples" / "patterns" / "dnnl.json").read_text(encoding="utf-8")
+TARGETS = ("dnnl",)
 # The long text keeps each of them busy for seconds, in places that look at a cancellation and in places that do not.
 REQUESTS: dict[str, Request[object]] = {
     "reading": Open(program(LONG)),
@@ -41,6 +48,15 @@ REQUESTS: dict[str, Request[object]] = {
     "laying out": GraphOf(program(LONG), 0, "main"),
     "passes": Script(program(LONG), passes=True),
     "running": RunOf(program(ENDLESS)),
+    "compiling a kernel": KernelOf(program(LONG_KERNEL)),
+    "compiling a program": Execute(program(LONG_KERNEL)),
+    "partitioning": PartitionOf(program(LONG_RELAY, "m.relay", tables=TABLE), TARGETS),
+    "planning devices": DevicesOf(program(LONG_RELAY, "m.relay")),
+    "running all stages": BisectOf(program(ENDLESS)),
+    "reading to run all stages": BisectOf(program(LONG)),
+    "comparing runs": CompareValuesOf(program(ENDLESS), -1, program(ENDLESS, seed=1), -1),
+    "following the memory": MemoryOf(program(LONG)),
+    "following a line": OriginsOf(program(LONG), 9),
 }
 
 
@@ -70,7 +86,9 @@ def cancelled(client: Client, message: Request[object], stop: Callable[[], objec
 
 @pytest.mark.parametrize("message", REQUESTS.values(), ids=REQUESTS)
 def test_whatever_is_done_can_be_cancelled(client: Client, message: Request[object]) -> None:
-    client.request(Samples())
+    # What the worker has read it keeps: these are cancelled in their own work.
+    read = isinstance(message, KernelOf | Execute | PartitionOf | DevicesOf)
+    client.request(Open(message.program) if read else Samples())
     reply, seconds = cancelled(client, message, client.cancel)
     assert isinstance(reply, Failure)
     assert reply.kind == "cancelled"
