@@ -2,7 +2,6 @@
 
 import base64
 import binascii
-from collections.abc import Mapping
 from typing import Final
 
 import msgspec
@@ -17,7 +16,7 @@ from views.connection import ask
 from views.run_forms import show_comparison
 from views.run_program import changed_program, changes_of, unchanged_program, written
 from views.state import select, selection
-from views.widgets.stepper import StepperAction
+from views.widgets.stepper import ChangeFault, StepperAction
 
 _ASKED: Final = "run.change"
 _FAULT: Final = "run.change.fault"
@@ -56,10 +55,10 @@ def make_change() -> None:
     st.rerun()
 
 
-def fault() -> Mapping[str, object] | None:
+def fault() -> ChangeFault | None:
     """Return the change that did not fit, and why; it is said once."""
     text, problem = st.session_state.pop(_FAULT, ("", None))
-    return {"text": text, "problem": problem} if problem is not None else None
+    return ChangeFault(text, problem) if problem is not None else None
 
 
 def changes_form() -> None:

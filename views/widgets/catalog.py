@@ -4,6 +4,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
+import msgspec
+
 from relax_core.present.catalog_models import CatalogPage, Form
 from views.widgets.channel import PANE_HEIGHT, channel
 
@@ -17,6 +19,15 @@ class CatalogAction:
     search: str
     command: str = ""
     """The form of the listing, or the page to open the example in (`source`, `run`)."""
+
+
+class CatalogProps(msgspec.Struct, frozen=True):
+    """What the page says beside the model."""
+
+    listing: Form
+    height: str
+    start: tuple[str, str]
+    """Operator and search of a component that is there anew."""
 
 
 _CATALOG = channel("catalog", CatalogAction)
@@ -36,7 +47,7 @@ def catalog(
     return _CATALOG.show(
         key,
         model,
-        view={"listing": listing, "height": height, "start": (operator, search)},
+        view=CatalogProps(listing, height, (operator, search)),
         commands={"operator": operator, "search": search},
         on_action=on_action,
     )

@@ -63,13 +63,15 @@ class Channel(Generic[Action]):
         key: str,
         model: msgspec.Struct,
         *,
-        view: Mapping[str, object],
+        view: msgspec.Struct,
         commands: Mapping[str, object],
         mirrored: Mapping[str, object] | None = None,
         base: tuple[str, ...] = (),
         on_action: Callable[[Action], None] | None = None,
     ) -> Action | None:
         """Show the component and return what its user did since the last run, None for nothing.
+
+        `view` is what the page says beside the model: sent whole, and no reason to draw the model again.
 
         `on_action` is called with the same before the script runs, for pages whose upper part depends on it.
         A name in `commands` that is a field of the action is compared with what the component reported. Values in
@@ -84,7 +86,7 @@ class Channel(Generic[Action]):
         marks = {name: (None, _command(key, name, wanted, fresh)[1]) for name, wanted in (mirrored or {}).items()}
         rest = tuple(name for name in model.__struct_fields__ if name not in base)
         body, below = _sent(key, model, rest), _sent(f"{key}.base", model, base) if base else None
-        head = {"rev": body.revision, "view": {**view, **sent, **marks}}
+        head = {"rev": body.revision, "view": {**msgspec.structs.asdict(view), **sent, **marks}}
         if below is not None:
             head["base"] = below.revision
         self.mount(

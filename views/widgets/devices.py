@@ -4,6 +4,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
+import msgspec
+
 from relax_core.present.device_models import DevicesView, WhyDevice
 from views.widgets.channel import PANE_HEIGHT, channel
 
@@ -16,6 +18,16 @@ class DevicesAction:
     node: str = ""
     function: str = ""
     visit: int = -1
+
+
+class DevicesProps(msgspec.Struct, frozen=True):
+    """What the page says beside the model."""
+
+    why: WhyDevice | None
+    selected: str
+    visit: int
+    function: str
+    height: str
 
 
 _DEVICES = channel("devices", DevicesAction)
@@ -36,7 +48,7 @@ def devices(
     return _DEVICES.show(
         key,
         model,
-        view={"why": why, "selected": selected, "visit": visit, "function": function, "height": height},
+        view=DevicesProps(why, selected, visit, function, height),
         commands={},
         on_action=on_action,
     )

@@ -4,8 +4,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
+import msgspec
+
 from relax_core.engine.debug.replies import ValueRow
-from relax_core.present.models import Diff, Pipeline, StageDetail
+from relax_core.present.models import Diff, Pipeline, Problem, Remark, Rewrite, StageDetail
 from views.widgets.channel import PANE_HEIGHT, channel
 
 DiffTab = Literal["both", "text", "graph", "rewrites", "remarks", "values"]
@@ -21,6 +23,25 @@ class DiffAction:
     command: DiffTab = "both"
     """The view chosen, for `tab`."""
     stage: int = 0
+
+
+class DiffProps(msgspec.Struct, frozen=True):
+    """What the page says beside the model."""
+
+    title: str
+    summary: str
+    rewrites: tuple[Rewrite, ...]
+    remarks: tuple[Remark, ...]
+    tabs: tuple[tuple[DiffTab, str], ...]
+    tab: DiffTab
+    stages: tuple[tuple[int, str, bool], ...]
+    """Number, name, and whether the stage changed anything."""
+    problems: tuple[Problem, ...]
+    stage: int
+    height: str
+    max_height: str
+    values: tuple[ValueRow, ...]
+    values_note: str
 
 
 _DIFF = channel("diff", DiffAction)
@@ -54,21 +75,21 @@ def diff(
     return _DIFF.show(
         key,
         model,
-        view={
-            "title": detail.name if detail else "",
-            "summary": detail.summary if detail else "",
-            "rewrites": detail.rewrites if detail else (),
-            "remarks": detail.remarks if detail else (),
-            "tabs": views,
-            "tab": tab,
-            "stages": stages,
-            "problems": pipeline.stages[stage].problems if pipeline is not None else (),
-            "stage": stage,
-            "height": height,
-            "max_height": max_height,
-            "values": values[0],
-            "values_note": values[1],
-        },
+        view=DiffProps(
+            title=detail.name if detail else "",
+            summary=detail.summary if detail else "",
+            rewrites=detail.rewrites if detail else (),
+            remarks=detail.remarks if detail else (),
+            tabs=views,
+            tab=tab,
+            stages=stages,
+            problems=pipeline.stages[stage].problems if pipeline is not None else (),
+            stage=stage,
+            height=height,
+            max_height=max_height,
+            values=values[0],
+            values_note=values[1],
+        ),
         commands={"node": selected},
         on_action=on_action,
     )

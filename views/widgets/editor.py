@@ -4,6 +4,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
+import msgspec
+
 from relax_core.present.models import Code
 from views.widgets.channel import PANE_HEIGHT, Buttons, channel
 
@@ -19,6 +21,18 @@ class EditorAction:
     """The id of the tab or button."""
     name: str = ""
     """The name of a file that was dropped onto the text."""
+
+
+class EditorProps(msgspec.Struct, frozen=True):
+    """What the page says beside the text."""
+
+    tabs: Buttons
+    tab: str
+    actions: Buttons
+    is_readonly: bool
+    height: str
+    go_line: tuple[int, int]
+    """A command: the line, and a number that is changed to go there again."""
 
 
 _EDITOR = channel("editor", EditorAction)
@@ -47,18 +61,10 @@ def editor(
         tabs: tabs in the head; by default the name of `code`.
         actions: buttons at the right of the head.
     """
-    line, number = go_line
     return _EDITOR.show(
         key,
         code,
-        view={
-            "tabs": tabs,
-            "tab": tab,
-            "actions": actions,
-            "is_readonly": is_readonly,
-            "height": height,
-            "go_line": (line, number),
-        },
+        view=EditorProps(tabs, tab, actions, is_readonly, height, go_line),
         commands={"node": selected},
         mirrored={"text": code.text},
         on_action=on_action,

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Literal
 
+import msgspec
+
 from relax_core.present.models import Graph, Side
 from views.widgets.channel import PANE_HEIGHT, Buttons, channel
 
@@ -19,6 +21,25 @@ class GraphAction:
     command: str = ""
     """The id of the tab, step or button, or the name of the group to open."""
     side: Side = "both"
+
+
+class GraphProps(msgspec.Struct, frozen=True):
+    """What the page says beside the picture; `graph` tells what each is."""
+
+    title: str
+    note: str
+    highlight: tuple[str, ...]
+    current: str
+    tabs: Buttons
+    tab: str
+    steps: Buttons
+    step: str
+    step_keys: bool
+    path: tuple[tuple[str, ...], ...]
+    colours: dict[str, str]
+    colour_names: Buttons
+    actions: Buttons
+    height: str
 
 
 NO_COLOURS: Mapping[str, str] = MappingProxyType({})
@@ -66,22 +87,22 @@ def graph(
     return _GRAPH.show(
         key,
         model,
-        view={
-            "title": title,
-            "note": note,
-            "highlight": highlight,
-            "current": current,
-            "tabs": tabs,
-            "tab": tab,
-            "steps": steps,
-            "step": step,
-            "step_keys": has_step_keys,
-            "path": path,
-            "colours": dict(colours),
-            "colour_names": colour_names,
-            "actions": actions,
-            "height": height,
-        },
+        view=GraphProps(
+            title=title,
+            note=note,
+            highlight=highlight,
+            current=current,
+            tabs=tabs,
+            tab=tab,
+            steps=steps,
+            step=step,
+            step_keys=has_step_keys,
+            path=path,
+            colours=dict(colours),
+            colour_names=colour_names,
+            actions=actions,
+            height=height,
+        ),
         commands={"node": selected, "side": side},
         on_action=on_action,
     )

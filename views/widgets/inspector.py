@@ -4,6 +4,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
+import msgspec
+
 from relax_core.present.models import Inspector
 from views.widgets.channel import PANE_HEIGHT, Buttons, channel
 
@@ -16,6 +18,14 @@ class InspectorAction:
     node: str = ""
     line: int = 0
     command: str = ""
+
+
+class InspectorProps(msgspec.Struct, frozen=True):
+    """What the page says beside the model."""
+
+    actions: Buttons
+    height: str
+    is_drawer: bool
 
 
 _INSPECTOR = channel("inspector", InspectorAction)
@@ -35,5 +45,5 @@ def inspector(
     With `is_drawer` it is a drawer over the right edge in a window of 641 to 1359 pixels, closed at first; its column
     is left out of the row by `shell.css` if it is in a container of key `drawer`.
     """
-    view = {"actions": actions, "height": height, "is_drawer": is_drawer}
+    view = InspectorProps(actions, height, is_drawer)
     return _INSPECTOR.show(key, model, view=view, commands={}, on_action=on_action)

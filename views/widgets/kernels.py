@@ -4,6 +4,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
+import msgspec
+
 from relax_core.present.kernel_models import KernelView
 from views.widgets.channel import PANE_HEIGHT, channel
 
@@ -20,6 +22,14 @@ class KernelsAction:
     line: int = 0
 
 
+class KernelsProps(msgspec.Struct, frozen=True):
+    """What the page says beside the model."""
+
+    part: int
+    form: Form
+    height: str
+
+
 _KERNELS = channel("kernels", KernelsAction)
 
 
@@ -33,6 +43,4 @@ def kernels(
     on_action: Callable[[KernelsAction], None] | None = None,
 ) -> KernelsAction | None:
     """Show a kernel; `part` is selected in every form, `form` is the IR in the middle."""
-    return _KERNELS.show(
-        key, model, view={"part": part, "form": form, "height": height}, commands={}, on_action=on_action
-    )
+    return _KERNELS.show(key, model, view=KernelsProps(part, form, height), commands={}, on_action=on_action)

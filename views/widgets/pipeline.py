@@ -4,7 +4,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
-from relax_core.engine.debug.replies import Bisection
+import msgspec
+
+from relax_core.engine.debug.replies import Bisection, Verdict
 from relax_core.present.models import Pipeline
 from views.widgets.channel import PANE_HEIGHT, Buttons, channel
 
@@ -17,6 +19,25 @@ class PipelineAction:
     stage: int = 0
     command: str = ""
     """The id of a button; `view` for the key `d`: next of text, graph, both."""
+
+
+class StageVerdict(msgspec.Struct, frozen=True, array_like=True):
+    """What came of running the module after a stage; `follows` is the stage that it only repeats, or -1."""
+
+    stage: int
+    verdict: Literal["reference"] | Verdict
+    words: str
+    follows: int
+
+
+class PipelineProps(msgspec.Struct, frozen=True):
+    """What the page says beside the model."""
+
+    actions: Buttons
+    verdicts: tuple[StageVerdict, ...]
+    suspects: tuple[int, ...]
+    conclusion: str
+    height: str
 
 
 _PIPELINE = channel("pipeline", PipelineAction)
@@ -38,11 +59,11 @@ def pipeline(
     one brought are folded.
     """
     stages = results.stages if results is not None else ()
-    view = {
-        "actions": actions,
-        "verdicts": tuple((item.index, item.verdict, item.words, item.follows) for item in stages),
-        "suspects": results.suspects if results is not None else (),
-        "conclusion": results.conclusion if results is not None else "",
-        "height": height,
-    }
+    view = PipelineProps(
+        actions,
+        tuple(StageVerdict(item.index, item.verdict, item.words, item.follows) for item in stages),
+        results.suspects if results is not None else (),
+        results.conclusion if results is not None else "",
+        height,
+    )
     return _PIPELINE.show(key, model, view=view, commands={"stage": stage}, on_action=on_action)

@@ -4,6 +4,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
+import msgspec
+
 from relax_core.present.models import Problem
 from relax_core.present.partition_models import PartitionView
 from views.widgets.channel import PANE_HEIGHT, channel
@@ -37,6 +39,18 @@ class RegionsAction:
     """The pattern as it is to be; operators, separated by commas."""
 
 
+class RegionsProps(msgspec.Struct, frozen=True):
+    """What the page says beside the model; `regions` tells what each is."""
+
+    shown: int
+    selected: str
+    patterns: tuple[tuple[str, str], ...]
+    supported: tuple[tuple[str, tuple[str, ...]], ...]
+    problems: tuple[Problem, ...]
+    edited: bool
+    height: str
+
+
 _REGIONS = channel("regions", RegionsAction)
 
 
@@ -66,15 +80,7 @@ def regions(
     return _REGIONS.show(
         key,
         model,
-        view={
-            "shown": shown,
-            "selected": selected,
-            "patterns": patterns,
-            "supported": supported,
-            "problems": problems,
-            "edited": is_edited,
-            "height": height,
-        },
+        view=RegionsProps(shown, selected, patterns, supported, problems, is_edited, height),
         commands={},
         on_action=on_action,
     )

@@ -1,10 +1,13 @@
 """The stepper: listings, stack, registers and time of a recorded run; steps are made in the browser."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
+import msgspec
+
 from relax_core.present.memory_models import MemoryView
+from relax_core.present.models import Problem
 from relax_core.present.run_models import Breakpoint, PointHits, Run
 from views.widgets.channel import PANE_HEIGHT, Buttons, channel
 
@@ -33,6 +36,24 @@ class StepperAction:
     content: str = ""
 
 
+class ChangeFault(msgspec.Struct, frozen=True):
+    """A change that did not fit, and why."""
+
+    text: str
+    problem: Problem
+
+
+class StepperProps(msgspec.Struct, frozen=True):
+    """What the page says beside the run."""
+
+    tabs: Buttons
+    tab: str
+    height: str
+    hits: tuple[PointHits, ...]
+    fault: ChangeFault | None
+    memory: MemoryView | None
+
+
 _WHOLE_RUN = ("source", "instructions", "functions", "flame", "output")
 """What all windows of a run share: most of the model of a long program."""
 
@@ -49,7 +70,7 @@ def stepper(
     hits: tuple[PointHits, ...] = (),
     tabs: Buttons = (),
     tab: str = "",
-    fault: Mapping[str, object] | None = None,
+    fault: ChangeFault | None = None,
     memory: MemoryView | None = None,
     height: str = PANE_HEIGHT,
     on_action: Callable[[StepperAction], None] | None = None,
@@ -68,7 +89,7 @@ def stepper(
     return _STEPPER.show(
         key,
         run,
-        view={"tabs": tabs, "tab": tab, "height": height, "hits": hits, "fault": fault, "memory": memory},
+        view=StepperProps(tabs, tab, height, hits, fault, memory),
         commands={"at": at, "by": by, "breakpoints": breakpoints},
         base=_WHOLE_RUN,
         on_action=on_action,
