@@ -1,89 +1,160 @@
 """Build the browser components: `python tools/build_static.py` writes `static/<name>-<hash>.js`.
 
-A built file is one ES module: style sheet and marks generated from the theme, the shared parts, the sources of
-the component. There is no bundler; sources use no import and only the component's last file has an export.
+A built file is one ES module, which esbuild makes of `views/widgets/browser/<name>/index.ts` and what that imports.
+It opens with the digest of its sources, so that a machine without Node.js can tell whether it is up to date, and with
+the licences of the packages in it. Building needs Node.js and `npm ci`; running and testing does not.
 """
 
 import hashlib
+import json
+import re
+import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator
 from pathlib import Path
-from types import MappingProxyType
-
-import msgspec
 
 ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT))
-
-from relax_core.present import theme  # noqa: E402  # the tool runs from a checkout, without installation
-
-SOURCES = ROOT / "views" / "widgets"
+SOURCES = ROOT / "views" / "widgets" / "browser"
 STATIC = ROOT / "static"
-SHARED = ("core", "marks", "code")
-COMPONENTS: Mapping[str, tuple[str, ...]] = MappingProxyType(
-    {
-        "editor": ("parts/editor_layer",),
-        "graph": ("parts/svg_import", "parts/graph_steps", "parts/graph_place"),
-        "stepper": (
-            "parts/rows",
-            "parts/find",
-            "parts/run_state",
-            "parts/run_listing",
-            "parts/run_values",
-            "parts/run_points",
-            "parts/run_change",
-            "parts/run_memory",
-            "parts/run_time",
-        ),
-        "diff": ("parts/rows", "parts/find", "parts/wrap"),
-        "pipeline": (),
-        "inspector": (),
-        "catalog": (),
-        "regions": ("parts/tables", "parts/regions_patterns"),
-        "devices": ("parts/tables",),
-        "kernels": ("parts/tables",),
-    }
+ESBUILD = ROOT / "node_modules" / ".bin" / "esbuild"
+COMPONENTS = (
+    "catalog",
+    "devices",
+    "diff",
+    "editor",
+    "graph",
+    "inspector",
+    "kernels",
+    "pipeline",
+    "regions",
+    "stepper",
 )
+OPTIONS = (
+    "--bundle",
+    "--format=esm",
+    "--target=es2022",
+    "--charset=utf8",
+    "--minify",
+    "--legal-comments=none",
+    "--loader:.css=text",
+)
+LOCK = ROOT / "package-lock.json"
+_IMPORT = re.compile(r'^(?:import|export)\b[^"=;()]*"([^"]+)";$', re.MULTILINE)
+_DIGEST = re.compile(r"^// Sources: ([0-9a-f]+)$", re.MULTILINE)
+
+
+class BuildError(Exception):
+    """What esbuild says, or that it is not there."""
+
+
+def can_build() -> bool:
+    """Tell whether Node.js is there, and the packages that `npm ci` installs."""
+    try:
+        return (
+            ESBUILD.exists() and subprocess.run(("node", "--version"), capture_output=True, check=False).returncode == 0
+        )
+    except FileNotFoundError:
+        return False
+
+
+def sources(name: str) -> tuple[Path, ...]:
+    """List the files that a component is made of, in the order of their names."""
+    found: set[Path] = set()
+    waiting = [SOURCES / name / "index.ts"]
+    while waiting:
+        path = waiting.pop()
+        if path not in found:
+            found.add(path)
+            waiting += _imported(path)
+    return tuple(sorted(found))
+
+
+def packages(name: str) -> tuple[str, ...]:
+    """List the npm packages in a component, with those that they need, in the order of their names."""
+    locked: dict[str, dict[str, dict[str, str]]] = json.loads(LOCK.read_text(encoding="utf-8"))["packages"]
+    found: set[str] = set()
+    waiting = [package for path in sources(name) for package in _foreign(path)]
+    while waiting:
+        package = waiting.pop()
+        if package not in found:
+            found.add(package)
+            waiting += locked[f"node_modules/{package}"].get("dependencies", {})
+    return tuple(sorted(found))
+
+
+def digest(name: str) -> str:
+    """Return the digest of everything that a component is built from, except the version of esbuild."""
+    whole = hashlib.sha256(" ".join(OPTIONS).encode())
+    for path in sources(name):
+        whole.update(f"\n{path.relative_to(SOURCES).as_posix()}\n".encode() + path.read_bytes())
+    locked = json.loads(LOCK.read_text(encoding="utf-8"))["packages"]
+    for package in packages(name):
+        whole.update(f"\n{package} {locked[f'node_modules/{package}']['integrity']}".encode())
+    return whole.hexdigest()[:20]
+
+
+def recorded_digest(text: str) -> str:
+    """Return the digest that a built file opens with; empty if it has none."""
+    found = _DIGEST.search(text)
+    return "" if found is None else found[1]
 
 
 def built(name: str) -> tuple[str, str]:
-    """Return file name and text of a component as it should be in `static/`."""
-    css = "\n".join(
-        (theme.component_css(), _read("parts/base.css"), _read(f"{name}.css") if _path(f"{name}.css").exists() else "")
+    """Return file name and text of a component as it should be in `static/`.
+
+    Raises:
+        BuildError: a source is wrong, or esbuild is not installed.
+    """
+    if not can_build():
+        raise BuildError("building needs Node.js and the packages of package-lock.json: run npm ci")
+    entry = SOURCES / name / "index.ts"
+    ran = subprocess.run(
+        (ESBUILD, entry.relative_to(ROOT), *OPTIONS), cwd=ROOT, capture_output=True, check=False, text=True
     )
-    look = msgspec.json.encode({"marks": theme.TOKENS.marks, "kinds": theme.TOKENS.kinds}).decode()
-    colours = msgspec.json.encode(dict(theme.LIGHT)).decode()
-    scripts = (*(f"parts/{part}" for part in SHARED), *COMPONENTS[name], name)
-    text = "\n".join(
-        (
-            f"const LOOK = {look};",
-            f"const LIGHT = {colours};",
-            f"const CSS = {msgspec.json.encode(css).decode()};",
-            *(_read(f"{script}.js") for script in scripts),
-        )
-    )
-    digest = hashlib.sha256(text.encode()).hexdigest()[:10]
-    return f"{name}-{digest}.js", text
+    if ran.returncode:
+        raise BuildError(ran.stderr)
+    text = f"// RelaxScope, component {name}: built by tools/build_static.py.\n// Sources: {digest(name)}\n"
+    text += "".join(_licences(name)) + ran.stdout
+    return f"{name}-{hashlib.sha256(text.encode()).hexdigest()[:10]}.js", text
 
 
 def main() -> None:
     """Write what changed, and remove the files of older builds."""
     STATIC.mkdir(exist_ok=True)
-    wanted = dict(built(name) for name in COMPONENTS)
+    try:
+        wanted = dict(built(name) for name in COMPONENTS)
+    except BuildError as error:
+        sys.exit(str(error))
     for path in STATIC.glob("*.js"):
-        if path.name.rsplit("-", 1)[0] in COMPONENTS and path.name not in wanted:
+        if path.name not in wanted:
             path.unlink()
     for file, text in wanted.items():
         (STATIC / file).write_text(text, encoding="utf-8")
-        print(f"static/{file}  {len(text):,} characters")
+        print(f"static/{file}  {len(text.encode()):,} bytes")
 
 
-def _path(name: str) -> Path:
-    return SOURCES / name
+def _imported(path: Path) -> Iterator[Path]:
+    for name in _imports(path):
+        if name.startswith("."):
+            file = path.parent / name
+            yield (file if file.suffix == ".css" else Path(f"{file}.ts")).resolve()
 
 
-def _read(name: str) -> str:
-    return _path(name).read_text(encoding="utf-8")
+def _foreign(path: Path) -> Iterator[str]:
+    return (name for name in _imports(path) if not name.startswith("."))
+
+
+def _imports(path: Path) -> list[str]:
+    return _IMPORT.findall(path.read_text(encoding="utf-8")) if path.suffix == ".ts" else []
+
+
+def _licences(name: str) -> Iterator[str]:
+    """Yield a comment with the licence of each package in a component."""
+    for package in packages(name):
+        folder = ROOT / "node_modules" / package
+        version = json.loads((folder / "package.json").read_text(encoding="utf-8"))["version"]
+        text = next(folder.glob("LICENSE*")).read_text(encoding="utf-8").replace("*/", "* /").strip()
+        yield f"/*\n{package} {version}\n\n{text}\n*/\n"
 
 
 if __name__ == "__main__":

@@ -1,0 +1,100 @@
+"""The browser components: their built files belong to their sources, their types to the messages, their parts work.
+
+Where Node.js and the packages of `npm ci` are, the components are built anew and their unit tests run. On any other
+machine the digest of the sources that each built file opens with is compared, which everyone can compute.
+"""
+
+import hashlib
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tools.build_static import (
+    COMPONENTS,
+    ESBUILD,
+    ROOT,
+    SOURCES,
+    STATIC,
+    built,
+    can_build,
+    digest,
+    packages,
+    recorded_digest,
+    sources,
+)
+from tools.typescript_models import GENERATED, files
+
+UNIT_TESTS = Path(__file__).resolve().parent
+HAS_NODE = can_build()
+
+
+def static_file(name: str) -> Path:
+    (found,) = STATIC.glob(f"{name}-*.js")
+    return found
+
+
+def test_there_is_one_built_file_for_each_component_and_no_other() -> None:
+    assert sorted(path.name.rsplit("-", 1)[0] for path in STATIC.glob("*.js")) == sorted(COMPONENTS)
+    assert sorted(path.parent.name for path in SOURCES.glob("*/index.ts")) == sorted(COMPONENTS)
+
+
+@pytest.mark.parametrize("name", COMPONENTS)
+def test_a_built_file_is_made_of_the_sources_that_are_here(name: str) -> None:
+    path = static_file(name)
+    text = path.read_text(encoding="utf-8")
+    assert recorded_digest(text) == digest(name), "run npm ci and python tools/build_static.py"
+    assert path.name == f"{name}-{hashlib.sha256(text.encode()).hexdigest()[:10]}.js", "it was changed by hand"
+    if HAS_NODE:
+        assert built(name) == (path.name, text), "run python tools/build_static.py"
+
+
+@pytest.mark.parametrize("name", COMPONENTS)
+def test_a_built_file_holds_the_licences_of_its_packages(name: str) -> None:
+    text = static_file(name).read_text(encoding="utf-8")
+    for package in packages(name):
+        assert re.search(rf"^/\*\n{re.escape(package)} \d", text, re.MULTILINE), package
+
+
+def test_a_change_of_any_source_is_seen_without_a_build() -> None:
+    """What the digest is of: the component's own files, those it shares, style sheets, and generated types."""
+    names = {path.relative_to(SOURCES).as_posix() for path in sources("stepper")}
+    assert {"stepper/index.ts", "stepper/style.css", "shared/mount.ts", "shared/base.css"} <= names
+    assert {"generated/theme.ts", "generated/models.ts", "stepper/memory_rows.ts"} <= names
+    assert not any(name.startswith("graph/") for name in names)
+
+
+@pytest.mark.parametrize("name", ["models.ts", "theme.ts"])
+def test_a_generated_file_is_what_the_messages_and_the_theme_make_it(name: str) -> None:
+    assert (GENERATED / name).read_text(encoding="utf-8") == files()[name], "run python tools/typescript_models.py"
+
+
+def test_every_source_belongs_to_a_component() -> None:
+    used = {path for name in COMPONENTS for path in sources(name)}
+    here = {path for path in SOURCES.rglob("*") if path.is_file() and path.name != "globals.d.ts"}
+    assert here == used
+
+
+def test_sources_write_no_markup_and_evaluate_nothing() -> None:
+    forbidden = re.compile(
+        r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\b|new Function|setAttribute\(\"on"
+    )
+    for path in sorted(SOURCES.rglob("*.ts")):
+        assert not forbidden.search(path.read_text(encoding="utf-8")), path.name
+
+
+@pytest.mark.parametrize("path", sorted(UNIT_TESTS.glob("*.test.ts")), ids=lambda path: path.name)
+def test_parts_without_a_page(path: Path, tmp_path: Path) -> None:
+    """Run the unit tests of a file with Node.js; without it, see only that what they test is in the built files."""
+    if not HAS_NODE:
+        tested = re.findall(r'from "\.\./\.\./\.\./views/widgets/browser/([\w/]+)"', path.read_text(encoding="utf-8"))
+        used = {source for name in COMPONENTS for source in sources(name)}
+        assert tested
+        assert {SOURCES / f"{name}.ts" for name in tested} <= used
+        return
+    bundle = tmp_path / f"{path.stem}.mjs"
+    options = ("--bundle", "--format=esm", "--platform=node", "--loader:.css=text", f"--outfile={bundle}")
+    subprocess.run((ESBUILD, path, *options, "--log-level=warning"), cwd=ROOT, check=True)
+    ran = subprocess.run(("node", "--test", bundle), capture_output=True, check=False, text=True)
+    assert ran.returncode == 0, ran.stdout

@@ -1,0 +1,165 @@
+// Two texts side by side with the pass's head, and its rewrites and remarks.
+
+import type { Diff, DiffAction, DiffProps } from "../generated/models";
+import { button, choice, segments } from "../shared/controls";
+import { type Child, el, replace } from "../shared/dom";
+import { onKeys } from "../shared/keys";
+import { component, type Take, type Tell } from "../shared/mount";
+import { onSharedSelection, shareSelection } from "../shared/selection";
+import type { FoldKey } from "./items";
+import { failure, remarkList, rewriteList, unchanged, valueList } from "./lists";
+import { Sides } from "./sides";
+import style from "./style.css";
+
+interface Values {
+  readonly node: string;
+}
+
+// In a narrower pane the views are a list to choose from.
+const TABS_WIDTH = 620;
+
+class DiffPane {
+  private readonly head = el("div", { class: "ph" });
+  private readonly scrub = el("div", { class: "scrub" });
+  private readonly body = el("div", { class: "pane", style: { flex: "1" } });
+  private model: Diff | undefined;
+  private props: DiffProps | undefined;
+  private sides: Sides | undefined;
+  private open = new Set<FoldKey>();
+  private selected = "";
+  private isWrapping = true;
+  private isStale = true;
+
+  constructor(
+    private readonly root: HTMLElement,
+    private readonly tell: Tell<DiffAction>,
+  ) {
+    root.append(this.head, this.scrub, this.body);
+    new ResizeObserver(() => this.onResize()).observe(root);
+    onKeys("diff", root, (event) => event.key === "w" && this.toggleWrap());
+    onSharedSelection(root, (node) => this.mark(node, true));
+  }
+
+  setModel(model: Diff): void {
+    this.model = model;
+    this.open = new Set();
+    this.isStale = true;
+  }
+
+  setProps(props: DiffProps, take: Take<Values>): void {
+    const isDrawn = this.isDrawn(props);
+    this.props = props;
+    const wanted = take("node");
+    this.selected = wanted ?? this.selected;
+    this.drawHead(props);
+    this.drawScrub(props);
+    if (!isDrawn) this.drawBody(props);
+    this.mark(this.selected, wanted !== undefined);
+  }
+
+  // The texts stay while they are those of the model, however often the page is run.
+  private isDrawn(next: DiffProps): boolean {
+    const { props } = this;
+    if (!props || this.isStale || next.tab === "values") return false;
+    return props.tab === next.tab && props.title === next.title && props.problems.length === next.problems.length;
+  }
+
+  private onResize(): void {
+    if (this.props) this.drawHead(this.props);
+    if (this.sides?.isOutgrown()) this.sides.draw(this.isWrapping);
+  }
+
+  private drawHead(props: DiffProps): void {
+    const pick = (id: DiffProps["tab"]) => this.tell({ kind: "tab", command: id, node: this.selected });
+    const views = this.root.clientWidth < TABS_WIDTH ? choice : segments;
+    this.head.hidden = !props.title;
+    const summary = el("span", { class: "n" }, props.summary);
+    const tabs = props.tabs.length ? views("View", props.tabs, props.tab, pick) : "";
+    replace(this.head, el("b", {}, props.title), summary, el("span", { class: "sp" }), tabs);
+  }
+
+  private drawScrub(props: DiffProps): void {
+    const { stages, stage } = props;
+    this.scrub.hidden = !stages.length;
+    const go = (index: number) => this.tell({ kind: "stage", stage: index, node: this.selected });
+    const place = stages.findIndex(([index]) => index === stage);
+    const arrow = (text: string, label: string, by: number) => {
+      const near = stages[place + by];
+      return button(text, "i", "", () => near && go(near[0]), { "aria-label": label, disabled: !near });
+    };
+    const stop = ([index, name, isChanged]: DiffProps["stages"][number]) =>
+      el("button", {
+        type: "button",
+        class: `stop${isChanged ? " changed" : ""}`,
+        title: `${index} ${name}${isChanged ? ", changed" : ""}`,
+        "aria-label": `Stage ${index}, ${name}${isChanged ? ", changed" : ", unchanged"}`,
+        "aria-current": index === stage ? "step" : null,
+        click: () => go(index),
+      });
+    const track = el("div", { class: "track", role: "group", "aria-label": "Stages" }, stages.map(stop));
+    const words = el("span", { class: "muted label" }, `stage ${stage} of ${stages.at(-1)?.[0] ?? 0}`);
+    replace(this.scrub, arrow("‹", "Stage before", -1), track, arrow("›", "Stage after", 1), words);
+  }
+
+  private drawBody(props: DiffProps): void {
+    this.isStale = false;
+    this.sides = undefined;
+    replace(this.body, this.bodyOf(props));
+    this.body.hidden = props.tab === "graph";
+  }
+
+  private bodyOf(props: DiffProps): Child {
+    const select = (node: string, line: number) => this.tell({ kind: "select", node, line });
+    switch (props.tab) {
+      case "rewrites":
+        return rewriteList(props, this.selected, select);
+      case "remarks":
+        return remarkList(props, select);
+      case "values":
+        return valueList(props);
+      case "graph":
+        return "";
+      default:
+        return props.problems.some((item) => item.severity === "error") ? failure(props) : this.texts();
+    }
+  }
+
+  private texts(): Child {
+    const { model } = this;
+    if (!model) return "";
+    if (model.is_unchanged && !model.rows.length) return unchanged();
+    const sides = new Sides(this.root, model, this.open, {
+      choose: (node, line) => this.choose(node, line),
+      toggleWrap: () => this.toggleWrap(),
+    });
+    sides.draw(this.isWrapping);
+    sides.resetFind();
+    requestAnimationFrame(() => sides.showChange());
+    this.sides = sides;
+    return sides.element;
+  }
+
+  private toggleWrap(): boolean {
+    const { sides } = this;
+    if (!sides) return false;
+    this.isWrapping = !this.isWrapping;
+    sides.draw(this.isWrapping);
+    this.mark(this.selected, false);
+    requestAnimationFrame(() => sides.showChange());
+    return true;
+  }
+
+  private choose(node: string, line: number): void {
+    this.mark(node, false);
+    shareSelection(node, this.root);
+    this.tell({ kind: "select", node, line });
+  }
+
+  private mark(node: string, isFromOutside: boolean): void {
+    this.selected = node;
+    this.root.dataset.selected = node;
+    this.sides?.mark(node, isFromOutside);
+  }
+}
+
+export default component(style, (root, tell: Tell<DiffAction>) => new DiffPane(root, tell));

@@ -1,0 +1,81 @@
+// The list of problems below the text.
+
+import type { Elsewhere, Problem } from "../generated/models";
+import { link, pickable } from "../shared/controls";
+import { type Child, el, prose, replace } from "../shared/dom";
+import { severitySign } from "../shared/marks";
+import { bySeverity, counts } from "./places";
+
+export class Problems {
+  readonly head = el("div", { class: "ph top" });
+  readonly body = el("div", { class: "problems" });
+  private problems: readonly Problem[] = [];
+  private opened = -1;
+
+  constructor(private readonly goTo: (line: number, column: number) => void) {}
+
+  show(problems: readonly Problem[]): void {
+    this.problems = problems;
+    this.draw();
+  }
+
+  private draw(): void {
+    const chips = counts(this.problems).map(([severity, n]) => {
+      const look = severity === "note" ? "chip " : `chip ${severity}`;
+      return el("span", { class: look }, severitySign(severity), `${n} ${severity}${n > 1 ? "s" : ""}`);
+    });
+    const key = (name: string) => el("span", { class: "kbd" }, name);
+    const keys = [key("Tab"), " leaves the editor, ", key("Ctrl Enter"), " runs"];
+    replace(
+      this.head,
+      el("b", {}, "Problems"),
+      chips.length ? chips : el("span", { class: "n" }, "none"),
+      el("span", { class: "sp" }),
+      el("span", { class: "note-keys" }, keys),
+    );
+    const rows = bySeverity(this.problems).map(([problem, i]) => this.row(problem, i));
+    replace(this.body, el("table", { "aria-label": "Problems" }, rows));
+  }
+
+  private row(problem: Problem, i: number): HTMLElement {
+    const place = problem.line ? `${problem.line}:${problem.column}` : "";
+    const isOpen = this.opened === i;
+    const why = problem.explanation
+      ? link(problem.code, (event) => this.toggle(event, i), { class: "link m", "aria-expanded": String(isOpen) })
+      : el("span", { class: "m muted" }, problem.code);
+    const hint = problem.hint ? el("span", { class: "hint" }, " · ", prose(problem.hint)) : "";
+    const related = problem.related.map((item) => this.related(item));
+    const explanation = isOpen ? el("div", { class: "why" }, prose(problem.explanation)) : "";
+    const row = el(
+      "tr",
+      { data: { problem: i } },
+      el("td", {}, severitySign(problem.severity)),
+      el("td", {}, prose(problem.message), hint, related, explanation),
+      el("td", { class: "place" }, why),
+      el("td", { class: "m muted r place" }, place),
+    );
+    return problem.line ? pickable(row, () => this.goTo(problem.line, problem.column)) : row;
+  }
+
+  private related(place: Elsewhere): Child {
+    const jump = (event: Event) => {
+      event.stopPropagation();
+      this.goTo(place.line, place.column);
+    };
+    return el("div", { class: "hint" }, link(`line ${place.line}`, jump), ": ", prose(place.message));
+  }
+
+  private toggle(event: Event, i: number): void {
+    event.stopPropagation();
+    this.opened = this.opened === i ? -1 : i;
+    this.draw();
+  }
+}
+
+/** What the hover says of problems. */
+export function problemTip(problems: readonly Problem[]): Child {
+  return problems.map((problem) => {
+    const hint = problem.hint ? el("div", { class: "hint" }, prose(problem.hint)) : "";
+    return el("div", {}, severitySign(problem.severity), " ", prose(problem.message), hint);
+  });
+}

@@ -1,0 +1,1162 @@
+// Written by tools/typescript_models.py from the classes of the same names: change those.
+
+export type Form = "tir" | "llvm";
+export type Kind =
+  | "tensor"
+  | "tensor0"
+  | "prim"
+  | "shape"
+  | "tuple"
+  | "closure"
+  | "adt"
+  | "string"
+  | "dtype"
+  | "object"
+  | "void"
+  | "unwritten";
+export type Lets = "reported" | "values" | "definition" | "uses" | "graph_form";
+export type Mark = "added" | "removed" | "changed" | "moved" | "unchanged";
+export type Severity = "error" | "warning" | "note";
+export type Side = "before" | "after" | "both";
+export type Syntax =
+  | ""
+  | "synKeyword"
+  | "synName"
+  | "synString"
+  | "synNumber"
+  | "synType"
+  | "synComment"
+  | "synDecor"
+  | "text2"
+  | "text3";
+export type Tone =
+  | ""
+  | "ok"
+  | "error"
+  | "warning"
+  | "accent"
+  | "added"
+  | "removed"
+  | "changed"
+  | "moved"
+  | "cat0"
+  | "code";
+export type VisitKind = "enter" | "argument" | "memo hit" | "recursion" | "leave";
+
+/** A load or store: under which condition it is in range, and what that means with the chosen sizes. */
+export type AccessRow = readonly [
+  access: string,
+  condition: string,
+  state: "always" | "checked" | "proven",
+  part: number,
+];
+
+/** A place to stop at: a line, an instruction, or, with neither, wherever its condition holds. */
+export interface Breakpoint {
+  readonly line: number;
+  readonly pc: number;
+  readonly is_on: boolean;
+  /** Evaluated by the engine, see `PointHits`; empty: every hit stops. */
+  readonly condition: string;
+}
+
+/** A value held by a closure. */
+export interface Capture {
+  readonly name: string;
+  readonly value: number;
+  /** The register it came from, such as `main %0`. */
+  readonly where: string;
+  /** When it was bound; -1 if unknown. */
+  readonly time: number;
+}
+
+/** All operators, and all packed functions that have a schema. */
+export interface Catalog {
+  readonly operators: readonly Family[];
+  readonly packed: readonly Family[];
+}
+
+/** What the user did, with what is selected and searched for at that moment. */
+export interface CatalogAction {
+  readonly kind: "listing" | "open" | "run" | "search" | "select";
+  readonly operator: string;
+  readonly search: string;
+  /** The form of the listing, or the page to open the example in (`source`, `run`). */
+  readonly command?: string;
+}
+
+/** The page: the list, the sheet of what is selected, and the last run of its example. */
+export interface CatalogPage {
+  readonly catalog: Catalog;
+  readonly sheet: Sheet | null;
+  readonly tried: Tried | null;
+  /** What was asked for and is not there. */
+  readonly unknown: string;
+}
+
+/** What the page says beside the model. */
+export interface CatalogProps {
+  readonly listing: Form;
+  readonly height: string;
+  /** Operator and search of a component that is there anew. */
+  readonly start: readonly [string, string];
+}
+
+/** A change that did not fit, and why. */
+export interface ChangeFault {
+  readonly text: string;
+  readonly problem: Problem;
+}
+
+/** A small label. */
+export type Chip = readonly [text: string, tone: Tone];
+
+/** For the debugger only: the program itself prints `<closure>`. */
+export interface Closure {
+  readonly function: string;
+  readonly line: number;
+  readonly captures: readonly Capture[];
+}
+
+/** A text with its tokens, nodes and problems. */
+export interface Code {
+  /** The whole text, exactly; the editor shows `lines` only while they belong to this text. */
+  readonly text: string;
+  /** One per line of `text`; empty if the text was not tokenised (then the editor does it roughly). */
+  readonly lines: readonly CodeLine[];
+  readonly ranges: readonly NodeRange[];
+  readonly problems: readonly Problem[];
+  readonly language: "plain" | "relay" | "tvmscript";
+  /** File name or title of the pane. */
+  readonly name: string;
+}
+
+/** One line as shown; a long line may be cut into a numbered one and continuation lines. */
+export interface CodeLine {
+  readonly tokens: readonly Token[];
+  /** Line number in the text; 0 for a continuation line (shown as an arrow) and for a header. */
+  readonly number: number;
+  /** Not part of the program (skipped), or never executed: shown in `text3`, without syntax colours. */
+  readonly is_dim: boolean;
+}
+
+/** What the compiler did or did not; `words` has code between backticks, `part` is 0 if no line is meant. */
+export type CompilerRemark = readonly [tone: Tone, word: string, words: string, part: number];
+
+/** A copy: of which value, from where to where, how many bytes (None: not known before the run), and why. */
+export interface CopyRow {
+  readonly function: string;
+  readonly value: string;
+  readonly source: string;
+  readonly target: string;
+  readonly size_bytes: number | null;
+  readonly words: string;
+  readonly line: number;
+  /** The value that is copied. */
+  readonly node: string;
+  /** The node that wants the copy. */
+  readonly user: string;
+}
+
+/** A constraint that cannot hold, with the chains of both sides to what decided them. */
+export interface DeviceConflict {
+  readonly message: string;
+  readonly left: string;
+  readonly right: string;
+  readonly left_chain: readonly DeviceReason[];
+  readonly right_chain: readonly DeviceReason[];
+  readonly line: number;
+  readonly node: string;
+}
+
+/** Where a node of a graph is; an empty device is drawn grey. */
+export type DeviceMark = readonly [node: string, device: string];
+
+/** A link of a chain: a constraint, or what decides the device, which is the last one. */
+export interface DeviceReason {
+  readonly words: string;
+  readonly line: number;
+  readonly column: number;
+  readonly node: string;
+  /** Of the step of the analysis at which it was found. */
+  readonly number: number;
+}
+
+/** Function by function, variable by variable where values are; copies, conflicts, visits. */
+export interface DeviceReport {
+  readonly default: string;
+  /** In the order of first appearance; the default is among them if it is used. */
+  readonly devices: readonly string[];
+  readonly functions: readonly FunctionDevices[];
+  readonly copies: readonly CopyRow[];
+  readonly conflicts: readonly DeviceConflict[];
+  /** Empty unless the analysis is the one as reported. */
+  readonly visits: readonly VisitRow[];
+}
+
+/** A value and where it is. `device` is empty if the analysis left it without one. */
+export interface DeviceRow {
+  /** `%x` for a variable, `result` for what a function gives. */
+  readonly name: string;
+  readonly role: "let" | "parameter" | "pattern" | "result";
+  readonly device: string;
+  readonly line: number;
+  readonly node: string;
+  /** The chain from the value; of a long one the first links and the last. */
+  readonly why: readonly DeviceReason[];
+  /** How many links the whole chain has. */
+  readonly link_count: number;
+}
+
+/** A step of the analysis: a constraint that joined values, fixed a device, or asked for a copy. */
+export type DeviceStep = readonly [number: number, words: string, node: string, line: number];
+
+/** What the user did. */
+export interface DevicesAction {
+  readonly kind: "function" | "select" | "visit";
+  readonly node?: string;
+  readonly function?: string;
+  readonly visit?: number;
+}
+
+/** What the page says beside the model. */
+export interface DevicesProps {
+  readonly why: WhyDevice | null;
+  readonly selected: string;
+  readonly visit: number;
+  readonly function: string;
+  readonly height: string;
+}
+
+/** The Devices page: marks for the graphs of the source, the report, and the text of the debug print. */
+export interface DevicesView {
+  readonly report: DeviceReport;
+  readonly marks: readonly DeviceMark[];
+  readonly steps: readonly DeviceStep[];
+  /** Of all steps; `steps` are the first ones. */
+  readonly step_count: number;
+  /** The module with `<cpu(0)>` behind its values, as TVM's debug print. */
+  readonly code: Code;
+  /** The pass with the options of the request: its stage is the module with copies. */
+  readonly pipeline: string;
+  readonly problems: readonly Problem[];
+}
+
+/** Two texts side by side. */
+export interface Diff {
+  /** Such as `Before · Normalize`. */
+  readonly before_title: string;
+  readonly after_title: string;
+  readonly rows: readonly DiffRow[];
+  readonly folds: readonly Fold[];
+  readonly added_count: number;
+  readonly removed_count: number;
+  readonly changed_count: number;
+  readonly moved_count: number;
+  readonly is_unchanged: boolean;
+}
+
+/** What the user did. */
+export interface DiffAction {
+  readonly kind: "select" | "stage" | "tab";
+  readonly node?: string;
+  readonly line?: number;
+  /** The view chosen, for `tab`. */
+  readonly command?: "both" | "graph" | "remarks" | "rewrites" | "text" | "values";
+  readonly stage?: number;
+}
+
+/** What the page says beside the model. */
+export interface DiffProps {
+  readonly title: string;
+  readonly summary: string;
+  readonly rewrites: readonly Rewrite[];
+  readonly remarks: readonly Remark[];
+  readonly tabs: readonly (readonly ["both" | "graph" | "remarks" | "rewrites" | "text" | "values", string])[];
+  readonly tab: "both" | "graph" | "remarks" | "rewrites" | "text" | "values";
+  /** Number, name, and whether the stage changed anything. */
+  readonly stages: readonly (readonly [number, string, boolean])[];
+  readonly problems: readonly Problem[];
+  readonly stage: number;
+  readonly height: string;
+  readonly max_height: string;
+  readonly values: readonly ValueRow[];
+  readonly values_note: string;
+}
+
+/** Two lines beside each other; None is drawn as a hatched filler. */
+export type DiffRow = readonly [before: DiffSide | null, after: DiffSide | null];
+
+/** One side of a row. */
+export type DiffSide = readonly [number: number, mark: Mark, tokens: readonly Token[], node: string];
+
+/** What the user did; `text` is the whole text at that moment. */
+export interface EditorAction {
+  readonly kind: "command" | "open" | "select" | "submit" | "tab" | "text";
+  readonly text: string;
+  readonly node?: string;
+  /** The id of the tab or button. */
+  readonly command?: string;
+  /** The name of a file that was dropped onto the text. */
+  readonly name?: string;
+}
+
+/** What the page says beside the text. */
+export interface EditorProps {
+  readonly tabs: readonly (readonly [string, string])[];
+  readonly tab: string;
+  readonly actions: readonly (readonly [string, string])[];
+  readonly is_readonly: boolean;
+  readonly height: string;
+  /** A command: the line, and a number that is changed to go there again. */
+  readonly go_line: readonly [number, number];
+}
+
+/** A further place of a diagnostic, with what is to be said of it. */
+export interface Elsewhere {
+  readonly message: string;
+  readonly line: number;
+  readonly column: number;
+}
+
+/** A line of the list; `id` names it in the address. */
+export interface Entry {
+  readonly id: string;
+  readonly name: string;
+  readonly summary: string;
+  readonly relay_name: string;
+  readonly realized_by: string;
+}
+
+/** A retired instruction: where it stood, and what it did. */
+export type Event = readonly [
+  function: number,
+  pc: number,
+  line: number,
+  depth: number,
+  is_start: boolean,
+  now: string,
+  changes: readonly (Push | Pop | Write)[],
+];
+
+/** A label and what is to be said; parts between backticks are code. */
+export interface FactRow {
+  readonly label: string;
+  readonly text: string;
+}
+
+/** Entries of one subject. */
+export interface Family {
+  readonly title: string;
+  readonly entries: readonly Entry[];
+}
+
+/** A field of a tuple or of a data value. */
+export type Field = readonly [name: string, value: number];
+
+/** A call on the time axis: from the event that enters it to the time after it returns. */
+export type FlameSpan = readonly [label: string, start: number, end: number, depth: number, category: string];
+
+/** A value that crosses the border of a region. */
+export interface Flow {
+  /** The parameter that takes it, such as `dnnl_0_i0`; for an output `0`, `1`, ... */
+  readonly name: string;
+  /** What gives it: a variable, an operator, a region; for an output the operator inside. */
+  readonly source: string;
+  readonly type: string;
+  /** `None` if the size is known only at run time. */
+  readonly size_bytes: number | null;
+}
+
+/** A long run of unchanged rows, shown as one line that expands: `rows[first : first + count]`. */
+export type Fold = readonly [first: number, count: number];
+
+/** A frame at the start of the window. */
+export interface Frame {
+  readonly function: number;
+  readonly pc: number;
+  readonly line: number;
+  /** Index in `Run.values` per register; -1 or missing: not yet written. */
+  readonly registers: readonly number[];
+  readonly through: string;
+}
+
+/** A variable that PartitionGraph leaves unbound: the begin that it stands for has no end. */
+export interface FreeVariable {
+  readonly name: string;
+  /** Empty if the begin is of no region. */
+  readonly region: string;
+  /** The begin, in the stage after MergeCompilerRegions. */
+  readonly node: string;
+  readonly line: number;
+}
+
+/** The devices of a function. One that is not `is_visited` was never reached, `hidden_by` says why. */
+export interface FunctionDevices {
+  readonly name: string;
+  readonly rows: readonly DeviceRow[];
+  readonly is_visited: boolean;
+  readonly hidden_by: string;
+  /** The number of the visit that was a memo hit. */
+  readonly hidden_at: number;
+  readonly line: number;
+  readonly node: string;
+}
+
+/** A function of the executable. */
+export interface FunctionInfo {
+  readonly name: string;
+  readonly line: number;
+  /** Position i is register i. */
+  readonly registers: readonly Register[];
+}
+
+/** A laid-out graph. */
+export interface Graph {
+  readonly svg: string;
+  readonly nodes: readonly GraphNode[];
+  readonly edges: readonly GraphEdge[];
+  readonly legend: readonly LegendEntry[];
+  /** Such as `@relax_func`; the aria label of the picture. */
+  readonly title: string;
+  /** Of the whole graph, folded nodes counted. */
+  readonly node_count: number;
+  readonly is_folded: boolean;
+  readonly is_compare: boolean;
+  /** The DOT text, for export; empty if there is none. */
+  readonly dot: string;
+  readonly empty_title: string;
+  /** Shown with `empty_title` in place of the picture while `svg` is empty. */
+  readonly empty_text: string;
+}
+
+/** What the user did. */
+export interface GraphAction {
+  readonly kind: "command" | "open" | "select" | "side" | "step" | "tab";
+  /** The selected node, empty after Esc. */
+  readonly node?: string;
+  /** The id of the tab, step or button, or the name of the group to open. */
+  readonly command?: string;
+  readonly side?: Side;
+}
+
+/** An edge between two `GraphNode.id`, for neighbours and keyboard moves. */
+export type GraphEdge = readonly [source: string, target: string, kind: string, side: Side];
+
+/** What the graph component knows of a node beside its picture. */
+export interface GraphNode {
+  /** The `id` attribute of the node's group in the SVG. */
+  readonly id: string;
+  /** Whole name, for the hover, the search and the aria label. */
+  readonly title: string;
+  readonly subtitle: string;
+  /** Node selected by a click; in a compare graph the one after the pass, if there is one. */
+  readonly node: string;
+  /** Compare graph: the node before the pass. */
+  readonly before_node: string;
+  readonly line: number;
+  readonly function: string;
+  readonly side: Side;
+  readonly mark: Mark;
+  /** Name of the folded group that Enter opens; empty for a plain node. */
+  readonly group: string;
+}
+
+/** What the page says beside the picture; `graph` tells what each is. */
+export interface GraphProps {
+  readonly title: string;
+  readonly note: string;
+  readonly highlight: readonly string[];
+  readonly current: string;
+  readonly tabs: readonly (readonly [string, string])[];
+  readonly tab: string;
+  readonly steps: readonly (readonly [string, string])[];
+  readonly step: string;
+  readonly step_keys: boolean;
+  readonly path: readonly (readonly string[])[];
+  readonly colours: Readonly<Record<string, string>>;
+  readonly colour_names: readonly (readonly [string, string])[];
+  readonly actions: readonly (readonly [string, string])[];
+  readonly height: string;
+}
+
+/** All that is known of the selected node. */
+export interface Inspector {
+  readonly title: string;
+  /** Draws the badge of this kind of value. */
+  readonly kind: Kind | null;
+  readonly chips: readonly Chip[];
+  /** The first one has no title: Type, Device, Defined. */
+  readonly sections: readonly Section[];
+}
+
+/** A link that the user followed, or a button. */
+export interface InspectorAction {
+  readonly kind: "command" | "go" | "line" | "select";
+  readonly node?: string;
+  readonly line?: number;
+  readonly command?: string;
+}
+
+/** What the page says beside the model. */
+export interface InspectorProps {
+  readonly actions: readonly (readonly [string, string])[];
+  readonly height: string;
+  readonly is_drawer: boolean;
+}
+
+/** Label and value; `mark` and `detail` where the section's layout shows them. */
+export interface InspectorRow {
+  readonly label: string;
+  readonly value: readonly Part[];
+  /** Muted text at the right (table) or after the label (life). */
+  readonly detail: string;
+  /** Life: the sign of the step; None is a bullet. */
+  readonly mark: Mark | null;
+}
+
+/** A line of the listing: a header such as `@main:`, an empty line, or an instruction. */
+export type InstructionLine = readonly [text: string, pc: number, line: number];
+
+/** Where each command leads: entry `t - first_event` is the time after the command at time `t`. */
+export interface Jumps {
+  readonly into: readonly number[];
+  readonly over: readonly number[];
+  readonly out: readonly number[];
+  /** Undoes `into`. */
+  readonly back: readonly number[];
+  /** Undoes `over`: to the previous step of this frame or its caller. */
+  readonly back_over: readonly number[];
+}
+
+/** A line of one of the forms; `part` is the number of the part that it belongs to, 0 if there is none. */
+export type KernelLine = readonly [tokens: readonly Token[], number: number, part: number, others: readonly number[]];
+
+/** Statements of one line of TIR, or the checks of its accesses; `words` has code between backticks. */
+export type KernelPart = readonly [
+  number: number,
+  words: string,
+  line: number,
+  colour: string,
+  origins: readonly number[],
+];
+
+/** A symbol of the kernel's shapes; `value` is -1 while it may be anything. */
+export type KernelSize = readonly [name: string, value: number];
+
+/** One form of the kernel. */
+export interface KernelText {
+  readonly title: string;
+  readonly lines: readonly KernelLine[];
+  /** All of it, for copying. */
+  readonly text: string;
+  readonly instruction_count: number;
+}
+
+/** All that the page shows of a kernel; `kernels` are those of the program. */
+export interface KernelView {
+  readonly name: string;
+  readonly kernels: readonly string[];
+  readonly tir: KernelText;
+  readonly lowered: KernelText;
+  readonly optimised: KernelText;
+  readonly assembly: KernelText;
+  readonly parts: readonly KernelPart[];
+  readonly remarks: readonly CompilerRemark[];
+  readonly accesses: readonly AccessRow[];
+  readonly sizes: readonly KernelSize[];
+  readonly seconds: number;
+  /** The processor that the machine code is for. */
+  readonly target: string;
+  /** The lines whose operators the kernel computes, fused ones included, or that call it. */
+  readonly origins: readonly SourceLine[];
+}
+
+/** What the user did: selected a part, 0 for none, or another form of the IR, or asked for a line of the text. */
+export interface KernelsAction {
+  readonly kind: "form" | "line" | "part";
+  readonly part?: number;
+  readonly form?: "lowered" | "optimised";
+  readonly line?: number;
+}
+
+/** What the page says beside the model. */
+export interface KernelsProps {
+  readonly part: number;
+  readonly form: "lowered" | "optimised";
+  readonly height: string;
+}
+
+/** A sign and what it means. */
+export interface LegendEntry {
+  /** A token of a category (`cat0`, `catNone`: its symbol in its colour), a `Mark` (its sign), or a line: `line`, `dash`, `dot`. */
+  readonly sign: string;
+  readonly text: string;
+}
+
+/** One way to treat lets, tried on the same program. */
+export interface LetsWay {
+  readonly lets: Lets;
+  readonly region_count: number;
+  readonly open_begin_count: number;
+  /** Such as `2 functions`, `2 free variables`. */
+  readonly result: string;
+  /** What it keeps or loses, or the names of the free variables. */
+  readonly detail: string;
+  readonly tone: Tone;
+  readonly free_variables: readonly string[];
+  readonly is_current: boolean;
+}
+
+/** A tensor: held from time `start` to time `end`. `first_write` and `last_use` are events, -1 for none. */
+export type MemoryBox = readonly [
+  label: string,
+  start: number,
+  end: number,
+  first_write: number,
+  last_use: number,
+  size_bytes: number,
+  offset: number,
+  line: number,
+  note: string,
+  is_faulty: boolean,
+];
+
+/** A tensor that was used after its storage was taken again. */
+export interface MemoryFault {
+  readonly message: string;
+  /** The event that took its bytes. */
+  readonly write: number;
+  /** The event that read them then. */
+  readonly read: number;
+  readonly line: number;
+}
+
+/** A storage, or the memory of a tensor that is in none. */
+export type MemoryRow = readonly [
+  label: string,
+  kind: string,
+  size_bytes: number,
+  start: number,
+  end: number,
+  boxes: readonly MemoryBox[],
+  note: string,
+];
+
+/** The memory of a run; `sizes[i]` bytes are taken from `times[i]` on. */
+export interface MemoryView {
+  readonly rows: readonly MemoryRow[];
+  readonly times: readonly number[];
+  readonly sizes: readonly number[];
+  readonly peak_bytes: number;
+  readonly peak_time: number;
+  /** Events of the run. */
+  readonly total: number;
+  readonly summary: string;
+  readonly faults: readonly MemoryFault[];
+  /** What is left out. */
+  readonly note: string;
+}
+
+/** The text of one node; ranges nest, and the smallest one around the caret is selected. */
+export type NodeRange = readonly [node: string, line: number, column: number, end_line: number, end_column: number];
+
+/** A line that the program printed. */
+export type OutputLine = readonly [time: number, text: string, line: number];
+
+/** Two neighbouring regions of one target that stayed apart, and the one reason. */
+export interface PairRow {
+  readonly function: string;
+  readonly target: string;
+  readonly producer: string;
+  readonly user: string;
+  readonly kind: "another target" | "blocking path" | "branch" | "effect" | "failed pattern" | "let" | "multi-output rule" | "not merged yet" | "predicate" | "unsupported operator";
+  readonly message: string;
+  /** Names along the way, both regions included: `dnnl 0`, `tanh`, `dnnl 4`. */
+  readonly path: readonly string[];
+  /** What stands between, to be marked as the blocking path. */
+  readonly nodes: readonly string[];
+}
+
+/** A piece of an inspector's text; with a target it is a link. */
+export interface Part {
+  readonly text: string;
+  readonly style: "" | "code" | "muted" | "strong";
+  readonly syntax: Syntax;
+  /** Link: selects this node. */
+  readonly node: string;
+  /** Link: goes to this line of the source. */
+  readonly line: number;
+  /** Link to another page: `run/PC` to the first time of an instruction, `kernel/LINE/NAME` to what it computes. */
+  readonly go: string;
+  /** Draws the symbol of this category (`cat0`) before the text. */
+  readonly category: string;
+}
+
+/** One of the four passes: a step of the scrubber. `stage` is its number in the program's pipeline. */
+export interface PartitionStage {
+  readonly stage: number;
+  readonly name: string;
+  readonly is_changed: boolean;
+  /** Such as `2 regions · 7 begins · 2 ends`, `2 composites`, `2 external functions`. */
+  readonly summary: string;
+  readonly regions: readonly RegionMark[];
+  readonly remarks: readonly string[];
+  readonly problems: readonly Problem[];
+  readonly seconds: number;
+}
+
+/** The Partition page: four stages, and the tables beside the graph. */
+export interface PartitionView {
+  /** The four passes with their options: with it in `Program.pipeline`, `GraphOf` and `StageOf` show the stages. */
+  readonly pipeline: string;
+  /** In the order of first appearance. */
+  readonly targets: readonly string[];
+  readonly stages: readonly PartitionStage[];
+  /** Of the module after MergeCompilerRegions; ids are of that stage. */
+  readonly report: RegionReport;
+  readonly ways: readonly LetsWay[];
+  readonly patterns: readonly PatternRow[];
+  readonly markdown: string;
+  readonly json: string;
+  /** Of the result: free variables among them. */
+  readonly problems: readonly Problem[];
+  /** Of the result, each with the region whose begin it stands for. */
+  readonly free_variables: readonly FreeVariable[];
+  /** Without lets the five ways are one. */
+  readonly has_lets: boolean;
+}
+
+/** A place where a pattern fits, or came far and does not. */
+export interface PatternMatch {
+  readonly is_match: boolean;
+  /** The operator or callee. */
+  readonly what: string;
+  readonly arguments: string;
+  /** `4 of 6` for a pattern that is a choice. */
+  readonly alternative: string;
+  /** Of a miss. */
+  readonly reason: string;
+  /** Ids in the source (stage 0), the root first. */
+  readonly nodes: readonly string[];
+  readonly line: number;
+}
+
+/** A pattern of the table with its matches; the nearest miss if there is none. */
+export interface PatternRow {
+  readonly name: string;
+  readonly text: string;
+  readonly match_count: number;
+  readonly places: readonly PatternMatch[];
+}
+
+/** The stages, the source being number 0. */
+export interface Pipeline {
+  readonly stages: readonly Stage[];
+  readonly seconds: number;
+  /** The pipeline as a user writes it. */
+  readonly text: string;
+}
+
+/** What the user did. */
+export interface PipelineAction {
+  readonly kind: "command" | "stage";
+  readonly stage?: number;
+  /** The id of a button; `view` for the key `d`: next of text, graph, both. */
+  readonly command?: string;
+}
+
+/** What the page says beside the model. */
+export interface PipelineProps {
+  readonly actions: readonly (readonly [string, string])[];
+  readonly verdicts: readonly StageVerdict[];
+  readonly suspects: readonly number[];
+  readonly conclusion: string;
+  readonly height: string;
+}
+
+/** A call of an operator that a region holds or leaves out, and the line of the user's text that it stems from. */
+export interface Place {
+  readonly operator: string;
+  /** 0 if it stems from no line. */
+  readonly line: number;
+  /** The call, or the composite that it stands in. */
+  readonly node: string;
+}
+
+/** Where a breakpoint with a condition stops. */
+export interface PointHits {
+  readonly point: Breakpoint;
+  /** How often the run comes by its place. */
+  readonly met: number;
+  /** How often the condition holds there. */
+  readonly stops: number;
+  /** The first time that it stops; -1 for none. */
+  readonly first: number;
+  /** When it stops, within the window that was asked for. */
+  readonly times: readonly number[];
+  /** Why the condition cannot be read, or had no value at a hit; its columns are those of the condition. */
+  readonly problem: Problem | null;
+  /** At how many hits it had no value. */
+  readonly problem_count: number;
+}
+
+/** The top frame is left. */
+export type Pop = readonly [tag: "pop"];
+
+/** A diagnostic with its place in the text. */
+export interface Problem {
+  readonly severity: Severity;
+  /** Such as `TY012`. */
+  readonly code: string;
+  /** One sentence; parts between backticks are shown as code. */
+  readonly message: string;
+  readonly hint: string;
+  readonly line: number;
+  readonly column: number;
+  readonly end_line: number;
+  readonly end_column: number;
+  /** The paragraph of `codes.py`, shown on demand. */
+  readonly explanation: string;
+  readonly node: string;
+  /** The line of another text than the program's that the place is in: of the pipeline. */
+  readonly excerpt: string;
+  readonly related: readonly Elsewhere[];
+}
+
+/** A frame is entered; its registers are unwritten until the writes that follow. */
+export type Push = readonly [tag: "push", function: number, through: string];
+
+/** A region as a graph shows it: a cluster, with begin and end ports. */
+export interface RegionMark {
+  readonly name: string;
+  readonly function: string;
+  readonly target: string;
+  readonly number: number;
+  /** What it holds, annotations left out. */
+  readonly nodes: readonly string[];
+  readonly begins: readonly string[];
+  readonly ends: readonly string[];
+  readonly is_open: boolean;
+}
+
+/** What a module's regions are, what crosses their borders, and what is left out. */
+export interface RegionReport {
+  readonly regions: readonly RegionRow[];
+  readonly pairs: readonly PairRow[];
+  readonly unsupported: readonly Unsupported[];
+  readonly operator_count: number;
+  readonly offloaded_count: number;
+  /** What is odd about the table, in sentences. */
+  readonly notes: readonly string[];
+}
+
+/** A region, or the external function that it became. */
+export interface RegionRow {
+  /** `dnnl 0`, or the external function's name; pairs name it so. */
+  readonly name: string;
+  readonly function: string;
+  readonly target: string;
+  /** In the order of evaluation; a composite by its name, with what it holds: `dnnl.conv_relu: nn.conv2d nn.relu`. */
+  readonly operators: readonly string[];
+  readonly operator_count: number;
+  readonly inputs: readonly Flow[];
+  readonly outputs: readonly Flow[];
+  /** Literals that stand inside: they do not cross at run time. */
+  readonly constants: readonly Flow[];
+  /** Of the inputs whose size is known. */
+  readonly input_bytes: number;
+  readonly output_bytes: number;
+  /** The function that PartitionGraph makes of it, empty if that is not known. */
+  readonly external: string;
+  /** A begin has no end. */
+  readonly is_open: boolean;
+  readonly nodes: readonly string[];
+  /** Of the operators, those inside composites included. */
+  readonly places: readonly Place[];
+}
+
+/** What the user did. */
+export interface RegionsAction {
+  readonly kind: "add" | "lets" | "line" | "match" | "pattern" | "remove" | "revert" | "select" | "show" | "support" | "through" | "unsupport";
+  /** The pair to show, -1 for none; the pattern; the line of the text. */
+  readonly index?: number;
+  /** The way to treat lets; the name of the pattern; the target that is to take an operator, or not to. */
+  readonly command?: string;
+  readonly node?: string;
+  readonly function?: string;
+  /** The pattern as it is to be; operators, separated by commas. */
+  readonly text?: string;
+}
+
+/** What the page says beside the model; `regions` tells what each is. */
+export interface RegionsProps {
+  readonly shown: number;
+  readonly selected: string;
+  readonly patterns: readonly (readonly [string, string])[];
+  readonly supported: readonly (readonly [string, readonly string[]])[];
+  readonly problems: readonly Problem[];
+  readonly edited: boolean;
+  readonly height: string;
+}
+
+/** A register of a function, written or not. */
+export interface Register {
+  /** Such as `%3`. */
+  readonly name: string;
+  /** The variable it holds, such as `v`; empty for a temporary. */
+  readonly variable: string;
+  /** Shown while it is not yet written. */
+  readonly type: string;
+  /** Line that binds the variable (of the `def` for a parameter); its value is shown after that line. */
+  readonly line: number;
+  readonly node: string;
+  readonly is_parameter: boolean;
+  /** A temporary that is shown only when stepping by instruction. */
+  readonly is_hidden: boolean;
+}
+
+/** What a pass says about itself. */
+export interface Remark {
+  readonly number: number;
+  readonly kind: "applied" | "missed" | "note";
+  readonly message: string;
+  readonly nodes: readonly string[];
+  readonly line: number;
+}
+
+/** A replacement that a pass made. */
+export interface Rewrite {
+  readonly number: number;
+  readonly before: string;
+  readonly after: string;
+  readonly rule: string;
+  readonly node: string;
+  readonly before_node: string;
+  readonly line: number;
+}
+
+/** A window of at most 5,000 events of a recorded run. */
+export interface Run {
+  /** Identifies the run (module, inputs, window): the component keeps its state while this stays. */
+  readonly revision: string;
+  /** What the source shows, such as `module after LambdaLift`. */
+  readonly title: string;
+  readonly source: readonly CodeLine[];
+  readonly instructions: readonly InstructionLine[];
+  readonly functions: readonly FunctionInfo[];
+  readonly first_event: number;
+  /** Events of the whole run (so far, if it was stopped by a limit); times go from 0 to `total`. */
+  readonly total: number;
+  /** The stack at time `first_event`, oldest first; frames far below all that run in the window have no registers. */
+  readonly frames: readonly Frame[];
+  readonly events: readonly Event[];
+  readonly values: readonly Value[];
+  readonly by_binding: Jumps;
+  readonly by_instruction: Jumps;
+  /** Over the whole run; presenters cut to the 500 longest. */
+  readonly flame: readonly FlameSpan[];
+  /** Of the whole run, in order. */
+  readonly output: readonly OutputLine[];
+  /** Executed before `first_event`. */
+  readonly executed_lines: readonly number[];
+  readonly executed_pcs: readonly number[];
+  readonly outcome: "error" | "limit" | "returned";
+  /** The sentence after `Now:` at time `total`, such as "`main` returned `z`, void.". */
+  readonly end: string;
+  /** Why the run ended, if it did not return; it belongs to time `total`. */
+  readonly problem: Problem | null;
+  /** The instruction that did not retire, if the run did not return. */
+  readonly stop_pc: number;
+  readonly stop_line: number;
+}
+
+/** A parameter: its type, its default as text (empty: none), and what else is asked of it. */
+export interface SchemaRow {
+  readonly name: string;
+  readonly type: string;
+  readonly default: string;
+  readonly notes: readonly string[];
+}
+
+/** A titled part of the inspector, such as Dimensions, Used by, Why, Life of this node, Text. */
+export interface Section {
+  readonly title: string;
+  /** pairs: label and value; table: value and detail; life: mark, label, detail; text and code: values only. */
+  readonly layout: "code" | "life" | "pairs" | "table" | "text";
+  readonly rows: readonly InspectorRow[];
+}
+
+/** All that is known of an operator or a packed function. */
+export interface Sheet {
+  readonly id: string;
+  readonly name: string;
+  readonly summary: string;
+  readonly call: Code;
+  readonly chips: readonly string[];
+  readonly params: readonly SchemaRow[];
+  readonly facts: readonly FactRow[];
+  readonly example: Code | null;
+  /** Path of the sample that `example` is; empty if it is made for the operator. */
+  readonly sample: string;
+  readonly has_listing: boolean;
+  /** What the example is lowered to; without one, `listing_note` says why. */
+  readonly listing: Code | null;
+  readonly listing_note: string;
+}
+
+/** A value as text. */
+export interface Shown {
+  readonly name: string;
+  readonly kind: Kind;
+  readonly type: string;
+  readonly text: string;
+}
+
+/** A line of the user's text that a kernel computes a part of. */
+export type SourceLine = readonly [number: number, text: string];
+
+/** A line of the pipeline list. */
+export interface Stage {
+  readonly index: number;
+  readonly name: string;
+  readonly is_changed: boolean;
+  readonly added_count: number;
+  readonly removed_count: number;
+  /** Replaces the counts, such as `attrs`; empty otherwise. */
+  readonly change: string;
+  /** Negative if there is no time to show (the source itself). */
+  readonly seconds: number;
+  readonly remark_count: number;
+  readonly rewrite_count: number;
+  readonly node_count: number;
+  readonly problems: readonly Problem[];
+}
+
+/** What came of running the module after a stage; `follows` is the stage that it only repeats, or -1. */
+export type StageVerdict = readonly [
+  stage: number,
+  verdict: "reference" | "different" | "not comparable" | "same" | "stops alike",
+  words: string,
+  follows: number,
+];
+
+/** Where the user is; sent 250 ms after the last step. */
+export interface StepperAction {
+  readonly kind: "change" | "need" | "select" | "state" | "tab";
+  readonly at: number;
+  readonly by: "binding" | "instruction";
+  readonly breakpoints?: readonly Breakpoint[];
+  /** The cursor: a line that was clicked. */
+  readonly line?: number;
+  readonly node?: string;
+  readonly command?: string;
+  readonly to?: number;
+  /** A change, such as `x[0] = 0.5`, of the frame at `depth`; `content` is its file in base64. */
+  readonly text?: string;
+  readonly depth?: number;
+  readonly is_in_place?: boolean;
+  readonly content?: string;
+}
+
+/** What the page says beside the run. */
+export interface StepperProps {
+  readonly tabs: readonly (readonly [string, string])[];
+  readonly tab: string;
+  readonly height: string;
+  readonly hits: readonly PointHits[];
+  readonly fault: ChangeFault | null;
+  readonly memory: MemoryView | null;
+}
+
+/** A heat table of a tensor, or of its first part. */
+export interface Tensor {
+  readonly row_count: number;
+  readonly column_count: number;
+  /** Row by row, `row_count * column_count` formatted numbers; presenters cut to at most 12 by 12. */
+  readonly cells: readonly string[];
+  /** 0 to 100 per cell, place between minimum and maximum; -1 for NaN and infinities. */
+  readonly heat: readonly number[];
+  readonly minimum: string;
+  readonly maximum: string;
+  readonly nan_count: number;
+  /** Such as `first 12 x 12 of (1024, 1024)`; empty if all cells are shown. */
+  readonly cut: string;
+}
+
+/** A run of characters of one line with one look. */
+export type Token = readonly [text: string, syntax: Syntax, highlight: boolean];
+
+/** What a run of an example was given, and what it gave. */
+export interface Tried {
+  readonly inputs: readonly Shown[];
+  readonly results: readonly Shown[];
+  readonly output: readonly string[];
+  readonly problems: readonly Problem[];
+}
+
+/** An operator that stays with the compiler itself, how often, and why. */
+export interface Unsupported {
+  readonly operator: string;
+  readonly count: number;
+  readonly reason: string;
+  readonly nodes: readonly string[];
+  readonly places: readonly Place[];
+}
+
+/** A value as it was at the times that refer to it. */
+export interface Value {
+  readonly kind: Kind;
+  /** Such as `(2, 3) f32`, `Object`, `Tuple()`. */
+  readonly type: string;
+  /** At most 40 columns, for the register row, such as `[[0.55 0.72 0.60] …]`. */
+  readonly short: string;
+  readonly device: string;
+  /** The device's category, such as `cat0`; empty if the value is on no device. */
+  readonly category: string;
+  /** Head of the value's pane, such as `float32, min 0.42, max 0.72, 0 NaN`. */
+  readonly summary: string;
+  /** Whole text of a string, shape or dtype; may be cut with `…` at 4,000 characters. */
+  readonly long: string;
+  readonly tensor: Tensor | null;
+  readonly closure: Closure | null;
+  readonly fields: readonly Field[];
+}
+
+/** A binding of two runs, or of one of them; or what both runs came to. */
+export interface ValueRow {
+  readonly name: string;
+  readonly line: number;
+  readonly verdict: "different" | "not comparable" | "same" | "stops alike";
+  readonly type: string;
+  readonly words: string;
+  /** The largest distance of close numbers. */
+  readonly largest: number;
+}
+
+/** One step of the visits, as reported: it replays like a rewrite log. */
+export interface VisitRow {
+  readonly number: number;
+  readonly kind: VisitKind;
+  readonly function: string;
+  readonly words: string;
+  readonly depth: number;
+  readonly path: readonly string[];
+  readonly passed: readonly string[];
+  readonly line: number;
+  /** The call. */
+  readonly node: string;
+}
+
+/** The whole chain of one value. */
+export interface WhyDevice {
+  readonly node: string;
+  readonly text: string;
+  readonly device: string;
+  readonly why: readonly DeviceReason[];
+  /** The nodes on the way, to highlight. */
+  readonly path: readonly string[];
+}
+
+/** A register shows another value: assigned, or changed in place by a kernel or a packed function. */
+export type Write = readonly [tag: "write", depth: number, register: number, value: number, note: string];

@@ -1,0 +1,144 @@
+// The picture and what is marked in it: nodes by their ids, the selection, paths, colours.
+
+import type { Graph, GraphNode, Side } from "../generated/models";
+import { find, svg } from "../shared/dom";
+import { CATEGORY_SYMBOL } from "./look";
+import { edgesBetween, waysOf } from "./path";
+import { importSvg } from "./svg";
+
+export function isNode(info: GraphNode | undefined, node: string): boolean {
+  return node !== "" && info !== undefined && (info.node === node || info.before_node === node);
+}
+
+/** The node of a group that a click selects: of a side that is shown alone, the one of that side. */
+export function nodeOnSide(info: GraphNode, side: Side): string {
+  return side === "before" ? info.before_node || info.node : info.node || info.before_node;
+}
+
+export class Picture {
+  readonly svg: SVGSVGElement | null;
+  /** Ids of the groups in the order of the picture. */
+  readonly order: readonly string[];
+  private readonly infos: ReadonlyMap<string, GraphNode>;
+  private readonly groups = new Map<string, SVGElement>();
+
+  constructor(private readonly model: Graph) {
+    this.infos = new Map(model.nodes.map((info) => [info.id, info]));
+    this.svg = model.svg ? importSvg(model.svg) : null;
+    this.svg?.setAttribute("role", "group");
+    this.svg?.setAttribute("aria-label", model.title || "graph");
+    for (const group of this.svg?.querySelectorAll<SVGElement>("g.node") ?? []) this.register(group);
+    this.order = [...this.groups.keys()];
+  }
+
+  private register(group: SVGElement): void {
+    const id = group.dataset.id ?? "";
+    const info = this.infos.get(id);
+    if (!info) return;
+    const mark = info.mark === "unchanged" ? "" : info.mark;
+    group.setAttribute("role", "img");
+    group.setAttribute("aria-label", [mark, info.title, info.subtitle].filter(Boolean).join(", "));
+    this.groups.set(id, group);
+  }
+
+  info(id: string): GraphNode | undefined {
+    return this.infos.get(id);
+  }
+
+  group(id: string): SVGElement | undefined {
+    return this.groups.get(id);
+  }
+
+  get all(): readonly SVGElement[] {
+    return [...this.groups.values()];
+  }
+
+  /** The id of the group that holds an element; empty if none does. */
+  idOf(target: Element | null): string {
+    const group = target?.closest<SVGElement>("g.node");
+    const id = group?.dataset.id ?? "";
+    return this.groups.has(id) ? id : "";
+  }
+
+  /** The id of the first group that shows a node. */
+  idOfNode(node: string): string {
+    return this.order.find((id) => isNode(this.infos.get(id), node)) ?? "";
+  }
+
+  /** The first group that a pass changed. */
+  firstChange(): string | undefined {
+    return this.order.find((id) => this.infos.get(id)?.mark !== "unchanged");
+  }
+
+  /** Gives a class to the groups that `has` names, and takes it from the others. */
+  toggle(name: string, has: (info: GraphNode, id: string) => boolean): readonly SVGElement[] {
+    const found: SVGElement[] = [];
+    for (const [id, group] of this.groups) {
+      const info = this.infos.get(id);
+      const isOn = info !== undefined && has(info, id);
+      group.classList.toggle(name, isOn);
+      if (isOn) found.push(group);
+    }
+    return found;
+  }
+
+  /** The ids of the groups whose name, type or function has a text. */
+  search(text: string): readonly string[] {
+    return this.order.filter((id) => {
+      const info = this.infos.get(id);
+      return info && [info.title, info.subtitle, info.function].join(" ").toLowerCase().includes(text);
+    });
+  }
+
+  /** Marks what lies between two sets of nodes; `path` holds where it begins, what is on it, where it ends. */
+  markPath(path: readonly (readonly string[])[]): void {
+    for (const item of this.svg?.querySelectorAll(".blocking,.blocked") ?? [])
+      item.classList.remove("blocking", "blocked");
+    if (!path.length || !this.svg) return;
+    const isPort = (id: string) => this.groups.get(id)?.classList.contains("port") ?? false;
+    const ways = waysOf(this.model, path);
+    for (const number of edgesBetween(this.model.edges, ways, isPort)) this.edge(number)?.classList.add("blocking");
+    for (const id of ways.over) if (!isPort(id)) this.groups.get(id)?.classList.add("blocked");
+  }
+
+  get onPath(): readonly Element[] {
+    return [...(this.svg?.querySelectorAll(".blocking,.blocked") ?? [])];
+  }
+
+  /** Fills nodes in the colour of their category; edges between two categories have the second one's. */
+  markColours(colours: Readonly<Record<string, string>>): void {
+    for (const item of this.svg?.querySelectorAll(".mark") ?? []) item.remove();
+    const colourOf = new Map<string, string>();
+    for (const [id, group] of this.groups) {
+      const colour = colours[this.infos.get(id)?.node ?? ""] ?? "";
+      removeClasses(group, "on-");
+      if (!colour) continue;
+      colourOf.set(id, colour);
+      paint(group, colour);
+    }
+    this.model.edges.forEach(([source, target], number) => {
+      const [from, to] = [colourOf.get(source), colourOf.get(target)];
+      const edge = this.edge(number);
+      if (edge) removeClasses(edge, "to-cat");
+      if (from && to && from !== to) edge?.classList.add(`to-${to}`);
+    });
+  }
+
+  private edge(number: number): Element | null {
+    return this.svg && find(this.svg, `[data-id="e${number}"]`);
+  }
+}
+
+function removeClasses(element: Element, start: string): void {
+  for (const name of [...element.classList]) if (name.startsWith(start)) element.classList.remove(name);
+}
+
+// The symbol of a category stands at the node's corner.
+function paint(group: SVGElement, colour: string): void {
+  group.classList.add(`on-${colour}`);
+  const box = group.querySelector<SVGGraphicsElement>("rect,polygon,path,ellipse")?.getBBox();
+  if (!box) return;
+  const place = { x: box.x + box.width, y: box.y + 3, "text-anchor": "middle" };
+  const mark = { class: `mark on-${colour}`, ...place, "aria-hidden": "true" };
+  group.append(svg("text", mark, CATEGORY_SYMBOL[colour]));
+}

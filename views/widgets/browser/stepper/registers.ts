@@ -1,0 +1,207 @@
+// The registers of the newest frames.
+
+import type { Closure, Kind, Register, Run, Value } from "../generated/models";
+import { link, pickable } from "../shared/controls";
+import { type Child, el } from "../shared/dom";
+import { badge, KIND_LOOK, KIND_NAME, symbol } from "../shared/marks";
+import { settle } from "./settle";
+import type { FrameState, StepBy } from "./state";
+
+/** What the table is drawn from besides the frames, and what its rows do. */
+export interface Options {
+  readonly by: StepBy;
+  /** A value that was written after this time is new. */
+  readonly newAfter: number;
+  /** New values are lit up for a moment. */
+  readonly isFlashing: boolean;
+  readonly chosen: string;
+  readonly onChoose: (key: string) => void;
+  readonly onLine: (line: number) => void;
+}
+
+interface Row {
+  readonly depth: number;
+  readonly index: number;
+  readonly frame: FrameState;
+  readonly register: Register;
+}
+
+interface Kept {
+  readonly look: string;
+  readonly rows: readonly HTMLElement[];
+}
+
+export const FRAMES_SHOWN = 8;
+// Of a frame with more registers those around the one written last are shown, so that a step stays a step.
+const REGISTERS_SHOWN = 200;
+const REGISTERS_AHEAD = 20;
+
+/** The key of a register of the frame at a depth. */
+export function registerKey(depth: number, index: number): string {
+  return `${depth}.${index}`;
+}
+
+/** The value in a register of a frame; undefined if none was written. */
+export function valueIn(run: Run, frame: FrameState, index: number): Value | undefined {
+  return run.values[frame.registers[index] ?? -1];
+}
+
+/** The part of a long list of registers that is shown: from and to. */
+export function shownPart(shown: readonly number[], frame: FrameState): readonly [from: number, to: number] {
+  if (shown.length <= REGISTERS_SHOWN) return [0, shown.length];
+  const timeOf = (index: number | undefined) => frame.times[index ?? -1] ?? 0;
+  let latest = 0;
+  shown.forEach((index, place) => {
+    if (timeOf(index) >= timeOf(shown[latest]) && (frame.registers[index] ?? -1) >= 0) latest = place;
+  });
+  const last = Math.min(shown.length, Math.max(REGISTERS_SHOWN, latest + REGISTERS_AHEAD));
+  return [Math.max(0, last - REGISTERS_SHOWN), last];
+}
+
+/** A table that stays: a step makes only the rows that it changes, for a long frame has hundreds. */
+export class Registers {
+  private readonly table = el("table", { class: "registers", "aria-label": "Registers, newest frame first" });
+  // The numbers of a function's registers that are listed; found once, for a function may have thousands.
+  private readonly listed = new WeakMap<readonly Register[], Map<boolean, readonly number[]>>();
+  private kept = new Map<string, Kept>();
+  private run: Run | undefined;
+
+  draw(run: Run, frames: readonly FrameState[], options: Options): HTMLElement {
+    if (run !== this.run) this.kept = new Map();
+    this.run = run;
+    const used = new Map<string, Kept>();
+    settle(this.table, this.rows(run, frames, options, used));
+    this.kept = used;
+    return this.table;
+  }
+
+  private rows(run: Run, frames: readonly FrameState[], options: Options, used: Map<string, Kept>): HTMLElement[] {
+    const newest = frames.length - 1;
+    const body: HTMLElement[] = [];
+    for (let depth = newest; depth >= Math.max(0, newest - FRAMES_SHOWN + 1); depth -= 1) {
+      const frame = frames[depth];
+      const info = frame && run.functions[frame.function];
+      if (!frame || !info) continue;
+      const where = depth === newest ? "top frame" : `waits at line ${frame.line}`;
+      const words = [el("b", {}, info.name), " ", el("span", { class: "muted" }, where)];
+      body.push(el("tr", { class: "frame" }, el("td", { colspan: 5 }, words)));
+      const listed = this.listedOf(info.registers, options.by === "instruction");
+      const [first, last] = shownPart(listed, frame);
+      body.push(...left(first, "before"));
+      for (const index of listed.slice(first, last)) {
+        const register = info.registers[index];
+        if (register) body.push(...this.rowsOf(run, { depth, index, frame, register }, options, used));
+      }
+      body.push(...left(listed.length - last, "behind"));
+    }
+    const older = `${newest + 1 - FRAMES_SHOWN} older frames, in the call stack`;
+    const rest = newest >= FRAMES_SHOWN ? [el("tr", {}, el("td", { colspan: 5, class: "muted" }, older))] : [];
+    return [headRow(), ...body, ...legendRow(body), ...rest];
+  }
+
+  private listedOf(registers: readonly Register[], isAll: boolean): readonly number[] {
+    const known = this.listed.get(registers) ?? new Map<boolean, readonly number[]>();
+    this.listed.set(registers, known);
+    const found = known.get(isAll) ?? registers.flatMap((item, index) => (isAll || !item.is_hidden ? [index] : []));
+    known.set(isAll, found);
+    return found;
+  }
+
+  private rowsOf(run: Run, row: Row, options: Options, used: Map<string, Kept>): readonly HTMLElement[] {
+    const { frame, index, depth } = row;
+    const key = registerKey(depth, index);
+    const isNew = isNewIn(run, row, options);
+    const look = JSON.stringify([
+      frame.function,
+      frame.registers[index],
+      isNew,
+      isNew && options.isFlashing,
+      options.chosen === key,
+      frame.notes[index],
+    ]);
+    const known = this.kept.get(key);
+    const entry = known?.look === look ? known : { look, rows: makeRows(run, row, options) };
+    used.set(key, entry);
+    return entry.rows;
+  }
+}
+
+function isNewIn(run: Run, { frame, index }: Row, options: Options): boolean {
+  return valueIn(run, frame, index) !== undefined && (frame.times[index] ?? -1) > options.newAfter;
+}
+
+function headRow(): HTMLElement {
+  const kind = el("th", {}, el("span", { class: "sr" }, "Kind"));
+  return el(
+    "tr",
+    {},
+    kind,
+    ["Reg", "Name", "Type, device", "Value"].map((name) => el("th", {}, name)),
+  );
+}
+
+function left(count: number, words: string): HTMLElement[] {
+  const text = `${count.toLocaleString("en")} registers ${words}, not shown`;
+  return count ? [el("tr", {}, el("td", { colspan: 5, class: "muted" }, text))] : [];
+}
+
+// Names the kinds that the rows have: a prim value and a rank-0 tensor look alike in their numbers.
+function legendRow(rows: readonly HTMLElement[]): HTMLElement[] {
+  const present = new Set(rows.map((row) => row.dataset.kind));
+  const kinds = (Object.keys(KIND_NAME) as Kind[]).filter((kind) => KIND_LOOK[kind] && present.has(kind));
+  const entry = (kind: Kind) => el("span", { class: "legend-entry" }, badge(kind, 14), KIND_NAME[kind]);
+  if (!kinds.length) return [];
+  return [el("tr", { class: "legend" }, el("td", { colspan: 5 }, el("div", {}, kinds.map(entry))))];
+}
+
+function makeRows(run: Run, row: Row, options: Options): readonly HTMLElement[] {
+  const { depth, index, frame, register } = row;
+  const value = valueIn(run, frame, index);
+  const kind = value?.kind ?? "unwritten";
+  const key = registerKey(depth, index);
+  const isNew = isNewIn(run, row, options);
+  const look = (isNew && options.isFlashing ? "flash " : "") + (options.chosen === key ? "on" : "");
+  const name = value ? "m" : "m muted";
+  const place = value?.category ? [" ", symbol(value.category, value.device)] : "";
+  const short = value ? frame.notes[index] || value.short : "not yet written";
+  const made = el(
+    "tr",
+    { class: look, data: { register: key, focus: `register${key}`, kind } },
+    el("td", { class: "kind" }, badge(kind)),
+    el("td", { class: name }, register.name),
+    el("td", { class: name }, register.variable),
+    el("td", { class: name }, value ? value.type : register.type, place),
+    el("td", { class: value ? "m sub" : "muted" }, short, isNew ? el("span", { class: "chip added new" }, "new") : ""),
+  );
+  pickable(made, () => options.onChoose(key));
+  return value?.closure ? [made, closureRow(run, value.closure, options)] : [made];
+}
+
+function closureRow(run: Run, closure: Closure, options: Options): HTMLElement {
+  const show = (event: Event) => {
+    event.stopPropagation();
+    options.onLine(closure.line);
+  };
+  const captures = capturesOf(run, closure);
+  const line = closure.line ? el("span", { class: "muted" }, `line ${closure.line}`) : "";
+  const label = (text: string) => el("span", { class: "muted label" }, text);
+  const held = captures.length ? el("div", {}, captures) : el("span", { class: "muted" }, "none");
+  const inside = el(
+    "div",
+    { class: "inside" },
+    el("div", { class: "row" }, label("function"), link(`@${closure.function}`, show, { class: "link m" }), line),
+    el("div", { class: "row top" }, label("captures"), held),
+  );
+  return el("tr", { class: "opened" }, el("td"), el("td", { colspan: 4 }, inside));
+}
+
+function capturesOf(run: Run, closure: Closure): readonly Child[] {
+  return closure.captures.map((capture) => {
+    const value = run.values[capture.value];
+    const where = capture.where ? ` = ${capture.where}` : "";
+    const bound = capture.time >= 0 ? el("span", { class: "muted" }, `bound at time ${capture.time}`) : "";
+    const short = capture.where ? "" : el("span", { class: "m muted" }, value?.short);
+    const sign = badge(value?.kind ?? "unwritten", 14);
+    return el("div", { class: "row" }, sign, el("span", { class: "m" }, capture.name, where), short, bound);
+  });
+}

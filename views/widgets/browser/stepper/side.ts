@@ -1,0 +1,163 @@
+// The right side: call stack, registers, the value of one of them, breakpoints, output.
+
+import { button, link } from "../shared/controls";
+import { type Child, el, find, focusedIn, nodes, targetOf } from "../shared/dom";
+import { type Change, ChangeForm, type Target } from "./change";
+import { PointTable } from "./point_table";
+import { AT_NAN, changed, indexOf, pointKey } from "./points";
+import { FRAMES_SHOWN, Registers, registerKey, valueIn } from "./registers";
+import { settle } from "./settle";
+import { stackTable } from "./stack";
+import type { FrameState } from "./state";
+import type { Stepping } from "./stepping";
+import { elementAt, valueBody, valueHead } from "./values";
+
+/** What the side asks of the component. */
+export interface Asks {
+  readonly go: (time: number) => void;
+  readonly choose: (key: string) => void;
+  readonly revealLine: (line: number) => void;
+  readonly revealFrame: (frame: FrameState) => void;
+  readonly setPoints: (points: Stepping["points"]) => void;
+  readonly change: (change: Change & { readonly depth: number }) => void;
+  readonly redraw: () => void;
+}
+
+interface Shown {
+  readonly depth: number;
+  readonly frame: FrameState;
+  readonly index: number;
+}
+
+const OUTPUT_SHOWN = 200;
+
+const head = (title: string, note: string, ...rest: Child[]) =>
+  el("div", { class: "ph top tight" }, el("b", {}, title), el("span", { class: "n" }, note), rest);
+
+export class Side {
+  readonly element: HTMLElement;
+  readonly changer: ChangeForm;
+  // Both stay, and so does how far they are scrolled: reading or writing that at a step would cost a layout.
+  private readonly upper = el("div", { class: "upper" });
+  private readonly lower = el("div", { class: "lower" });
+  private readonly registers = new Registers();
+  private readonly points: PointTable;
+  private target: Target | undefined;
+  private stepping: Stepping | undefined;
+
+  constructor(
+    private readonly root: HTMLElement,
+    private readonly asks: Asks,
+  ) {
+    this.element = el("section", { class: "pane side", "aria-label": "State" }, this.upper, this.lower);
+    const run = (change: Change) => asks.change({ ...change, depth: this.target?.depth ?? -1 });
+    this.changer = new ChangeForm(this.element, run, asks.redraw);
+    this.points = new PointTable((index, change) => {
+      if (this.stepping) asks.setPoints(changed(this.stepping.points, index, change));
+    });
+  }
+
+  draw(stepping: Stepping, frames: readonly FrameState[], isFlashing: boolean): void {
+    this.stepping = stepping;
+    const held = focusedIn(this.root, this.root);
+    const caret = held instanceof HTMLInputElement ? ([held.selectionStart, held.selectionEnd] as const) : undefined;
+    const stack = el("span", { class: "n" }, frames.length ? "newest first" : "empty");
+    const frameCount = `${frames.length} frame${frames.length === 1 ? "" : "s"}`;
+    refill(this.upper, [
+      el("div", { class: "ph" }, el("b", {}, "Call stack"), stack),
+      stackTable(stepping.run, frames, this.asks.revealFrame),
+      head("Registers", frameCount),
+      this.registersOf(stepping, frames, isFlashing),
+      this.valuePane(stepping, frames),
+    ]);
+    refill(this.lower, [this.pointsPane(stepping), this.outputPane(stepping)]);
+    const name = held?.dataset.focus;
+    const again = name ? find(this.element, `[data-focus="${name}"]`) : null;
+    again?.focus({ preventScroll: true });
+    if (caret && caret[0] !== null && again instanceof HTMLInputElement) again.setSelectionRange(...caret);
+  }
+
+  /** Leads into the field of the condition of a breakpoint. */
+  focusCondition(point: Stepping["points"][number]): void {
+    const index = this.stepping ? indexOf(this.stepping.points, point) : -1;
+    find(this.element, `[data-focus="condition${index}"]`)?.focus();
+  }
+
+  private registersOf(stepping: Stepping, frames: readonly FrameState[], isFlashing: boolean): HTMLElement {
+    if (!frames.length) {
+      const words = "The run is over: no frame is left. Step back to see its registers.";
+      return el("div", { class: "pad muted" }, words);
+    }
+    const { by, newAfter, chosen, run } = stepping;
+    const onLine = (line: number) => line && this.asks.revealLine(line);
+    return this.registers.draw(run, frames, { by, newAfter, isFlashing, chosen, onChoose: this.asks.choose, onLine });
+  }
+
+  private valuePane(stepping: Stepping, frames: readonly FrameState[]): Child {
+    const found = shownRegister(stepping, frames);
+    const registers = found && stepping.run.functions[found.frame.function]?.registers;
+    const register = found && registers?.[found.index];
+    const value = found && valueIn(stepping.run, found.frame, found.index);
+    if (!found || !register || !value) return "";
+    const sameName = registers?.filter((item) => item.variable === register.variable).length;
+    // A name that several registers have does not say which of them it is.
+    const name = register.variable && sameName === 1 ? register.variable : register.name;
+    const target = { key: registerKey(found.depth, found.index), depth: found.depth, name };
+    this.target = target;
+    const written = found.frame.times[found.index] ?? -1;
+    const onWriter = written > stepping.state.first ? () => this.asks.go(written) : undefined;
+    const body = valueBody(stepping.run, value);
+    body.addEventListener("dblclick", (event) => {
+      const place = elementAt(targetOf(event), value);
+      if (place) this.changer.open(target, place);
+    });
+    const title = [valueHead(value, register, onWriter), this.changer.opener(target, value)];
+    return [el("div", { class: "ph top tight" }, title), this.changer.form(target, value), body];
+  }
+
+  private pointsPane(stepping: Stepping): Child {
+    const { points, state } = stepping;
+    const hint = points.length ? String(points.length) : "click a line's number; right click: with a condition";
+    const hasNan = points.some((point) => pointKey(point) === pointKey(AT_NAN));
+    const title = "Stop behind the instruction that wrote a NaN or an infinity";
+    const stop = () => this.asks.setPoints([...stepping.points, AT_NAN]);
+    const atNan = hasNan ? "" : button("Stop at NaN", "t", "", stop, { title, data: { focus: "nan" } });
+    const table = points.length ? this.points.draw(points, state) : "";
+    return [head("Breakpoints", hint, el("span", { class: "sp" }), atNan), table];
+  }
+
+  private outputPane({ run, at }: Stepping): Child {
+    const shown = run.output.filter(([time]) => time <= at);
+    const count = `${shown.length} of ${run.output.length} lines; a line leads to its time`;
+    const lines = shown.slice(-OUTPUT_SHOWN).map(([time, text]) => {
+      const go = link(`time ${time}`, () => this.asks.go(time), { class: "link m" });
+      return el("div", {}, go, text);
+    });
+    return [head("Output", run.output.length ? count : "none"), el("div", { class: "code out" }, lines)];
+  }
+}
+
+function refill(box: Element, children: Child): void {
+  settle(
+    box,
+    nodes(children).filter((child) => child !== ""),
+  );
+}
+
+/** The chosen register, or the one written last; undefined if none was written. */
+export function shownRegister({ run, chosen }: Stepping, frames: readonly FrameState[]): Shown | undefined {
+  const [depth = -1, index = -1] = chosen ? chosen.split(".").map(Number) : [];
+  const frame = frames[depth];
+  if (frame && (frame.registers[index] ?? -1) >= 0) return { depth, frame, index };
+  let best: (Shown & { readonly time: number }) | undefined;
+  const first = Math.max(0, frames.length - FRAMES_SHOWN);
+  frames.slice(first).forEach((held, i) => {
+    held.registers.forEach((_, place) => {
+      const time = held.times[place] ?? 0;
+      const value = valueIn(run, held, place);
+      const isShown = value && value.kind !== "void" && run.functions[held.function]?.registers[place];
+      if (isShown && (!best || time >= best.time)) best = { depth: first + i, frame: held, index: place, time };
+    });
+  });
+  return best;
+}

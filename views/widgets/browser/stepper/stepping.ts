@@ -1,0 +1,100 @@
+// Where the user is in a run, and where a command leads: all that the stepper knows, and nothing of the page.
+
+import type { Breakpoint, Run } from "../generated/models";
+import { between } from "../shared/values";
+import { type Command, type FrameState, RunState, type StepBy } from "./state";
+
+/** What a command comes to: nothing, another time, or a question to Python for another window of the run. */
+export type Outcome =
+  | { readonly kind: "stay" }
+  | { readonly kind: "moved"; readonly from: number }
+  | { readonly kind: "need"; readonly to: number; readonly command: "at" | "continue" | "continue_back" };
+
+const STAY: Outcome = { kind: "stay" };
+
+export class Stepping {
+  readonly state: RunState;
+  at: number;
+  /** Values that were written after this time are new. */
+  newAfter = -1;
+  by: StepBy = "binding";
+  points: readonly Breakpoint[] = [];
+  /** The line that was clicked; 0 for none. */
+  cursor = 0;
+  /** The key of the register that was chosen; empty for none. */
+  chosen = "";
+
+  /** Takes another window or another run; of the same run everything else stays as it was. */
+  constructor(
+    readonly run: Run,
+    before?: Stepping,
+  ) {
+    this.state = new RunState(run);
+    const isSame = before !== undefined && before.run.title === run.title && before.run.total === run.total;
+    this.by = before?.by ?? this.by;
+    this.points = before?.points ?? this.points;
+    this.cursor = before?.cursor ?? this.cursor;
+    this.newAfter = before?.newAfter ?? this.newAfter;
+    this.chosen = isSame ? before.chosen : "";
+    this.at = this.held(before?.at ?? 0);
+  }
+
+  get isOver(): boolean {
+    return this.at === this.run.total;
+  }
+
+  get frames(): readonly FrameState[] {
+    return this.state.framesAt(this.at);
+  }
+
+  /** Stands at a time of the window; values written after `newAfter` are new. */
+  stand(time: number, newAfter: number): void {
+    this.at = this.held(time);
+    this.newAfter = newAfter;
+  }
+
+  private held(time: number): number {
+    return between(this.state.first, time, this.state.newest);
+  }
+
+  go(time: number): Outcome {
+    const target = between(0, time, this.run.total);
+    if (target === this.at) return STAY;
+    if (!this.state.holds(target)) return { kind: "need", to: target, command: "at" };
+    const from = target > this.at ? this.at : target - 1;
+    this.stand(target, from);
+    return { kind: "moved", from };
+  }
+
+  canStep(command: Command): boolean {
+    return this.state.jump(this.by, command, this.at) >= 0;
+  }
+
+  step(command: Command): Outcome {
+    const target = this.state.jump(this.by, command, this.at);
+    return target < 0 ? STAY : this.go(target);
+  }
+
+  /** Runs to the next (1) or previous (-1) breakpoint; Python answers what the window does not. */
+  continue(direction: 1 | -1): Outcome {
+    const ask: Outcome = { kind: "need", to: this.at, command: direction > 0 ? "continue" : "continue_back" };
+    const isKnown = this.points.every((point) => !point.is_on || !point.condition || this.state.evaluated(point));
+    if (!isKnown) return ask;
+    const hit = this.state.search(this.at, direction, this.points);
+    if (hit >= 0) return this.go(hit);
+    const isCut = direction > 0 ? this.state.last < this.run.total : this.state.first > 0;
+    return isCut ? ask : this.go(direction > 0 ? this.run.total : 0);
+  }
+
+  /** Runs to the line that was clicked. */
+  toCursor(): Outcome {
+    const point = { line: this.cursor, pc: -1, is_on: true, condition: "" };
+    const target = this.cursor ? this.state.search(this.at, 1, [point]) : -1;
+    return target < 0 ? STAY : this.go(target);
+  }
+
+  /** The times at which a breakpoint that is on stops. */
+  get hits(): readonly number[] {
+    return this.points.filter((point) => point.is_on).flatMap((point) => this.state.hits(point));
+  }
+}
