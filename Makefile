@@ -2,7 +2,7 @@
 #
 #   make run [PORT=8600] [ADDRESS=127.0.0.1]   open the app
 #   make test [ARGS="-k text"]                 run all tests
-#   make check                                 formatting, lint, types and all tests
+#   make check                                 formatting, lint, types and all tests, of Python and of TypeScript
 #   make bench [ARGS="name ..."]               print the benchmark tables
 #   make clean                                 remove .venv and every cache
 
@@ -32,6 +32,7 @@ check:
 	$(PY) -m ruff format --check .
 	$(PY) -m ruff check .
 	PYRIGHT_PYTHON_IGNORE_WARNINGS=1 $(PY) -m pyright
+	@sh tools/check_browser.sh
 	$(PYTEST) $(ARGS)
 
 bench:

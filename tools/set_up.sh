@@ -72,6 +72,18 @@ need_test() {
     checksum tests/requirements.txt >"$venv/installed-test"
 }
 
+# What builds the browser components; the built files are checked in, so that nothing but a change of them needs it.
+need_node() {
+    command -v npm >/dev/null 2>&1 || return 0
+    [ -f node_modules/installed ] && [ "$(cksum <package-lock.json)" = "$(cat node_modules/installed)" ] && return
+    say "Installing package-lock.json into node_modules (only the first time, and when it changes) ..."
+    if npm ci --silent --no-audit --no-fund --fetch-retries=1 --fetch-timeout=30000 >&2; then
+        cksum <package-lock.json >node_modules/installed
+    else
+        say "npm ci failed here: the built browser components are compared with their sources, but not built again."
+    fi
+}
+
 has_chromium() {
     for name in chromium chromium-browser google-chrome; do
         command -v "$name" >/dev/null 2>&1 && return 0
@@ -92,6 +104,7 @@ case "${1:-}" in
         ;;
     test)
         need_test
+        need_node
         has_chromium || apt_install chromium fonts-dejavu-core ||
             say "Chromium is missing and could not be installed here: the browser tests are left out."
         # apache-tvm links a module that has no kernels with the compiler of the system.

@@ -1,0 +1,72 @@
+// The rows of two texts side by side, and long lines on several rows.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { type FoldKey, itemsOf, keyOf, placeOf } from "../../../views/widgets/browser/diff/items";
+import { shownRows, tokensBetween, wrapped } from "../../../views/widgets/browser/diff/wrap";
+import type { Diff, DiffSide } from "../../../views/widgets/browser/generated/models";
+
+const side = (number: number, text: string): DiffSide => [number, "unchanged", [[text, "", false]], `n${number}`];
+
+function model(texts: readonly string[], folds: Diff["folds"]): Diff {
+  const rows = texts.map((text, i) => [side(i + 1, text), side(i + 1, text)] as const);
+  const counts = { added_count: 0, removed_count: 0, changed_count: 0, moved_count: 0 };
+  return { before_title: "", after_title: "", rows, folds, ...counts, is_unchanged: false };
+}
+
+test("parts of a line follow each other without a gap, in rows that have room", () => {
+  const text = `    call(${Array.from({ length: 40 }, (_, i) => `argument_${i}`).join(", ")})`;
+  for (const columns of [24, 40, 80, 1000]) {
+    const parts = wrapped(text, columns);
+    assert.equal(parts.map(([from, to]) => text.slice(from, to)).join(""), text);
+    for (const [from, to, hang] of parts) assert.ok(text.slice(from, to).trimEnd().length + hang <= columns);
+  }
+});
+
+test("a word that is longer than a row is cut", () => {
+  assert.deepEqual(wrapped("x".repeat(50), 24), [
+    [0, 24, 0],
+    [24, 44, 4],
+    [44, 50, 4],
+  ]);
+});
+
+test("of a line on many rows those without a mark are folded", () => {
+  const parts = wrapped("x ".repeat(200), 24);
+  const tokens = [["x ".repeat(200), "", false]] as const;
+  const folded = shownRows(parts.length, [[tokens, parts]], false);
+  assert.deepEqual(folded.slice(0, 2), [
+    [0, 0],
+    [1, 0],
+  ]);
+  assert.deepEqual(folded.slice(2), [[2, parts.length - 2]]);
+  assert.equal(shownRows(parts.length, [[tokens, parts]], true).length, parts.length);
+});
+
+test("tokens of a part spell the part", () => {
+  const tokens = [
+    ["alpha", "a"],
+    ["beta", "b", true],
+    ["gamma", ""],
+  ] as const;
+  assert.deepEqual(tokensBetween(tokens, 3, 11), [
+    ["ha", "a", false],
+    ["beta", "b", true],
+    ["ga", "", false],
+  ]);
+});
+
+test("a fold takes one row until it is opened", () => {
+  const diff = model(["a", "b", "c", "d"], [[1, 2]]);
+  const items = itemsOf(diff, 80, new Set());
+  assert.deepEqual(items, [
+    { kind: "line", row: 0, part: 0 },
+    { kind: "rows", row: 1, count: 2 },
+    { kind: "line", row: 3, part: 0 },
+  ]);
+  assert.equal(placeOf(diff, items, "n4"), 2);
+  assert.equal(placeOf(diff, items, "n2"), -1);
+  const fold = items[1];
+  assert.ok(fold);
+  assert.equal(itemsOf(diff, 80, new Set<FoldKey>([keyOf(fold)])).length, 4);
+});

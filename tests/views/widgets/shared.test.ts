@@ -1,0 +1,70 @@
+// What components share, without a page: text, rows, search, addresses, words.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { cut } from "../../../views/widgets/browser/shared/code";
+import { placesOf } from "../../../views/widgets/browser/shared/find";
+import { isElsewhere } from "../../../views/widgets/browser/shared/page";
+import { isNear, wantedRows } from "../../../views/widgets/browser/shared/rows";
+import { bytesText, count, sentence } from "../../../views/widgets/browser/shared/tables";
+import { at, between, columnOf, unitOf } from "../../../views/widgets/browser/shared/values";
+
+test("a mark may begin and end inside a token", () => {
+  const tokens = [
+    ["alpha", "a"],
+    ["beta", ""],
+  ] as const;
+  assert.deepEqual(cut(tokens, [[3, 7, "hit"]]), [
+    [["alp", "a", false], ""],
+    [["ha", "a", false], "hit"],
+    [["be", "", false], "hit"],
+    [["ta", "", false], ""],
+  ]);
+});
+
+test("columns count code points, offsets UTF-16 units", () => {
+  const text = "a😀b";
+  assert.equal(unitOf(text, 3), 3);
+  assert.equal(columnOf(text, 3), 3);
+  assert.equal(unitOf("abc", 9), 3);
+  for (const column of [1, 2, 3, 4]) assert.equal(columnOf(text, unitOf(text, column)), column);
+});
+
+test("rows around the visible ones are wanted, and a small scroll changes nothing", () => {
+  assert.deepEqual(wantedRows(0, 380, 5000), [0, 100]);
+  const [first, last] = wantedRows(19 * 1000, 380, 5000);
+  assert.deepEqual([first, last], [920, 1100]);
+  assert.ok(isNear([920, 1100], [930, 1110], 5000));
+  assert.ok(!isNear([920, 1100], [960, 1140], 5000));
+  assert.ok(!isNear([10, 200], [0, 190], 5000));
+  assert.deepEqual(wantedRows(0, 380, 10), [0, 10]);
+});
+
+test("a word without capitals is found in any case", () => {
+  assert.deepEqual(placesOf("ab", "xABab"), [1, 3]);
+  assert.deepEqual(placesOf("AB", "xABab"), [1]);
+  assert.deepEqual(placesOf("", "x"), []);
+  assert.deepEqual(placesOf("aa", "aaaa"), [0, 2]);
+});
+
+test("another page, program or pipeline is elsewhere; the first parameters of a page are not", () => {
+  const url = (text: string) => new URL(text, "http://host");
+  assert.ok(isElsewhere(url("/run?sample=a"), url("/source?sample=a")));
+  assert.ok(isElsewhere(url("/run?sample=b"), url("/run?sample=a")));
+  assert.ok(!isElsewhere(url("/run?sample=a&node=1"), url("/run?sample=a")));
+  assert.ok(!isElsewhere(url("/run?sample=a"), url("/run")));
+});
+
+test("numbers and messages are words", () => {
+  assert.deepEqual([0, 999, 1000, 2_500_000, 3e9].map(bytesText), ["0 B", "999 B", "1.0 kB", "2.5 MB", "3.0 GB"]);
+  assert.equal(count(1, "copy", "copies"), "1 copy");
+  assert.equal(count(1200, "value"), "1,200 values");
+  assert.equal(sentence("a -> b", "%"), "A → b.");
+  assert.equal(sentence("%x is free!", "%"), "%x is free!");
+});
+
+test("a place outside a list is a mistake, and numbers are held between two others", () => {
+  assert.throws(() => at([], 0), RangeError);
+  assert.equal(between(0, 9, 4), 4);
+  assert.equal(between(0, -1, 4), 0);
+});

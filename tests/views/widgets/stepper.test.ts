@@ -1,0 +1,218 @@
+// Stepping without a page: frames from deltas, commands, breakpoints, the time axis, memory.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { Breakpoint, Event, MemoryBox, MemoryView, Run } from "../../../views/widgets/browser/generated/models";
+import { axisOf, ticks, timeAt } from "../../../views/widgets/browser/stepper/axis";
+import { instructionTokens } from "../../../views/widgets/browser/stepper/instructions";
+import { marksOf } from "../../../views/widgets/browser/stepper/marks";
+import { outlineOf, sizeAt } from "../../../views/widgets/browser/stepper/memory";
+import { lanesOf } from "../../../views/widgets/browser/stepper/memory_rows";
+import { changed, indexOf, pointAt, toggled } from "../../../views/widgets/browser/stepper/points";
+import { shownPart } from "../../../views/widgets/browser/stepper/registers";
+import { shownDepths } from "../../../views/widgets/browser/stepper/stack";
+import { RunState } from "../../../views/widgets/browser/stepper/state";
+import { Stepping } from "../../../views/widgets/browser/stepper/stepping";
+import { placeOf } from "../../../views/widgets/browser/stepper/values";
+
+const COUNT = 200;
+
+// A loop of one frame that writes the number of the event into register 0 at every event, and calls at the fifth.
+function event(i: number): Event {
+  if (i === 5) return [0, 5, 15, 0, true, "", [["push", 1, ""]]];
+  if (i === 6) return [1, 0, 30, 1, true, "", [["write", 1, 0, 6, "inner"], ["pop"]]];
+  return [0, i, 10 + i, 0, true, "", [["write", 0, 0, i, ""]]];
+}
+
+function jumps(by: number): Run["by_binding"] {
+  const to = Array.from({ length: COUNT + 1 }, (_, i) => (i + by <= COUNT ? i + by : -1));
+  const back = Array.from({ length: COUNT + 1 }, (_, i) => i - 1);
+  return { into: to, over: to, out: to, back, back_over: back };
+}
+
+function recorded(more: Partial<Run> = {}): Run {
+  return {
+    revision: "1",
+    title: "main",
+    source: [],
+    instructions: [
+      ["@main", -1, 0],
+      ["call  f", 5, 15],
+      ["ret", 7, 17],
+    ],
+    functions: [
+      { name: "main", line: 1, registers: [] },
+      { name: "inner", line: 30, registers: [] },
+    ],
+    first_event: 0,
+    total: COUNT,
+    frames: [{ function: 0, pc: 0, line: 10, registers: [], through: "" }],
+    events: Array.from({ length: COUNT }, (_, i) => event(i)),
+    values: [],
+    by_binding: jumps(1),
+    by_instruction: jumps(2),
+    flame: [],
+    output: [],
+    executed_lines: [],
+    executed_pcs: [],
+    outcome: "returned",
+    end: "",
+    problem: null,
+    stop_pc: -1,
+    stop_line: 0,
+    ...more,
+  };
+}
+
+const AT_15: Breakpoint = { line: 15, pc: -1, is_on: true, condition: "" };
+
+test("frames at a time are the same whichever way one comes there", () => {
+  const forwards = new RunState(recorded());
+  const all = Array.from({ length: COUNT + 1 }, (_, time) => JSON.stringify(forwards.framesAt(time)));
+  for (const time of [200, 3, 130, 64, 63, 65, 6, 7, 0]) {
+    assert.equal(JSON.stringify(new RunState(recorded()).framesAt(time)), all[time]);
+    assert.equal(JSON.stringify(forwards.framesAt(time)), all[time]);
+  }
+});
+
+test("a call pushes a frame, and what it writes is its own", () => {
+  const state = new RunState(recorded());
+  assert.deepEqual(
+    state.framesAt(6).map((frame) => frame.function),
+    [0, 1],
+  );
+  assert.equal(state.framesAt(7).length, 1);
+  assert.deepEqual(state.framesAt(5)[0]?.registers, [4]);
+  assert.deepEqual(state.framesAt(7)[0]?.registers, [4]);
+  assert.deepEqual(state.framesAt(8)[0]?.times, [8]);
+});
+
+test("a step goes where the table says, and a time outside the window is asked for", () => {
+  const stepping = new Stepping(recorded({ first_event: 0, total: 5000 }));
+  assert.deepEqual(stepping.step("into"), { kind: "moved", from: 0 });
+  assert.equal(stepping.at, 1);
+  assert.deepEqual(stepping.go(4000), { kind: "need", to: 4000, command: "at" });
+  assert.equal(stepping.at, 1);
+  assert.deepEqual(stepping.step("back"), { kind: "moved", from: -1 });
+  assert.deepEqual(stepping.step("back"), { kind: "stay" });
+});
+
+test("continue stops at a breakpoint that is on, else at the end or in the next window", () => {
+  const stepping = new Stepping(recorded());
+  stepping.points = [AT_15];
+  stepping.continue(1);
+  assert.equal(stepping.at, 5);
+  stepping.continue(1);
+  assert.equal(stepping.at, COUNT);
+  stepping.continue(-1);
+  assert.equal(stepping.at, 5);
+  stepping.points = [{ ...AT_15, is_on: false }];
+  stepping.continue(-1);
+  assert.equal(stepping.at, 0);
+  const cut = new Stepping(recorded({ total: 5000 }));
+  assert.deepEqual(cut.continue(1), { kind: "need", to: 0, command: "continue" });
+});
+
+test("a condition that Python has not evaluated is asked for, and one that it has stops where it says", () => {
+  const stepping = new Stepping(recorded());
+  const point = { line: 0, pc: -1, is_on: true, condition: "i > 3" };
+  stepping.points = [point];
+  assert.deepEqual(stepping.continue(1), { kind: "need", to: 0, command: "continue" });
+  const known = { point, met: 200, stops: 1, first: 9, times: [9], problem: null, problem_count: 0 };
+  stepping.state.setEvaluated([known]);
+  stepping.continue(1);
+  assert.equal(stepping.at, 9);
+});
+
+test("another window of the same run keeps what was chosen, another run does not", () => {
+  const before = new Stepping(recorded());
+  before.chosen = "0.1";
+  before.points = [AT_15];
+  assert.equal(new Stepping(recorded(), before).chosen, "0.1");
+  const other = new Stepping(recorded({ title: "other" }), before);
+  assert.equal(other.chosen, "");
+  assert.deepEqual(other.points, [AT_15]);
+});
+
+test("a breakpoint goes to the next line with code, and again takes it away", () => {
+  const point = pointAt({ line: 12 }, [15, 17]);
+  assert.deepEqual(point, AT_15);
+  assert.equal(pointAt({ line: 18 }, [15, 17]), undefined);
+  assert.equal(indexOf([AT_15], AT_15), 0);
+  assert.deepEqual(toggled([AT_15], AT_15), []);
+  assert.deepEqual(changed([AT_15], 0, { condition: "x" }), [{ ...AT_15, condition: "x" }]);
+});
+
+test("the newest frame is current, the others are marked, and a finished run marks none", () => {
+  const stepping = new Stepping(recorded());
+  stepping.go(6);
+  const marks = marksOf(stepping, stepping.frames, "line");
+  assert.equal(marks.get(30)?.frame, "cur");
+  assert.equal(marks.get(15)?.frame, "sel");
+  stepping.go(COUNT);
+  assert.equal(marksOf(stepping, stepping.frames, "line").size, 0);
+});
+
+test("ticks are round, and the present time pushes its neighbours away", () => {
+  const axis = axisOf(1000, 600);
+  assert.deepEqual(ticks(axis, 0), [0, 100, 200, 300, 400, 500, 600, 700, 800, 900, 1000]);
+  assert.ok(ticks(axis, 333).includes(333));
+  assert.ok(!ticks(axis, 333).includes(300));
+  for (const time of [0, 1, 500, 1000]) assert.equal(timeAt(axis, axis.x(time)), time);
+  assert.equal(timeAt(axis, -50), 0);
+  assert.deepEqual(ticks(axisOf(0, 600), 0), [0]);
+});
+
+test("an instruction becomes tokens that spell it", () => {
+  for (const text of ["@main", "call  vm.f  in: %0, i2  dst: %3", "ret  %1", "if  %2, else: 4", "goto  -2", ""]) {
+    const tokens = instructionTokens(text);
+    assert.equal(tokens.map(([part]) => part).join(""), text);
+  }
+  assert.deepEqual(instructionTokens("ret  %1")[0], ["ret", "synKeyword"]);
+});
+
+test("a deep stack shows its newest frames and its two oldest", () => {
+  assert.deepEqual(shownDepths(3), [2, 1, 0]);
+  const deep = shownDepths(40);
+  assert.equal(deep.length, 15);
+  assert.deepEqual(deep.slice(-3), [null, 1, 0]);
+});
+
+test("of a long frame the registers around the one written last are shown", () => {
+  const shown = Array.from({ length: 500 }, (_, i) => i);
+  const base = { function: 0, pc: 0, line: 0, through: "", notes: [] };
+  const times: number[] = [];
+  times[300] = 9;
+  const registers: number[] = [];
+  registers[300] = 1;
+  assert.deepEqual(shownPart(shown, { ...base, registers, times }), [120, 320]);
+  assert.deepEqual(shownPart(shown.slice(0, 5), { ...base, registers: [], times: [] }), [0, 5]);
+});
+
+test("a cell of a tensor's table is an element, further axes at 0", () => {
+  assert.deepEqual(placeOf("(2, 3) f32", 4, 3), [1, 1]);
+  assert.deepEqual(placeOf("(7, 2, 3) f32", 4, 3), [0, 1, 1]);
+  assert.deepEqual(placeOf("(3,) f32", 2, 3), [2]);
+  assert.equal(placeOf("() f32", 0, 1), null);
+});
+
+test("memory: lanes do not overlap, and the bytes are those of the last change", () => {
+  const box = (start: number, end: number): MemoryBox => ["x", start, end, 0, 0, 4, 0, 0, "", false];
+  assert.deepEqual(lanesOf([box(0, 4), box(2, 6), box(4, 8), box(4, 4)]), [0, 1, 0, 2]);
+  const model: MemoryView = {
+    rows: [],
+    times: [2, 5],
+    sizes: [10, 30],
+    peak_bytes: 30,
+    peak_time: 5,
+    total: 10,
+    summary: "",
+    faults: [],
+    note: "",
+  };
+  assert.deepEqual(
+    [0, 2, 4, 5, 9].map((time) => sizeAt(model, time)),
+    [0, 10, 10, 30, 30],
+  );
+  assert.match(outlineOf(model), /^M200,.*H500V2H1000$/);
+});
