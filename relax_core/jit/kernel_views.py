@@ -72,7 +72,7 @@ def kernel_views(
     plain = lower(function, sizes, locate, functions, options, are_distinct=True)
     target.assembly(plain.text, plain.pipeline)
     seconds = perf_counter() - start
-    marked = lower(function, sizes, locate, functions, options, are_distinct=True, has_places=True)
+    marked = lower(function, sizes, locate, functions, options, are_distinct=True, has_origins=True)
     optimised, said = target.explained_ir(marked.text, marked.pipeline)
     return KernelViews(
         marked.places,

@@ -41,8 +41,8 @@ def views_of(target: Target, function: PrimFunc, *, is_specialised: bool = False
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_marks_do_not_change_the_machine_code(target: Target, name: str) -> None:
     plain, marked = (
-        lower(FUNCTIONS[name], None, lambda _: None, options=NAIVE, are_distinct=True, has_places=has_places)
-        for has_places in (False, True)
+        lower(FUNCTIONS[name], None, lambda _: None, options=NAIVE, are_distinct=True, has_origins=has_origins)
+        for has_origins in (False, True)
     )
     assert [line.text for line in placed_ir(marked.text)] == [line.text for line in placed_ir(plain.text)]
     assert list(instructions(placed_assembly(target.assembly(marked.text)))) == list(
@@ -107,7 +107,7 @@ def test_what_transformations_compute_leads_to_the_statement_that_does(name: str
     function = {**FUNCTIONS, **SAMPLES}[name]
     sizes = dict.fromkeys(shape_symbols(function), 64)
     options = KernelOptions(vector_bits=width, threads=1)
-    lowered = lower(function, sizes, lambda _: None, options=options, are_distinct=True, has_places=True)
+    lowered = lower(function, sizes, lambda _: None, options=options, are_distinct=True, has_origins=True)
     lines = [line for line in placed_ir(lowered.text) if line.place is not None and COMPUTING.search(line.text)]
     loops = [line.text for line in lines if isinstance(lowered.places[line.place or 0].node, For)]
     assert not loops
@@ -119,7 +119,7 @@ def test_what_transformations_compute_leads_to_the_statement_that_does(name: str
 def test_the_start_of_a_reduction_leads_to_its_initialisation() -> None:
     function = tir_matmul(is_corrected=True)
     sizes = dict.fromkeys(shape_symbols(function), 64)
-    lowered = lower(function, sizes, lambda _: None, are_distinct=True, has_places=True)
+    lowered = lower(function, sizes, lambda _: None, are_distinct=True, has_origins=True)
     (init,) = (item.init for item in postorder(function.body) if isinstance(item, Block) and item.init is not None)
     applied = {item.transform for item in lowered.remarks if item.kind == "applied"}
     assert "tile" in applied

@@ -10,7 +10,7 @@ from relax_core.jit.functions.exponential import cosh, exp, exp2, exp10, expm1, 
 from relax_core.jit.functions.logarithm import ln, log1p, log2_of, log10, power
 from relax_core.jit.functions.real import Body, Real, Scalar
 from relax_core.jit.functions.root import rsqrt
-from relax_core.jit.lowering.code import Code
+from relax_core.jit.lowering.code import FunctionBuilder
 
 Define = Callable[..., Real]
 
@@ -48,7 +48,7 @@ _ARITY: Mapping[str, int] = MappingProxyType({"pow": 2, "power": 2})
 
 
 def define_function(
-    code: Code, name: str, lanes: int = 1, scalar: Scalar = "float", *, has_scaling: bool = False
+    code: FunctionBuilder, name: str, lanes: int = 1, scalar: Scalar = "float", *, has_scaling: bool = False
 ) -> str:
     """Define the function `name` of `ELEMENTARY` in the module of `code` and return its symbol.
 

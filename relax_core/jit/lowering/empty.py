@@ -22,7 +22,7 @@ def has_empty_loop(state: State, loop: For) -> bool:
     return False
 
 
-def without_rounds(state: State, loop: For) -> Stmt | None:
+def without_iterations(state: State, loop: For) -> Stmt | None:
     """Return what is to be done if `loop` has no iterations, `None` if nothing is.
 
     The initialisation of a block stands for its value before the reduction, so a block that reduces over `loop` and

@@ -100,7 +100,7 @@ def enclose(state: State, function: PrimFunc, workspace: tuple[Buffer, ...], *, 
         params.append("ptr %host")
         unpacking += _unpack(state, len(params) - 1, "host", None)
     parts = enclose_parts(state, params, unpacking)
-    mark = function_mark() if code.has_places else ""
+    mark = function_mark() if code.has_origins else ""
     taken = ", ".join((*params, "ptr noalias align 8 %record"))
     passed = ", ".join(f"{param.split()[0]} {param.split()[-1]}" for param in (*params, "ptr %record"))
     return "\n".join(
@@ -118,7 +118,7 @@ def enclose(state: State, function: PrimFunc, workspace: tuple[Buffer, ...], *, 
             "}",
             *code.declarations.values(),
             *code.metadata(),
-            *(location_metadata(len(code.places), 1 + len(state.parts)) if code.has_places else ()),
+            *(location_metadata(len(code.origins), 1 + len(state.parts)) if code.has_origins else ()),
             "",
         )
     )

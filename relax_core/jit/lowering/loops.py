@@ -15,12 +15,12 @@ from relax_core.jit.lowering.counts import lower_count, require_values
 from relax_core.jit.lowering.repeated import repeats_itself
 from relax_core.jit.lowering.scalar import lower_expr
 from relax_core.jit.lowering.state import LoopLabels, State
-from relax_core.jit.lowering.work import always_pays, has_jump, round_work, static_work
+from relax_core.jit.lowering.work import always_charges, has_jump, iteration_work, static_work
 
 # A unit of fuel is about a nanosecond of work; this much of it passes between two looks at the cell.
 CHUNK = 65536
 # A nest of loops with constant extents and no more work than this pays once, before it starts.
-PREPAID = 4096
+CHARGED_AHEAD = 4096
 # A loop of so many rounds is short enough to be unrolled by LLVM, and long enough for a vector.
 SHORTEST_ROW, LONGEST_ROW = 8, 64
 
@@ -43,14 +43,14 @@ class Counting:
 
 
 @dataclass(frozen=True, slots=True)
-class Rounds:
+class Iterations:
     """How rounds of a loop are emitted in another way, those of at most `chunk` units of work at once."""
 
     emit: Callable[[Counting], None]
     chunk: int = CHUNK
 
 
-def lower_for(state: State, loop: For, rounds: Rounds | None = None) -> None:
+def lower_for(state: State, loop: For, rounds: Iterations | None = None) -> None:
     """Emit a loop. Parallel, vectorised and unrolled ones run in order, which gives the same values."""
     if loop.kind == "thread_binding":
         hint = "Kernels run on the host; use T.grid or T.serial."
@@ -64,8 +64,8 @@ def lower_for(state: State, loop: For, rounds: Rounds | None = None) -> None:
     state.code.comment(f"for {loop.var.name}")
     work, inner = static_work(state, loop), static_work(state, loop.body)
     # Loops inside that are short pay together, so that paying does not cost more than what they do.
-    is_covered = always_pays(state, loop.body) and (inner is None or inner > PREPAID)
-    was_prepaid = state.is_prepaid
+    is_covered = always_charges(state, loop.body) and (inner is None or inner > CHARGED_AHEAD)
+    was_charged = state.is_charged
     leave = state.code.label("left") if has_jump(loop.body, "break_loop") else ""
 
     emit = partial(counted, state, loop) if rounds is None else rounds.emit
@@ -74,22 +74,22 @@ def lower_for(state: State, loop: For, rounds: Rounds | None = None) -> None:
     def run(first: str, end: str) -> None:
         emit(Counting(start, step, first, end, leave))
 
-    if state.is_prepaid:
+    if state.is_charged:
         run("0", extent)
-    elif work is not None and work <= PREPAID:
+    elif work is not None and work <= CHARGED_AHEAD:
         if work:
-            pay(state, loop, str(work))
-        state.is_prepaid = True
+            charge_fuel(state, loop, str(work))
+        state.is_charged = True
         run("0", extent)
     elif is_covered:
         run("0", extent)
     else:
-        state.is_prepaid = inner is not None and inner <= CHUNK
-        work = max(inner, 1) if inner is not None and inner <= CHUNK else round_work(loop.body)
+        state.is_charged = inner is not None and inner <= CHUNK
+        work = max(inner, 1) if inner is not None and inner <= CHUNK else iteration_work(loop.body)
         _chunked(state, loop, (extent, work, chunk), run)
     if leave:
         state.code.goto(leave)
-    state.is_prepaid = was_prepaid
+    state.is_charged = was_charged
 
 
 def _step(state: State, loop: For, step: PrimExpr) -> str:
@@ -122,7 +122,7 @@ def lower_while(state: State, loop: While) -> None:
     head, body, leave = code.label("while"), code.label("do"), code.label("done")
     code.comment("while")
     code.goto(head)
-    pay(state, loop, "1")
+    charge_fuel(state, loop, "1")
     condition = lower_expr(state, loop.condition)
     scalar = state.scalar_of(loop.condition)
     test = condition if scalar.kind == "bool" else code.emit(f"icmp ne {scalar.register} {condition}, 0")
@@ -138,15 +138,15 @@ def lower_while(state: State, loop: While) -> None:
     code.start(leave)
 
 
-def pay(state: State, loop: For | While, amount: str) -> None:
+def charge_fuel(state: State, loop: For | While, amount: str) -> None:
     """Emit the payment of `amount` of fuel; another thread may empty the cell at any time."""
     code = state.code
-    stood = code.stand_at(loop)
+    stood = code.set_location(loop)
     before = code.emit(f"atomicrmw sub ptr %record, i64 {amount} monotonic, align 8", "fuel")
     is_enough = code.emit(f"icmp sge i64 {before}, {amount}")
     name = f"the loop over `{loop.var.name}`" if isinstance(loop, For) else "the while loop"
     state.require(is_enough, Site("fuel", loop, hint=name))
-    code.stand_back(stood)
+    code.restore_location(stood)
 
 
 def _chunked(state: State, loop: For, sizes: tuple[str, int, int], run: Callable[[str, str], None]) -> None:
@@ -168,7 +168,7 @@ def _chunked(state: State, loop: For, sizes: tuple[str, int, int], run: Callable
     left = code.emit(f"sub nsw i64 {extent}, {base}")
     count = _least(state, left, str(size))
     amount = count if work == 1 else code.emit(f"mul nuw nsw i64 {count}, {work}")
-    pay(state, loop, amount)
+    charge_fuel(state, loop, amount)
     run(base, code.emit(f"add nsw i64 {base}, {count}"))
     code.do(f"{following} = call i64 @llvm.sadd.sat.i64(i64 {base}, i64 {size})")
     code.declare("declare i64 @llvm.sadd.sat.i64(i64, i64)")
@@ -204,7 +204,7 @@ def counted(state: State, loop: For, counting: Counting, emit_body: Callable[[],
     state.define(loop.var, register)
     state.loops.append(LoopLabels(latch, counting.leave))
     vector_count = state.vector_count
-    if not state.is_careful and not _has_loop(loop.body):
+    if not state.is_deoptimised and not _has_loop(loop.body):
         state.forms.add(form_of(state.bounds.constant(loop.extent) if loop.step is None else None))
     if emit_body is None:
         state.lower_stmt(loop.body)
@@ -223,7 +223,7 @@ def counted(state: State, loop: For, counting: Counting, emit_body: Callable[[],
 
 def _mark(state: State, loop: For, counting: Counting, *, has_vectors: bool) -> str:
     """Return how LLVM is to treat a loop."""
-    if state.is_careful:
+    if state.is_deoptimised:
         return f", !llvm.loop {state.code.written_loop()}"
     if has_vectors or (_has_loop(loop.body) and repeats_itself(loop)):
         # Vectorised itself, a loop around vectors would gather their lanes one by one.

@@ -36,8 +36,8 @@ from relax_core.jit.compilation.debug_lines import Origin
 from relax_core.jit.compilation.pipelines import Form, Pipeline, form_of_tiles, pipeline_of
 from relax_core.jit.lowering.arithmetic import convert
 from relax_core.jit.lowering.checks import Locate, Site, unsupported
-from relax_core.jit.lowering.code import Code
-from relax_core.jit.lowering.empty import has_empty_loop, without_rounds
+from relax_core.jit.lowering.code import FunctionBuilder
+from relax_core.jit.lowering.empty import has_empty_loop, without_iterations
 from relax_core.jit.lowering.frame import declare_buffers, enclose
 from relax_core.jit.lowering.host_calls import PackedCall
 from relax_core.jit.lowering.jumps import lower_jump, result_type
@@ -106,9 +106,9 @@ class _Lowering(State):
 
     def lower_stmt(self, stmt: Stmt) -> None:
         """Emit a statement; what it declares and assumes ends with it."""
-        self.look(stmt)
+        self.check_budget(stmt)
         mark = self.bounds.mark()
-        before = self.code.stand_at(stmt)
+        before = self.code.set_location(stmt)
         match cast("TirStmt", stmt):
             case SeqStmt(stmts=stmts):
                 for item in fuse(self, stmts):
@@ -119,7 +119,7 @@ class _Lowering(State):
                 self.is_counting = stores_size(self.function, store)
                 lower_store(self, store)
             case For() as loop:
-                start = without_rounds(self, loop)
+                start = without_iterations(self, loop)
                 if start is not None:
                     self.lower_stmt(start)
                 if has_empty_loop(self, loop) or not emit_transformed(self, loop):
@@ -147,7 +147,7 @@ class _Lowering(State):
                 _evaluate(self, value)
             case LaunchThread() | AttrStmt() | Allocate() | DeclBuffer() | BufferRealize() as scoped:
                 self.lower_stmt(enter(self, scoped))
-        self.code.stand_back(before)
+        self.code.restore_location(before)
         self.bounds.leave(mark)
 
     def lower_call(self, expr: Intrinsic) -> str:
@@ -163,7 +163,7 @@ def lower(
     options: KernelOptions = DEFAULT_OPTIONS,
     *,
     are_distinct: bool,
-    has_places: bool = False,
+    has_origins: bool = False,
     outputs: frozenset[int] | None = None,
     is_cancelled: Callable[[], bool] = lambda: False,
 ) -> Lowered:
@@ -171,7 +171,7 @@ def lower(
 
     With `are_distinct` the buffers are taken not to overlap. Symbols are those of `shape_symbols`, in that order.
     `functions` are the prim funcs that it may call, by name; `outputs` are the positions of the arguments that hold no
-    values at the start, all that are written if that is `None`. With `has_places` the text is marked with the
+    values at the start, all that are written if that is `None`. With `has_origins` the text is marked with the
     statements that its instructions stem from.
 
     Raises:
@@ -187,8 +187,8 @@ def lower(
     bounds = Bounds(sizes or {}, largest_product=max(min(MOST_TERMS // size, LARGEST_PRODUCT), 1))
     state = _Lowering(bounds, locate, function, functions=functions, options=options)
     state.is_cancelled = is_cancelled
-    state.code = Code(has_places=has_places)
-    state.code.stand_at(function)
+    state.code = FunctionBuilder(has_origins=has_origins)
+    state.code.set_location(function)
     state.outputs = outputs
     for number, symbol in enumerate(symbols):
         scalar = state.scalar_of(symbol)
@@ -205,9 +205,9 @@ def lower(
     workspace = declare_buffers(state, function, called)
     state.result = result_type(state, function)
     state.lower_stmt(function.body)
-    state.code.stand_at(function)
+    state.code.set_location(function)
     state.code.do("ret i32 0")
-    state.look(function)
+    state.check_budget(function)
     text = enclose(state, function, workspace, are_distinct=are_distinct)
     return _lowered(state, text, tuple(buffer for buffer in workspace if buffer not in state.contracted))
 
@@ -226,7 +226,7 @@ def _lowered(state: State, text: str, workspace: tuple[Buffer, ...]) -> Lowered:
         tuple(state.packed_calls),
         pipeline,
         remarks,
-        tuple(replace(item, node=origin.get(item.node, item.node)) for item in state.code.places),
+        tuple(replace(item, node=origin.get(item.node, item.node)) for item in state.code.origins),
         static_work(state, state.function.body),
         bool(state.parts),
     )

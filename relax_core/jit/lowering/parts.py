@@ -59,7 +59,7 @@ def enclose_parts(state: State, params: Sequence[str], unpacking: Sequence[str])
 def _part(state: State, number: int, taken: Sequence[str], loads: Sequence[str]) -> list[str]:
     params = ", ".join((*taken, "ptr align 8 %record", "ptr noalias align 8 %own", "i64 %chunk"))
     passed = ", ".join(" ".join(_type_and_name(param)) for param in (*taken, "ptr %record", "ptr %own", "i64 %chunk"))
-    mark = function_mark(number + 1) if state.code.has_places else ""
+    mark = function_mark(number + 1) if state.code.has_origins else ""
     head, _, rest = state.parts[number].partition("\n")
     return [
         f'define internal i32 @part{number}({params}) noinline nounwind "probe-stack"="inline-asm"{mark} {{',

@@ -58,11 +58,11 @@ def call_prim_func(state: State, expr: Intrinsic) -> str:
         code.do(f"store {result.register} zeroinitializer, ptr {slot}")
     leave = code.label("returned")
     loops, state.loops = state.loops, []
-    was_prepaid, state.is_prepaid = state.is_prepaid, False
+    was_charged, state.is_charged = state.is_charged, False
     state.inlined.append(Inlined(callee, slot, leave, result))
     state.lower_stmt(callee.body)
     state.inlined.pop()
-    state.loops, state.is_prepaid = loops, was_prepaid
+    state.loops, state.is_charged = loops, was_charged
     code.goto(leave)
     state.forget(bound)
     if result is None:

@@ -41,7 +41,7 @@ from relax_core.jit.lowering.code import phi
 from relax_core.jit.lowering.intrinsic_calls import lower_intrinsic, named_function
 from relax_core.jit.lowering.intrinsics import CALLS, arity_of
 from relax_core.jit.lowering.lanes import VECTOR_INTRINSICS
-from relax_core.jit.lowering.state import Place, State, Storage
+from relax_core.jit.lowering.state import LaneElement, State, Storage
 from relax_core.jit.lowering.types import ScalarType
 from relax_core.jit.lowering.written import require_written
 
@@ -91,10 +91,10 @@ def lower_expr(state: State, expr: PrimExpr) -> str:
 def _let(state: State, expr: LetExpr) -> str:
     var, value = expr.var, expr.value
     statement = state.statement_of.get(var)
-    before = state.code.stand_at(statement) if statement is not None else ""
+    before = state.code.set_location(statement) if statement is not None else ""
     register = convert(state, lower_expr(state, value), state.scalar_of(value), state.scalar_of(var))
     if statement is not None:
-        state.code.stand_back(before)
+        state.code.restore_location(before)
     state.bind(var, value, register)
     result = lower_expr(state, expr.body)
     state.forget()
@@ -146,8 +146,8 @@ def element_pointer(state: State, access: BufferLoad | BufferStore) -> str:
     if buffer in state.held:
         return state.held[buffer].slot
     key, constants = _place_of(state, access)
-    known = state.places.get(key) if state.places is not None else None
-    if known is not None and _is_beside(state, access, storage, known):
+    known = state.lane_elements.get(key) if state.lane_elements is not None else None
+    if known is not None and _is_adjacent(state, access, storage, known):
         steps = zip(constants, known.constants, storage.strides, strict=True)
         distance = sum((here - there) * int(stride) for here, there, stride in steps)
         return state.code.emit(f"getelementptr inbounds {storage.scalar.memory}, ptr {known.pointer}, i64 {distance}")
@@ -158,21 +158,21 @@ def element_pointer(state: State, access: BufferLoad | BufferStore) -> str:
         offset = term if offset == "0" else state.code.emit(f"add nuw nsw i64 {offset}, {term}")
     element = f"getelementptr inbounds {storage.scalar.memory}, ptr {storage.pointer}, i64 {offset}"
     pointer = state.code.emit(element, "p")
-    if state.places is not None:
-        state.places[key] = Place(pointer, state.code.block, constants)
+    if state.lane_elements is not None:
+        state.lane_elements[key] = LaneElement(pointer, state.code.block, constants)
     return pointer
 
 
 def _place_of(state: State, access: BufferLoad | BufferStore) -> tuple[object, tuple[int, ...]]:
     """Return what the elements at a constant distance have in common, and the constants of the indices."""
-    if state.places is None:
+    if state.lane_elements is None:
         return None, ()
     polynomials = [state.bounds.poly(index) for index in access.indices]
     common = tuple(frozenset(item for item in p.items() if item[0]) for p in polynomials)
     return (access.buffer, common), tuple(p.get((), 0) for p in polynomials)
 
 
-def _is_beside(state: State, access: BufferLoad | BufferStore, storage: Storage, known: Place) -> bool:
+def _is_adjacent(state: State, access: BufferLoad | BufferStore, storage: Storage, known: LaneElement) -> bool:
     """Tell whether an element is in range and at a known distance from one whose address is computed here."""
     return (
         known.block == state.code.block

@@ -19,10 +19,10 @@ from relax_core.ir.prim import Intrinsic, PrimExpr, PrimVar, dtype_of
 from relax_core.ir.tir import SCALAR_SLOTS, Buffer, BufferLoad, BufferStore, For, PrimFunc, Stmt
 from relax_core.jit.compilation.pipelines import Form
 from relax_core.jit.lowering.checks import Locate, Site, unknown_dtype
-from relax_core.jit.lowering.code import Code
+from relax_core.jit.lowering.code import FunctionBuilder
 from relax_core.jit.lowering.host_calls import PackedCall
 from relax_core.jit.lowering.lanes import Lanes
-from relax_core.jit.lowering.storage import Held, Inlined, LoopLabels, Place, Pointer, Storage, Visible
+from relax_core.jit.lowering.storage import Held, Inlined, LaneElement, LoopLabels, Pointer, Storage, Visible
 from relax_core.jit.lowering.types import SCALAR_TYPES, ScalarType
 from relax_core.jit.options import DEFAULT_OPTIONS, KernelOptions
 from relax_core.jit.remarks import KernelRemark
@@ -58,18 +58,18 @@ class State(ABC):
     computed what a variable in an expression stands for.
     With `is_counting` integers are counts, and the kernel stops where one would wrap around.
     `is_cancelled` is asked at every statement whether the lowering is still wanted.
-    `is_careful` tells that the loops at this place run only where something is wrong, so that their speed is no matter.
+    `is_deoptimised` tells that the loops here run only after a check ahead has failed: their speed does not matter.
     `assumed` are indices that were checked ahead; each with whether that holds where no condition around it does.
     `held` are buffers of which the loops at this place touch one element only, which is kept beside.
     `counting` is the loop that the loops which a transformation writes stem from.
     `forms` are what the innermost loops are that were emitted as the program has them.
-    `places` are the elements that the lanes of a vector statement accessed so far, `None` outside of one.
+    `lane_elements` are the elements that the lanes of a vector statement accessed so far, `None` outside of one.
     """
 
     bounds: Bounds
     locate: Locate
     function: PrimFunc
-    code: Code = field(default_factory=Code)
+    code: FunctionBuilder = field(default_factory=FunctionBuilder)
     registers: dict[PrimVar, str] = field(default_factory=dict[PrimVar, str])
     storage: dict[Buffer, Storage] = field(default_factory=dict[Buffer, Storage])
     visible: list[Visible] = field(default_factory=list[Visible])
@@ -78,9 +78,9 @@ class State(ABC):
     active: list[PrimVar] = field(default_factory=list[PrimVar])
     loops: list[LoopLabels] = field(default_factory=list[LoopLabels])
     result: ScalarType | None = None
-    is_prepaid: bool = False
+    is_charged: bool = False
     is_counting: bool = False
-    is_careful: bool = False
+    is_deoptimised: bool = False
     memory: Memory = field(default_factory=Memory)
     vectors: dict[PrimVar, tuple[PrimVar, ...]] = field(default_factory=dict[PrimVar, tuple[PrimVar, ...]])
     lane_buffers: dict[Buffer, Buffer] = field(default_factory=dict[Buffer, Buffer])
@@ -93,7 +93,7 @@ class State(ABC):
     origin: dict[Node, Node] = field(default_factory=dict[Node, Node])
     statement_of: dict[PrimVar, Node] = field(default_factory=dict[PrimVar, Node])
     assumed: dict[AccessKey, bool] = field(default_factory=dict[AccessKey, bool])
-    places: dict[object, Place] | None = None
+    lane_elements: dict[object, LaneElement] | None = None
     held: dict[Buffer, Held] = field(default_factory=dict[Buffer, Held])
     counting: For | None = None
     vector_count: int = 0
@@ -115,7 +115,7 @@ class State(ABC):
     def lower_call(self, expr: Intrinsic) -> str:
         """Emit a call of a prim func or of a packed function; return the register of its result."""
 
-    def look(self, node: Node) -> None:
+    def check_budget(self, node: Node) -> None:
         """End the lowering where it is no longer wanted, or where it made more code than is compiled in a few seconds.
 
         Raises:
@@ -204,12 +204,12 @@ class State(ABC):
 
     def require(self, condition: str, site: Site, operands: Sequence[str] = ()) -> None:
         """Go on if `condition` holds, else stop the kernel at `site`."""
-        before = self.code.stand_at(site.node, is_check=site.kind != "fuel")
+        before = self.code.set_location(site.node, is_check=site.kind != "fuel")
         stop = self.site(site, operands)
         go_on = self.code.label("ok")
         self.code.branch(condition, go_on, stop, expects_true=True)
         self.code.start(go_on)
-        self.code.stand_back(before)
+        self.code.restore_location(before)
 
 
 def is_host_function(function: PrimFunc) -> bool:

@@ -48,7 +48,7 @@ class LoopLabels:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class LaneElement:
     """An element of a vector's access: its address, the block that computes it, and the constants of its indices."""
 
     pointer: str

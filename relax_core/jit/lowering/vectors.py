@@ -27,9 +27,9 @@ def lower_store(state: State, store: BufferStore) -> None:
         store_value(state, store, pointer, lower_expr(state, store.value))
         return
     state.vector_count += 1
-    state.places = {}
+    state.lane_elements = {}
     _store_lanes(state, store, width)
-    state.places = None
+    state.lane_elements = None
 
 
 def _store_lanes(state: State, store: BufferStore, width: int) -> None:

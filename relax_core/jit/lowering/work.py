@@ -60,7 +60,7 @@ def static_work(state: State, stmt: Stmt) -> int | None:
             return 1 + len(nodes) // NODES_PER_UNIT + CALL_COST * sum(isinstance(item, Intrinsic) for item in nodes)
 
 
-def round_work(stmt: Stmt) -> int:
+def iteration_work(stmt: Stmt) -> int:
     """Estimate the work of running `stmt` once, without what the loops in it do, which pay for themselves."""
     units, nodes = 1, 0
     stack: list[Node] = [stmt]
@@ -89,7 +89,7 @@ def _total(parts: list[int | None]) -> int | None:
     return sum(known) if len(known) == len(parts) else None
 
 
-def always_pays(state: State, stmt: Stmt) -> bool:
+def always_charges(state: State, stmt: Stmt) -> bool:
     """Tell whether running `stmt` surely pays fuel before control leaves it, so that a loop around it needs not."""
     match cast("TirStmt", stmt):
         case For(extent=extent):
@@ -98,17 +98,17 @@ def always_pays(state: State, stmt: Stmt) -> bool:
             return True
         case SeqStmt(stmts=parts):
             for part in parts:
-                if always_pays(state, part):
+                if always_charges(state, part):
                     return True
                 if any(has_jump(part, jump) for jump in JUMPS):
                     return False
             return False
         case LetStmt(body=body) | DeclBuffer(body=body) | AttrStmt(body=body) | Allocate(body=body):
-            return always_pays(state, body)
+            return always_charges(state, body)
         case Block(predicate=None, init=None, body=body):
-            return always_pays(state, body)
+            return always_charges(state, body)
         case Block(predicate=None, init=Stmt() as init, body=body):
-            return not any(has_jump(init, jump) for jump in JUMPS) and always_pays(state, body)
+            return not any(has_jump(init, jump) for jump in JUMPS) and always_charges(state, body)
         case _:
             return False
 

@@ -76,12 +76,12 @@ def take(state: State, elements: list[BufferLoad]) -> dict[Buffer, Held]:
     held: dict[Buffer, Held] = {}
     for element in elements:
         storage = state.storage[element.buffer]
-        before = code.stand_at(element)
+        before = code.set_location(element)
         slot, pointer = f"%{code.label('kept')}", element_pointer(state, element)
         code.entry.append(f"{slot} = alloca {storage.scalar.memory}")
         item = held[element.buffer] = Held(slot, pointer, storage)
         _move(state, storage, item.pointer, item.slot)
-        code.stand_back(before)
+        code.restore_location(before)
     return held
 
 
@@ -89,9 +89,9 @@ def give_back(state: State, elements: list[BufferLoad], held: Mapping[Buffer, He
     """Bring elements to where they belong in memory."""
     for element in elements:
         item = held[element.buffer]
-        before = state.code.stand_at(element)
+        before = state.code.set_location(element)
         _move(state, item.storage, item.slot, item.pointer)
-        state.code.stand_back(before)
+        state.code.restore_location(before)
 
 
 def _move(state: State, storage: Storage, source: str, target: str) -> None:

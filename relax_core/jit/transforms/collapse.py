@@ -15,7 +15,7 @@ from relax_core.jit.lowering.work import static_work
 from relax_core.jit.options import Mode
 from relax_core.jit.transforms.nest import Axis, Nest, read_nest
 from relax_core.jit.transforms.nest_values import Value, element_at, emit_value, offset_at, value_of
-from relax_core.jit.transforms.repeat import repeat, repeat_paid
+from relax_core.jit.transforms.repeat import repeat, repeat_charged
 from relax_core.jit.transforms.transform import Plan, Refusal, Transform
 
 MODES: frozenset[Mode] = frozenset(("bitwise", "exact", "fast"))
@@ -85,15 +85,15 @@ def _emit(state: State, nest: Nest, value: Value, groups: Sequence[Group]) -> No
             return
         group = groups[depth]
         work = cost * prod(item.extent for item in groups[depth + 1 :])
-        pays = not state.is_prepaid and (work <= CHUNK or depth + 1 == len(groups))
+        charges = not state.is_charged and (work <= CHUNK or depth + 1 == len(groups))
 
         def body(round_number: str) -> None:
-            was_prepaid, state.is_prepaid = state.is_prepaid, state.is_prepaid or pays
+            was_charged, state.is_charged = state.is_charged, state.is_charged or charges
             level(depth + 1, places | group.places(round_number))
-            state.is_prepaid = was_prepaid
+            state.is_charged = was_charged
 
-        if pays:
-            repeat_paid(state, loop, group.extent, work, body)
+        if charges:
+            repeat_charged(state, loop, group.extent, work, body)
         else:
             repeat(state, group.extent, body)
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from relax_core.ir.prim import BinaryKind
-from relax_core.jit.lowering.code import Code
+from relax_core.jit.lowering.code import FunctionBuilder
 from relax_core.jit.lowering.types import ScalarType
 
 _FLOAT: Mapping[str, str] = MappingProxyType({"+": "fadd", "-": "fsub", "*": "fmul", "/": "fdiv"})
@@ -18,7 +18,9 @@ def can_combine(op: BinaryKind, scalar: ScalarType) -> bool:
     return op in ("min", "max") or op in (_FLOAT if scalar.kind == "float" else _INTEGER)
 
 
-def combine(code: Code, op: BinaryKind, operands: tuple[str, str], scalar: ScalarType, lanes: int = 1) -> str:
+def combine(
+    code: FunctionBuilder, op: BinaryKind, operands: tuple[str, str], scalar: ScalarType, lanes: int = 1
+) -> str:
     """Emit `a op b` lane by lane; `min` and `max` with a NaN are `b`, as everywhere in kernels."""
     a, b = operands
     vector = scalar.register if lanes == 1 else f"<{lanes} x {scalar.register}>"

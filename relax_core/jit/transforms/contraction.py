@@ -21,10 +21,10 @@ class Dim:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class Quotient:
     """An index: `whole` by `divisor`, rounded down."""
 
-    whole: Affine
+    dividend: Affine
     divisor: int = 1
 
 
@@ -32,10 +32,10 @@ class Place:
 class Guard:
     """The condition of a load, which gives `default` where it does not hold.
 
-    Each dividend of `places` has to be in its interval of `valid`, and a multiple of the divisor.
+    Each dividend of `quotients` has to be in its interval of `valid`, and a multiple of the divisor.
     """
 
-    places: tuple[Place, ...]
+    quotients: tuple[Quotient, ...]
     valid: tuple[Interval, ...]
     default: PrimExpr
 
@@ -103,7 +103,9 @@ def merged(contraction: Contraction) -> Contraction:
     """Join axes that every access walks like one: rows of a matrix that lie behind each other."""
     offsets = [contraction.out.offset]
     for operand in contraction.operands.values():
-        offsets += [operand.offset] if operand.guard is None else [place.whole for place in operand.guard.places]
+        offsets += (
+            [operand.offset] if operand.guard is None else [quotient.dividend for quotient in operand.guard.quotients]
+        )
     spatial = _joined(contraction.spatial, offsets, are_ordered=False)
     reduce = _joined(contraction.reduce, offsets, are_ordered=True)
     gone = {dim.var for dim in contraction.dims} - {dim.var for dim in (*spatial, *reduce)}
@@ -117,12 +119,14 @@ def merged(contraction: Contraction) -> Contraction:
 
 
 def _without(operand: Operand, gone: Set[PrimVar]) -> Operand:
-    def kept(place: Affine) -> Affine:
-        return Affine(place.constant, {var: value for var, value in place.coefficients.items() if var not in gone})
+    def kept(form: Affine) -> Affine:
+        return Affine(form.constant, {var: value for var, value in form.coefficients.items() if var not in gone})
 
     guard = operand.guard
     if guard is not None:
-        guard = replace(guard, places=tuple(replace(place, whole=kept(place.whole)) for place in guard.places))
+        guard = replace(
+            guard, quotients=tuple(replace(quotient, dividend=kept(quotient.dividend)) for quotient in guard.quotients)
+        )
     return replace(operand, offset=kept(operand.offset), guard=guard)
 
 
@@ -167,14 +171,16 @@ def box_of(contraction: Contraction, operand: Operand, outer: tuple[Dim, ...]) -
     assert operand.guard is not None, "only guarded operands are staged"
     inside = {dim.var: Interval(0, dim.extent - 1) for dim in contraction.dims if dim not in outer}
     edges: list[Edge] = []
-    for place, valid, extent in zip(operand.guard.places, operand.guard.valid, operand.storage.extents, strict=True):
-        whole = place.whole
+    for quotient, valid, extent in zip(
+        operand.guard.quotients, operand.guard.valid, operand.storage.extents, strict=True
+    ):
+        whole = quotient.dividend
         moving = Affine(0, {var: factor for var, factor in whole.coefficients.items() if var in inside})
         values = moving.interval(inside)
         assert values is not None, "the axes inside have intervals"
-        allowed = Interval(max(valid.low, 0), min(valid.high, int(extent) * place.divisor - 1))
+        allowed = Interval(max(valid.low, 0), min(valid.high, int(extent) * quotient.divisor - 1))
         first, count = whole.plus(moving, -1).plus(Affine(values.low)), values.high - values.low + 1
-        edges.append(Edge(first, moving.plus(Affine(-values.low)), count, allowed, place.divisor))
+        edges.append(Edge(first, moving.plus(Affine(-values.low)), count, allowed, quotient.divisor))
     return tuple(edges)
 
 

@@ -7,7 +7,7 @@ from relax_core.ir.integer.affine import Affine, affine_of
 from relax_core.ir.integer.interval import EVERYTHING, Interval, dtype_interval
 from relax_core.ir.prim import Binary, IntImm, Intrinsic, PrimExpr, PrimVar, dtype_of
 from relax_core.jit.lowering.state import State
-from relax_core.jit.transforms.contraction import Dim, Place
+from relax_core.jit.transforms.contraction import Dim, Quotient
 
 # What the copies of guarded loads compute from dividends of 32 bits stays far below 64.
 SMALL = dtype_interval("int32")
@@ -26,15 +26,15 @@ class Reading:
         """Read an index."""
         return affine_of(expr, self.known, self.intervals)
 
-    def place(self, expr: PrimExpr) -> Place | None:
+    def quotient(self, expr: PrimExpr) -> Quotient | None:
         """Read an index that may be a quotient."""
         whole = self.affine(expr)
         if whole is not None:
-            return Place(whole)
+            return Quotient(whole)
         match expr:
             case Binary(op="//", a=a, b=IntImm(value=divisor)) if divisor > 0:
                 inner = self.affine(a)
-                return None if inner is None else Place(inner, divisor)
+                return None if inner is None else Quotient(inner, divisor)
             case _:
                 return None
 
@@ -55,7 +55,7 @@ class Conditions:
     """Sums that are not negative, and sums that are multiples of a number."""
 
     naturals: tuple[Affine, ...] = ()
-    multiples: tuple[Place, ...] = ()
+    multiples: tuple[Quotient, ...] = ()
 
     @property
     def are_trivial(self) -> bool:
@@ -66,7 +66,7 @@ class Conditions:
 def read_conditions(reading: Reading, condition: PrimExpr) -> Conditions | str:
     """Read a conjunction of comparisons, or say what it is instead."""
     naturals: list[Affine] = []
-    multiples: list[Place] = []
+    multiples: list[Quotient] = []
     stack = [condition]
     while stack:
         match stack.pop():
@@ -78,7 +78,7 @@ def read_conditions(reading: Reading, condition: PrimExpr) -> Conditions | str:
                 whole = reading.affine(a)
                 if whole is None or not reading.is_exact(whole, a):
                     return "a remainder in a condition is of no sum of loop variables"
-                multiples.append(Place(whole, divisor))
+                multiples.append(Quotient(whole, divisor))
             case Binary(op="<" | "<=" | ">" | ">=" as op, a=a, b=b):
                 sides = (a, b) if op in ("<", "<=") else (b, a)
                 difference = _difference(reading, sides, is_strict=op in ("<", ">"))
@@ -90,43 +90,43 @@ def read_conditions(reading: Reading, condition: PrimExpr) -> Conditions | str:
     return Conditions(tuple(item for item in naturals if not _always(reading, item)), tuple(multiples))
 
 
-def valid_places(places: Sequence[Place], conditions: Conditions) -> tuple[Interval, ...] | None:
-    """Return the values that the conditions allow for each place; `None` if one of them is about anything else."""
-    valid = [EVERYTHING for _ in places]
+def valid_dividends(quotients: Sequence[Quotient], conditions: Conditions) -> tuple[Interval, ...] | None:
+    """Return the values that the conditions allow for each quotient; `None` if one of them is about anything else."""
+    valid = [EVERYTHING for _ in quotients]
     for condition in conditions.naturals:
-        for at, place in enumerate(places):
-            below, above = place.whole.plus(condition), condition.plus(place.whole, -1)
-            if place.whole.coefficients and not below.coefficients:
+        for at, quotient in enumerate(quotients):
+            below, above = quotient.dividend.plus(condition), condition.plus(quotient.dividend, -1)
+            if quotient.dividend.coefficients and not below.coefficients:
                 valid[at] = Interval(valid[at].low, min(valid[at].high, below.constant))
                 break
-            if place.whole.coefficients and not above.coefficients:
+            if quotient.dividend.coefficients and not above.coefficients:
                 valid[at] = Interval(max(valid[at].low, -above.constant), valid[at].high)
                 break
         else:
             return None
-    divided = [place for place in places if place.divisor > 1]
-    are_matched = all(place in conditions.multiples for place in divided) and all(
-        place in divided for place in conditions.multiples
+    divided = [quotient for quotient in quotients if quotient.divisor > 1]
+    are_matched = all(quotient in conditions.multiples for quotient in divided) and all(
+        quotient in divided for quotient in conditions.multiples
     )
     return tuple(valid) if are_matched else None
 
 
 def _difference(reading: Reading, sides: tuple[PrimExpr, PrimExpr], *, is_strict: bool) -> Affine | None:
     """Return a sum that is not negative where the first side is less than the second, or equal unless `is_strict`."""
-    left, right = (reading.place(side) for side in sides)
+    left, right = (reading.quotient(side) for side in sides)
     if left is None or right is None:
         return None
-    if not (reading.is_exact(left.whole, sides[0]) and reading.is_exact(right.whole, sides[1])):
+    if not (reading.is_exact(left.dividend, sides[0]) and reading.is_exact(right.dividend, sides[1])):
         return None
     strict = Affine(-1 if is_strict else 0)
     if left.divisor == right.divisor == 1:
-        return right.whole.plus(left.whole, -1).plus(strict)
+        return right.dividend.plus(left.dividend, -1).plus(strict)
     # A quotient is at least a constant where the dividend is at least so many times the divisor.
-    if right.divisor > 1 and not left.whole.coefficients and left.divisor == 1:
-        return right.whole.plus(left.whole.plus(strict, -1), -right.divisor)
-    if left.divisor > 1 and not right.whole.coefficients and right.divisor == 1:
-        highest = right.whole.plus(strict).times(left.divisor).plus(Affine(left.divisor - 1))
-        return highest.plus(left.whole, -1)
+    if right.divisor > 1 and not left.dividend.coefficients and left.divisor == 1:
+        return right.dividend.plus(left.dividend.plus(strict, -1), -right.divisor)
+    if left.divisor > 1 and not right.dividend.coefficients and right.divisor == 1:
+        highest = right.dividend.plus(strict).times(left.divisor).plus(Affine(left.divisor - 1))
+        return highest.plus(left.dividend, -1)
     return None
 
 

@@ -18,9 +18,9 @@ from relax_core.ir.prim import (
 )
 from relax_core.ir.tir import Block, BufferLoad, BufferStore, For, Stmt
 from relax_core.jit.lowering.state import State
-from relax_core.jit.transforms.contraction import Contraction, Dim, Guard, Operand, Place
-from relax_core.jit.transforms.contraction_guard import Conditions, Reading, read_conditions, valid_places
-from relax_core.jit.transforms.nest import TOO_MANY_ROUNDS, are_too_many
+from relax_core.jit.transforms.contraction import Contraction, Dim, Guard, Operand, Quotient
+from relax_core.jit.transforms.contraction_guard import Conditions, Reading, read_conditions, valid_dividends
+from relax_core.jit.transforms.nest import TOO_MANY_ITERATIONS, are_too_many
 
 NO_CONDITIONS = Conditions()
 
@@ -88,7 +88,7 @@ def _axes(state: State, loops: Sequence[For]) -> Reading | str | None:
         else:
             reading.dims.append(Dim(item.var, extent))
             reading.intervals[item.var] = count_interval(extent)
-    return TOO_MANY_ROUNDS if are_too_many([dim.extent for dim in reading.dims]) else reading
+    return TOO_MANY_ITERATIONS if are_too_many([dim.extent for dim in reading.dims]) else reading
 
 
 def _bind_block(reading: Reading, block: Block | None) -> frozenset[PrimVar] | str | None:
@@ -217,26 +217,26 @@ def _operand(
     if storage is None or len(access.indices) != len(storage.extents):
         return f"`{name}` is no plain buffer of scalars"
     offset = Affine()
-    places: list[Place] = []
+    quotients: list[Quotient] = []
     for index, stride in zip(access.indices, storage.strides, strict=True):
-        place = reading.place(index)
-        if place is None:
+        quotient = reading.quotient(index)
+        if quotient is None:
             return f"an index of `{name}` is no sum of loop variables"
         if "%" in stride:
             return f"the shape of `{name}` is not constant"
-        places.append(place)
-        offset = offset.plus(place.whole, int(stride))
-    valid = valid_places(places, conditions)
+        quotients.append(quotient)
+        offset = offset.plus(quotient.dividend, int(stride))
+    valid = valid_dividends(quotients, conditions)
     if valid is None:
         return f"the condition of the load of `{name}` is not one of its indices"
-    for index, place, limits, extent in zip(access.indices, places, valid, storage.extents, strict=True):
-        values = reading.interval(place.whole)
+    for index, quotient, limits, extent in zip(access.indices, quotients, valid, storage.extents, strict=True):
+        values = reading.interval(quotient.dividend)
         if values is not None and not values.is_within(dtype_interval(dtype_of(index))):
             return f"an index of `{name}` may wrap around"
-        if values is None or "%" in extent or not reading.is_exact(place.whole, index):
+        if values is None or "%" in extent or not reading.is_exact(quotient.dividend, index):
             return f"the indices of `{name}` are not known well enough"
         low, high = max(values.low, limits.low), min(values.high, limits.high)
-        if low // place.divisor < 0 or high // place.divisor >= int(extent):
+        if low // quotient.divisor < 0 or high // quotient.divisor >= int(extent):
             return f"an index of `{name}` is not proven to be in range"
-    guard = None if conditions.are_trivial else Guard(tuple(places), valid, IntImm(0))
+    guard = None if conditions.are_trivial else Guard(tuple(quotients), valid, IntImm(0))
     return Operand(access, storage, offset, guard)

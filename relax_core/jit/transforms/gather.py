@@ -8,13 +8,13 @@ from dataclasses import dataclass, replace
 
 from relax_core.ir.prim import PrimVar
 from relax_core.ir.tir import For
-from relax_core.jit.lowering.loops import Counting, Rounds, counted, lower_for
+from relax_core.jit.lowering.loops import Counting, Iterations, counted, lower_for
 from relax_core.jit.lowering.state import State
 from relax_core.jit.options import Mode
 from relax_core.jit.transforms.gather_check import require
 from relax_core.jit.transforms.gather_read import Gather, read_gather
 from relax_core.jit.transforms.gather_rows import is_row
-from relax_core.jit.transforms.gather_values import Lanes
+from relax_core.jit.transforms.gather_values import VectorEmitter
 from relax_core.jit.transforms.transform import Plan, Transform
 
 WORD_BITS = 64
@@ -45,9 +45,9 @@ class _Rounds:
 
     def emit(self) -> None:
         """Write the code of the whole loop."""
-        lower_for(self.state, self._loop, Rounds(self._rounds))
+        lower_for(self.state, self._loop, Iterations(self._iterations))
 
-    def _rounds(self, counting: Counting) -> None:
+    def _iterations(self, counting: Counting) -> None:
         """Write paid rounds: whole vectors of them, and one by one the rest, and all from a violation on."""
         code, gather = self.state.code, self.gather
         one_by_one, done = code.label("careful"), code.label("done")
@@ -74,7 +74,7 @@ class _Rounds:
         code.branch(code.emit(f"icmp sle i64 {end}, {counting.end}"), inside, leave)
         code.start(inside)
         first = base if counting.start == "0" else code.emit(f"add i64 {base}, {counting.start}")
-        vectors = [Lanes(state, part, at) for at in self._places(part, first)]
+        vectors = [VectorEmitter(state, part, at) for at in self._places(part, first)]
         for load in part.gathered:
             require(state, load, vectors, otherwise)
         for lanes in vectors:
@@ -108,6 +108,6 @@ class _Rounds:
         """Write rounds as they stand."""
         state = self.state
         options, state.options = state.options, replace(state.options, is_transformed=False)
-        was_careful, state.is_careful = state.is_careful, True
+        was_deoptimised, state.is_deoptimised = state.is_deoptimised, True
         counted(state, self._loop, counting)
-        state.options, state.is_careful = options, was_careful
+        state.options, state.is_deoptimised = options, was_deoptimised

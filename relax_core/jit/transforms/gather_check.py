@@ -6,7 +6,7 @@ from relax_core.ir.tir import BufferLoad
 from relax_core.jit.lowering.scalar import integer_literal
 from relax_core.jit.lowering.state import State
 from relax_core.jit.lowering.types import SCALAR_TYPES, ScalarType
-from relax_core.jit.transforms.gather_values import Lanes
+from relax_core.jit.transforms.gather_values import VectorEmitter
 from relax_core.jit.transforms.vector_code import splat, vector_type
 
 # Processors test as many bits at once without leaving their vectors' registers.
@@ -14,14 +14,14 @@ TESTED_BITS = 256
 _WORD = SCALAR_TYPES["int64"]
 
 
-def require(state: State, load: BufferLoad, vectors: Sequence[Lanes], otherwise: str) -> None:
+def require(state: State, load: BufferLoad, vectors: Sequence[VectorEmitter], otherwise: str) -> None:
     """Go on if all that `load` reads in some vectors is in range, else go to the block `otherwise`."""
     code = state.code
     checked = [at for at in range(len(load.indices)) if not state.is_in_range(load, at)]
     if not state.options.is_checked or not checked:
         return
     state.checked.append(load)
-    before = code.stand_at(load, is_check=True)
+    before = code.set_location(load, is_check=True)
     found: list[list[str]] = []
     for lanes in vectors:
         with lanes.inside():
@@ -35,7 +35,7 @@ def require(state: State, load: BufferLoad, vectors: Sequence[Lanes], otherwise:
     fine = code.label("fine")
     code.branch(fits, fine, otherwise, expects_true=True)
     code.start(fine)
-    code.stand_back(before)
+    code.restore_location(before)
 
 
 def _are_below(state: State, places: Sequence[str], scalar: ScalarType, shape: tuple[int, str]) -> str:

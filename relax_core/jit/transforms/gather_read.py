@@ -23,7 +23,7 @@ TOGETHER = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Beside:
+class StridedLoad:
     """A load whose elements lie `step` apart from round to round, `place` behind those of the load `first`.
 
     All elements between may be read where `is_whole`.
@@ -50,7 +50,7 @@ class Gather:
     block: Block | None
     store: BufferStore
     lanes: int
-    beside: Mapping[BufferLoad, Beside]
+    strided: Mapping[BufferLoad, StridedLoad]
     gathered: tuple[BufferLoad, ...]
     fixed: frozenset[PrimExpr]
     vectors: int = 1
@@ -114,7 +114,7 @@ def _read(state: State, loop: For) -> Gather | None:
     strides.enter(loop)
     if block is not None:
         strides.enter(block)
-    reader = _Reader(state, loop, strides, store, {}, [], set())
+    reader = _GatherReader(state, loop, strides, store, {}, [], set())
     is_read = reader.is_stored() and reader.can_take(store.value)
     gathers = is_read and any(reader.is_data(load) for load in reader.gathered)
     state.bounds.leave(mark)
@@ -122,20 +122,20 @@ def _read(state: State, loop: For) -> Gather | None:
     count = state.bounds.constant(loop.extent)
     if lanes < 2 or (count is not None and count < lanes):
         return None
-    beside = _joined(reader.beside)
-    return Gather(None, loop, block, store, lanes, beside, tuple(reader.gathered), frozenset(reader.fixed))
+    strided = _joined(reader.strided)
+    return Gather(None, loop, block, store, lanes, strided, tuple(reader.gathered), frozenset(reader.fixed))
 
 
-def _joined(beside: "Mapping[BufferLoad, tuple[int, Polynomial[int]]]") -> Mapping[BufferLoad, Beside]:
+def _joined(strided: "Mapping[BufferLoad, tuple[int, Polynomial[int]]]") -> Mapping[BufferLoad, StridedLoad]:
     """Find the loads that take turns, so that the elements of all of them are one piece of memory."""
-    joined: dict[BufferLoad, Beside] = {}
-    for load, (step, rest) in beside.items():
-        alike = ((other, item[1]) for other, item in beside.items() if other.buffer is load.buffer and item[0] == step)
+    joined: dict[BufferLoad, StridedLoad] = {}
+    for load, (step, rest) in strided.items():
+        alike = ((other, item[1]) for other, item in strided.items() if other.buffer is load.buffer and item[0] == step)
         place_of = {other: constant_of(add(it, rest, -1)) for other, it in alike}
         near = {other: place for other, place in place_of.items() if place is not None and abs(place) < step}
         first = min(near, key=lambda item: near[item] or 0)
         reach = max(place or 0 for place in near.values()) - (near[first] or 0)
-        joined[load] = Beside(step, first, -(near[first] or 0), reach == step - 1)
+        joined[load] = StridedLoad(step, first, -(near[first] or 0), reach == step - 1)
     return joined
 
 
@@ -153,18 +153,18 @@ def gathers_inside(state: State, loop: For) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class _Reader:
+class _GatherReader:
     state: State
     loop: For
     strides: StrideReader
     store: BufferStore
-    beside: dict[BufferLoad, tuple[int, Polynomial[int]]]
+    strided: dict[BufferLoad, tuple[int, Polynomial[int]]]
     gathered: list[BufferLoad]
     fixed: set[PrimExpr]
 
     def scalars(self) -> list[ScalarType]:
         """List the dtypes of what lies in vectors."""
-        return [self.state.scalar_of(item) for item in (self.store.value, *self.beside, *self.gathered)]
+        return [self.state.scalar_of(item) for item in (self.store.value, *self.strided, *self.gathered)]
 
     def is_stored(self) -> bool:
         """Tell whether the store surely is in range, and its elements lie side by side."""
@@ -233,7 +233,7 @@ class _Reader:
         place = self.strides.of_access(load)
         if place is not None and self.is_proven(load):
             step = constant_of(place[0].get(self.loop, {})) or 0
-            self.beside[load] = (step, place[1])
+            self.strided[load] = (step, place[1])
             return 0 < step <= FARTHEST
         kinds = {self.state.scalar_of(index).kind for index in load.indices}
         if not kinds <= {"int", "uint"} or place is not None:

@@ -11,7 +11,7 @@ from relax_core.jit.lowering.scalar import element_pointer, lower_expr
 from relax_core.jit.lowering.state import State
 from relax_core.jit.lowering.types import SCALAR_TYPES
 from relax_core.jit.transforms.combine import combine
-from relax_core.jit.transforms.gather_read import Beside, Gather
+from relax_core.jit.transforms.gather_read import Gather, StridedLoad
 from relax_core.jit.transforms.gather_rows import is_row, row_of, taken
 from relax_core.jit.transforms.guard_read import is_same
 from relax_core.jit.transforms.nest_values import enter_block
@@ -29,7 +29,7 @@ _WORD = SCALAR_TYPES["int64"]
 
 
 @dataclass(slots=True)
-class Lanes:
+class VectorEmitter:
     """Emits one vector of rounds, those from `first` on: registers of the variables of the loops."""
 
     state: State
@@ -42,7 +42,7 @@ class Lanes:
     def inside(self) -> Generator[None]:
         """Stand in the loop."""
         state, gather = self.state, self.gather
-        mark, before = state.bounds.mark(), state.code.stand_at(gather.store)
+        mark, before = state.bounds.mark(), state.code.set_location(gather.store)
         loops = [item for item in (gather.outer, gather.loop) if item is not None]
         for loop in loops:
             state.bounds.enter_loop(loop)
@@ -50,7 +50,7 @@ class Lanes:
         count = 0 if gather.block is None else enter_block(state, gather.block)
         yield
         state.forget(len(loops) + count)
-        state.code.stand_back(before)
+        state.code.restore_location(before)
         state.bounds.leave(mark)
 
     def places(self, load: BufferLoad) -> list[str]:
@@ -86,8 +86,8 @@ class Lanes:
             case PrimVar():
                 binding = self.gather.binding[expr]
                 return converted(code, self._value(binding), (state.scalar_of(binding), scalar), lanes)
-            case BufferLoad() if expr in self.gather.beside:
-                return self._beside(expr, self.gather.beside[expr])
+            case BufferLoad() if expr in self.gather.strided:
+                return self._beside(expr, self.gather.strided[expr])
             case BufferLoad():
                 return self._gathered(expr)
             case Cast(value=value):
@@ -101,7 +101,7 @@ class Lanes:
             case _:
                 raise AssertionError(f"{type(expr).__name__} is refused where the loop is read")
 
-    def _beside(self, load: BufferLoad, beside: Beside) -> str:
+    def _beside(self, load: BufferLoad, beside: StridedLoad) -> str:
         """Emit the load of elements at equal distances, of those of several loads together."""
         code, lanes, scalar = self.state.code, self.gather.lanes, self.state.scalar_of(load)
         if beside.step == 1 or not beside.is_whole:

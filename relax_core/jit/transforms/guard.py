@@ -12,7 +12,16 @@ from relax_core.ir.prim import PrimExpr, PrimVar
 from relax_core.ir.tir import Block, BufferLoad, For, LetStmt
 from relax_core.jit.lowering.arithmetic import convert
 from relax_core.jit.lowering.code import phi
-from relax_core.jit.lowering.loops import CHUNK, PREPAID, Counting, Rounds, counted, is_short, lower_for, stores_apart
+from relax_core.jit.lowering.loops import (
+    CHARGED_AHEAD,
+    CHUNK,
+    Counting,
+    Iterations,
+    counted,
+    is_short,
+    lower_for,
+    stores_apart,
+)
 from relax_core.jit.lowering.scalar import lower_expr
 from relax_core.jit.lowering.state import State
 from relax_core.jit.lowering.types import SCALAR_TYPES
@@ -20,11 +29,11 @@ from relax_core.jit.lowering.work import static_work
 from relax_core.jit.options import Mode
 from relax_core.jit.transforms.gather_read import gathers_inside
 from relax_core.jit.transforms.guard_bound import bound_of, limit_of
-from relax_core.jit.transforms.guard_ends import Rising, look_at_ends, read_rising
-from relax_core.jit.transforms.guard_read import Check, Scope, read_checks
+from relax_core.jit.transforms.guard_ends import Rising, check_ends, read_rising
+from relax_core.jit.transforms.guard_read import Check, CheckTree, read_checks
 from relax_core.jit.transforms.guard_rows import TOGETHER, Rows, emit_rows, read_rows
 from relax_core.jit.transforms.guard_runs import Run, read_runs
-from relax_core.jit.transforms.guard_vectors import can_look, look
+from relax_core.jit.transforms.guard_vectors import can_scan, scan
 from relax_core.jit.transforms.nest_values import enter_block
 from relax_core.jit.transforms.repeat import least
 from relax_core.jit.transforms.transform import Plan, Refusal, Transform
@@ -43,7 +52,7 @@ def plan_guard(state: State, loop: For) -> Plan | Refusal | None:
     if not state.options.is_checked or loop.kind == "thread_binding" or loop.step is not None:
         return None
     inner = static_work(state, loop.body)
-    if inner is None or inner > PREPAID:
+    if inner is None or inner > CHARGED_AHEAD:
         return None
     if gathers_inside(state, loop):
         return None
@@ -66,7 +75,7 @@ def plan_guard(state: State, loop: For) -> Plan | Refusal | None:
     return Plan(_reason(found), _Guard(state, loop, found).emit)
 
 
-def _reason(found: Scope) -> str:
+def _reason(found: CheckTree) -> str:
     names = ", ".join(dict.fromkeys(f"`{check.access.buffer.name}`" for check in found.checks()))
     return f"indices of {names} are checked ahead, for many rounds at once"
 
@@ -80,20 +89,20 @@ class _Guard:
 
     state: State
     loop: For
-    checks: Scope
+    checks: CheckTree
     rows: Rows | None = None
 
     def emit(self) -> None:
         """Write the code of the whole loop."""
-        lower_for(self.state, self.loop, Rounds(self._rounds))
+        lower_for(self.state, self.loop, Iterations(self._iterations))
 
-    def _rounds(self, counting: Counting) -> None:
+    def _iterations(self, counting: Counting) -> None:
         """Write paid rounds, tile by tile; what fills no tile of many, and all from a violation on, as they stand."""
         state, code = self.state, self.state.code
         rising, *_ = _apart(state, self.checks)
         # What rises is looked at in two places, however many rounds there are.
         looks = len(rising) < len([*self.checks.checks()]) and self.loop.var in _read_by(self.checks.parts)
-        size = max(TILE // _look_count(state, self.checks.parts), 1) if looks else CHUNK
+        size = max(TILE // _scan_count(state, self.checks.parts), 1) if looks else CHUNK
         size = size if self.rows is None else TOGETHER
         careful, leave, head, tile, rest = (code.label(hint) for hint in ("careful", "done", "tiles", "tile", "rest"))
         before = code.block
@@ -118,9 +127,9 @@ class _Guard:
         code.branch(code.emit(f"icmp slt i64 {base}, {counting.end}"), careful, leave)
         code.start(careful)
         options, state.options = state.options, replace(state.options, is_transformed=False)
-        was_careful, state.is_careful = state.is_careful, True
+        was_deoptimised, state.is_deoptimised = state.is_deoptimised, True
         counted(state, self.loop, replace(counting, first=base))
-        state.options, state.is_careful = options, was_careful
+        state.options, state.is_deoptimised = options, was_deoptimised
         code.goto(leave)
 
     def _tile(self, counting: Counting, careful: str) -> None:
@@ -132,7 +141,7 @@ class _Guard:
             part = self.checks.only(frozenset(checks))
             assert part is not None, "there is a check of each level"
             fine = code.label("fine")
-            code.branch(self._look(part, counting), fine, careful, expects_true=True)
+            code.branch(self._scan(part, counting), fine, careful, expects_true=True)
             code.start(fine)
             for check in checks:
                 state.assumed[check.key] = not check.conditions and state.assumed.get(check.key, True)
@@ -143,21 +152,21 @@ class _Guard:
         state.assumed.clear()
         state.assumed.update(kept)
 
-    def _look(self, scope: Scope, counting: Counting) -> str:
+    def _scan(self, scope: CheckTree, counting: Counting) -> str:
         """Emit a look at all indices of some rounds; the result tells whether they are in range."""
         state, code = self.state, self.state.code
         site_count = len(state.sites)
         fits = "true"
         rising, runs, others = _apart(state, scope)
         for item in {(item.check.access.buffer.shape, item.check.index): item for item in rising}.values():
-            before = code.stand_at(item.check.access, is_check=True)
-            fits = code.emit(f"and i1 {fits}, {look_at_ends(state, item, counting)}")
-            code.stand_back(before)
+            before = code.set_location(item.check.access, is_check=True)
+            fits = code.emit(f"and i1 {fits}, {check_ends(state, item, counting)}")
+            code.restore_location(before)
         for run in runs:
             first = next(check for check in scope.checks() if check in run.checks)
-            before = code.stand_at(first.access, is_check=True)
-            fits = code.emit(f"and i1 {fits}, {look(state, run, counting)}")
-            code.stand_back(before)
+            before = code.set_location(first.access, is_check=True)
+            fits = code.emit(f"and i1 {fits}, {scan(state, run, counting)}")
+            code.restore_location(before)
         if others is None:
             return fits
         # Indices with one limit have one greatest value.
@@ -168,7 +177,7 @@ class _Guard:
             code.entry.append(f"{place} = alloca {scalar.register}")
             code.do(f"store {scalar.register} 0, ptr {place}")
         places = {check: place_of[kind] for check, kind in kind_of.items()}
-        _Look(state, places).loop(others, self.loop, counting)
+        _MaximumScan(state, places).loop(others, self.loop, counting)
         assert len(state.sites) == site_count, "nothing stops while it is looked ahead"
         for check, bound in {places[check]: (check, bound) for check, bound in limits.items()}.values():
             scalar = state.scalar_of(check.index)
@@ -179,13 +188,13 @@ class _Guard:
 
 
 @dataclass(frozen=True, slots=True)
-class _Look:
+class _MaximumScan:
     """Writes loops that find the greatest value of each index, in memory; negative ones are the greatest of all."""
 
     state: State
     greatest: Mapping[Check, str]
 
-    def loop(self, scope: Scope, loop: For, counting: Counting) -> None:
+    def loop(self, scope: CheckTree, loop: For, counting: Counting) -> None:
         """Write a loop; one on which nothing depends has a single round, if it has any."""
         if loop.var not in _read_by(scope.parts):
             second = self.state.code.emit(f"add i64 {counting.first}, 1")
@@ -196,14 +205,14 @@ class _Look:
         counting = replace(counting, leave="", is_kept=is_innermost and is_short(self.state, loop))
         counted(self.state, loop, counting, lambda: self._parts(scope.parts))
 
-    def _parts(self, parts: "Sequence[Scope | Check]") -> None:
+    def _parts(self, parts: "Sequence[CheckTree | Check]") -> None:
         for part in parts:
             if isinstance(part, Check):
                 self._check(part)
             else:
                 self._scope(part)
 
-    def _scope(self, scope: Scope) -> None:
+    def _scope(self, scope: CheckTree) -> None:
         state = self.state
         mark = state.bounds.mark()
         match scope.stmt:
@@ -223,7 +232,7 @@ class _Look:
 
     def _check(self, check: Check) -> None:
         state, code = self.state, self.state.code
-        before = code.stand_at(check.access, is_check=True)
+        before = code.set_location(check.access, is_check=True)
         scalar = state.scalar_of(check.index)
         llvm, place = scalar.register, self.greatest[check]
         bound = bound_of(state, check)
@@ -235,68 +244,68 @@ class _Look:
         before_it = code.emit(f"load {llvm}, ptr {place}")
         total = code.emit(f"call {llvm} @llvm.umax.{llvm}({llvm} {before_it}, {llvm} {register})")
         code.do(f"store {llvm} {total}, ptr {place}")
-        code.stand_back(before)
+        code.restore_location(before)
 
     def _truth(self, condition: PrimExpr) -> str:
         register = lower_expr(self.state, condition)
         return convert(self.state, register, self.state.scalar_of(condition), SCALAR_TYPES["bool"])
 
 
-def _has_long_rows(state: State, scope: Scope) -> bool:
+def _has_long_rows(state: State, scope: CheckTree) -> bool:
     """Tell whether all checks are in an inner loop that is long enough to be looked at by itself."""
     match scope.parts:
-        case (Scope(stmt=For(extent=extent, var=var)) as row,):
+        case (CheckTree(stmt=For(extent=extent, var=var)) as row,):
             return (state.bounds.constant(extent) or 0) > TILE and var in _read_by(row.parts)
         case _:
             return False
 
 
-def _apart(state: State, scope: Scope) -> "tuple[list[Rising], list[Run], Scope | None]":
+def _apart(state: State, scope: CheckTree) -> "tuple[list[Rising], list[Run], CheckTree | None]":
     """Tell how checks are looked at: both ends, side by side, one by one."""
     rising = read_rising(state, scope)
     left = frozenset(scope.checks()) - {item.check for item in rising}
     some = scope.only(left)
-    runs = [] if some is None else [run for run in read_runs(state, some) if can_look(state, run)]
+    runs = [] if some is None else [run for run in read_runs(state, some) if can_scan(state, run)]
     return rising, runs, scope.only(left.difference(*(run.checks for run in runs)))
 
 
-def _is_cheap(state: State, loop: For, scope: Scope) -> bool:
+def _is_cheap(state: State, loop: For, scope: CheckTree) -> bool:
     """Tell whether a look at the indices of few rounds costs little: they lie side by side, or rise."""
     _, runs, others = _apart(state, scope)
     return others is None and all(loop in run.loops for run in runs)
 
 
-def _is_short(state: State, loop: For, scope: Scope) -> bool:
+def _is_short(state: State, loop: For, scope: CheckTree) -> bool:
     """Tell whether the checks are those of short rows, which are unrolled with them."""
     count = state.bounds.constant(loop.extent)
-    inner = [part for part in scope.parts if isinstance(part, Scope) and isinstance(part.stmt, For)]
+    inner = [part for part in scope.parts if isinstance(part, CheckTree) and isinstance(part.stmt, For)]
     if inner:
         return any(isinstance(part.stmt, For) and _is_short(state, part.stmt, part) for part in inner)
     is_looked_at = loop.var in _read_by(scope.parts)
     return count is not None and count < SHORTEST and is_looked_at and stores_apart(loop)
 
 
-def _inside(parts: "Sequence[Scope | Check]") -> "list[Scope | Check]":
+def _inside(parts: "Sequence[CheckTree | Check]") -> "list[CheckTree | Check]":
     """Return what stands in `parts`, bindings left out."""
-    found: list[Scope | Check] = []
+    found: list[CheckTree | Check] = []
     for part in parts:
-        is_binding = isinstance(part, Scope) and not isinstance(part.stmt, For)
-        found += _inside(part.parts) if isinstance(part, Scope) and is_binding else [part]
+        is_binding = isinstance(part, CheckTree) and not isinstance(part.stmt, For)
+        found += _inside(part.parts) if isinstance(part, CheckTree) and is_binding else [part]
     return found
 
 
-def _look_count(state: State, parts: "Sequence[Scope | Check]") -> int:
+def _scan_count(state: State, parts: "Sequence[CheckTree | Check]") -> int:
     """Return how many indices one round looks at, at the most, behind each other."""
     counts = [1]
     for part in parts:
-        if isinstance(part, Scope):
+        if isinstance(part, CheckTree):
             loop = part.stmt if isinstance(part.stmt, For) and part.stmt.var in _read_by(part.parts) else None
             extent = None if loop is None else state.bounds.constant(loop.extent)
-            counts.append(_look_count(state, part.parts) * max(extent or 1, 1))
+            counts.append(_scan_count(state, part.parts) * max(extent or 1, 1))
     return max(counts)
 
 
-def _read_by(parts: "Sequence[Scope | Check]") -> set[PrimVar]:
+def _read_by(parts: "Sequence[CheckTree | Check]") -> set[PrimVar]:
     """Return the variables around `parts` that checks in them depend on, by way of bindings or not."""
     found: set[PrimVar] = set()
     for part in parts:

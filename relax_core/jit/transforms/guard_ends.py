@@ -9,9 +9,9 @@ from relax_core.ir.tir import Block, For, LetStmt
 from relax_core.jit.lowering.loops import Counting
 from relax_core.jit.lowering.scalar import is_safe, lower_expr
 from relax_core.jit.lowering.state import State
-from relax_core.jit.transforms.guard_read import Check, Scope
+from relax_core.jit.transforms.guard_read import Check, CheckTree
 from relax_core.jit.transforms.guard_runs import Around
-from relax_core.jit.transforms.guard_vectors import at_round, round_count
+from relax_core.jit.transforms.guard_vectors import at_iteration, trip_count
 
 # So that what inner loops add to an index fits a word.
 LARGEST_STEP = LARGEST_COUNT = 1 << 24
@@ -31,7 +31,7 @@ class Rising:
     below: int
 
 
-def read_rising(state: State, scope: Scope) -> list[Rising]:
+def read_rising(state: State, scope: CheckTree) -> list[Rising]:
     """Find the checks of indices that rise in a loop."""
     mark = state.bounds.mark()
     found = [*_rising(state, StrideReader(state.bounds), scope, ())]
@@ -39,7 +39,7 @@ def read_rising(state: State, scope: Scope) -> list[Rising]:
     return found
 
 
-def _rising(state: State, reader: StrideReader, scope: Scope, path: tuple[Around, ...]) -> Iterator[Rising]:
+def _rising(state: State, reader: StrideReader, scope: CheckTree, path: tuple[Around, ...]) -> Iterator[Rising]:
     # Inner loops may have no rounds in which an index were computed.
     if path and isinstance(scope.stmt, For) and not _count(state, scope.stmt):
         return
@@ -48,7 +48,7 @@ def _rising(state: State, reader: StrideReader, scope: Scope, path: tuple[Around
     reader.enter(scope.stmt)
     path = (*path, scope.stmt)
     for part in scope.parts:
-        if isinstance(part, Scope):
+        if isinstance(part, CheckTree):
             yield from _rising(state, reader, part, path)
         elif not part.conditions and is_safe(state, part.index):
             found = reader.of_index(part.index)
@@ -89,12 +89,12 @@ def _read(state: State, path: tuple[Around, ...], check: Check, strides: Strides
     return Rising(path, check, step, above, below)
 
 
-def look_at_ends(state: State, rising: Rising, counting: Counting) -> str:
+def check_ends(state: State, rising: Rising, counting: Counting) -> str:
     """Emit whether an index is in range in all rounds, of which there is one at least."""
     code, check = state.code, rising.check
     scalar = state.scalar_of(check.index)
     site_count = len(state.sites)
-    with at_round(state, rising.path, counting.first):
+    with at_iteration(state, rising.path, counting.first):
         first = state.widen(lower_expr(state, check.index), scalar)
     assert len(state.sites) == site_count, "nothing stops while it is looked ahead"
     extent = state.storage[check.access.buffer].extents[check.position]
@@ -106,7 +106,7 @@ def look_at_ends(state: State, rising: Rising, counting: Counting) -> str:
     else:
         extent = str(min(int(extent), most))
     fits = code.emit(f"icmp ult i64 {first}, {extent}")
-    others = code.emit(f"sub i64 {round_count(state, counting)}, 1") if rising.step else "0"
+    others = code.emit(f"sub i64 {trip_count(state, counting)}, 1") if rising.step else "0"
     last = code.emit(f"sub i64 {extent}, 1")
     for room, reach, step in (
         (code.emit(f"sub i64 {last}, {first}"), rising.above, max(rising.step, 0)),

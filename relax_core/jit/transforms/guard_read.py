@@ -53,11 +53,11 @@ class Check:
 
 
 @dataclass(frozen=True, slots=True)
-class Scope:
+class CheckTree:
     """A loop, a block or a binding with checks in it."""
 
     stmt: For | Block | LetStmt
-    parts: "tuple[Scope | Check, ...]"
+    parts: "tuple[CheckTree | Check, ...]"
 
     def checks(self) -> Iterator[Check]:
         """List all checks inside."""
@@ -67,11 +67,13 @@ class Scope:
             else:
                 yield from part.checks()
 
-    def only(self, kept: frozenset[Check]) -> "Scope | None":
+    def only(self, kept: frozenset[Check]) -> "CheckTree | None":
         """Return what is left with some of the checks."""
-        parts = [part.only(kept) if isinstance(part, Scope) else part if part in kept else None for part in self.parts]
+        parts = [
+            part.only(kept) if isinstance(part, CheckTree) else part if part in kept else None for part in self.parts
+        ]
         found = tuple(part for part in parts if part is not None)
-        return Scope(self.stmt, found) if found else None
+        return CheckTree(self.stmt, found) if found else None
 
 
 def key_of(access: Access, position: int) -> AccessKey:
@@ -99,15 +101,15 @@ def is_same(a: PrimExpr, b: PrimExpr) -> bool:
     return True
 
 
-def read_checks(state: State, loop: For) -> Scope | str | None:
+def read_checks(state: State, loop: For) -> CheckTree | str | None:
     """Find the checks of `loop` that can be made before it: `None` if it makes none, or in words why not."""
     nodes = [*postorder(loop.body)]
     if any(_is_foreign(state, item) for item in nodes):
         return None
-    reader = _Reader(state, {item.buffer for item in nodes if isinstance(item, BufferStore)})
+    reader = _CheckReader(state, {item.buffer for item in nodes if isinstance(item, BufferStore)})
     mark = state.bounds.mark()
     state.bounds.enter_loop(loop)
-    found = Scope(loop, tuple(reader.read(loop.body, ())))
+    found = CheckTree(loop, tuple(reader.read(loop.body, ())))
     state.bounds.leave(mark)
     possible: set[Check] = set()
     for check in sorted(found.checks(), key=lambda item: item.level):
@@ -130,7 +132,7 @@ def _is_foreign(state: State, node: object) -> bool:
 
 
 @dataclass(slots=True)
-class _Reader:
+class _CheckReader:
     """Goes through the statements of a loop that stores to `written`; `refused` are checks that stay in it."""
 
     state: State
@@ -138,7 +140,7 @@ class _Reader:
     refused: set[AccessKey] = field(default_factory=set[AccessKey])
     reason: str = ""
 
-    def read(self, stmt: Stmt, conditions: Conditions) -> "Iterator[Scope | Check]":
+    def read(self, stmt: Stmt, conditions: Conditions) -> "Iterator[CheckTree | Check]":
         """List what is checked in a statement that runs where `conditions` hold."""
         bounds = self.state.bounds
         mark = bounds.mark()
@@ -170,7 +172,7 @@ class _Reader:
                 pass
         bounds.leave(mark)
 
-    def _block(self, block: Block, conditions: Conditions) -> "Iterator[Scope | Check]":
+    def _block(self, block: Block, conditions: Conditions) -> "Iterator[CheckTree | Check]":
         tests = () if block.predicate is None else (block.predicate,)
         for item in block.iter_vars:
             if not self._is_ahead((item.binding,)):
@@ -256,9 +258,9 @@ class _Reader:
         return all(item is not None and item.memory is None and item.pointer != mine.pointer for item in stored)
 
 
-def _scope(stmt: For | Block | LetStmt, parts: "Iterable[Scope | Check]") -> "tuple[Scope, ...]":
+def _scope(stmt: For | Block | LetStmt, parts: "Iterable[CheckTree | Check]") -> "tuple[CheckTree, ...]":
     found = tuple(parts)
-    return (Scope(stmt, found),) if found else ()
+    return (CheckTree(stmt, found),) if found else ()
 
 
 def _inverse(condition: PrimExpr) -> PrimExpr:

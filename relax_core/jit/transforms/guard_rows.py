@@ -13,7 +13,7 @@ from relax_core.jit.lowering.loops import Counting, counted
 from relax_core.jit.lowering.state import Held, State
 from relax_core.jit.transforms.accumulate import elements_of, give_back, take
 from relax_core.jit.transforms.guard_bound import WORD_BITS
-from relax_core.jit.transforms.guard_read import Access, Scope
+from relax_core.jit.transforms.guard_read import Access, CheckTree
 from relax_core.jit.transforms.reduction import may_stop
 
 TOGETHER = 4
@@ -37,7 +37,7 @@ class Rows:
     sums: list[BufferLoad]
 
 
-def read_rows(state: State, loop: For, scope: Scope) -> Rows | None:
+def read_rows(state: State, loop: For, scope: CheckTree) -> Rows | None:
     """Read a loop whose rounds are such rows; `scope` are its checks, which are made ahead."""
     stmts = loop.body.stmts if isinstance(loop.body, SeqStmt) else (loop.body,)
     nodes = [*postorder(loop.body)]
@@ -155,7 +155,7 @@ def _named(loop: For) -> set[Node]:
     return {loop.var, *bound}
 
 
-def _never_stops(state: State, inner: For, accesses: Sequence[Access], scope: Scope) -> bool:
+def _never_stops(state: State, inner: For, accesses: Sequence[Access], scope: CheckTree) -> bool:
     """Tell whether every index is proven to be in range, or checked ahead whatever holds."""
     ahead = {check.key for check in scope.checks() if not check.conditions}
     state.bounds.enter_loop(inner)

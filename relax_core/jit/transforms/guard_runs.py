@@ -11,7 +11,7 @@ from relax_core.ir.prim import PrimExpr
 from relax_core.ir.tir import Block, BufferLoad, For, LetStmt
 from relax_core.jit.lowering.state import State
 from relax_core.jit.transforms.guard_bound import Bound, bound_of
-from relax_core.jit.transforms.guard_read import Check, Scope
+from relax_core.jit.transforms.guard_read import Check, CheckTree
 
 Around: TypeAlias = For | Block | LetStmt
 
@@ -44,10 +44,10 @@ class _Found:
     rest: Polynomial[int]
 
 
-def read_runs(state: State, scope: Scope) -> list[Run]:
+def read_runs(state: State, scope: CheckTree) -> list[Run]:
     """Find runs among the checks of a loop; what is in none of them is looked at one by one."""
     mark = state.bounds.mark()
-    found = [*_Reader(state, StrideReader(state.bounds)).read(scope, ())]
+    found = [*_RunReader(state, StrideReader(state.bounds)).read(scope, ())]
     state.bounds.leave(mark)
     runs: list[Run] = []
     while found:
@@ -107,20 +107,20 @@ def _chain(state: State, found: _Found, loops: Sequence[For], width: int) -> tup
 
 
 @dataclass(slots=True)
-class _Reader:
+class _RunReader:
     """Goes through a loop with checks."""
 
     state: State
     strides: StrideReader
 
-    def read(self, scope: Scope, path: tuple[Around, ...]) -> Iterator[_Found]:
+    def read(self, scope: CheckTree, path: tuple[Around, ...]) -> Iterator[_Found]:
         """List the checks of indices that are loaded from where loops step over."""
         stmt = scope.stmt
         if path and isinstance(stmt, For) and any(map(self.strides.is_variant, (stmt.start, stmt.extent))):
             return
         self.strides.enter(stmt)
         for part in scope.parts:
-            if isinstance(part, Scope):
+            if isinstance(part, CheckTree):
                 yield from self.read(part, (*path, stmt))
             elif (found := self._check(part, (*path, stmt))) is not None:
                 yield found

@@ -24,31 +24,31 @@ STRAIGHT = 16
 TOGETHER = 4
 
 
-def can_look(state: State, run: Run) -> bool:
+def can_scan(state: State, run: Run) -> bool:
     """Tell whether the lanes of a vector have the same limits in each vector."""
     lanes = state.options.lanes(state.scalar_of(run.load).bits)
     return len({(item.shift, item.extent) for item in run.bounds}) == 1 or lanes % len(run.bounds) == 0
 
 
-def look(state: State, run: Run, counting: Counting) -> str:
+def scan(state: State, run: Run, counting: Counting) -> str:
     """Emit a look at all indices of a run in some rounds; the result tells whether they are in range."""
     scalar = state.scalar_of(run.load)
     lanes = state.options.lanes(scalar.bits)
     site_count = len(state.sites)
-    with at_round(state, run.path, counting.first):
+    with at_iteration(state, run.path, counting.first):
         pointer, count = element_pointer(state, run.load), _count(state, run, counting)
     assert len(state.sites) == site_count, "nothing stops while it is looked ahead"
     shifts = [item.shift or "0" for item in run.bounds]
     shift = "" if {*shifts} == {"0"} else _lanes(state, shifts, scalar, lanes)
     vectors = _Vectors(state, scalar, lanes, shift, pointer)
     vectors.start()
-    vectors.look(count)
+    vectors.scan(count)
     limits = [limit_of(state, item) for item in run.bounds]
     return vectors.are_below(limits)
 
 
 @contextmanager
-def at_round(state: State, path: Sequence[Around], first: str) -> Generator[None]:
+def at_iteration(state: State, path: Sequence[Around], first: str) -> Generator[None]:
     """Stand in the first rounds of the loops in `path`, of the outermost one in the round `first`."""
     code = state.code
     mark, bound = state.bounds.mark(), 0
@@ -83,7 +83,7 @@ def _count(state: State, run: Run, counting: Counting) -> str:
         if not isinstance(loop, For):
             continue
         if loop is run.path[0]:
-            extent = round_count(state, counting)
+            extent = trip_count(state, counting)
         else:
             extent = _not_negative(state, state.widen(lower_expr(state, loop.extent), state.scalar_of(loop.extent)))
         if loop in run.idle:
@@ -95,7 +95,7 @@ def _count(state: State, run: Run, counting: Counting) -> str:
     return count
 
 
-def round_count(state: State, counting: Counting) -> str:
+def trip_count(state: State, counting: Counting) -> str:
     """Emit how many rounds there are, at least one."""
     if counting.count:
         return str(counting.count)
@@ -160,7 +160,7 @@ class _Vectors:
         code.entry.append(f"{self.place} = alloca {self.vector}, align 64")
         self._keep("zeroinitializer")
 
-    def look(self, count: str) -> None:
+    def scan(self, count: str) -> None:
         """Look at `count` elements."""
         size = TOGETHER * self.lanes
         if "%" not in count and int(count) <= STRAIGHT * self.lanes:

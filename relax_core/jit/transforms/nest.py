@@ -15,8 +15,8 @@ from relax_core.jit.transforms.loop_nest import Access, Axis, Nest
 
 # The rounds of loops that are joined are counted in 64 bits, and with a little more than all of them. A nest of more
 # rounds would run for years: it is left as loops that each count their own.
-MOST_ROUNDS = 1 << 60
-TOO_MANY_ROUNDS = "its loops have more rounds together than are counted at once"
+MOST_ITERATIONS = 1 << 60
+TOO_MANY_ITERATIONS = "its loops have more rounds together than are counted at once"
 
 
 def read_nest(state: State, loop: For, *, may_start_later: bool = False) -> Nest | str:
@@ -44,7 +44,7 @@ def _read(state: State, loop: For, *, may_start_later: bool) -> Nest | str:
     if None in extents or any(start is None or (start and not may_start_later) for start in starts.values()):
         return "a loop has no constant extent, or does not start at 0"
     if are_too_many(extents):
-        return TOO_MANY_ROUNDS
+        return TOO_MANY_ITERATIONS
     known = {var: Affine(value) for var, value in state.bounds.values.items()}
     known |= {var: Affine(start, {var: 1}) for var, start in starts.items() if start}
     # As in `known`, a variable counts from 0 here, wherever its loop starts.
@@ -68,7 +68,7 @@ def _read(state: State, loop: For, *, may_start_later: bool) -> Nest | str:
 
 def are_too_many(extents: Sequence[int | None]) -> bool:
     """Tell whether loops of these extents, even without those that never run, have too many rounds to be joined."""
-    return prod(max(extent or 1, 1) for extent in extents) > MOST_ROUNDS
+    return prod(max(extent or 1, 1) for extent in extents) > MOST_ITERATIONS
 
 
 def _loops(loop: For) -> tuple[list[For], Stmt]:

@@ -13,7 +13,7 @@ from relax_core.jit.lowering.scalar import lower_expr
 from relax_core.jit.lowering.state import State, Storage
 from relax_core.jit.transforms.nest import Axis, Nest
 
-Places = Mapping[PrimVar, str]
+Point = Mapping[PrimVar, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,7 @@ def value_of(expr: PrimExpr) -> Value:
     return Value(bare, {var: load for load, var in loads.items()}, uses_axes)
 
 
-def offset_at(state: State, offset: Affine, places: Places) -> str:
+def offset_at(state: State, offset: Affine, places: Point) -> str:
     """Emit where an element lies, in elements; a variable without place has a register around the nest."""
     total = str(offset.constant) if offset.constant else "0"
     for var, factor in offset.coefficients.items():
@@ -78,9 +78,9 @@ def read(state: State, storage: Storage, pointer: str) -> str:
     return state.code.emit(f"icmp ne i8 {value}, 0") if scalar.kind == "bool" else value
 
 
-def emit_value(state: State, nest: Nest, value: Value, places: Places) -> str:
+def emit_value(state: State, nest: Nest, value: Value, places: Point) -> str:
     """Emit `value` where each axis of the nest has its place."""
-    before = state.code.stand_at(value.statement or nest.update)
+    before = state.code.set_location(value.statement or nest.update)
     for var, load in value.loads.items():
         access = nest.accesses[load]
         pointer = element_at(state, access.storage, offset_at(state, access.offset, places))
@@ -92,7 +92,7 @@ def emit_value(state: State, nest: Nest, value: Value, places: Places) -> str:
     register = lower_expr(state, value.expr)
     state.forget(count)
     state.bounds.leave(mark)
-    state.code.stand_back(before)
+    state.code.restore_location(before)
     return register
 
 
@@ -105,7 +105,7 @@ def parts_of(state: State, number: str, axes: Sequence[Axis]) -> dict[PrimVar, s
     return {axes[0].var: number, **places} if axes else places
 
 
-def _enter(state: State, nest: Nest, places: Places) -> int:
+def _enter(state: State, nest: Nest, places: Point) -> int:
     """Define the variables of the nest; return how many."""
     for axis in nest.axes:
         scalar = state.scalar_of(axis.var)

@@ -8,7 +8,7 @@ from relax_core.ir.prim import PrimExpr, PrimVar
 from relax_core.jit.lowering.state import State
 from relax_core.jit.transforms.contraction import Dim
 from relax_core.jit.transforms.repeat import repeat
-from relax_core.jit.transforms.tile_kernel import Place
+from relax_core.jit.transforms.tile_kernel import TileContext
 from relax_core.jit.transforms.tile_plan import Tiling
 from relax_core.jit.transforms.tile_values import Part, Source
 from relax_core.jit.transforms.transpose_tile import QUARTER_BITS, transposed
@@ -38,7 +38,7 @@ class Panel:
 class _Copy:
     """A copy of an operand's columns; `start` and `target` are the first column where it is read and in the panel."""
 
-    place: Place
+    context: TileContext
     part: Part
     source: Source
     panel: Panel
@@ -53,16 +53,16 @@ class _Copy:
     @property
     def stride(self) -> int:
         """How far the columns lie apart."""
-        return self.source.offset.of(self.place.tiling.columns.var)
+        return self.source.offset.of(self.context.tiling.columns.var)
 
     def active(self, vector: int) -> int:
         """Return how many lanes of a vector are loaded."""
-        lanes = self.place.tiling.lanes
+        lanes = self.context.tiling.lanes
         return lanes if self.source.is_whole else self.part.active(vector, lanes)
 
     def moved(self, dim: Dim, number: str) -> "_Copy":
         """Return the copy at a value of a reduce axis."""
-        code = self.place.state.code
+        code = self.context.state.code
 
         def at(pointer: str, step: int) -> str:
             return at_distance(code, pointer, self.memory, code.emit(f"mul nsw i64 {number}, {step}"))
@@ -71,42 +71,42 @@ class _Copy:
         return replace(self, start=start, target=at(self.target, self.panel.strides[dim.var]))
 
 
-def pack(place: Place, part: Part, node: PrimExpr, panel: Panel) -> Source:
+def pack(context: TileContext, part: Part, node: PrimExpr, panel: Panel) -> Source:
     """Emit the copy of an operand's columns for the terms of a block; return where it is then read."""
-    tiling, code = place.tiling, place.state.code
-    source = place.sources[node]
+    tiling, code = context.tiling, context.state.code
+    source = context.sources[node]
     memory = source.storage.scalar.memory
     columns, reduce = tiling.columns, tiling.contraction.reduce
-    first = code.emit(f"mul nsw i64 {place.block.first}, {-panel.strides[reduce[0].var]}")
+    first = code.emit(f"mul nsw i64 {context.block.first}, {-panel.strides[reduce[0].var]}")
     pointer = at_distance(code, panel.pointer, memory, first)
-    along = _transposed_dim(place, source)
+    along = _transposed_dim(context, source)
     loops = [dim for dim in reduce if dim is not along]
 
     def walk(position: int, copy: _Copy) -> None:
         if position < len(loops):
             dim = loops[position]
-            _over(place, dim, lambda number: walk(position + 1, copy.moved(dim, number)))
+            _over(context, dim, lambda number: walk(position + 1, copy.moved(dim, number)))
         elif along is None:
             _copy_term(copy)
         else:
             _transpose(copy, along)
 
-    walk(0, _Copy(place, part, source, panel, place.address(source), pointer))
-    back = at_distance(code, pointer, memory, code.emit(f"sub nsw i64 0, {place.index[columns.var]}"))
+    walk(0, _Copy(context, part, source, panel, context.address(source), pointer))
+    back = at_distance(code, pointer, memory, code.emit(f"sub nsw i64 0, {context.index[columns.var]}"))
     return Source(replace(source.storage, pointer=back), Affine(0, {columns.var: 1, **panel.strides}), is_whole=True)
 
 
-def _over(place: Place, dim: Dim, body: Callable[[str], None]) -> None:
+def _over(context: TileContext, dim: Dim, body: Callable[[str], None]) -> None:
     """Emit the loop over a reduce axis, of the first one over what is in the block."""
-    if dim is place.tiling.contraction.reduce[0]:
-        repeat(place.state, place.block.end, body, place.block.first)
+    if dim is context.tiling.contraction.reduce[0]:
+        repeat(context.state, context.block.end, body, context.block.first)
     else:
-        repeat(place.state, dim.extent, body)
+        repeat(context.state, dim.extent, body)
 
 
-def _transposed_dim(place: Place, source: Source) -> Dim | None:
+def _transposed_dim(context: TileContext, source: Source) -> Dim | None:
     """Return the reduce axis along which the elements lie beside each other, where the columns do not."""
-    tiling, offset = place.tiling, source.offset
+    tiling, offset = context.tiling, source.offset
     bits = 8 * source.storage.scalar.size_bytes
     if offset.of(tiling.columns.var) == 1 or tiling.lanes * bits < QUARTER_BITS:
         return None
@@ -116,7 +116,7 @@ def _transposed_dim(place: Place, source: Source) -> Dim | None:
 
 def _copy_term(copy: _Copy) -> None:
     """Emit the copy of the columns of one term."""
-    code, lanes, scalar = copy.place.state.code, copy.place.tiling.lanes, copy.source.storage.scalar
+    code, lanes, scalar = copy.context.state.code, copy.context.tiling.lanes, copy.source.storage.scalar
     for vector in range(copy.part.vectors):
         first = at_distance(code, copy.start, copy.memory, vector * lanes * copy.stride)
         value = load_apart(code, first, scalar, (lanes, copy.active(vector)), copy.stride)
@@ -125,11 +125,11 @@ def _copy_term(copy: _Copy) -> None:
 
 def _transpose(copy: _Copy, along: Dim) -> None:
     """Emit the copy of the columns of all terms along an axis, in square tiles; what is left, term by term."""
-    place = copy.place
-    state, code, lanes = place.state, place.state.code, place.tiling.lanes
+    context = copy.context
+    state, code, lanes = context.state, context.state.code, context.tiling.lanes
     first, end = "0", str(along.extent)
-    if along is place.tiling.contraction.reduce[0]:
-        first, end = place.block.first, place.block.end
+    if along is context.tiling.contraction.reduce[0]:
+        first, end = context.block.first, context.block.end
     count = code.emit(f"sub nuw nsw i64 {end}, {first}")
     whole = code.emit(f"udiv i64 {count}, {lanes}")
 
@@ -146,7 +146,7 @@ def _transpose(copy: _Copy, along: Dim) -> None:
 
 def _square(copy: _Copy, step: int) -> None:
     """Emit the copy of as many terms as a vector has lanes, which are `step` apart in the panel."""
-    code, lanes, scalar = copy.place.state.code, copy.place.tiling.lanes, copy.source.storage.scalar
+    code, lanes, scalar = copy.context.state.code, copy.context.tiling.lanes, copy.source.storage.scalar
     for vector in range(copy.part.vectors):
         active = copy.active(vector)
         starts = [

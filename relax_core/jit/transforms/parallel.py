@@ -138,7 +138,7 @@ def _planned(state: State, cut: Cut) -> Plan | Refusal:
     """Write the code of a chunk; give it up if it may stop for another reason than that it is cancelled."""
     loop = cut.nest.axes[0].loop
     sites, remarks, checked, calls = len(state.sites), len(state.remarks), len(state.checked), len(state.packed_calls)
-    text = state.code.apart(lambda: _emit_chunk(state, cut))
+    text = state.code.outlined(lambda: _emit_chunk(state, cut))
     added = state.sites[sites:]
     is_proven = all(site.kind == "fuel" for site in added) and len(state.packed_calls) == calls
     if not is_proven or any(len(site.recorded) + 2 > OWN_WORDS for site in added):

@@ -69,7 +69,7 @@ def may_share(nest: Nest, node: Node) -> bool:
     return storage.memory is not None or storage.pointer == nest.accesses[nest.update].storage.pointer
 
 
-def beside_axis(nest: Nest) -> Axis | None:
+def contiguous_axis(nest: Nest) -> Axis | None:
     """Return the spatial axis along which elements lie side by side, in the output and in all that is read."""
     out = nest.accesses[nest.update].offset
     loads = [item.offset for node, item in nest.accesses.items() if isinstance(node, BufferLoad) and item.offset != out]

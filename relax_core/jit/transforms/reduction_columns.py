@@ -11,7 +11,7 @@ from relax_core.jit.options import Mode
 from relax_core.jit.transforms.combine import combine
 from relax_core.jit.transforms.nest import Access, Axis
 from relax_core.jit.transforms.nest_values import (
-    Places,
+    Point,
     Value,
     element_at,
     emit_value,
@@ -21,9 +21,9 @@ from relax_core.jit.transforms.nest_values import (
     read,
     value_of,
 )
-from relax_core.jit.transforms.reduction import Reduction, beside_axis, read_reduction
+from relax_core.jit.transforms.reduction import Reduction, contiguous_axis, read_reduction
 from relax_core.jit.transforms.reduction_values import direct_load
-from relax_core.jit.transforms.repeat import repeat, repeat_nested, repeat_paid
+from relax_core.jit.transforms.repeat import repeat, repeat_charged, repeat_nested
 from relax_core.jit.transforms.transform import Plan, Refusal, Transform
 from relax_core.jit.transforms.transpose_tile import LANE_LIMIT
 from relax_core.jit.transforms.vector_memory import load_vector, store_vector
@@ -40,7 +40,7 @@ def plan_columns(state: State, loop: For) -> Plan | Refusal | None:
     if reduction is None or isinstance(reduction, str):
         return None if reduction is None else Refusal(reduction)
     nest, scalar = reduction.nest, reduction.scalar
-    along = beside_axis(nest)
+    along = contiguous_axis(nest)
     if along is None:
         return None
     if along.extent < NARROWEST or reduction.column_count == 0:
@@ -85,12 +85,12 @@ class _Columns:
         row_work = self.along.extent * self.reduction.column_count * self.work
 
         def row(number: str) -> None:
-            was_prepaid, self.state.is_prepaid = self.state.is_prepaid, self.state.is_prepaid or row_work <= CHUNK
+            was_charged, self.state.is_charged = self.state.is_charged, self.state.is_charged or row_work <= CHUNK
             self._row(parts_of(self.state, number, around))
-            self.state.is_prepaid = was_prepaid
+            self.state.is_charged = was_charged
 
         if row_work <= CHUNK:
-            repeat_paid(self.state, self.loop, count, row_work, row)
+            repeat_charged(self.state, self.loop, count, row_work, row)
         else:
             repeat(self.state, count, row)
 
@@ -98,7 +98,7 @@ class _Columns:
     def _width(self) -> int:
         return VECTORS * self.lanes
 
-    def _row(self, places: Places) -> None:
+    def _row(self, places: Point) -> None:
         """Reduce all columns that lie side by side: blocks as wide as the accumulators, and what is left."""
         width = self._width
         whole, rest = divmod(self.along.extent, width)
@@ -112,7 +112,7 @@ class _Columns:
         if rest:
             self._block(str(whole * width), rest, places)
 
-    def _block(self, first: str, count: int, places: Places) -> None:
+    def _block(self, first: str, count: int, places: Point) -> None:
         nest, state = self.reduction.nest, self.state
         out, memory = nest.accesses[nest.update], self.reduction.scalar.memory
         starts = {**places, **dict.fromkeys((axis.var for axis in nest.reduce), "0")}
@@ -143,7 +143,7 @@ class _Columns:
             vector = load_vector(state.code, scalar, self._entry(self.totals, str(at)), whole)
             store_vector(state.code, scalar, vector, self._behind(target, at), (self.lanes, part))
 
-    def _combine(self, places: Places, count: int) -> None:
+    def _combine(self, places: Point, count: int) -> None:
         state, code, scalar = self.state, self.state.code, self.reduction.scalar
         first = places[self.along.var]
         if self.direct is not None:

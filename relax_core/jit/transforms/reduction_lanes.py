@@ -12,7 +12,7 @@ from relax_core.jit.options import Mode
 from relax_core.jit.transforms.combine import combine
 from relax_core.jit.transforms.nest import Axis
 from relax_core.jit.transforms.nest_values import (
-    Places,
+    Point,
     element_at,
     emit_value,
     initial_value,
@@ -21,8 +21,8 @@ from relax_core.jit.transforms.nest_values import (
     read,
 )
 from relax_core.jit.transforms.reduction import Reduction, read_reduction
-from relax_core.jit.transforms.reduction_values import Values, values_of
-from relax_core.jit.transforms.repeat import repeat, repeat_paid
+from relax_core.jit.transforms.reduction_values import ReducedValues, values_of
+from relax_core.jit.transforms.repeat import repeat, repeat_charged
 from relax_core.jit.transforms.transform import Plan, Refusal, Transform
 from relax_core.jit.transforms.transpose_tile import LANE_LIMIT
 from relax_core.jit.transforms.vector_memory import load_vector, store_vector
@@ -72,7 +72,7 @@ class _Lanes:
     state: State
     loop: For
     reduction: Reduction
-    values: Values
+    values: ReducedValues
     lanes: int
     work: int
     totals: str = ""
@@ -103,7 +103,7 @@ class _Lanes:
         """How many columns are paid for, and staged, at once."""
         return min(CHUNK_COLUMNS, self.values.count // self._width * self._width)
 
-    def _row(self, spatial: Places) -> None:
+    def _row(self, spatial: Point) -> None:
         state, code, nest = self.state, self.state.code, self.reduction.nest
         scalar, out = self.reduction.scalar, nest.accesses[nest.update]
         zeros = {**spatial, **dict.fromkeys((axis.var for axis in nest.reduce), "0")}
@@ -134,35 +134,35 @@ class _Lanes:
         code.do(f"store <{self.lanes} x i1> zeroinitializer, ptr {self.flags}")
         code.do(f"store i1 {code.emit(f'fcmp uno {scalar.memory} {start}, {start}')}, ptr {self.flag}")
 
-    def _around(self, axes: tuple[Axis, ...], places: Places, body: Callable[[Places], None]) -> None:
+    def _around(self, axes: tuple[Axis, ...], places: Point, body: Callable[[Point], None]) -> None:
         if not axes:
             body(places)
             return
         axis = axes[0]
         repeat(self.state, axis.extent, lambda at: self._around(axes[1:], {**places, axis.var: at}, body))
 
-    def _columns(self, places: Places) -> None:
+    def _columns(self, places: Point) -> None:
         """Combine all columns of the inner axes: those that fill vectors, and the rest one by one."""
         count, chunk, state = self.values.count, self._chunk, self.state
         whole = count // self._width * self._width
         work = chunk * self.work
-        repeat_paid(state, self.loop, whole // chunk, work, lambda number: self._piece(number, chunk, places))
+        repeat_charged(state, self.loop, whole // chunk, work, lambda number: self._piece(number, chunk, places))
         if whole % chunk:
             rest = whole % chunk
-            repeat_paid(state, self.loop, 1, rest * self.work, lambda _: self._part(str(whole - rest), rest, places))
+            repeat_charged(state, self.loop, 1, rest * self.work, lambda _: self._part(str(whole - rest), rest, places))
 
         def single(at: str) -> None:
             value = self._value(state.code.emit(f"add nuw nsw i64 {at}, {whole}"), places)
             self._combine_single(value)
 
         if count % self._width:
-            repeat_paid(state, self.loop, count - whole, self.work, single)
+            repeat_charged(state, self.loop, count - whole, self.work, single)
 
-    def _piece(self, number: str, size: int, places: Places) -> None:
+    def _piece(self, number: str, size: int, places: Point) -> None:
         first = number if number == "0" else self.state.code.emit(f"mul nuw nsw i64 {number}, {size}")
         self._part(first, size, places)
 
-    def _part(self, first: str, count: int, places: Places) -> None:
+    def _part(self, first: str, count: int, places: Point) -> None:
         """Combine columns that fill vectors."""
         state, code, scalar = self.state, self.state.code, self.reduction.scalar
         direct = self.values.direct
@@ -204,7 +204,7 @@ class _Lanes:
             flags = code.emit(f"or <{self.lanes} x i1> {flags}, {found}")
         code.do(f"store <{self.lanes} x i1> {flags}, ptr {self.flags}")
 
-    def _value(self, column: str, places: Places) -> str:
+    def _value(self, column: str, places: Point) -> str:
         at = {**places, self.values.inner[-1].var: column}
         return emit_value(self.state, self.reduction.nest, self.values.value, at)
 
@@ -236,7 +236,7 @@ class _Lanes:
         result = combine(code, self.reduction.op, (total, items[0]), scalar)
         code.do(f"store {scalar.memory} {result}, ptr {self.total}")
 
-    def _decide(self, start: str, zeros: Places) -> None:
+    def _decide(self, start: str, zeros: Point) -> None:
         """Take the row once more in the order of the text where a NaN or the sign of a zero depends on it."""
         state, code, scalar = self.state, self.state.code, self.reduction.scalar
         flags = code.emit(
@@ -252,8 +252,8 @@ class _Lanes:
         code.start(again)
         code.do(f"store {scalar.memory} {start}, ptr {self.total}")
 
-        def ordered(places: Places) -> None:
-            repeat_paid(
+        def ordered(places: Point) -> None:
+            repeat_charged(
                 state,
                 self.loop,
                 self.values.count,

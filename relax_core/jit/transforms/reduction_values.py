@@ -11,7 +11,7 @@ from relax_core.jit.transforms.reduction import Reduction
 
 
 @dataclass(frozen=True, slots=True)
-class Values:
+class ReducedValues:
     """The values of a reduction. `inner` are reduce axes that are one long axis, `outer` those around it.
 
     `direct` is the load that all of the value is, if its elements lie side by side along the inner axes.
@@ -28,12 +28,12 @@ class Values:
         return prod(axis.extent for axis in self.inner)
 
 
-def values_of(reduction: Reduction) -> Values:
+def values_of(reduction: Reduction) -> ReducedValues:
     """Read the values of a reduction along its innermost reduce axes."""
     nest = reduction.nest
     value = value_of(reduction.value)
     inner, outer = _joined(nest.reduce, value, [nest.accesses[load].offset for load in value.loads.values()])
-    return Values(value, inner, outer, direct_load(reduction, inner[-1]))
+    return ReducedValues(value, inner, outer, direct_load(reduction, inner[-1]))
 
 
 def direct_load(reduction: Reduction, along: Axis) -> Access | None:

@@ -55,7 +55,7 @@ def _emit(state: State, loop: For, around: ExitStack) -> bool:
     for transform in TRANSFORMS:
         if state.options.mode not in transform.modes:
             continue
-        state.look(loop)
+        state.check_budget(loop)
         match transform.plan(state, loop):
             case Around(reason=reason, enter=enter):
                 state.remarks.append(KernelRemark("applied", transform.name, loop, reason))
@@ -82,8 +82,8 @@ def _emit_from(state: State, loop: For, statement: Node | None, emit: Callable[[
     if statement is None:
         emit()
         return
-    before, around = state.code.stand_at(statement), state.counting
+    before, around = state.code.set_location(statement), state.counting
     state.counting = loop
     emit()
     state.counting = around
-    state.code.stand_back(before)
+    state.code.restore_location(before)

@@ -5,7 +5,7 @@ from math import prod
 
 from relax_core.ir.tir import For
 from relax_core.jit.lowering.code import phi
-from relax_core.jit.lowering.loops import CHUNK, pay
+from relax_core.jit.lowering.loops import CHUNK, charge_fuel
 from relax_core.jit.lowering.state import State
 
 Body = Callable[[str], None]
@@ -20,7 +20,7 @@ def repeat(state: State, count: str | int, body: Body, first: str = "0", *, is_w
         body("0")
         return
     code = state.code
-    stood = code.mark if state.counting is None else code.stand_at(state.counting)
+    stood = code.mark if state.counting is None else code.set_location(state.counting)
     head, inside, leave = (code.label(hint) for hint in ("again", "once", "over"))
     before = code.block
     code.goto(head)
@@ -28,9 +28,9 @@ def repeat(state: State, count: str | int, body: Body, first: str = "0", *, is_w
     position = code.reserve()
     code.branch(code.emit(f"icmp slt i64 {number}, {count}"), inside, leave)
     code.start(inside)
-    counting = code.stand_back(stood)
+    counting = code.restore_location(stood)
     body(number)
-    code.stand_back(counting)
+    code.restore_location(counting)
     code.do(f"{following} = add nuw nsw i64 {number}, 1")
     code.fill(position, f"{number} = {phi('i64', (first, before), (following, code.block))}")
     if is_written:
@@ -38,20 +38,20 @@ def repeat(state: State, count: str | int, body: Body, first: str = "0", *, is_w
     else:
         code.jump(head)
     code.start(leave)
-    code.stand_back(stood)
+    code.restore_location(stood)
 
 
-def repeat_paid(state: State, loop: For, count: int, work: int, body: Body) -> None:
+def repeat_charged(state: State, loop: For, count: int, work: int, body: Body) -> None:
     """Emit a loop of `count` rounds that each cost `work` units of fuel, paid for `loop` many rounds at once.
 
     Nothing is paid where a loop around has done so.
     """
     size = max(CHUNK // max(work, 1), 1)
-    if state.is_prepaid or count <= 0:
+    if state.is_charged or count <= 0:
         repeat(state, count, body)
         return
     if count <= size:
-        pay(state, loop, str(count * work))
+        charge_fuel(state, loop, str(count * work))
         repeat(state, count, body)
         return
 
@@ -59,7 +59,7 @@ def repeat_paid(state: State, loop: For, count: int, work: int, body: Body) -> N
         base = state.code.emit(f"mul nuw nsw i64 {number}, {size}")
         end = least(state, state.code.emit(f"add nuw nsw i64 {base}, {size}"), str(count))
         rounds = state.code.emit(f"sub nuw nsw i64 {end}, {base}")
-        pay(state, loop, state.code.emit(f"mul nuw nsw i64 {rounds}, {work}"))
+        charge_fuel(state, loop, state.code.emit(f"mul nuw nsw i64 {rounds}, {work}"))
         repeat(state, end, body, base)
 
     repeat(state, -(-count // size), piece)
@@ -76,15 +76,15 @@ def repeat_nested(state: State, loop: For, counts: Sequence[int], work: int, bod
             body(numbers)
             return
         inner = work * prod(counts[depth + 1 :])
-        pays = inner <= CHUNK or depth + 1 == len(counts)
+        charges = inner <= CHUNK or depth + 1 == len(counts)
 
         def rounds(number: str) -> None:
-            was_prepaid, state.is_prepaid = state.is_prepaid, state.is_prepaid or pays
+            was_charged, state.is_charged = state.is_charged, state.is_charged or charges
             level(depth + 1, [*numbers, number])
-            state.is_prepaid = was_prepaid
+            state.is_charged = was_charged
 
-        if pays:
-            repeat_paid(state, loop, counts[depth], inner, rounds)
+        if charges:
+            repeat_charged(state, loop, counts[depth], inner, rounds)
         else:
             repeat(state, counts[depth], rounds)
 

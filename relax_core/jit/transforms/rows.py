@@ -4,7 +4,7 @@ from relax_core.ir.tir import For
 from relax_core.jit.lowering.state import State
 from relax_core.jit.lowering.work import CALL_COST, static_work
 from relax_core.jit.options import Mode
-from relax_core.jit.transforms.reduction import beside_axis, read_reduction
+from relax_core.jit.transforms.reduction import contiguous_axis, read_reduction
 from relax_core.jit.transforms.reduction_values import values_of
 from relax_core.jit.transforms.rows_code import Rows, RowsCode
 from relax_core.jit.transforms.transform import Plan, Refusal, Transform
@@ -25,7 +25,7 @@ def plan_rows(state: State, loop: For) -> Plan | Refusal | None:
     nest, scalar = reduction.nest, reduction.scalar
     if scalar.is_integral:
         return Refusal("integers may be combined in any order, which the vectoriser does by itself")
-    if beside_axis(nest) is not None:
+    if contiguous_axis(nest) is not None:
         return Refusal("its values lie side by side along an axis that is not reduced")
     values = values_of(reduction)
     lanes = min(LANE_LIMIT, state.options.lanes(scalar.bits))

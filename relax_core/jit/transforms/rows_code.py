@@ -9,7 +9,7 @@ from relax_core.jit.lowering.state import State
 from relax_core.jit.transforms.combine import combine
 from relax_core.jit.transforms.nest import Axis
 from relax_core.jit.transforms.nest_values import (
-    Places,
+    Point,
     element_at,
     emit_value,
     initial_value,
@@ -18,12 +18,12 @@ from relax_core.jit.transforms.nest_values import (
     read,
 )
 from relax_core.jit.transforms.reduction import Reduction
-from relax_core.jit.transforms.reduction_values import Values
-from relax_core.jit.transforms.repeat import least, repeat, repeat_paid
+from relax_core.jit.transforms.reduction_values import ReducedValues
+from relax_core.jit.transforms.repeat import least, repeat, repeat_charged
 from relax_core.jit.transforms.transpose_tile import transposed
 from relax_core.jit.transforms.vector_memory import load_vector
 
-# Values that are computed before they are combined: so many columns of each row stay in the first-level cache.
+# ReducedValues that are computed before they are combined: so many columns of each row stay in the first-level cache.
 STAGED_COLUMNS = 128
 # Columns between two payments of fuel where nothing is staged.
 DIRECT_COLUMNS = 1024
@@ -35,7 +35,7 @@ class Rows:
 
     loop: For
     reduction: Reduction
-    values: Values
+    values: ReducedValues
     lanes: int
     work: int
 
@@ -78,17 +78,17 @@ class RowsCode:
         else:
             self.stage = self._array(rows.lanes * rows.chunk, memory)
         count = -(-rows.reduction.row_count // rows.lanes)
-        if self._pays_inside:
+        if self._charges_inside:
             repeat(self.state, count, self._block)
         else:
-            repeat_paid(self.state, rows.loop, count, self._block_work, self._block)
+            repeat_charged(self.state, rows.loop, count, self._block_work, self._block)
 
     @property
     def _block_work(self) -> int:
         return self.rows.lanes * self.rows.reduction.column_count * self.rows.work
 
     @property
-    def _pays_inside(self) -> bool:
+    def _charges_inside(self) -> bool:
         return self._block_work > CHUNK
 
     def _block(self, number: str) -> None:
@@ -139,7 +139,7 @@ class RowsCode:
         number = least(state, number, str(self.rows.reduction.row_count - 1))
         return {**parts_of(state, number, nest.spatial), **dict.fromkeys((axis.var for axis in nest.reduce), "0")}
 
-    def _around(self, outer: tuple[Axis, ...], places: Places) -> None:
+    def _around(self, outer: tuple[Axis, ...], places: Point) -> None:
         """Write the loops over the reduce axes around the joined ones."""
         if not outer:
             self._columns(places)
@@ -147,20 +147,20 @@ class RowsCode:
         axis = outer[0]
         repeat(self.state, axis.extent, lambda at: self._around(outer[1:], {**places, axis.var: at}))
 
-    def _columns(self, places: Places) -> None:
+    def _columns(self, places: Point) -> None:
         """Combine all columns of the joined axes: whole tiles, and what is left behind the last of them."""
         state, rows = self.state, self.rows
         count, chunk = rows.values.count, rows.chunk
         rounds, work = -(-count // chunk), rows.lanes * chunk * rows.work
-        if self._pays_inside:
-            repeat_paid(state, rows.loop, rounds, work, lambda number: self._chunk(number, places))
+        if self._charges_inside:
+            repeat_charged(state, rows.loop, rounds, work, lambda number: self._chunk(number, places))
         else:
             repeat(state, rounds, lambda number: self._chunk(number, places))
         rest = count % rows.lanes
         if rest:
             self._tile(count - rest, (count - rest) % chunk, places, rest)
 
-    def _chunk(self, number: str, places: Places) -> None:
+    def _chunk(self, number: str, places: Point) -> None:
         state, rows = self.state, self.rows
         first = number if number == "0" else state.code.emit(f"mul nuw nsw i64 {number}, {rows.chunk}")
         count: str | int = min(rows.chunk, rows.values.count)
@@ -184,7 +184,7 @@ class RowsCode:
         if tiles != 0:
             repeat(state, tiles, tile)
 
-    def _compute(self, lane: str, columns: tuple[str, str | int], places: Places) -> None:
+    def _compute(self, lane: str, columns: tuple[str, str | int], places: Point) -> None:
         """Write the values of a lane's row in a chunk of columns to the stage."""
         state, rows = self.state, self.rows
         first, count = columns
@@ -200,7 +200,7 @@ class RowsCode:
 
         repeat(state, count, column)
 
-    def _tile(self, column: str | int, inside: str | int, places: Places, count: int) -> None:
+    def _tile(self, column: str | int, inside: str | int, places: Point, count: int) -> None:
         """Combine `count` columns from `column` on, which is `inside` the chunk."""
         rows, code = self.rows, self.state.code
         reduction = rows.reduction

@@ -5,12 +5,12 @@ from math import prod
 
 from relax_core.ir.prim import PrimExpr, PrimVar
 from relax_core.ir.tir import For
-from relax_core.jit.lowering.loops import CHUNK, pay
+from relax_core.jit.lowering.loops import CHUNK, charge_fuel
 from relax_core.jit.lowering.state import State
 from relax_core.jit.transforms.contraction_read import read_contraction
 from relax_core.jit.transforms.packing import Panel, pack
-from relax_core.jit.transforms.repeat import least, repeat, repeat_paid
-from relax_core.jit.transforms.tile_kernel import Block, Place, emit_tile
+from relax_core.jit.transforms.repeat import least, repeat, repeat_charged
+from relax_core.jit.transforms.tile_kernel import Block, TileContext, emit_tile
 from relax_core.jit.transforms.tile_plan import Tiling, plan_tiling
 from relax_core.jit.transforms.tile_stage import stage
 from relax_core.jit.transforms.tile_values import Part, Source
@@ -112,7 +112,9 @@ class Tiler:
         sources = dict(self.sources)
         for node, panel in self.panels.items():
             part = Part(1, *shape)
-            sources[node] = pack(Place(self.state, tiling, dict(self.index), self.sources, block), part, node, panel)
+            sources[node] = pack(
+                TileContext(self.state, tiling, dict(self.index), self.sources, block), part, node, panel
+            )
         self._inner(0, block, shape, sources)
 
     def _inner(self, position: int, block: Block, shape: tuple[int, int], sources: dict[PrimExpr, Source]) -> None:
@@ -139,9 +141,9 @@ class Tiler:
 
         def tile(number: str, rows: int) -> None:
             self.index[tiling.rows.var] = number
-            if not self.state.is_prepaid:
-                pay(self.state, tiling.contraction.loop, str(self._units(work)))
-            emit_tile(Place(self.state, tiling, dict(self.index), sources, block), Part(rows, *shape))
+            if not self.state.is_charged:
+                charge_fuel(self.state, tiling.contraction.loop, str(self._units(work)))
+            emit_tile(TileContext(self.state, tiling, dict(self.index), sources, block), Part(rows, *shape))
             del self.index[tiling.rows.var]
 
         def body(number: str) -> None:
@@ -160,16 +162,16 @@ class Tiler:
     def _paced(self, count: int, work: int, body: Callable[[str], None]) -> None:
         """Emit a loop whose rounds add `work` terms each; the outermost one of short rounds pays for what is inside."""
         state, units = self.state, self._units(work)
-        if state.is_prepaid or units > CHUNK:
+        if state.is_charged or units > CHUNK:
             repeat(state, count, body)
             return
 
         def paid(number: str) -> None:
-            state.is_prepaid = True
+            state.is_charged = True
             body(number)
-            state.is_prepaid = False
+            state.is_charged = False
 
-        repeat_paid(state, self.tiling.contraction.loop, count, units, paid)
+        repeat_charged(state, self.tiling.contraction.loop, count, units, paid)
 
 
 def plan_contraction(state: State, loop: For) -> Plan | Refusal | None:

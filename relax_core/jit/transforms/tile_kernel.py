@@ -5,11 +5,11 @@ from dataclasses import dataclass
 
 from relax_core.ir.integer.affine import Affine
 from relax_core.ir.prim import Binary, PrimExpr, PrimVar
-from relax_core.jit.lowering.code import Code, phi
+from relax_core.jit.lowering.code import FunctionBuilder, phi
 from relax_core.jit.lowering.state import State
 from relax_core.jit.transforms.combine import combine
 from relax_core.jit.transforms.tile_plan import Tiling
-from relax_core.jit.transforms.tile_values import Part, Source, Values
+from relax_core.jit.transforms.tile_values import Part, Source, TileValues
 from relax_core.jit.transforms.vector_code import (
     at_distance,
     load_vector,
@@ -32,7 +32,7 @@ class Block:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class TileContext:
     """Where a tile is emitted: the registers of the axes around it, and where the operands are read."""
 
     state: State
@@ -65,46 +65,46 @@ def distance_of(state: State, index: Mapping[PrimVar, str], offset: Affine, tili
     return total
 
 
-def emit_tile(place: Place, part: Part) -> None:
+def emit_tile(context: TileContext, part: Part) -> None:
     """Emit the sums of one tile, from their start or from what their elements hold, to their store."""
-    tiling, code = place.tiling, place.state.code
+    tiling, code = context.tiling, context.state.code
     out = Source(tiling.contraction.out.storage, tiling.contraction.out.offset)
-    pointer, step = place.address(out), out.offset.of(tiling.rows.var)
+    pointer, step = context.address(out), out.offset.of(tiling.rows.var)
     memory = out.storage.scalar.memory
     cells = [
         (row, vector, at_distance(code, pointer, memory, row * step + vector * tiling.lanes))
         for row in range(part.rows)
         for vector in range(part.vectors)
     ]
-    sums = _starts(place, part, cells)
-    term = [*place.tiling.contraction.leaves(tiling.contraction.term)]
+    sums = _starts(context, part, cells)
+    term = [*context.tiling.contraction.leaves(tiling.contraction.term)]
     pointers = {
-        node: place.address(source)
-        for node, source in place.sources.items()
+        node: context.address(source)
+        for node, source in context.sources.items()
         if tiling.contraction.operands[node] in term
     }
-    sums = _reduced(place, part, pointers, sums)
+    sums = _reduced(context, part, pointers, sums)
     for value, (_, vector, cell) in zip(sums, cells, strict=True):
         store_vector(code, value, cell, out.storage.scalar, (tiling.lanes, part.active(vector, tiling.lanes)))
 
 
-def _starts(place: Place, part: Part, cells: Sequence[tuple[int, int, str]]) -> list[str]:
+def _starts(context: TileContext, part: Part, cells: Sequence[tuple[int, int, str]]) -> list[str]:
     """Emit what the sums start with."""
-    tiling, code, scalar = place.tiling, place.state.code, place.tiling.contraction.out.storage.scalar
+    tiling, code, scalar = context.tiling, context.state.code, context.tiling.contraction.out.storage.scalar
     init = tiling.contraction.init
     started: list[str] = []
-    if init is not None and place.block.is_start != "false":
+    if init is not None and context.block.is_start != "false":
         used = [*tiling.contraction.leaves(init)]
         pointers = {
-            node: place.address(source)
-            for node, source in place.sources.items()
+            node: context.address(source)
+            for node, source in context.sources.items()
             if tiling.contraction.operands[node] in used
         }
-        values = Values(place.state, tiling, place.sources, pointers, part)
-        before = code.stand_at(tiling.contraction.initialisation or tiling.contraction.out.access)
+        values = TileValues(context.state, tiling, context.sources, pointers, part)
+        before = code.set_location(tiling.contraction.initialisation or tiling.contraction.out.access)
         started = [values.vector(init, row, vector) for row, vector, _ in cells]
-        code.stand_back(before)
-        if place.block.is_start == "true":
+        code.restore_location(before)
+        if context.block.is_start == "true":
             return started
     held = [
         load_vector(code, cell, scalar, tiling.lanes, part.active(vector, tiling.lanes)) for _, vector, cell in cells
@@ -113,43 +113,43 @@ def _starts(place: Place, part: Part, cells: Sequence[tuple[int, int, str]]) -> 
         return held
     vector = vector_type(scalar.register, tiling.lanes)
     return [
-        code.emit(f"select i1 {place.block.is_start}, {vector} {new}, {vector} {old}")
+        code.emit(f"select i1 {context.block.is_start}, {vector} {new}, {vector} {old}")
         for new, old in zip(started, held, strict=True)
     ]
 
 
 def _reduced(
-    place: Place, part: Part, pointers: Mapping[PrimExpr, str], sums: Sequence[str], level: int = 0
+    context: TileContext, part: Part, pointers: Mapping[PrimExpr, str], sums: Sequence[str], level: int = 0
 ) -> list[str]:
     """Emit the loops over the reduce axes from `level` on."""
-    tiling, code = place.tiling, place.state.code
+    tiling, code = context.tiling, context.state.code
     contraction = tiling.contraction
     if level == len(contraction.reduce):
-        return _round(place, part, pointers, sums)
+        return _round(context, part, pointers, sums)
     dim = contraction.reduce[level]
 
     def body(number: str, values: Sequence[str]) -> list[str]:
         moved: dict[PrimExpr, str] = {}
         for node, pointer in pointers.items():
-            source = place.sources[node]
+            source = context.sources[node]
             stride = source.offset.of(dim.var)
             distance = number if stride in (0, 1) else code.emit(f"mul nsw i64 {number}, {stride}")
             moved[node] = at_distance(code, pointer, source.storage.scalar.memory, distance if stride else 0)
-        return _reduced(place, part, moved, values, level + 1)
+        return _reduced(context, part, moved, values, level + 1)
 
-    first, end = (place.block.first, place.block.end) if level == 0 else ("0", str(dim.extent))
+    first, end = (context.block.first, context.block.end) if level == 0 else ("0", str(dim.extent))
     vector = vector_type(contraction.out.storage.scalar.register, tiling.lanes)
     return carried(code, (first, end), vector, sums, body)
 
 
-def _round(place: Place, part: Part, pointers: Mapping[PrimExpr, str], sums: Sequence[str]) -> list[str]:
+def _round(context: TileContext, part: Part, pointers: Mapping[PrimExpr, str], sums: Sequence[str]) -> list[str]:
     """Emit one term for each sum."""
-    tiling, code = place.tiling, place.state.code
+    tiling, code = context.tiling, context.state.code
     contraction, scalar = tiling.contraction, tiling.contraction.out.storage.scalar
-    values = Values(place.state, tiling, place.sources, pointers, part)
-    is_fused = place.state.options.mode == "fast" and scalar.kind == "float" and contraction.op == "+"
+    values = TileValues(context.state, tiling, context.sources, pointers, part)
+    is_fused = context.state.options.mode == "fast" and scalar.kind == "float" and contraction.op == "+"
     found: list[str] = []
-    before = code.stand_at(contraction.out.access)
+    before = code.set_location(contraction.out.access)
     for at, total in enumerate(sums):
         row, vector = divmod(at, part.vectors)
         match contraction.term:
@@ -160,12 +160,12 @@ def _round(place: Place, part: Part, pointers: Mapping[PrimExpr, str], sums: Seq
                 value = values.vector(term, row, vector)
                 operands = (value, total) if contraction.is_term_first else (total, value)
                 found.append(combine(code, contraction.op, operands, scalar, tiling.lanes))
-    code.stand_back(before)
+    code.restore_location(before)
     return found
 
 
 def carried(
-    code: Code,
+    code: FunctionBuilder,
     span: tuple[str, str],
     llvm: str,
     initial: Sequence[str],

@@ -13,7 +13,7 @@ from relax_core.jit.transforms.vector_code import can_convert
 # As many sums as are added at a time hide how long one addition takes.
 LEAST_SUMS = 6
 # With 512 bits a multiplication takes its other operand, a scalar, from memory, so that a tile is one vector wide and
-# high. Fewer rows do where they lie at least so many bytes apart, a power of two, in the same few places of a cache.
+# high. Fewer rows do where they lie at least so many bytes apart, a power of two, in the same few quotients of a cache.
 ROWS_OF_512 = ((4096, 8), (2048, 12), (1, 16))
 USUAL_ROWS = 12
 # Where a sum is short, its store takes the time, and is done for more than a line of the cache.
@@ -28,7 +28,7 @@ STACK_BYTES = 2 << 20
 CACHE_BYTES = 1 << 20
 # An operand of more bytes lies on more pages than a processor finds at once.
 SPREAD_BYTES = 256 << 10
-# Rows of memory that are a multiple of this apart share the same few places of a cache.
+# Rows of memory that are a multiple of this apart share the same few quotients of a cache.
 ALIASING_BYTES = 2048
 # How many tiles have to read a panel for its copy to be worth it.
 LEAST_REUSE = 6
@@ -191,8 +191,8 @@ def _with_copies(tiling: Tiling) -> Tiling:
 
 
 def _depends(operand: Operand, dim: Dim) -> bool:
-    places = (operand.offset,) if operand.guard is None else [place.whole for place in operand.guard.places]
-    return any(place.of(dim.var) for place in places)
+    forms = (operand.offset,) if operand.guard is None else [quotient.dividend for quotient in operand.guard.quotients]
+    return any(form.of(dim.var) for form in forms)
 
 
 def _is_packed(tiling: Tiling, operand: Operand, fixed: list[Dim]) -> bool:

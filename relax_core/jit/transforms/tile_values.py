@@ -42,7 +42,7 @@ class Part:
 
 
 @dataclass(slots=True)
-class Values:
+class TileValues:
     """Emits each value once where it is needed, behind `pointers` to the first row and lane of every operand."""
 
     state: State

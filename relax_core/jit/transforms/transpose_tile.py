@@ -2,13 +2,13 @@
 
 from collections.abc import Sequence
 
-from relax_core.jit.lowering.code import Code
+from relax_core.jit.lowering.code import FunctionBuilder
 
 QUARTER_BITS = 128
 LANE_LIMIT = 16
 
 
-def transposed(code: Code, rows: Sequence[str], memory: str, bits: int) -> list[str]:
+def transposed(code: FunctionBuilder, rows: Sequence[str], memory: str, bits: int) -> list[str]:
     """Emit the transposition of as many vectors as each has lanes, of elements of the LLVM type `memory`.
 
     The lanes lie in quarters of 128 bits, within which processors interleave two vectors in one instruction, as they

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
-from relax_core.jit.lowering.code import Code
+from relax_core.jit.lowering.code import FunctionBuilder
 from relax_core.jit.lowering.state import State
 from relax_core.jit.lowering.types import ScalarType
 
@@ -23,14 +23,14 @@ def stack_array(state: State, hint: str, scalar: ScalarType, count: int) -> str:
     return register
 
 
-def at_distance(code: Code, pointer: str, llvm: str, distance: int | str) -> str:
+def at_distance(code: FunctionBuilder, pointer: str, llvm: str, distance: int | str) -> str:
     """Emit the address of the element `distance` elements behind one."""
     if str(distance) == "0":
         return pointer
     return code.emit(f"getelementptr {llvm}, ptr {pointer}, i64 {distance}")
 
 
-def splat(code: Code, llvm: str, lanes: int, value: str) -> str:
+def splat(code: FunctionBuilder, llvm: str, lanes: int, value: str) -> str:
     """Emit a vector whose lanes all are `value`, a register or a literal."""
     if lanes == 1:
         return value
@@ -46,7 +46,7 @@ def first_lanes(lanes: int, active: int) -> str:
     return f"<{', '.join('i1 true' if lane < active else 'i1 false' for lane in range(lanes))}>"
 
 
-def load_vector(code: Code, pointer: str, scalar: ScalarType, lanes: int, active: int) -> str:
+def load_vector(code: FunctionBuilder, pointer: str, scalar: ScalarType, lanes: int, active: int) -> str:
     """Emit the load of the first `active` of `lanes` elements as they lie in memory; the others are 0, not touched."""
     vector = vector_type(scalar.memory, lanes)
     if active >= lanes:
@@ -54,7 +54,7 @@ def load_vector(code: Code, pointer: str, scalar: ScalarType, lanes: int, active
     return load_masked(code, pointer, scalar, lanes, (first_lanes(lanes, active), "zeroinitializer"))
 
 
-def load_masked(code: Code, pointer: str, scalar: ScalarType, lanes: int, chosen: tuple[str, str]) -> str:
+def load_masked(code: FunctionBuilder, pointer: str, scalar: ScalarType, lanes: int, chosen: tuple[str, str]) -> str:
     """Emit the load of the lanes of a mask; the second of `chosen` gives the others."""
     mask, other = chosen
     vector = vector_type(scalar.memory, lanes)
@@ -64,7 +64,7 @@ def load_masked(code: Code, pointer: str, scalar: ScalarType, lanes: int, chosen
     return code.emit(f"call {vector} {name}({arguments})")
 
 
-def store_vector(code: Code, value: str, pointer: str, scalar: ScalarType, shape: tuple[int, int]) -> None:
+def store_vector(code: FunctionBuilder, value: str, pointer: str, scalar: ScalarType, shape: tuple[int, int]) -> None:
     """Emit the store of the first lanes of a vector; `shape` is how many it has, and how many of them are stored."""
     lanes, active = shape
     vector = vector_type(scalar.memory, lanes)
@@ -77,7 +77,7 @@ def store_vector(code: Code, value: str, pointer: str, scalar: ScalarType, shape
     code.do(f"call void {name}({vector} {value}, ptr {pointer}, i32 {scalar.size_bytes}, <{lanes} x i1> {mask})")
 
 
-def load_apart(code: Code, pointer: str, scalar: ScalarType, shape: tuple[int, int], stride: int) -> str:
+def load_apart(code: FunctionBuilder, pointer: str, scalar: ScalarType, shape: tuple[int, int], stride: int) -> str:
     """Emit the load of elements that are `stride` apart; `shape` is how many lanes there are, and are loaded."""
     lanes, active = shape
     reach = (active - 1) * stride + 1
@@ -95,7 +95,7 @@ def load_apart(code: Code, pointer: str, scalar: ScalarType, shape: tuple[int, i
     return code.emit(f"shufflevector {vector} {halves[0]}, {vector} {halves[1]}, <{lanes} x i32> <{places}>")
 
 
-def gather(code: Code, pointers: Sequence[str], scalar: ScalarType, lanes: int) -> str:
+def gather(code: FunctionBuilder, pointers: Sequence[str], scalar: ScalarType, lanes: int) -> str:
     """Emit a vector of elements that lie apart; lanes without a pointer are 0."""
     vector = vector_type(scalar.memory, lanes)
     found = "zeroinitializer" if lanes > 1 else "0"
@@ -107,7 +107,7 @@ def gather(code: Code, pointers: Sequence[str], scalar: ScalarType, lanes: int) 
     return found
 
 
-def gather_at(code: Code, pointers: str, scalar: ScalarType, lanes: int, alignment: int) -> str:
+def gather_at(code: FunctionBuilder, pointers: str, scalar: ScalarType, lanes: int, alignment: int) -> str:
     """Emit a vector of the elements at a vector of addresses, all of which may be read."""
     vector, places, mask = vector_type(scalar.memory, lanes), f"<{lanes} x ptr>", f"<{lanes} x i1>"
     name = f"@llvm.masked.gather.v{lanes}{_short(scalar.memory)}.v{lanes}p0"
@@ -116,7 +116,7 @@ def gather_at(code: Code, pointers: str, scalar: ScalarType, lanes: int, alignme
     return code.emit(f"call {vector} {name}({arguments})")
 
 
-def widened(code: Code, value: str, scalar: ScalarType, lanes: int) -> str:
+def widened(code: FunctionBuilder, value: str, scalar: ScalarType, lanes: int) -> str:
     """Emit what registers hold of elements as they lie in memory."""
     if not scalar.is_narrowed:
         return value
@@ -135,7 +135,7 @@ def can_convert(source: ScalarType, target: ScalarType) -> bool:
     return source.kind != "float" or source.bits <= target.bits
 
 
-def converted(code: Code, value: str, scalars: tuple[ScalarType, ScalarType], lanes: int) -> str:
+def converted(code: FunctionBuilder, value: str, scalars: tuple[ScalarType, ScalarType], lanes: int) -> str:
     """Emit a conversion from the first dtype to the second, in each lane."""
     source, target = scalars
     of, to = vector_type(source.register, lanes), vector_type(target.register, lanes)
@@ -152,7 +152,7 @@ def converted(code: Code, value: str, scalars: tuple[ScalarType, ScalarType], la
             return code.emit(f"{'sext' if source.kind == 'int' else 'zext'} {of} {value} to {to}")
 
 
-def product_sum(code: Code, factors: tuple[str, str], total: str, scalar: ScalarType, lanes: int) -> str:
+def product_sum(code: FunctionBuilder, factors: tuple[str, str], total: str, scalar: ScalarType, lanes: int) -> str:
     """Emit `a * b + total` with one rounding where the processor has an instruction for it."""
     vector = vector_type(scalar.register, lanes)
     suffix = f"{'' if lanes == 1 else f'v{lanes}'}{_short(scalar.register)}"

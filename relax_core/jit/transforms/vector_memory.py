@@ -1,12 +1,12 @@
 """Loads and stores of vectors, whole or of their first lanes only; what is masked out is not touched."""
 
-from relax_core.jit.lowering.code import Code
+from relax_core.jit.lowering.code import FunctionBuilder
 from relax_core.jit.lowering.types import ScalarType
 
 _SHORT_NAMES = (("half", "f16"), ("float", "f32"), ("double", "f64"))
 
 
-def load_vector(code: Code, scalar: ScalarType, pointer: str, part: tuple[int, int]) -> str:
+def load_vector(code: FunctionBuilder, scalar: ScalarType, pointer: str, part: tuple[int, int]) -> str:
     """Emit the load of the first elements of a vector, the others 0; `part` is its number of lanes, and how many."""
     lanes, count = part
     vector = f"<{lanes} x {scalar.memory}>"
@@ -18,7 +18,7 @@ def load_vector(code: Code, scalar: ScalarType, pointer: str, part: tuple[int, i
     return code.emit(f"call {vector} {name}({arguments})")
 
 
-def store_vector(code: Code, scalar: ScalarType, value: str, pointer: str, part: tuple[int, int]) -> None:
+def store_vector(code: FunctionBuilder, scalar: ScalarType, value: str, pointer: str, part: tuple[int, int]) -> None:
     """Emit the store of the first elements of a vector; `part` is its number of lanes and how many are stored."""
     lanes, count = part
     vector = f"<{lanes} x {scalar.memory}>"

@@ -13,7 +13,7 @@ from relax_core.ir.prim import Intrinsic
 from relax_core.jit.compilation.target import Target
 from relax_core.jit.engine import Engine
 from relax_core.jit.functions.table import ELEMENTARY, ELEMENTARY_DOUBLE, define_function
-from relax_core.jit.lowering.code import Code
+from relax_core.jit.lowering.code import FunctionBuilder
 from tests.jit.programs import elementwise
 
 Array = npt.NDArray[Any]
@@ -125,7 +125,7 @@ def test_error_of_doubles_is_below_one_unit(name: str) -> None:
 def test_every_lane_of_a_vector_has_the_bits_of_the_scalar(name: str, lanes: int, *, has_scaling: bool) -> None:
     args = tuple(arg[::311][: 16 * lanes].copy() for arg in arguments(name))
     out = np.zeros_like(args[0])
-    code = Code()
+    code = FunctionBuilder()
     symbol = define_function(code, name, lanes, has_scaling=has_scaling)
     vector = f"<{lanes} x float>"
     loads = [

@@ -97,7 +97,7 @@ def test_a_long_chain_is_cut() -> None:
 def test_instructions_lead_back_to_the_statements_of_the_text() -> None:
     function = chain((16, 64), [STEPS[0], STEPS[1], STEPS[3]], ["float32"] * 2)
     stores = {item for item in postorder(function) if isinstance(item, BufferStore)}
-    lowered = lower(function, {}, lambda _: None, options=ENGINE.options, are_distinct=True, has_places=True)
+    lowered = lower(function, {}, lambda _: None, options=ENGINE.options, are_distinct=True, has_origins=True)
     assert stores <= {place.node for place in lowered.places}
     assert {place.node for place in lowered.places} <= {*postorder(function)}
 

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from relax_core.jit.engine import Engine
-from relax_core.jit.lowering.code import Code
+from relax_core.jit.lowering.code import FunctionBuilder
 from relax_core.jit.transforms.transpose_tile import transposed
 from tests.jit.transforms.nests import ENGINES, WIDTHS, applied, compare, filled, permuted
 
@@ -57,7 +57,7 @@ def test_too_few_rows_are_refused_with_the_reason() -> None:
 
 @pytest.mark.parametrize(("lanes", "bits"), [(4, 32), (8, 32), (16, 32), (2, 64), (4, 64), (8, 64), (16, 16), (16, 8)])
 def test_a_tile_takes_the_least_number_of_shuffles(lanes: int, bits: int) -> None:
-    code = Code()
+    code = FunctionBuilder()
     columns = transposed(code, [f"%r{at}" for at in range(lanes)], f"i{bits}", bits)
     assert len(set(columns)) == lanes
     assert len(code.lines) == lanes * (lanes.bit_length() - 1)
