@@ -53,7 +53,7 @@ def _read(state: State, loop: For) -> Row | None:
         return None
     if block is not None and (block.init or block.predicate or block.matches or block.alloc_buffers):
         return None
-    if any(_never_runs(state, item) for item in loops) or may_stop(store.value):
+    if any(_never_runs(state, item) for item in loops) or any(map(may_stop, (store.value, *store.indices))):
         return None
     varying = {item.var for item in loops}
     for item in () if block is None else block.iter_vars:
@@ -69,7 +69,8 @@ def _read(state: State, loop: For) -> Row | None:
         if _is_fixed(state, index, varying, store)
     )
     row = Row(tuple(loops), block, store, indices)
-    return row if indices and _is_else_proven(state, row, (store, *loads)) else None
+    accesses = [item for item in postorder(store) if isinstance(item, BufferLoad | BufferStore)]
+    return row if indices and _is_else_proven(state, row, accesses) else None
 
 
 def _is_else_proven(state: State, row: Row, accesses: Sequence[BufferLoad | BufferStore]) -> bool:

@@ -15,6 +15,7 @@ from relax_core.jit.lowering.state import State
 from relax_core.jit.options import Mode
 from relax_core.jit.transforms.nest import read_nest
 from relax_core.jit.transforms.origins import note_pieces
+from relax_core.jit.transforms.reduction import may_stop
 from relax_core.jit.transforms.transform import Plan, Refusal, Transform
 
 MODES: frozenset[Mode] = frozenset(("bitwise", "exact", "fast"))
@@ -155,17 +156,20 @@ def _truth(choice: Choice, ranges: Ranges, condition: PrimExpr) -> bool | None:
             inner = _truth(choice, ranges, a)
             return None if inner is None else not inner
         case Binary(op="and" | "or" as op, a=a, b=b):
-            sides = _truth(choice, ranges, a), _truth(choice, ranges, b)
-            ends_it = op == "or"
-            if ends_it in sides:
-                return ends_it
-            return None if None in sides else not ends_it
+            first, second, ends_it = _truth(choice, ranges, a), _truth(choice, ranges, b), op == "or"
+            # Where the first side is not known it is evaluated, and must not stop the kernel if it is left out here.
+            is_needed = first is None and (second is not ends_it or _may_stop(a))
+            return None if is_needed else ends_it if first is ends_it else second
         case Binary(op=op, a=a, b=b):
             distance = _distance(choice, a, b)
             found = None if distance is None else distance.interval(ranges)
             return None if found is None else _compared(op, found)
         case _:
             return None
+
+
+def _may_stop(condition: PrimExpr) -> bool:
+    return may_stop(condition) or any(isinstance(item, BufferLoad) for item in postorder(condition))
 
 
 def _compared(op: BinaryKind, distance: Interval) -> bool | None:
