@@ -4,10 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
 
-from relax_core.ir.node import postorder
-from relax_core.ir.prim import Intrinsic, PrimVar
+from relax_core.ir.prim import PrimVar
 from relax_core.ir.tir import For
-from relax_core.jit.lowering.intrinsics import CALLS
 from relax_core.jit.lowering.loops import CHUNK
 from relax_core.jit.lowering.state import State
 from relax_core.jit.lowering.vectors import store_value
@@ -15,6 +13,7 @@ from relax_core.jit.lowering.work import static_work
 from relax_core.jit.options import Mode
 from relax_core.jit.transforms.nest import Axis, Nest, read_nest
 from relax_core.jit.transforms.nest_values import Value, element_at, emit_value, offset_at, value_of
+from relax_core.jit.transforms.reduction import may_stop
 from relax_core.jit.transforms.repeat import repeat, repeat_charged
 from relax_core.jit.transforms.transform import Plan, Refusal, Transform
 
@@ -44,7 +43,8 @@ def plan_collapse(state: State, loop: For) -> Plan | Refusal | None:
     nest = read_nest(state, loop)
     if isinstance(nest, str) or nest.reduce or nest.init is not None or nest.work == 0:
         return None
-    if any(isinstance(item, Intrinsic) and item.name in CALLS for item in postorder(nest.update)):
+    # What stops the kernel is told with the variables of all loops, which are none of a loop that is joined.
+    if may_stop(nest.update.value):
         return None
     value = value_of(nest.update.value)
     groups = tuple(Group((axis,)) for axis in nest.axes) if value.uses_axes else grouped(nest)
@@ -100,4 +100,8 @@ def _emit(state: State, nest: Nest, value: Value, groups: Sequence[Group]) -> No
     level(0, {axis.var: "0" for axis in nest.axes})
 
 
+# Why the bits stay: the loops run in the order of the text. Two neighbours are joined only where, in every access, a
+# step of the outer one is as far as all steps of the inner one: then the element of iteration `(i, j)` is that of
+# iteration `i * extent + j` of one loop. Values that read the variables themselves are left with a loop for each
+# axis.
 COLLAPSE = Transform("collapse", "Joins loops over elements that lie side by side.", MODES, plan_collapse)

@@ -50,3 +50,27 @@ def test_it_stops_where_it_does_as_written(name: str, index: int) -> None:
             outcome(STATEMENTS[name], index, divisor, is_transformed=is_transformed) for is_transformed in (False, True)
         )
         assert naive == transformed
+
+
+GRID = """
+@T.prim_func
+def main(A: T.Buffer((8, 16), "int32"), D: T.Buffer((8, 16), "int32"), B: T.Buffer((8, 16), "int32")):
+    for i, j in T.grid(8, 16):
+        B[i, j] = A[i, j] {op} D[i, j]
+"""
+
+
+@pytest.mark.parametrize("op", ["//", "%", "<<", ">>"])
+def test_loops_that_are_joined_say_where_they_stop(op: str) -> None:
+    function = parse_text(GRID.format(op=op), "grid.py").modules[0].prim_funcs[0][1]
+    amounts = np.ones((8, 16), "int32")
+    amounts[5, 3] = 0 if op in ("//", "%") else 40
+    found: list[tuple[str, bytes]] = []
+    for is_transformed in (False, True):
+        out = np.zeros((8, 16), "int32")
+        options = KernelOptions(is_transformed=is_transformed, vector_bits=256, threads=1)
+        with pytest.raises(RunError) as stopped:
+            Engine(options=options).kernel(function, "main")(amounts, amounts, out)
+        found.append((stopped.value.diagnostics[0].message, out.tobytes()))
+    assert found[0] == found[1]
+    assert "i = 5, j = 3" in found[0][0]
