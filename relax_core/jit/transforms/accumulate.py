@@ -57,6 +57,12 @@ def elements_of(state: State, loop: For) -> list[BufferLoad]:
     return [element for buffer in _updated(accesses) if (element := _element(state, loop, buffer, accesses))]
 
 
+# Why the bits stay: the slot on the stack has the dtype of the element, so that every store rounds as it does in
+# memory. All accesses to that memory in the loop are of this one element: other buffers at the same address, views,
+# pointers and calls are refused, and the indices of all accesses are the same expression, of which nothing changes in
+# the loop. The element is proven in range before the loop, so that reading it touches nothing that the kernel may not
+# touch, even if the loop has no iterations; then it is written back as it was. Where a check stops the kernel inside
+# the loop, `State.site` stores what is held before it reports, so that memory is as in the text.
 ACCUMULATE = Transform("accumulate", "What a loop adds up stays in a register until it is left", MODES, plan_accumulate)
 
 

@@ -38,6 +38,12 @@ def plan_hoist(state: State, loop: For) -> Plan | None:
     return Plan(f"an index of {names} is read and checked once for all rounds", partial(_emit, state, row))
 
 
+# Why the bits stay: every loop has at least one iteration, and what the index reads neither depends on the loops nor
+# lies in the memory of the store, so that the first iteration reads the same index as all others. That every other
+# access of the statement is proven in range, and no operation in it may stop, makes this check the first event of the
+# loops that may fail: nothing is stored before it, neither here nor as written. Its message shows the variables of
+# the first iteration, which are defined while it is emitted. The loops behind it compute the same value from the same
+# element.
 HOIST = Transform(
     "hoist", "An index that is loaded is read and checked before the loops in which it stays", MODES, plan_hoist
 )

@@ -35,6 +35,11 @@ def plan_copy(state: State, loop: For) -> Plan | Refusal | None:
     return Plan(f"{prod(dim.extent for dim in copy.dims[:-1])} runs of {run} bytes", found.emit, copy.nest.update)
 
 
+# Why the bits stay: as bytes are moved, any value keeps its bits; bools, of which many bytes mean true, are left out.
+# Source and target share no memory and the target's strides are injective, so that any order of the elements is the
+# same, and the pieces that overlap at the end of a run copy some of them once more, from a source that has not
+# changed. Every vector lies within its run, which is in range as a whole: the last starts at the end of the run less
+# its size.
 COPY = Transform("copy", "Elements that lie side by side are copied in one piece", MODES, plan_copy)
 
 

@@ -66,6 +66,12 @@ def plan_split(state: State, loop: For) -> Plan | Refusal | None:
     return Plan(f"{len(stores)} pieces, in each of which {made}", partial(_emit, state, pieces))
 
 
+# Why the bits stay: the pieces of a loop cover its values once each, in ascending order, inside of the same outer
+# iteration, so that all iterations run in the order of the text. A condition is replaced by its value only where its
+# distance from 0, an affine form of operands that fit 32 bits and have not wrapped around, has one sign for all
+# values of the piece; such a condition reads no memory and cannot stop. In `a and b`, which is evaluated from the
+# left, an `a` that is not known is dropped for a `b` that is false only if it cannot stop the kernel either. The
+# sides of a choice are left as they are, and so is the order of operations in them.
 SPLIT = Transform("split", "Loops are split where a choice by position, or a remainder, turns", MODES, plan_split)
 
 

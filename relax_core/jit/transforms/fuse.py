@@ -1,7 +1,6 @@
-"""Elementwise nests one behind the other as one: what only the next one reads is computed where it is read.
+"""Fuse elementwise nests: a temporary that only the next nest reads is computed where it is read.
 
-The temporary between them needs no memory then, and no pass over it. Nests stay apart if one of them may stop the
-kernel, so that nothing is written earlier or later than in the text.
+The temporary then needs no memory, and no pass over it.
 """
 
 from collections.abc import Mapping, Sequence
@@ -38,6 +37,12 @@ class _Producer:
         return self.nest.update.buffer
 
 
+# Why the bits stay: producer and reader walk the elements of the temporary in the same row-major order, one element
+# in each iteration, so that the reader's iteration computes just the element that it reads. What the producer reads
+# is not written in between, nor by the reader. Its value is converted to the dtype of the temporary, and dtypes that
+# memory rounds further than a register does are left alone, so that the reader sees the bits that it would load.
+# Nothing else reads the temporary: not a view, a call or another statement. If either of the two may stop the kernel
+# they stay apart, so that nothing is written earlier or later than in the text.
 def fuse(state: State, stmts: Sequence[Stmt]) -> tuple[Stmt, ...]:
     """Put each nest of a sequence into the one that alone reads what it computes, where that changes no value."""
     is_outermost = not (state.active or state.loops or state.inlined)

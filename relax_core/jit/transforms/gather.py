@@ -33,6 +33,12 @@ def plan_gather(state: State, loop: For) -> Plan | None:
     return Plan(reason, _Rounds(state, gather).emit)
 
 
+# Why the bits stay: a vector of iterations computes in each lane what one iteration does, with operations that round
+# lane by lane. Nothing that it loads lies in the memory that it stores to, so that all loads may come before all
+# stores, and the stores of a vector lie side by side in the order of its iterations. The gathered indices of some
+# vectors are checked before any of them is stored: if one is out of range, nothing of these iterations was done, and
+# they run one by one from the first of them on as written. What is loaded without that check is proven in range, as
+# both sides of a choice are.
 GATHER = Transform("gather", "Elements at places that are data are read in vectors", MODES, plan_gather)
 
 

@@ -80,6 +80,13 @@ def _reason(found: CheckTree) -> str:
     return f"indices of {names} are checked ahead, for many rounds at once"
 
 
+# Why the bits stay: behind a check that holds the iterations run as written, less the checks that it made. It
+# computes the indices of these iterations ahead from values that no store of the loop changes, as their buffers are
+# not views and lie at other addresses than what is stored. Nothing in this may stop: what an index loads is proven in
+# range, or was checked at a lower level before. Where an index is in range under a condition only, it is taken into
+# account where the condition holds. If the check fails, nothing of these iterations was done, and they run as
+# written, with all checks, from the first of them on: what precedes the violation happens, and the violation is
+# reported by the code of the text.
 GUARD = Transform("guard", "Indices that are data are checked ahead, for many rounds at once", MODES, plan_guard)
 
 

@@ -76,6 +76,13 @@ def plan_parallel(state: State, loop: For) -> Plan | Refusal | None:
     return _planned(state, cut)
 
 
+# Why the bits stay: chunks cut one spatial axis. The strides of the store are injective over the spatial axes, so
+# that two chunks write different elements; no buffer is a view, and whatever else touches the memory of the store is
+# the element that the same iteration writes. So no chunk reads or writes what another one writes, and any order of
+# them leaves the same memory. All terms of one element belong to one chunk, whose loops run in the order of the text:
+# its sum has the order of the text. A chunk whose code may stop, other than by being cancelled, is refused, as
+# iterations after the stop might have been run by another thread. In mode "fast" chunks are long enough for the tree
+# of a sum not to change.
 PARALLEL = Transform("parallel", "Chunks of big nests are run by several threads", MODES, plan_parallel)
 
 

@@ -53,6 +53,11 @@ def plan_columns(state: State, loop: For) -> Plan | Refusal | None:
     return Plan(reason, columns.emit, nest.update)
 
 
+# Why the bits stay: a lane is one value of a spatial axis, along which the output and all that is read lie side by
+# side, so each output is combined with its own values only. The reduce axes are walked in the order of the text, one
+# after the other, with the operands of the operation on the same sides; vector operations round every lane as the
+# scalar one does. `read_reduction` makes sure that outputs are different elements, that the value reads none of them,
+# starts where the reduction starts, and cannot stop the kernel: so outputs may be computed in any order.
 COLUMNS = Transform("columns", "Outputs that lie side by side are reduced in the lanes of vectors", MODES, plan_columns)
 
 

@@ -58,6 +58,12 @@ def plan_lanes(state: State, loop: For) -> Plan | Refusal | None:
     return Plan(reason, found.emit, nest.update)
 
 
+# Why the bits stay: in "bitwise" and "exact" this takes only `min` and `max`. Without a NaN these are associative and
+# commutative up to the sign of a zero: the result is a value that compares equal to the extreme one, and two floats
+# that compare equal have the same bits unless they are zeros. Every lane starts with the start value, which changes
+# nothing, as `min(a, a)` is `a`. If a NaN was seen, the start included, or the result is a zero, the row is computed
+# once more in the order of the text. In "fast" sums and products are joined in a tree of a fixed number of lanes, the
+# same on every processor; their lanes start with the neutral element, of which -0.0 leaves the sign of a zero alone.
 LANES = Transform("lanes", "A long row is reduced in many lanes, where order is free", MODES, plan_lanes)
 
 

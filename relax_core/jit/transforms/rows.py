@@ -39,6 +39,11 @@ def plan_rows(state: State, loop: For) -> Plan | Refusal | None:
     return Plan(reason, lambda: RowsCode(state, rows).emit(), nest.update)
 
 
+# Why the bits stay: a lane is a row, and adds up its values in the order of the text, one column after the other,
+# with the operands on the same sides; vector operations round every lane as the scalar one does. Values that are
+# computed row by row are stored in the dtype of the output, which `read_reduction` makes sure is that of the
+# operation, before they are transposed; a transposition moves bits. Outputs are different elements, no value reads
+# one, and none may stop the kernel, so rows may be computed side by side.
 ROWS = Transform(
     "rows", "Rows are reduced side by side in the lanes of a vector, each in its own order", MODES, plan_rows
 )

@@ -196,6 +196,13 @@ def _describe(tiling: Tiling) -> str:
     return text
 
 
+# Why the bits stay: the terms of one element are added in the order of the text. Reduce axes keep their order, blocks
+# of the first of them ascend, and between two blocks the sum is in memory, which holds just what a register does:
+# dtypes that are rounded when they are stored are refused. Lanes and rows run along spatial axes, over which the
+# store is injective, and no operand lies in the memory that is written; so the order of elements does not matter, and
+# each starts from its own `init`, or from what its element held. A staged operand is copied with the value that its
+# guard gives, from elements inside of the guard only, which are proven in range; a packed one is copied as it is.
+# Only in mode "fast" is a product added without being rounded.
 TILE = Transform(
     "tile",
     "Sums of products in tiles of registers, for matrix products and convolutions",

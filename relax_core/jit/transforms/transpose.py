@@ -34,6 +34,11 @@ def plan_transpose(state: State, loop: For) -> Plan | Refusal | None:
     return Plan(reason, found.emit, copy.nest.update)
 
 
+# Why the bits stay: elements are moved, not computed with, and bools, of which many bytes mean true, are left out.
+# Source and target share no memory and the target's strides are injective, so that any order of the elements is the
+# same; the tiles at the ends overlap others and copy some elements once more, from a source that has not changed.
+# Tiles start within the axes and lanes that are none of the axis are neither loaded nor stored, so nothing outside of
+# the nest is touched.
 TRANSPOSE = Transform(
     "transpose", "Copies that exchange axes move square tiles through registers", MODES, plan_transpose
 )
