@@ -348,6 +348,8 @@ class _PipelineParser:
                 known = f"options: {', '.join(fields)}" if fields else f"{pass_.name} has no options"
                 hint = f"did you mean {near[0]}?" if near else known
                 self.fail("PS002", f"{pass_.name} has no option {keyword.arg or '**'}", keyword, hint)
+            if keyword.arg in values:
+                self.fail("PS002", f"{pass_.name} is given {keyword.arg} twice", keyword, "remove one of them")
             value = self.literal(keyword.value)
             is_list = isinstance(fields[keyword.arg].default, tuple)
             values[keyword.arg] = (value,) if is_list and not isinstance(value, tuple) else value

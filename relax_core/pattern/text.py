@@ -217,6 +217,8 @@ class _Reader:
     def _made(self, make: Callable[..., Pattern], tree: ast.Call) -> Pattern:
         args = [self._argument(item) for item in tree.args]
         named = {item.arg or "": self._argument(item.value) for item in tree.keywords}
+        if len(named) < len(tree.keywords):
+            self._fail("PT003", f"{ast.unparse(tree.func)} is given an argument twice", tree, "remove one of them")
         try:
             return _checked(make(*args, **named))
         except (TypeError, ValueError, AttributeError, OverflowError) as error:

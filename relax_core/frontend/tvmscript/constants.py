@@ -9,6 +9,7 @@ import numpy.typing as npt
 from relax_core.frontend.tvmscript.arrays import read_array
 from relax_core.frontend.tvmscript.context import Context, source_of
 from relax_core.frontend.tvmscript.scalar_calls import is_dtype
+from relax_core.frontend.tvmscript.unread import tell_repeated
 from relax_core.ir.expr import Constant
 from relax_core.source import Span
 
@@ -18,7 +19,9 @@ _MAX_RANK = 32
 def read_constant(context: Context, node: ast.Call) -> Constant:
     """Read `const(value, dtype, shape=)`; `shape` tells the size of a constant without elements."""
     given: dict[str, ast.expr] = dict(zip(("value", "dtype"), node.args, strict=False))
-    given.update((item.arg, item.value) for item in node.keywords if item.arg is not None)
+    named = {item.arg: item.value for item in node.keywords}
+    tell_repeated(context, node, given, named)
+    given.update((name or "**", value) for name, value in named.items())
     if "value" not in given or not set(given) <= {"value", "dtype", "shape"} or len(node.args) > 2:
         raise context.fail("PA006", node, '`const` takes a number or nested lists, and a dtype: R.const(1, "float32")')
     dtype = _dtype(context, given["dtype"]) if "dtype" in given else None
@@ -56,7 +59,9 @@ def _number(context: Context, node: ast.expr, depth: int) -> Any:
             return float(text)
         case ast.UnaryOp(op=ast.USub(), operand=operand):
             return -_number(context, operand, depth)
-        case ast.Call(func=ast.Name(id="float"), args=[ast.Constant(value="nan" | "inf" | "-inf" as text)]):
+        case ast.Call(
+            func=ast.Name(id="float"), args=[ast.Constant(value="nan" | "inf" | "-inf" as text)], keywords=[]
+        ):
             return float(text)
         case ast.List(elts=items) | ast.Tuple(elts=items) if depth < _MAX_RANK:
             return [_number(context, item, depth + 1) for item in items]

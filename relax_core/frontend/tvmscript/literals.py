@@ -5,6 +5,7 @@ import ast
 from relax_core.frontend.tvmscript.context import Context, source_of
 from relax_core.frontend.tvmscript.names import qualified
 from relax_core.frontend.tvmscript.scalar_calls import is_dtype
+from relax_core.frontend.tvmscript.unread import refuse_repeated, tell_keys
 from relax_core.ir.attrs import Attrs, AttrValue, attrs_of, has_attr
 
 BY_NAME = "@names"
@@ -25,7 +26,9 @@ def read_attribute(context: Context, node: ast.expr) -> AttrValue:
             return value
         case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int(value) | float(value))):
             return -value
-        case ast.Call(func=ast.Name(id="float"), args=[ast.Constant(value="nan" | "inf" | "-inf" as text)]):
+        case ast.Call(
+            func=ast.Name(id="float"), args=[ast.Constant(value="nan" | "inf" | "-inf" as text)], keywords=[]
+        ):
             return float(text)
         case ast.List(elts=items) | ast.Tuple(elts=items):
             return tuple(read_attribute(context, item) for item in items)
@@ -34,6 +37,7 @@ def read_attribute(context: Context, node: ast.expr) -> AttrValue:
         case ast.Call(func=func, args=[inner], keywords=[]) if _is_typed(context, func):
             return _with_dtype(context, func, read_attribute(context, inner))
         case ast.Call() if (maker := maker_of(context, node)) is not None:
+            refuse_repeated(context, node)
             given = tuple(_part(context, item) for item in node.args)
             named = attrs_of((item.arg, _part(context, item.value)) for item in node.keywords if item.arg)
             return ((MADE + maker, (given, named)),)
@@ -59,6 +63,7 @@ def read_attributes(context: Context, node: ast.expr) -> Attrs:
     """Read `{"key": value, ...}`."""
     if not isinstance(node, ast.Dict):
         raise context.fail("PA016", node, 'expected a dictionary, such as {"key": 1}')
+    tell_keys(context, node.keys)
     pairs: list[tuple[str, AttrValue]] = []
     for key, value in zip(node.keys, node.values, strict=True):
         if not isinstance(key, ast.Constant) or not isinstance(key.value, str):
@@ -93,7 +98,7 @@ def is_plain_data(context: Context, node: ast.expr) -> bool:
             return value is None or isinstance(value, bool | int | float | str)
         case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int() | float())):
             return True
-        case ast.Call(func=ast.Name(id="float"), args=[ast.Constant(value="nan" | "inf" | "-inf")]):
+        case ast.Call(func=ast.Name(id="float"), args=[ast.Constant(value="nan" | "inf" | "-inf")], keywords=[]):
             return True
         case ast.List(elts=items) | ast.Tuple(elts=items):
             return all(is_plain_data(context, item) for item in items)

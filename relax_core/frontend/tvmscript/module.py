@@ -32,8 +32,8 @@ from relax_core.frontend.tvmscript.scope import ModuleScope, Scope
 from relax_core.frontend.tvmscript.surroundings import Surrounding, surroundings_of, symbols_of
 from relax_core.frontend.tvmscript.tir_function import read_prim_func
 from relax_core.frontend.tvmscript.tir_macro import is_macro
-from relax_core.frontend.tvmscript.unread import tell_arguments, tell_bases, tell_import
-from relax_core.ir.attrs import NO_ATTRS, Attrs, AttrValue
+from relax_core.frontend.tvmscript.unread import read_arguments, tell_arguments, tell_bases, tell_import, tell_keys
+from relax_core.ir.attrs import NO_ATTRS, Attrs, AttrValue, attrs_of
 from relax_core.ir.expr import GlobalVar
 from relax_core.ir.module import Definition, IRModule
 from relax_core.source import Span
@@ -58,8 +58,8 @@ class _ModuleParts:
     symbols: Mapping[str, str]
     functions: dict[str, _Marked] = field(default_factory=dict[str, _Marked])
     broken: set[str] = field(default_factory=set[str])
-    attrs: Attrs = NO_ATTRS
-    infos: Attrs = NO_ATTRS
+    attrs: Attrs | None = None
+    infos: Attrs | None = None
     python: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
     externals: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
 
@@ -191,6 +191,8 @@ def _class_module(context: Context, node: ast.ClassDef) -> list[IRModule]:
     if not node.decorator_list:
         context.report("PA015", node, f"the class `{node.name}` is no module", "write @I.ir_module above it")
     is_checked = True
+    if len(node.decorator_list) > 1:
+        context.report("PA022", node.decorator_list[1], f"the class `{node.name}` has a second decorator", "remove it")
     for item in node.decorator_list:
         try:
             decorator = read_decorator(context, item)
@@ -224,14 +226,14 @@ def _module(
     context.is_2022 = is_of_2022(span.text)
     definitions = [_definition(context, scope, item) for item in functions.values()]
     hidden = ((PYTHON_FUNCTIONS, tuple(parts.python)), (EXTERNAL_FUNCTIONS, tuple(parts.externals)))
-    attrs = (*parts.attrs, *((key, found) for key, found in hidden if found))
+    attrs = (*(parts.attrs or ()), *((key, found) for key, found in hidden if found))
     for var, node in context.inner_functions.items():
         marked = _Marked(node, read_decorator(context, node.decorator_list[0]), var)
         definitions.append(_definition(context, scope, marked))
     context.inner_functions.clear()
     made = tuple(item for item in definitions if item is not None)
     is_checked = all(item.decorator.is_checked for item in functions.values())
-    module = IRModule(made, attrs, parts.infos, name, is_checked=is_checked, span=span)
+    module = IRModule(made, attrs, parts.infos or NO_ATTRS, name, is_checked=is_checked, span=span)
     return with_purity(module) if context.is_2022 or says_no_purity(span.text) else module
 
 
@@ -250,20 +252,21 @@ def _read_part(context: Context, parts: _ModuleParts, statement: ast.stmt) -> No
         case ast.Expr(value=ast.Call(func=func, args=[inner]) as call) if (
             qualified(func, context.aliases) == "ir.module_attrs"
         ):
-            if parts.attrs:
+            if parts.attrs is not None:
                 raise context.fail("PA022", statement, "I.module_attrs is there twice")
             tell_arguments(context, call, 1)
             parts.attrs = read_attributes(context, inner)
         case ast.Expr(value=ast.Call(func=func, args=[inner]) as call) if (
             qualified(func, context.aliases) == "ir.module_global_infos"
         ):
-            if parts.infos:
+            if parts.infos is not None:
                 raise context.fail("PA022", statement, "I.module_global_infos is there twice")
             tell_arguments(context, call, 1)
             parts.infos = _global_infos(context, inner)
         case ast.Assign(
-            targets=[ast.Name(id=name)], value=ast.Call(func=func, args=[ast.Constant(value=str(symbol))])
+            targets=[ast.Name(id=name)], value=ast.Call(func=func, args=[ast.Constant(value=str(symbol))]) as call
         ) if qualified(func, context.aliases) == "relax.ExternFunc":
+            tell_arguments(context, call, 1)
             parts.externals.append((name, symbol))
         case ast.Pass() if (names := context.cut_at(statement)) is not None:
             parts.broken.update(names)
@@ -323,19 +326,19 @@ def _global_infos(context: Context, node: ast.expr) -> Attrs:
     """Read `{"vdevice": [I.vdevice("llvm"), ...]}`; a virtual device becomes "kind:index:scope" or its target."""
     if not isinstance(node, ast.Dict):
         raise context.fail("PA016", node, 'expected a dictionary, such as {"vdevice": [I.vdevice("llvm")]}')
-    pairs: list[tuple[str, AttrValue]] = []
+    tell_keys(context, node.keys)
+    pairs: dict[str, AttrValue] = {}
     for key, value in zip(node.keys, node.values, strict=True):
         if not isinstance(key, ast.Constant) or not isinstance(key.value, str) or not isinstance(value, ast.List):
             raise context.fail("PA016", value, "expected a name and a list of global infos")
-        pairs.append((key.value, tuple(_global_info(context, item) for item in value.elts)))
-    return tuple(pairs)
+        pairs[key.value] = tuple(_global_info(context, item) for item in value.elts)
+    return attrs_of(pairs)
 
 
 def _global_info(context: Context, node: ast.expr) -> AttrValue:
     match node:
-        case ast.Call(func=func, args=args, keywords=keywords) if qualified(func, context.aliases) == "ir.vdevice":
-            given: dict[str, ast.expr] = dict(zip(("target", "vdevice_id", "memory_scope"), args, strict=False))
-            given.update((item.arg, item.value) for item in keywords if item.arg is not None)
+        case ast.Call(func=func) if qualified(func, context.aliases) == "ir.vdevice":
+            given = read_arguments(context, node, ("target", "vdevice_id", "memory_scope"))
             target = read_attribute(context, given["target"]) if "target" in given else "llvm"
             index = read_attribute(context, given["vdevice_id"]) if "vdevice_id" in given else 0
             scope = read_attribute(context, given["memory_scope"]) if "memory_scope" in given else "global"

@@ -231,7 +231,10 @@ def out_types(
     by_type = _first(named, CALL_TYPES)
     by_shape = _first(named, OUT_SHAPES)
     dtype = _first(named, OUT_DTYPES)
-    out = by_type or by_shape or out
+    told = [item for item in (out, by_shape, by_type) if item is not None]
+    if len(told) > 1:
+        raise reader.context.fail("PA006", told[0], "the type of the result is told twice", "remove one of them")
+    out = told[0] if told else None
     if out is None:
         hint = 'add out_ty=R.Tensor((n,), "float32")'
         raise reader.context.fail("PA006", node, f"`{source_of(node.func)}` lacks the type of its result", hint)

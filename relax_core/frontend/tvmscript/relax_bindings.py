@@ -15,6 +15,7 @@ from relax_core.frontend.tvmscript.relax_signature import (
     declared_dtype,
 )
 from relax_core.frontend.tvmscript.scope import MODULE_NAME, ModuleName
+from relax_core.frontend.tvmscript.unread import tell_declaration
 from relax_core.ir.absent import no_value
 from relax_core.ir.attrs import NO_ATTRS, Attrs
 from relax_core.ir.expr import (
@@ -152,6 +153,7 @@ def _declares(reader: RelaxReader, target: ast.Name, value: ast.expr) -> bool:
             return True
         case ast.Call() if declared_dtype(reader.context, value) is not None:
             dtype = declared_dtype(reader.context, value)
+            tell_declaration(reader.context, value)
             known = reader.scope.find(target.id)
             is_scalar = isinstance(known, Var) and reader.prims.is_scalar(known)
             if not isinstance(known, PrimVar) and not is_scalar:

@@ -17,7 +17,7 @@ from relax_core.frontend.tvmscript.relax_reader import RelaxReader
 from relax_core.frontend.tvmscript.scope import OperatorName
 from relax_core.frontend.tvmscript.special_calls import assertion, read_device, take
 from relax_core.frontend.tvmscript.types import TYPE_NAMES
-from relax_core.frontend.tvmscript.unread import tell_arguments
+from relax_core.frontend.tvmscript.unread import refuse_repeated, tell_arguments
 from relax_core.frontend.tvmscript.values import Literal, TypeValue, Value
 from relax_core.ir.absent import no_data
 from relax_core.ir.attrs import attrs_of
@@ -63,6 +63,8 @@ PYTHON_FORMS: Mapping[str, str] = MappingProxyType(
 
 def read_call(reader: RelaxReader, node: ast.Call) -> Value:
     """Read a call of anything."""
+    if len(node.keywords) > 1:
+        refuse_repeated(reader.context, node)
     name = qualified(node.func, reader.context.aliases)
     if name is None or _is_bound(reader, node.func):
         return _callee_call(reader, node)
@@ -312,6 +314,7 @@ def _null(reader: RelaxReader, node: ast.Call) -> Value:
 
 
 def _tuple_get_item(reader: RelaxReader, node: ast.Call) -> Value:
+    tell_arguments(reader.context, node, None)
     match node.args:
         case [value, ast.Constant(value=int(index))]:
             return TupleGetItem(reader.expr(value), index, span=reader.context.span(node))
@@ -320,6 +323,7 @@ def _tuple_get_item(reader: RelaxReader, node: ast.Call) -> Value:
 
 
 def _extern_func(reader: RelaxReader, node: ast.Call) -> Value:
+    tell_arguments(reader.context, node, None)
     match node.args:
         case [ast.Constant(value=str(name))]:
             return ExternFunc(name, span=reader.context.span(node))

@@ -11,6 +11,7 @@ from relax_core.frontend.tvmscript.purity import is_typed
 from relax_core.frontend.tvmscript.relax_reader import RelaxReader
 from relax_core.frontend.tvmscript.scalar_calls import is_dtype
 from relax_core.frontend.tvmscript.scope import POISONED
+from relax_core.frontend.tvmscript.unread import refuse_repeated
 from relax_core.ir.expr import Var
 from relax_core.ir.types import OBJECT, PrimType, TensorType, Type
 
@@ -30,6 +31,8 @@ class Decorator:
 def read_decorator(context: Context, node: ast.expr) -> Decorator:
     """Read `@R.function(private=True)`, `@T.prim_func`, `@I.ir_module(check_well_formed=False)`."""
     func, keywords = (node.func, node.keywords) if isinstance(node, ast.Call) else (node, [])
+    if isinstance(node, ast.Call):
+        refuse_repeated(context, node)
     if isinstance(node, ast.Call) and node.args:
         raise context.fail("PA016", node, "a decorator takes flags by name, such as private=True")
     flags: dict[str, bool] = {}

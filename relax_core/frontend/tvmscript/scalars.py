@@ -9,6 +9,7 @@ from relax_core.frontend.tvmscript.context import Context, source_of
 from relax_core.frontend.tvmscript.names import DTYPES, qualified, suggestion
 from relax_core.frontend.tvmscript.operands import is_condition, is_float, unfit
 from relax_core.frontend.tvmscript.scalar_calls import KNOWN_CALLS, NotScalarCall, is_dtype, scalar_call
+from relax_core.frontend.tvmscript.unread import refuse_repeated
 from relax_core.ir.prim import (
     COMPARISONS,
     LOGICAL,
@@ -216,6 +217,7 @@ class ScalarReader:
         return result
 
     def _call(self, node: ast.Call) -> PrimExpr:
+        refuse_repeated(self.context, node)
         match node.func:
             case ast.Attribute(value=inner, attr="astype") if not _is_tir(node.func, self.context):
                 return Cast(self.read(inner), self._dtype_argument(node), span=self.context.span(node))

@@ -77,10 +77,10 @@ def _symbol_of(context: Context, node: ast.FunctionDef) -> str | None:
                 qualified(func, context.aliases) == "relax.func_attr"
             ):
                 pairs = zip(keys, values, strict=True)
-                symbols = (
+                symbols = [
                     value for key, value in pairs if isinstance(key, ast.Constant) and key.value == "global_symbol"
-                )
-                match next(symbols, None):
+                ]
+                match symbols[-1] if symbols else None:
                     case ast.Constant(value=str(symbol)) if symbol.isidentifier():
                         return symbol
                     case _:

@@ -4,6 +4,7 @@ import ast
 from collections.abc import Sequence
 
 from relax_core.frontend.tvmscript.context import Context, source_of
+from relax_core.frontend.tvmscript.unread import refuse_repeated
 
 
 def given(
@@ -13,6 +14,7 @@ def given(
 
     An argument `None` counts as absent.
     """
+    refuse_repeated(context, node)
     known = names.split()
     values = list(node.args if args is None else args)
     found: dict[str, ast.expr] = dict(zip(known, values, strict=False))

@@ -9,8 +9,8 @@ from relax_core.frontend.tvmscript.literals import read_attributes
 from relax_core.frontend.tvmscript.scope import Several
 from relax_core.frontend.tvmscript.tir_arguments import given
 from relax_core.frontend.tvmscript.tir_body import BlockParts, TirBody
-from relax_core.frontend.tvmscript.tir_buffer import read_buffer
-from relax_core.frontend.tvmscript.unread import tell_arguments
+from relax_core.frontend.tvmscript.tir_buffer import UNUSED_OF_PARAMETER, read_buffer
+from relax_core.frontend.tvmscript.unread import tell_arguments, tell_unused
 from relax_core.ir.attrs import attr, attrs_of
 from relax_core.ir.prim import IntImm, PrimExpr, PrimVar, dtype_of
 from relax_core.ir.tir import BufferParam, IterKind, IterVar, MatchRegion
@@ -55,6 +55,8 @@ def _axis(body: TirBody, value: ast.Call, kind: IterKind) -> _Axis:
     reader = body.reader
     values = given(reader.context, value, "dom binding dtype", 2)
     binding = reader.read(values["binding"])
+    if "dtype" in values and reader.dtype(values["dtype"]) != dtype_of(binding):
+        tell_unused(reader.context, value, values, ("dtype",))
     start: PrimExpr | None = None
     match values["dom"]:
         case ast.Tuple(elts=[lower, upper]):
@@ -75,7 +77,8 @@ def _nonzero(start: PrimExpr | None) -> PrimExpr | None:
 
 def _remap(body: TirBody, value: ast.Call) -> list[_Axis]:
     reader = body.reader
-    match value.args:
+    tell_arguments(reader.context, value, 2)
+    match value.args[:2]:
         case [ast.Constant(value=str(kinds)), ast.List(elts=items) | ast.Tuple(elts=items)]:
             bindings = [reader.read(item) for item in items]
         case [ast.Constant(value=str(kinds)), ast.Name(id=word) as name] if isinstance(
@@ -157,7 +160,7 @@ def read_match(body: TirBody, target: ast.Name, value: ast.Call) -> None:
         if body.block is None:
             raise reader.context.fail("PA005", value, "T.match_buffer of a region stands in a block")
         region = reader.region(subject)
-        buffer, _ = read_buffer(reader, target.id, value, value.args[1:])
+        buffer, values = read_buffer(reader, target.id, value, value.args[1:])
         body.block.matches.append(MatchRegion(buffer, region, span=span))
     else:
         handle = reader.read(subject) if isinstance(subject, ast.Name) else None
@@ -166,6 +169,7 @@ def read_match(body: TirBody, target: ast.Name, value: ast.Call) -> None:
             raise reader.context.unsupported(value, f"`{source_of(value)}`", hint)
         if any(item.handle is handle for item in body.buffers):
             raise reader.context.unsupported(value, f"a second buffer of the parameter `{handle.name}`")
-        buffer, _ = read_buffer(reader, target.id, value, value.args[1:])
+        buffer, values = read_buffer(reader, target.id, value, value.args[1:])
         body.buffers.append(BufferParam(handle, buffer, is_inline=False, span=span))
+    tell_unused(reader.context, value, values, UNUSED_OF_PARAMETER)
     reader.scope.define(target.id, buffer)

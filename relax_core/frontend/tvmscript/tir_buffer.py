@@ -16,6 +16,10 @@ NAMES = (
     "shape dtype data strides elem_offset scope align offset_factor buffer_type axis_separators layout byte_offset "
     "annotations allocated_addr"
 )
+UNUSED = ("byte_offset", "allocated_addr")
+"""What is read of no buffer."""
+UNUSED_OF_PARAMETER = (*UNUSED, "data", "annotations")
+"""What is not read of a buffer that is given, or that a block allocates."""
 _DEFAULTS: Mapping[str, int] = MappingProxyType({"align": 64, "offset_factor": 0})
 
 

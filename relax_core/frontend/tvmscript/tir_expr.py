@@ -6,6 +6,7 @@ import re
 from relax_core.frontend.tvmscript.tir_arguments import given
 from relax_core.frontend.tvmscript.tir_buffer_methods import read_attribute, read_item, read_method
 from relax_core.frontend.tvmscript.tir_reader import TirReader
+from relax_core.frontend.tvmscript.unread import read_arguments, refuse_repeated, tell_arguments
 from relax_core.ir.intrinsics import GLOBAL, NONE, POINTER_TYPE
 from relax_core.ir.prim import (
     CommReducer,
@@ -47,6 +48,7 @@ class TirExprReader(TirReader):
             case ast.Constant(value=None):
                 return Intrinsic(NONE, (), "handle", span=span)
             case ast.Call(func=ast.Attribute(value=ast.Name() as name, attr=method)) if self.known_buffer(name):
+                refuse_repeated(self.context, node)
                 return read_method(self, self.buffer(name), method, node)
             case ast.Call(func=ast.Name(id="len"), args=[ast.Name() as name], keywords=[]) if several := self.several(
                 name
@@ -55,7 +57,9 @@ class TirExprReader(TirReader):
             case ast.Call(func=ast.Name(id="len"), args=[inner], keywords=[]):
                 made = self.argument(inner)
                 return IntImm(len(made.items), "int32", span=span) if isinstance(made, PrimList) else None
-            case ast.Call(func=ast.Name(id="float"), args=[ast.Constant(value=str(text) | float(text) | int(text))]):
+            case ast.Call(
+                func=ast.Name(id="float"), args=[ast.Constant(value=str(text) | float(text) | int(text))], keywords=[]
+            ):
                 return _float(self, text, node)
             case ast.Call():
                 return _call(self, node)
@@ -66,9 +70,10 @@ class TirExprReader(TirReader):
 def _handle_type(reader: TirReader, node: ast.Call) -> PrimExpr:
     """Read `T.handle().ty` or `T.handle("int8", "global").ty` among the arguments of a call."""
     span = reader.context.span(node)
+    read_arguments(reader.context, node, ("dtype", "storage_scope"))
     if not node.args:
         return StringImm("handle", span=span)
-    return Intrinsic(POINTER_TYPE, tuple(reader.argument(item) for item in node.args), "handle", span=span)
+    return Intrinsic(POINTER_TYPE, tuple(reader.argument(item) for item in node.args[:2]), "handle", span=span)
 
 
 def _global_call(reader: TirReader, node: ast.Call) -> PrimExpr | None:
@@ -83,6 +88,7 @@ def _global_call(reader: TirReader, node: ast.Call) -> PrimExpr | None:
     defined = rf"prim_func[^\n]*\n\s*def {re.escape(name)}\b"
     if re.search(defined, reader.context.source.text) is None:
         return None
+    tell_arguments(reader.context, node, None)
     args = (StringImm(name), *(reader.argument(item) for item in node.args))
     return Intrinsic(GLOBAL, args, "int32", span=reader.context.span(node))
 

@@ -10,12 +10,13 @@ from relax_core.frontend.tvmscript.relax_signature import Decorator, declared_dt
 from relax_core.frontend.tvmscript.scalar_calls import is_dtype
 from relax_core.frontend.tvmscript.scope import POISONED
 from relax_core.frontend.tvmscript.tir_body import TirBody
-from relax_core.frontend.tvmscript.tir_buffer import read_buffer
+from relax_core.frontend.tvmscript.tir_buffer import UNUSED_OF_PARAMETER, read_buffer
 from relax_core.frontend.tvmscript.tir_dialect import PrimFuncTraits, facts_of
 from relax_core.frontend.tvmscript.tir_expr import TirExprReader
 from relax_core.frontend.tvmscript.tir_reader import TirReader
 from relax_core.frontend.tvmscript.tir_scoped import POINTERS, variable
 from relax_core.frontend.tvmscript.tir_stmt import read_statements
+from relax_core.frontend.tvmscript.unread import tell_unused
 from relax_core.ir.prim import PrimVar
 from relax_core.ir.tir import Block, BufferParam, PrimFunc, Stmt
 
@@ -124,7 +125,8 @@ def _inline_buffer(body: TirBody, param: PrimVar, argument: ast.arg) -> None:
     try:
         match node:
             case ast.Call():
-                buffer, _ = read_buffer(reader, argument.arg, node)
+                buffer, values = read_buffer(reader, argument.arg, node)
+                tell_unused(reader.context, node, values, UNUSED_OF_PARAMETER)
             case ast.Subscript(value=func, slice=ast.Tuple(elts=elts)) if _says_more(elts):
                 buffer, _ = read_buffer(reader, argument.arg, ast.copy_location(ast.Call(func, elts, []), node))
             case ast.Subscript(value=func, slice=index):

@@ -13,8 +13,9 @@ from relax_core.frontend.tvmscript.relax_signature import declared_dtype
 from relax_core.frontend.tvmscript.scalar_calls import is_dtype
 from relax_core.frontend.tvmscript.tir_arguments import given, is_none, text_argument
 from relax_core.frontend.tvmscript.tir_body import Scoped
-from relax_core.frontend.tvmscript.tir_buffer import read_buffer
+from relax_core.frontend.tvmscript.tir_buffer import UNUSED, read_buffer
 from relax_core.frontend.tvmscript.tir_reader import TirReader
+from relax_core.frontend.tvmscript.unread import tell_arguments, tell_keys, tell_unused
 from relax_core.ir.attrs import NO_ATTRS, Attrs
 from relax_core.ir.intrinsics import UNKNOWN_POINTER
 from relax_core.ir.prim import IntImm, Intrinsic, PointerVar, PrimExpr, PrimVar, StringImm, bits_of, dtype_of
@@ -50,6 +51,7 @@ def read_scoped(reader: TirReader, name: str, call: ast.Call, target: ast.Name |
         case "attr":
             return _attr(reader, call)
         case "device_entry":
+            tell_arguments(reader.context, call, 0)
             span = reader.context.span(call)
             zero, yes = IntImm(0, "int32", span=span), IntImm(1, "bool", span=span)
             return Scoped(lambda inner: AttrStmt(zero, "tirx.device_entry", yes, inner, span=span), span)
@@ -120,6 +122,11 @@ def _pointer(reader: TirReader, name: str, node: ast.expr) -> PrimVar:
                 if "storage_scope" in values
                 else "global"
             )
+            match values.get("is_size_var"):
+                case None | ast.Constant(value=bool()):
+                    pass
+                case _:
+                    tell_unused(reader.context, node, values, ("is_size_var",))
             if "dtype" not in values:
                 return PrimVar(name, "handle", span=span)
             return PointerVar(name, "handle", _element(reader, values["dtype"]), scope, span=span)
@@ -177,6 +184,7 @@ def _attr(reader: TirReader, call: ast.Call) -> Scoped:
     facts: list[tuple[PrimExpr, str, PrimExpr]]
     match call:
         case ast.Call(args=[ast.Dict(keys=keys, values=values)], keywords=[]):
+            tell_keys(reader.context, keys)
             words = [text_argument(reader.context, key or call, "a key") for key in keys]
             facts = [(zero, word, reader.argument(value)) for word, value in zip(words, values, strict=True)]
         case _:
@@ -224,6 +232,7 @@ def _buffer(reader: TirReader, name: str, call: ast.Call, target: ast.Name) -> S
     if name in ("alloc_local", "alloc_shared"):
         buffer = _in_scope(buffer, name.removeprefix("alloc_"))
     data = reader.argument(values["data"]) if "data" in values else None
+    tell_unused(reader.context, call, values, UNUSED)
     if data is None and name in ("Buffer", "buffer_decl"):
         data = Intrinsic(UNKNOWN_POINTER, (), "handle", span=buffer.span)
     notes = read_attributes(reader.context, values["annotations"]) if "annotations" in values else NO_ATTRS

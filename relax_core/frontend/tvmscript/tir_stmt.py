@@ -14,10 +14,10 @@ from relax_core.frontend.tvmscript.scalars import BINARY
 from relax_core.frontend.tvmscript.scope import POISONED, Entity, Several
 from relax_core.frontend.tvmscript.tir_assert import read_assertion
 from relax_core.frontend.tvmscript.tir_body import BlockParts, Scoped, TirBody
-from relax_core.frontend.tvmscript.tir_buffer import read_buffer
+from relax_core.frontend.tvmscript.tir_buffer import UNUSED_OF_PARAMETER, read_buffer
 from relax_core.frontend.tvmscript.tir_loop import LOOPS, read_head, without_else
 from relax_core.frontend.tvmscript.tir_reader import TirReader
-from relax_core.frontend.tvmscript.unread import tell_arguments
+from relax_core.frontend.tvmscript.unread import tell_arguments, tell_declaration, tell_unused
 from relax_core.ir.prim import Intrinsic, PrimVar, const, dtype_of, is_dtype, lanes_of, vector_of
 from relax_core.ir.tir import (
     Block,
@@ -259,14 +259,16 @@ def _several(body: TirBody, statement: ast.stmt, target: ast.Name, values: Seque
 
 
 def _block_buffer(reader: TirReader, target: ast.Name, value: ast.Call) -> None:
-    buffer, _ = read_buffer(reader, target.id, value)
+    buffer, values = read_buffer(reader, target.id, value)
+    tell_unused(reader.context, value, values, UNUSED_OF_PARAMETER)
     reader.allocated.append(buffer)
     reader.scope.define(target.id, buffer)
 
 
 def _named(reader: TirReader, name: str, target: ast.Name, value: ast.Call) -> None:
     """Read `tx = T.env_thread("threadIdx.x")` or `x = T.meta_var(i * 4)`, where the name stands for the expression."""
-    match name, value.args:
+    tell_arguments(reader.context, value, 1, ("dtype",) if name == "env_thread" else ())
+    match name, value.args[:1]:
         case "env_thread", [ast.Constant(value=str(tag)), *_]:
             reader.facts.threads[reader.define(target.id, "int32", target)] = tag
         case "meta_var", [inner]:
@@ -288,6 +290,8 @@ def _declares(reader: TirReader, target: ast.Name, value: ast.Call, name: str) -
     dtype = name if is_short else declared_dtype(reader.context, value)
     if dtype is None and name not in tir_scoped.POINTERS:
         return False
+    if dtype is not None:
+        tell_declaration(reader.context, value)
     if not isinstance(reader.scope.find(target.id), PrimVar):
         if dtype is not None and dtype != "handle":
             reader.define(target.id, dtype, target)
@@ -317,6 +321,8 @@ def _with(body: TirBody, statement: ast.stmt, item: ast.withitem, statements: Se
         case "init":
             if body.block is None:
                 raise reader.context.fail("PA005", expr, "T.init() stands in a block")
+            if isinstance(expr, ast.Call):
+                tell_arguments(reader.context, expr, 0)
             if body.block.init is not None:
                 raise reader.context.fail("PA022", expr, "T.init() is there twice in this block")
             body.block.init = _inner(body, statements)
@@ -369,7 +375,7 @@ def _expression(body: TirBody, statement: ast.stmt, value: ast.expr) -> _Made:
             tell_arguments(context, value, 1)
             body.attrs = with_attributes(context, body.attrs, inner)
             return None
-        case "bind", ast.Call(args=args) if tir_old_block.read_binding(body, args):
+        case "bind", ast.Call(args=args, keywords=[]) if tir_old_block.read_binding(body, args):
             return None
         case _, ast.Call() if name in tir_block.PARTS:
             tir_block.read_part(body, name, value)

@@ -11,6 +11,7 @@ from relax_core.frontend.tvmscript.plain_types import plain_type, written_out
 from relax_core.frontend.tvmscript.scalar_calls import is_dtype
 from relax_core.frontend.tvmscript.scalars import ScalarReader
 from relax_core.frontend.tvmscript.scope import Entity
+from relax_core.frontend.tvmscript.unread import refuse_repeated, tell_repeated
 from relax_core.ir.expr import PrimValue, ShapeExpr, Var
 from relax_core.ir.prim import PrimExpr, PrimVar, dtype_of
 from relax_core.ir.types import OBJECT, VOID, FuncType, PrimType, ShapeType, TensorType, TupleType, Type
@@ -65,7 +66,8 @@ class TypeReader:
             case ast.Constant(value=str(text)):
                 return self._quoted(node, text)
             case ast.Call(func=func, args=args, keywords=keywords):
-                named = {item.arg: item.value for item in keywords if item.arg is not None}
+                refuse_repeated(self.context, node)
+                named = {item.arg or "**": item.value for item in keywords}
                 return self._applied(node, self._name(func), list(args), named)
             case ast.Subscript(value=value, slice=index):
                 return self._applied(node, self._name(value), self._subscript_arguments(index), {})
@@ -157,6 +159,8 @@ class TypeReader:
             case "Prim":
                 return self._prim(node, args, named)
             case "Void":
+                if args or named:
+                    raise self.context.fail("PA007", node, f"`{name}` takes no arguments")
                 return TupleType(())
             case "Object" | "Any":
                 if args or named:
@@ -177,13 +181,22 @@ class TypeReader:
                 hint = suggestion(key, known)
                 raise self.context.fail("PA007", node, f"`{key}=` is unknown in `{source_of(node)}`", hint)
 
+    def _given(
+        self, node: ast.expr, names: tuple[str, ...], args: list[ast.expr], named: dict[str, ast.expr]
+    ) -> dict[str, ast.expr]:
+        """Return the arguments of a type by name: those by place have `names`, in this order."""
+        if len(args) > len(names) or any(isinstance(item, ast.Starred) for item in args):
+            words = ", ".join(names)
+            raise self.context.fail("PA007", node, f"too many arguments in `{source_of(node)}`", f"it takes {words}")
+        placed = dict(zip(names, args, strict=False))
+        tell_repeated(self.context, node, placed, {**named})
+        return placed | named
+
     def _tensor(self, node: ast.expr, args: list[ast.expr], named: dict[str, ast.expr]) -> Type:
         self._expect(node, named, ("shape", "dtype", "ndim", "vdevice"))
         if args and _is_dtype_node(args[0]):
             args = [ast.copy_location(ast.Constant(None), node), *args]
-        given = dict(zip(("shape", "dtype", "vdevice"), args, strict=False)) | named
-        if len(args) > 3:
-            raise self.context.fail("PA007", node, "`Tensor` takes a shape and a dtype")
+        given = self._given(node, ("shape", "dtype", "vdevice"), args, named)
         shape = None if _is_unknown(given.get("shape")) else self.shape(given["shape"])
         # TVM prints "void" for a dtype that it has not inferred.
         is_open = _is_unknown(dtype_node := given.get("dtype")) or _is_void(dtype_node)
@@ -196,7 +209,7 @@ class TypeReader:
 
     def _distributed(self, node: ast.expr, args: list[ast.expr], named: dict[str, ast.expr]) -> Type:
         """`R.DTensor(shape, dtype, device_mesh="mesh[0]", placement="S[0], R")`: a tensor with its sharding."""
-        given = dict(zip(("shape", "dtype", "device_mesh", "placement"), args, strict=False)) | named
+        given = self._given(node, ("shape", "dtype", "device_mesh", "placement"), args, named)
         tensor = self._tensor(node, [], {key: given[key] for key in given if key not in ("device_mesh", "placement")})
         mesh, placement = (_words(given.get(key)) for key in ("device_mesh", "placement"))
         assert isinstance(tensor, TensorType)
@@ -204,15 +217,14 @@ class TypeReader:
 
     def _shape_type(self, node: ast.expr, args: list[ast.expr], named: dict[str, ast.expr]) -> Type:
         self._expect(node, named, ("values", "ndim"))
-        values = args[0] if args else named.get("values")
-        ndim = self._ndim(named.get("ndim"))
-        if len(args) > 1:
-            raise self.context.fail("PA007", node, "`Shape` takes one list of dimensions")
+        given = self._given(node, ("values",), args, named)
+        values = given.get("values")
+        ndim = self._ndim(given.get("ndim"))
         return ShapeType(None if values is None or _is_unknown(values) else self.dims(values), ndim)
 
     def _callable(self, node: ast.expr, args: list[ast.expr], named: dict[str, ast.expr]) -> Type:
         self._expect(node, named, ("params", "ret", "purity"))
-        given = dict(zip(("params", "ret", "purity"), args, strict=False)) | named
+        given = self._given(node, ("params", "ret", "purity"), args, named)
         # As TVM: a function of unknown parameters may have side effects, unless it says otherwise.
         is_pure = "params" in given
         if purity := given.get("purity"):
@@ -228,10 +240,14 @@ class TypeReader:
 
     def _prim(self, node: ast.expr, args: list[ast.expr], named: dict[str, ast.expr]) -> Type:
         self._expect(node, named, ("dtype", "value"))
-        if value := named.get("value"):
+        given = self._given(node, ("dtype",), args, named)
+        dtype = given.get("dtype")
+        if value := given.get("value"):
             known = self._scalar(value)
+            if dtype is not None and self._dtype(dtype) != dtype_of(known):
+                message = f"the value is of dtype {dtype_of(known)}, not {source_of(dtype)}"
+                raise self.context.fail("PA007", dtype, message, "remove one of them")
             return PrimType(dtype_of(known), known)
-        dtype = args[0] if args else named.get("dtype")
         if dtype is None:
             raise self.context.fail("PA007", node, '`Prim` takes a dtype, such as R.Prim("int64")')
         if isinstance(dtype, ast.Constant) and dtype.value in ("", "string"):
