@@ -53,8 +53,9 @@ class Selection:
     commas (empty: all), which of the passes is shown, and the pair of regions whose blocking path is. `device` to
     `visit` are those of the Devices page: the options of PlanDevices, and the step of the analysis that is shown.
     `kernel` to `part` are those of the Kernels page: sizes as `n=64,m=8`, and the selected part.
-    `mode` is how kernels round, and with `unwritten` they stop at an element that nothing wrote. `dims` are the sizes
-    of symbolic dimensions of made-up inputs, as `n=64,m=8`; with `results` the stages are run and compared.
+    `mode` is how kernels round; with `unwritten` a run stops at an element that nothing wrote, and with `poisoned` each
+    new tensor in a storage is filled with bytes 0xFF. `dims` are the sizes of symbolic dimensions of made-up inputs, as
+    `n=64,m=8`; with `results` the stages are run and compared.
     `changes` are values that were changed while the program ran, see `views.run_program`; with `unchanged` the run
     without them is shown. `tab` is what stands beside the registers: the listings, or `memory`.
     """
@@ -92,6 +93,7 @@ class Selection:
     part: int = rules.number(0, 10**6)
     mode: str = rules.choice(*MODES)
     unwritten: int = rules.number(0, 1)
+    poisoned: int = rules.number(0, 1)
     dims: str = _sizes()
     results: int = rules.number(0, 1)
     changes: str = rules.text(_LONGEST_LIST)
@@ -101,6 +103,10 @@ class Selection:
 
 RULES: Final[Mapping[str, Rule]] = MappingProxyType({item.name: item.metadata[KEY] for item in fields(Selection)})
 """What each field may be."""
+_PARAMETERS: Final = frozenset(
+    (_LEFT_OUT, *(rule.name if isinstance(rule, Packed) else name for name, rule in RULES.items()))
+)
+_MOST_UNKNOWN: Final = 5
 _DEFAULT: Final = Selection()
 
 FIRST: Final = Selection(node="0/relax_func/5", time=11)
@@ -128,6 +134,8 @@ def read_address(address: Mapping[str, str], known: Selection | None = None) -> 
             values[name] = getattr(known, name)
         else:
             complaints.append(f"The address does not hold `{name}`: it was too long for one.")
+    for name in [name for name in address if name not in _PARAMETERS][:_MOST_UNKNOWN]:
+        complaints.append(f"The address has `{_short(name)}`, which is no part of a screen. It was left out.")
     for name, rule in RULES.items():
         parameter = rule.name if isinstance(rule, Packed) else name
         given = address.get(parameter, "")
@@ -135,8 +143,9 @@ def read_address(address: Mapping[str, str], known: Selection | None = None) -> 
             continue
         value = _unpacked(given, rule) if isinstance(rule, Packed) else rule.read(given)
         if value is None:
-            shown = given if len(given) <= 40 else f"{given[:40]}…, {len(given):,} characters"
-            complaints.append(f"The address says `{parameter}={shown}`; expected {rule.expected}. It was left out.")
+            complaints.append(
+                f"The address says `{parameter}={_short(given)}`; expected {rule.expected}. It was left out."
+            )
         else:
             values[name] = value
     sample = values.get("sample")
@@ -144,6 +153,10 @@ def read_address(address: Mapping[str, str], known: Selection | None = None) -> 
         del values["sample"]
         complaints.append(f"There is no sample `{sample}`: another one is open.")
     return Read(Selection(**values), tuple(complaints))  # pyright: ignore[reportArgumentType]  # built field by field
+
+
+def _short(given: str) -> str:
+    return given if len(given) <= 40 else f"{given[:40]}…, {len(given):,} characters"
 
 
 def from_address(address: Mapping[str, str]) -> Selection:

@@ -195,14 +195,14 @@ def sizes_of(text: str) -> tuple[tuple[str, int], ...]:
     return tuple((found[1], int(found[2])) for found in map(_SIZE.fullmatch, text.split(",")) if found)
 
 
-def inputs_of(current: Selection) -> bytes:
-    """Return the archive of inputs that the user uploaded for what is open."""
-    sample, archive = st.session_state.get(_INPUTS, ("", b""))
-    return archive if sample == current.sample else b""
+def inputs_of(current: Selection) -> bytes | None:
+    """Return the archive of inputs that the user uploaded for what is open, None if there is none."""
+    sample, archive = st.session_state.get(_INPUTS, ("", None))
+    return archive if sample == current.sample else None
 
 
-def keep_inputs(archive: bytes) -> None:
-    """Run what is open on the inputs of an archive, on made-up ones if it is empty."""
+def keep_inputs(archive: bytes | None) -> None:
+    """Run what is open on the inputs of an archive, on made-up ones if it is None."""
     st.session_state[_INPUTS] = (selection().sample, archive)
 
 
@@ -221,4 +221,5 @@ def program_of(current: Selection) -> Program:
         tables=table_text(current, text) if _TABLE_PASSES.search(current.pipeline) else "",
         mode=mode_of(current),
         finds_uninitialised=bool(current.unwritten),
+        poisons_memory=bool(current.poisoned),
     )

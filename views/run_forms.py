@@ -1,6 +1,7 @@
 """The forms in the bar of the Run page: inputs, arithmetic, the values of bindings, and where the time goes."""
 
 from collections.abc import Mapping, Sequence
+from typing import Final
 
 import msgspec
 import streamlit as st
@@ -16,15 +17,17 @@ from views.connection import ask, inputs_of, keep_inputs, mode_of, sizes_of, wai
 from views.run_program import run_program, unchanged_program
 from views.state import select, selection
 
+_POISON: Final = "NaN in every float dtype, -1 or the largest integer: what is read too early shows in the results"
+
 
 def inputs_form(source: SourceView) -> None:
     """Choose the function that runs and its inputs: made up from a seed and sizes, or a file."""
     current = selection()
     archive = inputs_of(current)
-    with st.popover("Inputs: file" if archive else literal(f"Inputs: seed {current.seed}")):
-        if archive:
+    with st.popover(literal(f"Inputs: seed {current.seed}") if archive is None else "Inputs: file"):
+        if archive is not None:
             st.caption("The inputs are those of the file; an address does not hold them.")
-            st.button("Made-up inputs", key="run.made_up", on_click=keep_inputs, args=(b"",))
+            st.button("Made-up inputs", key="run.made_up", on_click=keep_inputs, args=(None,))
         else:
             _made_up(source)
         st.file_uploader(
@@ -41,7 +44,7 @@ def inputs_form(source: SourceView) -> None:
 
 def _uploaded() -> None:
     given = st.session_state["run.upload"]
-    keep_inputs(given.getvalue() if given is not None else b"")
+    keep_inputs(given.getvalue() if given is not None else None)
     select(time=-1)
 
 
@@ -69,14 +72,16 @@ def _key(name: str, size: int) -> str:
 
 
 def options_form() -> None:
-    """Choose how kernels round and what they find."""
+    """Choose how kernels round, and what is made of memory that nothing has written."""
     current = selection()
-    mode = mode_of(current)
-    with st.popover(literal(f"Arithmetic: {mode}")):
+    mode, found, poisoned = mode_of(current), bool(current.unwritten), bool(current.poisoned)
+    words = [mode, *(word for word, is_on in (("finds unwritten", found), ("poisons memory", poisoned)) if is_on)]
+    with st.popover(literal(f"Options: {', '.join(words)}")):
         chosen = st.segmented_control("How kernels round", MODES, default=mode, key="run.mode") or mode
-        finds = st.toggle("Stop at an element that nothing wrote", value=bool(current.unwritten), key="run.unwritten")
-    if chosen != mode or finds != bool(current.unwritten):
-        select(mode=chosen, unwritten=int(finds), time=-1)
+        finds = st.toggle("Stop at an element that nothing wrote", value=found, key="run.unwritten")
+        poisons = st.toggle("Fill new tensors in a storage with 0xFF", value=poisoned, key="run.poisoned", help=_POISON)
+    if (chosen, finds, poisons) != (mode, found, poisoned):
+        select(mode=chosen, unwritten=int(finds), poisoned=int(poisons), time=-1)
         st.rerun()
 
 

@@ -37,6 +37,11 @@ def complaints() -> tuple[str, ...]:
     return st.session_state.get(_COMPLAINTS, ())
 
 
+def complain(text: str) -> None:
+    """Say with what was wrong with the address that another part of it does not fit what is open."""
+    st.session_state[_COMPLAINTS] = tuple(dict.fromkeys((*complaints(), text)))
+
+
 def dismiss_complaints() -> None:
     """Say no more what was wrong with the address."""
     st.session_state[_COMPLAINTS] = ()

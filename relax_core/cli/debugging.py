@@ -95,12 +95,14 @@ def _closeness_options(made: argparse.ArgumentParser) -> None:
 
 
 def _program(file: str, options: argparse.Namespace) -> Program:
+    if options.inputs is not None and options.sizes:
+        raise UsageError("--sizes and --inputs do not go together: the sizes are those of the archive")
     program = read_program(file, pipeline=options.passes, entry=options.entry, table=options.table)
     return msgspec.structs.replace(
         program,
         seed=options.seed,
         sizes=_sizes(options.sizes),
-        inputs=_read_inputs(options.inputs) if options.inputs is not None else b"",
+        inputs=_read_inputs(options.inputs) if options.inputs is not None else None,
         mode=options.mode,
         finds_uninitialised=options.find_uninitialised,
         poisons_memory=options.poison_memory,
@@ -108,7 +110,7 @@ def _program(file: str, options: argparse.Namespace) -> Program:
 
 
 def _read_inputs(path: str) -> bytes:
-    """Read an archive of inputs; an empty one would stand for made-up inputs."""
+    """Read an archive of inputs; an empty file is refused by its name."""
     content = read_bytes(path)
     if not content:
         raise UsageError(f"{printable(path)} is empty: it is no archive of inputs")
@@ -120,7 +122,11 @@ def _sizes(text: str) -> tuple[tuple[str, int], ...]:
     found = tuple(re.fullmatch(r"(\w+)\s*=\s*(\d{1,18})", part) for part in parts)
     if None in found:
         raise UsageError(f"--sizes takes names with numbers, such as n=64,m=8, got {text}")
-    return tuple((item[1], int(item[2])) for item in found if item is not None)
+    sizes = tuple((item[1], int(item[2])) for item in found if item is not None)
+    names = [name for name, _ in sizes]
+    if repeated := next((name for name in names if names.count(name) > 1), None):
+        raise UsageError(f"--sizes gives {repeated} twice")
+    return sizes
 
 
 def _run(engine: Engine, options: argparse.Namespace) -> int:

@@ -80,11 +80,16 @@ def generate(function: Function, seed: int, sizes: Mapping[str, int]) -> tuple[A
 
     Raises:
         RunError: EN002 for a type that no value can be made up for, EN003 if the arguments are too large, EN005 for a
-            negative seed.
+            negative seed, or a size of a dimension that `function` does not have.
     """
     if seed < 0:
         _fail("EN005", f"{seed} is no seed", None, "take 0 or a larger number")
-    maker = _Maker(np.random.default_rng(seed), symbol_sizes(function, sizes))
+    size_of = symbol_sizes(function, sizes)
+    names = tuple(dict.fromkeys(var.name for var in size_of))
+    if unknown := next((name for name in sizes if name not in names), None):
+        hint = f"its dimensions: {', '.join(names) or 'none'}"
+        _fail("EN005", f"the function that runs has no symbolic dimension `{unknown}`", None, hint)
+    maker = _Maker(np.random.default_rng(seed), size_of)
     type_of = argument_types(function)
     for param, type_ in type_of.items():
         # Shapes come first: another parameter's type may be given by a parameter that holds its shape.
@@ -204,6 +209,8 @@ def read_members(archive: bytes) -> "dict[str, np.ndarray[Any, Any]]":
     Raises:
         RunError: EN004 if it cannot be read, EN016 if its arrays are too large.
     """
+    if not archive:
+        _fail("EN004", "the archive of inputs is empty: it has no bytes at all", None, "save it again, or give none")
     if not zipfile.is_zipfile(io.BytesIO(archive)):
         _fail("EN004", "the inputs are no .npz archive; `numpy.savez(file, in_0=..., in_1=...)` writes one", None)
     return read_npz(archive)

@@ -48,7 +48,7 @@ class Program(msgspec.Struct, frozen=True):
     """The run stops where an element is read to which nothing was written."""
     poisons_memory: bool = False
     """Every new tensor in a storage is filled with bytes 0xFF, whatever lay there."""
-    inputs: bytes = b""
-    """An npz archive of the inputs (`in_0`, `in_1_0`, ...); empty: they are generated."""
+    inputs: bytes | None = None
+    """An npz archive of the inputs (`in_0`, `in_1_0`, ...); None: they are generated. Empty bytes are no archive."""
     changes: tuple[ChangeAt, ...] = ()
     """What is changed while it runs, in the order of time; the run goes on from each."""

@@ -7,7 +7,7 @@ from typing import Any
 from relax_core.bytecode.build import reported
 from relax_core.check.check import check
 from relax_core.diagnostics import CompileError, Diagnostic, RunError
-from relax_core.engine.inputs import can_be_made_up, generate, read_archive
+from relax_core.engine.inputs import can_be_made_up, generate, read_archive, symbol_sizes
 from relax_core.engine.protocol import Program
 from relax_core.engine.spelling import guess_spelling
 from relax_core.frontend.parse import Parsed
@@ -114,4 +114,14 @@ class ProgramSource:
         """Return the function that runs and its arguments: those of the program's archive, or made-up ones."""
         name, function = self.entry()
         inputs, sizes = self.program.inputs, dict(self.program.sizes)
-        return name, read_archive(inputs, function) if inputs else generate(function, self.program.seed, sizes)
+        if inputs is not None:
+            return name, read_archive(inputs, function)
+        return name, generate(function, self.program.seed, sizes)
+
+    def dimensions(self) -> tuple[str, ...]:
+        """Names of the symbolic dimensions that made-up arguments have, none if nothing can be run."""
+        try:
+            _, function = self.entry()
+        except RunError:
+            return ()
+        return tuple(dict.fromkeys(var.name for var in symbol_sizes(function, {})))

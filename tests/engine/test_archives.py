@@ -9,6 +9,8 @@ import pytest
 
 from relax_core.diagnostics import RunError
 from relax_core.engine.inputs import read_archive
+from relax_core.engine.protocol import Execute, Failure, Program
+from relax_core.engine.session import Session
 from relax_core.frontend.parse import parse_text
 from relax_core.ir.expr import Function
 
@@ -107,3 +109,11 @@ def test_a_member_that_is_no_value_for_its_parameter_is_told(name: str, member: 
 )
 def test_an_archive_of_something_else_is_told(content: bytes, code: str) -> None:
     assert code_of(content) == code
+
+
+def test_an_empty_archive_does_not_stand_for_made_up_inputs() -> None:
+    reply = Session().request(Execute(Program(TEXT, inputs=b"")))
+    assert isinstance(reply, Failure)
+    assert [(item.code, item.message) for item in reply.problems] == [
+        ("EN004", "the archive of inputs is empty: it has no bytes at all")
+    ]

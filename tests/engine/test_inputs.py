@@ -3,7 +3,11 @@
 import pytest
 
 from relax_core.diagnostics import RunError
+from relax_core.engine.debug.replies import ValuesCompared
+from relax_core.engine.debug.requests import CompareValuesOf
 from relax_core.engine.inputs import argument_types, can_be_made_up, generate
+from relax_core.engine.protocol import Execute, Failure, Program
+from relax_core.engine.session import Session
 from relax_core.ir.expr import Function
 from relax_core.present.words import type_text
 from tests.engine.programs import HEADER
@@ -54,3 +58,30 @@ def test_a_size_without_value_is_told() -> None:
         generate(function, 0, {})
     assert [item.code for item in raised.value.diagnostics] == ["EN002"]
     assert "`m // (n - 2)` of `w` has no value" in raised.value.diagnostics[0].message
+
+
+def test_a_size_of_no_dimension_is_refused() -> None:
+    function = _function('x: R.Tensor(("n", "m"), "float32")', "y = x")
+    assert generate(function, 0, {"n": 6, "m": 7})[0].shape == (6, 7)
+    with pytest.raises(RunError, match=r"no symbolic dimension `q`") as raised:
+        generate(function, 0, {"n": 6, "q": 7})
+    assert [(item.code, item.hint) for item in raised.value.diagnostics] == [("EN005", "its dimensions: n, m")]
+
+
+SIZED = f"""{HEADER}    @R.function
+    def main(x: R.Tensor(("NAME",), "float32")):
+        y = R.exp(x)
+        return y
+"""
+
+
+def test_runs_are_compared_although_only_one_of_them_has_the_dimension() -> None:
+    sizes = (("n", 6),)
+    left = Program(SIZED.replace("NAME", "n"), "a.py", sizes=sizes)
+    right = Program(SIZED.replace("NAME", "k"), "b.py", sizes=sizes)
+    found = Session().request(CompareValuesOf(left, -1, right, -1))
+    assert isinstance(found, ValuesCompared)
+    assert found.verdict == "same"
+    unknown = Session().request(Execute(Program(left.text, sizes=(("q", 6),))))
+    assert isinstance(unknown, Failure)
+    assert [item.code for item in unknown.problems] == ["EN005"]

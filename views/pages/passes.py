@@ -10,7 +10,7 @@ from streamlit.delta_generator import DeltaGenerator
 from relax_core.diagnostics import plural
 from relax_core.engine.debug.replies import Bisection, ValueRow
 from relax_core.engine.debug.requests import BisectOf, CompareValuesOf
-from relax_core.engine.protocol import CompareGraph, Failure, Open, PipelineOf, StageOf, StageView
+from relax_core.engine.protocol import CompareGraph, Failure, Open, PipelineOf, SourceView, StageOf, StageView
 from relax_core.present.escape import file_name, literal
 from relax_core.present.models import Pipeline
 from views.connection import ask, program_of, run_again
@@ -18,6 +18,7 @@ from views.exports import stages_csv
 from views.failures import show_failure
 from views.frame import bar, chip, note, page, status_line
 from views.heights import CHROME, pane_height, stacked_height
+from views.run_program import drop_unknown_sizes
 from views.selecting import on_graph, show_inspector, shown_side
 from views.state import select, selection
 from views.widgets.diff import DiffAction, DiffTab, diff
@@ -232,6 +233,8 @@ with page():
             run_again()
         results = st.container(horizontal=True, vertical_alignment="center", gap="xsmall", width="content")
     source = ask(Open(program_of(selection())))
+    if selection().results and isinstance(source, SourceView):
+        drop_unknown_sizes(source)
     stages = ask(PipelineOf(program_of(selection())))
     with form:
         _pipeline_form(None if isinstance(stages, Failure) else stages)

@@ -3,7 +3,7 @@
 import streamlit as st
 
 from relax_core.engine.debug.requests import MemoryOf
-from relax_core.engine.protocol import Failure, HitsOf, Open, RunOf, StopOf
+from relax_core.engine.protocol import Failure, HitsOf, Open, RunOf, SourceView, StopOf
 from relax_core.present.memory_models import MemoryView
 from relax_core.present.run_models import PointHits, Run
 from views.connection import ask, run_again
@@ -13,7 +13,7 @@ from views.heights import pane_height
 from views.points import read, written
 from views.run_changes import ask_for_change, changes_form, fault, make_change
 from views.run_forms import inputs_form, options_form, profile_button, values_form
-from views.run_program import run_program, unchanged_program
+from views.run_program import drop_unknown_sizes, run_program, unchanged_program
 from views.state import select, selection
 from views.widgets.stepper import StepperAction, stepper
 
@@ -131,6 +131,8 @@ with page():
             select(time=-1)
     source = ask(Open(unchanged_program()))
     is_cancelled = isinstance(source, Failure) and source.kind == "cancelled"
+    if isinstance(source, SourceView):
+        drop_unknown_sizes(source)
     if not is_cancelled:
         make_change()
         _continue()

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
+import msgspec
 import numpy as np
 import numpy.typing as npt
 
@@ -58,6 +59,9 @@ def values(message: CompareValuesOf, opened: OpenProgram, context: RequestContex
     """
     # Both are asked for first: the run of one must not push the other out of the session.
     other = opened if message.other == message.program else context.opened_by(message.other)
+    if other is not opened:
+        message = _with_own_sizes(message, opened, other)
+        opened, other = context.opened_by(message.program), context.opened_by(message.other)
     tolerance = message.closeness.tolerance
     left = _ran(opened, message.program, message.stage, context, None)
     call = None if left.trace is None else opened.source.call()
@@ -74,6 +78,18 @@ def values(message: CompareValuesOf, opened: OpenProgram, context: RequestContex
     outcome = ValueRow(_OUTCOME, 0, found.verdict, "", found.words, found.largest)
     notes = tuple(item.render() for item in dict.fromkeys((*left.said, *right.said)))
     return ValuesCompared(tuple(rows), *names, notes, outcome)
+
+
+def _with_own_sizes(message: CompareValuesOf, opened: OpenProgram, other: OpenProgram) -> CompareValuesOf:
+    """Leave each program the sizes of its own dimensions; a size that neither of them has stays, and is refused."""
+    programs: list[Program] = []
+    for program, own, others in (
+        (message.program, opened.source.dimensions(), other.source.dimensions()),
+        (message.other, other.source.dimensions(), opened.source.dimensions()),
+    ):
+        sizes = tuple(item for item in program.sizes if item[0] in own or item[0] not in others)
+        programs.append(msgspec.structs.replace(program, sizes=sizes))
+    return msgspec.structs.replace(message, program=programs[0], other=programs[1])
 
 
 def archive(message: CompareArchiveOf, opened: OpenProgram, context: RequestContext) -> ValuesCompared:
