@@ -196,10 +196,20 @@ def test_a_run_stops_at_breakpoints_where_the_condition_holds(capsys: pytest.Cap
         (("--break", "x"), 2, "error: --break takes a line"),
         (("--when", "i >"), 1, "error[VM030]"),
         (("--sizes", "n:4"), 2, "error: --sizes takes names"),
+        (("--sizes", "n=4,n=5"), 2, "error: --sizes gives n twice"),
+        (("--sizes", "n=4", "--inputs", "in.npz"), 2, "error: --sizes and --inputs do not go together"),
         (("--profile", "--dump", "v.npz"), 2, "error: --profile and --dump do not go together"),
         (("--stop-at-nan", "--outputs", "v.npz"), 2, "error: stops and --outputs do not go together"),
     ],
-    ids=["a place that is none", "a condition that is none", "sizes that are none", "two tables", "stops and a result"],
+    ids=[
+        "a place that is none",
+        "a condition that is none",
+        "sizes that are none",
+        "a size twice",
+        "sizes of an archive",
+        "two tables",
+        "stops and a result",
+    ],
 )
 def test_what_cannot_be_read_is_said(
     arguments: tuple[str, ...], status: int, words: str, capsys: pytest.CaptureFixture[str]

@@ -8,10 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from relax_core.diagnostics import Diagnostic
+from relax_core.diagnostics import CompileError, Diagnostic
 from relax_core.frontend.parse import Parsed, parse_text
 from relax_core.frontend.tvmscript.names import import_aliases, qualified
 from relax_core.ir.equality import first_difference
+from relax_core.passes.pipeline import run_pipeline
+from relax_core.pattern.text import parse_pattern
 from tests.frontend.constructs import RELAX, TIR
 
 HERE = Path(__file__).parent
@@ -129,3 +131,15 @@ def test_the_last_value_of_a_key_counts() -> None:
 def test_what_a_module_says_twice_or_by_a_decorator_is_told(head: str, codes: list[str]) -> None:
     text = f"{head}    @R.function\n    def main(x: R.Tensor):\n        return x\n"
     assert sorted(item.code for item in parse_text(text, "m.py").diagnostics) == codes
+
+
+def test_an_option_of_a_pass_that_is_given_twice_is_refused() -> None:
+    with pytest.raises(CompileError) as raised:
+        run_pipeline(parse_text(RELAX, "m.py").modules[0], "FuseOps(max_depth=1, max_depth=2)")
+    assert [item.code for item in raised.value.diagnostics] == ["PS002"]
+
+
+def test_an_argument_of_a_pattern_that_is_given_twice_is_refused() -> None:
+    with pytest.raises(CompileError) as raised:
+        parse_pattern('is_op("nn.relu")(wildcard()).has_attr(a=1, a=2)')
+    assert [item.code for item in raised.value.diagnostics] == ["PT003"]

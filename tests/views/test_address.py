@@ -182,3 +182,11 @@ def test_the_session_keeps_a_text_that_its_address_cannot_hold() -> None:
     app.query_params["stage"] = "1"
     app.run()
     assert app.session_state["selection"] == Selection(sample=sample.path, text=text, stage=1)
+
+
+def test_a_parameter_that_no_screen_has_is_said() -> None:
+    selection, complaints = read_address({"sed": "3", "seed": "4"})
+    assert selection.seed == 4
+    assert complaints == ("The address has `sed`, which is no part of a screen. It was left out.",)
+    assert read_address(to_address(replace(Selection(), seed=4))).complaints == ()
+    assert len(read_address({f"unknown{number}": "1" for number in range(100)}).complaints) == 5

@@ -4,7 +4,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import FilePayload, Page, expect
 from streamlit.testing.v1 import AppTest
 
 from tests.browser import rest
@@ -68,8 +68,8 @@ def test_an_empty_archive_is_no_archive_and_not_no_archive(page: Page, app_url: 
     page.goto(f"{app_url}/run?sample=relax/storage_reused.py")
     rest(page)
     page.get_by_role("button", name="Inputs: seed 0").click()
-    empty = {"name": "in.npz", "mimeType": "application/zip", "buffer": b""}
-    page.locator("input[type=file]").first.set_input_files([empty])
+    empty = FilePayload(name="in.npz", mimeType="application/zip", buffer=b"")
+    page.locator("input[type=file]").first.set_input_files(empty)
     expect(page.locator(".st-key-failure")).to_contain_text("the archive of inputs is empty")
     rest(page)
     page.get_by_role("button", name="Made-up inputs").click()
