@@ -119,7 +119,7 @@ def _evaluate(rank: int) -> Evaluate:
             for d, k, (before, after), e in zip(dilation, taps, pairs(args[3], rank), extra, strict=True)
         ]
         whole = _padded(_spread_out(data, strides), widths)
-        grouped = weight.reshape(groups, -1, *weight.shape[1:])
+        grouped = weight.reshape(groups, weight.shape[0] // groups, *weight.shape[1:])
         filters = np.flip(np.swapaxes(grouped, 1, 2), tuple(range(3, 3 + rank)))
         flat = filters.reshape(groups * filters.shape[1], *filters.shape[2:])
         with np.errstate(all="ignore"):

@@ -63,33 +63,50 @@ def _infer_reshape(call: Call, arg_types: tuple[Type, ...]) -> Type:
 def _fill_rest(old: Dims, new: Dims) -> Dims:
     """Return the sizes `new` with 0 and -1 replaced by what they stand for.
 
-    A 0 copies a size, unless there are no elements and only sizes of 0 fit, as of `(n, 0)` to `(n * 0,)`.
+    A 0 copies a size, unless there are no elements and only sizes of 0 fit, as of `(n, 0)` to `(n * 0,)`. Where a run
+    may do either, as of `(n, m)` to `(0,)`, one 0 is what is left, which is right for both.
     """
-    copied = tuple(old[k] if constant_value(dim) == 0 and k < len(old) else dim for k, dim in enumerate(new))
+    zeros = [k for k, dim in enumerate(new) if constant_value(dim) == 0 and k < len(old)]
+    copied = tuple(old[k] if k in zeros else dim for k, dim in enumerate(new))
     places = [k for k, dim in enumerate(copied) if constant_value(dim) == -1]
-    is_empty = constant_value(product(old)) == 0 and constant_value(product(new)) == 0
-    if is_empty and not places and constant_value(product(copied)) != 0:
-        return new
-    if not places:
-        return copied
     if len(places) > 1:
         raise OpTypeError("TY015", f"reshape allows one -1, got {show_dims(new)}", "give all sizes but one")
-    rest = product(tuple(dim for k, dim in enumerate(copied) if k != places[0]))
-    total = product(old)
+    if places:
+        return _with_size(copied, places[0], _left(old, copied, places[0], show_dims(new)))
+    is_empty = constant_value(product(old)) == 0 and constant_value(product(new)) == 0
+    if is_empty and constant_value(product(copied)) != 0:
+        return new
+    if len(zeros) == 1 and constant_value(product(old)) is None and not prove_equal(product(copied), product(old)):
+        others = constant_value(product(_with_size(new, zeros[0], ONE)))
+        if others is not None and others > 0:
+            return _with_size(new, zeros[0], simplify(binary("//", product(old), const(others))))
+    return copied
+
+
+def _with_size(dims: Dims, axis: int, size: PrimExpr) -> Dims:
+    return (*dims[:axis], size, *dims[axis + 1 :])
+
+
+def _left(old: Dims, new: Dims, place: int, shown: str) -> PrimExpr:
+    """Return the size at `place` that leaves the number of elements as it is.
+
+    Sizes that stay at their axes do not count, so that a division is by 0 only where the size has no meaning.
+    """
+    kept = {k for k, (a, b) in enumerate(zip(old, new, strict=False)) if k != place and prove_equal(a, b)}
+    total = product(tuple(dim for k, dim in enumerate(old) if k not in kept))
+    rest = product(tuple(dim for k, dim in enumerate(new) if k not in kept and k != place))
     size, known_rest = constant_value(total), constant_value(rest)
     if size is not None and known_rest is not None and (known_rest == 0 or size % known_rest):
-        raise OpTypeError(
-            "TY015", f"reshape cannot divide {size} elements by {known_rest} for the -1 in {show_dims(new)}"
-        )
-    left = const(1) if prove_equal(total, rest) else simplify(binary("//", total, rest))
-    return (*copied[: places[0]], left, *copied[places[0] + 1 :])
+        count, others = show_prim(product(old)), show_prim(product(_with_size(new, place, ONE)))
+        message = f"reshape cannot divide {count} elements by {others} for the -1 in {shown}"
+        raise OpTypeError("TY015", message)
+    return const(1) if prove_equal(total, rest) else simplify(binary("//", total, rest))
 
 
 def _evaluate_reshape(args: tuple[Value, ...]) -> Value:
     data = np.asarray(args[0])
-    shape = tuple(data.shape[k] if dim == 0 and k < data.ndim else dim for k, dim in enumerate(args[1]))
-    is_written = data.size == 0 and -1 not in shape and math.prod(shape) != 0
-    return np.reshape(data, tuple(args[1]) if is_written else shape)
+    dims = _fill_rest(tuple(map(const, data.shape)), tuple(const(int(size)) for size in args[1]))
+    return np.reshape(data, tuple(constant_value(dim) or 0 for dim in dims))
 
 
 def _infer_flatten(call: Call, arg_types: tuple[Type, ...]) -> Type:

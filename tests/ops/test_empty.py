@@ -70,6 +70,13 @@ RESHAPES = (
     ('("n", "m")', "n, m = T.int64(), T.int64()", "R.reshape(x, (m, n))", (0, 3)),
     ("(3, 0)", "", "R.reshape(x, (0, 7, 0))", (3, 7, 0)),
     ("(3, 0)", "", "R.reshape(x, (5, 0))", (5, 0)),
+    ('("n", "m")', "n, m = T.int64(), T.int64()", "R.reshape(x, (0,))", (0,)),
+    ('("n", "m")', "n, m = T.int64(), T.int64()", "R.reshape(x, (0, 2))", (0, 2)),
+    ('("n", "m")', "n, m = T.int64(), T.int64()", "R.reshape(x, (7, 0))", (7, 0)),
+    ('("n", "m")', "n, m = T.int64(), T.int64()", "R.reshape(x, (0, -1))", (3, 0)),
+    ('("n", "m")', "n, m = T.int64(), T.int64()", "R.reshape(x, (-1, 0))", (3, 0)),
+    ('("n", "m")', "n, m = T.int64(), T.int64()", "R.reshape(x, (-1, m))", (3, 0)),
+    ('("n", "m")', "n, m = T.int64(), T.int64()", "R.reshape(x, (-1, 4))", (0, 4)),
 )
 
 

@@ -19,6 +19,7 @@ from relax_core.ops.spec import Legalized, OpSpec, OpTypeError
 from relax_core.passes.core import Pass, PassContext
 from relax_core.passes.relax.call_signature import Signature, call_signature
 from relax_core.passes.relax.functions import rewrite_functions
+from relax_core.passes.relax.size_conditions import depends_on_sizes
 
 Custom = tuple[tuple[str, str], ...]
 
@@ -126,7 +127,12 @@ class _Legalization:
         arg_types = tuple(self.type_of[item] for item in call.args if item in self.type_of)
         out = self.type_of.get(call)
         is_typed = out is not None and len(arg_types) == len(call.args)
-        made = _legalized(spec, call, arg_types, out) if is_typed else None
+        is_open = is_typed and depends_on_sizes(spec, call, arg_types)
+        made = _legalized(spec, call, arg_types, out) if is_typed and not is_open else None
+        if is_open:
+            reason = "whether the sizes of its arguments fit shows only when the program runs"
+            self.ctx.remark(call, "missed", f"{spec.short_name} stays an operator: {reason}", call.args)
+            return None
         if made is None:
             self.ctx.remark(call, "missed", f"{spec.short_name} stays an operator: {self.reason(call)}", call.args)
             return None

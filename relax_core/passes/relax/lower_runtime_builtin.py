@@ -6,14 +6,17 @@ from typing import TypeAlias
 
 from relax_core.analysis.virtual_devices import copy_arguments
 from relax_core.ir.expr import Call, Expr, Op, PrimValue, ShapeExpr, Tuple, Var
+from relax_core.ir.integer.prove import constant_value
 from relax_core.ir.module import IRModule
 from relax_core.ir.node import Node
 from relax_core.ir.prim import PrimVar, StringImm
 from relax_core.ir.substitute import free_symbols
 from relax_core.ir.types import OBJECT, VOID, ShapeType, Type
+from relax_core.ops import OPS
 from relax_core.passes.core import NoOptions, Pass, PassContext
 from relax_core.passes.relax.functions import context_call, integer, operator_call, packed_call, string
 from relax_core.passes.relax.result_types import map_symbols
+from relax_core.passes.relax.size_conditions import depends_on_sizes
 
 Lower: TypeAlias = Callable[[Call, Mapping[Node, Type]], Expr | None]
 
@@ -38,10 +41,14 @@ def _result(call: Call, type_of: Mapping[Node, Type], default: Type = OBJECT) ->
 
 
 def _reshape(call: Call, type_of: Mapping[Node, Type]) -> Expr | None:
-    """`reshape(x, shape)` is a view; a shape with -1 or of another kind is left to the operator."""
+    """`reshape(x, shape)` is a view; what only the operator can check or work out, such as a -1, is left to it."""
     _, target = call.args
-    is_shape = isinstance(target, ShapeExpr) or (isinstance(target, Var) and isinstance(type_of.get(target), ShapeType))
-    if not is_shape or call not in type_of:
+    shape = type_of.get(target)
+    if not isinstance(target, ShapeExpr | Var) or not isinstance(shape, ShapeType) or call not in type_of:
+        return None
+    if any(constant_value(size) in (-1, 0) for size in shape.values or ()):
+        return None
+    if depends_on_sizes(OPS["relax.reshape"], call, tuple(type_of.get(arg, OBJECT) for arg in call.args)):
         return None
     return packed_call("vm.builtin.reshape", *call.args, result=type_of[call])
 
