@@ -163,9 +163,95 @@ BITWISE: Mapping[str, Bound] = MappingProxyType(
 )
 
 
+def _of_operands(case: Case, _: Array) -> Any:
+    """The product that is subtracted is no larger than both operands together."""
+    a, b = (np.abs(item.astype(np.float64)) for item in _tensors(case))
+    return a + b
+
+
+def _numbers(case: Case) -> Array:
+    """Return the sizes of the data, in float64; of what is not finite more than is claimed of."""
+    data = np.abs(np.asarray(case.args[0]).astype(np.float64))
+    return np.where(np.isfinite(data), data, np.finfo(np.float64).max)
+
+
+def _of_squares(case: Case, result: Array) -> Any:
+    with np.errstate(over="ignore"):
+        return np.full(result.shape, np.minimum(np.square(_numbers(case)).max(initial=0), np.finfo(np.float64).max))
+
+
+def _of_root(case: Case, result: Array) -> Any:
+    """A root is off by what is under it over the root, and by no more than the root of that."""
+    squares = _of_squares(case, result)
+    off = 4 * _terms(case) * float(ml_dtypes.finfo(np.asarray(case.args[0]).dtype).eps)
+    with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
+        near = np.minimum(squares / result, np.sqrt(squares / off))
+    return np.where(squares > np.sqrt(np.finfo(np.float64).max), squares, near)
+
+
+def _largest(case: Case, result: Array) -> Any:
+    return np.full(result.shape, _numbers(case).max(initial=0))
+
+
+def _largest_finite(case: Case, result: Array) -> Any:
+    return np.full(result.shape, _of_data(case, result).max(initial=0, where=np.isfinite(_of_data(case, result))))
+
+
+def _extents(case: Case) -> float:
+    """A place is a quotient of sizes times a place, so off by a few units of the extent; it weighs two neighbours.
+
+    Places are float32 for float64 as well, whose `eps` is 2**29 times smaller.
+    """
+    data = _tensors(case)[0]
+    return 16.0 * sum(data.shape[2:]) * (2.0**29 if data.dtype == np.float64 else 1.0)
+
+
+def _of_entropy(case: Case, result: Array) -> Any:
+    logits, targets = _numbers(case), np.abs(np.asarray(case.args[1]).astype(np.float64))
+    finite = np.where(np.isfinite(targets), targets, np.finfo(np.float64).max)
+    with np.errstate(over="ignore"):
+        scale = finite.sum() * (1 + 2 * logits.max(initial=0))
+    return np.full(result.shape, np.minimum(scale, np.finfo(np.float64).max))
+
+
+# The mode "fast" adds and multiplies in another order, and does not round a product that is added or subtracted.
+_REORDERED = Bound(
+    "terms are added, factors multiplied, in another order, and products not rounded: 2 * terms * eps * sum(|terms|)",
+    steps=_terms,
+    scale=lambda case, result: np.nan_to_num(_of_terms(case, result), posinf=np.finfo(np.float64).max),
+    is_ordered=False,
+)
+_PLACES = Bound("a place between elements is off by rounding: 16 * eps * extents * largest", ulps=FUNCTION,
+                steps=_extents, scale=_largest, is_ordered=False)  # fmt: skip
+FAST: Mapping[str, Bound] = MappingProxyType(
+    {
+        **dict.fromkeys(
+            ("sum", "mean", "prod", "collapse_sum_to", "collapse_sum_like", "nn.avg_pool1d", "nn.avg_pool2d",
+             "nn.avg_pool3d", "nn.adaptive_avg_pool1d", "nn.adaptive_avg_pool2d", "nn.adaptive_avg_pool3d"),
+            _REORDERED,
+        ),
+        **{op: _REORDERED for op, bound in BOUNDS.items() if bound is IN_ANY_ORDER},
+        "floor_mod": Bound("the product is not rounded: 2 * eps * (|a| + |b|)", steps=_constant(2),
+                           scale=_of_operands, is_ordered=False),
+        "variance": Bound("the mean is off by terms * eps, and so is each deviation: 4 * terms * eps * max(x * x)",
+                          steps=lambda case: 4 * _terms(case), scale=_of_squares, is_ordered=False),
+        "std": Bound("the root of the variance", ulps=FUNCTION, steps=lambda case: 4 * _terms(case), scale=_of_root,
+                     is_ordered=False),
+        "nn.cross_entropy_with_logits": Bound(
+            "the logits, with a sum of exponentials each, weighed by the targets", ulps=FUNCTION,
+            steps=lambda case: 4 * FUNCTION + _terms(case), scale=_of_entropy, is_ordered=False,
+        ),
+        "image.affine_grid": Bound("up to 3 products by places in [-1, 1] are not rounded: 6 * eps * largest",
+                                   steps=_constant(6), scale=_largest_finite),
+        "image.resize2d": _PLACES,
+        "image.resize3d": _PLACES,
+    }
+)  # fmt: skip
+
+
 def bound_of(case: Case, mode: str) -> Bound:
-    """Return the bound of an operator in the mode "exact" or "bitwise"."""
-    other = BITWISE if mode == "bitwise" else BOUNDS
+    """Return the bound of an operator in a mode."""
+    other = {"bitwise": BITWISE, "fast": FAST}.get(mode, BOUNDS)
     return other.get(case.op, BOUNDS.get(case.op, EXACT))
 
 

@@ -11,7 +11,8 @@ from relax_core.diagnostics import RunError
 from relax_core.ir.expr import Var
 from relax_core.ir.integer.evaluate import evaluate
 from relax_core.ir.node import postorder
-from relax_core.ir.prim import Intrinsic
+from relax_core.ir.prim import Binary, Intrinsic, dtype_of
+from relax_core.ir.tir import Block
 from relax_core.ir.types import Type
 from relax_core.jit.engine import Engine
 from relax_core.jit.options import KernelOptions, Mode
@@ -50,10 +51,18 @@ class Kernels:
 
     @property
     def modes(self) -> tuple[Mode, ...]:
-        """The modes whose code differs: without a function "bitwise" is "exact"."""
+        """The modes whose code differs.
+
+        Without a function "bitwise" is "exact"; so is "fast" without a float that is added to a product or that many
+        are added or multiplied to, for these alone are computed in another way.
+        """
         assert self.legalized is not None
-        nodes = postorder(self.legalized.prim_func)
-        return ("exact", "bitwise") if any(isinstance(node, Intrinsic) for node in nodes) else ("exact",)
+        nodes = tuple(postorder(self.legalized.prim_func))
+        floats = {node.op for node in nodes if isinstance(node, Binary) and "float" in dtype_of(node)}
+        is_reduced = any(isinstance(node, Block) and node.init is not None for node in nodes)
+        is_fast = bool((floats & {"+", "-"} and "*" in floats) or (floats & {"+", "*"} and is_reduced))
+        has_functions = any(isinstance(node, Intrinsic) for node in nodes)
+        return ("exact", *(("bitwise",) if has_functions else ()), *(("fast",) if is_fast else ()))
 
     def run(self, case: Case, mode: Mode) -> Outcome:
         """Return the results, or the code of the diagnostic with which the kernel stops."""
