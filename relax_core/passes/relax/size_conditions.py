@@ -6,10 +6,10 @@ A call that has one stays an operator, whose type rule the machine applies to th
 
 from collections.abc import Iterator, Mapping
 
-from relax_core.ir.expr import Call
+from relax_core.ir.expr import Call, Constant, Var
 from relax_core.ir.prim import IntImm, PrimExpr, PrimVar
 from relax_core.ir.substitute import free_symbols, map_type, replace_symbols, substitute
-from relax_core.ir.types import Type
+from relax_core.ir.types import TensorType, Type
 from relax_core.ops.spec import OpSpec, OpTypeError
 
 _FIRST = 1009
@@ -22,8 +22,10 @@ def depends_on_sizes(spec: OpSpec, call: Call, arg_types: tuple[Type, ...]) -> b
     It is asked for one choice of sizes, a prime of its own for each symbol. A condition that is a polynomial in the
     symbols and holds there holds for all of them, but for an accident that such sizes make unlikely.
     """
-    symbols = dict.fromkeys(part for type_ in arg_types for part in free_symbols(type_))
-    symbols |= dict.fromkeys(part for arg in call.args for part in free_symbols(arg))
+    symbols = dict.fromkeys(part for type_ in arg_types if not _is_static(type_) for part in free_symbols(type_))
+    # What a variable or a constant has of symbols is in its type.
+    written = (arg for arg in call.args if not isinstance(arg, Var | Constant))
+    symbols |= dict.fromkeys(part for arg in written for part in free_symbols(arg))
     sizes: Mapping[PrimVar, PrimExpr] = {
         symbol: IntImm(prime, symbol.dtype)
         for symbol, prime in zip((item for item in symbols if item.dtype.startswith("int")), _primes(), strict=False)
@@ -39,6 +41,15 @@ def depends_on_sizes(spec: OpSpec, call: Call, arg_types: tuple[Type, ...]) -> b
     except OpTypeError:
         return True
     return False
+
+
+def _is_static(type_: Type) -> bool:
+    """Tell of most types at once that they hold no symbol."""
+    return (
+        isinstance(type_, TensorType)
+        and isinstance(type_.shape, tuple)
+        and all(isinstance(dim, IntImm) for dim in type_.shape)
+    )
 
 
 def _primes() -> Iterator[int]:
