@@ -1,8 +1,8 @@
-"""Counts of elements, rounds and bytes: computed in 64 bits, and checked not to wrap around.
+"""Counts of elements, iterations and bytes: computed in 64 bits, and checked not to wrap around.
 
 What a program computes with wraps around in its dtype, as on the machine. An extent, a stride, an offset or the bounds
-of a loop that did so would run another number of rounds, or describe other memory, than the text says: the kernel stops
-there instead.
+of a loop that did so would run another number of iterations, or describe other memory, than the text says: the kernel
+stops there instead.
 """
 
 from collections.abc import Callable, Sequence

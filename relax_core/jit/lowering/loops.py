@@ -1,4 +1,4 @@
-"""Loops, and the fuel that lets them be stopped: it is paid for many iterations at once, outside the hot code."""
+"""Loops, and the fuel that lets them be stopped: it is charged many iterations at once, outside the hot code."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ from relax_core.jit.lowering.work import always_charges, has_jump, iteration_wor
 CHUNK = 65536
 # A nest of loops with constant extents and no more work than this pays once, before it starts.
 CHARGED_AHEAD = 4096
-# A loop of so many rounds is short enough to be unrolled by LLVM, and long enough for a vector.
+# A loop of so many iterations is short enough to be unrolled by LLVM, and long enough for a vector.
 SHORTEST_ROW, LONGEST_ROW = 8, 64
 
 
@@ -30,7 +30,7 @@ class Counting:
     """A loop that counts from `first` to `end`, exclusive; its variable is `start` and `step` for each count.
 
     `break` goes to `leave`, if there is one. With `is_kept` it is not unrolled before it is vectorised. `count` is how
-    many rounds there are, if that is known and not 0.
+    many iterations there are, if that is known and not 0.
     """
 
     start: str
@@ -44,7 +44,7 @@ class Counting:
 
 @dataclass(frozen=True, slots=True)
 class Iterations:
-    """How rounds of a loop are emitted in another way, those of at most `chunk` units of work at once."""
+    """How iterations of a loop are emitted in another way, those of at most `chunk` units of work at once."""
 
     emit: Callable[[Counting], None]
     chunk: int = CHUNK
@@ -116,7 +116,7 @@ def _trip_count(state: State, extent: str, step: str) -> str:
 
 
 def lower_while(state: State, loop: While) -> None:
-    """Emit a loop that pays for every iteration."""
+    """Emit a loop that is charged for every iteration."""
     state.forms.add("plain")
     code = state.code
     head, body, leave = code.label("while"), code.label("do"), code.label("done")
@@ -152,7 +152,7 @@ def charge_fuel(state: State, loop: For | While, amount: str) -> None:
 def _chunked(state: State, loop: For, sizes: tuple[str, int, int], run: Callable[[str, str], None]) -> None:
     """Emit a loop over pieces of `loop`, each of which pays before it runs.
 
-    `sizes` are the number of rounds, the work of one, and that of a piece.
+    `sizes` are the number of iterations, the work of one, and that of a piece.
     """
     code = state.code
     extent, work, chunk = sizes
@@ -183,7 +183,7 @@ def _least(state: State, a: str, b: str) -> str:
 
 
 def counted(state: State, loop: For, counting: Counting, emit_body: Callable[[], None] | None = None) -> None:
-    """Emit rounds of a loop that are paid for; `emit_body` emits what each does if that is not the loop's body."""
+    """Emit iterations of a loop that are charged; `emit_body` emits what each does if that is not the loop's body."""
     code, scalar = state.code, state.scalar_of(loop.var)
     head, body, leave = code.label("head"), code.label("body"), code.label("done")
     latch = code.label("continue") if has_jump(loop.body, "continue_loop") else ""
@@ -192,7 +192,7 @@ def counted(state: State, loop: For, counting: Counting, emit_body: Callable[[],
     code.start(head)
     count, following = f"%{code.label('n')}", f"%{code.label('next')}"
     position = code.reserve()
-    # LLVM knows how many rounds there are where the last one is met exactly.
+    # LLVM knows how many iterations there are where the last one is met exactly.
     test = "ne" if counting.count else "slt"
     code.branch(code.emit(f"icmp {test} i64 {count}, {counting.end}"), body, leave)
     code.start(body)
@@ -232,18 +232,18 @@ def _mark(state: State, loop: For, counting: Counting, *, has_vectors: bool) -> 
 
 
 def _is_row(state: State, loop: For) -> bool:
-    """Tell whether a loop, unrolled, would vanish in the loop around it, whose rounds lie far apart."""
+    """Tell whether a loop, unrolled, would vanish in the loop around it, whose iterations lie far apart."""
     return is_short(state, loop) and stores_apart(loop)
 
 
 def is_short(state: State, loop: For) -> bool:
-    """Tell whether a loop has few rounds, but enough for a vector."""
+    """Tell whether a loop has few iterations, but enough for a vector."""
     count = state.bounds.constant(loop.extent)
     return count is not None and SHORTEST_ROW <= count <= LONGEST_ROW
 
 
 def stores_apart(loop: For) -> bool:
-    """Tell whether each round of an innermost loop stores to elements of its own, side by side."""
+    """Tell whether each iteration of an innermost loop stores to elements of its own, side by side."""
     nodes = [*postorder(loop.body)]
     bound = (item.var for item in nodes if isinstance(item, IterVar) and item.binding is loop.var)
     varying: set[Node] = {loop.var, *bound}

@@ -59,7 +59,7 @@ from relax_core.jit.transforms.registry import emit_transformed
 
 DEPTH_LIMIT = 200
 SIZE_LIMIT = 200_000
-# Each loop is looked at as a whole, with all that is in it: of more nodes than this, several times each, no lowering
+# Each loop is examined as a whole, with all that is in it: of more nodes than this, several times each, no lowering
 # would end in time, and of more than that there is no looking for transformations.
 LARGEST_NEST = 1_000_000
 MOST_NODES = 40_000
@@ -333,7 +333,7 @@ def _is_first(state: State, item: IterVar) -> str:
 
 
 def _is_number(literal: IntImm) -> bool:
-    """Tell whether an integer is one of its dtype; those of other dtypes are looked at where they are used.
+    """Tell whether an integer is one of its dtype; those of other dtypes are checked where they are used.
 
     Any integer is a bool: true unless it is 0.
     """
@@ -347,7 +347,7 @@ def _check_size(function: PrimFunc, locate: Locate) -> int:
     """Refuse what is nested so deeply, or so large with shared parts written out, that lowering would not end.
 
     A number that is none of its dtype is refused as well: its bits would be those of another number. Returned is how
-    many nodes are looked at where each loop is looked at as a whole, which those around it are again.
+    many nodes are visited where each loop is examined as a whole, which those around it are again.
     """
     looked_at = 0
     depth: dict[Node, int] = {}

@@ -1,4 +1,4 @@
-"""Loops that compute the same in each of their rounds, whose vectorisation would take LLVM for ever."""
+"""Loops that compute the same in each of their iterations, whose vectorisation would take LLVM for ever."""
 
 from collections.abc import Iterator
 
@@ -8,10 +8,10 @@ from relax_core.ir.tir import Buffer, BufferLoad, BufferStore, For, IterVar, Let
 
 
 def repeats_itself(loop: For) -> bool:
-    """Tell whether loops inside accumulate what is the same in each round of `loop`.
+    """Tell whether loops inside accumulate what is the same in each iteration of `loop`.
 
     LLVM's vectoriser follows each use of a value that is the same in all lanes: a chain of `k` choices, to which a
-    loop inside of `k` rounds is unrolled, would take it 2**k steps.
+    loop inside of `k` iterations is unrolled, would take it 2**k steps.
     """
     nodes = [*postorder(loop.body)]
     started = {item.buffer for item in nodes if isinstance(item, BufferStore) and not _updates(item)}

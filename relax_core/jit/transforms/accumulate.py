@@ -34,7 +34,7 @@ ON_STACK = "%local"
 
 
 def plan_accumulate(state: State, loop: For) -> Around | None:
-    """Plan a loop that reads and writes an element which is the same in all of its rounds."""
+    """Plan a loop that reads and writes an element which is the same in all of its iterations."""
     if loop.kind == "thread_binding" or has_jump(loop.body, "ret"):
         return None
     elements = elements_of(state, loop)

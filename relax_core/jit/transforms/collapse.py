@@ -22,17 +22,17 @@ MODES: frozenset[Mode] = frozenset(("bitwise", "exact", "fast"))
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Axes that are one loop of `extent` rounds; the last of them steps with it."""
+    """Axes that are one loop of `extent` iterations; the last of them steps with it."""
 
     axes: tuple[Axis, ...]
 
     @property
     def extent(self) -> int:
-        """The number of rounds."""
+        """The number of iterations."""
         return prod(axis.extent for axis in self.axes)
 
     def places(self, round_number: str) -> dict[PrimVar, str]:
-        """Return the place of each axis in a round; those before the last are counted by its steps."""
+        """Return the place of each axis in an iteration; those before the last are counted by its steps."""
         return {axis.var: round_number if axis is self.axes[-1] else "0" for axis in self.axes}
 
 
@@ -56,7 +56,7 @@ def plan_collapse(state: State, loop: For) -> Plan | Refusal | None:
 def grouped(nest: Nest) -> tuple[Group, ...]:
     """Join each axis to the one around it if, in every access, a step of that one is all steps of this one.
 
-    Axes of one round are in no group.
+    Axes of one iteration are in no group.
     """
     groups: list[Group] = []
     for axis in nest.axes:

@@ -30,7 +30,7 @@ class Row:
 
 
 def plan_hoist(state: State, loop: For) -> Plan | None:
-    """Plan loops with a load at an index that is itself loaded, the same in all rounds."""
+    """Plan loops with a load at an index that is itself loaded, the same in all iterations."""
     row = _read(state, loop)
     if row is None:
         return None
@@ -93,7 +93,7 @@ def _is_else_proven(state: State, row: Row, accesses: Sequence[BufferLoad | Buff
 
 
 def _never_runs(state: State, loop: For) -> bool:
-    """Tell whether a loop may have no rounds, in which nothing would be checked, or is no plain count."""
+    """Tell whether a loop may have no iterations, in which nothing would be checked, or is no plain count."""
     extent = state.bounds.constant(loop.extent)
     is_plain = loop.step is None and loop.kind != "thread_binding" and state.bounds.constant(loop.start) is not None
     return extent is None or extent < 1 or not is_plain
@@ -111,7 +111,7 @@ def _is_fixed(state: State, index: PrimExpr, varying: set[PrimVar], store: Buffe
 
 
 def _emit(state: State, row: Row) -> None:
-    """Emit the indices as in the first round, then the loops with variables in their place."""
+    """Emit the indices as in the first iteration, then the loops with variables in their place."""
     mark = state.bounds.mark()
     for loop in row.loops:
         state.bounds.enter_loop(loop)

@@ -34,7 +34,7 @@ class Copy:
     work: int
 
     def bases(self, state: State) -> tuple[str, str]:
-        """Emit the addresses that are read and written in the first round of all axes."""
+        """Emit the addresses that are read and written in the first iteration of all axes."""
         zeros = {axis.var: "0" for axis in self.nest.axes}
         source, target = (
             element_at(state, access.storage, offset_at(state, access.offset, zeros))

@@ -14,7 +14,7 @@ from relax_core.jit.transforms.transform import Plan, Refusal, Transform
 MODES: frozenset[Mode] = frozenset(("bitwise", "exact", "fast"))
 # Shorter runs are left to the loops of the naive lowering.
 SHORTEST_RUN_BYTES = 32
-# Vectors that one round of a long run copies, and as many as are copied without a loop.
+# Vectors that one iteration of a long run copies, and as many as are copied without a loop.
 UNROLLED = 4
 INLINED = 8
 # Runs of so many vectors are stored at addresses that are multiples of a vector.
@@ -54,7 +54,7 @@ class _Runs:
     def emit(self) -> None:
         """Write the code of the whole nest."""
         *around, last = self.copy.dims
-        # Pieces that one payment is for, all of about one size, so that little is copied and paid for twice.
+        # Pieces that one charge covers, all of about one size, so that little is copied and charged twice.
         pieces = -(-last.extent // max(CHUNK // self.copy.work, 1))
         size = -(-last.extent // pieces)
         bases = self.copy.bases(self.state)
@@ -80,7 +80,7 @@ class _Runs:
         return first if extent % size == 0 else least(self.state, first, str(extent - size))
 
     def _move(self, bases: tuple[str, str], count: int) -> None:
-        """Copy `count` elements: several vectors in each round, as a call of C's function is slower, then the rest."""
+        """Copy `count` elements: several vectors per iteration, as a call of C's function is slower, then the rest."""
         size = count * self.copy.source.storage.scalar.size_bytes
         vector = self.state.options.lanes(8)
         block = UNROLLED * vector

@@ -137,7 +137,7 @@ def _join(state: State, producer: _Producer, target: For, between: Sequence[Stmt
 
 
 def _why_not(producer: _Producer, nest: Nest) -> str:
-    """Say what forbids to compute the producer's value in the rounds of another nest."""
+    """Say what forbids to compute the producer's value in the iterations of another nest."""
     buffer = producer.buffer
     if may_stop(producer.nest.update.value) or may_stop(nest.update.value):
         return "one of the nests may stop the kernel"
@@ -174,7 +174,7 @@ def _why_not_later(state: State, producer: _Producer, between: Sequence[Stmt | N
 
 
 def _places(producer: Nest, nest: Nest) -> Mapping[PrimVar, PrimExpr]:
-    """Return what the variables of the producer are in the rounds of the other nest."""
+    """Return what the variables of the producer are in the iterations of the other nest."""
     others = iter([axis for axis in nest.axes if axis.extent > 1])
     place: dict[PrimVar, PrimExpr] = {}
     for axis in producer.axes:

@@ -1,7 +1,7 @@
-"""Loops that read elements at places that are data: a vector of places is checked, and then all of them are read.
+"""Vectorise loops with indirect accesses: check a vector of indices, then gather.
 
-Where one of a vector's places is out of range, its rounds run one by one as they stand, with the checks in their
-places, so that everything before the violation is done, and the violation itself is told, just as without this.
+If one of the indices is out of range, the loop is deoptimised: the iterations of that vector, and all after them,
+run one by one with their checks in place, so that what precedes the violation happens and the violation is reported.
 """
 
 from dataclasses import dataclass, replace
@@ -22,7 +22,7 @@ MODES: frozenset[Mode] = frozenset(("bitwise", "exact", "fast"))
 
 
 def plan_gather(state: State, loop: For) -> Plan | None:
-    """Plan an innermost loop that reads elements at places that are data, and stores side by side."""
+    """Plan an innermost loop that reads elements at indirect indices, and stores side by side."""
     gather = read_gather(state, loop)
     if gather is None:
         return None
@@ -54,7 +54,7 @@ class _Rounds:
         lower_for(self.state, self._loop, Iterations(self._iterations))
 
     def _iterations(self, counting: Counting) -> None:
-        """Write paid rounds: whole vectors of them, and one by one the rest, and all from a violation on."""
+        """Write charged iterations: whole vectors of them, and one by one the rest, and all from a violation on."""
         code, gather = self.state.code, self.gather
         one_by_one, done = code.label("careful"), code.label("done")
         place = f"%{code.label('reached')}"
@@ -95,7 +95,7 @@ class _Rounds:
         return self.gather.loop if self.gather.outer is None else self.gather.outer
 
     def _places(self, gather: Gather, first: str) -> list[dict[PrimVar, str]]:
-        """Emit the variables of the loops where each vector starts, in the rounds from `first` on."""
+        """Emit the variables of the loops where each vector starts, in the iterations from `first` on."""
         distances = range(0, gather.vectors * gather.lanes, gather.lanes)
         if gather.outer is None:
             return [{gather.loop.var: self._behind(first, distance, gather.loop)} for distance in distances]

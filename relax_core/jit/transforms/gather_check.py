@@ -1,4 +1,4 @@
-"""The check of the places that vectors of rounds read: one for all of them, before any of them is read."""
+"""The bounds check of a gather: one for all indices of some vectors, before any of them is used."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""Reading a loop as one that stores elements side by side, made of ones that are read at places that are data."""
+"""Recognise a loop that stores contiguous elements computed from elements at indirect indices."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -24,9 +24,9 @@ TOGETHER = 4
 
 @dataclass(frozen=True, slots=True)
 class StridedLoad:
-    """A load whose elements lie `step` apart from round to round, `place` behind those of the load `first`.
+    """A load that moves by `step` elements from one iteration to the next, `place` elements behind the load `first`.
 
-    All elements between may be read where `is_whole`.
+    With `is_whole` the loads that share `first` cover all elements between, so that one vector load serves them all.
     """
 
     step: int
@@ -39,10 +39,10 @@ class StridedLoad:
 class Gather:
     """A loop of one store, in a `block` or not, which may be inside of another one, `outer`.
 
-    The elements of `beside` lie at equal distances, those of `gathered` at places that are data, each behind those that
-    its own place depends on. What is in `fixed` is the same in all rounds. A vector of rounds has `lanes`, and
-    `vectors` of them are done at once; these are all rounds of the loop in `rows` rounds of the outer one, if there is
-    one.
+    The loads of `strided` have constant strides, those of `gathered` indirect indices, each behind the loads that its
+    index depends on. Expressions in `fixed` are loop-invariant. A vector of iterations has `lanes`, and `vectors` of
+    them are done at once; where there is an outer loop, these are all iterations of the inner loop in `rows` iterations
+    of the outer one.
     """
 
     outer: For | None
@@ -58,7 +58,7 @@ class Gather:
 
     @property
     def rounds(self) -> int:
-        """How many rounds of the outermost loop are done at once."""
+        """How many iterations of the outermost loop are done at once."""
         return self.rows if self.outer is not None else self.vectors * self.lanes
 
     @property
@@ -73,7 +73,7 @@ class Gather:
 
 
 def read_gather(state: State, loop: For) -> Gather | None:
-    """Read a loop whose rounds may be done in vectors; `None` if it is none, or gathers nothing."""
+    """Read a loop whose iterations may be done in vectors; `None` if it is none, or gathers nothing."""
     mark = state.bounds.mark()
     inner = loop.body if isinstance(loop.body, For) else None
     if inner is None:
@@ -176,7 +176,7 @@ class _GatherReader:
         return is_same and self._step(self.store) == 1
 
     def _step(self, access: BufferLoad | BufferStore) -> int | None:
-        """Return how far an element lies from that of the round before, if it surely is in range."""
+        """Return how far an element lies from that of the iteration before, if it surely is in range."""
         if len(access.indices) != len(access.buffer.shape) or not self.is_proven(access):
             return None
         place = self.strides.of_access(access)
@@ -237,7 +237,7 @@ class _GatherReader:
             return 0 < step <= FARTHEST
         kinds = {self.state.scalar_of(index).kind for index in load.indices}
         if not kinds <= {"int", "uint"} or place is not None:
-            # A row at a place that is data is looked at once, and not element by element.
+            # A row at an indirect index is scanned once, and not element by element.
             return False
         is_taken = all(self.can_take(index) for index in load.indices)
         self.gathered.append(load)

@@ -1,4 +1,4 @@
-"""Elements of one row that is as short as a vector: the row is loaded whole, and its elements are taken from there."""
+"""Gathers from a row that fits one vector register: the row is loaded whole, and permuted."""
 
 from relax_core.ir.tir import BufferLoad
 from relax_core.jit.lowering.scalar import lower_expr
@@ -6,7 +6,7 @@ from relax_core.jit.lowering.state import State
 from relax_core.jit.transforms.gather_read import Gather
 from relax_core.jit.transforms.vector_code import at_distance, load_vector, vector_type
 
-# Processors with vectors of so many bits take elements of a vector at places that are data in one instruction,
+# Processors with vectors of so many bits take elements of a vector at indirect indices in one instruction,
 VECTOR_BITS = 512
 # for elements of so many bits, and LLVM finds it for so many places of 64 bits.
 ELEMENT_BITS = (32, 64)
@@ -14,7 +14,7 @@ TOGETHER = 8
 
 
 def is_row(state: State, gather: Gather, load: BufferLoad) -> bool:
-    """Tell whether all that a load reads in a vector of rounds lies in one vector."""
+    """Tell whether all that a load reads in a vector of iterations lies in one vector."""
     storage = state.storage[load.buffer]
     extent, bits = storage.extents[-1], storage.scalar.bits
     if state.options.vector_bits < VECTOR_BITS or bits not in ELEMENT_BITS or storage.scalar.is_narrowed:

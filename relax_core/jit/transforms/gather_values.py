@@ -1,4 +1,4 @@
-"""The values of a vector of rounds of a loop that gathers."""
+"""Emit the values of one vector of iterations of a loop that gathers."""
 
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
@@ -30,7 +30,7 @@ _WORD = SCALAR_TYPES["int64"]
 
 @dataclass(slots=True)
 class VectorEmitter:
-    """Emits one vector of rounds, those from `first` on: registers of the variables of the loops."""
+    """Emits one vector of iterations; `first` are the registers of the loop variables in its first lane."""
 
     state: State
     gather: Gather

@@ -1,7 +1,7 @@
-"""Loops whose indices are data: checked ahead for many rounds at once, which then run without checks.
+"""Guard loops with indirect accesses: check the indices of many iterations ahead, which then run without checks.
 
-Where one of these indices is out of range, the rounds run as they stand, with the checks in their places, so that
-everything before the violation is done, and the violation itself is told, just as without this.
+If one of the indices is out of range, the loop is deoptimised: these iterations, and all after them, run with their
+checks in place, so that what precedes the violation happens and the violation is reported.
 """
 
 from collections.abc import Mapping, Sequence
@@ -39,16 +39,16 @@ from relax_core.jit.transforms.repeat import least
 from relax_core.jit.transforms.transform import Plan, Refusal, Transform
 
 MODES: frozenset[Mode] = frozenset(("bitwise", "exact", "fast"))
-# One look is at so many indices: the processor computes with them while it looks at the next ones.
+# One scan covers so many indices: the processor computes with them while it loads the next ones.
 TILE = 64
 # From so many tiles on it matters that all are alike.
 MANY = 4
-# Rows of fewer rounds are unrolled with their checks, which costs no more than to look ahead.
+# Rows of fewer iterations are unrolled with their checks, which costs no more than to check ahead.
 SHORTEST = 32
 
 
 def plan_guard(state: State, loop: For) -> Plan | Refusal | None:
-    """Plan a loop that pays for all that runs in it, so that one payment is for one look at the indices."""
+    """Plan a loop that is charged for all that runs in it, so that each charge covers one scan of the indices."""
     if not state.options.is_checked or loop.kind == "thread_binding" or loop.step is not None:
         return None
     inner = static_work(state, loop.body)
@@ -92,7 +92,7 @@ GUARD = Transform("guard", "Indices that are data are checked ahead, for many ro
 
 @dataclass(frozen=True, slots=True)
 class _Guard:
-    """Writes the code of a loop whose `checks` are made ahead; its rounds may be `rows` that run side by side."""
+    """Writes the code of a loop whose `checks` are made ahead; its iterations may be `rows` that run side by side."""
 
     state: State
     loop: For
@@ -104,10 +104,10 @@ class _Guard:
         lower_for(self.state, self.loop, Iterations(self._iterations))
 
     def _iterations(self, counting: Counting) -> None:
-        """Write paid rounds, tile by tile; what fills no tile of many, and all from a violation on, as they stand."""
+        """Write charged iterations in tiles; what fills no tile, and all from a violation on, as they stand."""
         state, code = self.state, self.state.code
         rising, *_ = _apart(state, self.checks)
-        # What rises is looked at in two places, however many rounds there are.
+        # What rises is checked in two places, however many iterations there are.
         looks = len(rising) < len([*self.checks.checks()]) and self.loop.var in _read_by(self.checks.parts)
         size = max(TILE // _scan_count(state, self.checks.parts), 1) if looks else CHUNK
         size = size if self.rows is None else TOGETHER
@@ -116,7 +116,7 @@ class _Guard:
         code.goto(head)
         base, following = f"%{code.label('base')}", f"%{code.label('next')}"
         position = code.reserve()
-        # Tiles of a constant number of rounds are faster, where few rounds are left behind them.
+        # Tiles of a constant number of iterations are faster, where few iterations are left behind them.
         count = state.bounds.constant(self.loop.extent) or 0
         is_innermost = not any(isinstance(item, For) for item in postorder(self.loop.body))
         is_even = count >= MANY * size and count % size == 0 and (size == 1 or is_innermost)
@@ -140,7 +140,7 @@ class _Guard:
         code.goto(leave)
 
     def _tile(self, counting: Counting, careful: str) -> None:
-        """Write rounds without checks, behind a look that goes to `careful` if an index is out of range."""
+        """Write iterations without checks, behind a scan that goes to `careful` if an index is out of range."""
         state, code = self.state, self.state.code
         kept = dict(state.assumed)
         for level in sorted({check.level for check in self.checks.checks()}):
@@ -160,7 +160,7 @@ class _Guard:
         state.assumed.update(kept)
 
     def _scan(self, scope: CheckTree, counting: Counting) -> str:
-        """Emit a look at all indices of some rounds; the result tells whether they are in range."""
+        """Emit a scan of all indices of some iterations; the result tells whether they are in range."""
         state, code = self.state, self.state.code
         site_count = len(state.sites)
         fits = "true"
@@ -202,7 +202,7 @@ class _MaximumScan:
     greatest: Mapping[Check, str]
 
     def loop(self, scope: CheckTree, loop: For, counting: Counting) -> None:
-        """Write a loop; one on which nothing depends has a single round, if it has any."""
+        """Write a loop; one on which nothing depends has a single iteration, if it has any."""
         if loop.var not in _read_by(scope.parts):
             second = self.state.code.emit(f"add i64 {counting.first}, 1")
             self.state.code.declare("declare i64 @llvm.smin.i64(i64, i64)")
@@ -268,7 +268,7 @@ def _has_long_rows(state: State, scope: CheckTree) -> bool:
 
 
 def _apart(state: State, scope: CheckTree) -> "tuple[list[Rising], list[Run], CheckTree | None]":
-    """Tell how checks are looked at: both ends, side by side, one by one."""
+    """Tell how checks are made: both ends, side by side, one by one."""
     rising = read_rising(state, scope)
     left = frozenset(scope.checks()) - {item.check for item in rising}
     some = scope.only(left)
@@ -277,7 +277,7 @@ def _apart(state: State, scope: CheckTree) -> "tuple[list[Rising], list[Run], Ch
 
 
 def _is_cheap(state: State, loop: For, scope: CheckTree) -> bool:
-    """Tell whether a look at the indices of few rounds costs little: they lie side by side, or rise."""
+    """Tell whether a scan of the indices of few iterations costs little: they lie side by side, or rise."""
     _, runs, others = _apart(state, scope)
     return others is None and all(loop in run.loops for run in runs)
 
@@ -302,7 +302,7 @@ def _inside(parts: "Sequence[CheckTree | Check]") -> "list[CheckTree | Check]":
 
 
 def _scan_count(state: State, parts: "Sequence[CheckTree | Check]") -> int:
-    """Return how many indices one round looks at, at the most, behind each other."""
+    """Return how many indices one iteration looks at, at the most, behind each other."""
     counts = [1]
     for part in parts:
         if isinstance(part, CheckTree):

@@ -1,4 +1,4 @@
-"""What an index that is data is compared with: its extent, or more where it may count from the end."""
+"""The limit that an indirect index is compared with: its extent, or more where it may count from the end."""
 
 from dataclasses import dataclass
 
@@ -22,7 +22,7 @@ class Bound:
 
 
 def bound_of(state: State, check: Check) -> Bound:
-    """Return what is looked at for an index, and its limit.
+    """Return what is checked for an index, and its limit.
 
     `i + n if i < 0 else i` is less than `m` just if `i + n` is less than `m + n`, for `n` up to `m` and without signs.
     """

@@ -1,4 +1,4 @@
-"""Indices that rise or fall alike from round to round: both ends of what they go through are looked at."""
+"""Indices that are affine in the loop: the first and the last one are checked, for all between."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -19,9 +19,9 @@ LARGEST_STEP = LARGEST_COUNT = 1 << 24
 
 @dataclass(frozen=True, slots=True)
 class Rising:
-    """A check of an index that rises by `step` from round to round, inside of `path`; it falls if that is negative.
+    """A check of an index that is affine in the outermost loop of `path`, with the stride `step`.
 
-    In one round it goes up to `above` above what it starts with, and down to `below` below that.
+    Within one iteration of that loop it reaches from `below` less to `above` more than it starts with.
     """
 
     path: tuple[Around, ...]
@@ -40,7 +40,7 @@ def read_rising(state: State, scope: CheckTree) -> list[Rising]:
 
 
 def _rising(state: State, reader: StrideReader, scope: CheckTree, path: tuple[Around, ...]) -> Iterator[Rising]:
-    # Inner loops may have no rounds in which an index were computed.
+    # Inner loops may have no iterations in which an index were computed.
     if path and isinstance(scope.stmt, For) and not _count(state, scope.stmt):
         return
     if not _is_entered_safely(state, scope.stmt):
@@ -58,7 +58,7 @@ def _rising(state: State, reader: StrideReader, scope: CheckTree, path: tuple[Ar
 
 
 def _is_entered_safely(state: State, stmt: Around) -> bool:
-    """Tell whether the first round of a statement is found without a stop; what a let binds may be loaded."""
+    """Tell whether the first iteration of a statement is found without a stop; what a let binds may be loaded."""
     match stmt:
         case For(start=start):
             return is_safe(state, start)
@@ -69,7 +69,7 @@ def _is_entered_safely(state: State, stmt: Around) -> bool:
 
 
 def _count(state: State, loop: For) -> int:
-    """Return how many rounds a loop has, 0 if they are not known to be some, and not too many, from 0 on."""
+    """Return how many iterations a loop has, 0 if they are not known to be some, and not too many, from 0 on."""
     bounds = state.bounds
     count = bounds.constant(loop.extent) or 0
     return count if 0 < count <= LARGEST_COUNT and bounds.constant(loop.start) == 0 else 0
@@ -90,7 +90,7 @@ def _read(state: State, path: tuple[Around, ...], check: Check, strides: Strides
 
 
 def check_ends(state: State, rising: Rising, counting: Counting) -> str:
-    """Emit whether an index is in range in all rounds, of which there is one at least."""
+    """Emit whether an index is in range in all iterations, of which there is one at least."""
     code, check = state.code, rising.check
     scalar = state.scalar_of(check.index)
     site_count = len(state.sites)

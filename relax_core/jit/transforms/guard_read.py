@@ -1,4 +1,4 @@
-"""Which checks of a loop can be made before it runs: those of indices that it does not change itself."""
+"""Find the bounds checks that can be hoisted out of a loop: those of indices that it does not change."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field

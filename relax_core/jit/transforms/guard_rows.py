@@ -1,6 +1,6 @@
-"""Rows that are added up in order, some of them side by side: an addition waits for the one before it in its row.
+"""Sum several rows at a time, each in order: an addition waits only for the one before it in its own row.
 
-This needs that the indices of these rows were looked at, as nothing may stop between them.
+The indices of these rows were checked before, as nothing may stop the kernel between the rows.
 """
 
 from collections.abc import Generator, Iterator, Sequence
@@ -19,13 +19,13 @@ from relax_core.jit.transforms.reduction import may_stop
 TOGETHER = 4
 # What is left of the rows is checked in its place, which few rows would notice.
 FEWEST = 16
-# The processor itself overlaps shorter rows, and the indices of longer ones are no more at hand after the look.
+# The processor itself overlaps shorter rows, and the indices of longer ones are no more at hand after the scan.
 SHORTEST, LONGEST = 33, 1024
 
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """The statements of a round before its one loop over `count` values, that loop, and the statements behind it.
+    """The statements of an iteration before its one loop over `count` values, that loop, and the statements behind it.
 
     `sums` are the elements that the loop updates, as they are read before it.
     """
@@ -38,7 +38,7 @@ class Rows:
 
 
 def read_rows(state: State, loop: For, scope: CheckTree) -> Rows | None:
-    """Read a loop whose rounds are such rows; `scope` are its checks, which are made ahead."""
+    """Read a loop whose iterations are such rows; `scope` are its checks, which are made ahead."""
     stmts = loop.body.stmts if isinstance(loop.body, SeqStmt) else (loop.body,)
     nodes = [*postorder(loop.body)]
     match [(at, item) for at, item in enumerate(stmts) if isinstance(item, For)]:
@@ -64,7 +64,7 @@ def read_rows(state: State, loop: For, scope: CheckTree) -> Rows | None:
 
 
 def emit_rows(state: State, loop: For, rows: Rows, counting: Counting) -> None:
-    """Emit the rounds from the first of `counting` on, as many as run side by side, whose checks were made."""
+    """Emit the iterations from the first of `counting` on, as many as run side by side, whose checks were made."""
     code, scalar = state.code, state.scalar_of(loop.var)
     places: list[str] = []
     for distance in range(TOGETHER):
@@ -79,7 +79,7 @@ def emit_rows(state: State, loop: For, rows: Rows, counting: Counting) -> None:
             held[place] = take(state, rows.sums)
 
     def together() -> None:
-        """Emit a round of each row."""
+        """Emit an iteration of each row."""
         for place in places:
             state.held.update(held[place])
             with _row(state, loop, place, (rows.loop.body,)):
@@ -100,7 +100,7 @@ def emit_rows(state: State, loop: For, rows: Rows, counting: Counting) -> None:
 
 @contextmanager
 def _row(state: State, loop: For, place: str, stmts: Sequence[Stmt] = ()) -> Generator[None]:
-    """Stand in one round of a loop, behind some of its statements."""
+    """Stand in one iteration of a loop, behind some of its statements."""
     state.define(loop.var, place)
     for stmt in stmts:
         state.lower_stmt(stmt)
@@ -133,7 +133,7 @@ def _are_in_order(state: State, loop: For, sums: Sequence[BufferLoad]) -> bool:
 
 
 def _are_apart(state: State, loop: For, accesses: Sequence[Access]) -> bool:
-    """Tell whether no round reads or writes what another one writes: it is an index of all that is written."""
+    """Tell whether no iteration reads or writes what another one writes: it is an index of all that is written."""
     storages = {item.buffer: state.storage.get(item.buffer) for item in accesses}
     if any(item is None or item.memory is not None for item in storages.values()):
         return False

@@ -1,4 +1,4 @@
-"""Indices that are data and lie side by side in memory, where vectors of them are looked at."""
+"""Indirect indices that lie contiguously in memory: runs, which are checked in vectors."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -18,10 +18,10 @@ Around: TypeAlias = For | Block | LetStmt
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """Indices that lie side by side: those of one round behind each other, then those of the next.
+    """Indices that lie side by side: those of one iteration behind each other, then those of the next.
 
-    `path` is what stands around them, the outermost first. `load` is the first of a round, `bounds` are those of one
-    round. By a round of one of `loops` more of them follow; the rounds of `idle` look at the same again.
+    `path` is what stands around them, the outermost first. `load` is the first index of an iteration, and `bounds` are
+    the limits of all of its indices. Each iteration of `loops` appends more; those of `idle` read the same again.
     """
 
     path: tuple[Around, ...]
@@ -45,7 +45,7 @@ class _Found:
 
 
 def read_runs(state: State, scope: CheckTree) -> list[Run]:
-    """Find runs among the checks of a loop; what is in none of them is looked at one by one."""
+    """Find runs among the checks of a loop; what is in none of them is checked one by one."""
     mark = state.bounds.mark()
     found = [*_RunReader(state, StrideReader(state.bounds)).read(scope, ())]
     state.bounds.leave(mark)
@@ -60,7 +60,7 @@ def read_runs(state: State, scope: CheckTree) -> list[Run]:
 
 
 def _distance(a: _Found, b: _Found) -> int | None:
-    """Return how many elements an index lies behind another one in every round; `None` if that is not known."""
+    """Return how many elements an index lies behind another one in every iteration; `None` if that is not known."""
     if a.load.buffer is not b.load.buffer or a.path != b.path or {**a.strides} != {**b.strides}:
         return None
     return constant_of(add(b.rest, a.rest, -1))
@@ -91,7 +91,7 @@ def _is_as(a: Bound, b: Bound) -> bool:
 
 
 def _chain(state: State, found: _Found, loops: Sequence[For], width: int) -> tuple[For, ...] | None:
-    """Order the loops that move an index so that each steps over all rounds of the one before, the outermost last."""
+    """Order the loops that move an index: a step of each is all iterations of the one before, the outermost last."""
     moving = [loop for loop in loops if loop in found.strides]
     chain: list[For] = []
     step = constant(width)
@@ -137,7 +137,7 @@ class _RunReader:
 
 
 def _has_inner(path: Sequence[Around]) -> bool:
-    """Tell whether there are loops in the loop, which may have no rounds."""
+    """Tell whether there are loops in the loop, which may have no iterations."""
     return any(isinstance(item, For) for item in path[1:])
 
 

@@ -1,4 +1,4 @@
-"""Vectors of indices that lie side by side: whether all of them are in range."""
+"""Scan a contiguous run of indices with vectors: whether all of them are in range."""
 
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
@@ -18,9 +18,9 @@ from relax_core.jit.transforms.nest_values import enter_block
 from relax_core.jit.transforms.repeat import repeat
 from relax_core.jit.transforms.vector_code import at_distance, load_masked, load_vector, splat, vector_type
 
-# Up to so many vectors are looked at one after the other without a loop.
+# Up to so many vectors are checked one after the other without a loop.
 STRAIGHT = 16
-# So many vectors are looked at in one round of a loop.
+# So many vectors are checked in one iteration of a loop.
 TOGETHER = 4
 
 
@@ -31,7 +31,7 @@ def can_scan(state: State, run: Run) -> bool:
 
 
 def scan(state: State, run: Run, counting: Counting) -> str:
-    """Emit a look at all indices of a run in some rounds; the result tells whether they are in range."""
+    """Emit a scan of all indices of a run in some iterations; the result tells whether they are in range."""
     scalar = state.scalar_of(run.load)
     lanes = state.options.lanes(scalar.bits)
     site_count = len(state.sites)
@@ -49,7 +49,7 @@ def scan(state: State, run: Run, counting: Counting) -> str:
 
 @contextmanager
 def at_iteration(state: State, path: Sequence[Around], first: str) -> Generator[None]:
-    """Stand in the first rounds of the loops in `path`, of the outermost one in the round `first`."""
+    """Stand in the first iterations of the loops in `path`, of the outermost one in the iteration `first`."""
     code = state.code
     mark, bound = state.bounds.mark(), 0
     for position, stmt in enumerate(path):
@@ -76,7 +76,7 @@ def at_iteration(state: State, path: Sequence[Around], first: str) -> Generator[
 
 
 def _count(state: State, run: Run, counting: Counting) -> str:
-    """Emit how many indices the rounds have; none if a loop has no rounds."""
+    """Emit how many indices the iterations have; none if a loop has no iterations."""
     code = state.code
     count = str(len(run.bounds))
     for loop in run.path:
@@ -96,7 +96,7 @@ def _count(state: State, run: Run, counting: Counting) -> str:
 
 
 def trip_count(state: State, counting: Counting) -> str:
-    """Emit how many rounds there are, at least one."""
+    """Emit how many iterations there are, at least one."""
     if counting.count:
         return str(counting.count)
     return state.code.emit(f"sub nuw nsw i64 {counting.end}, {counting.first}")
@@ -139,7 +139,7 @@ def _narrowed(state: State, value: str, scalar: ScalarType) -> str:
 
 @dataclass(slots=True)
 class _Vectors:
-    """Writes the look at elements from `pointer` on: the greatest value of each lane, without signs, in `place`."""
+    """Writes the scan of elements from `pointer` on: the greatest value of each lane, without signs, in `place`."""
 
     state: State
     scalar: ScalarType
@@ -172,7 +172,7 @@ class _Vectors:
             code = self.state.code
             rounds = code.emit(f"udiv i64 {count}, {size}")
             repeat(self.state, rounds, self._together, is_written=True)
-            # What is left is less than a round: vectors of which the last is not whole.
+            # What is left is less than an iteration: vectors of which the last is not whole.
             self._rest(code.emit(f"mul nuw nsw i64 {rounds}, {size}"), count)
 
     def are_below(self, limits: Sequence[str]) -> str:

@@ -13,8 +13,8 @@ from relax_core.ir.tir import Block, BufferLoad, BufferStore, For, Stmt
 from relax_core.jit.lowering.state import State
 from relax_core.jit.transforms.loop_nest import Access, Axis, Nest
 
-# The rounds of loops that are joined are counted in 64 bits, and with a little more than all of them. A nest of more
-# rounds would run for years: it is left as loops that each count their own.
+# The iterations of joined loops are counted in 64 bits, with some room above. A nest of more iterations would run for
+# years: its loops are left to count their own.
 MOST_ITERATIONS = 1 << 60
 TOO_MANY_ITERATIONS = "its loops have more rounds together than are counted at once"
 

@@ -97,7 +97,7 @@ def emit_value(state: State, nest: Nest, value: Value, places: Point) -> str:
 
 
 def parts_of(state: State, number: str, axes: Sequence[Axis]) -> dict[PrimVar, str]:
-    """Emit the place of each axis in round `number` of all their rounds together, the last axis fastest."""
+    """Emit the place of each axis in iteration `number` of all their iterations together, the last axis fastest."""
     places: dict[PrimVar, str] = {}
     for axis in reversed(axes[1:]):
         places[axis.var] = "0" if axis.extent == 1 else state.code.emit(f"urem i64 {number}, {axis.extent}")

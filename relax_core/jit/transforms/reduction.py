@@ -117,7 +117,7 @@ def _obstacle(state: State, nest: Nest, value: PrimExpr) -> str:
 
 
 def _starts_once(nest: Nest) -> bool:
-    """Tell whether the block initialises in the first round of the reduction and in no other."""
+    """Tell whether the block initialises in the first iteration of the reduction and in no other."""
     assert nest.block is not None
     inner = {axis.var for axis in nest.reduce}
     seen: set[PrimVar] = set()

@@ -66,7 +66,7 @@ class _Columns:
     """Writes the code of one nest.
 
     `slots` holds what the accumulators of a block of columns start with, `totals`, which LLVM turns into registers, the
-    accumulators; `stage` holds the values of one round of the reduction.
+    accumulators; `stage` holds the values of one iteration of the reduction.
     """
 
     state: State

@@ -106,7 +106,7 @@ class _Lanes:
 
     @property
     def _chunk(self) -> int:
-        """How many columns are paid for, and staged, at once."""
+        """How many columns are charged, and staged, at once."""
         return min(CHUNK_COLUMNS, self.values.count // self._width * self._width)
 
     def _row(self, spatial: Point) -> None:

@@ -42,7 +42,7 @@ def repeat(state: State, count: str | int, body: Body, first: str = "0", *, is_w
 
 
 def repeat_charged(state: State, loop: For, count: int, work: int, body: Body) -> None:
-    """Emit a loop of `count` rounds that each cost `work` units of fuel, paid for `loop` many rounds at once.
+    """Emit a loop of `count` iterations that cost `work` units of fuel, charged to `loop` for many at once.
 
     Nothing is paid where a loop around has done so.
     """
@@ -66,9 +66,9 @@ def repeat_charged(state: State, loop: For, count: int, work: int, body: Body) -
 
 
 def repeat_nested(state: State, loop: For, counts: Sequence[int], work: int, body: Callable[[list[str]], None]) -> None:
-    """Emit loops of `counts` rounds, the first outermost, whose innermost rounds cost `work` units of fuel each.
+    """Emit loops of `counts` iterations, outermost first; an innermost iteration costs `work` units of fuel.
 
-    They are paid in the outermost loop of which one round is no more than a payment is for; what `body` emits is paid.
+    The outermost loop of which an iteration costs no more than one charge covers is charged; what `body` emits is not.
     """
 
     def level(depth: int, numbers: list[str]) -> None:

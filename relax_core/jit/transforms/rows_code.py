@@ -133,7 +133,7 @@ class RowsCode:
         code.do(f"store {memory} {value}, ptr {target}, align {storage.alignment}")
 
     def _row(self, lane: str) -> dict[PrimVar, str]:
-        """Emit the places of all axes in the first round of a lane's row."""
+        """Emit the places of all axes in the first iteration of a lane's row."""
         state, nest = self.state, self.rows.reduction.nest
         number = state.code.emit(f"add nuw nsw i64 {self.base}, {lane}")
         number = least(state, number, str(self.rows.reduction.row_count - 1))

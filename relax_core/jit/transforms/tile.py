@@ -160,7 +160,7 @@ class Tiler:
         return 1 + work // self.tiling.lanes
 
     def _paced(self, count: int, work: int, body: Callable[[str], None]) -> None:
-        """Emit a loop whose rounds add `work` terms each; the outermost one of short rounds pays for what is inside."""
+        """Emit a loop whose iterations add `work` terms; the outermost with short iterations is charged for all."""
         state, units = self.state, self._units(work)
         if state.is_charged or units > CHUNK:
             repeat(state, count, body)

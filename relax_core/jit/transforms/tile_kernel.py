@@ -171,7 +171,7 @@ def carried(
     initial: Sequence[str],
     body: Callable[[str, Sequence[str]], Sequence[str]],
 ) -> list[str]:
-    """Emit a loop that runs at least once and hands values of the type `llvm` from round to round."""
+    """Emit a loop that runs at least once and hands values of the type `llvm` from one iteration to the next."""
     first, end = span
     before, head = code.block, code.label("reduce")
     code.goto(head)
