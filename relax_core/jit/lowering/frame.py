@@ -15,7 +15,8 @@ from relax_core.ir.show import show_prim
 from relax_core.ir.tir import Buffer, PrimFunc
 from relax_core.jit.compilation.debug_lines import function_mark, location_metadata
 from relax_core.jit.lowering.parts import enclose_parts
-from relax_core.jit.lowering.state import SITE_OFFSET, VALUES_OFFSET, State, Storage
+from relax_core.jit.lowering.state import SITE_OFFSET, VALUES_OFFSET, State
+from relax_core.jit.lowering.storage import Storage
 from relax_core.jit.lowering.symbols import shape_symbols
 from relax_core.jit.lowering.types import ScalarType
 from relax_core.jit.lowering.views import layout_of

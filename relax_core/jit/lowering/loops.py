@@ -14,7 +14,8 @@ from relax_core.jit.lowering.code import phi
 from relax_core.jit.lowering.counts import lower_count, require_values
 from relax_core.jit.lowering.repeated import repeats_itself
 from relax_core.jit.lowering.scalar import lower_expr
-from relax_core.jit.lowering.state import LoopLabels, State
+from relax_core.jit.lowering.state import State
+from relax_core.jit.lowering.storage import LoopLabels
 from relax_core.jit.lowering.work import always_charges, has_jump, iteration_work, static_work
 
 # A unit of fuel is about a nanosecond of work; this much of it passes between two looks at the cell.

@@ -12,7 +12,8 @@ from relax_core.jit.lowering.arithmetic import convert
 from relax_core.jit.lowering.checks import unsupported
 from relax_core.jit.lowering.host_calls import FAILED, Argument, PackedCall
 from relax_core.jit.lowering.scalar import lower_expr
-from relax_core.jit.lowering.state import State, Storage
+from relax_core.jit.lowering.state import State
+from relax_core.jit.lowering.storage import Storage
 from relax_core.jit.lowering.types import SCALAR_TYPES, ScalarType
 
 DOUBLE, INTEGER = SCALAR_TYPES["float64"], SCALAR_TYPES["int64"]

@@ -10,7 +10,8 @@ from relax_core.jit.lowering.checks import unsupported
 from relax_core.jit.lowering.intrinsic_calls import unknown_intrinsic
 from relax_core.jit.lowering.jumps import result_type
 from relax_core.jit.lowering.scalar import lower_expr
-from relax_core.jit.lowering.state import Inlined, State
+from relax_core.jit.lowering.state import State
+from relax_core.jit.lowering.storage import Inlined
 from relax_core.jit.lowering.views import declare_view, pointer_of
 
 

@@ -13,7 +13,8 @@ from relax_core.ir.tir import Buffer, BufferLoad, BufferRef, MatchRegion
 from relax_core.jit.lowering.checks import Site, unsupported
 from relax_core.jit.lowering.counts import check_layout, lower_count, wrapped
 from relax_core.jit.lowering.scalar import element_pointer, lower_expr
-from relax_core.jit.lowering.state import Pointer, State, Storage
+from relax_core.jit.lowering.state import State
+from relax_core.jit.lowering.storage import Pointer, Storage
 
 # Extents, strides and offsets of a view are below this, so that their products fit 128 bits.
 LIMIT = 1 << 47

@@ -11,7 +11,8 @@ from relax_core.analysis.tir_memory import memory_of, passed_buffers, written_bu
 from relax_core.ir.prim import lanes_of
 from relax_core.ir.tir import Buffer, BufferLoad, BufferStore, PrimFunc
 from relax_core.jit.lowering.checks import Site
-from relax_core.jit.lowering.state import State, Storage
+from relax_core.jit.lowering.state import State
+from relax_core.jit.lowering.storage import Storage
 from relax_core.jit.lowering.types import SCALAR_TYPES
 
 

@@ -23,7 +23,8 @@ from relax_core.ir.tir import (
 )
 from relax_core.jit.lowering.intrinsics import CALLS, arity_of
 from relax_core.jit.lowering.scalar import element_pointer, is_safe
-from relax_core.jit.lowering.state import Held, State, Storage
+from relax_core.jit.lowering.state import State
+from relax_core.jit.lowering.storage import Held, Storage
 from relax_core.jit.lowering.work import has_jump
 from relax_core.jit.options import Mode
 from relax_core.jit.transforms.guard_read import is_same

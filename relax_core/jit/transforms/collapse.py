@@ -11,7 +11,8 @@ from relax_core.jit.lowering.state import State
 from relax_core.jit.lowering.vectors import store_value
 from relax_core.jit.lowering.work import static_work
 from relax_core.jit.options import Mode
-from relax_core.jit.transforms.nest import Axis, Nest, read_nest
+from relax_core.jit.transforms.loop_nest import Axis, Nest
+from relax_core.jit.transforms.nest import read_nest
 from relax_core.jit.transforms.nest_values import Value, element_at, emit_value, offset_at, value_of
 from relax_core.jit.transforms.reduction import may_stop
 from relax_core.jit.transforms.repeat import repeat, repeat_charged

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from relax_core.ir.tir import BufferLoad, For
 from relax_core.jit.lowering.state import State
 from relax_core.jit.lowering.work import static_work
-from relax_core.jit.transforms.nest import Access, Nest, read_nest
+from relax_core.jit.transforms.loop_nest import Access, Nest
+from relax_core.jit.transforms.nest import read_nest
 from relax_core.jit.transforms.nest_values import element_at, offset_at
 from relax_core.jit.transforms.reduction import may_share
 from relax_core.jit.transforms.transform import Refusal

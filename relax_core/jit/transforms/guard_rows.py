@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from relax_core.ir.node import Node, postorder
 from relax_core.ir.tir import Block, Buffer, BufferLoad, BufferStore, For, IterVar, SeqStmt, Stmt
 from relax_core.jit.lowering.loops import Counting, counted
-from relax_core.jit.lowering.state import Held, State
+from relax_core.jit.lowering.state import State
+from relax_core.jit.lowering.storage import Held
 from relax_core.jit.transforms.accumulate import elements_of, give_back, take
 from relax_core.jit.transforms.guard_bound import WORD_BITS
 from relax_core.jit.transforms.guard_read import Access, CheckTree

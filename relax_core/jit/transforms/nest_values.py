@@ -10,8 +10,9 @@ from relax_core.ir.rewrite import RewriteLog, rewrite
 from relax_core.ir.tir import Block, BufferLoad, BufferStore
 from relax_core.jit.lowering.arithmetic import convert
 from relax_core.jit.lowering.scalar import lower_expr
-from relax_core.jit.lowering.state import State, Storage
-from relax_core.jit.transforms.nest import Axis, Nest
+from relax_core.jit.lowering.state import State
+from relax_core.jit.lowering.storage import Storage
+from relax_core.jit.transforms.loop_nest import Axis, Nest
 
 Point = Mapping[PrimVar, str]
 

@@ -10,7 +10,8 @@ from relax_core.jit.lowering.intrinsics import CALLS, arity_of
 from relax_core.jit.lowering.state import State
 from relax_core.jit.lowering.types import ScalarType
 from relax_core.jit.transforms.combine import can_combine
-from relax_core.jit.transforms.nest import Axis, Nest, read_nest
+from relax_core.jit.transforms.loop_nest import Axis, Nest
+from relax_core.jit.transforms.nest import read_nest
 
 _STOPPING = ("/", "//", "%", "truncdiv", "truncmod", "<<", ">>")
 

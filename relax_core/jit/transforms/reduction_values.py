@@ -5,7 +5,7 @@ from math import prod
 
 from relax_core.ir.integer.affine import Affine
 from relax_core.ir.tir import BufferLoad
-from relax_core.jit.transforms.nest import Access, Axis
+from relax_core.jit.transforms.loop_nest import Access, Axis
 from relax_core.jit.transforms.nest_values import Value, value_of
 from relax_core.jit.transforms.reduction import Reduction
 

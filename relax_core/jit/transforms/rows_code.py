@@ -7,7 +7,7 @@ from relax_core.ir.tir import For
 from relax_core.jit.lowering.loops import CHUNK
 from relax_core.jit.lowering.state import State
 from relax_core.jit.transforms.combine import combine
-from relax_core.jit.transforms.nest import Axis
+from relax_core.jit.transforms.loop_nest import Axis
 from relax_core.jit.transforms.nest_values import (
     Point,
     element_at,

@@ -6,7 +6,8 @@ from dataclasses import dataclass, field
 from relax_core.ir.integer.affine import Affine
 from relax_core.ir.prim import Binary, Cast, FloatImm, IntImm, PrimExpr
 from relax_core.jit.lowering.scalar import float_literal, integer_literal
-from relax_core.jit.lowering.state import State, Storage
+from relax_core.jit.lowering.state import State
+from relax_core.jit.lowering.storage import Storage
 from relax_core.jit.lowering.types import ScalarType
 from relax_core.jit.transforms.combine import combine
 from relax_core.jit.transforms.tile_plan import Tiling
