@@ -14,7 +14,7 @@ from relax_core.ir.dialect import dialect_of
 from relax_core.ir.node import Node
 from relax_core.ir.types import Type
 from relax_core.present.flow import Facts
-from relax_core.present.inspector import Scene
+from relax_core.present.inspector import InspectorContext
 from relax_core.present.life import what_is
 from relax_core.present.origins import Lines
 from relax_core.present.run import Recording
@@ -64,12 +64,12 @@ class OpenProgram:
             self.compilation.end_line_of,
         )
 
-    def scene(self, stage: int) -> Scene:
+    def inspector_context(self, stage: int) -> InspectorContext:
         """Return what the inspector looks at for a node of `stage`."""
         module = self.compilation.module_at(stage)
         stages = self.compilation.known_stages
         indexes = tuple(self.compilation.index(number) for number in range(len(stages) + 1))
-        return Scene(
+        return InspectorContext(
             stage,
             infer(module).types,
             indexes,

@@ -278,7 +278,7 @@ class Toolchain:
             )
         if message.is_followed:
             self._follow(opened, report)
-        return inspect(node, opened.scene(id_.stage))
+        return inspect(node, opened.inspector_context(id_.stage))
 
     def _follow(self, opened: OpenProgram, report: Report) -> None:
         """Run the pipeline to the end if it does, so that the life of a node is known."""

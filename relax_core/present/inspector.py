@@ -36,7 +36,7 @@ from relax_core.ir.types import (
 )
 from relax_core.ops import find
 from relax_core.present.inspector_relay import relay_facts, relay_uses
-from relax_core.present.life import Scene, callee_words, life_rows, name_and_value, what_is
+from relax_core.present.life import InspectorContext, callee_words, life_rows, name_and_value, what_is
 from relax_core.present.measures import cut
 from relax_core.present.models import Chip, Inspector, InspectorRow, Kind, Part, Section
 from relax_core.present.words import dims_text, dtype_text, is_void, type_text
@@ -48,25 +48,27 @@ _LINES_SHOWN = 8
 _DEFAULT_DEVICE = "cpu(0)"
 
 
-def inspect(node: Node, scene: Scene) -> Inspector:
-    """Present `node` of the scene's module."""
+def inspect(node: Node, context: InspectorContext) -> Inspector:
+    """Present `node` of the module that `context` is about."""
     name, value = name_and_value(node)
-    type_ = scene.types.get(name if name is not None else value) or scene.types.get(value)
+    type_ = context.types.get(name if name is not None else value) or context.types.get(value)
     if type_ is None and isinstance(name, Var):
         type_ = name.annotation
-    is_relay = dialect_of(scene.module) == "relay"
+    is_relay = dialect_of(context.module) == "relay"
     sections = (
-        Section("", "pairs", (*_facts(node, value, type_, scene), *(relay_facts(value, scene) if is_relay else ()))),
-        Section("Dimensions", "pairs", _dimensions(type_, node, scene)),
-        Section("Used by", "table", relay_uses(node, scene) if is_relay else _uses(name, scene)),
-        Section("Why", "text", _remarks(node, scene)),
-        Section("Life of this node", "life", life_rows(node, scene)),
-        Section("Text", "code", _text(value, scene)),
+        Section(
+            "", "pairs", (*_facts(node, value, type_, context), *(relay_facts(value, context) if is_relay else ()))
+        ),
+        Section("Dimensions", "pairs", _dimensions(type_, node, context)),
+        Section("Used by", "table", relay_uses(node, context) if is_relay else _uses(name, context)),
+        Section("Why", "text", _remarks(node, context)),
+        Section("Life of this node", "life", life_rows(node, context)),
+        Section("Text", "code", _text(value, context)),
     )
     return Inspector(
-        _title(name, value, scene),
+        _title(name, value, context),
         kind_of_type(type_),
-        tuple(_chips(value, node, scene)),
+        tuple(_chips(value, node, context)),
         tuple(section for section in sections if section.rows),
     )
 
@@ -94,12 +96,12 @@ def kind_of_type(type_: Type | None) -> Kind | None:
             return None
 
 
-def _title(name: Var | None, value: Node, scene: Scene) -> str:
+def _title(name: Var | None, value: Node, context: InspectorContext) -> str:
     if name is not None:
         return name.name
     match value:
         case Function() | PrimFunc():
-            return f"@{scene.index.function_of(value)}"
+            return f"@{context.index.function_of(value)}"
         case GlobalVar(name=word) | Op(name=word) | ExternFunc(name=word) | Constructor(name=word):
             return word
         case SeqExpr(body=Var(name=word)):
@@ -107,46 +109,46 @@ def _title(name: Var | None, value: Node, scene: Scene) -> str:
         case Buffer(name=word):
             return word
         case _:
-            return cut(" ".join(scene.show(value).split()), 32) or type(value).__name__
+            return cut(" ".join(context.show(value).split()), 32) or type(value).__name__
 
 
-def _chips(value: Node, node: Node, scene: Scene) -> list[Chip]:
-    chips = [Chip(_parameter_words(node, scene) or what_is(value))]
-    if scene.at > 0 and node not in scene.indexes[scene.at - 1].place_of:
-        log = scene.stages[scene.at - 1].log
-        is_made_from = any(item in scene.indexes[scene.at - 1].place_of for item in log.ancestry(node))
+def _chips(value: Node, node: Node, context: InspectorContext) -> list[Chip]:
+    chips = [Chip(_parameter_words(node, context) or what_is(value))]
+    if context.at > 0 and node not in context.indexes[context.at - 1].place_of:
+        log = context.stages[context.at - 1].log
+        is_made_from = any(item in context.indexes[context.at - 1].place_of for item in log.ancestry(node))
         chips.append(Chip("~ changed", "changed") if is_made_from else Chip("+ added", "added"))
     return chips
 
 
-def _parameter_words(node: Node, scene: Scene) -> str:
-    function = scene.module.find(scene.index.function_of(node)) if node in scene.index.place_of else None
+def _parameter_words(node: Node, context: InspectorContext) -> str:
+    function = context.module.find(context.index.function_of(node)) if node in context.index.place_of else None
     if function is not None and isinstance(function.function, Function) and node in function.function.params:
         return "parameter"
     return ""
 
 
-def _facts(node: Node, value: Node, type_: Type | None, scene: Scene) -> list[InspectorRow]:
-    rows = [InspectorRow("Type", _type_words(type_, scene))] if type_ is not None else []
+def _facts(node: Node, value: Node, type_: Type | None, context: InspectorContext) -> list[InspectorRow]:
+    rows = [InspectorRow("Type", _type_words(type_, context))] if type_ is not None else []
     if isinstance(type_, TensorType):
         device = type_.vdevice or _DEFAULT_DEVICE
         words = (Part(device, category="cat0"), *(() if type_.vdevice else (Part(" by default", "muted"),)))
         rows.append(InspectorRow("Device", words))
-    line = scene.end_line_of(node) if isinstance(node, SeqExpr) else scene.line_of(node)
+    line = context.end_line_of(node) if isinstance(node, SeqExpr) else context.line_of(node)
     if line:
-        where = _where(node, scene)
-        others = [other for other in scene.lines_of(node) if other != line and not isinstance(node, SeqExpr)]
+        where = _where(node, context)
+        others = [other for other in context.lines_of(node) if other != line and not isinstance(node, SeqExpr)]
         links = (part for other in others[:_LINES_SHOWN] for part in (Part(", "), Part(str(other), line=other)))
         more = Part(f" and {len(others) - _LINES_SHOWN} more" if len(others) > _LINES_SHOWN else "")
         first = Part(f"line{'s' if others else ''} {line}", line=line)
         rows.append(InspectorRow("Defined", (first, *links, more, Part(where, "muted"))))
     match value:
         case Call(op=Op(name="relax.call_tir"), args=(GlobalVar(name=name), *_)):
-            link = Part(name, "code", node=_function_id(name, scene))
+            link = Part(name, "code", node=_function_id(name, context))
             rows.append(InspectorRow("Kernel", (link, Part(", destination passing"))))
         case Call(op=Op(name="relax.make_closure"), args=(GlobalVar(name=name), Tuple(fields=fields))):
-            rows.append(InspectorRow("Function", (Part(f"@{name}", "code", node=_function_id(name, scene)),)))
-            rows.append(InspectorRow("Captures", tuple(_operands(fields, scene)) or (Part("nothing"),)))
+            rows.append(InspectorRow("Function", (Part(f"@{name}", "code", node=_function_id(name, context)),)))
+            rows.append(InspectorRow("Captures", tuple(_operands(fields, context)) or (Part("nothing"),)))
         case (
             Call(op=ExternFunc(name=name))
             | Call(op=Op(name="relax.call_dps_packed" | "relax.call_pure_packed"), args=(ExternFunc(name=name), *_))
@@ -156,7 +158,7 @@ def _facts(node: Node, value: Node, type_: Type | None, scene: Scene) -> list[In
             rows.append(InspectorRow("Operator", (Part(name, "code"), Part(f" {spec.summary}", "muted"))))
             rows.append(InspectorRow("Effects", (Part("none" if spec.is_pure else "may have side effects"),)))
         case Function(params=params, is_pure=is_pure, attrs=attrs):
-            rows.append(InspectorRow("Parameters", tuple(_operands(params, scene)) or (Part("none"),)))
+            rows.append(InspectorRow("Parameters", tuple(_operands(params, context)) or (Part("none"),)))
             rows.append(InspectorRow("Effects", (Part("none" if is_pure else "may have side effects"),)))
             rows += _attributes(attrs)
         case PrimFunc(params=params, attrs=attrs):
@@ -172,9 +174,9 @@ def _facts(node: Node, value: Node, type_: Type | None, scene: Scene) -> list[In
     return rows
 
 
-def _type_words(type_: Type, scene: Scene) -> tuple[Part, ...]:
+def _type_words(type_: Type, context: InspectorContext) -> tuple[Part, ...]:
     """The type as the text spells it, and in short, as graphs and registers show it."""
-    full, short = cut(scene.spell(type_), _TYPE_COLUMNS), type_text(type_)
+    full, short = cut(context.spell(type_), _TYPE_COLUMNS), type_text(type_)
     return (Part(full, "code"), *((Part(f" {short}", "muted"),) if short != full else ()))
 
 
@@ -182,42 +184,42 @@ def _attributes(attrs: Attrs) -> list[InspectorRow]:
     return [InspectorRow(name, (Part(cut(repr(value), 80), "code"),)) for name, value in attrs]
 
 
-def _operands(items: Sequence[Node], scene: Scene) -> list[Part]:
+def _operands(items: Sequence[Node], context: InspectorContext) -> list[Part]:
     parts: list[Part] = []
     for item in items:
         if parts:
             parts.append(Part(", "))
-        parts.append(Part(_short(item, scene), "code", node=scene.index.id_of(item)))
+        parts.append(Part(_short(item, context), "code", node=context.index.id_of(item)))
     return parts
 
 
-def _short(item: Node, scene: Scene) -> str:
-    return item.name if isinstance(item, Var | GlobalVar) else cut(" ".join(scene.show(item).split()), 24)
+def _short(item: Node, context: InspectorContext) -> str:
+    return item.name if isinstance(item, Var | GlobalVar) else cut(" ".join(context.show(item).split()), 24)
 
 
-def _function_id(name: str, scene: Scene) -> str:
-    found = scene.module.find(name)
-    return scene.index.id_of(found.function) if found is not None else ""
+def _function_id(name: str, context: InspectorContext) -> str:
+    found = context.module.find(name)
+    return context.index.id_of(found.function) if found is not None else ""
 
 
-def _where(node: Node, scene: Scene) -> str:
-    function = scene.index.function_of(node) if node in scene.index.place_of else ""
-    nodes = scene.index.nodes_of.get(function, ())
+def _where(node: Node, context: InspectorContext) -> str:
+    function = context.index.function_of(node) if node in context.index.place_of else ""
+    nodes = context.index.nodes_of.get(function, ())
     block = next((item for item in nodes if isinstance(item, DataflowBlock) and node in item.bindings), None)
     return ", in a dataflow block" if block is not None else f" in {function}" if function else ""
 
 
-def _dimensions(type_: Type | None, node: Node, scene: Scene) -> tuple[InspectorRow, ...]:
+def _dimensions(type_: Type | None, node: Node, context: InspectorContext) -> tuple[InspectorRow, ...]:
     """Say where each symbolic dimension of a type comes from: the first value whose type has it alone."""
     symbols: dict[PrimVar, None] = {}
     for root in type_nodes(type_):
         symbols.update((item, None) for item in preorder(root) if isinstance(item, PrimVar))
-    if not symbols or node not in scene.index.place_of:
+    if not symbols or node not in context.index.place_of:
         return ()
-    nodes = scene.index.nodes_of[scene.index.function_of(node)]
+    nodes = context.index.nodes_of[context.index.function_of(node)]
     rows: list[InspectorRow] = []
     for symbol in symbols:
-        origin = next((found for item in nodes if (found := _axis_of(symbol, item, scene)) is not None), None)
+        origin = next((found for item in nodes if (found := _axis_of(symbol, item, context)) is not None), None)
         rows.append(InspectorRow(symbol.name, origin or (Part("computed"),)))
     return tuple(rows)
 
@@ -225,7 +227,7 @@ def _dimensions(type_: Type | None, node: Node, scene: Scene) -> tuple[Inspector
 _AXES_OF_MATRIX = ("rows", "columns")
 
 
-def _axis_of(symbol: PrimVar, item: Node, scene: Scene) -> tuple[Part, ...] | None:
+def _axis_of(symbol: PrimVar, item: Node, context: InspectorContext) -> tuple[Part, ...] | None:
     match item:
         case MatchCast(var=var, type=declared):
             words = "matched by "
@@ -244,18 +246,18 @@ def _axis_of(symbol: PrimVar, item: Node, scene: Scene) -> tuple[Part, ...] | No
         if dim is symbol:
             is_matrix = isinstance(declared, TensorType) and len(dims or ()) == 2
             place = _AXES_OF_MATRIX[axis] if is_matrix else f"axis {axis}"
-            return Part(f"{words}{place} of "), Part(var.name, "code", node=scene.index.id_of(var))
+            return Part(f"{words}{place} of "), Part(var.name, "code", node=context.index.id_of(var))
     if isinstance(declared, PrimType) and declared.value is symbol:
-        return Part(f"{words}value of "), Part(var.name, "code", node=scene.index.id_of(var))
+        return Part(f"{words}value of "), Part(var.name, "code", node=context.index.id_of(var))
     return None
 
 
-def _uses(name: Var | None, scene: Scene) -> tuple[InspectorRow, ...]:
+def _uses(name: Var | None, context: InspectorContext) -> tuple[InspectorRow, ...]:
     """List the bindings and results of the function that read the variable `name`."""
-    if name is None or name not in scene.index.place_of:
+    if name is None or name not in context.index.place_of:
         return ()
     rows: list[InspectorRow] = []
-    for item in scene.index.nodes_of[scene.index.function_of(name)]:
+    for item in context.index.nodes_of[context.index.function_of(name)]:
         match item:
             case VarBinding(value=Function()):
                 continue
@@ -268,8 +270,12 @@ def _uses(name: Var | None, scene: Scene) -> tuple[InspectorRow, ...]:
         if count:
             title = "return" if isinstance(item, SeqExpr) else callee_words(value)
             label = f"{title} ×{count}" if count > 1 else title
-            line = scene.end_line_of(item) if isinstance(item, SeqExpr) else scene.line_of(item) or scene.line_of(value)
-            part = Part(label, "code", node=scene.index.id_of(item))
+            line = (
+                context.end_line_of(item)
+                if isinstance(item, SeqExpr)
+                else context.line_of(item) or context.line_of(value)
+            )
+            part = Part(label, "code", node=context.index.id_of(item))
             rows.append(InspectorRow("", (part,), f"line {line}" if line else ""))
     more = len(rows) - _USES_LIMIT
     return (
@@ -293,11 +299,11 @@ def _count(value: Node, name: Var) -> int:
     return count
 
 
-def _remarks(node: Node, scene: Scene) -> tuple[InspectorRow, ...]:
+def _remarks(node: Node, context: InspectorContext) -> tuple[InspectorRow, ...]:
     """Return what passes said about this node or what it was made from."""
     names = {node, *name_and_value(node)}
     rows: list[InspectorRow] = []
-    for stage in scene.stages[: max(scene.at, 0)]:
+    for stage in context.stages[: max(context.at, 0)]:
         stems_from = {item for name in names if name is not None for item in stage.log.ancestry(name)}
         for remark in stage.remarks:
             if not stems_from.isdisjoint((remark.node, *remark.because)):
@@ -305,8 +311,8 @@ def _remarks(node: Node, scene: Scene) -> tuple[InspectorRow, ...]:
     return tuple(rows)
 
 
-def _text(value: Node, scene: Scene) -> tuple[InspectorRow, ...]:
-    text = f"return {_short(value.body, scene)}" if isinstance(value, SeqExpr) else scene.show(value)
+def _text(value: Node, context: InspectorContext) -> tuple[InspectorRow, ...]:
+    text = f"return {_short(value.body, context)}" if isinstance(value, SeqExpr) else context.show(value)
     if len(text) > _TEXT_LIMIT:
         text = f"{text[:_TEXT_LIMIT]}…"
     return (InspectorRow("", (Part(text, "code"),)),) if text else ()

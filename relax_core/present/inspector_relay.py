@@ -6,7 +6,7 @@ from relax_core.diagnostics import plural
 from relax_core.ir.expr import Call, Function, If, Op
 from relax_core.ir.node import Node, children
 from relax_core.ir.relay import Clause, Constructor, Let, Match, Pattern
-from relax_core.present.life import Scene, callee_words, what_is
+from relax_core.present.life import InspectorContext, callee_words, what_is
 from relax_core.present.measures import cut
 from relax_core.present.models import InspectorRow, Part
 
@@ -14,13 +14,13 @@ _USES_LIMIT = 50
 _VALUE_COLUMNS = 80
 
 
-def relay_facts(value: Node, scene: Scene) -> Iterator[InspectorRow]:
+def relay_facts(value: Node, context: InspectorContext) -> Iterator[InspectorRow]:
     """Yield what a Relay expression is made of, and the device and the type that the text notes."""
-    if value in scene.marks:
-        words = (Part(scene.marks[value], "code"), Part(" in the text", "muted"))
+    if value in context.marks:
+        words = (Part(context.marks[value], "code"), Part(" in the text", "muted"))
         yield InspectorRow("Marked", words)
-    if value in scene.noted:
-        words = (Part(scene.spell(scene.noted[value]), "code"), Part(" in the text's comment", "muted"))
+    if value in context.noted:
+        words = (Part(context.spell(context.noted[value]), "code"), Part(" in the text's comment", "muted"))
         yield InspectorRow("Noted type", words)
     match value:
         case Call(op=Op(name=name), attrs=attrs):
@@ -28,7 +28,7 @@ def relay_facts(value: Node, scene: Scene) -> Iterator[InspectorRow]:
             for key, item in attrs:
                 yield InspectorRow(key, (Part(cut(repr(item), _VALUE_COLUMNS), "code"),))
         case Call(op=Constructor() as constructor) | (Constructor() as constructor):
-            fields = ", ".join(map(scene.spell, constructor.field_types))
+            fields = ", ".join(map(context.spell, constructor.field_types))
             shown = f"{constructor.name}({fields})" if fields else constructor.name
             yield InspectorRow("Constructor", (Part(shown, "code"), Part(f" of {constructor.type_name}", "muted")))
         case Match(clauses=clauses, is_complete=is_complete):
@@ -38,20 +38,20 @@ def relay_facts(value: Node, scene: Scene) -> Iterator[InspectorRow]:
             pass
 
 
-def relay_uses(node: Node, scene: Scene) -> tuple[InspectorRow, ...]:
+def relay_uses(node: Node, context: InspectorContext) -> tuple[InspectorRow, ...]:
     """List the expressions of the function that have the value of `node` as a part."""
-    if node not in scene.index.place_of:
+    if node not in context.index.place_of:
         return ()
     value = node.var if isinstance(node, Let) else node
     rows: list[InspectorRow] = []
-    for item in scene.index.nodes_of[scene.index.function_of(node)]:
+    for item in context.index.nodes_of[context.index.function_of(node)]:
         count = sum(part is value for part in _read_by(item))
         if count == 0:
             continue
         title = f"let %{item.var.name}" if isinstance(item, Let) and item.value is value else _words(item)
         label = f"{title} ×{count}" if count > 1 else title
-        line = scene.line_of(item)
-        part = Part(label, "code", node=scene.index.id_of(item))
+        line = context.line_of(item)
+        part = Part(label, "code", node=context.index.id_of(item))
         rows.append(InspectorRow("", (part,), f"line {line}" if line else ""))
     more = len(rows) - _USES_LIMIT
     rest = (InspectorRow("", (Part(f"and {plural(more, 'more use')}", "muted"),)),) if more > 0 else ()

@@ -44,7 +44,7 @@ def _no_marks() -> Mapping[Node, str]:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Scene:
+class InspectorContext:
     """What the inspector may look at: one module of a pipeline and the stages around it.
 
     `indexes[k]` numbers the module after `k` stages; `at` is the stage of the selected node.
@@ -182,68 +182,68 @@ def callee_words(value: Node) -> str:
             return what_is(value)
 
 
-def life_rows(node: Node, scene: Scene) -> tuple[InspectorRow, ...]:
+def life_rows(node: Node, context: InspectorContext) -> tuple[InspectorRow, ...]:
     """Follow a node from the source to the bytecode; runs of stages that leave it alone are one row."""
-    node = _followed(node, scene)
-    chain = _through_stages(node, scene)
+    node = _followed(node, context)
+    chain = _through_stages(node, context)
     rows: list[InspectorRow] = []
     first = chain[0]
     if first:
-        line = scene.line_of(first[0])
+        line = context.line_of(first[0])
         rows.append(InspectorRow("Source", (Part("Source", "strong", line=line),), f"line {line}" if line else ""))
     quiet = 0
-    for number, stage in enumerate(scene.stages, 1):
+    for number, stage in enumerate(context.stages, 1):
         old, new = chain[number - 1], chain[number]
         if not old and not new:
             continue
-        mark, words = _step(old, new, scene)
+        mark, words = _step(old, new, context)
         if mark == "unchanged":
             quiet += 1
             continue
         if quiet:
             rows.append(_quiet_row(quiet))
             quiet = 0
-        place = scene.indexes[number].id_of(new[0]) if new else ""
+        place = context.indexes[number].id_of(new[0]) if new else ""
         rows.append(InspectorRow(stage.pass_name, (Part(stage.pass_name, "strong", node=place),), words, mark))
     if quiet:
         rows.append(_quiet_row(quiet))
     last = chain[-1]
-    pcs = sorted({pc for item in last for pc in scene.instructions_of(item)})
+    pcs = sorted({pc for item in last for pc in context.instructions_of(item)})
     if pcs:
-        rows += _machine_rows(pcs, scene.line_of(node), scene)
-    return (*rows, *_own_kernel(node, scene))
+        rows += _machine_rows(pcs, context.line_of(node), context)
+    return (*rows, *_own_kernel(node, context))
 
 
-def _followed(node: Node, scene: Scene) -> Node:
+def _followed(node: Node, context: InspectorContext) -> Node:
     """Return the binding or call that a name of an operator or a literal is a part of, else the node itself."""
-    if node not in scene.index.place_of:
+    if node not in context.index.place_of:
         return node
-    nodes = scene.index.nodes_of[scene.index.function_of(node)]
+    nodes = context.index.nodes_of[context.index.function_of(node)]
     whole: Node | None = node
     while isinstance(whole, Op | ExternFunc | GlobalVar | PrimValue | ShapeExpr | PrimExpr):
         part = whole
         whole = next((item for item in nodes if any(child is part for child in children(item))), None)
-    return node if whole is None else scene.index.node_of(whole)
+    return node if whole is None else context.index.node_of(whole)
 
 
-def _own_kernel(node: Node, scene: Scene) -> tuple[InspectorRow, ...]:
+def _own_kernel(node: Node, context: InspectorContext) -> tuple[InspectorRow, ...]:
     """Lead from a part of a prim func to the kernel that it is compiled to."""
-    name = scene.index.function_of(node) if node in scene.index.place_of else ""
-    functions = (index.module.find(name) for index in (scene.index, scene.indexes[-1]))
+    name = context.index.function_of(node) if node in context.index.place_of else ""
+    functions = (index.module.find(name) for index in (context.index, context.indexes[-1]))
     if not all(item is not None and isinstance(item.function, PrimFunc) for item in functions):
         return ()
-    return (_kernel_row(name, scene.line_of(node)),)
+    return (_kernel_row(name, context.line_of(node)),)
 
 
 def _kernel_row(name: str, line: int) -> InspectorRow:
     return InspectorRow("Kernel", (Part("Kernel", "strong", go=f"kernel/{line}/{name}"),), name)
 
 
-def _machine_rows(pcs: Sequence[int], line: int, scene: Scene) -> list[InspectorRow]:
+def _machine_rows(pcs: Sequence[int], line: int, context: InspectorContext) -> list[InspectorRow]:
     """Lead to the instructions in a run, and to the kernels that they call."""
     words = f"instruction {pcs[0]}" if len(pcs) == 1 else f"instructions {', '.join(map(str, pcs[:6]))}"
     more = " …" if len(pcs) > 6 else ""
-    kernels = {name: pc for pc in reversed(pcs) if (name := scene.kernel_at(pc))}
+    kernels = {name: pc for pc in reversed(pcs) if (name := context.kernel_at(pc))}
     first = next(iter(kernels.values()), pcs[0])
     rows = [InspectorRow("Bytecode", (Part("Bytecode", "strong", go=f"run/{first}"),), words + more)]
     return [*rows, *(_kernel_row(name, line) for name in sorted(kernels))]
@@ -253,12 +253,12 @@ def _quiet_row(count: int) -> InspectorRow:
     return InspectorRow("", (Part("1 pass" if count == 1 else f"{count} passes", "muted"),), "unchanged", "unchanged")
 
 
-def _through_stages(node: Node, scene: Scene) -> list[tuple[Node, ...]]:
+def _through_stages(node: Node, context: InspectorContext) -> list[tuple[Node, ...]]:
     """For each stage the bindings and functions that `node` stems from or became."""
-    chain: list[tuple[Node, ...]] = [()] * len(scene.indexes)
-    chain[scene.at] = (node,)
-    for number in range(scene.at, 0, -1):
-        log, index = scene.stages[number - 1].log, scene.indexes[number - 1]
+    chain: list[tuple[Node, ...]] = [()] * len(context.indexes)
+    chain[context.at] = (node,)
+    for number in range(context.at, 0, -1):
+        log, index = context.stages[number - 1].log, context.indexes[number - 1]
         found = dict.fromkeys(
             index.node_of(item)
             for start in chain[number]
@@ -267,8 +267,8 @@ def _through_stages(node: Node, scene: Scene) -> list[tuple[Node, ...]]:
             if item in index.place_of
         )
         chain[number - 1] = tuple(found)[:1]
-    for number in range(scene.at + 1, len(scene.indexes)):
-        log, index = scene.stages[number - 1].log, scene.indexes[number]
+    for number in range(context.at + 1, len(context.indexes)):
+        log, index = context.stages[number - 1].log, context.indexes[number]
         kept = {start for start in chain[number - 1] if start in index.place_of}
         gone = {part for start in chain[number - 1] if start not in kept for part in _parts(start)}
         if not gone:
@@ -300,19 +300,19 @@ def _parts(node: Node) -> tuple[Node, ...]:
             return (node,)
 
 
-def _step(old: tuple[Node, ...], new: tuple[Node, ...], scene: Scene) -> tuple[Mark, str]:
+def _step(old: tuple[Node, ...], new: tuple[Node, ...], context: InspectorContext) -> tuple[Mark, str]:
     if not old:
-        return "added", _words(new, scene)
+        return "added", _words(new, context)
     if not new:
         return "removed", ""
     if len(old) == len(new) and all(_is_same(a, b) for a, b in zip(old, new, strict=True)):
         return "unchanged", ""
-    return "changed", _words(new, scene)
+    return "changed", _words(new, context)
 
 
 def _is_same(a: Node, b: Node) -> bool:
     return a is b or name_and_value(a)[1] is name_and_value(b)[1]
 
 
-def _words(nodes: tuple[Node, ...], scene: Scene) -> str:
+def _words(nodes: tuple[Node, ...], context: InspectorContext) -> str:
     return cut(", then ".join(dict.fromkeys(callee_words(name_and_value(node)[1]) for node in nodes)), 60)
