@@ -15,7 +15,7 @@ from relax_core.ir.prim import PrimExpr, PrimVar
 from relax_core.ir.rewrite import RewriteLog, Rule, rewrite
 from relax_core.ir.substitute import substitute
 from relax_core.ir.types import Type
-from relax_core.passes.remarks import Finder, Remark, RemarkKind, Remarks, Said
+from relax_core.passes.remarks import Finder, Remark, RemarkKind, Remarks, UnnumberedRemark
 from relax_core.pattern.tables import NO_TABLES, Tables
 from relax_core.source import Span
 
@@ -76,7 +76,7 @@ class PassContext:
 
     def remark(self, node: Node, kind: RemarkKind, message: str, because: tuple[Node, ...] = ()) -> None:
         """Say something about `node`; `because` are the nodes that are the reason."""
-        self.remarks.add(Said(node, kind, message, because))
+        self.remarks.add(UnnumberedRemark(node, kind, message, because))
 
     def remark_on_reading(self, find: Finder) -> None:
         """Say what `find` gives, which is asked when the remarks are first read: reasons that cost an analysis."""

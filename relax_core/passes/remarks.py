@@ -1,4 +1,7 @@
-"""What a pass says about nodes while it runs, in order; what takes an analysis of its own is found on reading."""
+"""Remarks of a pass, in the order in which it makes them.
+
+A remark whose reason costs an analysis is deferred: a `Finder` stands for it until the remarks are read.
+"""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -9,8 +12,8 @@ from relax_core.ir.node import Node
 RemarkKind = Literal["applied", "missed", "note"]
 
 
-class Said(NamedTuple):
-    """What a pass says about `node`; `because` are the nodes that are the reason."""
+class UnnumberedRemark(NamedTuple):
+    """A remark before its number is known: deferred remarks before it may turn out to be several."""
 
     node: Node
     kind: RemarkKind
@@ -20,7 +23,7 @@ class Said(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Remark:
-    """What a pass says about `node`: done, not done and why, or worth knowing. `number` counts from 0 in a run."""
+    """A remark of a pass about `node`, numbered from 0; `because` are the nodes that are the reason."""
 
     number: int
     node: Node
@@ -29,25 +32,27 @@ class Remark:
     because: tuple[Node, ...] = ()
 
 
-Finder: TypeAlias = Callable[[], Iterable[Said]]
-"""Finds what there is to say at one place of a run, of nodes that never change."""
+Finder: TypeAlias = Callable[[], Iterable[UnnumberedRemark]]
+"""Computes deferred remarks. It may run long after the pass, which is sound because nodes never change."""
 
 
 class Remarks(Sequence[Remark]):
-    """The remarks of a run, in order."""
+    """The remarks of one run of a pass. Deferred ones are computed when the first remark is read, all at once."""
 
     def __init__(self) -> None:
-        self._said: list[Said | Finder] = []
+        self._said: list[UnnumberedRemark | Finder] = []
         self._read: tuple[Remark, ...] | None = ()
 
-    def add(self, said: Said | Finder) -> None:
-        """Add a remark, or what finds remarks when they are read."""
+    def add(self, said: UnnumberedRemark | Finder) -> None:
+        """Add a remark, or one that is deferred."""
         self._said.append(said)
         self._read = None
 
     def _all(self) -> tuple[Remark, ...]:
         if self._read is None:
-            said = [item for entry in self._said for item in ((entry,) if isinstance(entry, Said) else entry())]
+            said = [
+                item for entry in self._said for item in ((entry,) if isinstance(entry, UnnumberedRemark) else entry())
+            ]
             self._said = [*said]
             self._read = tuple(Remark(number, *item) for number, item in enumerate(said))
         return self._read

@@ -3,16 +3,21 @@
 from collections.abc import Iterator
 
 from relax_core.ir.expr import Var
-from relax_core.passes.remarks import Remarks, Said
+from relax_core.passes.remarks import Remarks, UnnumberedRemark
 
 NODES = tuple(Var(name) for name in "abcd")
 
 
 def test_remarks_are_numbered_as_they_were_said() -> None:
     remarks = Remarks()
-    remarks.add(Said(NODES[0], "note", "first"))
-    remarks.add(lambda: [Said(NODES[1], "missed", "second", (NODES[3],)), Said(NODES[2], "missed", "third")])
-    remarks.add(Said(NODES[3], "applied", "fourth"))
+    remarks.add(UnnumberedRemark(NODES[0], "note", "first"))
+    remarks.add(
+        lambda: [
+            UnnumberedRemark(NODES[1], "missed", "second", (NODES[3],)),
+            UnnumberedRemark(NODES[2], "missed", "third"),
+        ]
+    )
+    remarks.add(UnnumberedRemark(NODES[3], "applied", "fourth"))
     assert [(item.number, item.message) for item in remarks] == [
         (0, "first"),
         (1, "second"),
@@ -26,15 +31,15 @@ def test_remarks_are_numbered_as_they_were_said() -> None:
 def test_reasons_are_looked_for_once_and_only_when_they_are_read() -> None:
     asked: list[str] = []
 
-    def find() -> Iterator[Said]:
+    def find() -> Iterator[UnnumberedRemark]:
         asked.append("why")
-        yield Said(NODES[0], "missed", "because")
+        yield UnnumberedRemark(NODES[0], "missed", "because")
 
     remarks = Remarks()
     remarks.add(find)
     assert asked == []
     assert [item.message for item in (*remarks, *remarks)] == ["because", "because"]
-    remarks.add(Said(NODES[1], "note", "later"))
+    remarks.add(UnnumberedRemark(NODES[1], "note", "later"))
     assert (len(remarks), asked) == (2, ["why"])
 
 

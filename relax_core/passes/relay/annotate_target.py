@@ -35,7 +35,7 @@ from relax_core.ir.types import Type
 from relax_core.ir.values import with_values
 from relax_core.passes.core import Pass, PassContext, keep_type, keep_types
 from relax_core.passes.relay.to_graph_normal_form import to_graph_normal_form
-from relax_core.passes.remarks import Said
+from relax_core.passes.remarks import UnnumberedRemark
 from relax_core.pattern.tables import Taker, target_of
 
 Lets = Literal["reported", "values", "definition", "uses", "graph_form"]
@@ -301,10 +301,10 @@ def _annotated(new_of: Mapping[Node, Node]) -> Iterator[tuple[Node, Node]]:
                 part = part.args[0]
 
 
-def _places(placed: list[tuple[Node, str]]) -> Iterator[Said]:
+def _places(placed: list[tuple[Node, str]]) -> Iterator[UnnumberedRemark]:
     """Say of each node that a target takes which one it is."""
     for node, target in placed:
-        yield Said(node, "applied", f"goes to {target}")
+        yield UnnumberedRemark(node, "applied", f"goes to {target}")
 
 
 PASS = Pass(

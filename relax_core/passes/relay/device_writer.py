@@ -20,7 +20,7 @@ from relax_core.ir.expr import Call, Expr, Function, GlobalVar, Op, Var
 from relax_core.ir.node import Node, map_children
 from relax_core.ir.relay import Constructor, Let, Match
 from relax_core.passes.core import PassContext
-from relax_core.passes.remarks import Said
+from relax_core.passes.remarks import UnnumberedRemark
 
 N = TypeVar("N", bound=Node)
 
@@ -66,9 +66,9 @@ class DeviceWriter:
         self.ctx.log.copied(self.rebuilt)
         self.ctx.remark_on_reading(self._explained)
 
-    def _explained(self) -> Iterator[Said]:
+    def _explained(self) -> Iterator[UnnumberedRemark]:
         for call, copied, words in self.copies:
-            yield Said(call, "applied", words, self.plan.decided_by(copied))
+            yield UnnumberedRemark(call, "applied", words, self.plan.decided_by(copied))
 
     def function(self, function: Function, parts: tuple[Node, ...]) -> Function:
         """Return the function with its devices written out; `parts` are its nodes, inner ones first."""

@@ -30,7 +30,7 @@ from relax_core.ir.relay import Let
 from relax_core.ir.types import Type
 from relax_core.ir.values import with_parts, with_values
 from relax_core.passes.core import Pass, PassContext, keep_type, keep_types
-from relax_core.passes.remarks import Said
+from relax_core.passes.remarks import UnnumberedRemark
 from relax_core.pattern.apart import apart
 from relax_core.pattern.tables import Tables
 
@@ -65,14 +65,14 @@ def run(module: IRModule, options: MergeCompilerRegionsOptions, ctx: PassContext
     return result
 
 
-def _pairs_apart(module: IRModule, tables: Tables) -> Iterator[Said]:
+def _pairs_apart(module: IRModule, tables: Tables) -> Iterator[UnnumberedRemark]:
     """Say of each pair of neighbouring regions that stayed apart why it did."""
     for pair in apart(module, tables):
         words = f"{pair.path[0]} and {pair.path[-1]} are not merged: {pair.message}"
         # A region that never ends may hold no operator.
         nodes = (*pair.user.nodes, *pair.producer.nodes, *pair.because)
         if nodes:
-            yield Said(nodes[0], "missed", words, pair.because)
+            yield UnnumberedRemark(nodes[0], "missed", words, pair.because)
 
 
 def _merged(function: Function, types: dict[Node, Type], ctx: PassContext) -> Function:
@@ -99,10 +99,10 @@ def _merged(function: Function, types: dict[Node, Type], ctx: PassContext) -> Fu
     )
 
 
-def _joins(merged: list[Edge]) -> Iterator[Said]:
+def _joins(merged: list[Edge]) -> Iterator[UnnumberedRemark]:
     """Say of each begin that goes that two regions of a target become one."""
     for begin, end in merged:
-        yield Said(begin, "applied", f"two regions of {annotated_target(begin)} become one", (end,))
+        yield UnnumberedRemark(begin, "applied", f"two regions of {annotated_target(begin)} become one", (end,))
 
 
 def _has_scopes(order: Values) -> bool:

@@ -14,7 +14,7 @@ from relax_core.ir.module import Definition, IRModule
 from relax_core.ir.node import Node
 from relax_core.ir.types import Type
 from relax_core.passes.core import NoOptions, Pass, PassContext
-from relax_core.passes.remarks import Said
+from relax_core.passes.remarks import UnnumberedRemark
 from relax_core.pattern.facts import Facts
 from relax_core.pattern.groups import Grouping, Obstacle, Refusal, accept, group
 from relax_core.pattern.matcher import explain
@@ -77,19 +77,21 @@ class _Composite:
         return module.with_definitions(*changed) if changed else module
 
 
-def _outcomes(name: str, found: Grouping) -> Iterator[Said]:
+def _outcomes(name: str, found: Grouping) -> Iterator[UnnumberedRemark]:
     """Say of each match of a pattern that it was put into a composite, or why not."""
     for item in found.groups:
-        yield Said(item.root, "applied", f"{name}: {item.name.rstrip('_')}", item.members)
+        yield UnnumberedRemark(item.root, "applied", f"{name}: {item.name.rstrip('_')}", item.members)
     for refusal in found.refusals:
-        yield Said(refusal.match.root, "missed", f"{name}: {_reason(refusal)}", (refusal.node, *refusal.because))
+        yield UnnumberedRemark(
+            refusal.match.root, "missed", f"{name}: {_reason(refusal)}", (refusal.node, *refusal.because)
+        )
 
 
 def _reason(refusal: Refusal) -> str:
     return _REASONS[refusal.obstacle]
 
 
-def _nearest(name: str, pattern: Pattern, function: Function, facts: Facts) -> Iterator[Said]:
+def _nearest(name: str, pattern: Pattern, function: Function, facts: Facts) -> Iterator[UnnumberedRemark]:
     """Say of the node where a pattern that fits nowhere came furthest, and what stopped it there."""
     misses = [
         (miss.matched_count, node, miss)
@@ -100,7 +102,7 @@ def _nearest(name: str, pattern: Pattern, function: Function, facts: Facts) -> I
     if best is not None and best[0] > 0:
         _, node, miss = best
         part = show_pattern(miss.part).splitlines()[-1]
-        yield Said(node, "missed", f"{name}: {part} did not match: {miss.reason}", (miss.node,))
+        yield UnnumberedRemark(node, "missed", f"{name}: {part} did not match: {miss.reason}", (miss.node,))
 
 
 PASS = Pass(

@@ -31,7 +31,7 @@ from relax_core.ir.values import rebuilt, with_values
 from relax_core.passes.core import Pass, PassContext
 from relax_core.passes.relay.split_tuples import enclosed, is_split, split_tuples
 from relax_core.passes.relay.to_a_normal_form import to_a_normal_form
-from relax_core.passes.remarks import Said
+from relax_core.passes.remarks import UnnumberedRemark
 
 _FIXED = (GlobalVar, Constructor, Constant, Op)
 """What stands in the function of a region itself, if no begin encloses it."""
@@ -328,11 +328,11 @@ class _Partition:
         self.called.append((cut.call, var, region))
         return cut.call
 
-    def said(self) -> Iterator[Said]:
+    def said(self) -> Iterator[UnnumberedRemark]:
         """Say of each call which function it calls, and what is in it."""
         for call, var, region in self.called:
             operators = region.operators
-            yield Said(call, "applied", f"@{var.name}: {len(operators)} operators", operators)
+            yield UnnumberedRemark(call, "applied", f"@{var.name}: {len(operators)} operators", operators)
 
     def _inside(self, cut: _Cut) -> dict[Node, Node]:
         """Return what the nodes of a region become in its function."""
