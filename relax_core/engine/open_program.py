@@ -89,7 +89,7 @@ class OpenProgram:
         printer = TypePrinter(
             SPELLINGS[self.source.spelling], ScalarPrinter(lambda node: getattr(node, "name", "_"), "int64")
         )
-        return printer.scalars.ink.whole(printer.show(type_))
+        return printer.scalars.emitter.whole(printer.show(type_))
 
     def shower(self, *stages: int) -> Callable[[Node], str]:
         """Return a function that prints a node as the text of the first of `stages` that has it."""

@@ -35,7 +35,7 @@ from relax_core.ir.relay import Constructor, Let, Match, PatternVar, RefCreate, 
 from relax_core.ir.tir import Buffer
 from relax_core.ir.types import TensorType, Type
 from relax_core.ops import find
-from relax_core.printer.ink import Ink, MarkingInk
+from relax_core.printer.emitter import Emitter, MarkingEmitter
 from relax_core.printer.literals import attribute, attributes, constant, quoted
 from relax_core.printer.naming import FunctionNames, legal, taken_names
 from relax_core.printer.printed import Layout, Part, Piece, Printed, Ready, joined, write
@@ -117,16 +117,16 @@ class _AstPrinter:
 
     def _scalar(self, expr: PrimExpr) -> Part:
         """Show a scalar as TVMScript does."""
-        ink = MarkingInk()
-        return Ready(*ink.unmarked(ink.whole(self._scalars(ink).show(expr))))
+        emitter = MarkingEmitter()
+        return Ready(*emitter.unmarked(emitter.whole(self._scalars(emitter).show(expr))))
 
-    def _scalars(self, ink: Ink) -> ScalarPrinter:
-        return ScalarPrinter(self.names.__getitem__, "int64", ink=ink)
+    def _scalars(self, emitter: Emitter) -> ScalarPrinter:
+        return ScalarPrinter(self.names.__getitem__, "int64", emitter=emitter)
 
     def _type(self, type_: Type) -> Part:
-        ink = MarkingInk()
-        printer = TypePrinter(SPELLINGS["2026"], self._scalars(ink))
-        return Ready(*ink.unmarked(ink.whole(printer.show(type_))))
+        emitter = MarkingEmitter()
+        printer = TypePrinter(SPELLINGS["2026"], self._scalars(emitter))
+        return Ready(*emitter.unmarked(emitter.whole(printer.show(type_))))
 
     def _parts(self, node: Node) -> Iterator[Part]:
         match node:

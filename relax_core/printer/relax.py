@@ -27,7 +27,7 @@ from relax_core.ir.node import Node, children, preorder
 from relax_core.ir.prim import IntImm, PrimVar
 from relax_core.ir.substitute import type_nodes
 from relax_core.ir.types import Dims, PrimType, ShapeType, TensorType, TupleType, Type
-from relax_core.printer.ink import Ink
+from relax_core.printer.emitter import Emitter
 from relax_core.printer.literals import attributes
 from relax_core.printer.naming import FunctionNames
 from relax_core.printer.printed import INDENT
@@ -58,14 +58,14 @@ class FunctionPrinter:
     module_name: str
     types: Mapping[Node, Type]
     exprs: ExprPrinter
-    ink: Ink
+    emitter: Emitter
 
     def show(self, function: Function, name: str, indent: str, *, is_local: bool = False) -> str:
         """Show a function under a name; its first line stands at `indent` already."""
         # Strings in a signature define dimensions; those of a local function the outer one has declared already.
         is_defining = not is_local or self.spelling.name != "2023"
         types = TypePrinter(self.spelling, self.exprs.scalars, is_defining)
-        signature = ExprPrinter(self.spelling, self.names, types, self.ink)
+        signature = ExprPrinter(self.spelling, self.names, types, self.emitter)
         params = ", ".join([self._param(item, signature) for item in function.params])
         result = f" -> {signature.type(function.ret_type)}" if function.ret_type is not None else ""
         inner = indent + INDENT
@@ -74,14 +74,14 @@ class FunctionPrinter:
             lines.append(f"R.func_attr({attributes(function.attrs)})")
         if not is_local:
             lines += self._declarations(function)
-        return inner.join(lines) + self.ink.nested(self._sequence, function.body, None, inner)
+        return inner.join(lines) + self.emitter.nested(self._sequence, function.body, None, inner)
 
     def _param(self, param: Var, signature: ExprPrinter) -> str:
         type_ = self._annotation(param)
         if param in self.names.scalars and isinstance(type_, PrimType):
             type_ = PrimType(type_.dtype)
         name = self.names[param]
-        return self.ink.mark(param, name if type_ is None else f"{name}: {signature.type(type_)}")
+        return self.emitter.mark(param, name if type_ is None else f"{name}: {signature.type(type_)}")
 
     def _declarations(self, function: Function) -> Iterator[str]:
         """Show `cls = Module`, and the symbolic dimensions that the signature does not make known."""
@@ -98,12 +98,12 @@ class FunctionPrinter:
         lines = [self._block(block, indent) for block in blocks]
         match body:
             case SeqExpr():
-                lines.append(self.ink.nested(self._sequence, body, target, indent))
+                lines.append(self.emitter.nested(self._sequence, body, target, indent))
             case If():
                 lines += (self._hoist(body.condition, indent), indent)
-                lines.append(self.ink.mark(body, self._if(body, target, indent)))
+                lines.append(self.emitter.mark(body, self._if(body, target, indent)))
             case Function() if target is not None:
-                lines += (indent, self.ink.mark(body, self.show(body, target.name, indent, is_local=True)))
+                lines += (indent, self.emitter.mark(body, self.show(body, target.name, indent, is_local=True)))
             case _:
                 lines += (self._hoist(body, indent), indent)
                 lines.append(self._start(target) if target is not None else "return ")
@@ -121,20 +121,20 @@ class FunctionPrinter:
         return f"if {condition}:{next(branches)}{indent}else:{next(branches)}"
 
     def _branch(self, branch: Expr, target: "_Target | None", indent: str) -> str:
-        return self.ink.mark(branch, self.ink.nested(self._sequence, branch, target, indent))
+        return self.emitter.mark(branch, self.emitter.nested(self._sequence, branch, target, indent))
 
     def _block(self, block: BindingBlock, indent: str) -> str:
         if not isinstance(block, DataflowBlock):
-            return self.ink.mark(block, "".join([self._binding(item, indent) for item in block.bindings]))
+            return self.emitter.mark(block, "".join([self._binding(item, indent) for item in block.bindings]))
         inner = indent + INDENT
         shown = "".join([self._binding(item, inner) for item in block.bindings])
         outputs = [item.var for item in block.bindings if not isinstance(item.var, DataflowVar)]
         names = ", ".join([self.exprs.show(item) for item in outputs])
         word = "R.output" if self.spelling.name != "2022" else "R.outputs"
-        return self.ink.mark(block, f"{indent}with R.dataflow():{shown}{inner}{word}({names})")
+        return self.emitter.mark(block, f"{indent}with R.dataflow():{shown}{inner}{word}({names})")
 
     def _binding(self, binding: Binding, indent: str) -> str:
-        mark = self.ink.mark
+        mark = self.emitter.mark
         match binding:
             case VarBinding(var=var, value=Call(op=Op(name=absent.NO_VALUE), type_args=(type_,))):
                 return indent + mark(binding, mark(var, f"{self.names[var]}: {self.exprs.type(type_)}"))
@@ -162,7 +162,7 @@ class FunctionPrinter:
 
     def _compound(self, value: Expr, target: "_Target", indent: str) -> str:
         if isinstance(value, If):
-            return indent + self.ink.mark(value, self._if(value, target, indent))
+            return indent + self.emitter.mark(value, self._if(value, target, indent))
         return self._branch(value, target, indent)
 
     def _assigned(self, var: Var, value: Expr | None) -> str:
@@ -174,7 +174,7 @@ class FunctionPrinter:
             return ""
         else:
             name = "_"
-        return f"{self.ink.mark(var, name if type_ is None else f'{name}: {self.exprs.type(type_)}')} = "
+        return f"{self.emitter.mark(var, name if type_ is None else f'{name}: {self.exprs.type(type_)}')} = "
 
     def _annotation(self, var: Var) -> Type | None:
         return var.annotation if var.annotation is not None else self.types.get(var)
@@ -199,7 +199,7 @@ class FunctionPrinter:
         for item in _statements_in(value):
             name = self.names.fresh("f" if isinstance(item, Function) else "v")
             if isinstance(item, Function):
-                lines += (indent, self.ink.mark(item, self.show(item, name, indent, is_local=True)))
+                lines += (indent, self.emitter.mark(item, self.show(item, name, indent, is_local=True)))
             else:
                 lines.append(self._hoist_in_front(item, indent))
                 lines.append(self._compound(item, _Target(name, None), indent))

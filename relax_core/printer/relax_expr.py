@@ -27,7 +27,7 @@ from relax_core.ir.node import Node, preorder
 from relax_core.ir.prim import FloatImm, IntImm, PrimExpr, PrimVar, StringImm, dtype_of
 from relax_core.ir.types import PrimType, TensorType, Type
 from relax_core.ops.spec import Param
-from relax_core.printer.ink import Ink
+from relax_core.printer.emitter import Emitter
 from relax_core.printer.literals import attribute, constant, number, quoted
 from relax_core.printer.naming import FunctionNames, legal
 from relax_core.printer.relax_layout import CallLayout, call_layout, operator_text
@@ -47,7 +47,7 @@ class ExprPrinter:
     spelling: Wording
     names: FunctionNames
     types: TypePrinter
-    ink: Ink
+    emitter: Emitter
     hoisted: dict[Node, str] = field(default_factory=dict[Node, str])
     shown_types: dict[Type, str] = field(default_factory=dict[Type, str])
 
@@ -66,18 +66,18 @@ class ExprPrinter:
     def show(self, expr: Expr) -> str:
         """Show an expression."""
         if isinstance(expr, Var):
-            return self.ink.mark(expr, self.names[expr])
+            return self.emitter.mark(expr, self.names[expr])
         if self.hoisted and expr in self.hoisted:
-            return self.ink.mark(expr, self.hoisted[expr])
+            return self.emitter.mark(expr, self.hoisted[expr])
         if type(expr) in _FLAT:
-            return self.ink.mark(expr, self._text(expr))
+            return self.emitter.mark(expr, self._text(expr))
         if isinstance(expr, Call):
-            return self.ink.mark(expr, self.ink.nested(self._call, expr))
-        return self.ink.mark(expr, self.ink.nested(self._text, expr))
+            return self.emitter.mark(expr, self.emitter.nested(self._call, expr))
+        return self.emitter.mark(expr, self.emitter.nested(self._text, expr))
 
     def call(self, call: Call) -> str:
         """Show a call that stands in a binding, not inside another expression."""
-        return self.ink.mark(call, self._call(call))
+        return self.emitter.mark(call, self._call(call))
 
     def shown(self, items: Iterable[Expr]) -> str:
         """Show expressions with commas between them."""
@@ -126,9 +126,9 @@ class ExprPrinter:
                 return reference
             case Op(name=name):
                 layout = call_layout(name, len(call.args))
-                return f"{self.ink.mark(call.op, layout.callee)}({', '.join(self._arguments(call, layout))})"
+                return f"{self.emitter.mark(call.op, layout.callee)}({', '.join(self._arguments(call, layout))})"
             case ExternFunc(name=name, annotation=None):
-                parts = [self.ink.mark(call.op, quoted(name)), *self._plain(call), *_attributes(call)]
+                parts = [self.emitter.mark(call.op, quoted(name)), *self._plain(call), *_attributes(call)]
                 return f"R.call_packed({', '.join(parts)})"
             case callee:
                 return f"{self.show(callee)}({', '.join(self._plain(call))})"
@@ -158,8 +158,8 @@ class ExprPrinter:
             case PrimValue(value=IntImm(dtype="int64" | "bool") | StringImm()) | Null():
                 return self._argument(_ANYTHING, value)
             case Tuple(fields=fields) if fields and all(isinstance(item, PrimValue | Tuple) for item in fields):
-                shown = ", ".join([self.ink.nested(self._bare, item) for item in fields])
-                return self.ink.mark(value, _in_brackets(shown, len(fields)))
+                shown = ", ".join([self.emitter.nested(self._bare, item) for item in fields])
+                return self.emitter.mark(value, _in_brackets(shown, len(fields)))
             case _:
                 return self.show(value)
 
@@ -201,7 +201,7 @@ class ExprPrinter:
         is_shown = isinstance(value, Var) or (kind == "tensor" and not isinstance(value, Null))
         if is_shown or (self.hoisted and value in self.hoisted):
             return self.show(value)
-        mark = self.ink.mark
+        mark = self.emitter.mark
         match value:
             case PrimValue(value=scalar) if kind in ("prim", "ints"):
                 return mark(value, self._prim(param, scalar))
@@ -222,7 +222,7 @@ class ExprPrinter:
 
     def _axis(self, value: Expr) -> str:
         assert isinstance(value, PrimValue)
-        return self.ink.mark(value, self.types.scalars.show(value.value))
+        return self.emitter.mark(value, self.types.scalars.show(value.value))
 
     def _prim(self, param: Param, value: PrimExpr) -> str:
         """Show a host scalar: a bare literal if the schema gives it its dtype."""
@@ -260,10 +260,10 @@ class ExprPrinter:
         return self.show(type_.shape)
 
 
-def expr_printer(spelling: Wording, names: FunctionNames, ink: Ink) -> ExprPrinter:
+def expr_printer(spelling: Wording, names: FunctionNames, emitter: Emitter) -> ExprPrinter:
     """Make the printer of the expressions of one function."""
-    scalars = ScalarPrinter(names.__getitem__, "int64", ink=ink)
-    return ExprPrinter(spelling, names, TypePrinter(spelling, scalars), ink)
+    scalars = ScalarPrinter(names.__getitem__, "int64", emitter=emitter)
+    return ExprPrinter(spelling, names, TypePrinter(spelling, scalars), emitter)
 
 
 def _known_tensors(types: tuple[Type, ...]) -> list[TensorType]:

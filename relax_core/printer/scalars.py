@@ -23,7 +23,7 @@ from relax_core.ir.prim import (
     Unary,
 )
 from relax_core.ir.tir import BufferLoad, BufferRef
-from relax_core.printer.ink import Ink
+from relax_core.printer.emitter import Emitter
 from relax_core.printer.literals import number, quoted
 
 # Operations by the names that TVM reads without folding constants.
@@ -48,21 +48,21 @@ class ScalarPrinter:
     int_dtype: str
     variables: Collection[Node] = ()
     module_name: str = ""
-    ink: Ink = field(default_factory=Ink)
+    emitter: Emitter = field(default_factory=Emitter)
 
     def show(self, expr: PrimExpr, precedence: int = 0, *, typed: bool = False) -> str:
         """Show an expression in a place that binds with `precedence`; with `typed` a literal says its dtype."""
         if isinstance(expr, PrimVar):
-            return self.ink.mark(expr, self.name(expr))
+            return self.emitter.mark(expr, self.name(expr))
         if isinstance(expr, IntImm):
-            return self.ink.mark(expr, self._int(expr, typed=typed))
-        return self.ink.mark(expr, self.ink.nested(self._text, expr, precedence))
+            return self.emitter.mark(expr, self._int(expr, typed=typed))
+        return self.emitter.mark(expr, self.emitter.nested(self._text, expr, precedence))
 
     def shown(self, items: Iterable[PrimExpr], *, typed: bool = False) -> str:
         """Show expressions with commas between them."""
         if typed:
             return ", ".join([self.show(item, typed=True) for item in items])
-        mark, name, is_wide = self.ink.mark, self.name, self.int_dtype == "int64"
+        mark, name, is_wide = self.emitter.mark, self.name, self.int_dtype == "int64"
         shown: list[str] = []
         for item in items:
             # Most are variables and sizes, which are shown at once.
@@ -76,17 +76,17 @@ class ScalarPrinter:
 
     def variable(self, node: Node) -> str:
         """Show the name of a variable or a buffer."""
-        return self.ink.mark(node, self.name(node))
+        return self.emitter.mark(node, self.name(node))
 
     def variables_of(self, nodes: Iterable[Node]) -> str:
         """Show names with commas between them."""
-        mark, name = self.ink.mark, self.name
+        mark, name = self.emitter.mark, self.name
         return ", ".join([mark(item, name(item)) for item in nodes])
 
     def quoted(self, expr: PrimExpr) -> str:
         """Show an expression in quotes."""
-        ink = Ink()
-        return self.ink.mark(expr, quoted(ink.whole(replace(self, ink=ink).show(expr))))
+        emitter = Emitter()
+        return self.emitter.mark(expr, quoted(emitter.whole(replace(self, emitter=emitter).show(expr))))
 
     def _text(self, expr: PrimExpr, precedence: int) -> str:
         match expr:
@@ -131,7 +131,7 @@ class ScalarPrinter:
         for item in call.args:
             match item:
                 case Intrinsic(name=name, args=(StringImm(value=key), value)) if name == KEYWORD:
-                    args.append(self.ink.mark(item, f"{key}={self.show(value)}"))
+                    args.append(self.emitter.mark(item, f"{key}={self.show(value)}"))
                 case _:
                     args.append(self.show(item, typed=not is_kept))
         if is_operator and default_dtype(call.name, call.args) != call.dtype:
@@ -160,7 +160,7 @@ class ScalarPrinter:
         if buffer in self.variables:
             return self.variable(buffer)
         shown = self.shown(indices) if indices else "()"
-        return f"{self.ink.mark(buffer, self.name(buffer))}[{shown}]"
+        return f"{self.emitter.mark(buffer, self.name(buffer))}[{shown}]"
 
     def _int(self, expr: IntImm, *, typed: bool) -> str:
         value, dtype = expr.value, expr.dtype

@@ -33,7 +33,7 @@ from relax_core.ir.tir import (
     Stmt,
     While,
 )
-from relax_core.printer.ink import Ink
+from relax_core.printer.emitter import Emitter
 from relax_core.printer.literals import attributes, quoted
 from relax_core.printer.naming import FunctionNames
 from relax_core.printer.printed import INDENT
@@ -61,9 +61,9 @@ class PrimFuncPrinter:
     buffers_by_name: dict[str, Buffer] = field(default_factory=dict[str, Buffer])
 
     @property
-    def ink(self) -> Ink:
+    def emitter(self) -> Emitter:
         """What the text is written with."""
-        return self.scalars.ink
+        return self.scalars.emitter
 
     def show(self, function: PrimFunc, name: str, indent: str) -> str:
         """Show the function under a name; its first line stands at `indent` already."""
@@ -89,14 +89,14 @@ class PrimFuncPrinter:
 
     def _param(self, param: PrimVar, inline: BufferParam | None) -> str:
         if inline is None:
-            return self.ink.mark(param, f"{self.names[param]}: {type_of_variable(param)}")
+            return self.emitter.mark(param, f"{self.names[param]}: {type_of_variable(param)}")
         buffer = inline.buffer
         shown = f"{self.names[buffer]}: {self.buffers.definition(buffer, 'Buffer', is_signature=True)}"
-        return self.ink.mark(inline, self.ink.mark(param, self.ink.mark(buffer, shown)))
+        return self.emitter.mark(inline, self.emitter.mark(param, self.emitter.mark(buffer, shown)))
 
     def _match(self, param: BufferParam) -> str:
         name, handle = self.scalars.variable(param.buffer), self.scalars.variable(param.handle)
-        return self.ink.mark(param, f"{name} = {self.buffers.definition(param.buffer, 'match_buffer', handle)}")
+        return self.emitter.mark(param, f"{name} = {self.buffers.definition(param.buffer, 'match_buffer', handle)}")
 
     def _declarations(self, function: PrimFunc) -> Iterator[str]:
         """Show `n = T.int64()` for the dimensions that are bound from the arguments' shapes.
@@ -134,7 +134,7 @@ class PrimFuncPrinter:
             case Block(name="root", iter_vars=(), init=None, predicate=None, annotations=(), matches=()) if (
                 body.alloc_buffers and body.reads is None and body.writes is None and self._makes_root(body)
             ):
-                return self.ink.mark(body, self._allocations(body, indent) + self._lines(body.body, indent))
+                return self.emitter.mark(body, self._allocations(body, indent) + self._lines(body.body, indent))
             case _:
                 return self._lines(body, indent)
 
@@ -153,7 +153,7 @@ class PrimFuncPrinter:
 
     def _matched(self, match: MatchRegion) -> str:
         name, region = self.scalars.variable(match.buffer), self.buffers.region(match.region)
-        return self.ink.mark(match, f"{name} = {self.buffers.definition(match.buffer, 'match_buffer', region)}")
+        return self.emitter.mark(match, f"{name} = {self.buffers.definition(match.buffer, 'match_buffer', region)}")
 
     def _lines(self, stmt: Stmt, indent: str) -> str:
         """Show statements as lines at `indent`, which starts with the line break before each."""
@@ -165,18 +165,18 @@ class PrimFuncPrinter:
                 case BufferStore():
                     lines += (indent, self._simple(item, indent))
                 case For():
-                    lines.append(self.ink.nested(self._loop, item, indent))
+                    lines.append(self.emitter.nested(self._loop, item, indent))
                 case Block():
-                    lines += (indent, self.ink.nested(self._simple, item, indent))
+                    lines += (indent, self.emitter.nested(self._simple, item, indent))
                 case SeqStmt(stmts=stmts):
                     stack += _lined_up(stmts or (NOTHING,))
                 case LetStmt() | AttrStmt() | LaunchThread() | Allocate() | DeclBuffer() | BufferRealize():
-                    lines += (indent, self.ink.mark(item, self._scoped().line(item)))
+                    lines += (indent, self.emitter.mark(item, self._scoped().line(item)))
                     stack.append(item.body)
                 case _Inside(stmt=scoped):
-                    lines += (indent, self.ink.nested(self._inside, scoped, indent))
+                    lines += (indent, self.emitter.nested(self._inside, scoped, indent))
                 case _:
-                    lines += (indent, self.ink.nested(self._simple, item, indent))
+                    lines += (indent, self.emitter.nested(self._simple, item, indent))
         return "".join(lines)
 
     def _scoped(self) -> ScopedPrinter:
@@ -187,10 +187,10 @@ class PrimFuncPrinter:
         if isinstance(stmt, DeclBuffer):
             # A variable lives to the end of its list, so this one is shown as the buffer that it is.
             self.variables.discard(stmt.buffer)
-        return self.ink.mark(stmt, f"{self._scoped().head(stmt)}{self._lines(stmt.body, indent + INDENT)}")
+        return self.emitter.mark(stmt, f"{self._scoped().head(stmt)}{self._lines(stmt.body, indent + INDENT)}")
 
     def _simple(self, stmt: Stmt, indent: str) -> str:
-        return self.ink.mark(stmt, self._statement(stmt, indent))
+        return self.emitter.mark(stmt, self._statement(stmt, indent))
 
     def _statement(self, stmt: Stmt, indent: str) -> str:
         show, inner = self.scalars.show, indent + INDENT
@@ -230,7 +230,7 @@ class PrimFuncPrinter:
     def _nested(self, nest: list[For], header: str, indent: str) -> str:
         text = header + self._lines(nest[-1].body, indent + INDENT)
         for item in reversed(nest):
-            text = self.ink.mark(item, text)
+            text = self.emitter.mark(item, text)
         return text
 
     def _header(self, nest: list[For]) -> str:
@@ -285,9 +285,9 @@ class PrimFuncPrinter:
         if len(axes) > 1 and all(self._is_remapped(item) for item in axes):
             kinds = "".join("S" if item.kind == "spatial" else "R" for item in axes)
             names = self.scalars.variables_of([item.var for item in axes])
-            bindings = ", ".join([self.ink.mark(item, self.scalars.show(item.binding)) for item in axes])
+            bindings = ", ".join([self.emitter.mark(item, self.scalars.show(item.binding)) for item in axes])
             return [f'{names} = T.axis.remap("{kinds}", [{bindings}])']
-        return [self.ink.mark(item, self._axis(item)) for item in axes]
+        return [self.emitter.mark(item, self._axis(item)) for item in axes]
 
     def _axis(self, axis: IterVar) -> str:
         name = self.scalars.variable(axis.var)
@@ -321,10 +321,10 @@ def _lined_up(stmts: tuple[Stmt, ...]) -> "list[Stmt | _Inside]":
     return [*stmts[-1:], *first]
 
 
-def prim_func_printer(spelling: Wording, names: FunctionNames, module_name: str, ink: Ink) -> PrimFuncPrinter:
+def prim_func_printer(spelling: Wording, names: FunctionNames, module_name: str, emitter: Emitter) -> PrimFuncPrinter:
     """Make the printer of one prim func of a module."""
     variables: set[Node] = set()
-    scalars = ScalarPrinter(names.__getitem__, "int32", variables, module_name, ink)
+    scalars = ScalarPrinter(names.__getitem__, "int32", variables, module_name, emitter)
     return PrimFuncPrinter(spelling, names, scalars, BufferPrinter(spelling, scalars), variables)
 
 

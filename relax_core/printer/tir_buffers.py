@@ -59,7 +59,7 @@ class BufferPrinter:
             shown = ", ".join([self._range(start, extent) for start, extent in zip(starts, extents, strict=True)])
         else:
             shown = self.scalars.shown(starts)
-        return self.scalars.ink.mark(region, f"{name}[{shown}]")
+        return self.scalars.emitter.mark(region, f"{name}[{shown}]")
 
     def _range(self, start: PrimExpr, extent: PrimExpr) -> str:
         shown = self.scalars.show(start)

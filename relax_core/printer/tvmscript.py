@@ -11,7 +11,7 @@ from relax_core.ir.module import Definition, IRModule
 from relax_core.ir.node import Node
 from relax_core.ir.tir import PrimFunc
 from relax_core.ir.types import Type
-from relax_core.printer.ink import Ink, MarkingInk
+from relax_core.printer.emitter import Emitter, MarkingEmitter
 from relax_core.printer.literals import attribute, attributes, quoted
 from relax_core.printer.naming import FunctionNames, legal, taken_names
 from relax_core.printer.printed import INDENT, NodeRange, Printed
@@ -33,23 +33,23 @@ def print_module(module: IRModule, *, spelling: Spelling = "2026", types: Mappin
     wording, known = SPELLINGS[spelling], _NO_TYPES if types is None else types
 
     def ranges() -> tuple[NodeRange, ...]:
-        ink = MarkingInk()
+        emitter = MarkingEmitter()
         with collector_held():
-            return ink.unmarked(_Writer(module, wording, known, ink).text())[1]
+            return emitter.unmarked(_Writer(module, wording, known, emitter).text())[1]
 
     with collector_held():
-        return Printed(_Writer(module, wording, known, Ink()).text(), find=ranges)
+        return Printed(_Writer(module, wording, known, Emitter()).text(), find=ranges)
 
 
 class _Writer:
     """Writes the text of one module."""
 
-    def __init__(self, module: IRModule, spelling: Wording, types: Mapping[Node, Type], ink: Ink) -> None:
+    def __init__(self, module: IRModule, spelling: Wording, types: Mapping[Node, Type], emitter: Emitter) -> None:
         self.module = module
         self.name = legal(module.name, "M")
         self.spelling = spelling
         self.types = types
-        self.ink = ink
+        self.emitter = emitter
         taken = taken_names((self.name, *module.names))
         self.names = {item: FunctionNames(item.function, taken) for item in module.definitions}
 
@@ -58,7 +58,7 @@ class _Writer:
         symbols = self._type_vars() if self.spelling.name == "2026" else ()
         variables = "".join([f'{symbol} = TypeVar("{symbol}")\n' for symbol in symbols])
         head = "".join([f"{line}\n" for line in self.spelling.header])
-        return self.ink.whole(f"{head}\n{variables}{self.ink.mark(self.module, self._class())}\n")
+        return self.emitter.whole(f"{head}\n{variables}{self.emitter.mark(self.module, self._class())}\n")
 
     def _type_vars(self) -> list[str]:
         """Return the names of the int64 dimensions in signatures."""
@@ -95,13 +95,13 @@ class _Writer:
         names, name = self.names[definition], legal(definition.var.name, "f")
         match definition.function:
             case Function() as function:
-                exprs = expr_printer(self.spelling, names, self.ink)
-                relax = FunctionPrinter(self.spelling, names, self.name, self.types, exprs, self.ink)
+                exprs = expr_printer(self.spelling, names, self.emitter)
+                relax = FunctionPrinter(self.spelling, names, self.name, self.types, exprs, self.emitter)
                 shown = relax.show(function, name, indent)
             case PrimFunc() as function:
-                printer = prim_func_printer(self.spelling, names, self.name, self.ink)
+                printer = prim_func_printer(self.spelling, names, self.name, self.emitter)
                 shown = printer.show(function, name, indent)
-        return self.ink.mark(definition, self.ink.mark(definition.function, shown))
+        return self.emitter.mark(definition, self.emitter.mark(definition.function, shown))
 
 
 def _python_functions(module: IRModule, indent: str) -> Iterator[str]:

@@ -67,7 +67,7 @@ class TypePrinter:
             case PrimType(value=None, dtype=dtype):
                 return f'R.Prim("{dtype}")'
             case _:
-                return self.scalars.ink.nested(self.show, type_)
+                return self.scalars.emitter.nested(self.show, type_)
 
     def dims(self, values: tuple[PrimExpr, ...]) -> str:
         """Show dimensions, separated by commas."""

@@ -10,7 +10,7 @@ from relax_core.ir.node import Node, postorder
 from relax_core.ir.prim import Binary, IntImm, PrimExpr, PrimVar, Unary
 from relax_core.ir.tir import Evaluate, For, IfThenElse, PrimFunc, Stmt
 from relax_core.ir.types import TensorType, TupleType, Type
-from relax_core.printer.ink import MAX_DEPTH, Ink, MarkingInk
+from relax_core.printer.emitter import MAX_DEPTH, Emitter, MarkingEmitter
 from relax_core.printer.printed import Printed
 from relax_core.printer.tvmscript import print_module
 
@@ -103,21 +103,21 @@ def test_ranges_are_made_once_and_only_when_asked_for() -> None:
 
 
 def test_marks_leave_the_text_as_it_is() -> None:
-    ink = MarkingInk()
-    inner = ink.mark(N, "c")
-    text, ranges = ink.unmarked("a " + ink.mark(X, f"b{inner}") + " " + ink.mark(X, "") + "d")
+    emitter = MarkingEmitter()
+    inner = emitter.mark(N, "c")
+    text, ranges = emitter.unmarked("a " + emitter.mark(X, f"b{inner}") + " " + emitter.mark(X, "") + "d")
     assert text == "a bc d"
     assert [(item.start, item.end, item.node) for item in ranges] == [(2, 4, X), (3, 4, N), (5, 5, X)]
 
 
 def test_a_part_beyond_the_depth_is_shown_later_in_its_place() -> None:
-    ink = Ink()
+    emitter = Emitter()
     order: list[int] = []
 
     def show(depth: int) -> str:
         order.append(depth)
-        return f"({ink.nested(show, depth + 1)})" if depth < 3 * MAX_DEPTH else "."
+        return f"({emitter.nested(show, depth + 1)})" if depth < 3 * MAX_DEPTH else "."
 
-    text = ink.nested(show, 1)
+    text = emitter.nested(show, 1)
     assert len(order) == MAX_DEPTH
-    assert ink.whole(text) == "(" * (3 * MAX_DEPTH - 1) + "." + ")" * (3 * MAX_DEPTH - 1)
+    assert emitter.whole(text) == "(" * (3 * MAX_DEPTH - 1) + "." + ")" * (3 * MAX_DEPTH - 1)

@@ -19,7 +19,7 @@ _HOLE = re.compile("(\4[0-9]+)\5")
 _CLOSING, _FILLED = "\3", "\4"
 
 
-class Ink:
+class Emitter:
     """What the printers of one text share.
 
     A printer shows a node as a string that it passes through `mark`, and shows what may nest through `nested`.
@@ -65,7 +65,7 @@ class Ink:
         return "".join(found)
 
 
-class MarkingInk(Ink):
+class MarkingEmitter(Emitter):
     """Puts marks around the text of every node."""
 
     __slots__ = ("_nodes",)
