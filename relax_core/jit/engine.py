@@ -13,7 +13,7 @@ from relax_core.jit.calls.builtin import RECORD_COUNT, Builtins, Records, builti
 from relax_core.jit.calls.memory import keep_freed_memory
 from relax_core.jit.calls.threads import thread_count, thread_symbols
 from relax_core.jit.compilation.compiler import Compiler
-from relax_core.jit.compilation.facts import Facts
+from relax_core.jit.compilation.metadata import KernelMetadata
 from relax_core.jit.compilation.specialisation import Request, Specialisation, source_of
 from relax_core.jit.compilation.target import NO_SYMBOLS, Target
 from relax_core.jit.kernel import CANCELLED_FUEL, Compiled, Kernel
@@ -132,19 +132,19 @@ class Engine:
             self.compile_ahead(kernel)
             entry = compiler.take(key)
         if entry is not None:
-            return Compiled(entry.facts, compiler.link(key, entry, self._symbols(entry.facts)), None)
+            return Compiled(entry.metadata, compiler.link(key, entry, self._symbols(entry.metadata)), None)
         self._is_stopping = False
         lowered = wanted.lowered(kernel.locate, self._is_unwanted)
-        facts, source = wanted.facts(lowered, self.target), source_of(lowered)
-        if request is None or not facts.is_kept:
-            return Compiled(facts, compiler.program(source, self._symbols(facts)), lowered)
-        return Compiled(facts, compiler.compile(request, facts, source, self._symbols(facts)), lowered)
+        metadata, source = wanted.metadata(lowered, self.target), source_of(lowered)
+        if request is None or not metadata.is_kept:
+            return Compiled(metadata, compiler.program(source, self._symbols(metadata)), lowered)
+        return Compiled(metadata, compiler.compile(request, metadata, source, self._symbols(metadata)), lowered)
 
     def _is_unwanted(self) -> bool:
         return self._is_stopping or self._is_cancelled()
 
-    def _symbols(self, facts: Facts) -> Mapping[str, int]:
-        return thread_symbols(self.options.threads, self._compiler) if facts.has_chunks else NO_SYMBOLS
+    def _symbols(self, metadata: KernelMetadata) -> Mapping[str, int]:
+        return thread_symbols(self.options.threads, self._compiler) if metadata.has_chunks else NO_SYMBOLS
 
     def start(self, record: "ctypes.Array[ctypes.c_int64]") -> None:
         """Declare that a kernel runs with this error record."""

@@ -21,11 +21,20 @@ from relax_core.ir.prim import PrimVar
 from relax_core.ir.rewrite import RewriteLog
 from relax_core.ir.show import show_prim
 from relax_core.ir.tir import BufferLoad, BufferStore, PrimFunc
-from relax_core.jit.calls.arguments import Bound, Signature, address_of
-from relax_core.jit.calls.builtin import RECORD_WORDS, SLOT_WORDS, Argument, Builtin, Builtins, Entry, Kind, OutputKind
+from relax_core.jit.calls.arguments import BoundArguments, Signature, address_of
+from relax_core.jit.calls.builtin import (
+    RECORD_WORDS,
+    SLOT_WORDS,
+    ArgumentCheck,
+    Builtin,
+    Builtins,
+    BuiltinVariant,
+    Kind,
+    OutputKind,
+)
 from relax_core.jit.calls.builtin_layout import ALIGNED, C_CONTIGUOUS, WRITEABLE
 from relax_core.jit.calls.trampoline import CallHost, Trampoline
-from relax_core.jit.compilation.facts import Facts, size_bytes
+from relax_core.jit.compilation.metadata import KernelMetadata, size_bytes
 from relax_core.jit.compilation.specialisation import Request, Specialisation, source_of
 from relax_core.jit.compilation.target import Program, Target
 from relax_core.jit.lowering.checks import cancelled, diagnose
@@ -96,7 +105,7 @@ class Host(Protocol):
 class Compiled:
     """Machine code, what calls of it need to know, and what it was lowered to, if that was done here."""
 
-    facts: Facts
+    metadata: KernelMetadata
     program: Program
     lowered: Lowered | None
 
@@ -105,7 +114,7 @@ class Compiled:
 class Variant:
     """A kernel's code for certain sizes, or for any if it is not specialised; `lowered` if it was lowered here."""
 
-    facts: Facts
+    metadata: KernelMetadata
     lowered: Lowered | None
     wanted: Specialisation
     program: Program
@@ -171,14 +180,14 @@ class Kernel:
             self._signature = Signature(self.function, self.name, self.locate)
         return self._signature
 
-    def bind(self, args: Sequence[object], outputs: frozenset[int] | None = None) -> tuple[Bound, Variant]:
+    def bind(self, args: Sequence[object], outputs: frozenset[int] | None = None) -> tuple[BoundArguments, Variant]:
         """Check arguments, and find or compile the code for them; `outputs` are those whose written bytes are given."""
         bound = self.signature.bind(args)
         return bound, self._variant(bound, outputs)
 
     def run(
         self,
-        bound: Bound,
+        bound: BoundArguments,
         variant: Variant,
         call_host: CallHost | None,
         written: Mapping[int, np.ndarray[Any, Any]] = NOTHING_GIVEN,
@@ -190,8 +199,8 @@ class Kernel:
         workspace += [written[position] for position in sorted(written)]
         words = [*bound.words, *bound.sizes, *(address_of(buffer) for buffer in workspace)]
         trampoline: Trampoline | None = None
-        if variant.facts.packed_calls:
-            trampoline = Trampoline(variant.facts.packed_calls, call_host or self._refuse)
+        if variant.metadata.packed_calls:
+            trampoline = Trampoline(variant.metadata.packed_calls, call_host or self._refuse)
             words.append(trampoline.address)
         slots = variant.slots_type(*words)
         record = variant.record_type(self.host.fuel)
@@ -206,7 +215,7 @@ class Kernel:
             raise error
         if code == STOPPED:
             raise self._stopped(variant, record[:], was_cancelled=was_cancelled)
-        result = variant.facts.scalar
+        result = variant.metadata.scalar
         return None if code == ENDED or result is None else _number(record[1], result)
 
     def _stopped(self, variant: Variant, record: list[int], *, was_cancelled: bool) -> RunError:
@@ -274,7 +283,9 @@ class Kernel:
         if variant.lowered is not None:
             return variant.lowered
         lowered = variant.wanted.lowered(self.locate)
-        assert source_of(lowered).key(self.host.target) == variant.facts.program, "its code is that of another program"
+        assert source_of(lowered).key(self.host.target) == variant.metadata.program, (
+            "its code is that of another program"
+        )
         return lowered
 
     def _wanted(self, key: VariantKey) -> Specialisation:
@@ -288,7 +299,7 @@ class Kernel:
                 return self._wanted(_ONLY_KEY).request()
         return None
 
-    def _variant(self, bound: Bound, outputs: frozenset[int] | None) -> Variant:
+    def _variant(self, bound: BoundArguments, outputs: frozenset[int] | None) -> Variant:
         key: VariantKey = (bound.sizes, bound.are_distinct, outputs)
         found = self._variants.get(key)
         if found is None and len(self._variants) >= self.specialised_variants:
@@ -302,17 +313,17 @@ class Kernel:
     def _compile(self, key: VariantKey) -> Variant:
         wanted = self._wanted(key)
         found = self.host.compiled(self, wanted)
-        facts = found.facts
-        word_count = len(self.function.params) + len(self.signature.symbols) + facts.workspace_count
-        word_count += bool(facts.packed_calls)
-        slots_type, record_type = _words_types(-(-max(word_count, 2 + facts.value_count) // _WORDS_STEP))
-        return Variant(facts, found.lowered, wanted, found.program, slots_type, record_type)
+        metadata = found.metadata
+        word_count = len(self.function.params) + len(self.signature.symbols) + metadata.workspace_count
+        word_count += bool(metadata.packed_calls)
+        slots_type, record_type = _words_types(-(-max(word_count, 2 + metadata.value_count) // _WORDS_STEP))
+        return Variant(metadata, found.lowered, wanted, found.program, slots_type, record_type)
 
-    def workspace_bytes(self, variant: Variant, bound: Bound) -> tuple[int, ...]:
+    def workspace_bytes(self, variant: Variant, bound: BoundArguments) -> tuple[int, ...]:
         """Return the sizes of the buffers that the kernel is given besides its arguments."""
         limit = self.host.allocation_limit_bytes
-        if variant.facts.workspace is not None:
-            known = tuple(item.size_bytes for item in variant.facts.workspace)
+        if variant.metadata.workspace is not None:
+            known = tuple(item.size_bytes for item in variant.metadata.workspace)
             if sum(known) <= limit:
                 return known
         bounds = Bounds(dict(zip(self.signature.symbols, bound.sizes, strict=True)))
@@ -402,7 +413,7 @@ class Caller:
         result = self._kernel.run(bound, variant, self._call_host)
         return result if made is None else made
 
-    def _add(self, builtin: Builtin, args: tuple[object, ...], bound: Bound, variant: Variant) -> None:
+    def _add(self, builtin: Builtin, args: tuple[object, ...], bound: BoundArguments, variant: Variant) -> None:
         entry = self._entry(args, bound, variant)
         with self._lock:
             if entry is not None and variant not in self._variants:
@@ -413,29 +424,29 @@ class Caller:
         record = (ctypes.c_int64 * RECORD_WORDS).from_address(address)
         raise RunError((self._kernel.why_stopped(self._variants[number], record[:]),))
 
-    def _entry(self, args: tuple[object, ...], bound: Bound, variant: Variant) -> Entry | None:
+    def _entry(self, args: tuple[object, ...], bound: BoundArguments, variant: Variant) -> BuiltinVariant | None:
         """Return what a builtin needs to run `variant` on arguments like these, `None` if it is not for builtins."""
-        facts, signature = variant.facts, self._kernel.signature
-        if not variant.is_specialised or facts.result is not None or facts.packed_calls or signature.has_strides:
+        metadata, signature = variant.metadata, self._kernel.signature
+        if not variant.is_specialised or metadata.result is not None or metadata.packed_calls or signature.has_strides:
             return None
         sizes = self._kernel.workspace_bytes(variant, bound)
         value_of = dict(zip(signature.symbols, bound.sizes, strict=True))
         arguments = [_argument(signature, position, arg, value_of) for position, arg in enumerate(args)]
         known = [item for item in arguments if item is not None]
         word_count = len(args) + len(bound.sizes) + len(sizes)
-        if len(known) < len(args) or word_count > SLOT_WORDS or 2 + facts.value_count > RECORD_WORDS:
+        if len(known) < len(args) or word_count > SLOT_WORDS or 2 + metadata.value_count > RECORD_WORDS:
             return None
-        return Entry(
+        return BuiltinVariant(
             variant.program,
             tuple(known),
             self._pairs(signature) if bound.are_distinct else (),
             bound.sizes,
             tuple(
                 -max(size, 1) if item.is_filled else max(size, 1)
-                for size, item in zip(sizes, facts.workspace or (), strict=True)
+                for size, item in zip(sizes, metadata.workspace or (), strict=True)
             ),
-            self._output_kind(facts),
-            facts.work is None or facts.work > LONG,
+            self._output_kind(metadata),
+            metadata.work is None or metadata.work > LONG,
         )
 
     def _pairs(self, signature: Signature) -> tuple[tuple[int, int], ...]:
@@ -451,30 +462,30 @@ class Caller:
             and other != position
         )
 
-    def _output_kind(self, facts: Facts) -> OutputKind:
+    def _output_kind(self, metadata: KernelMetadata) -> OutputKind:
         if self._output is None:
             return "given"
-        return "empty" if facts.fills_last else "zeros"
+        return "empty" if metadata.fills_last else "zeros"
 
 
-def _argument(signature: Signature, position: int, arg: object, value_of: dict[PrimVar, int]) -> Argument | None:
+def _argument(signature: Signature, position: int, arg: object, value_of: dict[PrimVar, int]) -> ArgumentCheck | None:
     """Describe arguments like `arg`, `None` if machine code does not check their kind."""
     param, buffer = signature.params[position]
     dtype = signature.dtypes[position]
     if buffer is not None:
         array = cast("npt.NDArray[Any]", arg)
         flags = C_CONTIGUOUS | ALIGNED | (WRITEABLE if position in signature.written else 0)
-        return Argument("array", dtype, array.shape, flags, array.nbytes)
+        return ArgumentCheck("array", dtype, array.shape, flags, array.nbytes)
     if param in value_of:
-        return Argument("integer", low=value_of[param], high=value_of[param])
+        return ArgumentCheck("integer", low=value_of[param], high=value_of[param])
     scalar = SCALAR_TYPES.get(param.dtype)
     match param.dtype:
         case "handle":
-            return Argument("ignored")
+            return ArgumentCheck("ignored")
         case "float32" | "float64":
             kind: Kind = "float32" if param.dtype == "float32" else "float64"
-            return Argument(kind)
+            return ArgumentCheck(kind)
         case _ if scalar is not None and scalar.is_integral:
-            return Argument("integer", low=scalar.low, high=min(scalar.high, _WORD_HIGH))
+            return ArgumentCheck("integer", low=scalar.low, high=min(scalar.high, _WORD_HIGH))
         case _:
             return None

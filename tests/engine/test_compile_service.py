@@ -18,15 +18,15 @@ from relax_core.engine.compile_service import CompileService
 from relax_core.engine.protocol import Program, RunOf
 from relax_core.jit.compilation.cache import VARIABLE, ObjectCache
 from relax_core.jit.compilation.compile_process import Descriptors, write_all
-from relax_core.jit.compilation.facts import Entry
-from relax_core.jit.compilation.llvm_source import Source
+from relax_core.jit.compilation.llvm_source import LLVMSource
+from relax_core.jit.compilation.metadata import CachedKernel
 from relax_core.jit.compilation.specialisation import Request, Specialisation
 from relax_core.jit.compilation.target import Target
 from relax_core.jit.options import KernelOptions
 from relax_core.present.run_models import Run
 from tests.jit.programs import tir_matmul
 
-SOURCE = Source("define i32 @kernel(ptr %slots, ptr %record) {\n  ret i32 0\n}")
+SOURCE = LLVMSource("define i32 @kernel(ptr %slots, ptr %record) {\n  ret i32 0\n}")
 SAMPLE = Path(__file__).resolve().parents[2] / "samples" / "relax" / "mlp.py"
 PROGRAM = Program(
     """@I.ir_module
@@ -70,14 +70,14 @@ def test_it_compiles_and_keeps_what_it_is_sent(descriptor: int, directory: Path)
     assert kernel is not None
     for work in (SOURCE, kernel, SOURCE, kernel):
         assert connection.compile(work) == work.compile(target)
-    for nonsense in (Source("nonsense"), Request(b"nonsense")):
+    for nonsense in (LLVMSource("nonsense"), Request(b"nonsense")):
         assert connection.compile(nonsense) is None
     cache = ObjectCache(directory)
     for work in (SOURCE, kernel):
         assert cache.get(work.key(target)) == work.compile(target)
-    entry = Entry.from_bytes(cache.get(kernel.key(target)) or b"")
+    entry = CachedKernel.from_bytes(cache.get(kernel.key(target)) or b"")
     assert entry is not None
-    assert entry.facts.is_kept
+    assert entry.metadata.is_kept
 
 
 def kernels(*sizes: int) -> list[Request]:

@@ -32,7 +32,7 @@ _FLOAT_FORMATS = MappingProxyType({16: "<e", 32: "<f", 64: "<d"})
 
 
 @dataclass(frozen=True, slots=True)
-class Bound:
+class BoundArguments:
     """Checked arguments: one word per parameter, and the values of the symbols."""
 
     words: list[int]
@@ -69,7 +69,7 @@ class Signature:
         self.has_strides = any(buffer is not None and buffer.strides for buffer in buffers)
         self.dtypes = tuple(np.dtype(buffer.dtype) if buffer is not None else None for buffer in buffers)
 
-    def bind(self, args: Sequence[object]) -> Bound:
+    def bind(self, args: Sequence[object]) -> BoundArguments:
         """Check `args` and pack them.
 
         Raises:
@@ -101,7 +101,7 @@ class Signature:
             if len(self._sizes_of) >= KNOWN_SHAPES:
                 self._sizes_of.clear()
             sizes = self._sizes_of[key] = self._bind_symbols(args)
-        return Bound(words, sizes, self._are_distinct(ranges))
+        return BoundArguments(words, sizes, self._are_distinct(ranges))
 
     def _array(self, position: int, buffer: Buffer, arg: object) -> Array:
         if not isinstance(arg, np.ndarray):

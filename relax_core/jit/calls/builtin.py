@@ -15,7 +15,7 @@ import numpy as np
 
 from relax_core.jit.calls.builtin_layout import symbols
 from relax_core.jit.compilation.compiler import Compiler
-from relax_core.jit.compilation.llvm_source import Source
+from relax_core.jit.compilation.llvm_source import LLVMSource
 from relax_core.jit.compilation.target import Program, Target
 
 # Words of an error record, and the most that a kernel can be given.
@@ -35,7 +35,7 @@ _OUTPUTS = MappingProxyType({"given": 0, "empty": 1, "zeros": 2})
 
 
 @dataclass(frozen=True, slots=True)
-class Argument:
+class ArgumentCheck:
     """What fits a parameter: an array of this dtype and shape with these flags, or a number from `low` to `high`."""
 
     kind: Kind
@@ -48,7 +48,7 @@ class Argument:
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class BuiltinVariant:
     """A variant of a kernel: the arguments that it takes, and what it gets besides.
 
     `pairs` are the positions of arrays that may not overlap; `words` follow the arguments, and behind them the
@@ -57,7 +57,7 @@ class Entry:
     """
 
     program: Program
-    arguments: tuple[Argument, ...]
+    arguments: tuple[ArgumentCheck, ...]
     pairs: tuple[tuple[int, int], ...]
     words: tuple[int, ...]
     sizes: tuple[int, ...]
@@ -134,7 +134,7 @@ def builtin_program(compiler: Compiler) -> Program | None:
 
 
 def _program(compiler: Compiler) -> Program:
-    source = Source(_TEXT.read_text(encoding="utf-8"), _ENTRY, is_final=True)
+    source = LLVMSource(_TEXT.read_text(encoding="utf-8"), _ENTRY, is_final=True)
     return compiler.program(source, symbols() or {})
 
 
@@ -176,7 +176,7 @@ class Builtin:
         self.callable: Callable[..., object] = new_function(start + _Context.method.offset, context, "relax_core")
         self._tables: list[_VariantTable] = []
 
-    def add(self, entry: Entry) -> None:
+    def add(self, entry: BuiltinVariant) -> None:
         """Let calls that fit `entry` run it; entries are numbered from 0 in the order in which they are added."""
         table = self._table(entry, len(self._tables))
         self._tables.append(table)
@@ -187,7 +187,7 @@ class Builtin:
             item.following, following = following, ctypes.addressof(item)
         self._context.variant = following
 
-    def _table(self, entry: Entry, number: int) -> _VariantTable:
+    def _table(self, entry: BuiltinVariant, number: int) -> _VariantTable:
         arguments = (_ArgumentTable * len(entry.arguments))(*(self._argument(item) for item in entry.arguments))
         pairs = tuple(position for pair in entry.pairs for position in pair)
         table = _VariantTable(
@@ -198,7 +198,7 @@ class Builtin:
         self._context.kept += (table, arguments, entry)
         return table
 
-    def _argument(self, item: Argument) -> _ArgumentTable:
+    def _argument(self, item: ArgumentCheck) -> _ArgumentTable:
         descr = 0 if item.dtype is None else id(item.dtype)
         shape = self._words(item.shape)
         return _ArgumentTable(

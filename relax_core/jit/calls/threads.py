@@ -17,7 +17,7 @@ from types import MappingProxyType
 from typing import Final
 
 from relax_core.jit.compilation.compiler import Compiler
-from relax_core.jit.compilation.llvm_source import Source
+from relax_core.jit.compilation.llvm_source import LLVMSource
 from relax_core.jit.compilation.target import Program
 
 THREAD_LIMIT: Final = 16
@@ -98,7 +98,7 @@ class _Threads:
         """Make the machine code of callers and workers, if there is none."""
         with self._lock:
             if self._program is None:
-                source = Source(_TEXT.read_text(encoding="utf-8"), "work", is_final=True)
+                source = LLVMSource(_TEXT.read_text(encoding="utf-8"), "work", is_final=True)
                 program = compiler.program(source, {"pool": ctypes.addressof(self._words)})
                 program.run(0, 0)
                 self.address = self._words.run_chunks

@@ -18,7 +18,7 @@ from threading import Lock
 from typing import Final, Protocol, get_args
 
 from relax_core.jit.compilation.cache import ObjectCache
-from relax_core.jit.compilation.llvm_source import Source
+from relax_core.jit.compilation.llvm_source import LLVMSource
 from relax_core.jit.compilation.pipelines import Pipeline
 from relax_core.jit.compilation.specialisation import Request
 from relax_core.jit.compilation.target import Target
@@ -30,7 +30,7 @@ _REQUEST, _ANSWER = struct.Struct("<BI"), struct.Struct("<I")
 _IS_ONLY_KEPT, _IS_FINAL, _IS_KERNEL = 32, 64, 128
 _PIPELINES: Final[tuple[Pipeline, ...]] = get_args(Pipeline)
 
-Work = Source | Request
+Work = LLVMSource | Request
 
 _BOOT = """import sys
 sys.path.insert(0, sys.argv[1])
@@ -152,7 +152,7 @@ def serve(source: int, sink: int, cache: ObjectCache | None, idle_seconds: float
 
 def _packed(work: Work) -> tuple[int, bytes]:
     match work:
-        case Source(text=text):
+        case LLVMSource(text=text):
             return _PIPELINES.index(work.pipeline) | _IS_FINAL * work.is_final, text.encode()
         case Request(content=content):
             return _IS_KERNEL, content
@@ -165,7 +165,7 @@ def _unpacked(flags: int, content: bytes) -> Work:
     if number >= len(_PIPELINES):
         raise OSError(f"there is no pipeline {number}")
     text = content.decode(errors="replace")
-    return Source(text, pipeline=_PIPELINES[number], is_final=bool(flags & _IS_FINAL))
+    return LLVMSource(text, pipeline=_PIPELINES[number], is_final=bool(flags & _IS_FINAL))
 
 
 def _made(work: Work, target: Target, cache: ObjectCache | None) -> bytes:

@@ -9,8 +9,8 @@ from typing import Final
 
 from relax_core.jit.compilation.cache import ObjectCache, open_cache
 from relax_core.jit.compilation.compile_process import CompileProcess, Descriptors, Work
-from relax_core.jit.compilation.facts import Entry, Facts
-from relax_core.jit.compilation.llvm_source import Source
+from relax_core.jit.compilation.llvm_source import LLVMSource
+from relax_core.jit.compilation.metadata import CachedKernel, KernelMetadata
 from relax_core.jit.compilation.pool import Pool
 from relax_core.jit.compilation.specialisation import Request
 from relax_core.jit.compilation.target import NO_SYMBOLS, Program, Target
@@ -43,50 +43,50 @@ class Compiler:
         self.cache = cache
         self.pool = pool
         self._programs: OrderedDict[str, Program] = OrderedDict()
-        self._facts: OrderedDict[str, Facts] = OrderedDict()
+        self._metadata: OrderedDict[str, KernelMetadata] = OrderedDict()
 
     @property
     def program_count(self) -> int:
         """Number of programs that are kept."""
         return len(self._programs)
 
-    def program(self, source: Source, symbols: Mapping[str, int] = NO_SYMBOLS) -> Program:
+    def program(self, source: LLVMSource, symbols: Mapping[str, int] = NO_SYMBOLS) -> Program:
         """Return the linked code of `source`; `symbols` are the addresses that it leaves open."""
         key = source.key(self.target)
         found = self._kept(key)
         return found or self._linked(key, self._image(key, source), source.entry, symbols)
 
-    def find(self, key: str) -> Entry | None:
+    def find(self, key: str) -> CachedKernel | None:
         """Return the kernel that is known by `key` from memory or from the cache; one in memory has no object."""
-        facts = self._facts.get(key)
-        if facts is not None and facts.program in self._programs:
-            return Entry(facts, b"")
+        metadata = self._metadata.get(key)
+        if metadata is not None and metadata.program in self._programs:
+            return CachedKernel(metadata, b"")
         content = None if self.cache is None else self.cache.get(key)
-        return None if content is None else Entry.from_bytes(content)
+        return None if content is None else CachedKernel.from_bytes(content)
 
-    def take(self, key: str) -> Entry | None:
+    def take(self, key: str) -> CachedKernel | None:
         """Return the kernel that is known by `key`, if it was made ahead."""
         content = None if self.pool is None else self.pool.take(key)
-        return None if content is None else Entry.from_bytes(content)
+        return None if content is None else CachedKernel.from_bytes(content)
 
-    def link(self, key: str, entry: Entry, symbols: Mapping[str, int] = NO_SYMBOLS) -> Program:
+    def link(self, key: str, entry: CachedKernel, symbols: Mapping[str, int] = NO_SYMBOLS) -> Program:
         """Return the linked code of a kernel that was found."""
-        self._facts[key] = entry.facts
-        self._facts.move_to_end(key)
-        if len(self._facts) > PROGRAM_COUNT:
-            self._facts.popitem(last=False)
-        found = self._kept(entry.facts.program)
-        return found or self._linked(entry.facts.program, entry.image, ENTRY, symbols)
+        self._metadata[key] = entry.metadata
+        self._metadata.move_to_end(key)
+        if len(self._metadata) > PROGRAM_COUNT:
+            self._metadata.popitem(last=False)
+        found = self._kept(entry.metadata.program)
+        return found or self._linked(entry.metadata.program, entry.image, ENTRY, symbols)
 
     def compile(
-        self, request: Request, facts: Facts, source: Source, symbols: Mapping[str, int] = NO_SYMBOLS
+        self, request: Request, metadata: KernelMetadata, source: LLVMSource, symbols: Mapping[str, int] = NO_SYMBOLS
     ) -> Program:
         """Return the linked code of a kernel that was not found and is lowered to `source`."""
         key, image = request.key(self.target), b""
-        if self._kept(facts.program) is None:
+        if self._kept(metadata.program) is None:
             image = source.compile(self.target)
-            self._keep(key, Entry(facts, image).to_bytes(), request)
-        return self.link(key, Entry(facts, image), symbols)
+            self._keep(key, CachedKernel(metadata, image).to_bytes(), request)
+        return self.link(key, CachedKernel(metadata, image), symbols)
 
     def _kept(self, key: str) -> Program | None:
         found = self._programs.get(key)
@@ -100,7 +100,7 @@ class Compiler:
             self._programs.popitem(last=False)
         return made
 
-    def _image(self, key: str, source: Source) -> bytes:
+    def _image(self, key: str, source: LLVMSource) -> bytes:
         image = None if self.cache is None else self.cache.get(key)
         if image is None and self.pool is not None:
             image = self.pool.take(key)

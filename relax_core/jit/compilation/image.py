@@ -169,7 +169,7 @@ def _refuse(what: str) -> NoReturn:
     raise _UnknownError(what)
 
 
-class Code:
+class CodeMemory:
     """Machine code in memory of its own, which is given back with this object, but not when the process ends."""
 
     __slots__ = ("_size_bytes", "address")
@@ -195,7 +195,7 @@ class Code:
             _library().munmap(self.address, self._size_bytes)
 
 
-def load(content: bytes, symbols: Mapping[str, int]) -> tuple[Code, dict[str, int]]:
+def load(content: bytes, symbols: Mapping[str, int]) -> tuple[CodeMemory, dict[str, int]]:
     """Put code into memory; return it, and the addresses of what it defines.
 
     What it leaves open is looked up in `symbols`, and then in this process.
@@ -207,7 +207,7 @@ def load(content: bytes, symbols: Mapping[str, int]) -> tuple[Code, dict[str, in
     start = _HEAD.size + _PAIR.size * (moved + opened + defined)
     names = content[start : start + name_bytes].decode().split("\n")
     image = bytearray(content[start + name_bytes :])
-    code = Code(max(len(image), 1))
+    code = CodeMemory(max(len(image), 1))
     pairs = _PAIR.iter_unpack(content[_HEAD.size : start])
     for place, target in islice(pairs, moved):
         _WORD.pack_into(image, place, code.address + target)

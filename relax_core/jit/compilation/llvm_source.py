@@ -8,7 +8,7 @@ from relax_core.jit.compilation.target import Target
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class LLVMSource:
     """A module of LLVM IR. It is optimised by `pipeline`, and not at all if it is final.
 
     One with chunks is linked with what runs these.

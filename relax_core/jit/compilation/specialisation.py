@@ -12,8 +12,8 @@ from relax_core.ir.node import Node
 from relax_core.ir.prim import PrimVar
 from relax_core.ir.tir import PrimFunc
 from relax_core.jit.compilation.content import node_at, nodes_of, rows_of, to_bytes
-from relax_core.jit.compilation.facts import Entry, Facts, facts_of
-from relax_core.jit.compilation.llvm_source import Source
+from relax_core.jit.compilation.llvm_source import LLVMSource
+from relax_core.jit.compilation.metadata import CachedKernel, KernelMetadata, metadata_of
 from relax_core.jit.compilation.target import Target
 from relax_core.jit.compilation.version import lowering_version
 from relax_core.jit.lowering.checks import Locate
@@ -61,9 +61,9 @@ class Specialisation:
             is_cancelled=is_cancelled,
         )
 
-    def facts(self, lowered: Lowered, target: Target) -> Facts:
+    def metadata(self, lowered: Lowered, target: Target) -> KernelMetadata:
         """Return what calls of its code need to know."""
-        return facts_of(self.function, lowered, self.value_of, source_of(lowered).key(target))
+        return metadata_of(self.function, lowered, self.value_of, source_of(lowered).key(target))
 
     def request(self) -> "Request | None":
         """Return it as bytes, `None` if it is for any sizes, whose code no entry of the cache describes."""
@@ -102,8 +102,8 @@ class Request:
             lowered = wanted.lowered(_nowhere)
         except CompileError:
             return None
-        facts = wanted.facts(lowered, target)
-        return Entry(facts, source_of(lowered).compile(target)).to_bytes() if facts.is_kept else None
+        metadata = wanted.metadata(lowered, target)
+        return CachedKernel(metadata, source_of(lowered).compile(target)).to_bytes() if metadata.is_kept else None
 
     def specialisation(self) -> Specialisation:
         """Make the specialisation again.
@@ -133,9 +133,9 @@ def _plain(options: KernelOptions) -> tuple[object, ...]:
     return astuple(options)
 
 
-def source_of(lowered: Lowered) -> Source:
+def source_of(lowered: Lowered) -> LLVMSource:
     """Return the LLVM IR of a kernel as a module to compile."""
-    return Source(lowered.text, ENTRY, pipeline=lowered.pipeline, has_chunks=lowered.has_chunks)
+    return LLVMSource(lowered.text, ENTRY, pipeline=lowered.pipeline, has_chunks=lowered.has_chunks)
 
 
 def _prim_func(node: Node) -> PrimFunc:

@@ -10,7 +10,7 @@ import pytest
 
 from relax_core.jit.calls import threads
 from relax_core.jit.compilation.compiler import Compiler
-from relax_core.jit.compilation.llvm_source import Source
+from relax_core.jit.compilation.llvm_source import LLVMSource
 from relax_core.jit.compilation.target import Program, Target
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -67,7 +67,7 @@ define i32 @kernel(ptr %slots, ptr %record) {
 @pytest.fixture(scope="module", name="chunks")
 def linked_chunks() -> Program:
     compiler = Compiler(Target())
-    return compiler.program(Source(CHUNKS), threads.thread_symbols(2, compiler))
+    return compiler.program(LLVMSource(CHUNKS), threads.thread_symbols(2, compiler))
 
 
 def run_chunks(

@@ -12,7 +12,7 @@ import pytest
 from relax_core.ir.prim import binary
 from relax_core.jit.compilation.cache import VARIABLE, ObjectCache, open_cache
 from relax_core.jit.compilation.compiler import Compiler
-from relax_core.jit.compilation.llvm_source import Source
+from relax_core.jit.compilation.llvm_source import LLVMSource
 from relax_core.jit.compilation.pipelines import PIPELINES, Pipeline
 from relax_core.jit.compilation.target import Target
 from relax_core.jit.engine import Engine
@@ -217,13 +217,13 @@ def test_the_cache_can_be_switched_off(value: str, monkeypatch: pytest.MonkeyPat
 def test_the_key_holds_all_that_the_object_depends_on() -> None:
     target, other = Target(), Target()
     other.description += " of another processor"
-    source = Source("define void @kernel() {\n  ; a comment\n  ret void\n}")
-    same = Source("define void @kernel() {\n  ret void\n}")
+    source = LLVMSource("define void @kernel() {\n  ; a comment\n  ret void\n}")
+    same = LLVMSource("define void @kernel() {\n  ret void\n}")
     assert source.key(target) == same.key(target)
     different = (
         source.key(other),
-        Source(source.text.replace("ret", "unreachable")).key(target),
-        *(Source(source.text, pipeline=item).key(target) for item in PIPELINES if item != source.pipeline),
-        Source(source.text, is_final=True).key(target),
+        LLVMSource(source.text.replace("ret", "unreachable")).key(target),
+        *(LLVMSource(source.text, pipeline=item).key(target) for item in PIPELINES if item != source.pipeline),
+        LLVMSource(source.text, is_final=True).key(target),
     )
     assert len({source.key(target), *different}) == 1 + len(different)

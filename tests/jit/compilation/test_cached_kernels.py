@@ -15,7 +15,7 @@ from relax_core.jit.compilation import version
 from relax_core.jit.compilation.cache import ObjectCache
 from relax_core.jit.compilation.compile_process import command
 from relax_core.jit.compilation.compiler import Compiler
-from relax_core.jit.compilation.facts import Entry, Facts, Workspace
+from relax_core.jit.compilation.metadata import CachedKernel, KernelMetadata, Workspace
 from relax_core.jit.compilation.specialisation import Specialisation
 from relax_core.jit.compilation.target import Target
 from relax_core.jit.engine import Engine
@@ -182,7 +182,7 @@ def test_a_kernel_in_memory_is_not_read_again(tmp_path: Path, lowered: list[str]
 @pytest.mark.parametrize("content", [b"", b"\n", b"[]\n", b"{}\n", b'["key", 1]\n', b"\xff\n", b"no line"])
 def test_what_is_no_entry_is_made_again(content: bytes, tmp_path: Path, lowered: list[str]) -> None:
     cache = ObjectCache(tmp_path)
-    assert Entry.from_bytes(content) is None
+    assert CachedKernel.from_bytes(content) is None
     kernel_of(row_sum(), cache)(ones(17, 33), ones(17))
     (path,) = [path for path in tmp_path.rglob("*") if path.is_file()]
     cache.put(path.parent.name + path.name, content)
@@ -195,9 +195,11 @@ def test_what_is_no_entry_is_made_again(content: bytes, tmp_path: Path, lowered:
 
 
 def test_an_entry_is_read_as_it_was_written() -> None:
-    facts = Facts("key", 3, (Workspace(8, is_filled=True), Workspace(0, is_filled=False)), 2, "int8", None, True, False)
-    entry = Entry(facts, b"\n\0\n{}")
-    assert Entry.from_bytes(entry.to_bytes()) == entry
+    metadata = KernelMetadata(
+        "key", 3, (Workspace(8, is_filled=True), Workspace(0, is_filled=False)), 2, "int8", None, True, False
+    )
+    entry = CachedKernel(metadata, b"\n\0\n{}")
+    assert CachedKernel.from_bytes(entry.to_bytes()) == entry
 
 
 def test_the_version_covers_all_that_lowering_imports() -> None:

@@ -12,7 +12,7 @@ from relax_core.ir.tir import PrimFunc
 from relax_core.jit.compilation.cache import ObjectCache
 from relax_core.jit.compilation.compile_process import TEXT_LIMIT_BYTES, CompileProcess, Connection, Work
 from relax_core.jit.compilation.compiler import Compiler
-from relax_core.jit.compilation.llvm_source import Source
+from relax_core.jit.compilation.llvm_source import LLVMSource
 from relax_core.jit.compilation.pipelines import Pipeline
 from relax_core.jit.compilation.pool import Pool
 from relax_core.jit.compilation.specialisation import Request, Specialisation, source_of
@@ -21,8 +21,8 @@ from relax_core.jit.engine import AHEAD_COUNT, Engine
 from tests.jit.programs import Buffer, BufferLoad, BufferStore, binary, for_each, index, integer, prim_func
 
 TARGET = Target()
-SOURCE = Source("define i32 @kernel(ptr %slots, ptr %record) {\n  ret i32 0\n}")
-FINAL = Source(SOURCE.text.replace("ret i32 0", "ret i32 5"), is_final=True)
+SOURCE = LLVMSource("define i32 @kernel(ptr %slots, ptr %record) {\n  ret i32 0\n}")
+FINAL = LLVMSource(SOURCE.text.replace("ret i32 0", "ret i32 5"), is_final=True)
 
 
 def scaled(factor: int) -> PrimFunc:
@@ -69,7 +69,7 @@ def compiled_here(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
     def counted(self: Target, text: str, pipeline: Pipeline = "loops") -> bytes:
         if threading.current_thread() is threading.main_thread():
-            keys.append(Source(text, pipeline=pipeline).key(self))
+            keys.append(LLVMSource(text, pipeline=pipeline).key(self))
         return compile_text(self, text, pipeline)
 
     monkeypatch.setattr(Target, "compile", counted)
@@ -104,8 +104,8 @@ def test_a_process_makes_what_is_made_here(tmp_path: Path) -> None:
     cache = ObjectCache(tmp_path)
     process = CompileProcess(cache)
     try:
-        assert process.compile(Source("no LLVM IR at all")) is None
-        assert process.compile(Source("x" * (TEXT_LIMIT_BYTES + 1))) is None
+        assert process.compile(LLVMSource("no LLVM IR at all")) is None
+        assert process.compile(LLVMSource("x" * (TEXT_LIMIT_BYTES + 1))) is None
         assert process.compile(Request(b"[] is no kernel")) is None
         for work in (SOURCE, FINAL, SOURCE, request(7), request(7)):
             made = process.compile(work)

@@ -17,7 +17,7 @@ from relax_core.ir.node import Node
 from relax_core.ir.prim import FloatImm, PrimExpr, binary
 from relax_core.ir.tir import PrimFunc
 from relax_core.jit.compilation.content import nodes_of, rows_of
-from relax_core.jit.compilation.facts import Facts
+from relax_core.jit.compilation.metadata import KernelMetadata
 from relax_core.jit.compilation.specialisation import Request, Specialisation
 from relax_core.jit.compilation.target import Target
 from relax_core.jit.lowering.symbols import shape_symbols
@@ -71,10 +71,10 @@ def request_of(function: PrimFunc, functions: Mapping[str, PrimFunc] | None = No
     return found
 
 
-def facts_of(item: Specialisation) -> Facts | str:
+def metadata_of(item: Specialisation) -> KernelMetadata | str:
     """Return what is known of the code, which holds a digest of it, or why there is none."""
     try:
-        return item.facts(item.lowered(nowhere), TARGET)
+        return item.metadata(item.lowered(nowhere), TARGET)
     except CompileError as error:
         return ", ".join(found.code for found in error.diagnostics)
 
@@ -102,10 +102,10 @@ def test_what_is_made_again_is_lowered_to_the_same_code(variation: str) -> None:
         assert structural_equal(without_symbol(function), again.function), name
         assert again.request() == request, name
         assert (again.options, again.sizes, again.are_distinct) == (given.options, given.sizes, given.are_distinct)
-        facts = facts_of(given)
-        assert facts == facts_of(again), name
-        kinds.add(type(facts))
-    assert Facts in kinds
+        metadata = metadata_of(given)
+        assert metadata == metadata_of(again), name
+        kinds.add(type(metadata))
+    assert KernelMetadata in kinds
     assert len(corpus()) > 15
 
 
@@ -254,8 +254,8 @@ class Module:
 
     assert outer(1, 1) == outer(1, 2) != outer(2, 1)
     again = outer(1, 1).specialisation()
-    assert facts_of(again) == facts_of(outer(1, 2).specialisation()) != facts_of(outer(2, 1).specialisation())
-    assert isinstance(facts_of(again), Facts)
+    assert metadata_of(again) == metadata_of(outer(1, 2).specialisation()) != metadata_of(outer(2, 1).specialisation())
+    assert isinstance(metadata_of(again), KernelMetadata)
 
 
 def test_what_is_no_kernel_is_refused() -> None:

@@ -24,7 +24,7 @@ class Workspace:
 
 
 @dataclass(frozen=True, slots=True)
-class Facts:
+class KernelMetadata:
     """What a caller has to know of a kernel's code.
 
     `program` is what its LLVM IR is known by; a place where it stops records at most `value_count` integers.
@@ -56,34 +56,36 @@ class Facts:
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class CachedKernel:
     """A kernel in the cache: what a call needs to know, and the object."""
 
-    facts: Facts
+    metadata: KernelMetadata
     image: bytes
 
     def to_bytes(self) -> bytes:
-        """Write it for the cache; facts that are not kept have no such form."""
-        assert self.facts.is_kept
-        return json.dumps(astuple(self.facts)[:-1]).encode() + b"\n" + self.image
+        """Write it for the cache; only metadata that says all that a call needs (`is_kept`) can be written."""
+        assert self.metadata.is_kept
+        return json.dumps(astuple(self.metadata)[:-1]).encode() + b"\n" + self.image
 
     @staticmethod
-    def from_bytes(content: bytes) -> "Entry | None":
+    def from_bytes(content: bytes) -> "CachedKernel | None":
         """Read what `to_bytes` wrote, `None` if it is something else."""
         head, _, image = content.partition(b"\n")
         try:
             program, value_count, workspace, *rest = json.loads(head)
-            facts = Facts(program, value_count, tuple(Workspace(*item) for item in workspace), *rest)
+            metadata = KernelMetadata(program, value_count, tuple(Workspace(*item) for item in workspace), *rest)
         except (ValueError, TypeError):
             return None
-        return Entry(facts, image)
+        return CachedKernel(metadata, image)
 
 
-def facts_of(function: PrimFunc, lowered: Lowered, value_of: Mapping[PrimVar, int] | None, program: str) -> Facts:
+def metadata_of(
+    function: PrimFunc, lowered: Lowered, value_of: Mapping[PrimVar, int] | None, program: str
+) -> KernelMetadata:
     """Return what calls of `lowered` need to know; `value_of` are the symbols' values, if it is made for these."""
     result = None if lowered.result is None else lowered.result.name
     last = function.buffer_of(function.params[-1]) if function.params else None
-    return Facts(
+    return KernelMetadata(
         program,
         lowered.value_count,
         None if value_of is None else _workspace(function, lowered, value_of),
