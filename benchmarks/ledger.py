@@ -66,7 +66,7 @@ class Refusal:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class ConstructOutcome:
     """The steps that an entry passes, and what refused it at one of the others."""
 
     entry: Entry
@@ -94,12 +94,12 @@ def framed(frame: str, fragment: str) -> str:
     return frame.replace("{}", fragment.replace("\n", "\n" + indent))
 
 
-def measure(entry: Entry) -> Outcome:
+def measure(entry: Entry) -> ConstructOutcome:
     """Take a program through all steps; each that can be tried is, whatever the others gave."""
     name = "ledger.relay" if entry.dialect == "Relay" else "ledger.py"
     parsed = parse_text(entry.text, name)
     if has_errors(parsed.diagnostics) or not parsed.modules:
-        return Outcome(entry, frozenset(), (_refusal("read", entry, parsed.diagnostics),))
+        return ConstructOutcome(entry, frozenset(), (_refusal("read", entry, parsed.diagnostics),))
     module = parsed.modules[0]
     passed: set[Step] = {"read"}
     refusals: list[Refusal] = []
@@ -114,7 +114,7 @@ def measure(entry: Entry) -> Outcome:
             refusals.append(_refusal(step, entry, diagnostics))
         else:
             passed.add(step)
-    return Outcome(entry, frozenset(passed), tuple(refusals))
+    return ConstructOutcome(entry, frozenset(passed), tuple(refusals))
 
 
 def _refusal(step: Step, entry: Entry, diagnostics: Sequence[Diagnostic]) -> Refusal:
@@ -186,14 +186,14 @@ class Count:
     used: tuple[int, ...]
 
 
-def count(name: str, outcomes: Sequence[Outcome]) -> Count:
+def count(name: str, outcomes: Sequence[ConstructOutcome]) -> Count:
     """Count the outcomes of a group."""
     passed = tuple(sum(step in item.passed for item in outcomes) for step in STEPS)
     used = tuple(sum(item.entry.uses for item in outcomes if step in item.passed) for step in STEPS)
     return Count(name, len(outcomes), passed, sum(item.entry.uses for item in outcomes), used)
 
 
-def counts(outcomes: Sequence[Outcome]) -> tuple[Count, ...]:
+def counts(outcomes: Sequence[ConstructOutcome]) -> tuple[Count, ...]:
     """Count by section, by dialect, and all."""
     sections = dict.fromkeys(item.entry.section for item in outcomes)
     dialects = dict.fromkeys(item.entry.dialect for item in outcomes)
@@ -204,7 +204,7 @@ def counts(outcomes: Sequence[Outcome]) -> tuple[Count, ...]:
     )
 
 
-def show(outcomes: Sequence[Outcome]) -> str:
+def show(outcomes: Sequence[ConstructOutcome]) -> str:
     """Print the counts, the coverage by use, and what is refused."""
     lines = [f"{'':52}{'constructs':>10}" + "".join(f"{step:>10}" for step in STEPS) + "   by use: " + ", ".join(STEPS)]
     for item in counts(outcomes):

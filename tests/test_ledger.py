@@ -4,7 +4,7 @@ from functools import cache
 
 import pytest
 
-from benchmarks.ledger import STEPS, Entry, Outcome, counts, entries, framed, measure
+from benchmarks.ledger import STEPS, ConstructOutcome, Entry, counts, entries, framed, measure
 from tests.golden_text import GOLDEN, Golden
 
 NAME = "ledger.txt"
@@ -12,7 +12,7 @@ LEAST_ENTRIES = 250
 
 
 @cache
-def outcomes() -> tuple[Outcome, ...]:
+def outcomes() -> tuple[ConstructOutcome, ...]:
     return tuple(map(measure, entries()))
 
 

@@ -13,7 +13,7 @@ from relax_core.frontend.parse import Parsed
 from relax_core.ir.dialect import dialect_of
 from relax_core.ir.node import Node
 from relax_core.ir.types import Type
-from relax_core.present.flow import Facts
+from relax_core.present.flow import GraphContext
 from relax_core.present.inspector import InspectorContext
 from relax_core.present.life import what_is
 from relax_core.present.origins import Lines
@@ -53,10 +53,10 @@ class OpenProgram:
             self.source.program.name,
         )
 
-    def facts(self, stage: int) -> Facts:
+    def facts(self, stage: int) -> GraphContext:
         """Return what graphs of a stage show."""
         module = self.compilation.module_at(stage)
-        return Facts(
+        return GraphContext(
             module,
             infer(module).types,
             self.compilation.index(stage),

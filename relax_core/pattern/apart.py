@@ -14,7 +14,7 @@ from relax_core.ir.expr import Call, Expr, Function, GlobalVar, If, Op, Var
 from relax_core.ir.module import IRModule
 from relax_core.ir.node import Node
 from relax_core.ir.relay import Let, Match, RefCreate, RefRead, RefWrite
-from relax_core.pattern.facts import Facts
+from relax_core.pattern.facts import MatchContext
 from relax_core.pattern.matcher import Miss, try_match
 from relax_core.pattern.neighbours import neighbours
 from relax_core.pattern.offload import Unit, chain_over, offload_graph
@@ -84,7 +84,7 @@ class _Judge:
     function: str
     tables: Tables
     effects: Effects
-    facts: Facts
+    facts: MatchContext
 
     def pair(self, producer: Unit, user: Unit, between: tuple[Unit, ...], lets: tuple[Let, ...]) -> Apart:
         """Give the reason for one pair."""

@@ -32,7 +32,7 @@ NO_VALUES: Mapping[Var, Expr] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
-class Facts:
+class MatchContext:
     """What is known of the program around an expression.
 
     `types` are the types of its nodes. `value_of` gives what a variable is bound to: in Relax patterns look through

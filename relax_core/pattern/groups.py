@@ -14,7 +14,7 @@ from relax_core.ir.slots import set_by_slots
 from relax_core.ir.values import value_parts
 from relax_core.pattern.binders import bound_by, bound_inside
 from relax_core.pattern.cuts import Cuts, is_unit
-from relax_core.pattern.facts import Facts, operator_name
+from relax_core.pattern.facts import MatchContext, operator_name
 from relax_core.pattern.matcher import Match, match
 from relax_core.pattern.nodes import (
     AltPattern,
@@ -90,7 +90,7 @@ def accept(_: Match) -> bool:
 
 
 def group(
-    pattern: Pattern, root: Expr, facts: Facts, check: Check = accept, *, into_functions: bool = False
+    pattern: Pattern, root: Expr, facts: MatchContext, check: Check = accept, *, into_functions: bool = False
 ) -> Grouping:
     """Group the matches of `pattern` below `root`, from the result backwards; they do not overlap.
 
@@ -152,7 +152,7 @@ class _Seeker:
         self.taken.update(extent.parts_of)
 
 
-def _candidates(order: Order, roots: frozenset[str] | None, facts: Facts) -> Iterator[Expr]:
+def _candidates(order: Order, roots: frozenset[str] | None, facts: MatchContext) -> Iterator[Expr]:
     """Yield from the result backwards the nodes that a pattern whose operators are `roots` may match.
 
     What is no call of an operator is one only if it may stand for such a call.

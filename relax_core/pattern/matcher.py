@@ -14,7 +14,7 @@ from relax_core.ir.relay import Let
 from relax_core.ir.slots import set_by_slots
 from relax_core.ir.types import TensorType, Type
 from relax_core.pattern.compare import has_shape, is_equal, is_value, words
-from relax_core.pattern.facts import Facts, attributes_of, is_same, operator_name, value_arguments
+from relax_core.pattern.facts import MatchContext, attributes_of, is_same, operator_name, value_arguments
 from relax_core.pattern.nodes import (
     AltPattern,
     AnyPattern,
@@ -39,7 +39,7 @@ from relax_core.pattern.paths import candidates, nodes_between
 from relax_core.pattern.variants import COMMUTATIVE, regrouped
 from relax_core.pattern.work import Noted, Work, too_deep
 
-NO_FACTS = Facts()
+NO_FACTS = MatchContext()
 NO_ANSWERS: "Mapping[Question, Match | Miss]" = MappingProxyType({})
 
 
@@ -80,19 +80,19 @@ class Miss:
     trail: tuple[Pattern, ...]
 
 
-def match(pattern: Pattern, expr: Expr, facts: Facts = NO_FACTS, work: Work | None = None) -> Match | None:
+def match(pattern: Pattern, expr: Expr, facts: MatchContext = NO_FACTS, work: Work | None = None) -> Match | None:
     """Return how `pattern` fits `expr`, `None` if it does not. Raises what `try_match` does."""
     found = try_match(pattern, expr, facts, work)
     return found if isinstance(found, Match) else None
 
 
-def explain(pattern: Pattern, expr: Expr, facts: Facts = NO_FACTS, work: Work | None = None) -> Miss | None:
+def explain(pattern: Pattern, expr: Expr, facts: MatchContext = NO_FACTS, work: Work | None = None) -> Miss | None:
     """Return why `pattern` does not fit `expr`, `None` if it does. Raises what `try_match` does."""
     found = try_match(pattern, expr, facts, work)
     return found if isinstance(found, Miss) else None
 
 
-def try_match(pattern: Pattern, expr: Expr, facts: Facts = NO_FACTS, work: Work | None = None) -> Match | Miss:
+def try_match(pattern: Pattern, expr: Expr, facts: MatchContext = NO_FACTS, work: Work | None = None) -> Match | Miss:
     """Match `pattern` against `expr`.
 
     An operator's arguments are those of its schema that are values; `add` and `multiply` match either order, and
@@ -123,7 +123,7 @@ class _AskedError(Exception):
         self.question = question
 
 
-def _by_levels(pattern: Pattern, expr: Expr, facts: Facts, work: Work) -> Match | Miss:
+def _by_levels(pattern: Pattern, expr: Expr, facts: MatchContext, work: Work) -> Match | Miss:
     """Match a pattern that holds itself: each question that an attempt asks is answered before the attempt is repeated.
 
     So the recursion is never as deep as the chain that is matched.
@@ -180,7 +180,9 @@ class _Attempt:
     The recursion is as deep as the pattern, never as the program.
     """
 
-    def __init__(self, facts: Facts, work: Work, answers: "Mapping[Question, Match | Miss]" = NO_ANSWERS) -> None:
+    def __init__(
+        self, facts: MatchContext, work: Work, answers: "Mapping[Question, Match | Miss]" = NO_ANSWERS
+    ) -> None:
         self.facts = facts
         self.work = work
         self.answers = answers

@@ -12,7 +12,7 @@ from relax_core.ir.expr import Expr, Function, Var, VarBinding
 from relax_core.ir.module import Definition, IRModule
 from relax_core.ir.node import postorder, preorder
 from relax_core.ir.rewrite import RewriteLog
-from relax_core.pattern.facts import NO_VALUES, NOTHING, Facts
+from relax_core.pattern.facts import NO_VALUES, NOTHING, MatchContext
 from relax_core.pattern.groups import Check, group
 from relax_core.pattern.matcher import Match, match
 from relax_core.pattern.nodes import DataTypePattern, Pattern, ShapePattern, TypePattern, subpatterns
@@ -24,17 +24,17 @@ ROUND_LIMIT = 100
 Callback = Callable[[Match], Expr | None]
 
 
-def facts_of(module: IRModule, *patterns: Pattern) -> Facts:
+def facts_of(module: IRModule, *patterns: Pattern) -> MatchContext:
     """Return what `patterns` may ask about the nodes of `module`; types only if one of them asks for types."""
     asks = any(
         isinstance(part, TypePattern | DataTypePattern | ShapePattern) for p in patterns for part in subpatterns(p)
     )
     types = infer(module).types if asks else NOTHING
     if dialect_of(module) == "relay":
-        return Facts(types)
+        return MatchContext(types)
     bindings = (node for _, function in module.relax_functions for node in preorder(function))
     values: dict[Var, Expr] = {node.var: node.value for node in bindings if isinstance(node, VarBinding)}
-    return Facts(types, values or NO_VALUES)
+    return MatchContext(types, values or NO_VALUES)
 
 
 def find(pattern: Pattern, module: IRModule) -> tuple[Match, ...]:
@@ -48,7 +48,7 @@ def find(pattern: Pattern, module: IRModule) -> tuple[Match, ...]:
     return tuple(item for item in found if item is not None)
 
 
-def _stands_for(node: Expr, pattern: Pattern, facts: Facts, work: Work) -> bool:
+def _stands_for(node: Expr, pattern: Pattern, facts: MatchContext, work: Work) -> bool:
     """Tell whether `node` is a variable whose value is a match of its own."""
     value = facts.value(node) if isinstance(node, Var) else node
     return value is not node and match(pattern, value, facts, work) is not None

@@ -140,7 +140,7 @@ def parse_pattern(text: str, name: str = "pattern") -> Pattern:
         raise _error(source, "PT001", "the pattern holds half of a surrogate pair, which is no character", (1, 0))
     source = Source(name, text)
     try:
-        return _Reader(source).read(ast.parse(text.strip() and text))
+        return _PatternParser(source).read(ast.parse(text.strip() and text))
     except (SyntaxError, ValueError) as error:
         line, column = (error.lineno or 1, error.offset or 1) if isinstance(error, SyntaxError) else (1, 1)
         raise _error(source, "PT001", "the pattern is no Python expression", (line, column - 1)) from error
@@ -153,7 +153,7 @@ def is_text(value: str) -> bool:
     return not any("\ud800" <= sign <= "\udfff" for sign in value)
 
 
-class _Reader:
+class _PatternParser:
     """Reads one text; `names` are the patterns bound so far."""
 
     def __init__(self, source: Source) -> None:

@@ -42,7 +42,7 @@ def segment_of(place: int, count: int) -> tuple[int, int]:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Facts:
+class GraphContext:
     """What a drawing shows of a module besides its nodes."""
 
     module: IRModule
@@ -53,18 +53,20 @@ class Facts:
     """Line of the end of a node's text: where the result of a function body stands."""
 
 
-def draw_function(name: str, function: Function, facts: Facts, kind: "type[Flow] | None" = None) -> Drawing:
+def draw_function(
+    name: str, function: Function, facts: GraphContext, kind: "type[FlowDrawer] | None" = None
+) -> Drawing:
     """Draw one function, without a box around it; `kind` knows the language, Relax if it is None."""
-    flow = (kind or Flow)(name, facts)
+    flow = (kind or FlowDrawer)(name, facts)
     flow.body(function, "")
     return flow.drawing(f"@{name}")
 
 
 def draw_functions(
-    functions: tuple[tuple[str, Function], ...], facts: Facts, title: str, kind: "type[Flow] | None" = None
+    functions: tuple[tuple[str, Function], ...], facts: GraphContext, title: str, kind: "type[FlowDrawer] | None" = None
 ) -> Drawing:
     """Draw several functions, each in a box, with references from their callers."""
-    flow = (kind or Flow)("", facts)
+    flow = (kind or FlowDrawer)("", facts)
     for name, function in functions:
         flow.function = name
         key = f"fn:{name}"
@@ -74,10 +76,10 @@ def draw_functions(
     return flow.drawing(title)
 
 
-class Flow:
+class FlowDrawer:
     """Collects the nodes and edges of functions."""
 
-    def __init__(self, function: str, facts: Facts) -> None:
+    def __init__(self, function: str, facts: GraphContext) -> None:
         self.function = function
         self.clusters: list[DrawCluster] = []
         self._facts = facts

@@ -11,7 +11,7 @@ from relax_core.present.compare import union
 from relax_core.present.dot import write_dot
 from relax_core.present.drawing import VISIBLE_LIMIT, Drawing, DrawNode, fold
 from relax_core.present.escape import visible
-from relax_core.present.flow import Facts, Flow, draw_function, draw_functions
+from relax_core.present.flow import FlowDrawer, GraphContext, draw_function, draw_functions
 from relax_core.present.models import Graph, GraphEdge, GraphNode, LegendEntry
 from relax_core.present.relay_flow import RelayFlow
 from relax_core.present.svg import GraphTooLargeError, layout
@@ -29,7 +29,7 @@ _MARKS = ("added", "removed", "changed", "moved")
 
 def function_graph(
     name: str,
-    facts: Facts,
+    facts: GraphContext,
     opened: tuple[str, ...] = (),
     limit: int = VISIBLE_LIMIT,
     shown: frozenset[str] = frozenset(),
@@ -48,7 +48,7 @@ def function_graph(
             return Graph("", title=f"@{name}", empty_text=f"This module has no function `{name}`.")
 
 
-def module_graph(facts: Facts, opened: tuple[str, ...] = (), limit: int = VISIBLE_LIMIT) -> Graph:
+def module_graph(facts: GraphContext, opened: tuple[str, ...] = (), limit: int = VISIBLE_LIMIT) -> Graph:
     """Present all Relax or Relay functions of a module in one graph."""
     functions = tuple((var.name, function) for var, function in facts.module.relax_functions)
     if not functions:
@@ -56,7 +56,7 @@ def module_graph(facts: Facts, opened: tuple[str, ...] = (), limit: int = VISIBL
     return present(fold(draw_functions(functions, facts, facts.module.name, _flow_of(facts)), opened, limit))
 
 
-def compare_graph(before: Facts, after: Facts, log: RewriteLog, functions: tuple[str, ...] = ()) -> Graph:
+def compare_graph(before: GraphContext, after: GraphContext, log: RewriteLog, functions: tuple[str, ...] = ()) -> Graph:
     """Present the change of a module by one pass; `functions` empty means those that changed."""
     names = functions or changed_functions(before, after)
     drawn = tuple(_draw(facts, names) for facts in (before, after))
@@ -70,20 +70,20 @@ def compare_graph(before: Facts, after: Facts, log: RewriteLog, functions: tuple
     return present(fold(joined))
 
 
-def changed_functions(before: Facts, after: Facts) -> tuple[str, ...]:
+def changed_functions(before: GraphContext, after: GraphContext) -> tuple[str, ...]:
     """Return the names of functions that are not the same object on both sides."""
     old = {item.var.name: item.function for item in before.module}
     new = {item.var.name: item.function for item in after.module}
     return tuple(name for name in dict.fromkeys((*old, *new)) if old.get(name) is not new.get(name))
 
 
-def _draw(facts: Facts, names: tuple[str, ...]) -> Drawing:
+def _draw(facts: GraphContext, names: tuple[str, ...]) -> Drawing:
     functions = tuple((var.name, function) for var, function in facts.module.relax_functions if var.name in names)
     return draw_functions(functions, facts, facts.module.name, _flow_of(facts))
 
 
-def _flow_of(facts: Facts) -> type[Flow]:
-    return RelayFlow if dialect_of(facts.module) == "relay" else Flow
+def _flow_of(facts: GraphContext) -> type[FlowDrawer]:
+    return RelayFlow if dialect_of(facts.module) == "relay" else FlowDrawer
 
 
 def present(drawing: Drawing) -> Graph:

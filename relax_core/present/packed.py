@@ -4,7 +4,7 @@ import msgspec
 
 from relax_core.ops.packed.registry import DECLARED
 from relax_core.ops.packed.schema import REQUIRED, SchemaParam
-from relax_core.ops.packed.spec import AtLeast, Axis, Choice, Limit, PackedSpec
+from relax_core.ops.packed.spec import AtLeast, AxisLimit, Choice, Limit, PackedSpec
 
 
 class PackedParam(msgspec.Struct, frozen=True):
@@ -79,7 +79,7 @@ def _words(limit: Limit) -> str:
             return f"one of {', '.join(map(repr, options))}"
         case AtLeast(minimum=minimum):
             return f"at least {minimum}"
-        case Axis(tensor=tensor, extra=extra):
+        case AxisLimit(tensor=tensor, extra=extra):
             return f"an axis of {tensor}" if not extra else "an axis of the result"
 
 

@@ -11,7 +11,7 @@ from relax_core.ir.module import IRModule
 from relax_core.ir.node import Node, postorder
 from relax_core.passes.core import Stage
 from relax_core.pattern.apart import node_name
-from relax_core.pattern.facts import Facts, split_attributes
+from relax_core.pattern.facts import MatchContext, split_attributes
 from relax_core.pattern.groups import Refusal, accept, group
 from relax_core.pattern.matcher import Match, Miss, explain
 from relax_core.pattern.nodes import AltPattern, AttrPattern, Pattern
@@ -165,7 +165,7 @@ class _Finder:
         ids = _ids((root, item.node, *item.because), self.id_of)
         return PatternMatch(False, node_name(root), "", "", words[item.obstacle], ids, self.line_of(root))
 
-    def _nearest(self, pattern: Pattern, facts: Facts) -> PatternMatch | None:
+    def _nearest(self, pattern: Pattern, facts: MatchContext) -> PatternMatch | None:
         misses = [
             (node, miss)
             for _, function in open_functions(self.module)

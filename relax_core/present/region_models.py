@@ -22,7 +22,7 @@ class Flow(msgspec.Struct, frozen=True):
     """`None` if the size is known only at run time."""
 
 
-class Place(msgspec.Struct, frozen=True):
+class OperatorCall(msgspec.Struct, frozen=True):
     """A call of an operator that a region holds or leaves out, and the line of the user's text that it stems from."""
 
     operator: str
@@ -54,7 +54,7 @@ class RegionRow(msgspec.Struct, frozen=True):
     is_open: bool = False
     """A begin has no end."""
     nodes: tuple[str, ...] = ()
-    places: tuple[Place, ...] = ()
+    places: tuple[OperatorCall, ...] = ()
     """Of the operators, those inside composites included."""
 
 
@@ -65,7 +65,7 @@ class Unsupported(msgspec.Struct, frozen=True):
     count: int
     reason: str
     nodes: tuple[str, ...] = ()
-    places: tuple[Place, ...] = ()
+    places: tuple[OperatorCall, ...] = ()
 
 
 class PairRow(msgspec.Struct, frozen=True):
@@ -167,7 +167,7 @@ def _flows(flows: tuple[Flow, ...]) -> str:
     return ", ".join(f"{item.source or item.name}: {item.type}" for item in flows)
 
 
-def lines_text(places: tuple[Place, ...]) -> str:
+def lines_text(places: tuple[OperatorCall, ...]) -> str:
     """Return the lines of `places` in order, neighbours as a range: `3-5, 9`; empty if there are none."""
     lines = sorted({item.line for item in places if item.line})
     ranges: list[tuple[int, int]] = []

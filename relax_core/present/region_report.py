@@ -19,7 +19,7 @@ from relax_core.ops.relay.evaluate import literal_type
 from relax_core.pattern.apart import Apart, apart, node_name
 from relax_core.pattern.facts import operator_name
 from relax_core.pattern.tables import NO_TABLES, Tables
-from relax_core.present.region_models import Flow, PairRow, Place, RegionReport, RegionRow, Unsupported
+from relax_core.present.region_models import Flow, OperatorCall, PairRow, RegionReport, RegionRow, Unsupported
 from relax_core.present.table_notes import table_notes
 from relax_core.present.words import type_text
 
@@ -153,10 +153,10 @@ class _Reporter:
             self._places(operators),
         )
 
-    def _places(self, nodes: Iterable[Node]) -> tuple[Place, ...]:
+    def _places(self, nodes: Iterable[Node]) -> tuple[OperatorCall, ...]:
         """Return where the text calls the operators of `nodes`."""
         calls = ((node, call) for node in dict.fromkeys(nodes) for call in _operator_calls(node))
-        return tuple(Place(_name(call), self.line_of(call), self.id_of(node)) for node, call in calls)
+        return tuple(OperatorCall(_name(call), self.line_of(call), self.id_of(node)) for node, call in calls)
 
     def _reason(self, call: Call) -> str:
         if isinstance(call.op, Function):

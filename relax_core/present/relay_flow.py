@@ -19,7 +19,7 @@ from relax_core.ir.relay import (
     RefWrite,
 )
 from relax_core.present.drawing import DrawCluster, Drawing, EdgeKind, Look
-from relax_core.present.flow import Facts, Flow, segment_of
+from relax_core.present.flow import FlowDrawer, GraphContext, segment_of
 from relax_core.present.flow_words import call_words, literal, name_of
 from relax_core.present.region_boxes import RegionBoxes, composite_words
 from relax_core.present.words import type_text
@@ -30,14 +30,14 @@ _FOLDS_FROM = 100
 _IN_REGIONS = frozenset(("op", "call", "composite", "tuple", "field", "constant", "begin", "end"))
 
 
-class RelayFlow(Flow):
+class RelayFlow(FlowDrawer):
     """Collects the nodes and edges of Relay functions.
 
     An expression is drawn where the printer gives it a line: once, in the innermost block that holds all its uses.
     Annotations of compiler regions are no nodes: a region is a box, its begins and ends are ports on its border.
     """
 
-    def __init__(self, function: str, facts: Facts) -> None:
+    def __init__(self, function: str, facts: GraphContext) -> None:
         super().__init__(function, facts)
         self._schedule = Schedule()
         self._boxes = RegionBoxes(facts.module)

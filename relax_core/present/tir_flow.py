@@ -17,13 +17,13 @@ from relax_core.ir.tir import (
     While,
 )
 from relax_core.present.drawing import DrawCluster, DrawEdge, Drawing, DrawNode, Look
-from relax_core.present.flow import Facts
+from relax_core.present.flow import GraphContext
 from relax_core.present.words import dims_text, dtype_text, prim_text
 
 _SEGMENT = 100
 
 
-def draw_prim_func(name: str, function: PrimFunc, facts: Facts) -> Drawing:
+def draw_prim_func(name: str, function: PrimFunc, facts: GraphContext) -> Drawing:
     """Draw one prim func: a pill per buffer, a node per stored element, boxes for loops and blocks."""
     flow = _TirFlow(name, facts)
     for param in function.params:
@@ -39,7 +39,7 @@ def draw_prim_func(name: str, function: PrimFunc, facts: Facts) -> Drawing:
 class _TirFlow:
     """Collects statements and the buffers that they touch."""
 
-    def __init__(self, function: str, facts: Facts) -> None:
+    def __init__(self, function: str, facts: GraphContext) -> None:
         self._function = function
         self._facts = facts
         self._nodes: list[DrawNode] = []

@@ -21,7 +21,7 @@ _BY_NAME = ("prim", "dtype", "axes")
 _LETTERS = (("relax.", "R."), ("tir.", "T."), ("ir.", "I."))
 
 
-class Place(NamedTuple):
+class ArgumentLayout(NamedTuple):
     """An argument: its position in `Call.args`, its parameter, and the word before it, "axis=" or none.
 
     With `is_left_out` nothing is written for `Null`.
@@ -44,8 +44,8 @@ class CallLayout:
     """
 
     callee: str
-    by_position: tuple[Place, ...] | None = None
-    by_name: tuple[Place, ...] = ()
+    by_position: tuple[ArgumentLayout, ...] | None = None
+    by_name: tuple[ArgumentLayout, ...] = ()
     out_types: Literal["always", "given", "never"] = "never"
     are_tensors: bool = False
     are_wrapped: bool = False
@@ -62,11 +62,13 @@ def call_layout(name: str, arg_count: int) -> CallLayout:
     if params is None:
         return CallLayout(operator_text(name), out_types=out_types)
     last = max((index for index, param in enumerate(params) if not _is_by_name(param)), default=-1)
-    by_position: list[Place] = []
-    by_name: list[Place] = []
+    by_position: list[ArgumentLayout] = []
+    by_name: list[ArgumentLayout] = []
     for index, param in enumerate(params):
         is_named = param.is_keyword or (index > last and _is_by_name(param))
-        place = Place(index, param, f"{param.name}=" if is_named else "", index > last and param.default is None)
+        place = ArgumentLayout(
+            index, param, f"{param.name}=" if is_named else "", index > last and param.default is None
+        )
         (by_name if is_named else by_position).append(place)
     are_tensors = all(item.kind == "tensor" and not item.is_variadic and not item.is_keyword for item in params)
     are_wrapped = called.startswith(_WRAPPED)

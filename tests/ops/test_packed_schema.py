@@ -21,7 +21,7 @@ from relax_core.ops.packed.schema import (
     is_literal_of,
     parse_schema,
 )
-from relax_core.ops.packed.spec import UNKNOWN, AtLeast, Axis, Choice, broken, spec_of
+from relax_core.ops.packed.spec import UNKNOWN, AtLeast, AxisLimit, Choice, broken, spec_of
 from relax_core.ops.show import show_type
 
 NAMES = st.from_regex(r"[a-z][a-z0-9_]{0,8}", fullmatch=True).filter(lambda name: name not in ("inf", "nan"))
@@ -184,14 +184,14 @@ LIMITS: tuple[tuple[Any, dict[str, Any], str | None], ...] = (
     (Choice("how", ("a", "b")), {"how": "c"}, "how is one of 'a', 'b', got 'c'"),
     (Choice("how", ("a", "b")), {"how": UNKNOWN}, None),
     (AtLeast("k", 1), {"k": (2, 0)}, "k is at least 1, got 0"),
-    (Axis("dim"), {"self": MATRIX, "dim": -2}, None),
-    (Axis("dim"), {"self": MATRIX, "dim": 2}, "dim is an axis of self of rank 2, from -2 to 1, got 2"),
-    (Axis("dim"), {"self": MATRIX, "dim": (1, -1)}, "the axes of dim differ, got (1, -1)"),
-    (Axis("dim"), {"self": TensorType(), "dim": 9}, None),
-    (Axis("dim"), {"self": POINT, "dim": -1}, None),
-    (Axis("dim", "tensors", 1), {"tensors": (MATRIX,), "dim": 2}, None),
+    (AxisLimit("dim"), {"self": MATRIX, "dim": -2}, None),
+    (AxisLimit("dim"), {"self": MATRIX, "dim": 2}, "dim is an axis of self of rank 2, from -2 to 1, got 2"),
+    (AxisLimit("dim"), {"self": MATRIX, "dim": (1, -1)}, "the axes of dim differ, got (1, -1)"),
+    (AxisLimit("dim"), {"self": TensorType(), "dim": 9}, None),
+    (AxisLimit("dim"), {"self": POINT, "dim": -1}, None),
+    (AxisLimit("dim", "tensors", 1), {"tensors": (MATRIX,), "dim": 2}, None),
     (
-        Axis("dim", "tensors", 1),
+        AxisLimit("dim", "tensors", 1),
         {"tensors": (MATRIX,), "dim": 3},
         "dim is an axis of a result of rank 3, from -3 to 2, got 3",
     ),

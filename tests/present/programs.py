@@ -12,7 +12,7 @@ from relax_core.ir.node import Node
 from relax_core.ir.rewrite import RewriteLog
 from relax_core.passes.core import Stage
 from relax_core.passes.pipeline import run_pipeline
-from relax_core.present.flow import Facts
+from relax_core.present.flow import GraphContext
 from relax_core.present.node_id import index_nodes
 from relax_core.present.run import Recording
 from relax_core.source import Span
@@ -42,7 +42,7 @@ def sample(path: str) -> Parsed:
     return parsed((SAMPLES / path).read_text(encoding="utf-8"), path)
 
 
-def facts_of(module: IRModule, stage: int = 0, log: RewriteLog | None = None) -> Facts:
+def facts_of(module: IRModule, stage: int = 0, log: RewriteLog | None = None) -> GraphContext:
     """Return what a graph shows of `module`."""
 
     def span_of(node: Node) -> Span | None:
@@ -56,7 +56,7 @@ def facts_of(module: IRModule, stage: int = 0, log: RewriteLog | None = None) ->
         span = span_of(node)
         return span.end_line_column[0] if span is not None else 0
 
-    return Facts(module, infer(module).types, index_nodes(module, stage), line_of, end_line_of)
+    return GraphContext(module, infer(module).types, index_nodes(module, stage), line_of, end_line_of)
 
 
 def stage_of(module: IRModule, name: str, passes: str) -> tuple[int, Stage]:

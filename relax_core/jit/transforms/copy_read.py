@@ -14,7 +14,7 @@ from relax_core.jit.transforms.transform import Refusal
 
 
 @dataclass(frozen=True, slots=True)
-class Dim:
+class CopyDim:
     """An axis of a copy: how far apart its elements are read, and how far apart they are written."""
 
     extent: int
@@ -31,7 +31,7 @@ class Copy:
     nest: Nest
     source: Access
     target: Access
-    dims: tuple[Dim, ...]
+    dims: tuple[CopyDim, ...]
     work: int
 
     def bases(self, state: State) -> tuple[str, str]:
@@ -65,19 +65,19 @@ def read_copy(state: State, loop: For) -> Copy | Refusal | None:
         return None
     if target.storage.memory is not None or may_share(nest, source.node) or nest.overlapping is not None:
         return Refusal("the elements that it reads and writes may be the same")
-    dims = [Dim(axis.extent, source.offset.of(axis.var), target.offset.of(axis.var)) for axis in nest.axes]
+    dims = [CopyDim(axis.extent, source.offset.of(axis.var), target.offset.of(axis.var)) for axis in nest.axes]
     work = max(static_work(state, nest.block or nest.update) or 1, 1)
     return Copy(nest, source, target, joined(dims), work)
 
 
-def joined(dims: Sequence[Dim]) -> tuple[Dim, ...]:
+def joined(dims: Sequence[CopyDim]) -> tuple[CopyDim, ...]:
     """Return the axes of a copy with those that together are one axis taken as one, the farthest written first."""
-    found: list[Dim] = []
+    found: list[CopyDim] = []
     for dim in sorted((dim for dim in dims if dim.extent > 1), key=lambda dim: -dim.written):
         above = found[-1] if found else None
         is_one = above is not None and above.read == dim.read * dim.extent and above.written == dim.written * dim.extent
         if above is not None and is_one:
-            found[-1] = Dim(above.extent * dim.extent, dim.read, dim.written)
+            found[-1] = CopyDim(above.extent * dim.extent, dim.read, dim.written)
         else:
             found.append(dim)
     return tuple(found)

@@ -31,7 +31,7 @@ from relax_core.jit.transforms.gather_read import gathers_inside
 from relax_core.jit.transforms.guard_bound import bound_of, limit_of
 from relax_core.jit.transforms.guard_ends import Rising, check_ends, read_rising
 from relax_core.jit.transforms.guard_read import Check, CheckTree, read_checks
-from relax_core.jit.transforms.guard_rows import TOGETHER, Rows, emit_rows, read_rows
+from relax_core.jit.transforms.guard_rows import TOGETHER, GuardedRows, emit_rows, read_rows
 from relax_core.jit.transforms.guard_runs import Run, read_runs
 from relax_core.jit.transforms.guard_vectors import can_scan, scan
 from relax_core.jit.transforms.nest_values import enter_block
@@ -97,7 +97,7 @@ class _Guard:
     state: State
     loop: For
     checks: CheckTree
-    rows: Rows | None = None
+    rows: GuardedRows | None = None
 
     def emit(self) -> None:
         """Write the code of the whole loop."""

@@ -25,7 +25,7 @@ SHORTEST, LONGEST = 33, 1024
 
 
 @dataclass(frozen=True, slots=True)
-class Rows:
+class GuardedRows:
     """The statements of an iteration before its one loop over `count` values, that loop, and the statements behind it.
 
     `sums` are the elements that the loop updates, as they are read before it.
@@ -38,7 +38,7 @@ class Rows:
     sums: list[BufferLoad]
 
 
-def read_rows(state: State, loop: For, scope: CheckTree) -> Rows | None:
+def read_rows(state: State, loop: For, scope: CheckTree) -> GuardedRows | None:
     """Read a loop whose iterations are such rows; `scope` are its checks, which are made ahead."""
     stmts = loop.body.stmts if isinstance(loop.body, SeqStmt) else (loop.body,)
     nodes = [*postorder(loop.body)]
@@ -61,10 +61,10 @@ def read_rows(state: State, loop: For, scope: CheckTree) -> Rows | None:
         and _never_stops(state, inner, accesses, scope)
     )
     state.bounds.leave(mark)
-    return Rows(stmts[:at], inner, stmts[at + 1 :], count, sums) if is_row else None
+    return GuardedRows(stmts[:at], inner, stmts[at + 1 :], count, sums) if is_row else None
 
 
-def emit_rows(state: State, loop: For, rows: Rows, counting: Counting) -> None:
+def emit_rows(state: State, loop: For, rows: GuardedRows, counting: Counting) -> None:
     """Emit the iterations from the first of `counting` on, as many as run side by side, whose checks were made."""
     code, scalar = state.code, state.scalar_of(loop.var)
     places: list[str] = []

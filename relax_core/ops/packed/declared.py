@@ -5,10 +5,10 @@ into a tensor that the caller gives.
 """
 
 from relax_core.ops.packed import results
-from relax_core.ops.packed.spec import AtLeast, Axis, Choice, PackedSpec, spec_of
+from relax_core.ops.packed.spec import AtLeast, AxisLimit, Choice, PackedSpec, spec_of
 
 _APPROXIMATE = Choice("approximate", ("none", "tanh"))
-_DIM = Axis("dim")
+_DIM = AxisLimit("dim")
 
 SPECS: tuple[PackedSpec, ...] = (
     spec_of("libtorch_add_out(Tensor self, Tensor other, *, Scalar alpha=1, Tensor(a!) out) -> Tensor(a!)",
@@ -48,9 +48,10 @@ SPECS: tuple[PackedSpec, ...] = (
             "The k largest or smallest elements along an axis, and their positions.",
             limits=(_DIM, AtLeast("k", 0)), infer=results.topk_type),
     spec_of("libtorch_cat(Tensor[] tensors, int dim=0) -> Tensor",
-            "Tensors one after the other along an axis.", limits=(Axis("dim", "tensors"),), infer=results.cat_type),
+            "Tensors one after the other along an axis.", limits=(AxisLimit("dim", "tensors"),),
+            infer=results.cat_type),
     spec_of("libtorch_stack(Tensor[] tensors, int dim=0) -> Tensor",
-            "Tensors along a new axis.", limits=(Axis("dim", "tensors", 1),), infer=results.stack_type),
+            "Tensors along a new axis.", limits=(AxisLimit("dim", "tensors", 1),), infer=results.stack_type),
     spec_of("libtorch_split(Tensor self, int split_size, int dim=0) -> Tensor[]",
             "Pieces of a size along an axis; the last may be smaller.", limits=(_DIM, AtLeast("split_size", 1))),
     spec_of("libtorch_einsum(str equation, Tensor[] tensors) -> Tensor",
@@ -62,9 +63,10 @@ SPECS: tuple[PackedSpec, ...] = (
     spec_of("libtorch_constant_pad_nd(Tensor self, int[] pad, Scalar value=0) -> Tensor",
             "Room before and after the last axes: pairs, the last axis first.", infer=results.pad_type),
     spec_of("libtorch_flip(Tensor self, int[] dims) -> Tensor",
-            "The order along axes turned round.", limits=(Axis("dims"),), infer=results.like()),
+            "The order along axes turned round.", limits=(AxisLimit("dims"),), infer=results.like()),
     spec_of("libtorch_roll(Tensor self, int[1] shifts, int[1] dims=[]) -> Tensor",
-            "Elements moved along axes, or along all of them as one.", limits=(Axis("dims"),), infer=results.like()),
+            "Elements moved along axes, or along all of them as one.", limits=(AxisLimit("dims"),),
+            infer=results.like()),
     spec_of("libtorch_index_select(Tensor self, int dim, Tensor index) -> Tensor",
             "The slices of an axis that an index names.", limits=(_DIM,), infer=results.select_type),
     spec_of("libtorch_upsample_nearest2d(Tensor self, int[2] output_size, float? scales_h=None,"

@@ -101,7 +101,7 @@ def parse_schema(text: str) -> Schema:
         SchemaError: the text does not follow the notation, names a type that is not known, repeats a parameter, or
             gives a default value of another type.
     """
-    return _Reader(text).schema()
+    return _SchemaParser(text).schema()
 
 
 _TOKEN = re.compile(
@@ -118,7 +118,7 @@ class _Token:
     start: int
 
 
-class _Reader:
+class _SchemaParser:
     """Reads one schema from left to right."""
 
     def __init__(self, text: str) -> None:

@@ -34,7 +34,7 @@ class Choice:
 
 
 @dataclass(frozen=True, slots=True)
-class Axis:
+class AxisLimit:
     """An int, or each of a list, is an axis of a tensor; `extra` counts axes that the function adds.
 
     `tensor` may be the name of a list of tensors, whose first counts. The axes of a list differ.
@@ -53,7 +53,7 @@ class AtLeast:
     minimum: int
 
 
-Limit: TypeAlias = Choice | Axis | AtLeast
+Limit: TypeAlias = Choice | AxisLimit | AtLeast
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,12 +122,12 @@ def broken(limit: Limit, facts: Facts) -> str | None:
             for item in value if isinstance(value, tuple) else (value,):
                 if isinstance(item, int | float) and item < minimum:
                     return f"{param} is at least {minimum}, got {item}"
-        case Axis():
+        case AxisLimit():
             return _broken_axis(limit, value, facts)
     return None
 
 
-def _broken_axis(limit: Axis, value: Fact, facts: Facts) -> str | None:
+def _broken_axis(limit: AxisLimit, value: Fact, facts: Facts) -> str | None:
     of = facts.get(limit.tensor, UNKNOWN)
     of = of[0] if isinstance(of, tuple) and of else of
     rank = of.ndim if isinstance(of, TensorType) else None

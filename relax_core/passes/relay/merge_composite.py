@@ -15,7 +15,7 @@ from relax_core.ir.node import Node
 from relax_core.ir.types import Type
 from relax_core.passes.core import NoOptions, Pass, PassContext
 from relax_core.passes.remarks import UnnumberedRemark
-from relax_core.pattern.facts import Facts
+from relax_core.pattern.facts import MatchContext
 from relax_core.pattern.groups import Grouping, Obstacle, Refusal, accept, group
 from relax_core.pattern.matcher import explain
 from relax_core.pattern.nodes import Pattern
@@ -58,7 +58,7 @@ class _Composite:
 
     def merged(self, module: IRModule, ctx: PassContext) -> IRModule:
         """Return `module` with what the pattern matches in functions of its own."""
-        facts = Facts(self.types)
+        facts = MatchContext(self.types)
         changed: list[Definition] = []
         for item in module.definitions:
             if not isinstance(item.function, Function) or is_closed(item.function):
@@ -91,7 +91,7 @@ def _reason(refusal: Refusal) -> str:
     return _REASONS[refusal.obstacle]
 
 
-def _nearest(name: str, pattern: Pattern, function: Function, facts: Facts) -> Iterator[UnnumberedRemark]:
+def _nearest(name: str, pattern: Pattern, function: Function, facts: MatchContext) -> Iterator[UnnumberedRemark]:
     """Say of the node where a pattern that fits nowhere came furthest, and what stopped it there."""
     misses = [
         (miss.matched_count, node, miss)

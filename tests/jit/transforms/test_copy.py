@@ -14,7 +14,7 @@ from relax_core.ir.prim import FloatImm, PrimExpr, PrimVar, Select, binary, cons
 from relax_core.ir.tir import Buffer, BufferLoad, BufferStore, PrimFunc, Stmt
 from relax_core.jit.engine import Engine
 from relax_core.jit.options import KernelOptions
-from relax_core.jit.transforms.copy_read import Dim, joined
+from relax_core.jit.transforms.copy_read import CopyDim, joined
 from tests.code_rules import REPOSITORY
 from tests.jit.programs import block_nest, for_each, index, prim_func
 from tests.jit.transforms.nests import ENGINES, NAIVE, WIDTHS, applied, compare, filled, permuted
@@ -302,6 +302,6 @@ def test_nothing_is_read_or_written_behind_an_array() -> None:
 
 
 def test_axes_that_step_alike_are_one() -> None:
-    assert joined([Dim(2, 12, 12), Dim(3, 4, 4), Dim(4, 1, 1)]) == (Dim(24, 1, 1),)
-    assert joined([Dim(2, 24, 12), Dim(1, 0, 0), Dim(12, 1, 1)]) == (Dim(2, 24, 12), Dim(12, 1, 1))
-    assert joined([Dim(3, 1, 4), Dim(4, 3, 1)]) == (Dim(3, 1, 4), Dim(4, 3, 1))
+    assert joined([CopyDim(2, 12, 12), CopyDim(3, 4, 4), CopyDim(4, 1, 1)]) == (CopyDim(24, 1, 1),)
+    assert joined([CopyDim(2, 24, 12), CopyDim(1, 0, 0), CopyDim(12, 1, 1)]) == (CopyDim(2, 24, 12), CopyDim(12, 1, 1))
+    assert joined([CopyDim(3, 1, 4), CopyDim(4, 3, 1)]) == (CopyDim(3, 1, 4), CopyDim(4, 3, 1))
