@@ -1,4 +1,4 @@
-"""Which events generated code stands for, and the lines that log them."""
+"""The events that generated code stands for, and the statements that log them."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
@@ -12,9 +12,9 @@ LOGGED: Final = frozenset((Effect.VALUE, Effect.TENSOR, Effect.RETURN))
 
 
 class EventWriter:
-    """Makes the segments of one function and the lines that note them.
+    """Builds the segments of one function and the statements that log them.
 
-    `fresh` are the registers of tensors that the open segment allocated and nothing wrote yet.
+    `fresh` are the registers of tensors that the open segment allocated and nothing has written yet.
     """
 
     def __init__(self, segments: list[Segment], function: int, entry: FunctionEntry) -> None:
@@ -24,12 +24,12 @@ class EventWriter:
         self.fresh: set[int] = set()
         self.is_entered = False
         self._unlogged: list[str] = []
-        # What returns the bytes of the arena, while it is used and not logged.
+        # The name of what copies the arena, from its first use in a segment until the statement that logs it.
         self._arena = ""
         self._effects: dict[int, Effect] = {}
 
     def visit(self, pc: int, body: Body) -> None:
-        """Look at an instruction that the open segment takes."""
+        """Visit an instruction of the open segment."""
         if body.kind(pc) == "kernel":
             self.fresh -= {item.index for item in self._written(body.call(pc), body)}
         index = body.written[pc]
@@ -38,7 +38,7 @@ class EventWriter:
             self.fresh.update({index} if pc in body.room_at else ())
 
     def is_first_write(self, call: CallInstruction, body: Body) -> bool:
-        """Tell whether a kernel writes only to tensors that the open segment allocated, and as the first."""
+        """Tell whether a kernel is the first to write, and writes only tensors that the open segment allocated."""
         positions = body.facts.written(call.function)
         written = self._written(call, body)
         return len(written) == len(positions) and {item.index for item in written} <= self.fresh
@@ -49,7 +49,7 @@ class EventWriter:
         return tuple(item for item in found if isinstance(item, Register))
 
     def enter(self, pcs: list[int], body: Body, savings: Savings) -> str:
-        """Make the segment of `pcs`; return the line that notes that it starts."""
+        """Build the segment of `pcs`; return the statement that logs its start."""
         value_at: dict[int, int] = {}
         count = 0
         events: list[Event] = []
@@ -70,7 +70,7 @@ class EventWriter:
         return self._note(tuple(events), is_in_arena=bool(savings.arena))
 
     def call(self, pc: int, *, has_destination: bool) -> str:
-        """Make a segment of one call; return the line that notes it."""
+        """Build the segment of a single call; return the statement that logs it."""
         event = Event(pc + self.entry.start, Effect.CALL, has_destination=has_destination)
         return self._note((event,), is_in_arena=False)
 
@@ -87,7 +87,7 @@ class EventWriter:
         return f"note({number}); {_kept(params)}" if count else f"note({number})"
 
     def _event(self, pc: int, body: Body, savings: Savings, value_at: Mapping[int, int]) -> Event:
-        """Return the event of an instruction; `value_at` are the positions of logged values, by register."""
+        """Return the event of an instruction; `value_at` gives the positions of logged values by register."""
         at = pc + self.entry.start
         index = body.written[pc]
         match body.kind(pc), body.name(pc):
@@ -117,9 +117,9 @@ class EventWriter:
                 return Event(at, Effect.VALUE, index)
 
     def before(self, pc: int, body: Body, savings: Savings) -> Iterator[str]:
-        """Return the line that logs values before an instruction leaves the frame or writes over one of them.
+        """Return the statement that logs values which an instruction overwrites or takes out of the frame.
 
-        What it writes itself is logged later.
+        What the instruction itself writes is logged later.
         """
         effect, index = self._effects[pc], body.written[pc]
         if effect is Effect.CALL:
@@ -133,32 +133,32 @@ class EventWriter:
                 self._unlogged.append(place)
 
     def before_return(self, result: str) -> Iterator[str]:
-        """Return the line that logs values, the result as the last if it is none of the segment's."""
+        """Return the statement that logs values before a return, the result last unless the segment has logged it."""
         returned = self.segments[-1].events[-1]
         if not returned.positions:
             self._unlogged.append(result)
         yield from self.end()
 
     def end(self) -> Iterator[str]:
-        """Return the line that logs, at the end of a segment, the values that are not logged yet, and the arena."""
+        """Return the statement that logs, at the end of a segment, what it has not logged yet, and the arena."""
         if self._arena:
             self._unlogged.append(f"{self._arena}()")
         self._arena = ""
         yield from self.leave()
 
     def leave(self) -> Iterator[str]:
-        """Return the line that logs the values that are not logged yet."""
+        """Return the statement that logs what is not logged yet."""
         if self._unlogged:
             yield _kept(self._unlogged)
         self._unlogged.clear()
 
 
 def _kept(values: Sequence[str]) -> str:
-    """Return the line that logs some values."""
+    """Return the statement that logs some values."""
     return f"put({values[0]})" if len(values) == 1 else f"keep(({', '.join(values)}))"
 
 
 def _place(index: int, savings: Savings) -> int:
-    """Return the register where a value is until it is logged; its own for one in the arena."""
+    """Return the register that holds a value until it is logged; for a tensor in the arena its own."""
     place = savings.place_of.get(index, index)
     return place if place >= 0 else index

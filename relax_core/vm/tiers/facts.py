@@ -1,4 +1,4 @@
-"""What generated code has to know about the instructions of a module before it is made."""
+"""Properties of bytecode that decide how it is compiled to Python: what an instruction does, allocates and writes."""
 
 import math
 from collections.abc import Mapping
@@ -42,24 +42,24 @@ SEEN_BY_RECORDER = frozenset(
         "relax.run.print",
     )
 )
-"""Builtins that tell the recorder what they make, change or print; an inline form of one does nothing of that."""
+"""Builtins that report to the recorder what they allocate, change or print; their inline forms do not."""
 
 
 @dataclass(frozen=True, slots=True)
 class Room:
-    """A tensor of a static shape that is allocated."""
+    """A tensor of static shape that the program allocates."""
 
     shape: tuple[int, ...]
     dtype: str
 
     @property
     def size_bytes(self) -> int:
-        """The bytes of its elements."""
+        """The size of its elements in bytes."""
         return math.prod(self.shape) * item_bytes(self.dtype)
 
 
 class BytecodeFacts:
-    """Facts about the functions and instructions of one executable."""
+    """Properties of the functions and instructions of one executable, computed when they are first asked for."""
 
     def __init__(self, executable: Executable) -> None:
         self.executable = executable
@@ -68,14 +68,17 @@ class BytecodeFacts:
 
     @cached_property
     def has_devices(self) -> bool:
-        """Whether a tensor may be on a device other than the default one; calls of kernels check that."""
+        """Whether a tensor may be on a device other than the default one; then calls of kernels check the devices."""
         return bool(device_table(self.executable.module)) or any(
             item.name == "vm.builtin.to_device" for item in self.executable.functions
         )
 
     @cached_property
     def is_closed(self) -> bool:
-        """Whether no host function that is called can call back: all calls lead to the program itself."""
+        """Whether no host function that is called can re-enter the program.
+
+        Only then may generated frames be deoptimised as a group: no host frame stands between them.
+        """
         functions = self.executable.functions
         kernels = (number for number, item in enumerate(functions) if item.kind == "kernel")
         return all(
@@ -83,7 +86,7 @@ class BytecodeFacts:
         ) and not any(_calls(self.prim_func(number)) for number in kernels)
 
     def kind(self, instruction: Instruction) -> Kind:
-        """Tell what an instruction does."""
+        """Classify an instruction."""
         match instruction:
             case CallInstruction(function=function):
                 return self._kind_of_call(function)
@@ -105,13 +108,13 @@ class BytecodeFacts:
                 return "builtin" if entry.name in BUILTINS and entry.name not in RE_ENTERING else "outside"
 
     def is_plain_kernel(self, function: int) -> bool:
-        """Tell whether a kernel neither calls packed functions nor has to look where its arguments are."""
+        """Tell whether a kernel calls no packed functions and need not check the devices of its arguments."""
         if function not in self._is_plain:
             self._is_plain[function] = not self.has_devices and not _calls(self.prim_func(function))
         return self._is_plain[function]
 
     def prim_func(self, function: int) -> PrimFunc:
-        """Return the prim func of an entry of the function table."""
+        """Return the prim func of a kernel by its index in the function table."""
         return self.executable.kernels[self.executable.functions[function].name]
 
     def written(self, function: int) -> tuple[int, ...]:
@@ -119,7 +122,7 @@ class BytecodeFacts:
         return written_params(self.prim_func(function))
 
     def makes(self, instruction: CallInstruction) -> Register | None:
-        """Return the register with the one argument that a kernel writes, its last, if it is no other argument."""
+        """Return the register of the last argument if a kernel writes it alone and gets it only once; else `None`."""
         args = instruction.args
         last = len(args) - 1
         if len(self.prim_func(instruction.function).params) != len(args) or self.written(instruction.function) != (
@@ -130,7 +133,10 @@ class BytecodeFacts:
         return output if isinstance(output, Register) and output not in args[:last] else None
 
     def fills(self, function: int) -> bool:
-        """Tell whether a kernel writes all of its last argument before it reads any of it, whatever was there."""
+        """Tell whether a kernel overwrites all of its last argument before it reads any of it.
+
+        Then the tensor may be allocated without being cleared.
+        """
         if function not in self._fills:
             prim_func = self.prim_func(function)
             buffer = prim_func.buffer_of(prim_func.params[-1])
@@ -138,7 +144,7 @@ class BytecodeFacts:
         return self._fills[function]
 
     def storage_bytes(self, instruction: CallInstruction) -> int | None:
-        """Return the size of a storage of static shape on the default device."""
+        """Return the size of a storage that is static and on the default device, else `None`."""
         match instruction.args:
             case (_, ConstantRef() as shape, Immediate(value=0), ConstantRef() as dtype, *_):
                 room = self.room(shape, dtype)
@@ -147,7 +153,7 @@ class BytecodeFacts:
                 return None
 
     def tensor_room(self, instruction: CallInstruction, storages: Mapping[int, int]) -> Room | None:
-        """Return the tensor of static shape that `alloc_tensor` makes of all of one of `storages`, by register."""
+        """Return the static tensor that `alloc_tensor` makes of the whole of one of `storages`, else `None`."""
         match instruction.args:
             case (Register(index=index), Immediate(value=0), ConstantRef() as shape, ConstantRef() as dtype, *_):
                 room = self.room(shape, dtype)
@@ -156,7 +162,7 @@ class BytecodeFacts:
                 return None
 
     def room(self, shape: ConstantRef, dtype: ConstantRef) -> Room | None:
-        """Return a shape and a dtype of the pool as a tensor to allocate."""
+        """Return the tensor of a shape and a dtype of the constant pool, `None` if it is not static."""
         constants = self.executable.constants
         match constants[shape.index], constants[dtype.index]:
             case ShapeConstant(values=sizes), DTypeConstant(name=name) if (

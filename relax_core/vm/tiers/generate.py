@@ -1,7 +1,7 @@
-"""From the bytecode of a function to a Python function.
+"""Compile the bytecode of a function to a Python function.
 
-The text that is compiled is made of the bytecode alone: names are numbers of registers and of objects, constants of the
-program are objects in the namespace. No text of the user is in it.
+The text that is compiled follows from the bytecode alone: names are made of numbers, and the constants of the program
+are objects in the namespace. No text of the user's program is in it.
 """
 
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from relax_core.vm.tiers.writer import Text, Writer
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Generated:
-    """The code of a VM function, an index into the function table, with its lines and the instructions they are of."""
+    """The generated code of the VM function `index`, and its text, which maps lines to instructions."""
 
     index: int
     entry: FunctionEntry
@@ -24,7 +24,7 @@ class Generated:
     function: FunctionType
 
     def pc(self, line: int) -> int:
-        """Return the instruction of a line, counted from the start of the function."""
+        """Return the instruction of a line (from 1), counted from the start of the function."""
         return max(self.text.pcs[line - 1], 0)
 
 
@@ -39,7 +39,7 @@ def generate(linker: Linker, index: int, entry: FunctionEntry, log: EventWriter 
 
 
 def function_of(text: str, linker: Linker) -> FunctionType:
-    """Compile the definition of one function, which sees the linker's namespace."""
+    """Compile the definition of one function; its globals are the linker's namespace."""
     module = compile(text, "<bytecode>", "exec", dont_inherit=True)
     code = next(item for item in module.co_consts if isinstance(item, CodeType))
     return FunctionType(code, linker.names.namespace)

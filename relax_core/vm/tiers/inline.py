@@ -1,6 +1,6 @@
-"""Builtins as Python expressions: what they give in the usual case, and the test for that case.
+"""Builtins as Python expressions for their usual case, each with a test for that case.
 
-In any other case generated code calls the builtin itself, which also says what is wrong.
+Where the test fails, generated code calls the builtin, which handles the rest and reports errors.
 """
 
 from collections.abc import Callable, Mapping
@@ -17,7 +17,7 @@ from relax_core.vm.values import DTypeValue
 
 @dataclass(frozen=True, slots=True)
 class Inline:
-    """`value` is what the builtin gives if `test` holds; an empty test always does."""
+    """`value` is what the builtin returns if `test` holds; an empty test always holds."""
 
     test: str
     value: str
@@ -27,7 +27,7 @@ Template = Callable[[Names, tuple[Argument, ...]], Inline | None]
 
 
 def inline(names: Names, builtin: str, args: tuple[Argument, ...]) -> Inline | None:
-    """Return the expression for a call of a builtin, `None` if there is none."""
+    """Return the inline form of a call of a builtin, `None` if it has none."""
     template = _TEMPLATES.get(builtin)
     return None if template is None else template(names, args)
 
@@ -64,7 +64,8 @@ def _check_tensor(names: Names, args: tuple[Argument, ...]) -> Inline | None:
                 found = names.constant(dtype)
                 if not isinstance(found, DTypeValue):
                     return None
-                # The dtypes that NumPy itself makes are one object each; any other takes the way through the builtin.
+                # NumPy's own dtypes are singletons, so that identity decides; any other dtype takes the call of the
+                # builtin.
                 tests.append(f"{name}.dtype is {names.add(np.dtype(found.name), 'dtype')}")
             return Inline(" and ".join(tests), "None")
         case _:
@@ -96,7 +97,7 @@ def _check_prim(names: Names, args: tuple[Argument, ...]) -> Inline | None:
 
 
 def _match_shape(names: Names, args: tuple[Argument, ...]) -> Inline | None:
-    """Compare with numbers only; what stores into the shape heap, or compares with it, is the builtin's."""
+    """Inline comparisons of a shape with numbers. What uses the shape heap calls the builtin."""
     match args:
         case (Register() as value, _, Immediate(value=rank), *pairs, _):
             codes = [item.value for item in pairs[::2] if isinstance(item, Immediate)]

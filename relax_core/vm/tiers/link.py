@@ -1,4 +1,4 @@
-"""What generated code calls: functions, kernels and makers of tensors, each found when it is first called."""
+"""Link generated code to functions, kernels and allocators, each resolved at its first call."""
 
 from collections.abc import Callable
 from functools import partial
@@ -16,30 +16,30 @@ ARENA_BYTES: Final = 1 << 16
 
 
 class Callees(Protocol):
-    """Who finds what a name stands for, when it is called for the first time."""
+    """Resolves the callables behind names, each at its first call."""
 
     def function(self, index: int) -> Callee:
-        """Return the generated function of a VM function; its last argument is the depth of the call."""
+        """Return the generated code of a VM function; its last parameter is the depth of the call."""
         ...
 
     def kernel(self, index: int) -> Callee:
-        """Return the kernel of an entry of the function table."""
+        """Return a kernel by its index in the function table."""
         ...
 
     def maker(self, index: int, room: Room) -> Callee:
-        """Return a kernel that makes the tensor that it writes."""
+        """Return a variant of a kernel that allocates and returns its output."""
         ...
 
 
 class Linker:
-    """Gives names to what generated code calls."""
+    """Gives names to the callables and tensors that generated code refers to."""
 
     def __init__(self, executable: Executable, namespace: dict[str, Any], callees: Callees) -> None:
         self.names = Names(executable, namespace)
         self.facts = BytecodeFacts(executable)
         self._callees = callees
         self.arena = np.zeros(ARENA_BYTES, np.uint8)
-        """Memory in which kernels put what is logged together."""
+        """Memory into which kernels of a segment write the small tensors that are logged together."""
 
     def function(self, index: int) -> str:
         """Return the name of a VM function."""
@@ -50,15 +50,15 @@ class Linker:
         return self._late("kernel", index, lambda: self._callees.kernel(index))
 
     def maker(self, index: int, room: Room) -> str:
-        """Return the name of a kernel that makes the tensor that it writes."""
+        """Return the name of the variant of a kernel that allocates its output."""
         return self._late("maker", (index, room), lambda: self._callees.maker(index, room))
 
     def zeros(self, room: Room) -> str:
-        """Return the name of a function that allocates a tensor."""
+        """Return the name of a function that allocates a cleared tensor."""
         return self.names.made("zeros", room, lambda _: partial(np.zeros, room.shape, np.dtype(room.dtype)))
 
     def buffer(self, room: Room, number: int) -> int:
-        """Return the place of a tensor that stays, the one of that number among those of its shape."""
+        """Return the place of the preallocated tensor that is the `number`-th of its shape and dtype."""
         return self._place(
             self.names.made("buffer", (room, number), lambda _: np.empty(room.shape, np.dtype(room.dtype)))
         )
@@ -71,13 +71,13 @@ class Linker:
         return place_of[name]
 
     def in_arena(self, room: Room, offset: int) -> int:
-        """Return the place of a tensor in the arena, so many bytes behind its start."""
+        """Return the place of a tensor `offset` bytes behind the start of the arena."""
         memory = self.arena[offset : offset + room.size_bytes]
         name = self.names.made("arena", (room, offset), lambda _: memory.view(room.dtype).reshape(room.shape))
         return self._place(name)
 
     def bytes_of_arena(self, size_bytes: int) -> str:
-        """Return the name of a function that returns the first bytes of the arena."""
+        """Return the name of a function that returns a copy of the first bytes of the arena."""
         return self.names.made("bytes", size_bytes, lambda _: self.arena[:size_bytes].tobytes)
 
     def _late(self, prefix: str, key: object, find: Callable[[], Callee]) -> str:

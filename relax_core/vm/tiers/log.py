@@ -1,7 +1,7 @@
-"""What generated code logs while it records: values and the segments that they belong to; decoded when it is asked for.
+"""The log that generated code writes while it records, and its decoding into events when somebody asks.
 
-A segment is a run of instructions that retire one after the other. Generated code notes its number when it starts and
-adds the values that it wrote when it ends; which instructions they are, and in which frame, follows from the numbers.
+A segment is a run of instructions that retire one after the other. Generated code appends the number of the segment
+when it starts, and the values that it wrote when it ends; instructions and frames follow from the numbers.
 """
 
 import math
@@ -18,33 +18,36 @@ from relax_core.vm.values import Array, StorageValue, Value
 
 
 class Effect(Enum):
-    """What an event leaves behind."""
+    """What an event does to its destination, and how the log encodes it."""
 
     NOTHING = auto()
     VALUE = auto()
-    """The next value of the log, in the destination."""
+    """The destination gets the next value of the log."""
     STORAGE = auto()
-    """A storage of `size_bytes` in the destination, whose only tensor has memory of its own."""
+    """The destination gets a storage of `size_bytes`; it was elided, and its only tensor has memory of its own."""
     NULL = auto()
-    """No value in the destination, at the end of a life."""
+    """The destination gets no value: a life ends."""
     SAME = auto()
-    """A copy of a value of the same segment, by its position among them."""
+    """The destination gets a copy of a value of the same segment, given by its position among them."""
     TENSOR = auto()
-    """The next value of the log, a tensor to which nothing was written, or the bytes of one that a kernel filled."""
+    """The destination gets a tensor.
+
+    The next value of the log if nothing was written to it, else the kernel's output.
+    """
     WRITE = auto()
-    """A first write to tensors of the same segment, by their positions."""
+    """Tensors of the same segment, given by their positions, are written for the first time."""
     CALL = auto()
-    """A call of a VM function, which is another frame."""
+    """A VM function is called: the next segment is of another frame."""
     RETURN = auto()
-    """The next value of the log, or one of the same segment by its position, in the caller's destination."""
+    """The caller's destination gets the next value of the log, or a value of the same segment by its position."""
 
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """An instruction of a segment.
+    """An instruction of a segment, as it is decoded.
 
-    `register` is where a logged value stands until it is logged. A tensor of the shape `room` lies in the arena,
-    `offset` bytes behind its start; all that lies there is logged together, at the end of the segment.
+    `register` holds a logged value until it is logged. A tensor of shape `room` lies in the arena, `offset` bytes
+    behind its start; the arena is logged whole, at the end of the segment.
     """
 
     pc: int
@@ -59,9 +62,9 @@ class Event:
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """Instructions that retire one after the other; `enters` is the function that the first one enters, -1 for none.
+    """Instructions that retire one after the other; `enters` is the function whose frame starts with them, -1 for none.
 
-    Behind `value_count` values of their own the bytes of the arena are logged, if it is used.
+    Its values take `value_count` entries of the log, and the bytes of the arena one more if it is used.
     """
 
     events: tuple[Event, ...]
@@ -73,7 +76,7 @@ class Segment:
 
 @dataclass(slots=True)
 class OpenFrame:
-    """A frame of generated code that has not returned; `has_destination` tells whether its caller keeps the result."""
+    """A frame of generated code that has not returned; `has_destination`: its caller keeps the result."""
 
     number: int
     has_destination: bool
@@ -83,7 +86,7 @@ NO_EVENT: Final = -1
 
 
 class RawLog:
-    """The log of one run. `numbers` and `values` are filled by generated code, `arena` by its kernels."""
+    """The log of one run: `numbers` and `values` are appended by generated code, `arena` is written by its kernels."""
 
     def __init__(self, recorder: Recorder, segments: list[Segment], arena: Array) -> None:
         self.numbers: list[int] = []
@@ -97,26 +100,29 @@ class RawLog:
         self._has_destination = False
 
     def settle(self) -> None:
-        """Decode all that is logged."""
+        """Decode everything that is logged."""
         self._decode(len(self.numbers), None, {})
 
     def settle_finished(self) -> None:
-        """Decode all but the latest segment, which may be running and has not logged all of its values then."""
+        """Decode everything but the last segment, which may still run and have values to log."""
         self._decode(len(self.numbers) - 1, None, {})
 
     def settle_until(self, pc: int | None, unlogged: Mapping[int, Value]) -> None:
-        """Decode all that is logged, the last segment up to its instruction `pc`, which did not retire.
+        """Decode everything that is logged, the last segment up to its instruction `pc`, which did not retire.
 
         `unlogged` maps registers to values that the segment had not logged yet.
         """
         self._decode(len(self.numbers), pc, unlogged)
 
     def expect(self, event: int, *, has_destination: bool) -> None:
-        """Say which event enters the frame that comes next."""
+        """Announce the event that enters the next frame."""
         self._entering, self._has_destination = event, has_destination
 
     def take_entry(self) -> tuple[int, bool]:
-        """Return what `expect` said, or the last call of the log, for a frame that is not generated code's."""
+        """Return and consume what `expect` announced, or the last call of the log.
+
+        For a frame that another tier runs.
+        """
         entry = self._entering, self._has_destination
         self.expect(NO_EVENT, has_destination=False)
         return entry
@@ -145,14 +151,14 @@ class RawLog:
         self.open.append(OpenFrame(self.recorder.add_frame(record), has_destination))
 
     def _retire(self, segment: Segment, at: int, stop: int | None, unlogged: Mapping[int, Value]) -> None:
-        """Record a segment, whose logged values start at position `at` of the log.
+        """Record a segment whose values start at position `at` of the log.
 
-        The instruction `stop` did not retire, but it may have written.
+        The instruction `stop` did not retire, but may have written to memory.
         """
         recorder, frame = self.recorder, self.open[-1]
         seen: list[Value] = []
         behind = at + segment.value_count
-        # A segment that did not end has left in the arena what it would have logged.
+        # A segment that was interrupted never copied the arena: what it would have logged is still there.
         arena: Any = self.values[behind] if segment.is_in_arena and behind < len(self.values) else self._arena
         for event in segment.events:
             value: Value = NO_WRITE
@@ -191,14 +197,14 @@ class RawLog:
             recorder.record(event.pc, frame.number, value)
 
     def _left(self, frame: OpenFrame, value: Value) -> Value:
-        """Record the end of a call; return what its caller gets in a register."""
+        """Record the end of a call, and return the value that its caller's register gets."""
         self.recorder.frames[frame.number].leave = len(self.recorder.pcs)
         self.open.pop()
         return value if frame.has_destination else NO_WRITE
 
 
 def _from_arena(arena: Any, room: Room, offset: int) -> Array:
-    """Return a copy of a tensor that lies in the arena, or in the bytes that are logged of it."""
+    """Return a copy of a tensor in the arena, or in a logged copy of the arena."""
     return np.frombuffer(arena, room.dtype, math.prod(room.shape), offset).reshape(room.shape).copy()
 
 

@@ -1,6 +1,6 @@
-"""The names that generated code uses: registers, and what stands for itself in the namespace of a machine's code.
+"""The names in generated code: registers, and objects in the namespace of one machine's code.
 
-All names are made here, of numbers; nothing of the user's text becomes a name.
+Every name is built from numbers here; no text of a user's program becomes a name.
 """
 
 from collections.abc import Callable
@@ -15,8 +15,8 @@ from relax_core.vm.values import Closure, Value
 class Names:
     """The namespace of the code of one machine.
 
-    `scalar_tensors` are registers that hold a tensor of rank 0 for sure. `buffers` are tensors that stay; the place
-    of the first is -1, that of the next -2.
+    `scalar_tensors` are the registers that certainly hold a tensor of rank 0. `buffers` are the preallocated tensors;
+    the first has place -1, the next -2.
     """
 
     def __init__(self, executable: Executable, namespace: dict[str, Any]) -> None:
@@ -28,7 +28,7 @@ class Names:
         self._added: dict[tuple[str, object], str] = {}
 
     def add(self, value: Any, prefix: str, key: object = None) -> str:
-        """Return the name of an object; the same for the same `key`, by default its identity."""
+        """Return the name of an object: one name per `key`, which by default is the object's identity."""
         known = (prefix, id(value) if key is None else key)
         if known not in self._added:
             name = self._added[known] = f"{prefix}{len(self._added)}"
@@ -36,7 +36,7 @@ class Names:
         return self._added[known]
 
     def made(self, prefix: str, key: object, make: Callable[[str], Any]) -> str:
-        """Return the name for `key`; what it stands for is made at first, and told its name."""
+        """Return the name of the object of `key`, which `make` builds at first from its name."""
         known = (prefix, key)
         if known not in self._added:
             name = self._added[known] = f"{prefix}{len(self._added)}"
@@ -44,7 +44,7 @@ class Names:
         return self._added[known]
 
     def constant(self, argument: ConstantRef) -> Value:
-        """Return the value of a constant of the pool."""
+        """Return the value of a constant in the pool."""
         return pool_value(self.executable.constants[argument.index])
 
     def argument(self, argument: Argument) -> str:

@@ -1,8 +1,8 @@
-"""Segments of straight code, whose limits are checked together, and what is saved within one.
+"""Segments of straight-line code: their limits are checked at once, and work inside of them is elided.
 
-A tensor of static shape and the kernel that fills it are one call; a storage that holds one such tensor and nothing
-else, ever, is not made; a value that is copied and not read again is put where the copy goes; a condition is read where
-it is used.
+Four things are elided. A tensor of static shape is allocated by the kernel that fills it, in one call. A storage that
+only ever holds one such tensor is not made. A value that is copied and then dead is computed into the copy's register.
+A condition that is read once is evaluated in the `if`.
 """
 
 from collections import Counter
@@ -24,14 +24,14 @@ LARGEST_SEGMENT_BYTES: Final = 64 << 20
 
 @dataclass(slots=True)
 class Straight:
-    """A segment: its instructions, counted from the start of the function, and the bytes that each allocates."""
+    """A segment: its instructions, from the start of the function, and how many bytes each allocates."""
 
     pcs: list[int] = field(default_factory=list[int])
     sizes: list[int] = field(default_factory=list[int])
     size_bytes: int = 0
 
     def add(self, pc: int, size_bytes: int) -> None:
-        """Take an instruction."""
+        """Append an instruction."""
         self.pcs.append(pc)
         self.sizes.append(size_bytes)
         self.size_bytes += size_bytes
@@ -45,18 +45,18 @@ class Straight:
 
     @property
     def is_full(self) -> bool:
-        """Whether it should end here."""
+        """Whether the segment should end here, so that limits are checked often enough."""
         return len(self.pcs) >= LONGEST_SEGMENT or self.size_bytes >= LARGEST_SEGMENT_BYTES
 
 
 @dataclass(frozen=True, slots=True)
 class Savings:
-    """What is saved in a segment.
+    """What is elided in a segment.
 
-    `filled` maps a kernel to the allocation of the tensor that it fills; `skipped` are instructions without a
-    statement; `place_of` maps a register to the one in which its value is put instead, or to a tensor that stays.
-    With a log `offset_of` tells where in the arena these tensors lie, by register, and `arena` names what returns its
-    bytes.
+    `filled` maps a kernel to the allocation of the tensor that it fills; `skipped` are instructions that become no
+    statement; `place_of` maps a register to the register that has its value instead (from 0), or to a preallocated
+    tensor (below 0). When a run is recorded, `offset_of` gives the byte offsets of these tensors in the arena by
+    register, and `arena` is the name of the function that copies the arena.
     """
 
     filled: dict[int, int]
@@ -69,23 +69,23 @@ class Savings:
 
 LARGEST_BUFFER_BYTES: Final = 4096
 LARGEST_LOGGED_BYTES: Final = 512
-"""A larger tensor is logged itself, a smaller one with all that are in the arena."""
+"""A tensor up to this size is logged with the arena, a larger one by reference."""
 NO_SAVINGS: Final = Savings({}, frozenset(), {}, None)
 
 
 class Body:
-    """The instructions of a VM function, and the allocations of static size, as they are met in order."""
+    """The instructions of a VM function, and its static allocations as they are visited in order."""
 
     def __init__(self, facts: BytecodeFacts, entry: FunctionEntry) -> None:
         self.facts = facts
         self.code: tuple[Instruction, ...] = facts.executable.instructions[entry.start : entry.end]
         self.liveness = Liveness(self.code)
         self.storages: dict[int, int] = {}
-        """The size of the storage that a register holds, if it is that of a single tensor."""
+        """The sizes of the storages that are used for a single tensor, by the register that holds them."""
         self.storage_at: dict[int, int] = {}
-        """The size of such a storage that an instruction makes."""
+        """The sizes of such storages by the instruction that makes them."""
         self.room_at: dict[int, Room] = {}
-        """The tensor that an instruction makes."""
+        """The static tensors by the instruction that allocates them."""
         self.reads = tuple(map(reads, self.code))
         self.written = tuple(map(written, self.code))
         self._kinds: tuple[Kind, ...] = tuple(facts.kind(item) for item in self.code)
@@ -98,7 +98,7 @@ class Body:
         self._reader_of = {index: pc for pc, registers in enumerate(self.reads) for index in registers}
 
     def name(self, pc: int) -> str:
-        """Return the name of the function that an instruction calls, the empty string for another instruction."""
+        """Return the name of the function that an instruction calls, "" for any other instruction."""
         match self.code[pc]:
             case CallInstruction(function=function):
                 return self.facts.executable.functions[function].name
@@ -106,7 +106,7 @@ class Body:
                 return ""
 
     def kind(self, pc: int) -> Kind:
-        """Tell what an instruction does."""
+        """Classify an instruction."""
         return self._kinds[pc]
 
     def call(self, pc: int) -> CallInstruction:
@@ -116,11 +116,11 @@ class Body:
         return instruction
 
     def is_allocation(self, pc: int) -> bool:
-        """Tell whether an instruction allocates for another one that comes behind it."""
+        """Tell whether an instruction allocates what a later one fills."""
         return pc in self.storage_at or pc in self.room_at
 
     def visit(self, pc: int) -> int:
-        """Return the bytes that an instruction allocates, as far as that is known."""
+        """Visit an instruction, and return how many bytes it allocates; 0 if the builtin counts them when it runs."""
         index = self.written[pc]
         if index is None:
             return 0
@@ -142,9 +142,10 @@ class Body:
                 return 0
 
     def _is_of_one_tensor(self, pc: int, index: int, size_bytes: int) -> bool:
-        """Tell whether the storage made at `pc`, in register `index`, is all taken by one tensor and read by no other.
+        """Tell whether the storage made at `pc` in register `index` is taken whole by one tensor and read by no other.
 
-        Nobody can tell then whether the tensor has memory of its own. Straight code leads from the one to the other.
+        Then the tensor may have memory of its own, which the program cannot tell from the storage's. All of it has to
+        happen on one straight path.
         """
         reader = self._reader_of.get(index, -1)
         made = sum(self.written[at] == index and self.name(at) != _NULL for at in self._writers.get(index, ()))
@@ -158,7 +159,7 @@ class Body:
         return is_straight and is_kept and self.facts.tensor_room(self.call(reader), {index: size_bytes}) is not None
 
     def savings(self, pcs: list[int], limit_bytes: int, buffer: Callable[[Room, int], int | None]) -> Savings:
-        """Look at a segment; `buffer` returns the place of a tensor that stays, by its number in use."""
+        """Return what a segment elides; `buffer(room, number)` preallocates a tensor."""
         filled = self._filled(pcs)
         skipped = {*filled.values(), *self._unused_storages(pcs)}
         places = self._places(pcs)
@@ -177,13 +178,13 @@ class Body:
         return found
 
     def _unused_storages(self, pcs: list[int]) -> set[int]:
-        """Return the storages that are read by allocations of this segment alone."""
+        """Return the storages that only allocations of this segment read."""
         inside = Counter(index for pc in pcs if pc in self.room_at for index in self.reads[pc])
         made = ((pc, self.written[pc]) for pc in pcs if pc in self.storage_at)
         return {pc for pc, index in made if index is not None and inside[index] == self._read_count[index]}
 
     def _places(self, pcs: list[int]) -> dict[int, int]:
-        """Return where values are put that are copied and not read again; later copies first."""
+        """Return the registers that copies of dead values are computed into, later copies first: chains collapse."""
         found: dict[int, int] = {}
         made_at = {index: number for number, pc in enumerate(pcs) if (index := self.written[pc]) is not None}
         for number in range(len(pcs) - 1, -1, -1):
@@ -204,9 +205,9 @@ class Body:
     def _buffers(
         self, pcs: list[int], small: dict[int, int], places: dict[int, int], buffer: Callable[[Room, int], int | None]
     ) -> dict[int, int]:
-        """Return the tensors that stay for those of the `small` values that only kernels of this segment read.
+        """Return preallocated tensors for those of the `small` values that only kernels of this segment read.
 
-        One is used again when its value is not read any more; no call comes in between, which could use it too.
+        A tensor is reused once its value is dead. No call comes in between that could keep a reference to it.
         """
         found: dict[int, int] = {}
         position_of = {pc: number for number, pc in enumerate(pcs)}
@@ -233,7 +234,7 @@ class Body:
     def _reach(
         self, allocation: int, pcs: list[int], readers: dict[int, list[int]], places: dict[int, int]
     ) -> tuple[list[int], int]:
-        """Return the registers that hold a new tensor, and the position of its last read; -1 if it goes elsewhere."""
+        """Return the registers that hold a new tensor, and the position of its last read in `pcs`; -1 if it escapes."""
         first = self.written[allocation]
         assert first is not None, "a tensor is made in a register"
         registers, last = [first], -1
@@ -256,7 +257,7 @@ class Body:
         return touched.isdisjoint(registers)
 
     def _condition(self, pcs: list[int]) -> int | None:
-        """Return the instruction that reads the condition of the `if` that ends the segment, and of nothing else."""
+        """Return the instruction that reads the condition of the closing `if`, if nothing else uses it."""
         match [self.code[pc] for pc in pcs[-2:]]:
             case [CallInstruction(dst=Register(index=index)), IfInstruction(condition=Register(index=read))] if (
                 index == read and self._read_count[index] == 1 and self.name(pcs[-2]) == "vm.builtin.read_if_cond"

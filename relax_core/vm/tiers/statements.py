@@ -1,4 +1,4 @@
-"""The statements of single instructions."""
+"""The Python statements of single instructions."""
 
 from collections.abc import Iterable
 
@@ -13,7 +13,7 @@ from relax_core.vm.tiers.segments import Body, Savings
 
 
 class Statements:
-    """Makes the statements of one function; `log` is `None` for plain runs."""
+    """Writes the statements of one function; `log` is `None` for runs that are not recorded."""
 
     def __init__(self, linker: Linker, body: Body, log: EventWriter | None, *, is_on_heap: bool) -> None:
         self.linker = linker
@@ -25,13 +25,13 @@ class Statements:
         self._kinds: dict[int, Kind] = {}
 
     def kind(self, pc: int) -> Kind:
-        """Tell what an instruction does here, as its segment stands when it is first asked."""
+        """Classify an instruction, once: the answer depends on the state of the segment when it is first asked for."""
         if pc not in self._kinds:
             self._kinds[pc] = "outside" if self._is_seen(pc) else self.body.kind(pc)
         return self._kinds[pc]
 
     def _is_seen(self, pc: int) -> bool:
-        """Tell whether the recorder has to see what an instruction makes or changes when it does."""
+        """Tell whether the recorder has to see, at that moment, what an instruction allocates or changes."""
         kind = self.body.kind(pc)
         if self.log is None or kind not in ("builtin", "kernel"):
             return False
@@ -47,7 +47,7 @@ class Statements:
                 return name in SEEN_BY_RECORDER
 
     def of(self, pc: int, savings: Savings) -> Iterable[str]:
-        """Return the lines that do what an instruction of a segment does."""
+        """Return the statements of an instruction in a segment."""
         if pc in savings.skipped or (pc == savings.condition and self.log is None):
             return
         match self.body.code[pc]:
@@ -60,7 +60,7 @@ class Statements:
                 pass
 
     def dropped(self, pc: int, savings: Savings) -> Iterable[str]:
-        """Return the line that lets go of registers that nobody reads any more; a log keeps what they hold anyway."""
+        """Return the statement that drops registers that are dead; a log keeps their values alive in any case."""
         is_condition = pc == savings.condition or (
             savings.condition is not None and isinstance(self.body.code[pc], IfInstruction)
         )
@@ -75,7 +75,7 @@ class Statements:
             yield f"{''.join(f'r{item} = ' for item in indices)}None"
 
     def condition(self, pc: int, savings: Savings) -> str:
-        """Return the condition that `read_if_cond` at `pc` reads, where it is used."""
+        """Return the condition that `read_if_cond` at `pc` reads, to be written where it is used."""
         call = _moved_call(self.body.call(pc), savings)
         found = inline(self.names, self.body.name(pc), call.args)
         if found is not None and not found.test:
@@ -83,7 +83,7 @@ class Statements:
         return self._expression(found, self._slow(pc, call))
 
     def argument(self, argument: Argument, savings: Savings) -> str:
-        """Return the expression for an argument, where its value is in this segment."""
+        """Return the expression for an argument, whichever register or tensor has its value in this segment."""
         return self.names.argument(_moved(argument, savings))
 
     def _called(self, pc: int, call: CallInstruction, savings: Savings) -> tuple[str, ...]:
@@ -142,7 +142,7 @@ class Statements:
         return f"({found.value}) if {found.test} else {slow}" if found.test else found.value
 
     def _note_scalar(self, pc: int, call: CallInstruction, savings: Savings) -> None:
-        """Keep up which registers hold a tensor of rank 0 for sure."""
+        """Update which registers certainly hold a tensor of rank 0."""
         scalars = self.names.scalar_tensors
         if pc in savings.filled:
             room = self.body.room_at[savings.filled[pc]]
@@ -160,7 +160,7 @@ class Statements:
 
 
 def _stays(argument: Argument) -> bool:
-    """Tell whether an argument is a tensor that stays."""
+    """Tell whether an argument is a preallocated tensor."""
     return isinstance(argument, Register) and argument.index < 0
 
 

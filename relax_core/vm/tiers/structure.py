@@ -1,4 +1,4 @@
-"""The structure of a VM function: its forward jumps as nested branches."""
+"""Recover structured control flow: the forward jumps of a VM function as nested branches."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,18 +7,18 @@ from typing import TypeAlias
 from relax_core.bytecode.executable import Executable, FunctionEntry
 from relax_core.bytecode.isa import CallInstruction, GotoInstruction, IfInstruction, ReturnInstruction
 
-# Python takes at most 100 levels of indentation.
+# Python's tokenizer accepts at most 100 levels of indentation.
 DEEPEST_NESTING = 60
 LONGEST_TAIL = 4
 
 
 class UnstructuredError(Exception):
-    """A function whose jumps are not those of nested branches, or nested too deep; it is interpreted."""
+    """The jumps of a function do not nest, or nest too deeply; the explicit tier runs it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Branch:
-    """An `if` at `pc` and the instructions of its two ways, their jumps to the common end included."""
+    """An `if` at `pc` with the instructions of both branches, their jumps to the join included."""
 
     pc: int
     then: tuple["Item", ...]
@@ -26,14 +26,14 @@ class Branch:
 
 
 Item: TypeAlias = "int | Branch"
-"""An instruction by its number from the function's start, or a branch."""
+"""An instruction by its number from the start of the function, or a branch."""
 
 
 def structure(executable: Executable, entry: FunctionEntry) -> tuple[Item, ...]:
-    """Return the instructions of a VM function as nested branches; every way ends in a return.
+    """Return the instructions of a VM function as nested branches; every path ends in a return.
 
     Raises:
-        UnstructuredError: that cannot be done.
+        UnstructuredError: the jumps are not those of nested branches.
     """
     reader = _JumpReader(executable, entry)
     items = reader.region(0, entry.end - entry.start, 0)
@@ -43,7 +43,7 @@ def structure(executable: Executable, entry: FunctionEntry) -> tuple[Item, ...]:
 
 
 class _JumpReader:
-    """Reads regions of one function. `code` are its instructions."""
+    """Reads the regions of one function; `code` holds its instructions."""
 
     def __init__(self, executable: Executable, entry: FunctionEntry) -> None:
         self.code = executable.instructions[entry.start : entry.end]
@@ -52,7 +52,7 @@ class _JumpReader:
         )
 
     def region(self, start: int, end: int, depth: int) -> list[Item]:
-        """Read `[start, end)`, which is entered at its start and left at its end or by a return."""
+        """Read the region `[start, end)`, which is entered at its start only and left at its end or by a return."""
         if depth > DEEPEST_NESTING:
             raise UnstructuredError("branches are nested too deep")
         items: list[Item] = []
@@ -76,7 +76,7 @@ class _JumpReader:
         return self.spread(items)
 
     def branch(self, pc: int, otherwise: int, end: int, depth: int) -> tuple[Branch, int]:
-        """Read the branch at `pc`; return it and where its ways meet."""
+        """Read the branch at `pc`; return it and the instruction where its sides join."""
         if not pc < otherwise <= end:
             raise UnstructuredError("a jump leaves its branch")
         last = otherwise - 1
@@ -93,7 +93,7 @@ class _JumpReader:
         return Branch(pc, tuple(self.spread(then)), tuple(self.region(otherwise, join, depth + 1))), join
 
     def spread(self, items: list[Item]) -> list[Item]:
-        """Put a short end behind a branch into both its ways, so that each returns by itself."""
+        """Duplicate a short tail behind a branch into both sides, so that each returns by itself."""
         position = max((number for number, item in enumerate(items) if isinstance(item, Branch)), default=-1)
         tail = items[position + 1 :]
         if position < 0 or not self.is_closed(tail) or len(tail) > LONGEST_TAIL or not all(map(self.is_short, tail)):
@@ -116,7 +116,7 @@ class _JumpReader:
                 return False
 
     def is_closed(self, items: Sequence[Item]) -> bool:
-        """Tell whether the instructions end in a return on every way."""
+        """Tell whether every path through the items ends in a return."""
         match items[-1] if items else None:
             case Branch(then=then, otherwise=otherwise):
                 return self.is_closed(then) and self.is_closed(otherwise)

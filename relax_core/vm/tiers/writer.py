@@ -1,4 +1,4 @@
-"""Write the Python text of a VM function: branches as `if`, and what limits and the log need for each segment."""
+"""Write a VM function as Python text: nested `if`s, and for each segment its charges, log and statements."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
@@ -38,12 +38,12 @@ class Text:
     storages: dict[int, int] = field(default_factory=dict[int, int])
 
     def add(self, indent: int, text: str, pc: int) -> None:
-        """Add a line that belongs to an instruction."""
+        """Append a line that belongs to an instruction."""
         self.lines.append(" " * indent + text)
         self.pcs.append(pc)
 
     def append(self, other: "Text") -> None:
-        """Add all lines of another text."""
+        """Append all lines of another text."""
         offset = len(self.lines)
         self.lines += other.lines
         self.pcs += other.pcs
@@ -57,7 +57,7 @@ class Text:
 
 
 class Writer:
-    """Writes one function; `log` is `None` for plain runs."""
+    """Writes one function; `log` is `None` for runs that are not recorded."""
 
     def __init__(self, linker: Linker, entry: FunctionEntry, log: EventWriter | None) -> None:
         self.linker = linker
@@ -67,8 +67,8 @@ class Writer:
         self.body = Body(linker.facts, entry)
         self.code = self.body.code
         self.is_on_heap = any(self.body.name(pc) == HEAP for pc in range(len(self.code)))
-        # What the log notes behind a call comes later than what is called; and a host that calls back needs the fuel
-        # that is left.
+        # A segment must end at a call if calls are logged, for the callee's events come first, or if the host may
+        # re-enter, for it needs the fuel that is left.
         can_go_on = log is None and linker.facts.is_closed
         self.ends = frozenset(("return",) if can_go_on else ("call", "closure", "return"))
         self.statements = Statements(linker, self.body, log, is_on_heap=self.is_on_heap)
@@ -90,7 +90,7 @@ class Writer:
         return text
 
     def region(self, items: Sequence[Item], indent: int, known: set[int]) -> set[int]:
-        """Write `items`, before which the registers `known` are written; return those that are behind them."""
+        """Write `items`, where the registers `known` are defined; return those that are defined after them."""
         straight = Straight()
         start = len(self.text.lines)
         for item in items:
@@ -116,14 +116,14 @@ class Writer:
         return known
 
     def note_reads(self, pc: int, known: set[int]) -> None:
-        """Note registers that may be read before they are written; those that are written behind `pc` become known."""
+        """Collect registers that may be read before they are defined; what `pc` writes becomes known."""
         self.unwritten |= self.body.reads[pc] - known
         index = self.body.written[pc]
         if index is not None:
             known.add(index)
 
     def branch(self, branch: Branch, indent: int, known: set[int]) -> set[int]:
-        """Write both ways of a branch, behind its condition."""
+        """Write both sides of a branch after its condition."""
         names = self.names
         scalars = set(names.scalar_tensors)
         self.drop_unread(branch.pc, 0, indent + 1)
@@ -139,19 +139,19 @@ class Writer:
         return behind
 
     def drop_unread(self, pc: int, way: int, indent: int) -> None:
-        """Let go of what only the other way of a branch reads."""
+        """Drop registers that only the other side of a branch reads."""
         unread = self.body.liveness.unread[pc][way]
         if unread and self.log is None:
             self.text.add(indent, f"{''.join(f'r{index} = ' for index in sorted(unread))}None", pc)
 
     def flush(self, straight: Straight, indent: int) -> Straight:
-        """Write a segment; return an empty one."""
+        """Write a segment, and return an empty one."""
         if straight.pcs:
             self.segment(straight, self.savings(straight), indent)
         return Straight()
 
     def savings(self, straight: Straight) -> Savings:
-        """Return what is saved in a segment; a log needs all tensors that stay, each in a place of its own."""
+        """Return what a segment elides; when it is logged, each preallocated tensor is used only once."""
         if self.log is None:
             return self.body.savings(straight.pcs, LARGEST_BUFFER_BYTES, self.linker.buffer)
         arena = TensorArena(self.linker)
@@ -172,7 +172,7 @@ class Writer:
             self.text.add(indent, f"if {self.statements.argument(instruction.condition, savings)}:", pc)
 
     def segment(self, straight: Straight, savings: Savings, indent: int) -> None:
-        """Write the limits, the note in the log, and the statements of a segment."""
+        """Write the charges of a segment, the log entry for its start, and its statements."""
         first = straight.pcs[0]
         count, size = len(straight.pcs), straight.size_bytes
         if size > SMALL_BYTES * count:
@@ -206,14 +206,14 @@ class Writer:
                 self.text.add(indent, line, straight.pcs[-1])
 
     def end_of_work(self, pcs: list[int]) -> int:
-        """Return the position in a segment from which on nothing is made: a return lets go of everything anyway."""
+        """Return the position from which on a segment computes nothing: there no register need be dropped."""
         if self.body.kind(pcs[-1]) != "return":
             return len(pcs)
         working = (number for number, pc in enumerate(pcs) if self.body.kind(pc) in ("call", "closure", "kernel"))
         return max(working, default=0)
 
     def logged(self, pc: int, savings: Savings) -> Iterable[str]:
-        """Return the lines that log values before an instruction, and note what it writes itself."""
+        """Return the statements that log values before an instruction, and note what it writes."""
         if self.log is None:
             return
         instruction = self.code[pc]
@@ -223,24 +223,24 @@ class Writer:
             yield from self.log.before(pc, self.body, savings)
 
     def enter(self, pcs: list[int], savings: Savings, indent: int) -> None:
-        """Write the note in the log that a segment starts."""
+        """Write the log entry for the start of a segment."""
         if self.log is not None:
             if not self.log.is_entered:
                 self.text.entered_at = len(self.text.lines)
             self.text.add(indent, self.log.enter(pcs, self.body, savings), pcs[0] if pcs else 0)
 
     def enter_first(self, indent: int) -> None:
-        """Write the note that the function starts, if its first instruction is in no segment."""
+        """Write the log entry for the start of the function, if its first instruction belongs to no segment."""
         if self.log is not None and not self.log.is_entered:
             self.enter([], NO_SAVINGS, indent)
 
     def charge(self, indent: int, text: str, pc: int) -> None:
-        """Add a line at which everything that is logged has retired: it may deoptimise without settling a segment."""
+        """Append a line that may deoptimise without settling a segment: all that is logged has retired."""
         self.text.charges.add(len(self.text.lines))
         self.text.add(indent, text, pc)
 
     def recorded_closure(self, pc: int, indent: int) -> None:
-        """Write the call of a closure with a log: a segment of its own if it makes a frame."""
+        """Write the call of a closure when the run is recorded: a segment of its own if it makes a frame."""
         call = self.body.call(pc)
         assert self.log is not None, "there is a log"
         has_destination = isinstance(call.dst, Register)
@@ -260,7 +260,7 @@ class Writer:
             self.text.add(indent, line, pc)
 
     def outside(self, pc: int, indent: int) -> None:
-        """Write a call that the machine makes: it may come back, or the recorder has to see it."""
+        """Write a call through the machine: it may re-enter the program, or the recorder has to see it."""
         call = self.body.call(pc)
         self.enter_first(indent)
         if self.is_on_heap:
