@@ -1,7 +1,7 @@
-"""How long a request may take: one table, for the whole of it, from its beginning to its end.
+"""How long each kind of request may take, from sending it to its reply.
 
-A request is bounded on the clock by its client, and in processor time by the kernel. Both grow with the factor of the
-request's kind; the time that it waits for another request of the session counts as well.
+The client bounds the wall clock, the kernel the processor time. Both grow by the factor of the request's kind. Waiting
+for another request of the session counts as well.
 """
 
 from collections.abc import Mapping
@@ -30,8 +30,8 @@ from relax_core.engine.protocol import (
 )
 
 _TEXT, _PROGRAM, _COMPARISON = 1, 2, 5
-# Most requests may have to go all the way from the text through the passes to a run, and have twice the time of those
-# that look at the text only. A comparison runs a program as many times as there are passes.
+# Most requests may need everything from parsing to a run, and get twice the time of those that only look at the text. A
+# comparison runs the program once per pass.
 _FACTORS: Mapping[type, int] = MappingProxyType(
     {
         Open: _TEXT,
@@ -51,7 +51,7 @@ _FACTORS: Mapping[type, int] = MappingProxyType(
 
 @dataclass(frozen=True, slots=True)
 class Allowance:
-    """What one request may take."""
+    """The time that one request may take."""
 
     wall_seconds: float
     cpu_seconds: int
@@ -64,7 +64,7 @@ def allowance(message: object, limits: Limits) -> Allowance:
 
 
 def doing(message: object) -> str:
-    """Say in words what a worker does for a request, to stand behind `while`."""
+    """Name what a worker does for a request, in words that can follow `while`."""
     match message:
         case RunOf(program=program) | StopOf(program=program) | HitsOf(program=program) | Execute(program=program):
             return f"running `{program.entry or 'main'}`"

@@ -1,4 +1,4 @@
-"""Breakpoints as the pages write them: where the run stops next, and where their conditions hold."""
+"""Breakpoints of requests: where a run stops next, and at which hits their conditions hold."""
 
 from collections.abc import Callable
 
@@ -22,7 +22,7 @@ from relax_core.vm.trace import Trace
 
 
 def stop_of(trace: Trace, message: StopOf) -> int:
-    """Return where a run continues to; a breakpoint whose condition cannot be read never stops."""
+    """Return the time at which a run stops next; a breakpoint with an unreadable condition never stops it."""
     points: list[Breakpoint] = []
     for point in message.breakpoints:
         if not point.is_on:

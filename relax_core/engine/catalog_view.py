@@ -1,4 +1,4 @@
-"""The Operators page: what there is, a sheet about one of it, and a run of an example."""
+"""The Operators page: the catalogue, the sheet of one operator, and a run of its example."""
 
 from relax_core.diagnostics import CompileError, Diagnostic
 from relax_core.engine.open_program import OpenProgram
@@ -34,7 +34,10 @@ def _sample_that_calls(name: str) -> tuple[str, str] | None:
 
 
 def tried(opened: OpenProgram, trace: Trace) -> Tried:
-    """Present what a run was given and what it gave; the inputs are made again, for a run may write into them."""
+    """Present the inputs and the result of a run.
+
+    The inputs are generated again, because a run may write into its arguments.
+    """
     _, function = opened.source.entry()
     pairs = zip(function.params, opened.source.call()[1], strict=True)
     inputs = tuple(shown(param.name, value) for param, value in pairs)

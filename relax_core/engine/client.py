@@ -28,15 +28,15 @@ from relax_core.engine.worker_process import CANCELLED, Answers, CancelAsked, En
 R = TypeVar("R")
 
 _CANCEL_SECONDS: Final = 0.6
-"""A worker that has not stopped so long after it was asked to is ended."""
+"""A worker that has not obeyed a cancellation after this time is killed."""
 _ATTEMPTS: Final = 3
 _WORN_SHARE: Final = 0.5
-"""A worker that holds more of a limit than this after a request is replaced, if a fresh one holds less."""
+"""A worker that uses a larger share of a limit than this after a request is replaced, if a fresh one uses less."""
 _CLOSED: Final = Failure("cancelled", "Closed", "The session was closed.")
 
 
 class WorkerStatus(msgspec.Struct, frozen=True):
-    """What the bar at the bottom says of the worker."""
+    """The state of the worker, as the status line shows it."""
 
     worker: str
     """Such as `Worker: 61 MB of 2 GB`."""
@@ -44,7 +44,7 @@ class WorkerStatus(msgspec.Struct, frozen=True):
     """Such as `Sandbox: process, rlimits, seccomp, no network`."""
     versions: str
     restart_count: int
-    """How many workers were lost; those that were replaced in a pause are not counted."""
+    """How many workers died; those replaced in a pause do not count."""
     pid: int = 0
 
 
@@ -62,7 +62,7 @@ class Ticket:
 
 @dataclass(slots=True)
 class _Asked(Generic[R]):
-    """A request and what is known of it while it waits."""
+    """A pending request."""
 
     message: Request[R]
     allowed: Allowance
@@ -70,7 +70,7 @@ class _Asked(Generic[R]):
     began: float
     doing: str
     cancel_count: int
-    """Of the client, when the request began."""
+    """The client's count of cancellations when the request began: it has been cancelled if they differ."""
     ticket: Ticket
 
     @property
@@ -85,13 +85,13 @@ class _Asked(Generic[R]):
             self.listener(msgspec.structs.replace(progress, seconds=seconds, limit_seconds=limit))
 
     def heard(self, progress: Progress) -> None:
-        """Pass on what the worker says that it does."""
+        """Pass on a report of progress from the worker."""
         if progress.text:
             self.doing = progress.text[0].lower() + progress.text[1:]
         self.say(progress)
 
     def too_late(self, *, is_restarted: bool) -> Failure:
-        """Return the answer for a request that took too long."""
+        """Return the failure of a request that exceeded its allowance."""
         limit = f"wall clock: {self.allowed.wall_seconds:g} s"
         return limit_reached(self.doing, limit, is_restarted=is_restarted)
 
@@ -120,13 +120,13 @@ class Client:
         progress: Callable[[Progress], None] | None = None,
         ticket: Ticket | None = None,
     ) -> R | Failure:
-        """Send `message` and wait for its reply: at most `timeout` seconds, or as `allowance` says for its kind.
+        """Send `message` and wait for its reply, at most `timeout` seconds; by default its `allowance`.
 
-        The time is that of the whole request, waiting for the worker included, however many steps it has.
+        The time includes waiting for the worker and every attempt. May be called from any thread; `progress` is called
+        in the caller's thread.
 
-        May be called from any thread. `progress` is called in the caller's thread, with the seconds that have passed.
-        `ticket` lets another thread cancel this request alone.
-        Raises nothing for what the program or the worker does, nor for what cannot be sent: that is a `Failure`.
+        Never raises for what the program or the worker does, nor for a message that cannot be sent: that is a
+        `Failure`.
         """
         allowed = allowance(message, within_inherited(self.limits))
         if timeout is not None:
@@ -155,7 +155,7 @@ class Client:
                 self._worker.stop(None if ticket is None else ticket.number)
 
     def status(self) -> WorkerStatus:
-        """Say how the worker is, without asking it."""
+        """Describe the worker from outside, without a request."""
         worker = self._worker
         hello = worker.hello if worker is not None else None
         process = worker.process if worker is not None else None
@@ -189,7 +189,7 @@ class Client:
         self.close()
 
     def _live_worker(self) -> WorkerProcess | None:
-        """Return the worker, a fresh one if it has ended; None after `close`. The caller holds the lock."""
+        """Return the live worker, started anew if it has died; `None` after `close`. The caller holds the lock."""
         if self._is_closed:
             return None
         if self._worker is None or self._worker.is_dead:
@@ -198,13 +198,13 @@ class Client:
         return self._worker
 
     def _answered(self, asked: _Asked[R]) -> R | Failure:
-        """Send a request until a worker answers it or ends because of it."""
+        """Send a request until a worker answers it or dies because of it."""
         body = encode(asked.message)
         if len(body) > REQUEST_BYTES - 1024:
             return Failure("limit", "Too large to read", f"A request has at most {REQUEST_BYTES:,} B.")
         for attempt in range(1, _ATTEMPTS + 1):
             with self._lock:
-                # Together, so that no worker is replaced between the two.
+                # Under one lock, so that the worker is not replaced between choosing it and sending.
                 if asked.ticket.is_cancelled or self._cancel_count != asked.cancel_count:
                     return CANCELLED
                 worker = self._live_worker()
@@ -224,7 +224,7 @@ class Client:
         raise AssertionError("the last attempt has an answer")
 
     def _waited(self, asked: _Asked[R], worker: WorkerProcess, number: int, answers: Answers) -> R | Failure | Ended:
-        """Wait for the answer; a worker that does not stop when it is told to is ended."""
+        """Wait for the answer; kill a worker that does not stop when it is told to."""
         doing = f"{asked.doing[0].upper()}{asked.doing[1:]}"
         asked.say(Progress(doing if worker.hello is not None else "Starting the worker"))
         deadline, stopping = asked.deadline, None
@@ -255,7 +255,7 @@ class Client:
                     return msgspec.msgpack.decode(body, type=reply_type(asked.message))
 
     def _replace_worn(self, worker: WorkerProcess) -> None:
-        """Replace a worker that holds much from former requests while nobody waits for it."""
+        """Replace an idle worker that still holds much memory of earlier requests."""
         if worker.share <= _WORN_SHARE or not worker.is_full:
             return
         with self._lock:

@@ -14,7 +14,7 @@ from relax_core.printer.relay import print_relay
 
 
 def devices_view(message: DevicesOf, opened: OpenProgram) -> DevicesView:
-    """Present the devices of a program; conflicts and functions without devices are among its problems."""
+    """Present the devices of a program; conflicts and unreached functions are among its problems."""
     shown = _shown(message, opened)
     module = shown.planned.module
     code = printed_code(print_relay(module, marks=shown.debug_marks()), index_nodes(module, 0), "Devices")

@@ -24,10 +24,10 @@ from relax_core.source import Source
 def kernel_view(
     message: KernelOf, opened: OpenProgram, report: Report, is_cancelled: Callable[[], bool], engine: Engine
 ) -> KernelView:
-    """Compile the asked kernel, the first one if none is named, and present its forms.
+    """Compile a kernel, the first one if none is named, and present its forms.
 
     Raises:
-        CompileError: EN005 if there is no such kernel or symbol; what the program or the kernel does wrong.
+        CompileError: EN005 if there is no such kernel or symbol; also for errors of the program or of lowering.
     """
     executable = opened.compilation.executable(report, is_cancelled)
     kernels = tuple(executable.kernels)
@@ -63,6 +63,6 @@ def kernel_view(
 
 
 def _source_lines(served: frozenset[int], source: Source) -> tuple[SourceLine, ...]:
-    """Return the lines of the text whose operators a kernel computes: those that its calls stem from."""
+    """Return the lines of the user's text that a kernel computes: those that its call sites stem from."""
     lines = source.text.split("\n")
     return tuple(SourceLine(line, lines[line - 1].strip()) for line in sorted(served))

@@ -1,7 +1,7 @@
-"""Arrays of .npy files and .npz archives: what a header claims is looked at before anything is made of it.
+"""Read arrays from .npy files and .npz archives, checking each header before memory is allocated for it.
 
-A few bytes may claim any size: an array of terabytes, or a gigabyte of zeros in a compressed member. Each is refused
-with the name of the member and what it claims, and the process goes on.
+A few bytes can claim any size: an array of terabytes, or a compressed member of gigabytes of zeros. Such a file is
+refused with the name of the member and its claim.
 """
 
 import ast
@@ -22,7 +22,7 @@ from relax_core.present.measures import bytes_text
 Array = np.ndarray[Any, Any]
 
 LIMIT_BYTES: Final = 512 << 20
-"""So much the arrays of one archive may take together."""
+"""The limit on the arrays of one archive together."""
 _MEMBER_LIMIT: Final = 20_000
 _HEADER_LIMIT_BYTES: Final = 10_000
 _NAME_LIMIT: Final = 60
@@ -99,7 +99,7 @@ def _member(opened: zipfile.ZipFile, info: zipfile.ZipInfo, title: str, room: in
 
 
 def _read(title: str, file: BinaryIO, size_bytes: int, room: int) -> Array:
-    """Read an array from a file that claims to have `size_bytes`."""
+    """Read an array from a file that claims to hold `size_bytes`, if it fits into `room`."""
     try:
         dtype, is_column_major, shape, header_bytes = _header(title, file)
         count = math.prod(shape)
@@ -118,7 +118,7 @@ def _read(title: str, file: BinaryIO, size_bytes: int, room: int) -> Array:
 
 
 def _header(title: str, file: BinaryIO) -> "tuple[np.dtype[Any], bool, tuple[int, ...], int]":
-    """Return dtype, whether columns are stored together, shape, and the length of all that stands before the data."""
+    """Return dtype, whether it is in column-major order, shape, and the offset of the data."""
     start = file.read(len(_MAGIC) + 2)
     if not start.startswith(_MAGIC):
         _fail("EN004", f"{title} is no .npy array", "`numpy.savez(file, in_0=..., in_1=...)` writes one")
@@ -147,12 +147,12 @@ def _parsed(text: str) -> object:
     try:
         return ast.literal_eval(text.strip())
     except (RecursionError, MemoryError):
-        # Python's parser says so of brackets that are nested too deeply.
+        # Python's parser raises these for brackets that are nested too deeply.
         raise ValueError("its header is nested too deeply") from None
 
 
 def _bytes(file: BinaryIO, count: int) -> Array:
-    """Read so many bytes; they are written where they stay, for decompressed ones would be there twice."""
+    """Read exactly `count` bytes straight into their buffer, since decompressing first would hold them twice."""
     found = np.empty(count, np.uint8)
     at = 0
     while at < count:
@@ -161,7 +161,7 @@ def _bytes(file: BinaryIO, count: int) -> Array:
             raise EOFError("it ends too early")
         found[at : at + len(part)] = np.frombuffer(part, np.uint8)
         at += len(part)
-    # The checksum of a member is looked at where it ends.
+    # The checksum of a member is verified only when its end is read.
     file.read(1)
     return found
 

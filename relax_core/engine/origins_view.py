@@ -1,4 +1,4 @@
-"""Answers where lines come from and what they became."""
+"""Follow lines of the source to what they became, and back."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -37,7 +37,7 @@ from relax_core.source import Source
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Made:
-    """What a program became; `index` and `printed` give those of a stage by its number."""
+    """All forms of a program; `index(k)` and `printed(k)` give those of stage `k`."""
 
     name: str
     stages: tuple[Stage, ...]

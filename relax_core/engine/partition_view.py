@@ -1,4 +1,4 @@
-"""The Partition page and the region report of a program: the four passes run with its tables."""
+"""The Partition page and the region report: the four partitioning passes run with the program's tables."""
 
 from collections.abc import Callable, Iterator, Mapping
 from types import MappingProxyType
@@ -49,7 +49,7 @@ _NO_LETS = "the program has no let: all ways are one"
 
 
 def partition_pipeline(message: PartitionOf | RegionReportOf, lets: Lets | None = None) -> str:
-    """Return the four passes with the options that a request asks for."""
+    """Return the four passes with the options of a request, as pipeline text."""
     targets = f"targets={list(message.targets)!r}, " if message.targets else ""
     annotate = f"AnnotateTarget({targets}lets={(lets or message.lets)!r})"
     names = f", names={list(message.names)!r}" if message.names else ""
@@ -155,7 +155,7 @@ def _free_variables(opened: OpenProgram, stages: tuple[Stage, ...]) -> Iterator[
 
 
 def _line_behind(opened: OpenProgram, node: Expr) -> int:
-    """Return the line of what is annotated."""
+    """Return the line of the expression that an annotation marks."""
     while is_annotation(node):
         node = node.args[0]
     return opened.compilation.line_of(node)

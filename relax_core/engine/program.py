@@ -1,4 +1,4 @@
-"""What a screen is made from."""
+"""The value from which everything on a screen is computed."""
 
 from typing import Literal
 
@@ -51,4 +51,4 @@ class Program(msgspec.Struct, frozen=True):
     inputs: bytes | None = None
     """An npz archive of the inputs (`in_0`, `in_1_0`, ...); None: they are generated. Empty bytes are no archive."""
     changes: tuple[ChangeAt, ...] = ()
-    """What is changed while it runs, in the order of time; the run goes on from each."""
+    """Values that the host changes while it runs, in order of time; the run is forked at each."""

@@ -1,6 +1,6 @@
-"""What confines a worker besides limits: no network, a system call filter, death with its parent.
+"""Confinement of a worker beyond resource limits: no network, a filter of system calls, death with its parent.
 
-Each part is used where the kernel offers it; `confine` reports what is in force and nothing else.
+Each function returns whether the kernel granted it, so that a worker reports what is in force and nothing else.
 """
 
 import ctypes
@@ -53,9 +53,9 @@ class _Program(ctypes.Structure):
 
 
 def leave_network() -> bool:
-    """Move this process into a network namespace of its own; tells whether the kernel allowed it.
+    """Move this process into an empty network namespace; return whether the kernel allowed it.
 
-    Call it before the first thread: a new user namespace, which is tried second, needs a single thread.
+    Call it before the first thread: the fallback, a new user namespace, is only granted to a single-threaded process.
     """
     libc = _libc()
     return any(libc.unshare(flags) == 0 for flags in (_CLONE_NEWNET, _CLONE_NEWUSER | _CLONE_NEWNET))
@@ -85,7 +85,7 @@ def _libc() -> ctypes.CDLL:
 
 
 def _filter(pid: int, *, may_write: bool) -> list[_Code]:
-    """Assemble the filter; each rule ends in a return, so it can be read alone."""
+    """Assemble the filter; every rule ends in a return, so that each can be read alone."""
     refuse, absent, allow = _ERRNO | errno.EPERM, _ERRNO | errno.ENOSYS, _ALLOW
     code: list[_Code] = [
         (_LOAD, 0, 0, _OFFSET_ARCH),
@@ -111,7 +111,7 @@ def _filter(pid: int, *, may_write: bool) -> list[_Code]:
 
 
 def _argument_rule(number: int, argument: int, test: int, value: int, then: int, otherwise: int) -> list[_Code]:
-    """If the call is `number`, test the low half of its argument and return one of two answers."""
+    """Test the low half of one argument of system call `number`, and return one of two verdicts."""
     return [
         (_JUMP_EQUAL, 0, 4, number),
         (_LOAD, 0, 0, 16 + 8 * argument),

@@ -1,7 +1,7 @@
-"""A worker as its client sees it: a process that is started, written to, read from and ended.
+"""A worker as its client sees it: started, written to, read from and killed.
 
-Nothing that is sent to it stays without an answer: if it cannot be started, ends, or sends what nobody understands, all
-that waits is answered with the reason.
+Everything that is sent gets an answer. If the process cannot be started, dies, or sends something undecodable, all
+pending requests are answered with the reason.
 """
 
 import contextlib
@@ -29,7 +29,7 @@ _STDERR_BYTES: Final = 1 << 16
 _ROOT: Final = Path(__file__).resolve().parents[2]
 _KEPT_ENVIRONMENT = ("PATH", "HOME", "LANG", "LC_ALL", "TZ", "LD_LIBRARY_PATH", "VIRTUAL_ENV", VARIABLE, HOME_VARIABLE)
 _FULL_SHARE: Final = 1 / 16
-"""A worker that has taken so much more than when it was fresh may be the reason why a request fails."""
+"""Above this growth of its share of a limit the worker itself may be why a request failed, not the request."""
 _NOBODY: Final = 0
 _FIRST: Final = -1
 
@@ -38,12 +38,12 @@ CANCELLED: Final = Failure("cancelled", "Cancelled", "Stopped as asked.")
 
 @dataclass(frozen=True, slots=True)
 class CancelAsked:
-    """Somebody asked to cancel the request; the worker has been told."""
+    """The request was cancelled, and the worker has been told."""
 
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """The worker is gone. A request that is not the reason may be sent to another one."""
+    """The worker is gone; a request that did not cause it may be sent to another one."""
 
     failure: Failure
     may_retry: bool
@@ -54,10 +54,10 @@ Answers: TypeAlias = "queue.SimpleQueue[Item]"
 
 
 class WorkerProcess:
-    """One process, the thread that starts it and reads from it, and the thread that writes to it.
+    """A process, the thread that starts and reads it, and the thread that writes to it.
 
-    One thread both starts and reads: the kernel kills a process with PDEATHSIG when the *thread* that started it ends.
-    Another one writes, so that a process that does not read holds nobody up.
+    Starting and reading share a thread, because the kernel delivers PDEATHSIG when the *thread* that forked the process
+    ends. Writing has its own, so that a process that does not read blocks nobody.
     """
 
     def __init__(self, limits: Limits) -> None:
@@ -88,16 +88,16 @@ class WorkerProcess:
 
     @property
     def is_full(self) -> bool:
-        """Tell whether it holds more of a limit than when it was fresh, from the requests that it has answered."""
+        """Tell whether the requests it answered left it with clearly more memory than when it was fresh."""
         return self.hello is not None and self.share - self.hello.share > _FULL_SHARE
 
     @property
     def is_idle(self) -> bool:
-        """Tell whether nothing waits for an answer."""
+        """Tell whether no request is pending."""
         return not self._pending
 
     def send(self, number: int, frame: bytes) -> Answers:
-        """Send a request under a number that is larger than those before; what comes of it arrives in the queue."""
+        """Send a request under a number larger than all before; what comes of it arrives in the queue."""
         answers: Answers = queue.SimpleQueue()
         with self._lock:
             if self._end is not None:
@@ -123,33 +123,36 @@ class WorkerProcess:
                     self._pending.pop(waiting).put(Ended(CANCELLED, may_retry=False))
 
     def forget(self, number: int) -> None:
-        """Drop the queue of a request that nobody waits for, and ask the worker to stop."""
+        """Drop a request that nobody waits for any more, and ask the worker to stop it."""
         with self._lock:
             is_waiting = self._pending.pop(number, None) is not None
         if is_waiting:
             self.cancel(number)
 
     def kill(self, failure: Failure, blamed: int | None = None) -> None:
-        """End the process now. `failure` answers all that waits; requests but `blamed`, if given, may be sent again."""
+        """Kill the process. `failure` answers what is pending.
+
+        Requests other than `blamed`, if given, may be retried.
+        """
         self._settle(failure, blamed)
         if self.process is not None and self.process.poll() is None:
             self.process.kill()
         self._hang_up()
 
     def retire(self) -> None:
-        """Let a process end that nobody waits for."""
+        """Let an idle process exit."""
         self._settle(Failure("crash", RESTARTED, KEPT_TEXT, is_restarted=True), _NOBODY)
         self._hang_up()
 
     def join(self, *, hands_over: bool) -> None:
-        """Wait until the process is gone and reaped; with `hands_over`, until what it compiled is on its way."""
+        """Wait until the process is reaped; with `hands_over` also until its compile process has taken over."""
         if self._thread.ident is not None:
             self._thread.join(_REAP_SECONDS * 5)
         if hands_over and self._compile_service is not None:
             self._compile_service.hand_over()
 
     def _settle(self, failure: Failure, blamed: int | None = None) -> None:
-        """Answer all that waits with `failure`, from now on too; requests but `blamed`, if given, may be sent again."""
+        """Answer all pending and later requests with `failure`; requests but `blamed`, if given, may be retried."""
         with self._lock:
             if self._end is None:
                 self._end = failure
@@ -180,13 +183,13 @@ class WorkerProcess:
             self._finish(end)
 
     def _finish(self, end: Failure | None) -> None:
-        """Reap the process and answer what waits, with `end` or else with the reason for which it ended."""
+        """Reap the process and answer what is pending, with `end` or with the cause of its death."""
         # While this thread reaps the process, `poll` cannot tell that it has ended.
         self._is_ending = True
         status = self._reap(is_killed=end is not None or self._end is not None)
         if end is None:
             end = cause_of(status, self._last_words(), self.limits, is_ready=self.hello is not None)
-        # The worker takes requests in their order, so the first one is the reason, unless the worker was full before.
+        # Requests run in order, so that the first pending one is to blame, unless the worker was full before it began.
         self._settle(end, _NOBODY if self.is_full else _FIRST)
         self._hang_up()
         for descriptor in self._descriptors:
@@ -220,7 +223,8 @@ class WorkerProcess:
             reading, writing = os.pipe()
             self._descriptors = (reading,)
             try:
-                # What it says last may be the reason why it ends. What does not fit is dropped: nobody reads meanwhile.
+                # Its last words may be the reason for its end. Nobody reads until then, so that what does not fit is
+                # dropped.
                 os.set_blocking(writing, False)
                 self._compile_service = CompileService(_environment())
                 try:
@@ -245,7 +249,7 @@ class WorkerProcess:
 
     def _write_all(self) -> None:
         assert self._channel is not None
-        # If the worker is gone, the reading thread sees the same and answers what waits.
+        # If the worker is gone, the reading thread notices too and answers what is pending.
         with contextlib.suppress(OSError):
             while (frame := self._outbox.get()) is not None:
                 write_frame(self._channel, frame)
@@ -273,5 +277,5 @@ def _command() -> tuple[str, ...]:
 
 def _environment() -> dict[str, str]:
     kept = {name: os.environ[name] for name in _KEPT_ENVIRONMENT if name in os.environ}
-    # One thread works at a time: arenas of their own would only take address space, which is limited.
+    # One thread works at a time: malloc arenas per thread would only take address space, which is limited.
     return kept | {"PYTHONPATH": str(_ROOT), "OPENBLAS_NUM_THREADS": "1", "MALLOC_ARENA_MAX": "1"}
