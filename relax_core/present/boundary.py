@@ -13,7 +13,10 @@ from relax_core.present.region_report import size_bytes
 
 @dataclass(frozen=True, slots=True)
 class Boundary:
-    """What a call of an external function hands over; sizes are `None` where they are known only at run time."""
+    """The values that cross to another target in a call of an external function.
+
+    `None` for sizes known only at run time.
+    """
 
     target: str
     argument_count: int

@@ -1,4 +1,4 @@
-"""The Operators page: what there is to choose from, and a sheet about one operator or packed function."""
+"""The Operators page: the catalogue, and the sheet of one operator or packed function."""
 
 from typing import Any, cast
 
@@ -19,7 +19,7 @@ from relax_core.printer.printed import Printed
 from relax_core.vm.values import ShapeValue, dtype_name, kind_of, shape_text, show
 
 PACKED = "packed/"
-"""Stands before the name of a packed function, where operators and packed functions are named alike."""
+"""Prefix of packed functions where these and operators are named alike."""
 
 _FIELD_LIMIT = 50
 

@@ -34,7 +34,7 @@ class Catalog(msgspec.Struct, frozen=True):
 
 
 class SchemaRow(msgspec.Struct, frozen=True):
-    """A parameter: its type, its default as text (empty: none), and what else is asked of it."""
+    """A parameter: type, default as text (empty: none), and further constraints."""
 
     name: str
     type: str
@@ -43,7 +43,7 @@ class SchemaRow(msgspec.Struct, frozen=True):
 
 
 class FactRow(msgspec.Struct, frozen=True):
-    """A label and what is to be said; parts between backticks are code."""
+    """A label and its text; parts between backticks are code."""
 
     label: str
     text: str
@@ -78,7 +78,7 @@ class Shown(msgspec.Struct, frozen=True):
 
 
 class Tried(msgspec.Struct, frozen=True):
-    """What a run of an example was given, and what it gave."""
+    """The inputs and the result of a run of an example."""
 
     inputs: tuple[Shown, ...] = ()
     results: tuple[Shown, ...] = ()
@@ -93,4 +93,4 @@ class CatalogPage(msgspec.Struct, frozen=True):
     sheet: Sheet | None = None
     tried: Tried | None = None
     unknown: str = ""
-    """What was asked for and is not there."""
+    """The name that was asked for and does not exist."""

@@ -61,7 +61,7 @@ _LEXERS: Mapping[Language, type[PythonLexer] | type[LlvmLexer] | type[GasLexer]]
     {"llvm": LlvmLexer, "asm": GasLexer}
 )
 _LONG_TEXT = 400_000
-"""A longer text is shown without colours: tokens would outweigh it many times over."""
+"""Longer texts are shown without highlighting, whose tokens would outweigh them many times."""
 
 
 @lru_cache(maxsize=64)
@@ -80,13 +80,13 @@ def tokenize(text: str, language: Language = "tvmscript") -> tuple[tuple[Token, 
 def code_lines(
     text: str, language: Language = "tvmscript", dim: Callable[[int], bool] | None = None
 ) -> tuple[CodeLine, ...]:
-    """Return the lines of `text` with numbers from 1; `dim` tells which lines take no part in the program."""
+    """Return the lines of `text`, numbered from 1; `dim(line)` tells whether a line is not part of the program."""
     lines = enumerate(tokenize(text, language), 1)
     return tuple(CodeLine(tokens, number, dim is not None and dim(number)) for number, tokens in lines)
 
 
 def source_code(source: Source, index: NodeIndex | None, problems: tuple[Problem, ...]) -> Code:
-    """Present a user's text: nodes by their spans, problems by theirs, skipped lines dimmed."""
+    """Present a user's text with the spans of nodes and problems, skipped lines dimmed."""
     notes = (item for item in problems if item.code == _SKIPPED)
     skipped = frozenset(line for item in notes for line in range(item.line, item.end_line + 1))
     ranges = _span_ranges(source, index) if index is not None else ()
@@ -104,7 +104,7 @@ def printed_code(printed: Printed, index: NodeIndex, name: str) -> Code:
 
 
 def printed_text(printed: Printed, index: NodeIndex, name: str) -> Code:
-    """Present a printed module as text alone, without lines to show and places of nodes."""
+    """Present a printed module as text alone, without highlighted lines and node ranges."""
     return Code(printed.text, language=_language_of(index), name=name)
 
 
@@ -118,7 +118,7 @@ def _language_of(index: NodeIndex) -> Literal["tvmscript", "relay"]:
 
 
 def header_length(text: str) -> int:
-    """Return the length of the comment lines on top of a printed module, which say what a file would import."""
+    """Return the length of a printed module's head: the comments that say what a file would import."""
     start = 0
     while start < len(text):
         end = text.find("\n", start)
@@ -130,7 +130,7 @@ def header_length(text: str) -> int:
 
 
 def without_header(printed: Printed) -> Printed:
-    """Return a printed module without the comment lines on top."""
+    """Return a printed module without its head."""
     cut = header_length(printed.text)
     if cut == 0:
         return printed
@@ -151,7 +151,7 @@ def _span_ranges(source: Source, index: NodeIndex) -> tuple[NodeRange, ...]:
 
 
 def _ranges(spans: Iterable[tuple[Node, Span]], index: NodeIndex) -> tuple[NodeRange, ...]:
-    """Make ranges, each once; a body is reached through the line of its result, for the rest is its bindings'."""
+    """Return each range once. The range of a body is its result, since its bindings have their own."""
     found: dict[NodeRange, None] = {}
     for node, span in spans:
         name = index.id_of(node)
@@ -168,7 +168,7 @@ def _last_line(span: Span) -> Span:
 
 
 def _head(node: Node, span: Span) -> Span:
-    """Return the span of a node; that of a `let` ends with its value, for the rest is its body's."""
+    """Return the span of a node; a `let` ends with its value, because its body is what follows."""
     value = node.value.span if isinstance(node, Let) else None
     is_whole = value is None or value.source is not span.source or not span.start <= value.end <= span.end
     return span if is_whole or value is None else Span(span.source, span.start, value.end)

@@ -1,4 +1,4 @@
-"""One union graph of a module before and after a pass, so that what is unchanged stays put."""
+"""Merge the graphs of a module before and after a pass, so that what is unchanged stays in place."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
@@ -10,10 +10,10 @@ from relax_core.present.models import Mark, Side
 
 
 def union(before: Drawing, after: Drawing, log: RewriteLog, title: str) -> Drawing:
-    """Join two drawings: a node after the pass is paired with the one that it stems from.
+    """Merge two drawings: a node after the pass is paired with the one that it stems from.
 
-    A paired node is drawn once, as it is after the pass, unless it moved to another function: then it is drawn on
-    both sides. Keys of nodes before the pass that are drawn get a prefix, so that the two cannot clash.
+    A pair is drawn once, as it is after the pass, unless it moved to another function: then it is drawn on both sides.
+    Keys of nodes before the pass get a prefix, so that the two cannot clash.
     """
     partner = _pairs(before, after, log)
     by_key = {item.key: item for item in before.nodes}
@@ -44,7 +44,10 @@ def union(before: Drawing, after: Drawing, log: RewriteLog, title: str) -> Drawi
 
 
 def _pairs(before: Drawing, after: Drawing, log: RewriteLog) -> Mapping[str, str]:
-    """For each key after the pass the key before it: the same node, else the nearest origin, each used once."""
+    """Return for each key after the pass its key before: the same node, or else the nearest origin.
+
+    Each is used once.
+    """
     key_of: dict[Node, str] = {}
     for item in before.nodes:
         for node in item.ir:
@@ -87,7 +90,7 @@ def _joined_node(item: DrawNode, old: DrawNode | None) -> DrawNode:
         where = f"was in {old.function}" + (f", line {old.line}" if old.line else "")
         return replace(item, mark="moved", side="after", before_node=old.node, sub=where)
     is_same = (old.title, old.tag, old.look) == (item.title, item.tag, item.look)
-    # A type that inference finds out later is no change of the node, its own words are.
+    # A type that inference finds later does not make a node changed; its own text does.
     is_same = is_same and (old.sub == item.sub or item.look in _ENDS)
     return replace(item, mark="unchanged" if is_same else "changed", before_node=old.node)
 

@@ -15,7 +15,7 @@ MAX_REASONS = 8
 
 
 class DeviceOptions(msgspec.Struct, frozen=True):
-    """The options of PlanDevices."""
+    """The options of PlanDevices, as a request gives them."""
 
     default: str = "cpu"
     clone: bool = False
@@ -25,7 +25,7 @@ class DeviceOptions(msgspec.Struct, frozen=True):
 
 
 class DeviceReason(msgspec.Struct, frozen=True):
-    """A link of a chain: a constraint, or what decides the device, which is the last one."""
+    """A link of a chain of reasons: a constraint, or, as the last link, what decides the device."""
 
     words: str
     line: int = 0
@@ -36,16 +36,16 @@ class DeviceReason(msgspec.Struct, frozen=True):
 
 
 class DeviceRow(msgspec.Struct, frozen=True):
-    """A value and where it is. `device` is empty if the analysis left it without one."""
+    """A value and its device, "" if the analysis left it unconstrained."""
 
     name: str
-    """`%x` for a variable, `result` for what a function gives."""
+    """`%x` for a variable, `result` for the function's result."""
     role: Literal["parameter", "let", "pattern", "result"]
     device: str
     line: int = 0
     node: str = ""
     why: tuple[DeviceReason, ...] = ()
-    """The chain from the value; of a long one the first links and the last."""
+    """The chain from the value to what decides; the first and last links of a long one."""
     link_count: int = 0
     """How many links the whole chain has."""
 
@@ -64,12 +64,12 @@ class FunctionDevices(msgspec.Struct, frozen=True):
 
     @property
     def result(self) -> str:
-        """The device of what the function gives."""
+        """The device of the function's result."""
         return next((row.device for row in self.rows if row.role == "result"), "")
 
 
 class CopyRow(msgspec.Struct, frozen=True):
-    """A copy: of which value, from where to where, how many bytes (None: not known before the run), and why."""
+    """A copy between devices: the value, both devices, bytes (`None`: known only at run time), and why."""
 
     function: str
     value: str
@@ -97,7 +97,7 @@ class DeviceConflict(msgspec.Struct, frozen=True):
 
 
 class VisitRow(msgspec.Struct, frozen=True):
-    """One step of the visits, as reported: it replays like a rewrite log."""
+    """One step of the order in which the analysis of 2020 visits functions; replayed like a rewrite log."""
 
     number: int
     kind: VisitKind
@@ -112,7 +112,7 @@ class VisitRow(msgspec.Struct, frozen=True):
 
 
 class DeviceReport(msgspec.Struct, frozen=True):
-    """Function by function, variable by variable where values are; copies, conflicts, visits."""
+    """Devices by function and variable, with copies, conflicts and visits."""
 
     default: str
     devices: tuple[str, ...]
@@ -162,7 +162,7 @@ class DeviceReport(msgspec.Struct, frozen=True):
 
 
 class DeviceMark(msgspec.Struct, frozen=True, array_like=True):
-    """Where a node of a graph is; an empty device is drawn grey."""
+    """The device of a node in a graph; "" is drawn grey."""
 
     node: str
     device: str

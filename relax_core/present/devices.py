@@ -1,4 +1,4 @@
-"""Device planning shown: the report of a module, the devices of its graphs, the chain of constraints of a value."""
+"""Present device planning: the report of a module, the devices in its graphs, the reasons for a value."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -45,7 +45,7 @@ def _no_name(_: Node) -> str:
 
 @dataclass(slots=True)
 class DevicesShown:
-    """A plan with what its presentation needs: `id_of` names the nodes of the module that was planned first."""
+    """A plan and what presenting it takes; `id_of` names nodes of the module before planning."""
 
     planned: Planned
     log: RewriteLog
@@ -75,7 +75,7 @@ class DevicesShown:
         )
 
     def marks(self) -> tuple[DeviceMark, ...]:
-        """Return where every node is; a node of clones on two devices is on the one of the first."""
+        """Return the device of every node; a node whose clones are on two devices is on that of the first."""
         found: dict[str, str] = {}
         for name, function in self.functions:
             is_covered = name in self.planned.plan.covered
@@ -88,7 +88,7 @@ class DevicesShown:
         return tuple(DeviceMark(*item) for item in found.items())
 
     def debug_marks(self) -> Mapping[Node, str]:
-        """Return what stands in angle brackets behind the values of the planned module."""
+        """Return the device marks, such as `<cpu(0)>`, of the values of the planned module."""
         found: dict[Node, str] = {}
         for name, function in self.functions:
             if name in self.planned.plan.covered:
@@ -159,7 +159,7 @@ class DevicesShown:
         return DeviceReason(reason.words, line, column, self.node_id(reason.node), reason.number)
 
     def _copies(self) -> Iterator[CopyRow]:
-        """Yield the copies: those between operators, those that annotations imply, and those that the text asks for."""
+        """Yield the copies: between operators, implied by annotations, and written in the text."""
         plan = self.planned.plan
         for name, function in self.functions:
             if name not in plan.covered:
@@ -177,9 +177,9 @@ class DevicesShown:
                         )  # fmt: skip
 
     def _ways(self, node: Node, index: int, arg: Expr) -> tuple[tuple[Device, Device], ...]:
-        """Return the ways of an operand: to where it is wanted, and from there on with a copy or an annotation.
+        """Return the segments of an operand's path: to where it is wanted, and on through a copy or annotation.
 
-        What an annotation is about goes to where its result is; a copy takes it to its source first.
+        An annotation's operand goes where its result is; a copy takes its operand to the source device first.
         """
         plan = self.planned.plan
         copies, annotates = as_device_copy(node) is not None, as_on_device(node) is not None

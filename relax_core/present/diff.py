@@ -1,4 +1,4 @@
-"""Two texts side by side: lines paired, changed tokens marked, moved lines found by their origins."""
+"""Diff of two texts side by side: lines paired, changed tokens marked, moved lines found by origins."""
 
 import re
 from bisect import bisect_left
@@ -20,17 +20,17 @@ from relax_core.printer.printed import Printed
 from relax_core.source import Source
 
 _ALIKE = 0.5
-"""Two lines in one place are one changed line if this part of their characters agrees."""
+"""Two lines in one place count as one changed line if this share of their characters agrees."""
 _PAIRED_LIMIT = 4_000
-"""Above this product of line counts, lines of a block are paired in order and not by likeness."""
+"""Above this product of line counts, the lines of a block are paired in order and not by similarity."""
 _MATCHED_LIMIT = 250_000
-"""Up to this product of line counts, lines are matched by SequenceMatcher, which finds more."""
+"""Up to this product of line counts lines are matched by `SequenceMatcher`, which finds more."""
 _FOLD_FROM, _CONTEXT = 12, 3
 _WORD = re.compile(r"\w+|\W")
 _Relation: TypeAlias = Callable[[int, int], bool]
 _Range: TypeAlias = tuple[int, int]
 _Difference: TypeAlias = tuple[int, int, int, int]
-"""From and to in the old lines, from and to in the new ones."""
+"""Half-open ranges: of the old lines, then of the new ones."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -41,7 +41,7 @@ class Page:
     printed: Printed
     index: NodeIndex
     header: int = 0
-    """So many characters on top are not shown."""
+    """How many characters at the top are not shown."""
 
 
 @dataclass(slots=True)
@@ -94,7 +94,7 @@ def _cut(text: str) -> list[tuple[str, tuple[Token, ...]]]:
 
 
 def _lines(page: Page) -> list[_Line]:
-    """Return the lines of a page with the nodes whose text begins on them, the largest first."""
+    """Return the lines of a page, each with the nodes whose text begins on it, the largest first."""
     whole = page.printed.text[page.header :]
     begun = _begun(whole, page)
     lines: list[_Line] = []
@@ -106,7 +106,7 @@ def _lines(page: Page) -> list[_Line]:
 
 
 def _begun(text: str, page: Page) -> list[list[tuple[int, Node]]]:
-    """Return for every line of `text` the nodes that begin on it, with the lengths of their texts."""
+    """Return for every line the nodes that begin on it, with the lengths of their texts."""
     starts = Source("", text).line_starts
     begun: list[list[tuple[int, Node]]] = [[] for _ in starts]
     line = 0
@@ -130,9 +130,9 @@ def _blocks(old: list[str], new: list[str]) -> list[_Difference]:
 
 
 def _differences(old: list[str], new: list[str], left: _Range, right: _Range) -> Iterator[_Difference]:
-    """Yield what differs between two ranges; in long ones only lines that are there once hold the texts together.
+    """Yield the differences of two ranges; long ones are anchored at lines that occur once.
 
-    SequenceMatcher takes quadratic time if lines repeat, as `alloc` and `call` lines of a lowered program do.
+    `SequenceMatcher` is quadratic where lines repeat, as the `alloc` and `call` lines of a lowered program do.
     """
     (a, b), (c, d) = left, right
     if (b - a) * (d - c) <= _MATCHED_LIMIT:
@@ -185,7 +185,7 @@ def _merged(differences: Iterator[_Difference]) -> list[_Difference]:
 
 
 def _successors(old: list[_Line], new: list[_Line], log: RewriteLog) -> _Relation:
-    """Return a function that tells whether a line of `new` shows what became of the same binding or function."""
+    """Return a predicate: does a new line show what became of the binding or function of an old one?"""
 
     @cache
     def ancestry(number: int) -> frozenset[Node]:
@@ -201,10 +201,10 @@ def _successors(old: list[_Line], new: list[_Line], log: RewriteLog) -> _Relatio
 def _align(
     old: list[str], new: list[str], is_successor: _Relation = lambda _a, _b: False
 ) -> list[tuple[int | None, int | None]]:
-    """Pair line numbers; None stands for a line that the other side has not."""
+    """Pair line numbers; `None` stands for a line that the other side does not have."""
 
     def likeness(a: int, b: int) -> float:
-        # What a line became stands beside it, however little of its words is left.
+        # A successor stands beside its origin, however few words they share.
         return 2.0 if is_successor(a, b) else _likeness(old[a], new[b])
 
     pairs: list[tuple[int | None, int | None]] = []
@@ -220,7 +220,7 @@ def _align(
 def _pair_block(
     left: range, right: range, likeness: Callable[[int, int], float]
 ) -> list[tuple[int | None, int | None]]:
-    """Pair the lines of a changed block: those alike beside each other, in order."""
+    """Pair the lines of a changed block by similarity, in order."""
     pairs: list[tuple[int | None, int | None]] = []
     if not left or not right or len(left) * len(right) > _PAIRED_LIMIT:
         return list(zip_longest(left, right))
@@ -236,7 +236,7 @@ def _pair_block(
 
 
 def _best_pairs(likeness: list[list[float]]) -> list[tuple[int, int]]:
-    """Choose pairs in order with the greatest sum of likeness, none below the limit."""
+    """Choose an increasing sequence of pairs with the greatest total similarity, none below the limit."""
     rows, columns = len(likeness), len(likeness[0])
     best = [[0.0] * (columns + 1) for _ in range(rows + 1)]
     for i in reversed(range(rows)):
@@ -264,7 +264,7 @@ def _likeness(a: str, b: str) -> float:
     start, end = _common(a, b)
     matcher = SequenceMatcher(None, a[start : len(a) - end], b[start : len(b) - end], autojunk=False)
     total, same = len(a) + len(b), 2 * (start + end)
-    # The bounds are cheap, and most pairs of lines that are looked at are not alike.
+    # The upper bounds are cheap and reject most pairs.
     for bound in (matcher.real_quick_ratio, matcher.quick_ratio):
         if same + bound() * (total - same) < _ALIKE * total:
             return 0.0
@@ -274,7 +274,7 @@ def _likeness(a: str, b: str) -> float:
 def _moved(
     old: list[_Line], new: list[_Line], pairs: list[tuple[int | None, int | None]], log: RewriteLog
 ) -> tuple[frozenset[int], frozenset[int]]:
-    """Find lines that stand alone on both sides and are one: by origin, or by the same words."""
+    """Find unpaired lines of both sides that are one line moved: by origin, or by equal text."""
     gone = [a for a, b in pairs if a is not None and b is None]
     come = [b for a, b in pairs if a is None and b is not None]
     by_node = {node: a for a in gone for node in old[a].nodes[:1]}
@@ -337,7 +337,7 @@ def _highlighted(old: tuple[Token, ...], new: tuple[Token, ...]) -> tuple[tuple[
 
 
 def _common(old: Sequence[str], new: Sequence[str]) -> tuple[int, int]:
-    """Count what two sequences have in common at their starts, and behind that at their ends."""
+    """Return the lengths of the common prefix and of the common suffix behind it."""
     limit = min(len(old), len(new))
     start = next((n for n in range(limit) if old[n] != new[n]), limit)
     limit -= start
@@ -356,7 +356,7 @@ def _joined(words: list[tuple[str, Syntax]], changed: set[int]) -> tuple[Token, 
 
 
 def _folds(rows: tuple[DiffRow, ...]) -> tuple[Fold, ...]:
-    """Fold long runs of unchanged rows but for a few lines beside a change."""
+    """Fold long runs of unchanged rows, except a few lines of context."""
     folds: list[Fold] = []
     start = 0
     for number in range(len(rows) + 1):

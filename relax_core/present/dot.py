@@ -1,4 +1,4 @@
-"""A drawing as DOT text, in the light values of the tokens, so that it looks right in any viewer."""
+"""Write a drawing as DOT, in the colours of the light theme, so that it looks right in any viewer."""
 
 from collections.abc import Iterator, Mapping
 from types import MappingProxyType
@@ -88,7 +88,7 @@ def write_dot(drawing: Drawing) -> str:
 
 
 def _members(outer: str, drawing: Drawing, names: dict[str, str], boxes: dict[str, str]) -> Iterator[str]:
-    """Write what stands in the cluster `outer`, then the clusters in it; they nest as the program's text does."""
+    """Write the members of the cluster `outer`, then the clusters in it, nested as in the program."""
     indent = "  "
     regions = {item.key: boxes[item.key] for item in drawing.clusters if item.kind == "region"}
     for item in drawing.nodes:
@@ -143,7 +143,7 @@ def _label(item: DrawNode) -> str:
     large = f'<FONT COLOR="{LIGHT["text"]}" POINT-SIZE="{_TITLE_SIZE}"><B>{_font_text(title)}</B></FONT>'
     tag_width = _width(tag, _SUB_SIZE) + 3 if tag else 0
     sub_width = _width(sub, _SUB_SIZE) if sub else 0
-    # The title's column takes what the second row needs beyond the tag, so that the tag stays beside the title.
+    # Extra width of the second row goes to the title's column, so that the tag stays beside the title.
     title_width = max(_width(title, _TITLE_SIZE), sub_width - tag_width)
     if tag and align == "LEFT":
         cells = _cell(align, tag_width, 1, small) + _cell(align, title_width, 1, large)
@@ -188,7 +188,7 @@ def _edge(edge: DrawEdge, number: int, names: dict[str, str], boxes: dict[str, s
     attributes |= _EDGE_OF_KIND[edge.kind]
     words = " ".join(filter(None, (edge.label, str(edge.count) if edge.count > 1 else "")))
     if words:
-        # The place of a label inside a rank is a part of Graphviz's layout that fails on some drawings.
+        # Graphviz fails on some drawings when it has to place labels inside a rank.
         is_beside = edge.kind == "order" or bool(edge.to_cluster)
         attributes["xlabel" if is_beside else "label"] = f" {words}"
     if edge.kind == "order":

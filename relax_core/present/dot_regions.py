@@ -15,7 +15,7 @@ _PORT_SIZE = "0.12"
 
 
 def port_attributes(item: DrawNode) -> dict[str, str]:
-    """Return the attributes of a port: a half-moon; hollow in the colour of errors if its region never ends."""
+    """Return the attributes of a port, a half-moon; hollow and red if its region never ends."""
     line = LIGHT["error"] if item.is_open else LIGHT[item.category or NONE]
     fill = LIGHT["bg"] if item.is_open else line
     moon = f"{LIGHT['bg']};0.5:{fill}"
@@ -26,7 +26,7 @@ def port_attributes(item: DrawNode) -> dict[str, str]:
 
 
 def label_text(item: DrawNode) -> str:
-    """Write a region's label, a node on the row of its begins: no edge can cross it."""
+    """Write a region's label as a node in the rank of its begins, where no edge can cross it."""
     title, sub = (markup(cut(text, _LABEL_COLUMNS)) or " " for text in (item.title, item.sub))
     small = f'<FONT POINT-SIZE="8">{sub}</FONT>'
     left = '<BR ALIGN="LEFT"/>'
@@ -49,9 +49,9 @@ def category_attributes(item: DrawNode) -> dict[str, str]:
 
 
 def write_rows(drawing: Drawing, names: Mapping[str, str]) -> Iterator[str]:
-    """Write which nodes stand beside each other: pairs of the drawing, and the ports of each region's borders.
+    """Write the rank constraints: the drawing's pairs, and the ports on the borders of each region.
 
-    The label is left of the begins. Ends stand in one row if they can.
+    The label stands left of the begins. Ends share a rank if they can.
     """
     across: dict[tuple[str, str], str] = dict.fromkeys(drawing.same_rank, "")
     for cluster in drawing.clusters:

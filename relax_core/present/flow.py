@@ -31,11 +31,11 @@ from relax_core.present.node_id import NodeIndex
 from relax_core.present.words import is_void, type_text
 
 _SEGMENT, _SEGMENT_COUNT = 100, 40
-"""Bindings of one block that fold into one node of a large graph, and how many such nodes a block has at most."""
+"""How many bindings of a block fold into one node of a large graph, and how many such nodes a block has."""
 
 
 def segment_of(place: int, count: int) -> tuple[int, int]:
-    """Return the first and the last of the `count` bindings of a block that fold into one node with number `place`."""
+    """Return the half-open range of bindings, of `count` in a block, that folds with binding `place`."""
     size = max(_SEGMENT, -(-count // _SEGMENT_COUNT))
     start = place - place % size
     return start, min(start + size, count)
@@ -43,20 +43,20 @@ def segment_of(place: int, count: int) -> tuple[int, int]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GraphContext:
-    """What a drawing shows of a module besides its nodes."""
+    """The module that is drawn, with its types and the lines of its nodes."""
 
     module: IRModule
     types: Mapping[Node, Type]
     index: NodeIndex
     line_of: Callable[[Node], int]
     end_line_of: Callable[[Node], int]
-    """Line of the end of a node's text: where the result of a function body stands."""
+    """The line where a node's text ends: for a function body the line of its result."""
 
 
 def draw_function(
     name: str, function: Function, facts: GraphContext, kind: "type[FlowDrawer] | None" = None
 ) -> Drawing:
-    """Draw one function, without a box around it; `kind` knows the language, Relax if it is None."""
+    """Draw one function without a box; `kind` is the drawer of its dialect, Relax if it is `None`."""
     flow = (kind or FlowDrawer)(name, facts)
     flow.body(function, "")
     return flow.drawing(f"@{name}")
@@ -65,7 +65,7 @@ def draw_function(
 def draw_functions(
     functions: tuple[tuple[str, Function], ...], facts: GraphContext, title: str, kind: "type[FlowDrawer] | None" = None
 ) -> Drawing:
-    """Draw several functions, each in a box, with references from their callers."""
+    """Draw several functions, each in a box, and references between them."""
     flow = (kind or FlowDrawer)("", facts)
     for name, function in functions:
         flow.function = name
@@ -102,12 +102,12 @@ class FlowDrawer:
         direct = {(edge.source, edge.target) for edge in edges}
         drawn = [pair for pair in order if pair not in direct]
         beside = tuple(pair for pair in drawn if self._are_neighbours(*pair) and not reaches(*pair))
-        # Between neighbours there is no room for a word; the legend says what the line is.
+        # There is no room for words between neighbours; the legend explains the line.
         edges += tuple(DrawEdge(a, b, "order", "" if (a, b) in beside else "then") for a, b in drawn)
         return Drawing(title, tuple(self._nodes), edges, tuple(self.clusters), beside)
 
     def _drawn_edge(self, source: str, target: str, kind: EdgeKind, label: str, count: int) -> DrawEdge:
-        """Make an edge; a reference from one function to another ends at the border of that function's box."""
+        """Make an edge; a reference to another function ends at the border of its box."""
         owner, callee = source.rpartition(":")[0], target.rpartition(":")[0]
         box = f"fn:{callee}" if kind == "reference" and owner != callee else ""
         return DrawEdge(source, target, kind, label, count, to_cluster=box)
@@ -133,7 +133,7 @@ class FlowDrawer:
         return key
 
     def link_references(self) -> None:
-        """Lead every function that is used as a value or called to its box, where it is drawn."""
+        """Connect uses of functions, as values or callees, with their boxes where these are drawn."""
         drawn = {item.key for item in self.clusters}
         for source, name in self._references:
             if f"fn:{name}" in drawn and name in self._first_of:
@@ -177,12 +177,12 @@ class FlowDrawer:
         self._key_of[var] = self._key_of[value] = key
 
     def _nested(self, root: Expr, cluster: str) -> None:
-        """Draw the calls, fields and conditionals inside `root` that no variable names, operands first."""
+        """Draw the unnamed calls, fields and conditionals inside `root`, operands first."""
         operands = (root.condition,) if isinstance(root, If) else children(root)
         self._draw(() if isinstance(root, Function | SeqExpr) else operands, cluster)
 
     def _draw(self, roots: tuple[Node, ...], cluster: str) -> None:
-        """Draw the values in `roots` that have a node of their own and have none yet."""
+        """Draw those of `roots` that get a node and have none yet."""
         stack: list[tuple[Node, bool]] = [(item, False) for item in reversed(roots)]
         while stack:
             item, is_ready = stack.pop()
@@ -265,7 +265,7 @@ class FlowDrawer:
                 return isinstance(type_, FuncType) and not type_.is_pure
 
     def _if(self, value: If, sub: str, cluster: str, ir: tuple[Node, ...]) -> str:
-        """Draw a condition, a box for each branch, and the node where they meet."""
+        """Draw a condition, a box per branch, and the join."""
         test = self._add(value, "if", "if", "", cluster, (value,))
         self._uses(test, value.condition, cluster)
         results: list[tuple[str, Expr, str]] = []

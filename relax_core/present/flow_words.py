@@ -1,4 +1,4 @@
-"""Words for the nodes of a data flow, and reachability in it."""
+"""Titles of data-flow nodes, and reachability."""
 
 from collections.abc import Callable, Iterator
 
@@ -22,7 +22,7 @@ from relax_core.present.words import dims_text, prim_text
 
 
 def call_words(call: Call) -> tuple[Look, str, str, tuple[Expr, ...]]:
-    """Look, tag and title of a call, and the arguments that get an edge."""
+    """Return style, tag and title of a call, and the arguments that get an edge."""
     match call:
         case Call(op=Op(name="relax.call_tir" | "relax.call_tir_inplace"), args=(GlobalVar(name=name), *args)):
             return "tir", "TIR", name, tuple(args)
@@ -79,7 +79,7 @@ def literal(value: Expr) -> str:
 
 
 def reachability(edges: tuple[DrawEdge, ...]) -> Callable[[str, str], bool]:
-    """Return a test whether a path of edges leads from one key to another."""
+    """Return a predicate that tells whether one key reaches another."""
     after: dict[str, list[str]] = {}
     for edge in edges:
         after.setdefault(edge.source, []).append(edge.target)

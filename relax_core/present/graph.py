@@ -1,4 +1,4 @@
-"""Graphs of functions and of changes: drawings laid out, with what a component knows of each node."""
+"""Graphs of functions and of changes, laid out, with the data that a component has per node."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -71,7 +71,7 @@ def compare_graph(before: GraphContext, after: GraphContext, log: RewriteLog, fu
 
 
 def changed_functions(before: GraphContext, after: GraphContext) -> tuple[str, ...]:
-    """Return the names of functions that are not the same object on both sides."""
+    """Return the names of functions whose object differs between the sides."""
     old = {item.var.name: item.function for item in before.module}
     new = {item.var.name: item.function for item in after.module}
     return tuple(name for name in dict.fromkeys((*old, *new)) if old.get(name) is not new.get(name))

@@ -1,4 +1,4 @@
-"""All that is known of a selected node: type, device, place, dimensions, uses, life through the stages, text."""
+"""The inspector: type, device, place, dimensions, uses, life through the stages and text of a node."""
 
 from collections.abc import Sequence
 
@@ -175,7 +175,7 @@ def _facts(node: Node, value: Node, type_: Type | None, context: InspectorContex
 
 
 def _type_words(type_: Type, context: InspectorContext) -> tuple[Part, ...]:
-    """The type as the text spells it, and in short, as graphs and registers show it."""
+    """Return the type as the text spells it, and the short form that graphs and registers show."""
     full, short = cut(context.spell(type_), _TYPE_COLUMNS), type_text(type_)
     return (Part(full, "code"), *((Part(f" {short}", "muted"),) if short != full else ()))
 
@@ -210,7 +210,7 @@ def _where(node: Node, context: InspectorContext) -> str:
 
 
 def _dimensions(type_: Type | None, node: Node, context: InspectorContext) -> tuple[InspectorRow, ...]:
-    """Say where each symbolic dimension of a type comes from: the first value whose type has it alone."""
+    """Name the definition of each symbolic dimension of a type: the first value whose type has it by itself."""
     symbols: dict[PrimVar, None] = {}
     for root in type_nodes(type_):
         symbols.update((item, None) for item in preorder(root) if isinstance(item, PrimVar))
@@ -285,7 +285,7 @@ def _uses(name: Var | None, context: InspectorContext) -> tuple[InspectorRow, ..
 
 
 def _count(value: Node, name: Var) -> int:
-    """Count the occurrences of `name` in an expression, without the bodies of branches and functions."""
+    """Count the occurrences of `name` in an expression, bodies of branches and functions excluded."""
     count = 0
     stack: list[Node] = [value]
     while stack:
@@ -300,7 +300,7 @@ def _count(value: Node, name: Var) -> int:
 
 
 def _remarks(node: Node, context: InspectorContext) -> tuple[InspectorRow, ...]:
-    """Return what passes said about this node or what it was made from."""
+    """Return the remarks about this node and about the nodes that it stems from."""
     names = {node, *name_and_value(node)}
     rows: list[InspectorRow] = []
     for stage in context.stages[: max(context.at, 0)]:

@@ -1,4 +1,4 @@
-"""What only nodes of Relay have in the inspector: operators with their attributes, constructors, clauses, uses."""
+"""The parts of the inspector that only Relay has: attributes, constructors, clauses, uses."""
 
 from collections.abc import Iterator
 
@@ -39,7 +39,7 @@ def relay_facts(value: Node, context: InspectorContext) -> Iterator[InspectorRow
 
 
 def relay_uses(node: Node, context: InspectorContext) -> tuple[InspectorRow, ...]:
-    """List the expressions of the function that have the value of `node` as a part."""
+    """List the expressions of the function that use the value of `node`."""
     if node not in context.index.place_of:
         return ()
     value = node.var if isinstance(node, Let) else node

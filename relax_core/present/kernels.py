@@ -1,4 +1,4 @@
-"""A kernel's forms side by side: lines with the number of their part, remarks, and range checks."""
+"""A kernel's forms side by side: lines numbered by part, remarks, range checks."""
 
 from collections.abc import Mapping, Sequence
 
@@ -26,7 +26,7 @@ _COLOUR_COUNT = 6
 
 
 class _Parts:
-    """The parts of a kernel: what stems from one line of TIR, and the checks on it apart."""
+    """The parts of a kernel: one for each line of TIR, and one for the checks of its accesses."""
 
     def __init__(self, function: PrimFunc, printed: Printed, places: Sequence[Origin]) -> None:
         self._line_of = _lines_of(function, printed)
@@ -195,7 +195,7 @@ def _access(fact: AccessFact, views: KernelViews, parts: _Parts) -> AccessRow:
 
 
 def _lines_of(function: PrimFunc, printed: Printed) -> dict[Node, int]:
-    """Return the line where each node of `function` starts; one that is not shown is where its parent is."""
+    """Return the line where each node of `function` starts; nodes that are not printed have their parent's."""
     starts = [0]
     for position, character in enumerate(printed.text):
         if character == "\n":

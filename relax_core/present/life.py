@@ -1,4 +1,4 @@
-"""What a node is in words, and its life from the source through the stages to the bytecode."""
+"""Name a node in words, and follow its life from the source through the stages to the bytecode."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -45,10 +45,7 @@ def _no_marks() -> Mapping[Node, str]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class InspectorContext:
-    """What the inspector may look at: one module of a pipeline and the stages around it.
-
-    `indexes[k]` numbers the module after `k` stages; `at` is the stage of the selected node.
-    """
+    """What the inspector reads: the module of one stage, and the stages around it."""
 
     at: int
     types: Mapping[Node, Type]
@@ -80,7 +77,7 @@ class InspectorContext:
 
 
 def name_and_value(node: Node) -> tuple[Var | None, Node]:
-    """Return the variable that `node` binds or is, and what is looked at under that name."""
+    """Return the variable that `node` binds or is, and the value under that name."""
     match node:
         case VarBinding(var=var, value=value) | Let(var=var, value=value):
             return var, value
@@ -93,7 +90,7 @@ def name_and_value(node: Node) -> tuple[Var | None, Node]:
 
 
 def what_is(value: Node) -> str:
-    """Say in a word or two what an expression does: `call_tir`, `add`, `tuple`, `parameter`."""
+    """Name an expression in a word or two: `call_tir`, `add`, `tuple`, `parameter`."""
     match value:
         case Call(op=Op(name=name)):
             return name.removeprefix("relax.")
@@ -167,7 +164,7 @@ def _what_relay_is(value: Node) -> str:
 
 
 def callee_words(value: Node) -> str:
-    """Return the name of what a call calls, `= x` for a variable; for all else what kind of node it is."""
+    """Return the name of a callee, `= x` for a variable; otherwise the kind of node."""
     match value:
         case Call(
             op=Op(name="relax.call_tir" | "relax.call_dps_packed"),
@@ -183,7 +180,7 @@ def callee_words(value: Node) -> str:
 
 
 def life_rows(node: Node, context: InspectorContext) -> tuple[InspectorRow, ...]:
-    """Follow a node from the source to the bytecode; runs of stages that leave it alone are one row."""
+    """Follow a node from the source to the bytecode; consecutive stages that leave it alone share a row."""
     node = _followed(node, context)
     chain = _through_stages(node, context)
     rows: list[InspectorRow] = []
@@ -227,7 +224,7 @@ def _followed(node: Node, context: InspectorContext) -> Node:
 
 
 def _own_kernel(node: Node, context: InspectorContext) -> tuple[InspectorRow, ...]:
-    """Lead from a part of a prim func to the kernel that it is compiled to."""
+    """Link a part of a prim func to its kernel."""
     name = context.index.function_of(node) if node in context.index.place_of else ""
     functions = (index.module.find(name) for index in (context.index, context.indexes[-1]))
     if not all(item is not None and isinstance(item.function, PrimFunc) for item in functions):
@@ -240,7 +237,7 @@ def _kernel_row(name: str, line: int) -> InspectorRow:
 
 
 def _machine_rows(pcs: Sequence[int], line: int, context: InspectorContext) -> list[InspectorRow]:
-    """Lead to the instructions in a run, and to the kernels that they call."""
+    """Link the instructions of a run, and the kernels that they call."""
     words = f"instruction {pcs[0]}" if len(pcs) == 1 else f"instructions {', '.join(map(str, pcs[:6]))}"
     more = " …" if len(pcs) > 6 else ""
     kernels = {name: pc for pc in reversed(pcs) if (name := context.kernel_at(pc))}
@@ -254,7 +251,7 @@ def _quiet_row(count: int) -> InspectorRow:
 
 
 def _through_stages(node: Node, context: InspectorContext) -> list[tuple[Node, ...]]:
-    """For each stage the bindings and functions that `node` stems from or became."""
+    """Return for each stage the bindings and functions that `node` stems from or became."""
     chain: list[tuple[Node, ...]] = [()] * len(context.indexes)
     chain[context.at] = (node,)
     for number in range(context.at, 0, -1):
@@ -275,7 +272,7 @@ def _through_stages(node: Node, context: InspectorContext) -> list[tuple[Node, .
             chain[number] = chain[number - 1]
             continue
         made = log.descendants(gone)
-        # A parameter that a lifted function got for a capture is no part of what became of its result.
+        # The parameter that a lifted function has for a capture is not what became of the captured value.
         followed = Var if all(isinstance(start, Var) for start in chain[number - 1]) else _FOLLOWED
         found = dict.fromkeys(
             index.node_of(item)

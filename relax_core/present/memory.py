@@ -98,7 +98,7 @@ class _Presenter:
         )
 
     def _names(self, life: Life) -> tuple[str, tuple[str, ...]]:
-        """Return the name that says most, and the others."""
+        """Return the most descriptive name, and the others."""
         names = list(dict.fromkeys(life.names))
         own = next(
             (name for name in names if name.rpartition(".")[2] in self._written), names[0] if names else "a temporary"
@@ -106,7 +106,7 @@ class _Presenter:
         return own, tuple(name for name in names if name != own)
 
     def _shared(self) -> list[str]:
-        """Say which tensors share bytes because the program means it, each pair once."""
+        """List the pairs of tensors that share bytes by the program's own intent, each once."""
         first: dict[tuple[Life, Life], Reuse] = {}
         for reuse in self._memory.reuses:
             if reuse.is_shared:
@@ -140,7 +140,7 @@ def _typed(life: Life, names: tuple[str, ...]) -> str:
 
 
 def _curve(memory: MemoryUse) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Return at most so many points of the curve that can be seen; the peak of every stretch stays."""
+    """Thin the curve to as many points as can be seen, keeping the peak of every stretch."""
     times, sizes = memory.times, memory.size_bytes
     if len(times) <= _POINTS:
         return times, sizes

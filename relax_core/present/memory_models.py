@@ -18,7 +18,7 @@ class MemoryBox(msgspec.Struct, frozen=True, array_like=True):
     note: str = ""
     """Type and further names, such as `(2, 3) f32, also y`."""
     is_faulty: bool = False
-    """It was used after its storage was taken again."""
+    """It was used after its storage had been reused."""
 
 
 class MemoryRow(msgspec.Struct, frozen=True, array_like=True):
@@ -35,13 +35,13 @@ class MemoryRow(msgspec.Struct, frozen=True, array_like=True):
 
 
 class MemoryFault(msgspec.Struct, frozen=True):
-    """A tensor that was used after its storage was taken again."""
+    """A tensor that was used after its storage had been reused."""
 
     message: str
     write: int
-    """The event that took its bytes."""
+    """The event that overwrote its bytes."""
     read: int
-    """The event that read them then."""
+    """The later event that read them."""
     line: int = 0
 
 
