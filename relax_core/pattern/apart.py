@@ -1,7 +1,7 @@
-"""Why two neighbouring regions of one target stayed apart: for each pair exactly one reason.
+"""Explain why two neighbouring regions of one target were not merged: exactly one reason per pair.
 
-Two units of a target are neighbours if one takes a value of the other, directly or through a let, or is the nearest of
-the target on a way over other units. Taking the named obstacle away makes them one.
+Two units of a target are neighbours if one uses a value of the other, directly or through a let, or if it is the
+nearest of the target on a path over other units. Removing the named obstacle would merge them.
 """
 
 from collections.abc import Sequence
@@ -25,15 +25,15 @@ from relax_core.pattern.tables import NO_TABLES, Tables, target_of
 from relax_core.pattern.variants import root_operators
 
 _SUPPORT_KINDS = frozenset[ReasonKind](("unsupported operator", "predicate", "failed pattern"))
-"""Reasons that are gone if the target takes an operator: several such operators are a path."""
+"""Reasons that vanish if the target supports an operator: several such operators are reported as a path."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Apart:
-    """Two units of `target` that stayed apart, and why.
+    """Two units of `target` that were not merged, and why.
 
-    `between` are the units on all paths from one to the other, `lets` those on the way. What is in the way are those of
-    `obstacles`, and the lets.
+    `between` are the units on all paths from one to the other, `lets` the lets on these paths; `obstacles` and the lets
+    are what prevents the merge.
     """
 
     function: str
@@ -47,7 +47,7 @@ class Apart:
 
     @property
     def obstacles(self) -> tuple[Unit, ...]:
-        """The units between them that do not go to their target."""
+        """The units between the two that are not of their target."""
         return _obstacles(self.target, self.between, self.lets)
 
     @property
@@ -63,7 +63,7 @@ class Apart:
 
 
 def apart(module: IRModule, tables: Tables = NO_TABLES) -> tuple[Apart, ...]:
-    """Return the pairs of neighbouring units of one target in the functions of a module."""
+    """Return the unmerged pairs of neighbouring units of one target, in all functions of a module."""
     effects = effects_of(module)
     facts = replace(facts_of(module, *(entry[1] for entry in tables.patterns)), is_annotated=True)
     found: list[Apart] = []
@@ -87,7 +87,7 @@ class _Judge:
     facts: MatchContext
 
     def pair(self, producer: Unit, user: Unit, between: tuple[Unit, ...], lets: tuple[Let, ...]) -> Apart:
-        """Give the reason for one pair."""
+        """Return the reason why one pair was not merged."""
         kind, message = self._reason(producer, user, between, lets)
         if lets and kind not in ("let", "effect"):
             message += f"; besides, {self._let_words(lets)}"
@@ -109,7 +109,7 @@ class _Judge:
         return "not merged yet", "nothing stands between them: MergeCompilerRegions merges them"
 
     def _path(self, producer: Unit, user: Unit, between: tuple[Unit, ...], obstacles: tuple[Unit, ...]) -> Reason:
-        """Name one unit that stands between by what it is, and several, or one beside a direct way, as a path."""
+        """Describe a single unit in between by what it is; several, or one beside a direct edge, as a path."""
         is_direct = producer in user.lets_to
         reasons = dict.fromkeys(self._obstacle(user.target or "", unit) for unit in obstacles)
         if not is_direct and len(obstacles) == 1:
@@ -137,7 +137,7 @@ class _Judge:
         return f"{kept}; the value of {impure} may have an effect" if impure else kept
 
     def _obstacle(self, target: str, unit: Unit) -> Reason:
-        """Say why a unit that stands between two others is not of their target."""
+        """Return why a unit between two others is not of their target."""
         name = unit_name(unit)
         if unit.target is not None:
             return "another target", f"{name} goes to {unit.target}"
@@ -177,7 +177,7 @@ class _Judge:
 
 
 def _obstacles(target: str, between: tuple[Unit, ...], lets: tuple[Let, ...]) -> tuple[Unit, ...]:
-    """Return the units that are in the way; those of the target itself are so only if neither others nor lets are."""
+    """Return the units that prevent the merge; units of the target itself only if nothing else does."""
     others = tuple(unit for unit in between if unit.target != target)
     return others if others or lets else between
 
@@ -186,7 +186,7 @@ _SHOWN_COUNT = 24
 
 
 def _shortened(units: Sequence[Unit]) -> list[str]:
-    """Name the units and their targets; of very many the first and the last ones, and how many stand between."""
+    """Name the units and their targets; the first and last of very many, with the number in between."""
     if len(units) <= _SHOWN_COUNT:
         return [*map(_way_words, units)]
     half = _SHOWN_COUNT // 2
@@ -207,7 +207,7 @@ def lets_between(producer: Unit, user: Unit, between: tuple[Unit, ...]) -> tuple
 
 
 def unit_name(unit: Unit) -> str:
-    """Return what a unit is called: its region or function, its operator, or the kind of its node."""
+    """Name a unit: by region or function, by operator, or by the kind of its node."""
     return unit.name or node_name(unit.nodes[-1])
 
 

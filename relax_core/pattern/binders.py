@@ -1,4 +1,4 @@
-"""Variables that a match binds: what is computed from them belongs to the match and is no input of it."""
+"""Variables that a match binds: what depends on them belongs to the match and cannot be an input."""
 
 from collections.abc import Iterable
 
@@ -19,9 +19,9 @@ def bound_by(node: Node) -> tuple[Var, ...]:
 
 
 def bound_inside(described: Iterable[Node]) -> set[Node]:
-    """Return what is computed from variables that `described` bind, and the literals and names beside it.
+    """Return the nodes that depend on variables bound in `described`, with the literals and names beside them.
 
-    A scope inside comes whole, with what is computed from its own variables.
+    A scope inside is returned whole, with what depends on its own variables.
     """
     found: set[Node] = set()
     for binder in described:

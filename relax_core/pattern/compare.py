@@ -1,4 +1,4 @@
-"""What the leaves and constraints of a pattern ask of one expression: equality, attributes, shape."""
+"""Comparisons of patterns with one expression: equality, attributes, shape."""
 
 from relax_core.ir.attrs import AttrValue
 from relax_core.ir.equality import structural_equal
@@ -9,14 +9,14 @@ from relax_core.pattern.facts import is_same, operator_name
 
 
 def is_equal(expected: Expr, expr: Expr) -> bool:
-    """Tell whether `expr` is the expression that a pattern names; operators are told by their names."""
+    """Tell whether `expr` is the expression that a pattern names; operators are compared by name."""
     if isinstance(expected, Op) and isinstance(expr, Op):
         return expected.name == expr.name or operator_name(expected) == operator_name(expr)
     return type(expected) is type(expr) and (is_same(expected, expr) or structural_equal(expected, expr))
 
 
 def words(expected: Expr) -> str:
-    """Return an expected expression for people."""
+    """Describe an expected expression for a message."""
     match expected:
         case GlobalVar(name=name):
             return f"@{name}"
@@ -27,7 +27,7 @@ def words(expected: Expr) -> str:
 
 
 def is_value(found: AttrValue, expected: AttrValue) -> bool:
-    """Compare attributes; a list is given by itself or by its beginning."""
+    """Compare attribute values; a list matches every list that it is a prefix of."""
     if isinstance(found, tuple) and isinstance(expected, tuple):
         return found[: len(expected)] == expected
     if isinstance(found, int) and isinstance(expected, int):

@@ -1,8 +1,8 @@
-"""What stands against putting a match into a function of its own: the call would not be what the match was.
+"""Decide whether a match may be outlined into a function: whether the call computes what the match did.
 
-The inputs of a match are computed before the call, and all of them. That is another program if an input has an effect
-and changes its place among others that have, if only a branch or a function that may never be called computes it, or
-if the function would use a variable that is no parameter of it.
+A call evaluates all inputs before the body. That changes the program in three cases: an input has an effect whose order
+among other effects changes; an input was evaluated only in a branch, or in a function that may never be called; or the
+body would refer to a variable that is not a parameter.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -23,12 +23,12 @@ _REFERENCES = (RefCreate, RefRead, RefWrite)
 
 
 def is_unit(node: Node, root: Node) -> bool:
-    """Tell whether `node` is a function that stays whole: that of the definition, or a composite or external one."""
+    """Tell whether `node` is a function that is not looked into: the definition, a composite, an external one."""
     return node is root or (isinstance(node, Function) and is_closed(node))
 
 
 class Cuts:
-    """Judges the matches of one function, whose nodes are `order`; what that takes is found when it is first needed."""
+    """Decides about the matches of one function with nodes `order`; analyses are made when first needed."""
 
     def __init__(self, root: Expr, order: Mapping[Expr, tuple[Node, ...]]) -> None:
         self._root = root
@@ -39,9 +39,9 @@ class Cuts:
     def obstacle(
         self, parts_of: Mapping[Node, tuple[Node, ...]], args: tuple[Expr, ...], is_used_outside: Callable[[Expr], bool]
     ) -> tuple[CutObstacle, Expr, tuple[Node, ...]] | None:
-        """Return what stands against cutting members out: the kind, the node where it shows, and the nodes behind it.
+        """Return the obstacle to outlining: its kind, the node where it shows, and the nodes behind it.
 
-        `parts_of` are the members, parts first, each with its parts; `args` is what flows in.
+        `parts_of` maps the members, operands first, to their parts; `args` are the inputs.
         """
         *_, root = parts_of
         assert isinstance(root, Expr), "what matched is an expression"
@@ -59,7 +59,7 @@ class Cuts:
         return None if reordered is None else ("effect", root, (reordered,))
 
     def _leaves_branch(self, arg: Expr, root: Expr, parts_of: Mapping[Node, tuple[Node, ...]]) -> bool:
-        """Tell whether `arg` is computed in a branch or function inside the match, and may not be computed always."""
+        """Tell whether `arg` is evaluated only in a branch or function of the match, and unsafe to speculate."""
         if is_source(arg) or not any(isinstance(member, OPENERS) for member in parts_of):
             return False
         if self._scopes is None:
@@ -68,7 +68,7 @@ class Cuts:
         return not _holds(self._scopes.scope_of[arg], inside) and not _always_ends(arg)
 
     def _reordered(self, root: Expr, parts_of: Mapping[Node, tuple[Node, ...]], args: tuple[Expr, ...]) -> Node | None:
-        """Return a node with an effect that would come at another place among those that have one, if there is any."""
+        """Return a node whose effect would change its order among the effects, if there is any."""
         if self._effects is None:
             self._effects = _effectful(self._order)
         effects = self._effects
@@ -83,7 +83,7 @@ class Cuts:
 
 
 def _captured(parts_of: Mapping[Node, tuple[Node, ...]], args: Iterable[Expr]) -> Var | None:
-    """Return a variable that the members use, but that is neither an input nor bound by them."""
+    """Return a variable that is free in the members and not an input, if there is any."""
     known: set[Node] = {*args}
     stack = [
         part
@@ -108,7 +108,7 @@ def _captured(parts_of: Mapping[Node, tuple[Node, ...]], args: Iterable[Expr]) -
 
 
 def _copied_scopes(parts_of: Mapping[Node, tuple[Node, ...]], args: Iterable[Expr]) -> list[Expr]:
-    """Return the members that bind variables and are rebuilt, since an input stands in them."""
+    """Return the members that bind variables and have to be copied, since an input occurs in them."""
     changed: set[Node] = {*args}
     found: list[Expr] = []
     *_, root = parts_of
@@ -130,7 +130,7 @@ def _holds(outer: Scope, inner: Scope | None) -> bool:
 
 
 def _always_ends(expr: Expr) -> bool:
-    """Tell whether `expr` is made of operators and tuples, which may be computed although nothing asks for them."""
+    """Tell whether `expr` is safe to speculate: it uses no references, and calls only operators without effects."""
     return all(
         not isinstance(node, _REFERENCES)
         and not (isinstance(node, Call) and not (isinstance(node.op, Op) and node.op.name not in IMPURE_OPS))
@@ -139,7 +139,7 @@ def _always_ends(expr: Expr) -> bool:
 
 
 def _first_reached(root: Node, parts_of: Mapping[Node, tuple[Node, ...]]) -> list[Node]:
-    """Return the members and what flows into them in the order in which they are computed."""
+    """Return the members and their inputs in the order of evaluation."""
     found: dict[Node, None] = {}
     entered: set[Node] = set()
     stack: list[tuple[Node, bool]] = [(root, False)]
@@ -155,7 +155,7 @@ def _first_reached(root: Node, parts_of: Mapping[Node, tuple[Node, ...]]) -> lis
 
 
 def _acts(node: Node) -> bool:
-    """Tell whether computing `node` may do more than give a value, its parts aside."""
+    """Tell whether evaluating `node`, its parts aside, may have an effect."""
     match node:
         case RefCreate() | RefRead() | RefWrite():
             return True
@@ -170,7 +170,7 @@ def _acts(node: Node) -> bool:
 
 
 def _called(body: Expr) -> Iterable[Node]:
-    """Return what is computed when a function is called whose body is `body`: not what its own functions hold."""
+    """Return the nodes that a call of a function evaluates; the bodies of its inner functions are not among them."""
     seen: set[Node] = set()
     stack: list[Node] = [body]
     while stack:
@@ -178,14 +178,14 @@ def _called(body: Expr) -> Iterable[Node]:
         if node not in seen and not isinstance(node, Function):
             seen.add(node)
             stack += children(node)
-            # A literal that is called in its place is looked into as part of the same body.
+            # A function literal that is called in place is part of the same body.
             if isinstance(node, Call) and isinstance(node.op, Function):
                 stack.append(node.op.body)
     return [node for node in seen if not (isinstance(node, Call) and isinstance(node.op, Function))]
 
 
 def _effectful(order: Mapping[Expr, tuple[Node, ...]]) -> frozenset[Node]:
-    """Return the nodes of a function, inputs first, whose value may not be computed earlier or later."""
+    """Return the nodes of a function, operands first, whose evaluation may not be moved."""
     found: set[Node] = set()
     for node, parts in order.items():
         # Most nodes are calls of operators.

@@ -1,4 +1,4 @@
-"""What a pattern asks about an expression: its value, its inputs, its attributes, its type."""
+"""What patterns ask of an expression: its value, dataflow inputs, attributes and type."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -33,10 +33,10 @@ NO_VALUES: Mapping[Var, Expr] = MappingProxyType({})
 
 @dataclass(frozen=True, slots=True)
 class MatchContext:
-    """What is known of the program around an expression.
+    """The program around an expression, as far as matching depends on it.
 
-    `types` are the types of its nodes. `value_of` gives what a variable is bound to: in Relax patterns look through
-    bindings, in Relay they stop at a let. With `is_annotated` they look through compiler_begin and compiler_end.
+    `types` are the types of its nodes. `value_of` maps variables to their values: patterns look through bindings in
+    Relax, and stop at a let in Relay. With `is_annotated` they look through `compiler_begin` and `compiler_end`.
     """
 
     types: Mapping[Node, Type] = field(default_factory=lambda: NOTHING)
@@ -49,7 +49,7 @@ class MatchContext:
         return bool(self.value_of) or self.is_annotated
 
     def value(self, expr: Expr) -> Expr:
-        """Return what stands behind a variable or an annotation."""
+        """Return the value behind variables and annotations."""
         while True:
             if isinstance(expr, Var) and expr in self.value_of:
                 expr = self.value_of[expr]
@@ -65,7 +65,7 @@ def operator_name(expr: Node) -> str | None:
 
 
 def is_same(a: Node, b: Node) -> bool:
-    """Tell whether two occurrences are one expression; operators and globals are told by their names."""
+    """Tell whether two occurrences are the same expression; operators and globals are compared by name."""
     match a, b:
         case (Op(), Op()) | (GlobalVar(), GlobalVar()):
             return a.name == b.name
@@ -74,7 +74,7 @@ def is_same(a: Node, b: Node) -> bool:
 
 
 def dataflow_inputs(expr: Node) -> tuple[Expr, ...]:
-    """Return the values that `expr` is computed from; a callee that is a name or a function literal is none."""
+    """Return the values that `expr` depends on; a callee counts unless it is a name or a function literal."""
     match expr:
         case Call(op=Op() | GlobalVar() | Function(), args=args):
             return args
@@ -85,20 +85,20 @@ def dataflow_inputs(expr: Node) -> tuple[Expr, ...]:
 
 
 def is_source(expr: Node) -> bool:
-    """Tell whether `expr` is computed from nothing: a variable, a literal, a name."""
+    """Tell whether `expr` depends on nothing: a variable, a literal, a name."""
     return isinstance(expr, Var | Constant | GlobalVar | Op | PrimValue | ShapeExpr | DataTypeImm | Null)
 
 
 def value_arguments(call: Call) -> tuple[Expr, ...]:
-    """Return the arguments of a call that are values: all of them but in Relax."""
+    """Return the arguments of a call that are values; only in Relax some are not."""
     is_relax = type(call.op) is Op and call.op.name.startswith("relax.")
     return split_attributes(call)[0] if is_relax else call.args
 
 
 def split_attributes(call: Call) -> tuple[tuple[Expr, ...], Mapping[str, AttrValue]]:
-    """Return the arguments of a call that are values, and its attributes, defaults of the operator included.
+    """Split a call into value arguments and attributes, with the operator's defaults.
 
-    Relax keeps an operator's attributes as host values among the arguments, Relay beside them.
+    Relax keeps attributes as host values among the arguments, Relay beside them.
     """
     name = operator_name(call.op)
     given = dict(call.attrs)

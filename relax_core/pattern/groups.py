@@ -1,4 +1,4 @@
-"""Groups: the matches of a pattern in a function that can be cut out, each with its inputs and members."""
+"""Groups: the disjoint matches of a pattern that can be outlined, each with its inputs and members."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
@@ -38,16 +38,16 @@ from relax_core.pattern.work import Work
 Check = Callable[[Match], bool]
 Obstacle = Literal["overlap", "inner use", "predicate", "nothing inside", "capture", "branch", "effect"]
 Order = dict[Expr, tuple[Node, ...]]
-"""The expressions of a function but its operators, inputs first, each with its value parts."""
+"""The expressions of a function except operators, operands first, each with its value operands."""
 
 
 @set_by_slots
 @dataclass(frozen=True, slots=True, eq=False)
 class Group:
-    """A match that can be cut out: `args` come in, `members` with the root go.
+    """A match that can be outlined: `args` are its inputs, `members` what is replaced, the root included.
 
-    `number` counts the groups from the function's result backwards. A match that describes its root only from the
-    outside, such as one of `is_var()` or `wildcard().has_dtype("float32")`, has neither `args` nor `members`.
+    `number` counts from the function's result backwards. A match that constrains its root only from outside, such as
+    one of `is_var()` or `wildcard().has_dtype("float32")`, has neither `args` nor `members`.
     """
 
     number: int
@@ -68,7 +68,7 @@ class Group:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Refusal:
-    """A match that cannot be cut out: `node` is where the obstacle shows, `because` what it is."""
+    """A match that cannot be outlined: `node` is where the obstacle shows, `because` the nodes behind it."""
 
     match: Match
     obstacle: Obstacle
@@ -78,7 +78,7 @@ class Refusal:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Grouping:
-    """The groups of a function, the last one of the text first, and the matches that are none."""
+    """The groups of a function, last in the text first, and the matches that were refused."""
 
     groups: tuple[Group, ...]
     refusals: tuple[Refusal, ...]
@@ -121,7 +121,7 @@ def group(
 
 
 class _Seeker:
-    """Collects the matches of a pattern in a function as groups and refusals; `taken` are the members of groups."""
+    """Turns the matches of a pattern in a function into groups and refusals; `taken` are the members so far."""
 
     def __init__(self, pattern: Pattern, uses: "_Uses", check: Check, cuts: Cuts | None) -> None:
         self.groups: list[Group] = []
@@ -153,9 +153,9 @@ class _Seeker:
 
 
 def _candidates(order: Order, roots: frozenset[str] | None, facts: MatchContext) -> Iterator[Expr]:
-    """Yield from the result backwards the nodes that a pattern whose operators are `roots` may match.
+    """Yield, from the result backwards, the nodes that a pattern with root operators `roots` can match.
 
-    What is no call of an operator is one only if it may stand for such a call.
+    A node that is no call of an operator qualifies only if it may stand for such a call.
     """
     for node in reversed(order):
         name = operator_name(node.op) if roots is not None and isinstance(node, Call) else None
@@ -164,7 +164,7 @@ def _candidates(order: Order, roots: frozenset[str] | None, facts: MatchContext)
 
 
 class _Uses:
-    """How often the nodes of a function are used, and by which; each is found when it is first asked for."""
+    """Use counts and users of a function's nodes, each computed when first asked for."""
 
     def __init__(self, order: Order) -> None:
         self._order = order
@@ -172,7 +172,7 @@ class _Uses:
         self._users: dict[Node, list[Expr]] | None = None
 
     def outside(self, node: Expr, extent: "_Extent") -> tuple[Expr, ...]:
-        """Return the users of a member that are no members."""
+        """Return the users of a member that are not members."""
         if self._counts is None:
             self._counts = Counter(chain.from_iterable(self._order.values()))
         if self._counts[node] == extent.use_count(node):
@@ -180,7 +180,7 @@ class _Uses:
         return tuple(user for user in self._of(node) if user not in extent.parts_of)
 
     def lead_to(self, root: Expr, users: tuple[Expr, ...]) -> bool:
-        """Tell whether all that is computed from `users` goes into `root` and into nothing behind it."""
+        """Tell whether everything that depends on `users` flows into `root`, and nothing past it."""
         seen: set[Node] = {root}
         stack = list(users)
         while stack:
@@ -214,7 +214,7 @@ _HELD = (Constant, GlobalVar)
 _REPEATABLE = (Tuple, TupleGetItem, Constant)
 _FIXED = frozenset((ConstantPattern, ExprPattern))
 _FEW = 64
-"""So many parts are counted by looking through them."""
+"""Up to so many parts a linear scan counts occurrences."""
 _BINDERS = frozenset((Function, Let, PatternVar))
 _CONSTRAINTS = (AltPattern, AttrPattern, TypePattern, DataTypePattern, ShapePattern, DominatorPattern)
 _OUTSIDE = frozenset((*_PLACES, *_CONSTRAINTS))
@@ -222,7 +222,7 @@ _OUTSIDE = frozenset((*_PLACES, *_CONSTRAINTS))
 
 @dataclass(slots=True, eq=False)
 class _Extent:
-    """The nodes that a match takes in, parts first, each with its value parts; `parts` are all of these."""
+    """The nodes that a match covers, operands first, each with its value operands."""
 
     parts_of: Mapping[Node, tuple[Node, ...]]
     parts: tuple[Node, ...]
@@ -243,7 +243,7 @@ class _Extent:
 
 
 def _extent(found: Match) -> _Extent:
-    """Return what a match takes in: what a part of it describes from the inside."""
+    """Return what a match covers: what some part of the pattern describes from inside."""
     described: set[Node] = {node for part, node in found.node_of.items() if type(part) not in _OUTSIDE}
     described.update(found.path_nodes)
     if not _BINDERS.isdisjoint(map(type, described)):
@@ -253,7 +253,7 @@ def _extent(found: Match) -> _Extent:
 
 
 def _within(root: Expr, inside: set[Node]) -> Mapping[Node, tuple[Node, ...]]:
-    """Return the nodes of `inside` that are reached from `root` over nodes of it, parts first, with their parts."""
+    """Return the nodes of `inside` reachable from `root` within it, operands first, with their operands."""
     found: dict[Node, tuple[Node, ...]] = {}
     waiting: list[tuple[Node, tuple[Node, ...]]] = []
     # `None` says that the last of `waiting` has had its parts.
@@ -272,7 +272,7 @@ def _within(root: Expr, inside: set[Node]) -> Mapping[Node, tuple[Node, ...]]:
 
 
 def _takes_inputs(part: Pattern) -> bool:
-    """Tell whether what flows into a match is what `part` matched, or the parts of that."""
+    """Tell whether `part` takes inputs: what it matched, or the operands of that, flow into the match."""
     match part:
         case WildcardPattern() | VarPattern() | CallPattern(args=None) | TuplePattern(fields=None):
             return True
@@ -281,14 +281,14 @@ def _takes_inputs(part: Pattern) -> bool:
 
 
 def _is_taken_in(part: Pattern) -> bool:
-    """Tell whether what `part` matches, a literal or a global, belongs to the group and flows in from nowhere."""
+    """Tell whether what `part` matches, a literal or a global, is part of the group and not an input."""
     return isinstance(part, ConstantPattern) or (isinstance(part, ExprPattern) and isinstance(part.expr, _HELD))
 
 
 def _inputs(found: Match, leaves: tuple[Pattern, ...], fixed: tuple[Pattern, ...], extent: _Extent) -> tuple[Expr, ...]:
-    """Return what flows into a match, once each: what its leaves matched, in the pattern's order, then the rest.
+    """Return the inputs of a match, once each: what its leaves matched, in the pattern's order, then the rest.
 
-    `leaves` are the sub-patterns of its pattern that take inputs, `fixed` those that hold what is taken in.
+    `leaves` are the sub-patterns that take inputs, `fixed` those whose matches are part of the group.
     """
     node_of, inside = found.node_of, extent.parts_of
     kept: set[Node] = {node_of[part] for part in fixed if part in node_of}
@@ -322,7 +322,7 @@ def _refusal(found: Match, extent: _Extent, taken: set[Node], uses: _Uses) -> Re
 
 
 def _can_repeat(extent: _Extent) -> bool:
-    """Tell whether what a match takes in may be computed twice: it is operators, tuples and fields of them only."""
+    """Tell whether a match may be duplicated: it covers only operators, tuples and projections."""
     return all(
         isinstance(member.op, Op) if isinstance(member, Call) else isinstance(member, _REPEATABLE)
         for member in extent.members

@@ -1,4 +1,4 @@
-"""Matching a pattern against an expression, and the reason when it does not match."""
+"""Match a pattern against an expression, or explain why it does not match."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -46,10 +46,10 @@ NO_ANSWERS: "Mapping[Question, Match | Miss]" = MappingProxyType({})
 @set_by_slots
 @dataclass(frozen=True, slots=True, eq=False)
 class Match:
-    """A pattern that fits: `node_of` gives the expression for each part that took part.
+    """A successful match: `node_of` maps the parts of the pattern to expressions.
 
-    `path_nodes` are the nodes that a dominator pattern found on its paths, and those of a pattern that stands inside of
-    itself, below the outermost.
+    `path_nodes` are the nodes on the paths of a dominator pattern, and, for a pattern that holds itself, those of the
+    levels below the outermost one.
     """
 
     pattern: Pattern
@@ -68,9 +68,9 @@ class Match:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Miss:
-    """Why a pattern does not fit: `part` of it met `node`, after `matched_count` other parts had fitted.
+    """A failed match: `part` met `node`, after `matched_count` other parts had matched.
 
-    Of several ways to match, the one that came furthest. `trail` leads from the whole pattern to `part`.
+    Of several ways to match it is the one that came furthest. `trail` leads from the whole pattern to `part`.
     """
 
     part: Pattern
@@ -116,7 +116,7 @@ Question: TypeAlias = tuple[Pattern, Expr]
 
 
 class _AskedError(Exception):
-    """An attempt needs to know first whether another pattern fits another expression."""
+    """An attempt depends on whether another pattern matches another expression, which is answered first."""
 
     def __init__(self, question: Question) -> None:
         super().__init__()
@@ -124,7 +124,7 @@ class _AskedError(Exception):
 
 
 def _by_levels(pattern: Pattern, expr: Expr, facts: MatchContext, work: Work) -> Match | Miss:
-    """Match a pattern that holds itself: each question that an attempt asks is answered before the attempt is repeated.
+    """Match a pattern that holds itself: each question of an attempt is answered before it is repeated.
 
     So the recursion is never as deep as the chain that is matched.
     """
@@ -156,7 +156,7 @@ def _by_levels(pattern: Pattern, expr: Expr, facts: MatchContext, work: Work) ->
 
 
 def _with_levels(outer: Match, inner_of: Mapping[Match, tuple[Match, ...]]) -> Match:
-    """Return a match with the nodes of the levels below it, as those of a path."""
+    """Add the nodes of the levels below to a match, as those of a path."""
     nodes = dict.fromkeys(outer.path_nodes)
     seen: set[Match] = set()
     stack = [*inner_of[outer]]
@@ -171,11 +171,11 @@ def _with_levels(outer: Match, inner_of: Mapping[Match, tuple[Match, ...]]) -> M
 
 
 _PLAIN_STEPS = 2000
-"""After so many steps an attempt remembers what came of parts: most attempts take fewer, and do without."""
+"""After so many steps an attempt starts to memoise; most take fewer, and are faster without."""
 
 
 class _Attempt:
-    """One attempt: what has matched so far, in order, and the miss that came furthest.
+    """One attempt: the matches so far, in order, and the miss that came furthest.
 
     The recursion is as deep as the pattern, never as the program.
     """
@@ -196,7 +196,7 @@ class _Attempt:
         self._steps = 0
 
     def outcome(self, pattern: Pattern, expr: Expr) -> Match | Miss:
-        """Return what comes of the attempt."""
+        """Make the attempt."""
         is_match = self.visit(pattern, expr)
         self.work.spend(self._steps, pattern)
         if is_match:
@@ -205,7 +205,7 @@ class _Attempt:
         return self.miss
 
     def visit(self, pattern: Pattern, expr: Expr) -> bool:
-        """Match one part; what it noted is forgotten again if it does not match."""
+        """Match one part, and backtrack to the state before if it fails."""
         known = self.node_of.get(pattern)
         if known is None and _fits_at_once(pattern, expr):
             self.node_of[pattern] = expr
@@ -223,7 +223,7 @@ class _Attempt:
         return self._remembered(pattern, expr) if self.work.is_long else self._visit(pattern, expr)
 
     def _visit(self, pattern: Pattern, expr: Expr) -> bool:
-        """Match a part that has matched nothing so far."""
+        """Match a part that is not bound to an expression yet."""
         self._trail.append(pattern)
         noted, walked, levels = len(self.node_of), len(self.path_nodes), len(self.inner)
         value = self._value(pattern, expr) if self._looks_through else expr
@@ -238,7 +238,7 @@ class _Attempt:
         return is_match
 
     def _remembered(self, pattern: Pattern, expr: Expr) -> bool:
-        """Match a part as it came out before, if nothing in it has matched anything yet: then it comes out alike."""
+        """Match a part by its memoised outcome, which holds as long as nothing in it is bound."""
         inside = self.work.inside(pattern)
         if not self.node_of.keys().isdisjoint(inside.parts):
             return self._visit(pattern, expr)
@@ -263,7 +263,7 @@ class _Attempt:
         return is_match
 
     def _value(self, pattern: Pattern, expr: Expr) -> Expr:
-        """Return what stands behind a variable, if `pattern` asks for more than a variable."""
+        """Return the value behind a variable, if `pattern` asks for more than a variable."""
         return expr if isinstance(pattern, WildcardPattern | VarPattern) else self.facts.value(expr)
 
     def _match(self, pattern: AnyPattern, expr: Expr) -> bool:
@@ -393,12 +393,12 @@ class _Attempt:
                     self.path_nodes.update(dict.fromkeys(between))
                     return True
                 _forget(self.node_of, noted)
-        # That some node on the way is not the parent says less than that none is.
+        # The miss of one node on the path says less than that no node is the parent.
         self.miss = miss
         return self._fail(pattern, expr, "not all of its inputs lead to one parent over nodes that fit the path")
 
     def _fits_alone(self, pattern: Pattern, expr: Expr) -> bool:
-        """Match a node of a path, which notes nothing: each node of it fits by itself."""
+        """Match a node of a path by itself: nothing that it binds is kept."""
         self.work.spend(1, pattern)
         question = (pattern, expr)
         found = self.work.fits.get(question)
@@ -407,7 +407,7 @@ class _Attempt:
         return found
 
     def _fail(self, pattern: Pattern, expr: Expr, reason: str) -> bool:
-        """Note a miss if it came further than the one before; always false."""
+        """Keep a miss if it came further than the one before. Always false."""
         if self.miss is None or len(self.node_of) > self.miss.matched_count:
             self.miss = Miss(pattern, expr, reason, len(self.node_of), tuple(self._trail))
         return False
@@ -427,7 +427,7 @@ _KINDS: Mapping[type[Pattern], str] = MappingProxyType(
 
 
 def _fits_at_once(pattern: Pattern, expr: Expr) -> bool:
-    """Tell whether a leaf matches whatever it is, or the operator that it names: most parts of most patterns do."""
+    """Tell whether a wildcard, or an operator by its name, matches: most parts of most patterns are these."""
     if type(pattern) is ExprPattern:
         expected = pattern.expr
         return type(expr) is Op and type(expected) is Op and expr.name == expected.name

@@ -1,4 +1,4 @@
-"""Which regions of one target are neighbours: nothing of that target stands on some path between them."""
+"""Find neighbouring regions of one target: some path between them has nothing else of that target."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from relax_core.pattern.offload import Unit
 
 NEAREST_LIMIT = 8
-"""How many regions that are equally near one unit names."""
+"""How many equally near regions are kept for one unit."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Nearest:
-    """The nearest regions of a target behind a unit of none or of another, and how many units stand before them."""
+    """The nearest regions of a target behind a unit, and how many units are in between."""
 
     distance: int
     regions: tuple[Unit, ...]
@@ -22,10 +22,10 @@ _Links = Mapping[Unit, tuple[Unit, ...]]
 
 
 def neighbours(units: tuple[Unit, ...]) -> Mapping[Unit, tuple[Unit, ...]]:
-    """Return the neighbours that give values to a unit, by unit, both in the order of evaluation.
+    """Return for each unit the neighbours that it uses values of, both in the order of evaluation.
 
-    A unit of a target is a neighbour of those that it takes values of. On every other way into it and out of it, its
-    neighbours are the nearest units of its target. Complexity: linear in the number of edges, times the targets.
+    A unit is a neighbour of the units of its target whose values it uses. On every other path into it or out of it its
+    neighbour is the nearest unit of its target. Complexity: edges times targets.
     """
     inputs: dict[Unit, tuple[Unit, ...]] = {unit: tuple(unit.lets_to) for unit in units}
     users: dict[Unit, list[Unit]] = {unit: [] for unit in units}
@@ -82,7 +82,7 @@ def _add(nearest: dict[str, _Nearest], target: str, more: _Nearest) -> None:
 
 
 def _inputs_first(units: tuple[Unit, ...], inputs: _Links) -> tuple[Unit, ...]:
-    """Return the units, inputs before their users; regions that someone wrote in a cycle, in some order."""
+    """Return the units in topological order; regions that were written in a cycle, in some order."""
     done: dict[Unit, None] = {}
     entered: set[Unit] = set()
     stack = [(unit, False) for unit in reversed(units)]

@@ -1,6 +1,6 @@
-"""The graph of what is offloaded: regions or calls of external functions, and the operators between them.
+"""The offload graph: regions or calls of external functions, and the operators between them.
 
-The same graph comes from an annotated function and from a partitioned one, so that both are explained alike.
+An annotated function and its partitioned form give the same graph, so that both are explained alike.
 """
 
 from collections.abc import Iterator, Mapping
@@ -18,9 +18,9 @@ from relax_core.ir.relay import Clause, Let
 
 @dataclass(slots=True, eq=False)
 class Unit:
-    """A region, a call of an external function, or one other node; `target` is `None` for the last.
+    """A region, a call of an external function, or one other node, whose `target` is `None`.
 
-    `lets_to` gives each unit whose value this one takes, with the lets in between on any way.
+    `lets_to` maps each unit whose value this one uses to the lets on the way.
     """
 
     order: int
@@ -42,9 +42,9 @@ class OffloadGraph:
     places: LetPlaces = field(default_factory=lambda: let_places({}))
 
     def lets_over(self, producer: Unit, user: Unit, crossed: tuple[Let, ...]) -> tuple[Let, ...]:
-        """Return the lets that one of the two takes values through and that are bound after the other is computed.
+        """Return the lets through which one of the two takes values and which are bound after the other is evaluated.
 
-        If the lets that are `crossed` give way, what they bound is computed where their variables were used first.
+        Without the lets in `crossed`, what they bind would be evaluated at the first use.
         """
         start = min(self.places.start_of[node] for unit in (producer, user) for node in unit.nodes)
         if crossed and start > min(self.places.start_of[let.var] for let in crossed):
@@ -84,9 +84,9 @@ class OffloadGraph:
         return found
 
     def _users_before(self, user: Unit, start: int) -> dict[Unit, list[Unit]]:
-        """Return the units that lead to `user`, inputs first, each with those that take values of it.
+        """Return the units that reach `user`, in topological order, each with its users.
 
-        Only those behind the place `start` are looked at.
+        Only units after position `start` are looked at.
         """
         order: dict[Unit, list[Unit]] = {}
         users: dict[Unit, list[Unit]] = {}
@@ -107,7 +107,7 @@ class OffloadGraph:
 
 
 def chain_over(producer: Unit, user: Unit, between: tuple[Unit, ...]) -> tuple[Unit, ...]:
-    """Return the units of a shortest way from `producer` to `user` over units of `between`, which are on all ways."""
+    """Return a shortest path from `producer` to `user` over units of `between`."""
     inside = {*between}
     after: dict[Unit, Unit] = {item: user for item in user.lets_to if item in inside}
     queue = [*after]
@@ -161,7 +161,7 @@ def offload_graph(module: IRModule, function: Function) -> OffloadGraph:
 
 
 def _connect(unit: Unit, child: Node, unit_of: dict[Node, Unit], lets: dict[Var, Let]) -> None:
-    """Note the unit that a part of a node comes from, and the lets on the way."""
+    """Add the edge from the unit that an operand comes from, with the lets on the way."""
     crossed: list[Let] = []
     for node in _behind(child, lets, crossed):
         producer = unit_of.get(node)
@@ -173,7 +173,7 @@ def _connect(unit: Unit, child: Node, unit_of: dict[Node, Unit], lets: dict[Var,
 
 
 def _behind(node: Node, lets: dict[Var, Let], crossed: list[Let]) -> Iterator[Node]:
-    """Yield `node`, and what it stands for behind annotations of no region, variables of lets and bodies of lets."""
+    """Yield `node` and what it stands for: behind annotations, let-bound variables and bodies of lets."""
     while True:
         if is_end(node) and isinstance(node.args[0], Var) and node.args[0] in lets:
             crossed.append(lets[node.args[0]])

@@ -1,4 +1,4 @@
-"""The paths of a dominator pattern, from a node up to the parent that all of them start at."""
+"""The paths of a dominator pattern, from a node up to their common parent."""
 
 from collections.abc import Callable, Iterator
 
@@ -48,5 +48,5 @@ def nodes_between(child: Expr, parent: Expr, fits: Fits) -> tuple[Expr, ...] | N
 
 
 def _leads(node: Expr, leads: dict[Expr, bool]) -> bool:
-    """Tell whether an input of `node` leads to the parent; the others do or are sources."""
+    """Tell whether some input of `node` leads to the parent, and the others do or are sources."""
     return any(item in leads for item in dataflow_inputs(node))

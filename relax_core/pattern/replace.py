@@ -1,4 +1,4 @@
-"""Putting something else in the place of groups: a function that holds them, or what a callback makes."""
+"""Replace groups, by calls of functions that hold them or by what a callback returns."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -47,9 +47,9 @@ def partition(
 def replace_matches(
     root: Expr, groups: tuple[Group, ...], callback: Callable[[Match], Expr | None], log: RewriteLog
 ) -> Expr:
-    """Return `root` with each group replaced by what `callback` makes of its match; with `None` it stays.
+    """Return `root` with each group replaced by what `callback` returns for its match; `None` keeps it.
 
-    The match that it is given holds the nodes as they are after the parts below were replaced.
+    The match holds the nodes as they are after the groups below were replaced.
     """
 
     def make(group: Group, value_of: Mapping[Expr, Expr]) -> Expr:
@@ -66,7 +66,7 @@ def replace_matches(
 
 
 def inner(group: Group, value_of: Mapping[Expr, Expr]) -> dict[Node, Node]:
-    """Return what the members of a group become if its inputs are replaced by `value_of`, with the inputs."""
+    """Rebuild the members of a group with its inputs replaced by `value_of`."""
     copied: dict[Node, Node] = {**value_of}
     for member in group.members:
         copied[member] = with_values(member, copied)
@@ -76,10 +76,10 @@ def inner(group: Group, value_of: Mapping[Expr, Expr]) -> dict[Node, Node]:
 def replace_groups(
     root: Expr, groups: tuple[Group, ...], make: Make, log: RewriteLog, rule: str
 ) -> Mapping[Node, Node]:
-    """Return what becomes of `root` and the nodes below it: `make(group, value_of)` in the place of each group.
+    """Return the nodes that `root` and those below become, with `make(group, value_of)` for each group.
 
-    `value_of` are the inputs of the group as they become; for a group without members, all that its match names. What
-    binds a variable, or takes a constructor apart, keeps it; only the uses are replaced. Iterative, each node once.
+    `value_of` maps the inputs of the group, or for one without members all nodes of its match, to what they become.
+    Binders and the constructors that clauses name stay; only uses are replaced. Iterative; each node is visited once.
     """
     group_of: Mapping[Node, Group] = {item.root: item for item in groups}
     has_names = any(isinstance(item.root, Var | Constructor) for item in groups)
@@ -121,7 +121,7 @@ def replace_groups(
 
 
 def _with_names(node: Node, parts: tuple[Node, ...], new_of: Mapping[Node, Any]) -> Node:
-    """Return `node` with what its parts have become, but for the variables and constructors that it names to bind."""
+    """Rebuild `node` from its new parts, except variables that it binds and constructors that it names."""
     kept: tuple[Node, ...] = (node.constructor,) if isinstance(node, PatternConstructor) else bound_by(node)
     return with_parts(node, parts, tuple([part if part in kept else new_of[part] for part in parts]))
 

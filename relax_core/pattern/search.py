@@ -1,4 +1,4 @@
-"""Patterns over whole modules: every match, the nearest miss, and rewriting until nothing changes."""
+"""Patterns over whole modules: all matches, the nearest miss, rewriting to a fixpoint."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
@@ -25,7 +25,7 @@ Callback = Callable[[Match], Expr | None]
 
 
 def facts_of(module: IRModule, *patterns: Pattern) -> MatchContext:
-    """Return what `patterns` may ask about the nodes of `module`; types only if one of them asks for types."""
+    """Return the context for matching in `module`; types are inferred only if a pattern asks for them."""
     asks = any(
         isinstance(part, TypePattern | DataTypePattern | ShapePattern) for p in patterns for part in subpatterns(p)
     )
@@ -57,14 +57,14 @@ def _stands_for(node: Expr, pattern: Pattern, facts: MatchContext, work: Work) -
 def rewrite_matches(
     pattern: Pattern, callback: Callback, module: IRModule, log: RewriteLog, *, once: bool = False
 ) -> IRModule:
-    """Return `module` with every group of `pattern` replaced by what `callback` makes of it, until none changes.
+    """Rewrite every group of `pattern` by `callback`, up to a fixpoint.
 
-    `callback` returns `None` to leave a match alone. With `once` a single round is made, over the nodes that are there
-    before it: what the callback makes is not matched again. What binds a variable keeps it; its uses are replaced.
+    `callback` returns `None` to leave a match alone. With `once` there is a single iteration over the nodes that were
+    there before it, so that what the callback makes is not matched again. Binders stay; only uses are replaced.
 
     Raises:
-        CompileError: PT004 if the module still changes after a hundred rounds, or grows in them without end; PT008 and
-            PT009 if the callback makes no expression, or no function in the place of one of the module.
+        CompileError: PT004 if the module still changes after a hundred iterations, or grows in them without end; PT008
+            and PT009 if the callback makes no expression, or no function in the place of one of the module.
     """
     budget: int | None = None
     for _ in range(1 if once else ROUND_LIMIT):
@@ -107,7 +107,7 @@ def partition_matches(
 
 
 def _round(pattern: Pattern, callback: Callback, module: IRModule, log: RewriteLog) -> tuple[IRModule, int]:
-    """Return the module after one round, and how many groups the pattern had."""
+    """Return the module after one iteration, and how many groups it had."""
     facts = facts_of(module, pattern)
     count = 0
     changed: list[Definition] = []

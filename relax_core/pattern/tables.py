@@ -1,4 +1,4 @@
-"""What partitioning is told: the composites to look for, and the operators that each target supports."""
+"""The input of partitioning: composites to look for, and the operators that each target supports."""
 
 import json
 from collections.abc import Callable, Collection, Mapping
@@ -19,7 +19,7 @@ Check: TypeAlias = Callable[[Match], bool]
 Predicate: TypeAlias = Callable[[Call], bool]
 Support: TypeAlias = "str | Collection[str] | Mapping[str, Predicate | None] | Predicate"
 Taker: TypeAlias = "tuple[str, Predicate | None]"
-"""A target with what it says of a call, `None` if it takes all calls of the operator."""
+"""A target and its predicate on calls of an operator; `None` accepts all."""
 PatternEntry: TypeAlias = "tuple[str, Pattern] | tuple[str, Pattern, Check]"
 
 _NO_SUPPORT: Mapping[str, Support] = MappingProxyType({})
@@ -113,7 +113,7 @@ def read_tables(text: str, name: str = "table.json") -> Tables:
 
 
 def _object(name: str, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Return an object of a file; of two entries with one key, JSON would drop the first without a word."""
+    """Return a JSON object; duplicate keys, of which JSON would silently drop one, are an error."""
     found = dict(pairs)
     if len(found) < len(pairs):
         keys = [key for key, _ in pairs]

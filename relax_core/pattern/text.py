@@ -50,7 +50,7 @@ def _number(value: object, dtype: object = None) -> Pattern:
 
 
 def _free(method: Callable[..., Pattern]) -> Callable[..., Pattern]:
-    """Return a method as a word: its pattern comes last, and is anything if it is left out."""
+    """Make a word of a method: the pattern is its last argument, by default a wildcard."""
 
     def word(*args: Any) -> Pattern:
         given = [item for item in args if isinstance(item, Pattern)]
@@ -263,7 +263,7 @@ class _PatternParser:
 
 
 _OPEN = ("args", "params", "fields")
-"""Parts that may be left out: then any will do."""
+"""Fields that may be `None`, which matches anything."""
 
 
 def _checked(pattern: Pattern) -> Pattern:

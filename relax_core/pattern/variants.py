@@ -1,4 +1,4 @@
-"""Other forms of a pattern that compute the same: products and quotients grouped the other way."""
+"""Equivalent forms of a pattern: products and quotients reassociated."""
 
 from collections.abc import Iterator
 from types import MappingProxyType

@@ -1,4 +1,4 @@
-"""How much work matching may be: a budget of steps, and what is remembered to need fewer of them."""
+"""The budget of a search in steps, and the memo that keeps it small."""
 
 from dataclasses import dataclass, field
 from typing import NoReturn, TypeAlias
@@ -19,7 +19,7 @@ _SHOWN_LENGTH = 80
 
 @dataclass(frozen=True, slots=True)
 class _Inside:
-    """The parts of a pattern, itself included; whether a match notes nothing but parts, and a miss always recurs."""
+    """The parts of a pattern, itself included; whether a match binds only these, and a miss always recurs."""
 
     parts: frozenset[Pattern]
     notes_parts: bool
@@ -28,11 +28,11 @@ class _Inside:
 
 @dataclass(slots=True, eq=False)
 class Work:
-    """The budget of one search in steps, and what is remembered to need fewer of them.
+    """The budget of one search in steps, and its memo.
 
-    `fits` tells which nodes fit the path of a dominator pattern, and `missed` which parts do not fit which expressions
-    as long as nothing in them has matched anything else. `is_long` says that an attempt of the search was long: the
-    others remember from their start.
+    `fits` tells which nodes fit the path of a dominator pattern, and `missed` which parts do not match which
+    expressions as long as nothing in them is bound. `is_long` says that an attempt of the search was long: the others
+    memoise from their start.
     """
 
     left: int = STEP_LIMIT
@@ -68,7 +68,7 @@ _FLATTER_HINT = "match a smaller part of the program, or let a wildcard stand fo
 
 
 def too_deep(pattern: Pattern) -> NoReturn:
-    """Say that a pattern is nested too deeply to be matched.
+    """Stop because a pattern is nested too deeply.
 
     Raises:
         CompileError: PT007, always.
