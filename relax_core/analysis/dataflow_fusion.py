@@ -1,4 +1,4 @@
-"""The graph that Relax's fusion looks at: the bindings of a dataflow block, and how each uses the elements of others.
+"""The graph for Relax's fusion: the bindings of a dataflow block, and the access pattern of each use.
 
 See: tvm/src/relax/transform/fuse_ops.cc, GraphCreator
 """
@@ -32,10 +32,10 @@ def prim_func_kinds(module: IRModule) -> Mapping[str, Kind]:
 
 
 def dataflow_graph(block: DataflowBlock, kinds: Mapping[str, Kind]) -> FusionGraph:
-    """Return the graph of a dataflow block: a value per binding, by its variable. Complexity: linear.
+    """Return the fusion graph of a dataflow block, a value per binding, by variable. Complexity: linear.
 
-    What is bound outside of the block is no part of it. A call that is no `call_tir` is opaque, as nothing is known
-    of its elements.
+    Values bound outside of the block are not part of it. A call other than `call_tir` is opaque, since its access
+    pattern is unknown.
     """
     of: dict[Node, FusionNode] = {}
     for index, binding in enumerate(block.bindings):
@@ -57,7 +57,7 @@ def prim_func_of(binding: Binding) -> GlobalVar | None:
 
 
 def _use(binding: Binding, kinds: Mapping[str, Kind]) -> tuple[Kind, Iterator[Expr]]:
-    """Return how a binding uses elements, and the variables whose elements these are."""
+    """Return the access pattern of a binding, and the variables whose elements it reads."""
     callee = prim_func_of(binding)
     match binding.value:
         case Call(args=(_, given, *_)) if callee is not None:

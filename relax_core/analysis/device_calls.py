@@ -1,4 +1,4 @@
-"""What calls say about devices: operators, annotations, copies, constructors and functions."""
+"""The constraints that calls put on devices: operators, annotations, copies, constructors and functions."""
 
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
@@ -58,7 +58,7 @@ def _apply(domains: Domains, call: Call, callee: Expr) -> None:
 
 
 def callee_name(callee: Expr) -> str:
-    """Return what a call calls, in words."""
+    """Describe the callee of a call."""
     match callee:
         case GlobalVar(name=name):
             return f"@{name}"
@@ -93,7 +93,7 @@ def _operator(domains: Domains, call: Call, name: str) -> None:
 
 
 def _memory(domains: Domains, call: Call, name: str, result: int) -> None:
-    """Put what makes memory, and what is about shapes, on its device."""
+    """Constrain operators that allocate memory or compute shapes."""
     if name in _ON_HOST:
         domains.proof.fix(result, HOST, call, f"`{name}` is computed on the host")
     given = _storage_device(call) if name == "memory.alloc_storage" else None
@@ -121,7 +121,7 @@ def _on_device(domains: Domains, call: Call) -> None:
     if note.constrains_body:
         inner = domains.collapse(body, call, words)
         if isinstance(note.body, Var):
-            # A variable has other uses, on other devices perhaps: a copy serves this one.
+            # A variable may have other uses on other devices, so that the copy serves this use only.
             wanted = domains.proof.slot(call)
             domains.proof.fix(wanted, note.device, call, words)
             domains.notes[call] = [Use(inner, wanted, words)]

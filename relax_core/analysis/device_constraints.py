@@ -1,4 +1,4 @@
-"""The constraints that a Relay function puts on the devices of its values, one rule for each kind of expression."""
+"""The device constraints of a Relay function, one rule per kind of expression."""
 
 from collections.abc import Iterator
 from typing import cast
@@ -25,7 +25,7 @@ def begin(module: IRModule) -> Domains:
 
 
 def _signature(domains: Domains, function: Function) -> Domain:
-    """Return the domain of a function literal: its parts are the domains of its parameters and of its body."""
+    """Return the domain of a function literal, built of the domains of its parameters and body."""
     found = domains.domain_of.get(function)
     if found is None:
         params = tuple(domains.own(param) for param in function.params)
@@ -35,7 +35,7 @@ def _signature(domains: Domains, function: Function) -> Domain:
 
 
 def collect(domains: Domains, name: str) -> None:
-    """Add the constraints of a function and of all that stands in it. Complexity: linear in its size."""
+    """Add the constraints of a function and everything in it. Complexity: linear in its size."""
     for node in domains.parts[name]:
         match node:
             case Call():
@@ -73,9 +73,9 @@ def collect(domains: Domains, name: str) -> None:
 
 
 def parts_of(root: Function) -> Iterator[Node]:
-    """Yield what is below `root`, inner nodes first, each once, but a let before its body.
+    """Yield the nodes below `root` in postorder, each once, but a let before its body.
 
-    The inside of a primitive function is left out, and so are operators that are called.
+    Bodies of primitive functions and called operators are left out.
     """
     seen: set[Node] = set()
     # `None` says that what is under it on the stack has had what comes before it.
@@ -128,7 +128,7 @@ def _let(domains: Domains, let: Let, var: Var, value: Expr) -> None:
         return
     given = domains.of(value, let)
     if isinstance(value, Function):
-        # The variable is the function itself, so that a recursive one has one domain.
+        # The variable shares the function's domain, so that a recursive function has one domain.
         known = domains.domain_of.get(var)
         domains.domain_of[var] = given
         if known is not None:
@@ -139,7 +139,7 @@ def _let(domains: Domains, let: Let, var: Var, value: Expr) -> None:
 
 
 def _declare(domains: Domains, let: Let) -> None:
-    """The device in braces behind a variable is that of its value."""
+    """Constrain a let by the device that the text gives its variable in braces."""
     device = let_device(let)
     if device is not None:
         slot = domains.collapse(domains.own(let.var), let.var, "a device is given for the variable")
@@ -147,7 +147,7 @@ def _declare(domains: Domains, let: Let) -> None:
 
 
 def _fix_result(domains: Domains, expr: Expr, what: str) -> None:
-    """An `on_device` that is a function's result or a let's value holds for the result too."""
+    """Constrain the result as well where an `on_device` is the result of a function or the value of a let."""
     note = as_on_device(expr)
     if note is not None and note.device is not None and note.constrains_body:
         slot = domains.collapse(domains.own(expr), expr, what)

@@ -1,8 +1,8 @@
-"""Device domains: where each value of a Relay module is, by unification over values, data and functions.
+"""Device domains: the device of each value of a Relay module, by unification over values, data and functions.
 
-A first-order value has one device; a tuple, a reference and a value of a data type lie on one device with all that they
-hold. A function has a domain: those of its parameters and of its result. An operator takes and gives values on one
-device; where an argument is on another, a copy is needed, and that is no error. Functions have one domain each.
+A first-order value has one device. A tuple, a reference and a value of a data type share one device with everything
+that they hold. A function has a domain of its own: those of its parameters and of its result; it is monomorphic. An
+operator takes and returns values on one device; an argument on another device needs a copy, which is not an error.
 
 See: tvm/src/relay/transforms/device_domains.cc and device_planner.cc, v0.19
 """
@@ -30,13 +30,16 @@ class Arrow:
 
 
 Domain: TypeAlias = int | Arrow
-"""A slot of the proof for what is no function."""
+"""A slot of the proof for a first-order value, or an arrow for a function."""
 Place: TypeAlias = tuple[Node, int]
-"""A call and the number of an argument."""
+"""A call and the position of an argument."""
 
 
 class Use(NamedTuple):
-    """How an operator takes an argument, which may be copied: `slot` is the argument's, `wanted` the operator's."""
+    """How an operator uses an argument, which may be copied.
+
+    `slot` is that of the argument, `wanted` the operator's.
+    """
 
     slot: int
     wanted: int
@@ -45,7 +48,7 @@ class Use(NamedTuple):
 
 @dataclass(slots=True)
 class Domains:
-    """The constraints of a module as they are collected, and then what follows from them."""
+    """The constraints of a module while they are collected, and their solution."""
 
     module: IRModule
     types: Mapping[Node, Type]
@@ -53,7 +56,7 @@ class Domains:
     domain_of: dict[Node, Domain] = field(default_factory=dict[Node, Domain])
     uses: dict[Node, list[Use | None]] = field(default_factory=dict["Node", "list[Use | None]"])
     notes: dict[Node, list[Use | None]] = field(default_factory=dict["Node", "list[Use | None]"])
-    """What operators take, and what annotations are about: those come first where not all can be had."""
+    """The uses of operators and annotations; annotations win where not all uses can be satisfied."""
     copies: dict[Place, Use] = field(default_factory=dict[Place, Use])
     parts: dict[str, tuple[Node, ...]] = field(default_factory=dict[str, "tuple[Node, ...]"])
     literals: list[Function] = field(default_factory=list[Function])
@@ -63,12 +66,12 @@ class Domains:
     global_of: dict[str, Domain] = field(default_factory=dict[str, Domain])
 
     def device(self, node: Node) -> Device | None:
-        """Return the device of an expression, that of its result for a function; `None` if it has none."""
+        """Return the device of an expression, for a function that of its result; `None` if it has none."""
         found = self.slot_of(node)
         return None if found is None else self.proof.device(found)
 
     def devices(self, device_at: Sequence[Device | None]) -> dict[Node, Device | None]:
-        """Return the devices of all expressions that have a domain, as `device` gives them; lets have none.
+        """Return the devices of all expressions with a domain, as `device` does; lets have none.
 
         `device_at` are the devices of the slots.
         """
@@ -78,7 +81,7 @@ class Domains:
         }
 
     def slot_of(self, node: Node) -> int | None:
-        """Return the slot that decides where an expression is; for lets, where their result is."""
+        """Return the slot that decides the device of an expression; for a let that of its result."""
         while isinstance(node, Let):
             node = node.body
         found = self.domain_of.get(node)
@@ -91,7 +94,7 @@ class Domains:
         return self.proof.slot(node)
 
     def own(self, node: Node) -> Domain:
-        """Return the domain of a node, made from its type at the first time."""
+        """Return the domain of a node, created from its type at first."""
         found = self.domain_of.get(node)
         if found is not None:
             return found
@@ -101,7 +104,7 @@ class Domains:
         return found
 
     def of(self, expr: Expr, holder: Node) -> Domain:
-        """Return the domain of `expr` where `holder` uses it; operators and the like have a domain for each use."""
+        """Return the domain of `expr` at its use by `holder`; operators and constructors get a domain per use."""
         match expr:
             case Call():
                 return self.domain_of.get(expr) or self.own(expr)
@@ -121,12 +124,12 @@ class Domains:
                 return self.own(expr)
 
     def one_device(self, domain: Domain, node: Node) -> Domain:
-        """Make a function that stands for an operator take and give values on one device."""
+        """Constrain a function that stands for an operator to one device for arguments and result."""
         self.collapse(domain, node, "an operator takes and gives values on one device")
         return domain
 
     def collapse(self, domain: Domain, node: Node, words: str) -> int:
-        """Put all parts of a domain on one device; return its slot."""
+        """Unify all parts of a domain; return their slot."""
         if isinstance(domain, int):
             return domain
         slots = list(slots_of(domain))
@@ -135,7 +138,7 @@ class Domains:
         return slots[0]
 
     def unify(self, a: Domain, b: Domain, node: Node, words: str) -> None:
-        """Make two domains equal; a function against what is none has one device in all its parts."""
+        """Unify two domains; a function unified with a first-order value collapses to one device."""
         if isinstance(a, int) and isinstance(b, int):
             self.proof.unite(a, b, node, words)
             return
@@ -155,12 +158,12 @@ class Domains:
                     self.proof.unite(one, other, node, why)
 
     def same(self, node: Node, part: Expr, words: str) -> None:
-        """Put `part`, whatever it is, on the one device of `node`."""
+        """Collapse the domains of `node` and `part` to one device each, and unite these."""
         slot = self.collapse(self.own(node), node, words)
         self.proof.unite(slot, self.collapse(self.of(part, node), node, words), node, words)
 
     def use_all(self, holder: Call, wanted: int, words: str) -> None:
-        """Note that all arguments of `holder` are wanted on the device of `wanted`, by copies if need be."""
+        """Record that all arguments of `holder` are wanted on the device of `wanted`, copied if need be."""
         found: list[Use | None] = []
         for arg in holder.args:
             domain = self.of(arg, holder)
@@ -169,20 +172,23 @@ class Domains:
         self.uses[holder] = found
 
     def use(self, holder: Call, index: int, wanted: int, words: str) -> None:
-        """Note that argument `index` of `holder` is wanted on the device of `wanted`; of those before it nothing."""
+        """Record that argument `index` of `holder` is wanted on the device of `wanted`.
+
+        Nothing is said of the arguments before it.
+        """
         arg = holder.args[index]
         uses = self.uses.setdefault(holder, [])
         uses += (None,) * (index - len(uses))
         uses.append(Use(self.collapse(self.of(arg, holder), holder, words), wanted, words))
 
     def use_of(self, holder: Node, index: int) -> Use | None:
-        """Return how `holder` takes an argument, `None` if it takes it anywhere."""
+        """Return how `holder` uses an argument, `None` if it takes it on any device."""
         uses = self.uses.get(holder) or self.notes.get(holder, ())
         return uses[index] if index < len(uses) else None
 
 
 def result_slot(domain: Domain) -> int:
-    """Return the slot of the value that a domain gives in the end."""
+    """Return the slot of the result that a domain yields after all its arrows."""
     while isinstance(domain, Arrow):
         domain = domain.result
     return domain

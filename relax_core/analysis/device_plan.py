@@ -1,4 +1,4 @@
-"""Where every value of a Relay module is: the constraints solved, copies where domains meet, defaults for the rest."""
+"""Device planning for Relay: solve the constraints, copy where domains meet, default the rest."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ from relax_core.ir.relay import Constructor, Let
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DevicePlan:
-    """The devices of a module. `domains` holds the proof; `covered` are the functions that were analysed, by name."""
+    """The devices of a module. `domains` holds the proof; `covered` names the functions that were analysed."""
 
     module: IRModule
     default: Device
@@ -30,34 +30,34 @@ class DevicePlan:
         return self.domains.proof
 
     def device(self, node: Node) -> Device | None:
-        """Return where an expression is; for a function, where its result is."""
+        """Return the device of an expression; for a function that of its result."""
         return self.domains.device(node)
 
     def chain(self, node: Node) -> tuple[Reason, ...]:
-        """Return the constraints from an expression to the annotation or default that decides its device, that last."""
+        """Return the chain of constraints from an expression to the annotation or default that decides its device."""
         slot = self.domains.slot_of(node)
         return () if slot is None else self.proof.chain(slot)
 
     def decided_by(self, node: Node) -> tuple[Node, ...]:
-        """Return the node whose annotation or default decides where an expression is, none if it is nowhere."""
+        """Return the node whose annotation or default decides the device of an expression, if it has one."""
         slot = self.domains.slot_of(node)
         fixed = None if slot is None else self.proof.fixed(slot)
         return () if fixed is None else (fixed.reason.node,)
 
     def wanted(self, holder: Node, index: int, arg: Expr) -> Device | None:
-        """Return where `holder` wants its operand; where it is, if `holder` takes it anywhere."""
+        """Return the device on which `holder` wants its operand; the operand's own if it takes it anywhere."""
         use = self.domains.use_of(holder, index)
         return self.device(arg) if use is None else self.proof.device(use.wanted)
 
 
 def plan_devices(module: IRModule, default: Device, functions: Iterable[str] | None = None) -> DevicePlan:
-    """Solve the device domains of a module, or of some of its functions only.
+    """Solve the device domains of a module, or only of `functions`.
 
-    Conflicts are in the proof; what is in conflict keeps the device that it had first. Complexity: n log n.
+    Conflicts are recorded in the proof; a value in conflict keeps its first device. Complexity: n log n.
     """
     domains = begin(module)
     wanted = None if functions is None else frozenset(functions)
-    # Callees first: inside a function its parameters decide, and a copy of its result is made where it is used.
+    # Callees first: in a function its parameters decide, and its result is copied where it is used.
     names_of: dict[BaseFunc, str] = {item.function: item.var.name for item in module.definitions}
     order = [
         var.name for group in components(module, lambda item: _called(domains, names_of.get(item))) for var in group
@@ -75,7 +75,7 @@ def _called(domains: Domains, name: str | None) -> tuple[GlobalVar, ...]:
 
 
 def _settle(domains: Domains) -> None:
-    """Put the operands of operators on their devices, annotations first; where that is impossible, note a copy."""
+    """Unify operands with their operators' devices, annotations first; where that is impossible, record a copy."""
     proof = domains.proof
     words_of: dict[tuple[Device | None, Device | None, str], str] = {}
     for holder, uses in chain(domains.notes.items(), domains.uses.items()):
@@ -94,7 +94,7 @@ _UNDECIDED = "the default: no annotation"
 
 
 def _default(domains: Domains, default: Device) -> None:
-    """Decide what no annotation reaches: results, then parameters, then let-bound values, then the rest."""
+    """Default what no annotation reaches: results, then parameters, then let-bound values, then the rest."""
     proof = domains.proof
     for function in domains.literals:
         arrow = domains.domain_of[function]

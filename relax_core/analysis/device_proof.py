@@ -1,7 +1,8 @@
-"""Union-find with a forest of reasons: which values share a device, which device that is, and why.
+"""Proof-producing union-find: which values share a device, which device that is, and why.
 
-Every union adds one edge to the forest, between the very values that it was about; the path between two values in it
-is the chain of constraints that makes them equal. See: Nieuwenhuis and Oliveras, Proof-Producing Congruence Closure.
+Every union adds one edge to a forest, between the very values that it was about. The path between two values in the
+forest is the chain of constraints that makes them equal. See: Nieuwenhuis and Oliveras, Proof-Producing Congruence
+Closure.
 """
 
 from collections.abc import Sequence
@@ -15,7 +16,7 @@ _ROOT = -1
 
 
 class Reason(NamedTuple):
-    """One step of the analysis, numbered from 0: what it said about which node."""
+    """One step of the analysis, numbered from 0: a constraint and the node that it comes from."""
 
     number: int
     node: Node
@@ -24,7 +25,7 @@ class Reason(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Fixed:
-    """The device of a class of values, the value by which it was decided, and why."""
+    """The device of an equivalence class, the value at which it was decided, and why."""
 
     device: Device
     slot: int
@@ -33,7 +34,7 @@ class Fixed:
 
 @dataclass(frozen=True, slots=True)
 class Conflict:
-    """A constraint that cannot hold: its two sides are on two devices, by the chains `left` and `right`."""
+    """An unsatisfiable constraint: the chains `left` and `right` put its sides on two devices."""
 
     reason: Reason
     left: Device
@@ -49,24 +50,23 @@ class Conflict:
 
 @dataclass(slots=True)
 class Proof:
-    """The slots, the steps that joined them, and the conflicts. `node_of[slot]` is the expression a slot is about.
+    """Slots, the steps that united them, and conflicts. `node_of[slot]` is the expression that a slot is about.
 
-    Slots and steps are numbers, and what is known of them stands in lists: there are several of each for every
-    expression of a program.
+    Slots and steps are integers that index lists, not objects, because every expression of a program has several.
     """
 
     node_of: list[Node] = field(default_factory=list[Node])
     conflicts: list[Conflict] = field(default_factory=list[Conflict])
     _nodes: list[Node] = field(default_factory=list[Node])
     _words: list[str] = field(default_factory=list[str])
-    """What every step said about which node."""
+    """The words of every step."""
     _parent: list[int] = field(default_factory=list[int])
-    """The slot that each was joined to; for one that stands for its class, how many slots that has, below 0."""
+    """The parent of each slot in its tree; for a root the size of its class, negated."""
     _next: list[int] = field(default_factory=list[int])
     _why: list[int] = field(default_factory=list[int])
-    """The edge from each slot in the forest of reasons: the slot it leads to, `_ROOT` if none, and the step."""
+    """The edge of each slot in the forest of reasons: the slot it leads to, `_ROOT` if none, and the step."""
     _devices: dict[Device, Device] = field(default_factory=dict[Device, Device])
-    """The devices that are decided, one object each, so that they compare by identity."""
+    """The decided devices, interned, so that they compare by identity."""
     _fixed: dict[int, Fixed] = field(default_factory=dict[int, Fixed])
     _class_count: int = 0
     """How many classes of equal slots there are."""
@@ -104,7 +104,7 @@ class Proof:
         return len(self._nodes) - 1
 
     def find(self, slot: int) -> int:
-        """Return the slot that stands for all that are equal to `slot`."""
+        """Return the representative of a slot's class, halving the path to it."""
         parent = self._parent
         above = parent[slot]
         while above >= 0:
@@ -116,7 +116,7 @@ class Proof:
         return slot
 
     def fixed(self, slot: int) -> Fixed | None:
-        """Return what decides the device of a slot, `None` if nothing does so far."""
+        """Return what decides the device of a slot, `None` while it is open."""
         return self._fixed.get(self.find(slot))
 
     def device(self, slot: int) -> Device | None:
@@ -135,7 +135,7 @@ class Proof:
         return len(self._fixed) == self._class_count
 
     def unite(self, a: int, b: int, node: Node, words: str) -> bool:
-        """Make two slots equal; if they are on two devices, note the conflict and tell that they are not."""
+        """Unite two slots. Record a conflict, and return false, if they are on different devices."""
         if self.unite_if_possible(a, b, node, words):
             return True
         left, right = self.fixed(a), self.fixed(b)
@@ -147,7 +147,7 @@ class Proof:
         return False
 
     def unite_if_possible(self, a: int, b: int, node: Node, words: str) -> bool:
-        """Make two slots equal; if they are on two devices, leave them and tell that they are not."""
+        """Unite two slots unless they are on different devices; return whether they are equal."""
         first, second = self.find(a), self.find(b)
         if first == second:
             return True
@@ -170,7 +170,7 @@ class Proof:
         return True
 
     def fix(self, slot: int, device: Device, node: Node, words: str) -> bool:
-        """Put a slot on a device; if it is on another, note the conflict and tell that it is not."""
+        """Fix the device of a slot. Record a conflict, and return false, if it is on another one."""
         root = self.find(slot)
         known = self._fixed.get(root)
         device = self._devices.setdefault(device, device)
@@ -188,12 +188,12 @@ class Proof:
         return Reason(number, self._nodes[number], self._words[number])
 
     def chain(self, slot: int) -> tuple[Reason, ...]:
-        """Return the constraints that lead from a slot to what decides its device, that last; empty if it is open."""
+        """Return the chain of constraints from a slot to what decides its device; empty if it is open."""
         found = self.fixed(slot)
         return () if found is None else (*self.path(slot, found.slot), found.reason)
 
     def summary(self, slot: int, limit: int) -> tuple[tuple[Reason, ...], int]:
-        """Return at most `limit` links of a slot's chain, the first ones and the last, and how many it has."""
+        """Return the first and last links of a slot's chain, `limit` at most, and its length."""
         chain = self.chain(slot)
         return (chain if len(chain) <= limit else (*chain[: limit - 1], chain[-1])), len(chain)
 

@@ -1,9 +1,9 @@
-"""The order in which the context analysis of 2020 visits functions, with the memo that hides some of them.
+"""Replay the context analysis of 2020: the order in which it visits functions, and the memo that hides some.
 
-It starts at `main` and enters a function where it is called. What a parameter of function type stands for is known only
-while its function is entered: a function that is passed along is visited where the parameter is called. A memo counts
-visits, and a function that was visited often enough is not entered again. See: the thread of seed 001, and TVM's pull
-requests 6337 and 6403.
+It starts at `main` and enters a function where it is called. What a parameter of function type is bound to is known
+only while its function is entered: a function that is passed along is visited where the parameter is called. A memo
+counts visits, and a function that was visited often enough is not entered again. See: the thread of seed 001, and TVM's
+pull requests 6337 and 6403.
 """
 
 from collections.abc import Iterator, Mapping
@@ -42,7 +42,7 @@ class Visit:
 
     @property
     def words(self) -> str:
-        """Say what happens."""
+        """Describe the step."""
         along = f" with {', '.join(f'@{name}' for name in self.passed)}" if self.passed else ""
         match self.kind:
             case "enter":
@@ -59,7 +59,7 @@ class Visit:
 
 @dataclass(frozen=True, slots=True)
 class Visited:
-    """The steps of an analysis, the functions that it entered, and for each other one the step that hid it, if any."""
+    """The steps of an analysis, the functions that it entered, and for each other one the step that hid it."""
 
     steps: tuple[Visit, ...]
     entered: frozenset[str]
@@ -96,7 +96,7 @@ class _Visitor:
         self.count_of[name] = self.count_of.get(name, 0) + 1
 
     def meant(self, expr: Expr) -> Expr:
-        """Return what a variable stands for at this time."""
+        """Return the function that a variable is bound to at this point."""
         seen: set[Expr] = set()
         while isinstance(expr, Var) and expr in self.stands_for and expr not in seen:
             seen.add(expr)
@@ -104,7 +104,7 @@ class _Visitor:
         return expr
 
     def body(self, function: Function) -> Steps[None]:
-        """Visit what stands in a function, in the order of evaluation; literals are visited where they stand."""
+        """Visit the body of a function in the order of evaluation; literals are visited in place."""
         for node in _in_order(function):
             match node:
                 case Let(var=var, value=Function() | GlobalVar() | Var() as value):
@@ -122,7 +122,7 @@ class _Visitor:
             case GlobalVar(name=name) if name in self.functions:
                 function = self.functions[name]
             case Function() if callee is not call.op:
-                # The literal was visited where it stands; this call says what its parameters stand for.
+                # The literal was visited in place; this call binds its parameters.
                 self.bind(callee, given)
                 return
             case _:
@@ -168,7 +168,7 @@ class _Visitor:
     def may_enter(self, name: str, given: tuple[Expr, ...], *, is_direct: bool) -> bool:
         if self.visits == "memo_body" or not is_direct:
             return self.count_of.get(name, 0) < self.limit
-        # A call with the same functions as an earlier one leads to nothing that is not visited.
+        # A call with the same functions as an earlier one visits nothing else.
         key = (name, tuple(item if isinstance(item, GlobalVar | Function) else None for item in given))
         is_fresh = key not in self.known_calls
         self.known_calls.add(key)
@@ -190,7 +190,7 @@ def visit_functions(module: IRModule, visits: Visits, limit: int) -> Visited:
 
 
 def _hidden(visitor: _Visitor) -> Mapping[str, Visit]:
-    """Find for each function that was not entered the first memo hit that kept it, or its caller, from a visit."""
+    """Find for each function that was not entered the first memo hit that hid it or its caller."""
     found: dict[str, Visit] = {}
     for name in visitor.functions:
         if name not in visitor.entered:
@@ -209,7 +209,7 @@ def _hidden(visitor: _Visitor) -> Mapping[str, Visit]:
 
 
 def _in_order(root: Function) -> Iterator[Node]:
-    """Yield what is below `root` in the order of evaluation, each once, a let before its body."""
+    """Yield the nodes below `root` in the order of evaluation, each once, a let before its body."""
     seen: set[Node] = set()
     stack: list[tuple[Node, bool]] = [(child, False) for child in reversed(children(root))]
     while stack:
@@ -231,5 +231,5 @@ def path_words(visit: Visit) -> str:
 
 
 def callee_words(visit: Visit) -> str:
-    """Return what the step's call calls as the text writes it."""
+    """Return the callee of the step's call as the text writes it."""
     return callee_name(visit.call.op) if isinstance(visit.call, Call) else f"@{visit.function}"

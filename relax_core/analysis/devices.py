@@ -1,4 +1,4 @@
-"""Devices in Relay: their names, their attributes in all years' spellings, and the calls that speak of them."""
+"""Devices in Relay: names, attributes in the spellings of all years, and the calls that refer to them."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -47,7 +47,7 @@ class Device:
 
 
 HOST = Device("cpu")
-"""Where shapes, sizes and tests of control flow are computed."""
+"""The device on which shapes, sizes and conditions are computed."""
 Devices: TypeAlias = tuple[Device, ...]
 
 
@@ -136,7 +136,7 @@ class OnDevice:
 
 @dataclass(frozen=True, slots=True)
 class DeviceCopy:
-    """A call of `device_copy`; a device that it does not name is open."""
+    """A call of `device_copy`; a device that it does not name is `None`."""
 
     body: Expr
     source: Device | None
@@ -185,5 +185,5 @@ def let_device(let: Let) -> Device | None:
 
 
 def is_primitive(node: Node) -> bool:
-    """Tell whether `node` is a function that stands for one operator: it has no device of its own."""
+    """Tell whether `node` is a function that stands for one operator, and so has no device of its own."""
     return isinstance(node, Function) and any(key in ("Primitive", "Compiler") and value for key, value in node.attrs)

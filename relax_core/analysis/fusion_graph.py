@@ -1,4 +1,4 @@
-"""The graph that Relay's fusion looks at: which value flows where, and how each use takes its elements.
+"""The graph for Relay's fusion: def-use edges, each with its access pattern.
 
 See: tvm/src/relay/analysis/graph_partitioner.cc and tvm/src/relay/transforms/fuse_ops.cc, v0.19
 """
@@ -20,7 +20,7 @@ _SIMPLE = ("int32", "int64", "float32", "float64", "bool")
 
 
 class Kind(IntEnum):
-    """How a result uses the elements of what it is made of; the numbers are those of TVM's `TOpPattern`."""
+    """The access pattern of a use, from elementwise to opaque; the numbers are those of TVM's `TOpPattern`."""
 
     ELEMENTWISE = 0
     BROADCAST = 1
@@ -33,9 +33,9 @@ class Kind(IntEnum):
 
 @dataclass(slots=True, eq=False)
 class FusionNode:
-    """A value. `uses` are the values made of it, each with the kind of the use.
+    """A value. `uses` are its users, each with the access pattern.
 
-    `is_external` values are also used by what is no part of the graph: results, lets, branches, functions.
+    An `is_external` value is also used outside of the graph: by a result, a let, a branch, a function.
     """
 
     index: int

@@ -1,4 +1,4 @@
-"""Which memory the buffers of a prim func lie in: that of a parameter, or that the function allocates."""
+"""Alias analysis of a prim func: which parameter or allocation the memory of each buffer belongs to."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -20,7 +20,7 @@ from relax_core.ir.tir import (
     PrimFunc,
 )
 
-# Calls of a pointer that give a pointer into the same memory.
+# Calls that derive a pointer into the same memory.
 DERIVED = ("reinterpret", "handle_add_byte_offset", "ptr_byte_offset", "address_of", "tvm_access_ptr")
 
 ONLY_READ: Mapping[str, tuple[int, ...]] = MappingProxyType(
@@ -31,7 +31,7 @@ ONLY_READ: Mapping[str, tuple[int, ...]] = MappingProxyType(
         "tvm.contrib.sort.topk": (0,),
     }
 )
-"""By packed function: the positions of the arrays that it does not write; of others nothing is known."""
+"""The positions of arrays that a packed function only reads; of any other nothing is known."""
 
 
 @dataclass(slots=True)
@@ -50,7 +50,7 @@ class Memory:
     pointers: dict[PrimVar, PrimExpr] = field(default_factory=dict[PrimVar, PrimExpr])
 
     def owner(self, buffer: Buffer) -> Buffer | None:
-        """Return the buffer whose memory `buffer` lies in, itself if it is no view; `None` if that is not known."""
+        """Return the buffer that owns the memory of `buffer`, itself if it is no view; `None` if unknown."""
         seen: set[Buffer] = set()
         while buffer not in seen:
             seen.add(buffer)
@@ -62,7 +62,7 @@ class Memory:
         return None
 
     def base(self, pointer: PrimExpr) -> Buffer | None:
-        """Return the buffer that a pointer was taken from; `None` if that is not known."""
+        """Return the buffer that a pointer was derived from; `None` if unknown."""
         seen: set[PrimExpr] = set()
         current: PrimExpr | None = pointer
         while current is not None and current not in seen:
@@ -85,7 +85,7 @@ class Memory:
 
 @lru_cache(256)
 def memory_of(*functions: PrimFunc) -> Memory:
-    """Collect what `functions` say about memory; it is kept for who asks again, and not to be changed."""
+    """Analyse the memory of a prim func. The result is memoised and must not be changed."""
     memory = Memory(frozenset(item.buffer for function in functions for item in function.buffers))
     for item in postorder(*(function.body for function in functions)):
         match item:

@@ -1,4 +1,4 @@
-"""How a prim func takes the elements of its arguments: what fusion has to know of it.
+"""The access pattern of a prim func, for fusion.
 
 See: tvm/src/relax/analysis/tir_op_pattern_kind.cc
 """
@@ -13,13 +13,13 @@ from relax_core.ir.prim import Binary, IntImm, PrimExpr, PrimVar
 from relax_core.ir.tir import Block, Buffer, BufferLoad, BufferStore, Evaluate, PrimFunc, While
 
 PATTERN = "op_pattern"
-"""The attribute that says what the kind is, instead of the body."""
+"""The attribute that overrides the analysis."""
 
 
 def prim_func_kind(function: PrimFunc) -> Kind:
-    """Return what the attribute `op_pattern` says, else the widest kind of the blocks of a prim func.
+    """Return the kind that the attribute `op_pattern` gives, else the join of the kinds of the blocks.
 
-    One that stores outside of a block, or has effects besides, is opaque. Complexity: linear.
+    A prim func that stores outside of a block, or has other effects, is opaque. Complexity: linear.
     """
     declared = attr(function.attrs, PATTERN)
     if isinstance(declared, int) and declared in tuple(Kind):
@@ -63,7 +63,7 @@ def _inside(block: Block) -> Iterator[Node]:
 
 
 def _with_block(kind: Kind, block: Block, outputs: set[Buffer]) -> Kind:
-    """Return the kind of a function whose blocks so far are of `kind`, with one block more."""
+    """Join the kind of the blocks so far with that of one more block."""
     stores = [item for item in preorder(block.body) if isinstance(item, BufferStore)]
     nested = any(isinstance(item, Block) for item in _inside(block))
     if len(stores) != 1 or nested or any(isinstance(item, While | Evaluate) for item in preorder(block.body)):
@@ -72,7 +72,7 @@ def _with_block(kind: Kind, block: Block, outputs: set[Buffer]) -> Kind:
     loads = [item for item in preorder(store) if isinstance(item, BufferLoad)]
     moved = _moves(store, loads)
     if moved is not None:
-        # A row is reduced and then written by element, as softmax does: nothing may be put before it.
+        # A row is reduced and then written elementwise, as in softmax: nothing may be fused before it.
         is_end = kind is Kind.REDUCE and store.buffer in outputs
         return Kind.OUT_FUSABLE if is_end else max(kind, moved)
     reduced = tuple(item.var for item in block.iter_vars if item.kind == "reduce")
@@ -83,7 +83,7 @@ def _with_block(kind: Kind, block: Block, outputs: set[Buffer]) -> Kind:
 
 
 def _moves(store: BufferStore, loads: Iterable[BufferLoad]) -> Kind | None:
-    """Return how a store takes its elements if each of them is read at indices that the store's own determine."""
+    """Return the kind of a store if its indices determine the indices of every load, else `None`."""
     kinds = [_move(store, load) for load in loads]
     found = [kind for kind in kinds if kind is not None]
     if len(found) < len(kinds):

@@ -1,4 +1,4 @@
-"""What a pass is, what it may do while it runs, and what is kept of a run."""
+"""Passes, the context that they run in, and the stages that are kept of them."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -33,10 +33,10 @@ class NoOptions:
 
 
 class PassContext:
-    """What a pass uses to change a module: every change is recorded in `log`.
+    """The interface through which a pass changes a module, so that every change is recorded in `log`.
 
-    `before` are the stages of the passes that ran before; their logs lead a node back to the user's text. `tables` are
-    the patterns of composites and what targets support.
+    `before` are the stages so far; their logs lead a node back to the user's text. `tables` are the patterns of
+    composites and the operators that targets support.
     """
 
     def __init__(self, before: "tuple[Stage, ...]" = (), tables: Tables = NO_TABLES) -> None:
@@ -60,7 +60,7 @@ class PassContext:
     def substitute(
         self, root: N, vars: Mapping[Var, Expr] | None = None, symbols: Mapping[PrimVar, PrimExpr] | None = None
     ) -> N:
-        """Return `root` with variables and symbolic dimensions replaced, each rebuilt node led back to the old one."""
+        """Return `root` with variables and symbolic dimensions replaced; rebuilt nodes have the old ones as origins."""
         new = substitute(root, vars, symbols)
         stack: list[tuple[Node, Node]] = [(root, new)]
         seen: set[Node] = set()
@@ -75,11 +75,11 @@ class PassContext:
         return new
 
     def remark(self, node: Node, kind: RemarkKind, message: str, because: tuple[Node, ...] = ()) -> None:
-        """Say something about `node`; `because` are the nodes that are the reason."""
+        """Make a remark about `node`; `because` are the nodes that are the reason."""
         self.remarks.add(UnnumberedRemark(node, kind, message, because))
 
     def remark_on_reading(self, find: Finder) -> None:
-        """Say what `find` gives, which is asked when the remarks are first read: reasons that cost an analysis."""
+        """Defer remarks whose reasons cost an analysis: `find` is called when the remarks are first read."""
         self.remarks.add(find)
 
     def types(self, module: IRModule) -> Mapping[Node, Type]:
@@ -87,23 +87,23 @@ class PassContext:
         return infer(module).types
 
     def types_of_values(self, module: IRModule) -> dict[Node, Type]:
-        """Return the types of the values of `module`, as the pass before kept them or else as they are inferred.
+        """Return the types of the values of `module`: kept by the pass before, or else inferred.
 
-        What a pass keeps it knows without inference: a node that takes the place of another of the same value has its
-        type. Annotations may be left out, since they have the type of what they enclose, and the
-        literals of composite functions, which flow nowhere.
+        A pass can keep types without inference, because a node that replaces another of the same value has its type.
+        Annotations may be missing, which have the type of what they enclose, and so may literals of composite
+        functions, which flow nowhere.
         """
         last = self._before[-1] if self._before else None
         is_known = last is not None and last.after is module and last.kept_types
         return dict(last.kept_types if last is not None and is_known else infer(module).types)
 
     def values_in(self, function: Function) -> Values:
-        """Return the `open_values` of a function, as the pass that made it kept them or else as they are found."""
+        """Return the `open_values` of a function: kept by the pass that made it, or else computed."""
         found = next((item.kept_orders[function] for item in self._before[-1:] if function in item.kept_orders), None)
         return open_values(function) if found is None else found
 
     def keep_values(self, order: Values) -> Function:
-        """Keep the `open_values` of a function that the pass made, which is the last of them, and return it."""
+        """Keep the `open_values` of a function that the pass made, and return it: it is the last of them."""
         function = next(reversed(order))
         assert isinstance(function, Function), "a function comes behind all that is in it"
         self.kept_orders[function] = order
@@ -131,14 +131,14 @@ class PassContext:
 
 
 def keep_type(types: dict[Node, Type], old: Node, new: Node) -> None:
-    """Note that `new`, which takes the place of `old`, has its type."""
+    """Give `new`, which replaces `old`, its type."""
     type_ = types.get(old)
     if type_ is not None:
         types[new] = type_
 
 
 def keep_types(types: dict[Node, Type], olds: Iterable[Node], news: Iterable[Node]) -> None:
-    """Note that each of `news` has the type of the one of `olds` whose place it takes."""
+    """Give each of `news` the type of the node of `olds` that it replaces."""
     types.update([(new, types[old]) for old, new in zip(olds, news, strict=True) if old in types])
 
 
@@ -170,11 +170,10 @@ class Pass:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Stage:
-    """One pass of a pipeline that ran. If it failed, `after` is `before` and `diagnostics` say why.
+    """One pass that ran. If it failed, `after` is `before` and `diagnostics` say why.
 
-    `rejected` is the module that a failed pass left, if it left one that is ill-formed.
-
-    `kept_types` are types of values of `after`, and `kept_orders` the values in its functions, if the pass kept them.
+    `rejected` is the ill-formed module that a failed pass left, if it left one. `kept_types` are types of values of
+    `after`, and `kept_orders` the values of its functions in order, as far as the pass kept them valid.
     """
 
     index: int

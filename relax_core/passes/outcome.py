@@ -1,4 +1,4 @@
-"""What a pass leaves behind: a module, or the diagnostics that say what it did instead of making one."""
+"""Run a pass defensively: a module comes back, or diagnostics that say what happened instead."""
 
 import traceback
 from collections.abc import Callable
@@ -19,14 +19,14 @@ _ERRORS_SHOWN: Final = 20
 
 
 def module_made(pass_: Pass, run: Callable[[], IRModule]) -> IRModule:
-    """Return the module that `run` makes, which runs `pass_`.
+    """Return the module that `run` returns when it runs `pass_`.
 
-    A pass may be code of the user's: an exception that it raises is a fact about the pass.
+    A pass may be the user's own code, so that an exception is a finding about the pass and not a mistake of ours.
 
     Raises:
         CompileError: the pass refused the module (its own diagnostics), raised another exception (PS015), or returned
             no module (PS016).
-        MemoryError: the process has no memory left.
+        MemoryError: the process is out of memory.
     """
     try:
         with collector_held():
@@ -47,7 +47,7 @@ def module_made(pass_: Pass, run: Callable[[], IRModule]) -> IRModule:
 
 
 def is_of_library(pass_: Pass) -> bool:
-    """Tell whether a pass is one of `PASSES`: the tests check what these leave."""
+    """Tell whether a pass is one of `PASSES`, whose output the tests check."""
     return any(item is pass_ for item in PASSES.values())
 
 
@@ -74,7 +74,7 @@ def faults_in(module: IRModule, name: str, allowed: tuple[str, ...] = ()) -> tup
 
 
 def warnings_since(before: IRModule, after: IRModule) -> tuple[Diagnostic, ...]:
-    """Return what is dubious about `after`, which has no errors, and was not about `before`."""
+    """Return the warnings about `after`, which has no errors, that `before` did not have."""
     known = {(item.code, item.message) for item in check(before)}
     return tuple(item for item in check(after) if (item.code, item.message) not in known)
 

@@ -1,4 +1,4 @@
-"""Pipelines of passes: their text, and running them."""
+"""Parse and run pipelines of passes."""
 
 import ast
 import dataclasses
@@ -34,7 +34,7 @@ RELAY_PIPELINE = f"RelayToRelax, {DEFAULT_PIPELINE}"
 NORMAL_FORM = "normal form"
 DIALECTS = ("relax", "relay", "tir")
 _NO_REFUSAL = ("PS015", "PS016")
-"""What says that a pass did not come to its end, for a reason of its own or because of the module that it found."""
+"""Codes of a pass that did not finish, be it its own fault or that of the module that it was given."""
 LANGUAGES = MappingProxyType({"relax": "Relax", "relay": "Relay", "tir": "TIR", "any": "both"})
 
 
@@ -73,7 +73,7 @@ def run_pipeline(
     steps = read_steps(default_pipeline(module) if passes is None else passes, dialect_of(module))
     start = time.perf_counter()
     stages: list[Stage] = []
-    # Between passes, too: what one pass has made the next one reads.
+    # Between passes, too: what one pass allocates the next one traverses.
     with collector_held():
         _require_sound(module, steps[0].pass_.repairs if steps else ())
         for index, step in enumerate(steps):
@@ -91,9 +91,9 @@ def run_pipeline(
 
 
 def _checked(stage: Stage, pass_: Pass) -> Stage:
-    """Return `stage`, failed if what a pass of the user's own left is ill-formed, warned of what is dubious.
+    """Return `stage`, failed if a pass of the user's own left an ill-formed module, with warnings if it is dubious.
 
-    Passes of the library are trusted, for the check takes a third of the time of the default pipeline.
+    Passes of the library are trusted, because the check takes a third of the time of the default pipeline.
     """
     if stage.is_failed or not stage.is_changed or is_of_library(pass_):
         return stage
@@ -110,9 +110,9 @@ def _rejected(stage: Stage, faults: tuple[Diagnostic, ...]) -> Stage:
 
 
 def _up_to_the_cause(stages: tuple[Stage, ...]) -> tuple[Stage, ...]:
-    """Return `stages` until the first that left an ill-formed module, if the last one came to grief over a module.
+    """Return `stages` up to the first that left an ill-formed module, if the last one failed because of its input.
 
-    What a pass of the library leaves is looked at only then.
+    Only then is the output of the library's passes checked.
     """
     if not stages or not any(item.code in _NO_REFUSAL for item in stages[-1].diagnostics):
         return stages
@@ -182,7 +182,7 @@ def final_module(module: IRModule, stages: tuple[Stage, ...]) -> IRModule:
 
 
 def missing_passes(module: IRModule, required: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the names of the passes that give those of `required` that `module` has not, in order."""
+    """Return, in order, the passes that give those of `required` that `module` lacks."""
     return tuple(provider(name).name for name in required if culprit(module, name) is not None)
 
 
@@ -192,7 +192,7 @@ def provider(name: str) -> Pass:
 
 
 def _normalized(module: IRModule, context: PassContext) -> IRModule:
-    """Bring `module` into A-normal form, which TVM's parser does: a pipeline need not say it."""
+    """Bring `module` into A-normal form, as TVM's parser does: a pipeline need not name that pass."""
     node = culprit(module, NORMAL_FORM)
     if node is None:
         return module
@@ -203,7 +203,7 @@ def _normalized(module: IRModule, context: PassContext) -> IRModule:
 def _require(pass_: Pass, module: IRModule, context: PassContext) -> None:
     """Stop with a diagnostic if a property that `pass_` needs does not hold."""
     for name in pass_.needs:
-        # `_normalized` has seen to the normal form.
+        # `_normalized` has established the normal form.
         node = culprit(module, name) if name != NORMAL_FORM else None
         if node is not None:
             claim = PROPERTIES[name].claim
@@ -336,7 +336,7 @@ class _PipelineParser:
         return found
 
     def _refuse(self, pass_: Pass, name: ast.expr) -> NoReturn:
-        """Stop at a pass that the module's dialect does not have."""
+        """Report a pass that the module's dialect does not have."""
         raise CompileError((_foreign(pass_, self.dialect, self.span(name)),))
 
     def options(self, pass_: Pass, keywords: list[ast.keyword]) -> Any:
@@ -368,7 +368,7 @@ class _PipelineParser:
 
 
 def _hashable(value: Any) -> Any:
-    """Turn lists into tuples, and a dict into a tuple of pairs."""
+    """Convert lists to tuples, and a dict to a tuple of pairs."""
     match value:
         case list() | tuple():
             return tuple(_hashable(item) for item in cast("tuple[Any, ...]", value))
@@ -379,7 +379,7 @@ def _hashable(value: Any) -> Any:
 
 
 def options_text(options: Any) -> str:
-    """Return the options that differ from their defaults as they stand in a pipeline, "" if none does."""
+    """Return the options that differ from their defaults, as pipeline text; "" if none does."""
     shown = [
         f"{item.name}={getattr(options, item.name)!r}"
         for item in dataclasses.fields(options)

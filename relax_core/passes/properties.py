@@ -45,7 +45,7 @@ def culprit(module: IRModule, name: str) -> Node | None:
 
 @lru_cache(maxsize=1)
 def _nodes(module: IRModule) -> tuple[Node, ...]:
-    """Return the nodes of the functions in Relax; all properties of a module are asked for one after the other."""
+    """Return the nodes of the Relax functions; cached, since all properties of a module are checked in a row."""
     return tuple(node for _, function in module.relax_functions for node in preorder(function))
 
 
@@ -93,7 +93,7 @@ def _operator(call: Call) -> str | None:
 
 
 def _symbolic_values(module: IRModule) -> Iterator[Node]:
-    """Shapes and scalars that need a computation when the program runs, and checks that were not lowered."""
+    """Yield shapes and scalars that are computed at run time, and checks that are not lowered."""
     yield from (function for _, function in module.relax_functions if not has_shape_heap(function))
     for item in _nodes(module):
         match item:
