@@ -18,7 +18,7 @@ ClusterKind = Literal["function", "local", "dataflow", "branch", "loop", "region
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DrawNode:
-    """A node: `title` says what it is, `sub` what it is bound to and its type. `key` is unique in the drawing."""
+    """A node: `title` names the value, `sub` what it is bound to and its type. `key` is unique in the drawing."""
 
     key: str
     look: Look
@@ -29,7 +29,7 @@ class DrawNode:
     group: str = ""
     """Name of the group that it is folded into if the graph is large; empty: never folded."""
     ir: tuple[Node, ...] = ()
-    """The nodes that it stands for, the most telling one first."""
+    """The IR nodes that it stands for, the most characteristic first."""
     node: str = ""
     before_node: str = ""
     line: int = 0
@@ -37,9 +37,9 @@ class DrawNode:
     mark: Mark = "unchanged"
     side: Side = "both"
     count: int = 1
-    """Number of nodes that a folded group stands for; 0 for a port or a label, which are no nodes of the program."""
+    """How many nodes a folded group stands for; 0 for ports and labels, which are not nodes of the program."""
     category: str = ""
-    """The target or device: `cat0`, ..., `catNone`; its colours are the border's and the tag's."""
+    """The target or device, `cat0`, ..., or `catNone`, which colours border and tag."""
     is_open: bool = False
     """A begin whose region never ends."""
 
@@ -77,7 +77,7 @@ class DrawCluster:
 
 @dataclass(frozen=True, slots=True)
 class Drawing:
-    """A graph to lay out. `same_rank` are pairs of keys that stand beside each other."""
+    """A graph before layout. `same_rank` are pairs of keys to be placed on one rank."""
 
     title: str
     nodes: tuple[DrawNode, ...]
@@ -95,16 +95,16 @@ class Drawing:
 VISIBLE_LIMIT = 1000
 """A graph of more nodes starts folded."""
 MOST_USES = 8
-"""A value with more users stands beside each of them in a graph of more nodes than `SPREAD_FROM`."""
+"""In a graph of more than `SPREAD_FROM` nodes a value with more users than this is drawn once per user."""
 SPREAD_FROM = 100
 
 
 def fold(
     drawing: Drawing, opened: tuple[str, ...] = (), limit: int = VISIBLE_LIMIT, shown: frozenset[str] = frozenset()
 ) -> Drawing:
-    """Replace each group of nodes that is not in `opened` by one node, if there are more than `limit` nodes.
+    """Replace each group that is not in `opened` by one node, if there are more than `limit` nodes.
 
-    A group that holds a node of `shown`, ids, is open too.
+    A group that holds a node of `shown` (ids) counts as open.
     """
     if len(drawing.nodes) <= min(limit, SPREAD_FROM):
         return drawing
@@ -138,9 +138,9 @@ def fold(
 
 
 def _beside_users(nodes: list[DrawNode], edges: tuple[DrawEdge, ...]) -> tuple[list[DrawNode], tuple[DrawEdge, ...]]:
-    """Draw what has many users and takes nothing, such as a weight, once beside each user.
+    """Duplicate sources with many users, such as weights, beside each user.
 
-    Dozens of edges across the whole of a large graph can hardly be followed, and their layout takes minutes.
+    Dozens of edges across a large graph cannot be followed, and their layout takes minutes.
     """
     uses = Counter(edge.source for edge in edges)
     made = {edge.target for edge in edges}

@@ -1,4 +1,4 @@
-"""Names of nodes that outlive the process: stage, function and place in preorder."""
+"""Node ids that outlive the process: stage, function and preorder number."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -33,11 +33,10 @@ class NodeId(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class NodeIndex:
-    """Ids of the nodes of one module.
+    """The ids of the nodes of one module.
 
-    A node of several functions has the id that it has in the first one. A binding, its variable and its value are
-    one thing to a reader, so they share the id of the binding. A Relay `let` shares its id with its variable only:
-    its value is a node of its own.
+    A node that occurs in several functions has its id in the first one. A binding, its variable and its value share the
+    id of the binding. A Relay `let` shares its id with its variable only; its value is a node of its own.
     """
 
     stage: int

@@ -22,7 +22,10 @@ _PREFIXES = ("vm.builtin.", "relax.run.", "relax.")
 
 
 def sentence(executable: Executable, pc: int, caller_pc: int | None, line: int) -> str:
-    """Say what the instruction at `pc` does; `caller_pc` is the call that waits for this frame, if there is one."""
+    """Describe the instruction at `pc`, which is about to run.
+
+    `caller_pc` is the call that waits for this frame, if there is one.
+    """
     entry = executable.function_at(pc)
     match executable.instructions[pc]:
         case CallInstruction(function=function, args=args, dst=dst):

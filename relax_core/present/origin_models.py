@@ -22,7 +22,7 @@ class OriginLine(msgspec.Struct, frozen=True, array_like=True):
 
 
 class OriginLayer(msgspec.Struct, frozen=True):
-    """One text that the program became: the module after a pass, the bytecode, or a form of one of its kernels."""
+    """One form of the program: the module after a pass, the bytecode, or one form of a kernel."""
 
     name: str
     """A pass; `bytecode`; `kernel NAME`, `llvm NAME` or `asm NAME`."""
@@ -46,10 +46,9 @@ class OriginLayer(msgspec.Struct, frozen=True):
 
 
 class Origins(msgspec.Struct, frozen=True):
-    """What every line of a source became, and where every line of what it became stems from.
+    """What every line of a source became, and where every resulting line stems from.
 
-    The layers are in the order in which they are made. Of a kernel the LLVM IR and the machine code are there if they
-    were asked for.
+    Layers are in the order of compilation. Of a kernel, LLVM IR and machine code are only there if they were asked for.
     """
 
     name: str
@@ -71,7 +70,7 @@ class Origins(msgspec.Struct, frozen=True):
         return tuple((layer, lines) for layer, lines in found if lines)
 
     def ended(self, line: int) -> str:
-        """Return the pass behind which nothing stems from a line any more, "" if it reaches bytecode or a kernel."""
+        """Return the pass after which nothing stems from a line, "" if it reaches bytecode or a kernel."""
         found = [layer for layer, _ in self.became(line)]
         if not found or found[-1].kind != "stage":
             return ""
@@ -95,7 +94,7 @@ class Origins(msgspec.Struct, frozen=True):
         yield from (f"{number:>4}  {_cut(words, _WIDE):<{width}}  {text.strip()}" for number, words, text in kept)
 
     def _came_to(self, line: int) -> str:
-        """Say in a line what is left of a line: its instructions and its kernels."""
+        """Summarise what a line became: its instructions and kernels."""
         end = self.ended(line)
         if end:
             return _ended(end)

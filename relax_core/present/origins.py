@@ -21,7 +21,7 @@ _NONE: frozenset[int] = frozenset()
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Lines:
-    """Leads nodes back to lines of `source` by a log; what stems from another text, Relay's prelude, has none."""
+    """Maps nodes to lines of `source` through a log; nodes from other texts, such as Relay's prelude, have none."""
 
     log: RewriteLog
     source: Source
@@ -42,9 +42,9 @@ class Lines:
         return () if span is None or span.source is not self.source else (last_statement(span).line,)
 
     def in_kernel(self, node: Node, served: frozenset[int]) -> tuple[int, ...]:
-        """Return the lines that a part of a prim func stems from, which the calls in the lines `served` call.
+        """Return the lines that a part of a prim func stems from, as called from the lines `served`.
 
-        Those of calls that are there no more are left out. What stands in the text has its own line.
+        Calls that no longer exist are left out. A part with text of its own in the source has that line.
         """
         found = self.of(node)
         span = node.span
@@ -52,7 +52,7 @@ class Lines:
         return tuple(sorted(served.intersection(found) | own)) or found or tuple(sorted(served))
 
     def served(self, module: IRModule) -> Mapping[str, frozenset[int]]:
-        """Return for each function that is named in a call of `module` the lines of these calls."""
+        """Return the lines of the calls of each function of `module`, by name."""
         found: dict[str, set[int]] = {}
         for _, function in module.relax_functions:
             for call in preorder(function):
@@ -72,7 +72,7 @@ def source_layer(index: NodeIndex, lines: Lines) -> OriginLayer:
 
 
 def stage_layer(name: str, printed: Printed, index: NodeIndex, lines: Lines) -> OriginLayer:
-    """Return the text of a module; a line stems from what the outermost node that begins in it stems from."""
+    """Return the text of a module; a line has the origins of the outermost node that begins in it."""
     served = lines.served(index.module)
     own = {
         node: served.get(item.var.name, _NONE)
@@ -130,7 +130,7 @@ def tir_lines(
     for item in printed.ranges:
         if item.node in inside:
             found.setdefault(starts[item.start], lines.in_kernel(item.node, served))
-    # The head is that of all calls.
+    # The head belongs to all calls.
     head = next((item.start for item in printed.ranges if item.node is function), 0)
     for at in (starts[head], starts[head] + 1) if starts else ():
         found[at] = tuple(sorted(served.union(lines.in_kernel(function, served))))

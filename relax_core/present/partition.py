@@ -26,7 +26,7 @@ IdOf = Callable[[Node], str]
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """How many regions, begins, ends and begins without an end a module has; literals' default regions apart."""
+    """Counts of regions, begins, ends and unmatched begins of a module, default regions of literals apart."""
 
     region_count: int
     begin_count: int
@@ -35,7 +35,7 @@ class Cut:
 
 
 def open_functions(module: IRModule) -> Iterator[tuple[str, Function]]:
-    """Yield the functions that partitioning looks into."""
+    """Yield the functions that partitioning processes."""
     for item in module.definitions:
         if isinstance(item.function, Function) and not is_closed(item.function):
             yield item.var.name, item.function
@@ -122,7 +122,7 @@ def _binds(node: Node) -> tuple[Var, ...]:
 def pattern_rows(
     module: IRModule, tables: Tables, id_of: IdOf, line_of: Callable[[Node], int]
 ) -> tuple[PatternRow, ...]:
-    """Say where each pattern of the table fits in `module`, what is refused, and the nearest miss of the others."""
+    """Return for each pattern of the table its matches in `module`, refusals, and the nearest miss if there is none."""
     return tuple(_Finder(module, id_of, line_of).row(entry) for entry in tables.patterns)
 
 
@@ -186,7 +186,7 @@ def miss_words(miss: Miss) -> str:
 
 
 def _alternative(match: Match) -> str:
-    """Return which choice of the outermost alternative fits: `4 of 6`."""
+    """Return which alternative of the outermost choice matched: `4 of 6`."""
     pattern = match.pattern
     while isinstance(pattern, AttrPattern):
         pattern = pattern.pattern

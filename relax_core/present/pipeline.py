@@ -1,4 +1,4 @@
-"""The list of stages and the words about one of them."""
+"""The list of stages, and the detail of one."""
 
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -80,7 +80,7 @@ def present_detail(
 
 
 def summary(stage: Stage) -> str:
-    """Say what a stage did, such as `2 rewrites, 1 remark`, or what its pass is for."""
+    """Summarise a stage, such as `2 rewrites, 1 remark`; for one without changes say what the pass is for."""
     if stage.diagnostics:
         return f"stopped: {stage.diagnostics[0].message}"
     about = next((item.summary for item in PASSES.values() if item.name == stage.pass_name), "")

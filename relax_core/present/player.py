@@ -1,4 +1,4 @@
-"""Play a recorded run forwards: for each event the changes of the stack and of what its registers show."""
+"""Play a recorded run forwards: the changes of the stack and of the shown registers per event."""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator
@@ -18,9 +18,9 @@ from relax_core.vm.trace import Trace
 from relax_core.vm.values import UNWRITTEN, AdtValue, Closure, RefValue
 
 _WHOLE = 1_000
-"""Of a frame with more registers so many are shown whole of those that were written before a window."""
+"""In a frame with more registers than this, only so many of those written before the window are shown whole."""
 _OLDER_FRAMES = 16
-"""Of the frames that stay under all that run in a window so many have their registers with them."""
+"""Of the frames below everything that runs in a window, so many come with their registers."""
 
 
 @dataclass(slots=True)
@@ -32,7 +32,7 @@ class _Live:
     raw: list[Any]
     shown: list[int] = field(default_factory=list[int])
     registers_of: dict[int, set[int]] = field(default_factory=dict[int, set[int]])
-    """For an object that registers can share, by its id, the registers that hold it."""
+    """The registers that hold an object, by its identity, for objects that can be shared."""
 
     def put(self, register: int, item: Any) -> None:
         """Put an object into a register."""
@@ -62,13 +62,13 @@ class Player:
         self._stack: list[_Live] = []
         self._depth_of: dict[int, int] = {}
         self._holders: dict[int, list[tuple[int, int]]] = defaultdict(list)
-        """For the array that owns some memory, the frames and registers that got a value with a tensor in it."""
+        """Frames and registers that got a value with a tensor in some memory, by the array that owns it."""
         self._first, self._last = window.start, window.stop
         depths = trace.depths[window.start : window.stop]
         self._least_depth = int(depths.min()) if len(depths) else 0
 
     def initial_frames(self) -> Iterator[Frame]:
-        """Yield the stack at the start of the window, and begin there; frames far below it come without registers."""
+        """Yield the stack at the start of the window; frames far below come without registers."""
         trace, at = self._trace, self._first
         for state in trace.frames_at(at):
             entry = trace.executable.functions[state.function]
@@ -84,7 +84,7 @@ class Player:
             yield Frame(place, state.pc, line, tuple(live.shown), self._through(state.through))
 
     def _near(self, frame: int, count: int) -> frozenset[int] | range:
-        """Return the registers of a frame that the window shows whole: what was written last, and what it reads.
+        """Return the registers of a frame that are shown whole: the last ones written, and those it reads.
 
         A long function has so many that all their values would outweigh the window.
         """
@@ -181,7 +181,7 @@ class Player:
         yield Write(depth, register, live.shown[register], f"same as {source}" if source else "")
 
     def _refresh(self, roots: set[int], at: int) -> Iterator[Write]:
-        """Show registers again whose tensors were changed in place."""
+        """Refresh registers whose tensors were changed in place."""
         for root in roots:
             holders = dict.fromkeys(self._holders.pop(root, ()))
             for number, register in holders:
@@ -217,7 +217,7 @@ class Player:
         return -1 if item is UNWRITTEN else self._values.outline(item, at)
 
     def _where(self) -> Callable[[Any], str]:
-        """Return a function that names the register of the newest frames which holds an object."""
+        """Return a function that names the register, in the newest frames, which holds an object."""
         newest = self._stack[:-3:-1]
 
         def place(item: Any) -> str:
@@ -241,5 +241,5 @@ def _read(instruction: Instruction) -> Iterator[int]:
 
 
 def _is_shared(item: Any) -> bool:
-    """Tell whether two registers can hold this very object, so that it is worth saying so."""
+    """Tell whether an object has an identity that registers can share."""
     return isinstance(item, np.ndarray | tuple | Closure | AdtValue | RefValue)

@@ -1,4 +1,4 @@
-"""Which nodes of a drawing can stand beside each other without contradicting its edges."""
+"""Choose rank constraints that do not contradict the edges of a drawing."""
 
 from collections import defaultdict
 from collections.abc import Iterable
@@ -9,10 +9,10 @@ Pair = tuple[str, str]
 
 
 def consistent(pairs: Iterable[Pair], edges: Iterable[DrawEdge]) -> tuple[Pair, ...]:
-    """Return the pairs, in order, that can all be ranks of one drawing in which every edge points down.
+    """Return the pairs that can all hold in a drawing in which every edge points down, in order.
 
-    Nodes on one rank are taken as one; a pair that would close a cycle among these is left out. Graphviz aborts on
-    some drawings with a labelled edge on a rank whose nodes lie above each other by other edges.
+    Nodes of one rank are merged; a pair that would close a cycle among the merged nodes is dropped. Graphviz aborts on
+    some drawings with a labelled edge within a rank whose nodes are ordered by other edges.
 
     Complexity: linear in the edges for each pair.
     """
@@ -21,7 +21,7 @@ def consistent(pairs: Iterable[Pair], edges: Iterable[DrawEdge]) -> tuple[Pair, 
 
 
 class _Ranks:
-    """The edges between sets of nodes that stand beside each other."""
+    """The edges between merged nodes."""
 
     def __init__(self, edges: Iterable[DrawEdge]) -> None:
         self._rank_of: dict[str, str] = {}
@@ -32,7 +32,7 @@ class _Ranks:
                 self._below[edge.source].add(edge.target)
 
     def join(self, a: str, b: str) -> bool:
-        """Put two nodes beside each other unless an edge, or a path of edges, leads from one to the other."""
+        """Merge two nodes unless one reaches the other."""
         one, other = self._find(a), self._find(b)
         if one == other:
             return True

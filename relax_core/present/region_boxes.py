@@ -25,7 +25,7 @@ class RegionBoxes:
         self._regions = Regions(())
 
     def enter(self, function: Function) -> None:
-        """Look for the regions of a function that is drawn next."""
+        """Find the regions of the function that is drawn next."""
         self._regions = find_regions(function)
 
     def region_of(self, node: Node) -> Region | None:

@@ -1,4 +1,4 @@
-"""The region report: what is offloaded, what crosses the borders, what is not supported, and what stayed apart."""
+"""The region report: what is offloaded, what crosses regions, what is unsupported, what was not merged."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -186,7 +186,7 @@ def operators_of(node: Node) -> tuple[tuple[str, Call], ...]:
 
 
 def _operator_calls(node: Node) -> tuple[Call, ...]:
-    """Return the calls of operators that a node is or, a composite, holds; a composite without any is one itself."""
+    """Return the operator calls in a node: itself or those of a composite, which counts as one if it has none."""
     match node:
         case Call(op=Op()):
             return (node,)
@@ -202,7 +202,7 @@ def _name(call: Call) -> str:
 
 
 def size_bytes(type_: Type | None) -> int | None:
-    """Return the size of a value, `None` if it is known only at run time or not at all."""
+    """Return the size of a value in bytes, `None` if it is unknown before the run or has none."""
     match type_:
         case TensorType(dims=tuple() as dims, dtype=str(dtype)):
             sizes = tuple(dim.value for dim in dims if isinstance(dim, IntImm))

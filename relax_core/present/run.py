@@ -39,7 +39,7 @@ _LINES_SHOWN = 20_000
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Recording:
-    """A trace with what its presentation needs besides."""
+    """A trace and what presenting it takes."""
 
     trace: Trace
     source: Source
@@ -49,7 +49,7 @@ class Recording:
 
 
 def window_start(total: int, event: int) -> int:
-    """Return the first event of the window that shows `event`; windows overlap, so that steps stay inside."""
+    """Return the first event of the window that shows `event`; windows overlap, so that steps rarely leave one."""
     if total <= WINDOW:
         return 0
     start = (max(0, event - _MARGIN) // _MARGIN) * _MARGIN

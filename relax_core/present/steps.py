@@ -1,6 +1,6 @@
-"""Where the debugger's commands lead, for every time of a window at once.
+"""The debugger's commands for every time of a window at once.
 
-The same answers as `relax_core.vm.debugger`, which a test compares, in time linear in the trace and not in its square.
+The answers are those of `relax_core.vm.debugger`, which a test compares, in linear and not quadratic time.
 """
 
 from bisect import bisect_right
@@ -50,10 +50,10 @@ def _depth(trace: Trace, at: int) -> int:
 def _nearest(
     trace: Trace, stops: Ints, times: list[int], depths: list[int], *, is_forward: bool
 ) -> tuple[list[int | None], list[int | None]]:
-    """For each time the nearest stop on one side at most as deep, and the nearest that is less deep.
+    """For each time find the nearest stop on one side at most as deep, and the nearest one less deep.
 
-    `times` come nearest to that side first. The stops passed are kept as a staircase: the last one is the nearest
-    and the deepest, since a farther stop counts only where a nearer one is too deep.
+    `times` are ordered towards that side. Passed stops are kept as a staircase (a monotonic stack): a farther stop only
+    matters if it is less deep than every nearer one.
     """
     depth_of_stop = trace.depths[stops]
     edge = int(np.searchsorted(stops, times[0], "right" if is_forward else "left"))
@@ -78,7 +78,7 @@ def _nearest(
 
 
 def _staircase(stops: Ints, depths: Ints) -> tuple[list[int], list[int]]:
-    """Keep of `stops`, nearest first, those that are less deep than every nearer one; farthest first."""
+    """Return those of `stops`, nearest first, that are less deep than every nearer one; farthest first."""
     if not len(stops):
         return [], []
     lowest = np.minimum.accumulate(depths)

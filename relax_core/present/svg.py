@@ -1,4 +1,4 @@
-"""DOT to SVG that may enter a page: laid out by Graphviz, cleaned by an allow-list, colours as variables.
+"""DOT to SVG that is safe in a page: laid out by Graphviz, filtered by an allow-list, colours as variables.
 
 The layout holds the interpreter's lock, so it belongs into a worker.
 """
@@ -86,7 +86,7 @@ def _read(graph: pygraphviz.AGraph, text: bytes) -> None:
 
 
 def clean(drawn: bytes) -> str:
-    """Copy what the allow-list knows into a new SVG: no script, link, style, image or foreign element survives."""
+    """Copy allowed elements into a new SVG: no script, link, style, image or foreign element survives."""
     root = _copied(ET.fromstring(drawn))
     assert root is not None, "Graphviz draws an svg element"
     root.set("xmlns", _SVG)
@@ -135,7 +135,7 @@ def _colour(value: str) -> str:
 
 
 def _touch_up(group: ET.Element) -> None:
-    """Give boxes our radius, and labels of edges and clusters a halo."""
+    """Round the boxes, and give labels of edges and clusters a halo."""
     classes = group.get("class", "").split()
     if "node" in classes and not _SHAPES_WITH_CORNERS.intersection(classes):
         _round(group, None if "pill" in classes else NODE_RADIUS)

@@ -1,4 +1,4 @@
-"""What is odd about a table of patterns: operators that do not exist, targets that it says nothing of."""
+"""Notes about a table of patterns: operators that do not exist, targets without an entry."""
 
 from collections.abc import Iterator
 from difflib import get_close_matches
