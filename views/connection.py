@@ -81,11 +81,11 @@ def _asked(worker: Client, request: Request[R], number: int) -> R | Failure:
     began = time.monotonic()
 
     def wait() -> None:
-        # Whatever happens here, the page gets an answer: nobody else would set it.
+        # The page must get an answer whatever happens here, for nobody else sets it.
         try:
             reply = worker.request(request, progress=latest.append, ticket=ticket)
             if isinstance(reply, Failure) and reply.kind == "crash" and reply.is_restarted:
-                # The worker may have been ended from outside; a program that ends it does so again.
+                # The worker may have been killed from outside; a program that kills it will do so again.
                 reply = worker.request(request, progress=latest.append, ticket=ticket)
             answer.set_result(reply)
         except BaseException as error:
@@ -99,7 +99,7 @@ def _asked(worker: Client, request: Request[R], number: int) -> R | Failure:
 
 
 def _unanswered(request: Request[R], error: BaseException) -> Failure:
-    """Say that a request was not answered; the log has the reason."""
+    """Return the failure of a request that was not answered, and log the reason."""
     _LOG.error("%s was not answered", type(request).__name__, exc_info=error)
     return Failure("internal", "Mistake in RelaxScope", "The request was not answered; the server's log says why.")
 
@@ -135,14 +135,14 @@ def _wait_in_view(wait: _Wait[R], name: str, number: int) -> R | Failure:
 
 
 def _answer_of(wait: _Wait[R], shown: DeltaGenerator, announced: DeltaGenerator) -> R | Failure:
-    """Wait for the answer, saying what is done and how long it has taken."""
+    """Wait for the answer, showing progress and the time so far."""
     heard = ""
     while True:
         seconds = time.monotonic() - wait.began
         progress = wait.said[-1] if wait.said else Progress(_WAITING)
         shown.caption(prose(_words(progress, seconds)))
         if progress.text != heard:
-            # Apart from the words with the time, which would be read ten times a second.
+            # Kept apart from the text with the time, which a screen reader would read ten times a second.
             announced.html(f'<span role="status" class="said">{markup(progress.text)}</span>')
             heard = progress.text
         with suppress(StillRunning):
@@ -191,7 +191,7 @@ def mode_of(current: Selection) -> Mode:
 
 
 def sizes_of(text: str) -> tuple[tuple[str, int], ...]:
-    """Read sizes as an address holds them, such as `n=64,m=8`; what is none is left out."""
+    """Read sizes as an address holds them, such as `n=64,m=8`; anything else is dropped."""
     return tuple((found[1], int(found[2])) for found in map(_SIZE.fullmatch, text.split(",")) if found)
 
 

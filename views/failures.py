@@ -1,4 +1,4 @@
-"""What a page shows in place of a reply: what happened, where in the text, and what the user can do."""
+"""What a page shows instead of a reply: what happened, where in the text, and what to do."""
 
 import streamlit as st
 
@@ -10,12 +10,12 @@ from views.connection import program_of, run_again, samples
 from views.state import go_to_line, open_sample, select, selection
 
 _NOTHING_TO_RUN = "EN009"
-"""That arguments cannot be made up is no mistake of the program."""
+"""The code for arguments that cannot be generated, which is not a mistake of the program."""
 _SHOWN = 8
 
 
 def show_failure(failure: Failure) -> None:
-    """Say what happened, and what the user can do."""
+    """Show what happened, and what the user can do."""
     with st.container(key="failure", gap="small"):
         match failure.problems:
             case (Problem(code=code, message=message, hint=hint),) if code == _NOTHING_TO_RUN:
@@ -39,7 +39,7 @@ def _use_default_pipeline() -> None:
 
 
 def show_offer(page: str, title: str, text: str, paths: tuple[str, ...]) -> None:
-    """Say why a page has nothing to show for this module, and offer samples for which it has."""
+    """Show why a page has nothing for this module, and offer samples for which it has."""
     known = samples()
     with st.container(key="offer", gap="small", horizontal_alignment="center"):
         st.markdown(bold(title), text_alignment="center")

@@ -1,4 +1,4 @@
-"""What every page has around its panes: style, context bar, status line, keys, sharing."""
+"""The frame of every page: style, context bar, status line, keys, sharing."""
 
 from collections.abc import Generator
 from contextlib import contextmanager
@@ -27,7 +27,7 @@ from views.state import (
 _SHELL = Path(__file__).parent / "shell.css"
 
 _PARTS = MappingProxyType({"text": "the text", "table_text": "the table of patterns", "pipeline": "the pipeline"})
-"""What the fields of a selection that may be long are called."""
+"""Names, for people, of the fields of a selection that may be long."""
 
 _KEYS = (
     (
@@ -83,9 +83,9 @@ def page() -> Generator[None]:
 
 
 def _show_complaints() -> None:
-    """Say what was wrong with the address, above the status line until it is dismissed."""
+    """Show what was wrong with the address, above the status line, until it is dismissed."""
     said = complaints()
-    # It keeps its place: what is below would be made anew if it moved.
+    # It keeps its place even when empty, for Streamlit would rebuild what is below if it moved.
     place = st.empty()
     if said:
         with place.container(horizontal=True, vertical_alignment="center", gap="small", key="complaints"):
@@ -119,7 +119,7 @@ def bar() -> Generator[DeltaGenerator]:
 
 
 def note(text: str) -> None:
-    """Show a few words in a bar, which a narrow window leaves out."""
+    """Show a few words in a bar that a narrow window leaves out."""
     if text:
         st.caption(literal(text), width="content")
 
@@ -210,7 +210,7 @@ def _share() -> None:
 
 
 def _offer_left_out(names: tuple[str, ...]) -> None:
-    """Say why there is no address of this screen, and offer what it cannot hold as files."""
+    """Explain why this screen has no address, and offer as files what it cannot hold."""
     current = selection()
     parts = " and ".join(_PARTS.get(name, name.replace("_", " ")) for name in names)
     words = f"There is no address of this screen: it would have more than {LONGEST_ADDRESS:,} characters with {parts}."

@@ -22,7 +22,7 @@ def _one(point: Breakpoint) -> str:
 
 
 def read(text: str) -> tuple[Breakpoint, ...]:
-    """Read breakpoints; what is none is left out."""
+    """Read breakpoints; anything else is dropped."""
     points: list[Breakpoint] = []
     for part in text.split(","):
         place, _, condition = part.partition("?")

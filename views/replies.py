@@ -1,4 +1,4 @@
-"""The latest replies of the worker: a page that runs again for a step or a selection asks for nothing twice."""
+"""The latest replies of the worker, so that a rerun of a page for a step or a selection asks for nothing twice."""
 
 from collections import OrderedDict
 from typing import TypeVar, cast
@@ -8,7 +8,7 @@ from relax_core.engine.protocol import Failure, Request
 R = TypeVar("R")
 
 _KEPT = 6
-"""The most that a page asks for at once, for replies on long programs are large."""
+"""As many as a page asks for at once, and no more, for replies about long programs are large."""
 
 
 class Replies:
@@ -25,7 +25,7 @@ class Replies:
         return cast("R", self._known[request])
 
     def keep(self, request: Request[R], reply: R | Failure) -> None:
-        """Keep a reply; the one that was asked for least lately is dropped."""
+        """Keep a reply, and drop the least recently used one."""
         if isinstance(reply, Failure):
             return
         self._known[request] = reply

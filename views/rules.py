@@ -1,4 +1,4 @@
-"""What a parameter of an address may be: each rule reads a text, or says what was expected."""
+"""Rules for the parameters of an address: each reads a text, or says what was expected."""
 
 import re
 from dataclasses import dataclass, field
@@ -99,5 +99,5 @@ def packed(name: str, longest: int) -> Any:
 
 
 def whole(given: str) -> str:
-    """Replace each half of a character, which no message can hold, by U+FFFD."""
+    """Replace lone surrogates, which no message can hold, by U+FFFD."""
     return _HALF.sub("\ufffd", given)

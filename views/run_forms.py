@@ -21,7 +21,7 @@ _POISON: Final = "NaN in every float dtype, -1 or the largest integer: what is r
 
 
 def inputs_form(source: SourceView) -> None:
-    """Choose the function that runs and its inputs: made up from a seed and sizes, or a file."""
+    """Choose the function that runs and its inputs: generated from a seed and sizes, or a file."""
     current = selection()
     archive = inputs_of(current)
     with st.popover(literal(f"Inputs: seed {current.seed}") if archive is None else "Inputs: file"):
@@ -136,7 +136,7 @@ def show_comparison(found: ValuesCompared | Failure) -> None:
 
 
 def say(failure: Failure) -> None:
-    """Say why there is no answer."""
+    """Show why there is no answer."""
     first = failure.problems[0].message if failure.problems else failure.message
     st.info(sentence(failure.title, first))
 

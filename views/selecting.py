@@ -1,4 +1,4 @@
-"""What a click in a graph or in the inspector does on every page, and the inspector of the selected node."""
+"""Selection by clicks in a graph or in the inspector, alike on every page."""
 
 import streamlit as st
 
@@ -13,7 +13,7 @@ from views.widgets.inspector import InspectorAction, inspector
 
 
 def on_graph(page: str, action: GraphAction) -> None:
-    """Follow an action of the graph of `page`; what its steps and buttons mean is the page's own."""
+    """Handle an action of the graph of `page`, except its steps and buttons, which are the page's own."""
     match action.kind:
         case "select":
             select(node=action.node)

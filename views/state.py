@@ -18,9 +18,9 @@ _FIRST_VISIT = "first_visit"
 
 
 def selection() -> Selection:
-    """Return what is selected: from the address if the user came by one, else from the session.
+    """Return the selection: from the address if the session began with one, else from the session.
 
-    Leaving a page empties the address; it is then written again.
+    Streamlit empties the address when a page is left; it is then written again.
     """
     address = dict(st.query_params)
     if _KEY not in st.session_state:
@@ -43,7 +43,7 @@ def complain(text: str) -> None:
 
 
 def dismiss_complaints() -> None:
-    """Say no more what was wrong with the address."""
+    """Dismiss the complaints about the address."""
     st.session_state[_COMPLAINTS] = ()
 
 
@@ -53,7 +53,7 @@ def written_address() -> dict[str, str]:
 
 
 def is_left_out() -> tuple[str, ...]:
-    """Return the fields that are too long for the address: the session alone has them."""
+    """Return the fields that are too long for the address, and live in the session only."""
     return left_out(written_address())
 
 
@@ -69,7 +69,7 @@ def show(screen: Selection) -> None:
 
 
 def select(**changes: str | int) -> Selection:
-    """Change the selection and the address; unknown names are a mistake of the caller."""
+    """Change the selection and the address; unknown field names are a mistake of the caller."""
     current: Selection = st.session_state.get(_KEY, Selection())
     new = replace(current, **_sound(changes))  # pyright: ignore[reportArgumentType]  # checked by the dataclass's fields
     st.session_state[_KEY] = new
@@ -78,7 +78,7 @@ def select(**changes: str | int) -> Selection:
 
 
 def _sound(changes: dict[str, str | int]) -> dict[str, str | int]:
-    """Return changes as the address can hold them: what a browser sends may be anything."""
+    """Return `changes` with values that an address can hold, since a browser may send anything."""
     return {name: whole(value) if isinstance(value, str) else value for name, value in within(changes).items()}
 
 
@@ -93,7 +93,7 @@ def open_group(page: str, group: str) -> None:
 
 
 def go_to_line(line: int) -> None:
-    """Bring a line of the text into sight on the Source page."""
+    """Scroll the Source page to a line of the text."""
     _, number = line_to_show()
     st.session_state[_LINE] = (line, number + 1)
 
@@ -127,7 +127,7 @@ def open_text(text: str, *, sample: str = "") -> None:
     current: Selection = st.session_state.get(_KEY, Selection())
     st.session_state[_KEY] = Selection(
         sample=whole(sample) or current.sample,
-        # An empty text would stand for the sample as it was.
+        # An empty text would mean the unchanged sample.
         text=whole(text) or "\n",
         pipeline=current.pipeline,
         seed=current.seed,

@@ -16,7 +16,7 @@ def table_names() -> tuple[str, ...]:
 
 
 def table_name(current: Selection, program: str) -> str:
-    """Return the name of the table that is chosen, or of the sample that names most of what the program has."""
+    """Return the name of the chosen table, by default that of the sample table that fits the program best."""
     names = table_names()
     if current.table in names:
         return current.table
@@ -85,13 +85,13 @@ def without_pattern(table: str, place: int) -> str:
 
 
 def with_operators(table: str, target: str, names: tuple[str, ...]) -> str:
-    """Return the table in which `target` takes also the operators `names`."""
+    """Return the table in which `target` also supports the operators `names`."""
     taken = dict(supported_of(table)).get(target, ())
     return _with_supported(table, target, tuple(dict.fromkeys((*taken, *names))))
 
 
 def without_operator(table: str, target: str, name: str) -> str:
-    """Return the table in which `target` does not take the operator `name`."""
+    """Return the table in which `target` does not support the operator `name`."""
     taken = dict(supported_of(table)).get(target, ())
     return _with_supported(table, target, tuple(item for item in taken if item != name))
 

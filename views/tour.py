@@ -13,7 +13,7 @@ _IS_HIDDEN = "tour.hidden"
 
 @dataclass(frozen=True, slots=True)
 class Stop:
-    """A screen to begin with, and what is to be seen there."""
+    """A screen to begin with, and what it shows."""
 
     title: str
     seen: str
@@ -139,7 +139,7 @@ SYSTEMS = (
 
 
 def offer() -> bool:
-    """Show a newcomer one stop of each system in a row that can be hidden; say whether it is shown."""
+    """Show a newcomer one stop of each system, in a row that can be hidden; return whether it is shown."""
     if not is_first_visit() or st.session_state.get(_IS_HIDDEN):
         return False
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", key="tour"):

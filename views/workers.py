@@ -1,9 +1,9 @@
-"""The worker of a browser session: held by the session alone, and ended with it.
+"""The worker of a browser session, owned by the session and closed with it.
 
-Streamlit's caches are no place for it. The message `clear_cache`, which any browser can send, empties them for the
-whole server, session-scoped ones included, and would end every visitor's work. The state of a session is reached by
-its own messages only. But Streamlit keeps that state for a while after the tab is closed, so a thread watches whether
-the session is connected: a tab that comes back starts a worker anew.
+It cannot live in Streamlit's caches. The message `clear_cache`, which any browser can send, empties them for the whole
+server, session-scoped ones included, and would end every visitor's work; the state of a session is reached by its own
+messages only. But Streamlit keeps that state for a while after the tab is closed, so a thread polls whether the session
+is connected. A tab that comes back starts a worker anew.
 """
 
 import itertools
@@ -23,7 +23,7 @@ _LOOK_SECONDS: Final = 0.5
 
 
 class Holding:
-    """A client, and the latest replies of its worker; the client is closed with the session or with this object."""
+    """A client and the latest replies of its worker. The client is closed with the session or with this object."""
 
     def __init__(self, session: str) -> None:
         self.client = Client()
@@ -37,7 +37,7 @@ class Holding:
 
 
 def holding() -> Holding:
-    """Return what this session holds, a fresh one at first and after the session was cut off."""
+    """Return the holding of this session, a new one at first and after a disconnect."""
     held = st.session_state.get(_KEY)
     if not isinstance(held, Holding) or held.is_over.is_set():
         context = get_script_run_ctx(suppress_warning=True)
@@ -54,7 +54,7 @@ def _keep(held: weakref.ref[Holding], client: Client, is_over: threading.Event, 
 
 
 def _is_connected(session: str) -> bool:
-    """Tell whether a browser has the session open; without a server, as in tests, that is not the question."""
+    """Tell whether a browser has the session open; true without a server, as in tests."""
     try:
         return runtime.get_instance().is_active_session(session)
     except RuntimeError:
