@@ -1,4 +1,4 @@
-"""What the user changed while the program ran: taking a change, listing them, comparing with the first run."""
+"""Changes that the user makes to a running program: taking, listing and comparing them."""
 
 import base64
 import binascii
@@ -23,7 +23,7 @@ _FAULT: Final = "run.change.fault"
 
 
 def ask_for_change(action: StepperAction) -> None:
-    """Keep what the user wants to change until the page is drawn: the engine is asked then."""
+    """Keep a requested change until the page is drawn, when the engine is asked."""
     try:
         content = base64.b64decode(action.content, validate=True)
     except binascii.Error:
@@ -32,9 +32,9 @@ def ask_for_change(action: StepperAction) -> None:
 
 
 def make_change() -> None:
-    """Run on with the change that the user asked for; one that does not fit is shown where it was written.
+    """Run on with the requested change; if it does not fit, the reason is shown where it was written.
 
-    A change before others takes their place: the run that they belong to is another one from then on.
+    A change before others replaces them: from then on the run is another one.
     """
     asked: ChangeAt | None = st.session_state.pop(_ASKED, None)
     if asked is None:
@@ -56,7 +56,7 @@ def make_change() -> None:
 
 
 def fault() -> ChangeFault | None:
-    """Return the change that did not fit, and why; it is said once."""
+    """Return the change that did not fit, and why; only once."""
     text, problem = st.session_state.pop(_FAULT, ("", None))
     return ChangeFault(text, problem) if problem is not None else None
 
@@ -83,6 +83,6 @@ def changes_form() -> None:
 
 
 def _keep_first(count: int) -> None:
-    """Take back a change, and those behind it: they belong to the run that it made."""
+    """Take back a change and all later ones, which belong to the run that it made."""
     changes = changes_of(selection())[:count]
     select(changes=written(changes), unchanged=0)

@@ -1,8 +1,8 @@
-"""The compile process of a worker: it runs no program, writes the cache that workers read, and compiles ahead for them.
+"""The compile process of a worker: compiles ahead for it and writes the cache that it may only read.
 
-A worker has one end of a socket from its start on. What it writes first starts the process at the other end, which
-ends after a while without work; so a worker that compiles nothing costs nothing. What a worker left when it ended is
-still made for the cache, so that the program compiles nothing when it is run again.
+The worker has one end of a socket. Its first write starts the process at the other end, which exits after a while
+without work, so that a worker that compiles nothing costs nothing. Work that is queued when the worker dies is still
+done, so that the same program finds its kernels in the cache next time. The process runs no program.
 """
 
 import contextlib
@@ -22,7 +22,7 @@ from relax_core.jit.compilation import cache, compile_process
 
 IDLE_SECONDS: Final = 20.0
 FINISH_SECONDS: Final = 60.0
-"""So long the process may go on when the worker is gone."""
+"""How long the process may go on after the worker is gone."""
 _HAND_OVER_SECONDS: Final = 5.0
 _MEMORY_BYTES: Final = 1024 * MEGABYTE
 _CPU_SECONDS: Final = 600
@@ -40,20 +40,20 @@ class CompileService:
 
     @property
     def descriptor(self) -> int:
-        """What the worker is started with."""
+        """The worker's end of the socket, inherited by the worker."""
         return self._theirs.fileno()
 
     def detach(self) -> None:
-        """Close the worker's end here: when the worker is gone, the process at the other end sees that."""
+        """Close the worker's end in this process, so that its death closes the connection."""
         self._theirs.close()
 
     def hand_over(self) -> None:
-        """When the worker is gone: wait until a process has what it left, with which that goes on without this one."""
+        """After the worker is gone, wait until a process has taken over its queued work."""
         with self._changed:
             self._changed.wait_for(lambda: self._is_settled, _HAND_OVER_SECONDS)
 
     def _watch(self) -> None:
-        """Start a process where there is something to read; one that fails is not started again."""
+        """Start a process whenever there is work; give up after one that failed."""
         try:
             with self._ours, contextlib.suppress(OSError):
                 while self._has_work():
@@ -66,11 +66,11 @@ class CompileService:
             self._settle(is_settled=True)
 
     def _has_work(self) -> bool:
-        """Wait for something to read, or for the end of the worker."""
+        """Wait for work, or for the end of the worker."""
         select.select((self._ours,), (), ())
         with contextlib.suppress(ConnectionResetError):
             return bool(self._ours.recv(1, socket.MSG_PEEK))
-        # The worker left answers unread. That is said once; what it wrote is still there.
+        # The worker died with unread answers, which is reported once as a reset; what it wrote can still be read.
         return bool(self._ours.recv(1, socket.MSG_PEEK))
 
     def _settle(self, *, is_settled: bool) -> None:
@@ -94,7 +94,7 @@ class CompileService:
 
 
 def main(arguments: list[str]) -> None:
-    """Confine this process, and serve the socket of the first argument with the cache in the second's directory."""
+    """Confine this process, then serve the socket `arguments[0]` with the cache in the directory `arguments[1]`."""
     leave_network()
     os.nice(5)
     for kind, value in (
@@ -112,7 +112,7 @@ def main(arguments: list[str]) -> None:
 
 
 def _end_behind(number: int) -> None:
-    """End this process some time after the worker at the other end of a socket."""
+    """Exit some time after the worker at the other end of the socket is gone."""
     ended = select.poll()
     ended.register(number, 0)
     ended.poll()

@@ -1,4 +1,4 @@
-"""Arguments for a run: made up from a seed for the parameters' types, or read from an npz archive; results to npz."""
+"""Arguments for a run, generated from a seed or read from an npz archive; results to npz."""
 
 import io
 import zipfile
@@ -29,7 +29,7 @@ _DEFAULT_SHAPE = (2, 3, 4, 5)
 
 
 def symbol_sizes(function: Function, sizes: Mapping[str, int]) -> dict[PrimVar, int]:
-    """Choose a size for each symbolic dimension of the parameters, in the order of their first appearance."""
+    """Choose a size for each symbolic dimension of the parameters, in order of first appearance."""
     chosen: dict[PrimVar, int] = {}
     for type_ in argument_types(function).values():
         for root in type_nodes(type_):
@@ -40,9 +40,9 @@ def symbol_sizes(function: Function, sizes: Mapping[str, int]) -> dict[PrimVar, 
 
 
 def argument_types(function: Function) -> dict[Var, Type]:
-    """Return the type that an argument of each parameter has: what is declared, or what the body casts it to.
+    """Return the type of each argument: the declared one, or what the body casts the parameter to.
 
-    A parameter of an unknown shape takes the shape of the first `match_cast` on it; one without a type is a tensor.
+    A parameter of unknown shape has the shape of the first `match_cast` on it; one without a type is a tensor.
     """
     type_of: dict[Var, Type] = {param: param.annotation or TensorType() for param in function.params}
     for node in preorder(function):
@@ -62,7 +62,7 @@ def _made_precise(declared: Type, cast_to: Type) -> Type:
 
 
 def can_be_made_up(function: Function) -> bool:
-    """Tell whether `generate` has a value for every parameter: no function or object is among them."""
+    """Tell whether `generate` can make every argument: no parameter is a function or an opaque object."""
     stack = [param.annotation for param in function.params]
     while stack:
         match stack.pop():
@@ -76,11 +76,11 @@ def can_be_made_up(function: Function) -> bool:
 
 
 def generate(function: Function, seed: int, sizes: Mapping[str, int]) -> tuple[Any, ...]:
-    """Make up one argument for each parameter; equal seeds give equal arguments.
+    """Generate one argument per parameter; equal seeds give equal arguments.
 
     Raises:
-        RunError: EN002 for a type that no value can be made up for, EN003 if the arguments are too large, EN005 for a
-            negative seed, or a size of a dimension that `function` does not have.
+        RunError: EN002 for a type of which no value can be generated, EN003 if the arguments are too large, EN005 for a
+            negative seed.
     """
     if seed < 0:
         _fail("EN005", f"{seed} is no seed", None, "take 0 or a larger number")
@@ -92,7 +92,7 @@ def generate(function: Function, seed: int, sizes: Mapping[str, int]) -> tuple[A
     maker = _Maker(np.random.default_rng(seed), size_of)
     type_of = argument_types(function)
     for param, type_ in type_of.items():
-        # Shapes come first: another parameter's type may be given by a parameter that holds its shape.
+        # Shapes come first, for they fix the symbolic dimensions in the types of other parameters.
         if isinstance(type_, ShapeType):
             maker.shape_of[param] = tuple(maker.make(type_, param))
     return tuple(
@@ -109,7 +109,7 @@ class _Maker:
         self._bytes = 0
 
     def make(self, type_: Type, param: Var) -> Any:
-        """Make up a value of `type_`, which is a part of the type of `param`."""
+        """Generate a value of `type_`, which is a part of the type of `param`."""
         match type_:
             case TensorType():
                 return self._tensor(type_, param)
@@ -161,7 +161,7 @@ class _Maker:
         return float(self._random.random()) if "float" in dtype else int(self._random.integers(1, 5))
 
     def _size(self, dim: PrimExpr, param: Var) -> int:
-        # Sizes that a Relay type leaves open are alike, so that tensors of such types fit each other.
+        # All dimensions that a Relay type leaves open get one size, so that tensors of such types fit each other.
         try:
             size = FIRST_SIZE if isinstance(dim, AnyDim) else int(evaluate(dim, self._size_of))
         except NoValueError:
@@ -235,7 +235,7 @@ def _member(name: str, type_: Type | None, members: Mapping[str, Any], used: set
 
 
 def _value(name: str, type_: Type | None, array: "np.ndarray[Any, Any]", param: Var) -> Any:
-    """Return what a member stands for as a value of `type_`; the machine compares dtypes, ranks and sizes."""
+    """Convert a member to a value of `type_`; dtypes, ranks and sizes are left for the machine to check."""
     kind = array.dtype.kind
     match type_:
         case ShapeType():
@@ -276,14 +276,14 @@ def write_members(members: "Mapping[str, np.ndarray[Any, Any]]") -> bytes:
 
 
 def _storable(array: "np.ndarray[Any, Any]") -> "np.ndarray[Any, Any]":
-    # An archive has no dtype bfloat16; a float32 holds the same numbers.
+    # npz has no dtype bfloat16; float32 represents every bfloat16 exactly.
     return array.astype(np.float32) if array.dtype.name == "bfloat16" else array
 
 
 def members_of(name: str, result: Any) -> "dict[str, np.ndarray[Any, Any]]":
-    """Return the arrays of a value by their names: `name`, or `name_0`, `name_1_0`, ... for tuples.
+    """Return the arrays of a value by name: `name`, or `name_0`, `name_1_0`, ... for the fields of tuples.
 
-    A list is its elements, other data its fields and the name of its constructor, `name_constructor`.
+    A list is stored as its elements, other algebraic data as its fields and the constructor's name, `name_constructor`.
     """
     members: dict[str, np.ndarray[Any, Any]] = {}
     stack = [(name, result)]

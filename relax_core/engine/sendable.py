@@ -1,4 +1,4 @@
-"""What a message can hold: text that is Unicode and whole numbers of 64 bits. What it cannot is named by its field."""
+"""What a message can carry: valid Unicode and integers of 64 bits. Anything else is reported with its field."""
 
 import msgspec
 
@@ -26,14 +26,14 @@ def encode(message: object) -> bytes:
 
 
 def not_sent(words: str) -> Failure:
-    """Return the answer to a request that cannot be sent."""
+    """Return the failure of a request that cannot be sent."""
     problem = Problem("error", "EN015", words, "remove it", explanation=codes.CODES["EN015"])
     rendered = f"error[{problem.code}]: {words}\nhint: {problem.hint}"
     return Failure("diagnosed", "Not sent", words, (problem,), rendered)
 
 
 def plain(failure: Failure) -> Failure:
-    """Return a failure that can be sent: surrogates are written as escapes."""
+    """Return a failure that can be sent, with surrogates as escapes."""
 
     def text(given: str) -> str:
         return given.encode("utf-8", "backslashreplace").decode("utf-8")
@@ -42,7 +42,7 @@ def plain(failure: Failure) -> Failure:
 
 
 def _misfit(message: object) -> str:
-    """Name the first field that cannot be sent, and say why; empty if there is none."""
+    """Name the first field that cannot be sent, and why; "" if there is none."""
     stack: list[tuple[str, object]] = [("", message)]
     while stack:
         name, value = stack.pop()
@@ -67,7 +67,7 @@ def _misfit(message: object) -> str:
 
 
 def _surrogate(text: str) -> str:
-    """Say which surrogate a text holds, and where; empty if it holds none."""
+    """Name the first surrogate of a text and its position; "" if it has none."""
     try:
         text.encode("utf-8")
     except UnicodeEncodeError as error:

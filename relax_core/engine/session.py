@@ -1,8 +1,4 @@
-"""All that the explorer can do, in one process: requests to replies, cached by content.
-
-What looks at the text of a program is answered here. The rest takes most of the package, which the first such request
-loads.
-"""
+"""The explorer in one process: answers requests, with caches keyed by content."""
 
 import threading
 import traceback
@@ -64,7 +60,7 @@ class Session:
         self._toolchain: toolchain.Toolchain | None = None
 
     def cancel(self) -> None:
-        """Stop the request that runs, soon."""
+        """Ask the running request to stop: passes and the machine poll, kernels run out of fuel."""
         self._is_cancelled.set()
         if self._toolchain is not None:
             self._toolchain.cancel()
@@ -78,10 +74,10 @@ class Session:
         return cast("R | Failure", self.answer(cast("AnyRequest", message), progress))
 
     def answer(self, message: AnyRequest, progress: Report = lambda _: None) -> object:
-        """Answer any message.
+        """Answer any message; errors of the program and our own mistakes become a `Failure`.
 
         Raises:
-            MemoryError: the process has no memory left; the caller decides what becomes of it.
+            MemoryError: the process is out of memory, and its state not to be trusted; the caller ends it.
         """
         try:
             return self._answer(message, progress)

@@ -17,7 +17,7 @@ from relax_core.present.problems import problems_of
 
 
 def source_view(opened: OpenProgram) -> SourceView:
-    """Present the text, its problems and what the module holds; a text with errors is shown as well."""
+    """Present the text, its problems and the functions of the module, also of a text with errors."""
     diagnostics = diagnostics_of(opened.source.parsed)
     modules = opened.source.parsed.modules
     name = opened.source.program.module

@@ -1,4 +1,4 @@
-"""Which language and which year's spelling a text is written in, and how it writes types."""
+"""Guess which language and which year's spelling a text is written in, and how it spells types."""
 
 import re
 from collections import Counter
@@ -67,9 +67,9 @@ _MARKS: tuple[tuple[frozenset[Spelling], tuple[re.Pattern[str], ...]], ...] = (
 
 
 def guess_spelling(text: str) -> Spelling:
-    """Return the year whose marks are most in `text`, the newest one if several have as many.
+    """Return the year of whose distinctive words `text` has most; the newest on a tie.
 
-    A mark counts once, however often it occurs: a word in a long text weighs no more than in a short one.
+    A word counts once however often it occurs, so that a long text is judged as a short one is.
     """
     words = _COMMENT.sub("", text)
     votes: Counter[Spelling] = Counter()
@@ -86,7 +86,7 @@ def relay_version(text: str) -> str:
 
 
 def relay_words(type_: Type) -> str:
-    """Write a type as Relay does; one that Relay has no words for in short."""
+    """Write a type as Relay does, or briefly if Relay has no words for it."""
     try:
         return relay_type(type_, lambda variable: variable.name)
     except NotRelay:

@@ -62,7 +62,7 @@ class Worker:
         threading.stack_size(_STACK_BYTES)
         threading.Thread(target=self._answer_all, daemon=True).start()
         threading.stack_size(0)
-        # The stack of that thread is a part of what a fresh worker takes.
+        # Measured after the thread has started: its stack belongs to what a fresh worker uses.
         self._share = used_share(self._limits)
         self._say_hello(msgspec.structs.replace(hello, share=self._share))
         while (frame := read_frame(self._channel, REQUEST_BYTES)) is not None:
@@ -94,7 +94,7 @@ class Worker:
             if self._running == target:
                 self._session.cancel()
             elif target in self._queued and target not in self._cancelled:
-                # It is answered at once: what runs may be another request, which nobody wants to end.
+                # Answered at once: what runs is another request, which nobody cancelled.
                 self._cancelled.add(target)
                 self._send(target, "failure", CANCELLED)
 
@@ -106,7 +106,7 @@ class Worker:
             os.write(2, str(error).encode())
             os._exit(EXIT_NOT_LOADED)
         except MemoryError:
-            # The address space is used up: nothing more is allocated than the process needs to end.
+            # The address space is exhausted: exit without allocating anything.
             os._exit(EXIT_MEMORY)
         except BaseException:  # nobody would answer what waits: the client does, when this process has ended
             traceback.print_exc()
@@ -125,7 +125,7 @@ class Worker:
             self._running = 0
 
     def _begin(self, request: int) -> bool:
-        """Tell whether a request is to be answered: it has not been cancelled."""
+        """Claim a request for answering; false if it was cancelled while it waited."""
         with self._state:
             self._queued.discard(request)
             if request in self._cancelled:
@@ -173,11 +173,11 @@ CANCELLED = Failure("cancelled", "Cancelled", "Stopped as asked.")
 
 
 def tune_collector() -> None:
-    """Let the garbage collector run seldom, and leave what is imported alone.
+    """Make the garbage collector run rarely, and exempt what is imported.
 
-    Nodes are many, live long and form no cycles, so by default a pipeline on a long program spends a fifth of its
-    time in searches for cycles that find nothing. A whole search is still made once in some millions of objects,
-    since recordings of dropped programs may hang in cycles.
+    IR nodes are many, long-lived and acyclic. With the default thresholds a pipeline on a long program spends a fifth
+    of its time in collections that find nothing. Full collections still happen, once in some millions of allocations,
+    because recordings of dropped programs may be in cycles.
     """
     gc.collect()
     gc.freeze()
@@ -185,7 +185,7 @@ def tune_collector() -> None:
 
 
 def _number(frame: bytes) -> int:
-    """Return the number of a request that cannot be read otherwise, 0 if not even that can."""
+    """Return the id of a request that does not decode, 0 if not even that can be read."""
     try:
         return msgspec.msgpack.decode(frame, type=_Numbered).id
     except (msgspec.MsgspecError, UnicodeDecodeError):
@@ -210,7 +210,7 @@ def main(arguments: list[str]) -> None:
     die_with_parent()
     worker = Worker(channel, limits, int(arguments[2]))
     DECLARED.add_source(lambda name: torch_operators.declaration(name))
-    # From here on no file can be written; what is imported later must not try.
+    # No file can be written from here on, so that later imports must not try to write bytecode.
     late.load_uncompiled()
     sys.dont_write_bytecode = True
     apply_limits(limits)

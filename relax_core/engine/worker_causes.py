@@ -1,4 +1,4 @@
-"""Why a worker ended, or did not start, in words: from its exit status and what it wrote last."""
+"""Explain why a worker died or did not start, from its exit status and its last words on standard error."""
 
 import resource
 import signal
@@ -36,19 +36,19 @@ _FILE_SIGN: Final = "Too many open files"
 
 
 def limit_reached(doing: str, limit: str, *, is_restarted: bool) -> Failure:
-    """Return the answer to a request that reached a limit, such as `wall clock: 60 s`."""
+    """Return the failure of a request that reached a limit, such as `wall clock: 60 s`."""
     words = f"A limit was reached while {doing} ({limit}). {KEPT_TEXT}"
     return Failure("limit", RESTARTED if is_restarted else "Stopped", words, is_restarted=is_restarted)
 
 
 def worded(failure: Failure, doing: str, cpu_seconds: int) -> Failure:
-    """Put what was being done, and how long it was allowed to, into the message about a worker."""
+    """Fill in what the request was doing and its allowance, which only the client knows."""
     message = failure.message.replace(_DOING, doing).replace(_CPU, str(cpu_seconds))
     return msgspec.structs.replace(failure, message=message)
 
 
 def cause_of(status: int, said: str, limits: Limits, *, is_ready: bool) -> Failure:
-    """Say why a worker ended, from its exit status and the last of its standard error."""
+    """Explain the end of a worker from its exit status and the end of its standard error."""
     is_short = status in (EXIT_MEMORY, EXIT_NOT_LOADED) or (status != 0 and _has(said, _MEMORY_SIGNS))
     if not is_ready or status == EXIT_NOT_LOADED:
         return not_started(_last_line(said) or _ending(status), limits, is_short=is_short)
@@ -61,7 +61,7 @@ def cause_of(status: int, said: str, limits: Limits, *, is_ready: bool) -> Failu
 
 
 def not_started(reason: str, limits: Limits, *, is_short: bool = False) -> Failure:
-    """Say why there is no worker, and which inherited limit is too small for one."""
+    """Explain why no worker could be started, and which inherited limit is too small."""
     found = [reason.rstrip(".")]
     needed = f"about {_NEEDED_BYTES // MEGABYTE} MB are needed"
     is_without_thread = _NO_THREAD in reason

@@ -7,22 +7,22 @@ from collections.abc import Iterable
 from itertools import starmap
 from typing import Final
 
-# What Streamlit makes something of behind the parser of Markdown, in the text that is left: icons, its logo, arrows
-# and relations that stand alone, addresses. Each is taken apart behind its first characters.
+# Streamlit rewrites the text that its Markdown parser leaves: icons, its logo, free-standing arrows and relations,
+# addresses. Each is broken up after its first characters.
 _MADE_OF_TEXT: Final = re.compile(
     r":(?=material_|streamlit:)|[-<>~](?=[->=])|\b(?:https?|www)(?=[:.])|(?<=\w)@",
     re.IGNORECASE,
 )
-# A coloured text without text: nothing is shown, and what stands before and behind is not read together.
+# An empty coloured span: it shows nothing, and keeps the text before and after it from being read together.
 _APART: Final = ":red[]"
 _LONGEST_NAME: Final = 100
 
 
 def visible(text: str) -> str:
-    """Replace characters that change how others are shown by their escape, such as `\\u202e`.
+    """Replace characters that affect how their neighbours are shown by escapes, such as `\\u202e`.
 
-    Control characters, marks of direction and lone surrogates could reorder or hide the text around them, and
-    most are not allowed in XML; nor are U+FFFE and U+FFFF, which are no characters.
+    Control characters, directional marks and lone surrogates could reorder or hide the text around them, and most are
+    not allowed in XML.
     """
     if text.isprintable():
         return text
@@ -91,7 +91,7 @@ def bullets(items: Iterable[str]) -> str:
 
 
 def file_name(text: str, *, default: str = "module") -> str:
-    """Make a name of a file of `text`: no folder, no control character, nothing that a shell or a system reads."""
+    """Make a file name of `text`: no folders, no control characters, nothing special to a shell or a system."""
     name = re.sub(r"[^\w.+-]+", "_", text.replace("\\", "/").rpartition("/")[2]).lstrip(".-")[:_LONGEST_NAME]
     return name if name.strip("._") else default
 
@@ -110,8 +110,8 @@ def _literal(shown: str) -> str:
 
 
 def _literal_or_code(place: int, part: str) -> str:
-    # Symbols between colons are looked for everywhere once one stands anywhere, code included; spaces at the ends of
-    # code are taken off.
+    # Streamlit replaces symbols between colons everywhere, code included, once one stands anywhere; and it strips
+    # spaces at the ends of code.
     is_code = place % 2 == 1 and part.strip() and not re.search(r":[^\s:]+:", part)
     if is_code:
         return f"`{part}`"
