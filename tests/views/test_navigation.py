@@ -75,6 +75,23 @@ def test_back_leaves_the_page_and_forward_finds_the_stage_again(page: Page, app_
 
 
 @pytest.mark.browser
+def test_a_link_is_followed_behind_a_step_that_the_server_was_not_told_of(page: Page, app_url: str) -> None:
+    page.goto(f"{app_url}/run?sample=relax/fib.py")
+    stepper = page.locator(".root[data-at]")
+    for _ in range(3):
+        expect(stepper).to_be_visible()
+        before = stepper.get_attribute("data-at") or ""
+        page.keyboard.press("i")
+        expect(stepper).not_to_have_attribute("data-at", before)
+        after = stepper.get_attribute("data-at")
+        page.get_by_role("link", name="Source", exact=True).click()
+        expect(page.locator(".root[data-title]")).to_have_count(1)
+        expect(page).not_to_have_url(re.compile("/run"))
+        page.get_by_role("link", name="Run", exact=True).click()
+        expect(stepper).to_have_attribute("data-at", after or "")
+
+
+@pytest.mark.browser
 def test_a_path_in_a_large_network_is_brought_into_sight(page: Page, app_url: str) -> None:
     screen = Selection(sample="network.relay", text=network(300), table="acl", pair=50)
     page.goto(f"{app_url}/partition?{urlencode(to_address(screen))}")

@@ -4,8 +4,8 @@ import type { CatalogAction, CatalogPage, CatalogProps, Entry, Family } from "..
 import { button, tabs } from "../shared/controls";
 import { el, find, keepFocus, replace, targetOf } from "../shared/dom";
 import { act, consume, onKeys } from "../shared/keys";
+import { laterOrOnLeaving } from "../shared/leaving";
 import { component, type Take, type Tell } from "../shared/mount";
-import { later } from "../shared/values";
 import { type Area, areaOf, entriesOf, found, neighbour, shortTitle } from "./list";
 import { sheetOf } from "./sheet";
 import style from "./style.css";
@@ -37,7 +37,7 @@ class CatalogPane {
   private readonly options = el("div", { class: "body options", role: "listbox", "aria-label": "Found" });
   private readonly nothing = el("div", { class: "pad none", hidden: true });
   private readonly sheet = el("div", { class: "sheet" });
-  private readonly choose = later(CHOICE_DELAY, () => this.say("select"));
+  private readonly choose = laterOrOnLeaving(CHOICE_DELAY, () => this.say("select"));
   private model: CatalogPage | undefined;
   private props: CatalogProps | undefined;
   private current = "";
@@ -54,7 +54,7 @@ class CatalogPane {
     this.field.addEventListener("input", () => this.drawList());
     this.field.addEventListener(
       "input",
-      later(SEARCH_DELAY, () => this.say("search")),
+      laterOrOnLeaving(SEARCH_DELAY, () => this.say("search")),
     );
     this.field.addEventListener("keydown", (event) => this.onFieldKey(event));
     this.options.addEventListener("keydown", (event) => this.onListKey(event));

@@ -3,9 +3,10 @@
 import type { Code, EditorAction, EditorProps } from "../generated/models";
 import { button, tabs } from "../shared/controls";
 import { el, replace } from "../shared/dom";
+import { laterOrOnLeaving } from "../shared/leaving";
 import { component, type Take, type Tell } from "../shared/mount";
 import { onSharedSelection, shareSelection } from "../shared/selection";
-import { columnOf, later, unitOf } from "../shared/values";
+import { columnOf, unitOf } from "../shared/values";
 import { Layer, LINE_HEIGHT } from "./layer";
 import { nodeAt, problemsAt, rangesOf } from "./places";
 import { Problems, problemTip } from "./problems";
@@ -37,8 +38,8 @@ class Editor {
   });
   private readonly tip = el("div", { class: "tip", role: "tooltip", hidden: true });
   private readonly problems = new Problems((line, column) => this.goTo(line, column));
-  private readonly reportText = later(CHANGE_DELAY, () => this.report({ kind: "text" }));
-  private readonly reportCaret = later(CARET_DELAY, () => this.selectAtCaret());
+  private readonly reportText = laterOrOnLeaving(CHANGE_DELAY, () => this.report({ kind: "text" }));
+  private readonly reportCaret = laterOrOnLeaving(CARET_DELAY, () => this.selectAtCaret());
   private model: Code | undefined;
   private isWritten = false;
   private isDue = false;

@@ -5,10 +5,10 @@ import { link, tabs } from "../shared/controls";
 import { type Child, el, prose, replace } from "../shared/dom";
 import { Find } from "../shared/find";
 import { act, onKeys } from "../shared/keys";
+import { laterOrOnLeaving } from "../shared/leaving";
 import { severitySign } from "../shared/marks";
 import { component, type Take, type Tell } from "../shared/mount";
 import { shareSelection } from "../shared/selection";
-import { later } from "../shared/values";
 import { instructionTokens } from "./instructions";
 import { Listing } from "./listing";
 import { chipOf, marksOf } from "./marks";
@@ -42,7 +42,7 @@ class Stepper {
   private readonly side: Side;
   private readonly timeline: Timeline;
   private readonly memory: Memory;
-  private readonly sync = later(SYNC_DELAY, () => this.report("state"));
+  private readonly sync = laterOrOnLeaving(SYNC_DELAY, () => this.report("state"));
   private stepping: Stepping | undefined;
   private props: StepperProps | undefined;
 
