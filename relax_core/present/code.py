@@ -1,13 +1,13 @@
 """Texts with tokens, node ranges and problems."""
 
-import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
+from itertools import groupby
+from operator import itemgetter
 from types import MappingProxyType
 from typing import Literal
 
 from pygments.lexers.asm import GasLexer, LlvmLexer  # pyright: ignore[reportMissingTypeStubs]  # pygments has no types
-from pygments.lexers.python import PythonLexer  # pyright: ignore[reportMissingTypeStubs]  # pygments has no types
 from pygments.token import Comment, Keyword, Name, Number, Operator, String
 from pygments.token import _TokenType as Kind  # pyright: ignore[reportPrivateUsage]  # the class has no other name
 
@@ -16,6 +16,7 @@ from relax_core.ir.dialect import dialect_of
 from relax_core.ir.expr import SeqExpr
 from relax_core.ir.node import Node
 from relax_core.ir.relay import Let
+from relax_core.present.grammar import tokens
 from relax_core.present.models import Code, CodeLine, NodeRange, Problem, Syntax, Token
 from relax_core.present.node_id import NodeIndex
 from relax_core.printer.printed import NodeRange as PrintedRange
@@ -24,10 +25,6 @@ from relax_core.source import Source, Span
 
 Language = Literal["tvmscript", "relay", "plain", "llvm", "asm"]
 
-_WORDS_AS_TYPES = frozenset(
-    ("R", "T", "I", "relax", "tir", "Tensor", "Tuple", "Object", "Shape", "Prim", "Callable", "Buffer")
-)
-_WORDS_AS_KEYWORDS = frozenset(("None", "True", "False"))
 _SYNTAX: tuple[tuple[Kind, Syntax], ...] = (
     (Comment, "synComment"),
     (String, "synString"),
@@ -39,27 +36,9 @@ _SYNTAX: tuple[tuple[Kind, Syntax], ...] = (
     (Keyword.Type, "synType"),
     (Keyword, "synKeyword"),
 )
-_RELAY_TOKEN = re.compile(
-    r"""(?P<synComment>/\*(?:[^*]|\*(?!/))*(?:\*/|\Z)|//[^\n]*|\#(?!\[)[^\n]*)
-    | (?P<synString>"(?:[^"\\\n]|\\.)*"?)
-    | (?P<synDecor>\#\[[^\]\n]*\]?|meta\[[\w.]+\]\[\d+\])
-    | (?P<synName>@[^\W\d][\w?.]*)
-    | (?P<local>%[\w?.]+)
-    | (?P<synNumber>\d[\d.]*(?:[eE][+-]?\d+)?(?:bf16|[fiu]\d*)?)
-    | (?P<word>match\?|[^\W\d][\w?]*(?:\.[^\W\d][\w?]*)*)
-    | (?P<other>\s+|.)""",
-    re.VERBOSE,
-)
-_RELAY_KEYWORDS = frozenset((
-    "def", "fn", "let", "if", "else", "match", "match?", "type", "extern", "free_var", "ref", "ref_read", "ref_write",
-    "True", "False", "_",
-))  # fmt: skip
-_RELAY_TYPE = re.compile(r"(?:Tensor|(?:bfloat|float|uint|int)\d+(?:x\d+)?|bool|[A-Z]\w*)$")
 _SKIPPED = "PA020"
 """Code of the note about statements around a module, which are not run."""
-_LEXERS: Mapping[Language, type[PythonLexer] | type[LlvmLexer] | type[GasLexer]] = MappingProxyType(
-    {"llvm": LlvmLexer, "asm": GasLexer}
-)
+_LEXERS: Mapping[Language, type[LlvmLexer] | type[GasLexer]] = MappingProxyType({"llvm": LlvmLexer, "asm": GasLexer})
 _LONG_TEXT = 400_000
 """Longer texts are shown without highlighting, whose tokens would outweigh them many times."""
 
@@ -67,14 +46,8 @@ _LONG_TEXT = 400_000
 @lru_cache(maxsize=64)
 def tokenize(text: str, language: Language = "tvmscript") -> tuple[tuple[Token, ...], ...]:
     """Cut `text` into one tuple of tokens per line; the tokens of a line spell it exactly."""
-    lines: list[list[Token]] = [[]]
-    for syntax, piece in _pieces(text, language):
-        first, *rest = piece.split("\n")
-        _append(lines[-1], first, syntax)
-        for part in rest:
-            lines.append([])
-            _append(lines[-1], part, syntax)
-    return tuple(map(tuple, lines))
+    lines = _lines(text, language)
+    return tuple(map(_merged, lines))
 
 
 def code_lines(
@@ -174,44 +147,25 @@ def _head(node: Node, span: Span) -> Span:
     return span if is_whole or value is None else Span(span.source, span.start, value.end)
 
 
-def _append(line: list[Token], text: str, syntax: Syntax) -> None:
-    if not text:
-        return
-    if line and line[-1].syntax == syntax:
-        line[-1] = Token(line[-1].text + text, syntax)
-    else:
-        line.append(Token(text, syntax))
+def _merged(pieces: Iterable[tuple[Syntax, str]]) -> tuple[Token, ...]:
+    """Join the pieces of a line that look alike."""
+    runs = groupby(pieces, key=itemgetter(0))
+    return tuple(Token("".join(text for _, text in run), syntax) for syntax, run in runs)
 
 
-def _pieces(text: str, language: Language) -> Iterable[tuple[Syntax, str]]:
+def _lines(text: str, language: Language) -> Iterable[Iterable[tuple[Syntax, str]]]:
     if language == "plain" or len(text) > _LONG_TEXT:
-        return (("", text),)
-    if language == "relay":
-        return _relay_pieces(text)
-    lexer = _LEXERS.get(language, PythonLexer)()
-    return ((_syntax_of(kind, piece), piece) for _, kind, piece in lexer.get_tokens_unprocessed(text))
-
-
-def _relay_pieces(text: str) -> Iterator[tuple[Syntax, str]]:
-    for found in _RELAY_TOKEN.finditer(text):
-        word = found[0]
-        match found.lastgroup:
-            case "word" if word in _RELAY_KEYWORDS:
-                yield "synKeyword", word
-            case "word" if _RELAY_TYPE.match(word):
-                yield "synType", word
-            case "synComment" | "synString" | "synDecor" | "synName" | "synNumber" as syntax:
-                yield syntax, word
-            case _:
-                yield "", word
-
-
-def _syntax_of(kind: Kind, piece: str) -> Syntax:
-    if kind in Name and piece in _WORDS_AS_TYPES:
-        return "synType"
-    if piece in _WORDS_AS_KEYWORDS:
-        return "synKeyword"
-    return _syntax_of_kind(kind)
+        return (((("", line),) if line else ()) for line in text.split("\n"))
+    if language == "tvmscript" or language == "relay":
+        return tokens(text, language)
+    lines: list[list[tuple[Syntax, str]]] = [[]]
+    for _, kind, piece in _LEXERS[language]().get_tokens_unprocessed(text):
+        for number, part in enumerate(piece.split("\n")):
+            if number:
+                lines.append([])
+            if part:
+                lines[-1].append((_syntax_of_kind(kind), part))
+    return lines
 
 
 @lru_cache(maxsize=256)

@@ -1,0 +1,159 @@
+"""The words, signs and strings of TVMScript and of Relay's text, as tables that two tokenizers read.
+
+`tokens` cuts a text here; the editor in the browser cuts it by the same tables, which `tools/typescript_models.py`
+writes for it. So a pattern is one that `re` and JavaScript's `RegExp` (with the flag `u`) read alike: no group that
+captures, no escape that only one of them knows, and `{L}` and `{W}` for a character that begins or continues a name.
+Lines are cut one after the other; what a string or a comment leaves open at the end of a line is the state of the next.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from types import MappingProxyType
+from typing import Literal
+
+from relax_core.present.models import Syntax
+
+GrammarName = Literal["tvmscript", "relay"]
+START = "start"
+
+# What Python's \w matches, and what of it may begin a name; the browser's forms are in `tools/typescript_models.py`.
+LETTER = r"[^\W\d]"
+WORD = r"\w"
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """What a pattern matches has the look `syntax`; a `word` is looked up. `state` is entered behind it, if given."""
+
+    pattern: str
+    syntax: Syntax | Literal["word"]
+    state: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Grammar:
+    """The rules of each state, of which the first that matches counts, and what words mean."""
+
+    states: Mapping[str, tuple[Rule, ...]]
+    keywords: tuple[str, ...]
+    types: str
+    """Matches a word that is the name of a type or of a namespace of types."""
+    heads: tuple[str, ...] = ()
+    """Keywords whose next word is a name that they define."""
+
+
+def _quoted(quote: str) -> Rule:
+    return Rule(rf"{_PREFIX}{quote}(?:[^{quote}\\]|\\.)*(?:{quote}|\\?$)", "synString")
+
+
+def _long_string(quote: str, name: str) -> dict[str, tuple[Rule, ...]]:
+    content = rf"(?:[^{quote}\\]|\\.|\\$|{quote}(?!{quote}{quote}))+"
+    return {name: (Rule(quote * 3, "synString", START), Rule(content, "synString"))}
+
+
+_PREFIX = "(?:[rRbBfFuU]|[bBfF][rR]|[rR][bBfF])?"
+_NUMBER = (
+    "0[xX][0-9a-fA-F_]+|0[oO][0-7_]+|0[bB][01_]+"
+    r"|(?:[0-9][0-9_]*(?:\.[0-9_]*)?|\.[0-9][0-9_]*)(?:[eE][+-]?[0-9_]+)?[jJ]?"
+)
+_TVMSCRIPT = Grammar(
+    states=MappingProxyType(
+        {
+            START: (
+                Rule("#.*", "synComment"),
+                Rule(f'{_PREFIX}"""', "synString", "double"),
+                Rule(f"{_PREFIX}'''", "synString", "single"),
+                _quoted('"'),
+                _quoted("'"),
+                Rule("@{L}{W}*", "synDecor"),
+                Rule("{L}{W}*", "word"),
+                Rule(_NUMBER, "synNumber"),
+            ),
+            **_long_string('"', "double"),
+            **_long_string("'", "single"),
+        }
+    ),
+    keywords=(
+        *("False", "None", "True", "and", "as", "assert", "async", "await", "break", "class", "continue", "def"),
+        *("del", "elif", "else", "except", "finally", "for", "from", "global", "if", "import", "in", "is", "lambda"),
+        *("nonlocal", "not", "or", "pass", "raise", "return", "try", "while", "with", "yield"),
+    ),
+    types="(?:R|T|I|relax|tir|Tensor|Tuple|Object|Shape|Prim|Callable|Buffer)",
+    heads=("def", "class"),
+)
+_RELAY = Grammar(
+    states=MappingProxyType(
+        {
+            START: (
+                Rule(r"/\*", "synComment", "comment"),
+                Rule("//.*", "synComment"),
+                Rule(r"#(?!\[).*", "synComment"),
+                Rule(r'"(?:[^"\\]|\\.)*"?', "synString"),
+                Rule(r"#\[[^\]]*\]?|meta\[(?:{W}|\.)+\]\[[0-9]+\]", "synDecor"),
+                Rule(r"@{L}(?:{W}|[?.])*", "synName"),
+                Rule(r"%(?:{W}|[?.])+", ""),
+                Rule(r"[0-9][0-9.]*(?:[eE][+-]?[0-9]+)?(?:bf16|[fiu][0-9]*)?", "synNumber"),
+                Rule(r"match\?|{L}(?:{W}|\?)*(?:\.{L}(?:{W}|\?)*)*", "word"),
+            ),
+            "comment": (Rule(r"\*/", "synComment", START), Rule(r"(?:[^*]|\*(?!/))+", "synComment")),
+        }
+    ),
+    keywords=(
+        *("def", "fn", "let", "if", "else", "match", "match?", "type", "extern", "free_var", "ref", "ref_read"),
+        *("ref_write", "True", "False", "_"),
+    ),
+    types=r"(?:Tensor|(?:bfloat|float|uint|int)[0-9]+(?:x[0-9]+)?|bool|[A-Z]{W}*)",
+)
+GRAMMARS: Mapping[GrammarName, Grammar] = MappingProxyType({"tvmscript": _TVMSCRIPT, "relay": _RELAY})
+
+
+def tokens(text: str, name: GrammarName) -> Iterator[Iterator[tuple[Syntax, str]]]:
+    """Yield the tokens of each line, in order: they spell it, and a token may follow one of the same look."""
+    grammar = GRAMMARS[name]
+    state = START
+    for line in text.split("\n"):
+        found, state = _cut(grammar, line, state)
+        yield iter(found)
+
+
+def _cut(grammar: Grammar, line: str, state: str) -> tuple[list[tuple[Syntax, str]], str]:
+    found: list[tuple[Syntax, str]] = []
+    at = 0
+    previous = ""
+    while at < len(line):
+        match = _pattern(grammar.states[state]).match(line, at)
+        if match is None or match.end() == at:
+            found.append(("", line[at]))
+            at += 1
+            continue
+        rule = grammar.states[state][(match.lastindex or 1) - 1]
+        word = match[0]
+        found.append((_word(grammar, word, previous) if rule.syntax == "word" else rule.syntax, word))
+        previous = word if rule.syntax == "word" else ""
+        state = rule.state or state
+        at = match.end()
+    return found, state
+
+
+def _word(grammar: Grammar, word: str, previous: str) -> Syntax:
+    if previous in grammar.heads:
+        return "synName"
+    if word in grammar.keywords:
+        return "synKeyword"
+    return "synType" if _types(grammar.types).fullmatch(word) else ""
+
+
+@lru_cache(maxsize=16)
+def _pattern(rules: tuple[Rule, ...]) -> re.Pattern[str]:
+    return re.compile("|".join(f"({_python(rule.pattern)})" for rule in rules))
+
+
+@lru_cache(maxsize=4)
+def _types(pattern: str) -> re.Pattern[str]:
+    return re.compile(_python(pattern))
+
+
+def _python(pattern: str) -> str:
+    return pattern.replace("{L}", LETTER).replace("{W}", WORD)
