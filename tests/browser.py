@@ -1,12 +1,13 @@
 """Headless Chromium for tests: how it is started, the tabs of a test, and when a page is at rest."""
 
+import re
 import shutil
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from functools import partial
 from typing import Final, Literal, Protocol
 
-from playwright.sync_api import Browser, Page, Playwright, expect
+from playwright.sync_api import Browser, Locator, Page, Playwright, expect
 
 NAMES: Final = ("chromium", "chromium-browser", "google-chrome")
 ARGUMENTS: Final = (
@@ -70,3 +71,46 @@ def rest(page: Page) -> None:
     Before, what it showed stands beside what it shows, or faint, and rows that come last are not there.
     """
     expect(page.get_by_test_id("stApp")).to_have_attribute("data-test-script-state", "notRunning")
+
+
+class Editor:
+    """The text of the code editor: of a long one only the lines in sight are in the page, so it is asked for."""
+
+    def __init__(self, scope: Page | Locator) -> None:
+        self.area = scope.get_by_role("textbox", name="Program text").first
+
+    def text(self) -> str:
+        """Return the whole text."""
+        return self.area.evaluate("area => area.cmTile.view.state.doc.toString()")
+
+    def caret_line(self) -> int:
+        """Return the line of the caret, from 1."""
+        return self.text()[: self.caret()].count("\n") + 1
+
+    def caret(self) -> int:
+        """Return the offset of the caret, in UTF-16 units."""
+        return self.area.evaluate("area => area.cmTile.view.state.selection.main.head")
+
+    def fill(self, text: str) -> None:
+        """Put a text in the place of all, as a user who pastes it."""
+        self.area.evaluate(
+            """(area, insert) => {
+                const view = area.cmTile.view;
+                view.focus();
+                view.dispatch({ changes: { from: 0, to: view.state.doc.length, insert }, userEvent: "input.paste" });
+            }""",
+            text,
+        )
+
+    def submit(self) -> None:
+        """Press what runs the text."""
+        self.area.press("Control+Enter")
+
+    def expect_text(self, wanted: str | re.Pattern[str]) -> None:
+        """Wait until the text is `wanted`, or until the lines in sight have it."""
+        if isinstance(wanted, str):
+            units = len(wanted.encode("utf-16-le")) // 2
+            expect(self.area).to_have_js_property("cmTile.view.state.doc.length", units)
+            assert self.text() == wanted
+        else:
+            expect(self.area).to_contain_text(wanted)

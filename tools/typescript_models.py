@@ -1,7 +1,8 @@
 """Write what the browser components receive and send as TypeScript: `python tools/typescript_models.py`.
 
 `views/widgets/browser/generated/models.ts` has an interface for each message class that a component meets, and
-`theme.ts` the colours, signs and letters of `tokens.json`. Both are checked in, so that a build needs no Python
+`theme.ts` the colours, signs and letters of `tokens.json`, `grammar.ts` the tables by which texts are cut into tokens.
+All are checked in, so that a build needs no Python
 object and a reader sees the types; a test compares them with the classes.
 """
 
@@ -25,6 +26,7 @@ from relax_core.engine.debug import replies  # noqa: E402  # the tool runs from 
 from relax_core.present import (  # noqa: E402
     catalog_models,
     device_models,
+    grammar,
     kernel_models,
     memory_models,
     models,
@@ -83,6 +85,9 @@ ROOTS: tuple[type, ...] = (
     stepper.StepperProps,
     stepper.StepperAction,
 )
+# What `LETTER` and `WORD` of the grammars are in a pattern with the flag `u`.
+_LETTER = r"[\p{L}\p{Nl}\p{No}_]"
+_WORD = r"[\p{L}\p{N}_]"
 _HEAD = "// Written by tools/typescript_models.py from the classes of the same names: change those.\n"
 _SCALARS: Mapping[type, str] = MappingProxyType(
     {
@@ -192,9 +197,34 @@ def theme_text() -> str:
     return "\n".join((_HEAD.replace("the classes of the same names", "tokens.json"), *texts, css))
 
 
+def grammar_text() -> str:
+    """Return the text of `grammar.ts`: the tables of `relax_core/present/grammar.py`, patterns in JavaScript's form."""
+    grammars = {
+        name: {
+            "states": {
+                state: [
+                    {"pattern": _script(rule.pattern), "syntax": rule.syntax, "state": rule.state} for rule in rules
+                ]
+                for state, rules in table.states.items()
+            },
+            "keywords": table.keywords,
+            "types": _script(table.types),
+            "heads": table.heads,
+        }
+        for name, table in grammar.GRAMMARS.items()
+    }
+    text = msgspec.json.format(msgspec.json.encode(grammars), indent=2).decode()
+    head = _HEAD.replace("the classes of the same names", "relax_core/present/grammar.py")
+    return f"{head}\nexport const GRAMMARS = {text} as const;\n"
+
+
+def _script(pattern: str) -> str:
+    return pattern.replace("{L}", _LETTER).replace("{W}", _WORD)
+
+
 def files() -> dict[str, str]:
     """Return name and text of each generated file."""
-    return {"models.ts": models_text(), "theme.ts": theme_text()}
+    return {"models.ts": models_text(), "theme.ts": theme_text(), "grammar.ts": grammar_text()}
 
 
 def main() -> None:

@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from tests.app_server import serve
-from tests.browser import OpenPage, rest
+from tests.browser import Editor, OpenPage, rest
 from tests.views.pages import assert_accessible
 
 REPOSITORY = Path(__file__).resolve().parents[2]
@@ -23,28 +23,21 @@ def pane(page: Page, holds: str) -> Locator:
     return root.first
 
 
-def editor(page: Page) -> Locator:
-    """The text that can be edited."""
-    area = page.locator("textarea").first
-    expect(area).to_be_visible()
-    return area
-
-
 def replace_text(page: Page, old: str, new: str) -> None:
-    area = editor(page)
-    text = area.input_value()
+    editor = Editor(page)
+    text = editor.text()
     assert old in text
-    area.fill(text.replace(old, new))
-    area.press("Control+Enter")
+    editor.fill(text.replace(old, new))
+    editor.submit()
 
 
 def test_the_walk_of_a_visitor(page: Page, app_url: str) -> None:
     page.goto(app_url)
-    expect(editor(page)).to_have_value(re.compile("ir_module"))
+    Editor(page).expect_text(re.compile("ir_module"))
     page.get_by_role("combobox").first.click()
     page.keyboard.type("Two local")
     page.get_by_role("option", name=re.compile("Two local functions")).first.click()
-    expect(editor(page)).to_have_value(re.compile("even"))
+    Editor(page).expect_text(re.compile("even"))
 
     replace_text(page, "R.function", "R.functoin")
     expect(page.get_by_text("✕", exact=False).first).to_be_visible()
@@ -103,18 +96,18 @@ def test_the_app_survives_programs_that_do_not_end(page: Page, app_url: str) -> 
     page.goto(f"{app_url}/run?sample=errors/vm_unbounded_recursion.py")
     expect(page.get_by_text(re.compile("depth|nested|recursion", re.IGNORECASE)).first).to_be_visible()
     page.goto(f"{app_url}/?sample=seeds/print_closure.py")
-    expect(editor(page)).to_be_visible()
+    expect(Editor(page).area).to_be_visible()
 
 
 def test_a_dropped_file_is_opened(page: Page, app_url: str) -> None:
     page.goto(f"{app_url}/?sample=seeds/print_closure.py")
-    area = editor(page)
+    editor = Editor(page)
     text = (REPOSITORY / "samples" / "relax" / "fib.py").read_text(encoding="utf-8")
     dropped = page.evaluate_handle(
         "text => { const d = new DataTransfer(); d.items.add(new File([text], 'fib.py')); return d; }", text
     )
-    area.dispatch_event("drop", {"dataTransfer": dropped})
-    expect(area).to_have_value(text)
+    editor.area.dispatch_event("drop", {"dataTransfer": dropped})
+    editor.expect_text(text)
     expect(page.get_by_role("tab", name="fib.py")).to_be_visible()
     expect(page).to_have_url(re.compile(r"[?&]sample=fib\.py(&|$)"))
 
@@ -157,7 +150,7 @@ def test_a_problem_leads_from_another_page_to_its_line(page: Page, app_url: str)
     expect(page.get_by_text("1 problem in ty_matmul.py")).to_be_visible()
     expect(page.get_by_text("^^^", exact=False)).to_be_visible()
     page.get_by_role("button", name="Go to line 12").click()
-    expect(editor(page)).to_have_value(re.compile("matmul"))
+    Editor(page).expect_text(re.compile("matmul"))
     expect(page.get_by_role("table", name="Problems").locator("tr").first).to_contain_text("TY012")
 
 

@@ -19,7 +19,7 @@ from playwright.sync_api import Browser, Locator, Page, expect
 
 from tests import browser
 from tests.app_server import serve
-from tests.browser import rest
+from tests.browser import Editor, rest
 from tests.processes import family_of, is_alive, server_of, wait_until, workers_of
 from views.state import Selection, from_address
 
@@ -82,11 +82,11 @@ class Walk:
 
     def edit(self) -> None:
         self.go("Source")
-        area = self.page.locator("textarea").first
-        expect(area).to_have_value(re.compile("def @main"))
-        text = f"{area.input_value().rstrip()}\n// {self.letters.random()}\n"
-        area.fill(text)
-        area.press("Control+Enter")
+        editor = Editor(self.page)
+        editor.expect_text(re.compile("def @main"))
+        text = f"{editor.text().rstrip()}\n// {self.letters.random()}\n"
+        editor.fill(text)
+        editor.submit()
         # Changes belong to a program: another text has none of them.
         self.changed(text=text, breakpoints="", changes="", stage=-1, step=-1)
 

@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 from streamlit.testing.v1 import AppTest
 
-from tests.browser import Mode, OpenPage
+from tests.browser import Editor, Mode, OpenPage
 from tests.views.pages import assert_accessible
 
 # What a button says of its click is there for a moment only: it is heard where it is said.
@@ -71,7 +71,7 @@ def test_an_operator_is_searched_run_copied_and_opened(page: Page, app_url: str)
     assert root.get_by_role("button", name="Copy").first.evaluate(_CLICK_AND_HEAR) == "Copied"
     assert "R.topk(data, k=2)" in page.evaluate("navigator.clipboard.readText()")
     root.get_by_role("button", name="Open in Source").click()
-    expect(page.locator("textarea").first).to_have_value(re.compile("R.topk"))
+    Editor(page).expect_text(re.compile("R.topk"))
     page.get_by_role("link", name="Operators").click()
     expect(page.locator(".root[data-operator]")).to_have_attribute("data-operator", "topk")
 

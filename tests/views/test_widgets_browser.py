@@ -8,6 +8,7 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from tests.app_server import serve_script
+from tests.browser import Editor
 
 pytestmark = pytest.mark.browser
 
@@ -163,8 +164,8 @@ def test_a_node_selected_in_the_graph_is_marked_in_text_and_inspector(page: Page
     root = show(page, harness_url, "source", ".canvas")
     root.locator("g.node[data-id=g1]").click()
     expect(root).to_have_attribute("data-selected", "n1")
-    editor = page.locator(".root[data-rev]").filter(has=page.locator("textarea"))
-    expect(editor.locator(".layer .ln.sel")).to_contain_text("gv0 = R.call_tir")
+    editor = page.locator(".root[data-rev]").filter(has=page.locator(".cm-content"))
+    expect(editor.locator(".cm-line.sel")).to_contain_text("gv0 = R.call_tir")
     expect(page.locator(".root[data-title='n1']")).to_be_visible()
     page.locator(".root[data-title='n1']").get_by_role("button", name="custom_print").click()
     expect(root).to_have_attribute("data-selected", "n2")
@@ -218,44 +219,44 @@ def test_the_picture_can_be_saved_with_its_colours(page: Page, harness_url: str)
 
 
 def test_typing_reaches_python_and_keeps_the_caret(page: Page, harness_url: str) -> None:
-    root = show(page, harness_url, "source", "textarea")
-    box = root.locator("textarea")
-    box.click(position={"x": 300, "y": 60})
+    root = show(page, harness_url, "source", ".cm-content")
+    editor = Editor(root)
+    editor.area.click(position={"x": 300, "y": 60})
     page.keyboard.press("Control+Home")
     page.keyboard.type("# note\n")
-    expect(root.locator(".layer .ln").first).to_have_text("# note")
+    expect(root.locator(".cm-line").first).to_have_text("# note")
     told(page, "editor text")
     expect(root).to_have_attribute("data-problems", "1")
     page.keyboard.type("x")
-    assert box.evaluate("box => box.value.slice(0, 8) + box.selectionStart") == "# note\nx8"
+    assert (editor.text()[:8], editor.caret()) == ("# note\nx", 8)
     for _ in range(10):
         page.keyboard.press("Control+z")
     expect(root).to_have_attribute("data-problems", "3")
 
 
 def test_control_enter_submits_and_tab_leaves(page: Page, harness_url: str) -> None:
-    root = show(page, harness_url, "source", "textarea")
-    root.locator("textarea").focus()
+    root = show(page, harness_url, "source", ".cm-content")
+    Editor(root).area.focus()
     page.keyboard.press("Control+Enter")
     told(page, "editor submit")
     page.keyboard.press("Tab")
-    expect(root.locator("textarea")).not_to_be_focused()
+    expect(Editor(root).area).not_to_be_focused()
 
 
 def test_a_problem_leads_to_its_line_and_explains_itself(page: Page, harness_url: str) -> None:
-    root = show(page, harness_url, "source", "textarea")
+    root = show(page, harness_url, "source", ".cm-content")
     expect(root.locator(".sq-warning")).to_have_count(2)
     root.locator("tr[data-problem='1']").click()
-    assert root.locator("textarea").evaluate("box => box.value.slice(0, box.selectionStart).split('\\n').length") == 20
+    assert Editor(root).caret_line() == 20
     root.get_by_role("button", name="JT001").first.click()
     expect(root.locator(".why")).to_contain_text("proven from the shapes")
     root.get_by_role("button", name="line 11").first.click()
-    assert root.locator("textarea").evaluate("box => box.value.slice(0, box.selectionStart).split('\\n').length") == 11
+    assert Editor(root).caret_line() == 11
 
 
 def test_a_click_in_the_text_selects_the_smallest_node(page: Page, harness_url: str) -> None:
-    root = show(page, harness_url, "source", "textarea")
-    call = root.locator(".layer .ln", has_text="gv0 = R.call_tir").bounding_box()
+    root = show(page, harness_url, "source", ".cm-content")
+    call = root.locator(".cm-line", has_text="gv0 = R.call_tir").bounding_box()
     assert call is not None
     page.mouse.click(call["x"] + 6.92 * 44, call["y"] + 9)
     expect(root).to_have_attribute("data-selected", "n6")
@@ -264,13 +265,14 @@ def test_a_click_in_the_text_selects_the_smallest_node(page: Page, harness_url: 
 
 
 def test_a_long_text_draws_only_the_lines_in_sight(page: Page, harness_url: str) -> None:
-    root = show(page, harness_url, "source", "textarea")
-    box = root.locator("textarea")
-    box.evaluate("box => { box.value = 'x = 1\\n'.repeat(5000); box.dispatchEvent(new Event('input')) }")
-    expect(root.locator(".layer .ln").last).to_have_text("x = 1")
-    assert root.locator(".layer .ln").count() < 100
-    box.evaluate("box => { box.scrollTop = 40000 }")
-    expect(root.locator(".gutter .ln").first).to_have_text(re.compile("^2[01].."))
+    root = show(page, harness_url, "source", ".cm-content")
+    Editor(root).fill("x = 1\n" * 20_000)
+    expect(root.locator(".cm-line").first).to_have_text("x = 1")
+    assert root.locator(".cm-line").count() < 200
+    root.locator(".cm-scroller").evaluate("box => { box.scrollTop = 40000 }")
+    expect(
+        root.locator(".cm-lineNumbers .cm-gutterElement", has_text=re.compile("^21[0-9][0-9]$")).first
+    ).to_be_visible()
 
 
 def test_a_diff_folds_and_its_gutter_selects(page: Page, harness_url: str) -> None:
@@ -331,7 +333,7 @@ def test_an_empty_graph_says_so(page: Page, harness_url: str) -> None:
 def test_hostile_names_stay_text(page: Page, harness_url: str, what: str) -> None:
     outside: list[str] = []
     page.on("request", lambda request: outside.append(request.url) if "127.0.0.1" not in request.url else None)
-    show(page, harness_url, what, {"source": "textarea", "passes": ".sides", "run": ".strip"}[what])
+    show(page, harness_url, what, {"source": ".cm-content", "passes": ".sides", "run": ".strip"}[what])
     if what == "run":
         page.get_by_role("button", name="End").click()
         expect(page.locator(".out")).to_contain_text("<script>")
@@ -356,6 +358,6 @@ def test_the_mode_of_the_system_is_followed_without_a_rerun(page: Page, harness_
 @pytest.mark.parametrize("what", ["source", "passes", "run"])
 def test_nothing_scrolls_sideways_at_1280(page: Page, harness_url: str, what: str) -> None:
     page.set_viewport_size({"width": 1280, "height": 800})
-    show(page, harness_url, what, {"source": "textarea", "passes": ".sides", "run": ".strip"}[what])
+    show(page, harness_url, what, {"source": ".cm-content", "passes": ".sides", "run": ".strip"}[what])
     assert page.evaluate("document.documentElement.scrollWidth") <= 1280
     assert page.evaluate("document.querySelector('[data-testid=stMain]').scrollWidth") <= 1280
