@@ -26,6 +26,7 @@ ELSEWHERE = frozenset(
     )
 )
 
+_EXPORTED = re.compile(r"^export (?:abstract )?(?:function|class|interface|type|const|enum) (\w+)", re.MULTILINE)
 _BLOCK = re.compile(r"^(```+)[^\n]*\n(.*?)^\1$", re.MULTILINE | re.DOTALL)
 _INDENTED = re.compile(r"^ {4}\S.*$", re.MULTILINE)
 _SPAN = re.compile(r"(`+)(.+?)\1(?!`)", re.DOTALL)
@@ -57,8 +58,10 @@ def commands(text: str) -> Iterator[str]:
 
 @cache
 def names() -> frozenset[str]:
-    """Return the classes, functions, constants and fields of the tree, and `Class.member`."""
+    """Return the classes, functions, constants and fields of the tree, `Class.member`, and TypeScript's exports."""
     found: set[str] = {name for _, name in PASSES}
+    for script in (REPOSITORY / "views").rglob("*.ts"):
+        found.update(_EXPORTED.findall(script.read_text(encoding="utf-8")))
     for root in ("relax_core", "views", "tests", "benchmarks"):
         for path in (REPOSITORY / root).rglob("*.py"):
             for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
