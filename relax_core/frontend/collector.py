@@ -1,4 +1,4 @@
-"""Hold Python's garbage collector while many objects are made that all stay."""
+"""Pause Python's garbage collector while many objects are allocated that all survive."""
 
 import gc
 from collections.abc import Generator
@@ -7,11 +7,10 @@ from contextlib import contextmanager
 
 @contextmanager
 def collector_held() -> Generator[None, None, None]:
-    """Make no collections inside.
+    """Suspend collections inside the context.
 
-    A syntax tree, a module or the pieces of a text are made of objects that all live until the end, without cycles that
-    could be freed before. Each of the collector's passes over them is in vain, and they make the time of a long
-    text grow faster than the text.
+    The objects of a syntax tree, a module or a text all live until the end and form no cycles, so that every collection
+    finds nothing, and collections make the time of long texts superlinear.
     """
     was_enabled = gc.isenabled()
     gc.disable()

@@ -21,7 +21,7 @@ _SCRIPT_AFTER_RETURN = re.compile(r"[a-zA-Z_]\w*\s*=|print\(|\w+\.show\(")
 
 @dataclass(frozen=True, slots=True)
 class Restored:
-    """The text with its layout restored, and what was done in words; no words if nothing was."""
+    """The text with its layout restored, and a description of what was done, "" if nothing was."""
 
     text: str
     changes: tuple[str, ...]
@@ -40,7 +40,7 @@ def restore_layout(text: str) -> Restored:
 
 
 def _without_marks(lines: list[str], changes: list[str]) -> tuple[list[str], bool]:
-    """Strip the mark that most lines start with; lines without it, such as output, stay."""
+    """Strip the quote mark that most lines start with; lines without it, such as output, stay."""
     filled = [line for line in lines if line.strip()]
     for pattern, mark in _MARKS:
         count = sum(1 for line in filled if pattern.match(line))
@@ -89,7 +89,7 @@ def _lines(count: int) -> str:
 
 
 class _Ambiguous(Exception):
-    """A line may stand inside or behind a block."""
+    """A line could belong to a block or follow it."""
 
 
 @dataclass(slots=True)
@@ -130,7 +130,7 @@ class _Structure:
         return result
 
     def _place(self, line: str) -> None:
-        """Count a statement of the innermost block."""
+        """Count a statement in the innermost block."""
         if self.open and not line.startswith("#"):
             block = self.open[-1]
             if block.is_soft and block.statement_count > 0:
@@ -138,7 +138,7 @@ class _Structure:
             block.statement_count += 1
 
     def _close_for(self, line: str) -> None:
-        """End the blocks that `line` cannot stand in."""
+        """Close the blocks that `line` cannot belong to."""
         if line.startswith("#"):
             return
         is_decorator = line.startswith("@")

@@ -19,13 +19,13 @@ from relax_core.source import Source, Span
 
 
 class _Readings:
-    """What reading has said of each module while it lives: a module does not keep its text's diagnostics itself."""
+    """The diagnostics of reading, by module, for as long as the module lives; the module itself does not hold them."""
 
     def __init__(self) -> None:
         self._said: WeakKeyDictionary[IRModule, tuple[Diagnostic, ...]] = WeakKeyDictionary()
 
     def note(self, modules: tuple[IRModule, ...], diagnostics: tuple[Diagnostic, ...]) -> None:
-        """Give each module what stands inside of it, and what stands around all of them."""
+        """Give each module the diagnostics inside its text and those outside of all modules."""
         if not diagnostics:
             return
         spans = [module.span for module in modules if module.span is not None]
@@ -45,7 +45,7 @@ _READINGS = _Readings()
 
 
 def said_of(module: IRModule) -> tuple[Diagnostic, ...]:
-    """Return what reading its text has said of a module, in the order of the text; nothing of one that was not read."""
+    """Return the diagnostics of reading a module, in the order of the text; none for a module that was not read."""
     return _READINGS.of(module)
 
 
@@ -63,9 +63,9 @@ def _no_marks() -> Mapping[Node, str]:
 
 @dataclass(frozen=True, slots=True)
 class Parsed:
-    """The modules of a text in order, what is to be said about it, and the source that spans refer to.
+    """The modules of a text in order, its diagnostics, and the source that spans refer to.
 
-    The source differs from the text given only in line ends, and in tabs at the start of lines, which are expanded.
+    The source differs from the given text only in line ends, and in tabs at the start of lines, which are expanded.
     Relay text may say more than the program: `noted_types` are the types in its comments `/* ty=... */`, and `marks`
     the devices that an analysis printed behind expressions, such as `<cpu(0)>`.
     """
@@ -100,7 +100,7 @@ def _relay(source: Source) -> Parsed:
 
 
 def _as_relay(module: IRModule) -> IRModule:
-    """Say that a module is Relay if nothing in it shows so, as when its functions only call each other."""
+    """Mark a module as Relay where nothing in it shows so, as when its functions only call each other."""
     if dialect_of(module) == "relay":
         return module
     return replace(module, attrs=(*module.attrs, (DIALECT_ATTR, "relay")))
@@ -111,7 +111,7 @@ def _in_order(found: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
 
 
 def _clean(text: str) -> str:
-    """Make line ends `\n` and expand tabs at the start of lines."""
+    """Normalise line ends, and expand tabs at the start of lines."""
     text = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n").replace("\f", " ")
     if "\t" not in text:
         return text

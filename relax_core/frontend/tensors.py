@@ -1,4 +1,4 @@
-"""Tensors in the format in which TVM saves them, as base64: header, device, dtype, sizes, elements."""
+"""Tensors in TVM's serialised format, as base64: header, device, dtype, sizes, elements."""
 
 import base64
 import binascii
@@ -19,11 +19,11 @@ _BFLOAT = 4
 
 
 class MalformedTensor(ValueError):
-    """The text is not what TVM writes; the message says why."""
+    """The text is not in TVM's format; the message says why."""
 
 
 class UnknownDtype(MalformedTensor):
-    """It is a tensor, and NumPy has no dtype for its elements."""
+    """It is a tensor whose elements have no NumPy dtype."""
 
 
 def tensor_of_base64(text: str) -> npt.NDArray[Any]:

@@ -25,7 +25,7 @@ _WORDS = MappingProxyType({"None": None, "nullptr": None, "true": True, "false":
 
 
 class AttributeReader(RelayTypeReader):
-    """Reads attributes. They are plain data: an attribute that is a program is refused."""
+    """Reads attributes, which are plain data: one that is an expression is refused."""
 
     def at_attribute(self) -> bool:
         """Tell whether `name=` stands at the cursor."""
@@ -186,7 +186,7 @@ class AttributeReader(RelayTypeReader):
         return unquoted(text)
 
     def check_attributes(self, operator: str, attrs: Attrs, at: int) -> None:
-        """Note attributes that the operator does not have, as far as they are known."""
+        """Warn of attributes that the operator does not have, as far as these are known."""
         known = ATTRIBUTES_OF.get(operator)
         if known is None:
             return
@@ -197,7 +197,7 @@ class AttributeReader(RelayTypeReader):
                 self.report.say("note", "RL016", self.span_from(at), message, hint)
 
     def note_suffix(self, at: int, text: str) -> None:
-        """Note a float literal without `f`, which TVM does not read."""
+        """Warn of a float literal without `f`, which TVM does not read."""
         if lacks_suffix(text):
             message = f"`{text}` is read as float32; TVM wants `{text}f`"
             self.report.say("note", "RL015", self.tokens.span(at), message)

@@ -1,4 +1,4 @@
-"""A place in the tokens, and the words for what is expected there."""
+"""A cursor over tokens, and messages about what was expected there."""
 
 import sys
 from collections.abc import Generator
@@ -25,7 +25,7 @@ TOP_LEVEL = frozenset(("def", END))
 
 
 def make_room() -> None:
-    """Let the interpreter recurse as deep as the deepest text needs; `kept_room` takes that back."""
+    """Raise Python's limit on recursion for the deepest accepted text; `kept_room` restores it."""
     needed = MAX_DEPTH * _FRAMES_PER_LEVEL
     if sys.getrecursionlimit() < needed:
         sys.setrecursionlimit(needed)
@@ -33,7 +33,7 @@ def make_room() -> None:
 
 @contextmanager
 def kept_room() -> Generator[None, None, None]:
-    """Restore the depth of recursion at the end."""
+    """Restore Python's limit on recursion on exit."""
     limit = sys.getrecursionlimit()
     try:
         yield
@@ -48,7 +48,7 @@ class Cursor:
     def __init__(self, tokens: Tokens, report: Report) -> None:
         self.report = report
         self.depth: int = 0
-        # Types, patterns and attributes are read and worked on by recursion, so they have a bound of their own.
+        # Types, patterns and attributes are also processed recursively later, so they have a bound of their own.
         self.part_depth: int = 0
         self.tokens = tokens
         self.kinds = tokens.kinds
@@ -57,7 +57,7 @@ class Cursor:
         self.position: int = 0
 
     def move_to(self, tokens: Tokens, position: int) -> None:
-        """Go on in other tokens."""
+        """Continue in other tokens."""
         self.tokens = tokens
         self.kinds = tokens.kinds
         self.texts = tokens.texts
@@ -73,7 +73,7 @@ class Cursor:
         return Span(self.tokens.source, starts[first], starts[last] + len(self.texts[last]))
 
     def expect(self, kind: str, after: str = "") -> str:
-        """Take a token of `kind` and return its text."""
+        """Consume a token of `kind` and return its text."""
         position = self.position
         if self.kinds[position] != kind:
             wanted = dict(_WORDS_OF_KIND).get(kind, f"`{kind}`")
@@ -82,7 +82,7 @@ class Cursor:
         return self.texts[position]
 
     def accept(self, kind: str) -> bool:
-        """Take the token if it is of `kind`."""
+        """Consume the token if it is of `kind`; return whether it was."""
         if self.kinds[self.position] == kind:
             self.position += 1
             return True
@@ -118,7 +118,7 @@ class Cursor:
             raise self.fail("RL003", self.position, "this is nested too deeply")
 
     def is_closed(self) -> bool:
-        """Tell whether the bracket around the cursor is closed before a block around it is."""
+        """Tell whether the enclosing bracket is closed before the enclosing block is."""
         depth = 0
         position = self.position
         while (kind := self.kinds[position]) not in TOP_LEVEL:
@@ -132,7 +132,7 @@ class Cursor:
         return False
 
     def skip_statement(self, start: int) -> bool:
-        """Go behind the `;` that ends the statement at token `start`; `False` if its block ends before one."""
+        """Recover: skip past the `;` of the statement at token `start`; `False` if its block ends first."""
         kinds = self.kinds
         open_brackets: list[str] = []
         position = start

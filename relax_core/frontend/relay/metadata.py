@@ -12,7 +12,7 @@ from relax_core.ir.attrs import Attrs, AttrValue
 from relax_core.ir.prim import AnyDim, IntImm, PrimExpr, PrimVar
 
 _MAX_DEPTH = 50
-# Fields that say where the node came from, or what inference finds again.
+# Source positions, and fields that inference computes again.
 _SKIPPED = frozenset(("span", "_checked_type_", "virtual_device_", "checked_type"))
 # Fields whose numbers are the numbers of nodes.
 _OBJECT_FIELDS = frozenset(

@@ -52,7 +52,7 @@ def read_relay(source: Source) -> RelayText:
 
 
 class _Reading:
-    """One reading; also the library of its module: what is used of the prelude is read for it."""
+    """One reading; it is also the library of its module, and reads what is used of the prelude."""
 
     def __init__(self, source: Source) -> None:
         self.source = source
@@ -84,7 +84,7 @@ class _Reading:
         for first, last in rests:
             self._rest(tokens, first, last)
         for name, found in self.queue:
-            # Reading a function may add more to the queue.
+            # Reading a function may enqueue others.
             self._library_function(name, found)
         if not items and not has_expression and not self.report.error_count:
             span = Span(self.source, 0, 0)
@@ -146,7 +146,7 @@ class _Reading:
         return reader
 
     def _registered(self, tokens: Tokens, items: Iterable[Item]) -> tuple[Item, ...]:
-        """Make the names of a module known, so that definitions may use later ones; leave out what is there twice."""
+        """Declare the names of a module, so that definitions may use later ones; duplicates are dropped."""
         kept: list[Item] = []
         for item in items:
             table = self.names.globals if item.kind == "def" else self.names.types
@@ -193,7 +193,7 @@ class _Reading:
         return reader.position, item.end
 
     def _broken(self, tokens: Tokens, item: Item) -> tuple[int, int]:
-        """Note whether a definition with errors is left open, so that what stands behind the others may be its rest."""
+        """Note whether a definition with errors is unclosed, so that what follows the others may be its rest."""
         kinds = tokens.kinds[item.start : item.end]
         self.is_open = self.is_open or kinds.count("{") > kinds.count("}")
         return item.end, item.end

@@ -1,4 +1,4 @@
-"""What is said about a Relay text while it is read."""
+"""The diagnostics of reading a Relay text."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -13,7 +13,7 @@ MAX_ON_LINE = 5
 
 
 class RelayFailed(Exception):
-    """A construct that has been diagnosed; whoever catches it goes on behind the construct."""
+    """Unwinds from a construct that has been diagnosed; the handler resumes behind the construct."""
 
 
 class TooManyErrors(Exception):
@@ -26,9 +26,9 @@ class Report:
 
     diagnostics: list[Diagnostic] = field(default_factory=list[Diagnostic])
     error_count: int = 0
-    # Lines with characters that are no tokens: what is missing behind them follows from that.
+    # Lines with characters that are not tokens: errors about what is missing there are consequences.
     _torn_lines: set[int] = field(default_factory=set[int])
-    # How many mistakes of syntax a line has: of many, most follow from the first.
+    # How many syntax errors a line has: most of many are consequences of the first.
     _broken_lines: Counter[int] = field(default_factory=Counter[int])
     _places: set[tuple[str, int]] = field(default_factory=set[tuple[str, int]])
 
@@ -60,7 +60,7 @@ class Report:
 
 
 def close_name(name: str, known: Iterable[str]) -> str | None:
-    """Return the known name that is most like `name`, if one is much alike."""
+    """Return the known name that is most similar to `name`, if one is similar enough."""
     by_lower = {item.lower(): item for item in known if item != name}
     close = get_close_matches(name.lower(), by_lower, n=1, cutoff=0.6)
     return by_lower[close[0]] if close else None

@@ -1,4 +1,4 @@
-"""Leaves of expressions: what a name, a number or a reference to the metadata section stands for."""
+"""Leaves of expressions: names, numbers and references to the metadata section."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
@@ -39,9 +39,9 @@ class ScopeMark:
 
 
 class Resolver(AttributeReader):
-    """Looks names up. In a text that is one expression, `free_vars` collects the variables that it leaves open.
+    """Resolves names. In a text that is one expression, `free_vars` collects its free variables.
 
-    `bound_graphs` are then the graph variables that the text binds somewhere, so that they are none of those.
+    `bound_graphs` are then the graph variables that the text binds anywhere, which are not free.
     """
 
     def __init__(self, tokens: Tokens, report: Report, names: ModuleNames, library: Library, notes: Notes) -> None:
@@ -53,7 +53,7 @@ class Resolver(AttributeReader):
         self.free_vars: dict[str, Var] | None = None
         self.bound_graphs: Collection[str] = ()
         self.has_elisions = False
-        # What stands for names that nothing defines; they are not suggested for others.
+        # Stand-ins for undefined names, which are not offered as suggestions.
         self.undefined: set[Var] = set()
 
     def enter(self) -> ScopeMark:
@@ -61,13 +61,13 @@ class Resolver(AttributeReader):
         return ScopeMark(self.locals.enter(), self.graphs.enter(), self.type_vars.enter())
 
     def leave(self, scope: ScopeMark) -> None:
-        """Leave it, however many scopes inside are still open."""
+        """Leave a scope, with all inner scopes that are still open."""
         self.locals.leave(scope.locals)
         self.graphs.leave(scope.graphs)
         self.type_vars.leave(scope.type_vars)
 
     def placeholder(self) -> Expr:
-        """Return what stands for an expression with an error; the definition around it is dropped."""
+        """Return a stand-in for an erroneous expression; its definition is dropped from the module."""
         self.is_broken = True
         return Tuple(())
 
@@ -184,7 +184,7 @@ class Resolver(AttributeReader):
         self.report.error("RL007", span, f"there is no operator or constructor `{name}`", close)
 
     def constructor(self, name: str) -> Constructor | None:
-        """Look a constructor up in the module, then in the library."""
+        """Resolve a constructor in the module, then in the library."""
         found = self.names.constructors.get(name)
         if found is None and self.library.add_constructor(name):
             found = self.names.constructors.get(name)

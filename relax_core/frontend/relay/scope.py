@@ -34,9 +34,9 @@ class Notes:
 
 
 class Names(Generic[V]):
-    """Names in nested scopes: entering is free, and leaving costs what was defined inside.
+    """A scoped symbol table with an undo list: entering is O(1), leaving costs what was defined inside.
 
-    `ended` are the names that were visible in a scope that has been left.
+    `ended` are the names of scopes that have been left.
     """
 
     def __init__(self) -> None:

@@ -17,7 +17,7 @@ _DEVICE = "virtual_device"
 
 
 class SequenceReader(Resolver, ABC):
-    """Reads blocks and sequences. Each statement with an error is reported, and reading goes on behind it."""
+    """Reads blocks and sequences, and recovers at the next statement after an error."""
 
     def __init__(self, tokens: Tokens, report: Report, names: ModuleNames, library: Library, notes: Notes) -> None:
         Resolver.__init__(self, tokens, report, names, library, notes)
@@ -111,7 +111,7 @@ class SequenceReader(Resolver, ABC):
         return last
 
     def _define_broken(self, start: int) -> None:
-        """Define what a statement with an error would have defined, so that its uses are not reported."""
+        """Define the names that an erroneous statement would have defined, so that their uses are not errors."""
         self.is_broken = True
         kind, text = self.kinds[start], self.texts[start]
         if kind == "let" and self.kinds[start + 1] == "local":
@@ -172,7 +172,7 @@ class SequenceReader(Resolver, ABC):
         return var, value
 
     def note_spelling(self, at: int, message: str) -> None:
-        """Note what TVM would not read."""
+        """Warn of a spelling that TVM does not read."""
         self.report.say("note", "RL015", self.tokens.span(at), message)
 
     def _bind_graph(self) -> Expr:
@@ -197,7 +197,7 @@ class SequenceReader(Resolver, ABC):
         return var
 
     def skip_elision(self) -> None:
-        """Go over `...`, where a log leaves something out."""
+        """Skip `...`, where a log leaves something out."""
         if not self.has_elisions:
             message = "`...` stands for something that the text leaves out"
             self.report.say("note", "RL017", self.tokens.span(self.position), message)

@@ -19,7 +19,7 @@ LOOKAHEAD = 3
 
 _NAME = r"[^\W\d][\w?]*(?:\.[^\W\d][\w?]*)*"
 _DEVICES = "cpu|cuda|gpu|cl|opencl|vulkan|metal|vpi|rocm|ext_dev|hexagon|webgpu|micro_dev|sdaccel|aocl|llvm|remote_cpu"
-# The order is that of how often they occur; the longer of two that start alike stands first.
+# In order of frequency; of two with a common prefix the longer one stands first.
 _GROUPS = (
     # A name may hold slashes, as those of TensorFlow do; `%x/2` and `%x/%y` are divisions.
     ("local", rf"%{_NAME}(?:/[^\W\d][\w?]*)*"),
@@ -49,9 +49,9 @@ _OLD_VERSION = re.compile(r"\s*v(\d+\.\d+\.\d+)[ \t]*(?=\n|$)")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Tokens:
-    """Tokens, and a few `END` behind them to look ahead to. The kind of a keyword or a punctuation mark is itself.
+    """Tokens, padded with `END` for lookahead. The kind of a keyword or punctuation mark is its text.
 
-    `type_comments` has, by the number of the token behind it, where the type in a comment `/* ty=... */` stands.
+    `type_comments` maps the number of the token behind a comment `/* ty=... */` to the range of its type.
     """
 
     source: Source
@@ -86,7 +86,7 @@ class _Growing:
 
 
 def tokenize(source: Source, report: Report, start: int = 0, end: int | None = None) -> Tokens:
-    """Cut the text from `start` to `end`; what is no token is reported and skipped. Linear in the text."""
+    """Tokenize the text from `start` to `end`; anything else is reported and skipped. Linear in the text."""
     text = source.text
     end = len(text) if end is None else end
     made = _Growing()
@@ -135,7 +135,7 @@ def _note_type_comment(made: _Growing, comment: str, end: int) -> None:
 
 
 def _other(made: _Growing, source: Source, report: Report, place: tuple[int, int]) -> int:
-    """Go on where no token starts: at blanks, a comment with comments in it, an open string, a foreign character."""
+    """Continue where no token starts: at blanks, nested comments, an unclosed string, a foreign character."""
     position, end = place
     text = source.text
     while position < end and text[position].isspace():

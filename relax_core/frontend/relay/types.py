@@ -41,7 +41,7 @@ class RelayTypeReader(Cursor):
         self.dims: dict[str, PrimVar] = {}
         self.meta_dims: dict[str, PrimExpr] = {}
         self.is_in_comment = False
-        # Whether the definition has an error, so that it is not a part of the module.
+        # Whether the definition has an error, and is dropped from the module.
         self.is_broken = False
         self._tensors: dict[str, tuple[Type, int]] = {}
         self._types_of_comments: dict[str, Type | None] = {}
