@@ -32,7 +32,7 @@ CANCELLED: Final = "JT014"
 
 @dataclass(frozen=True, slots=True)
 class _Found:
-    """A kernel, what calls it with this machine as its host, and the positions of the arguments that it writes."""
+    """A kernel, its caller bound to this machine, and the positions of the arguments that it writes."""
 
     kernel: Kernel
     caller: Callable[..., object]
@@ -67,7 +67,7 @@ class Calls:
             self._given_engine.cancel()
 
     def reset(self) -> None:
-        """Forget the packed functions that an earlier run did not come back from."""
+        """Forget packed functions from which an earlier run did not return."""
         self._watched.clear()
 
     def call(self, function: int, args: tuple[Value, ...]) -> Value:
@@ -86,7 +86,7 @@ class Calls:
         return put(self._machine, self._packed(entry.name, args), common_device(args))
 
     def caller(self, function: int) -> Callable[..., object]:
-        """Return what calls a prim func that calls no packed function; it is compiled at its first call."""
+        """Return a callable for a prim func without packed calls; it is compiled at its first call."""
         return self._found(function).kernel.caller()
 
     def maker(self, function: int, shape: tuple[int, ...], dtype: str) -> Callable[..., object]:
@@ -127,7 +127,7 @@ class Calls:
             raise
 
     def _followed(self, found: _Found, args: tuple[Value, ...], written: WrittenBytes) -> None:
-        """Call a prim func that follows which bytes of its arguments were written."""
+        """Call a prim func in the mode that tracks which bytes of its arguments were written."""
         from relax_core.jit.kernel import Kernel as CompiledKernel
         from relax_core.jit.kernel import UnwrittenReadError
         from relax_core.jit.lowering.written import followed_params
@@ -222,7 +222,7 @@ class Calls:
         return tuple(arrays_in(*outputs))
 
     def _given(self, packed: Packed, args: tuple[Value, ...]) -> tuple[Any, ...]:
-        """Return what the function gets; one with a schema gets its arguments by name, checked."""
+        """Return the arguments of the function, checked and by name if it has a schema."""
         if packed.spec is None:
             given = tuple(self._to_host(arg) for arg in args)
             return (self._machine, *given) if packed.takes_context else given
@@ -234,7 +234,7 @@ class Calls:
         return to_host(value, self._machine.invoke, self._machine.executable)
 
     def _watch(self, packed: Packed, args: tuple[Value, ...]) -> None:
-        """Keep what the function writes by its declaration; if it declares nothing, watch all that it can reach."""
+        """Log the tensors that the function declares to write; watch all that it can reach if it declares nothing."""
         recorder = self._machine.recorder
         if recorder is None:
             return

@@ -35,7 +35,7 @@ from relax_core.vm.values import Array, Sentinel, ShapeValue, Uninitialised, Val
 _SIDES: Final = re.compile(r"(?P<place>[^=]*)=(?!=)(?P<value>.*)", re.DOTALL)
 _WORDS: Final[Mapping[str, float]] = MappingProxyType({"nan": float("nan"), "inf": float("inf")})
 _WHOLE_BELOW: Final = 10
-"""Made-up whole numbers are smaller."""
+"""Upper bound of random integers."""
 
 
 def _whole(dtype: "np.dtype[Any]") -> bool:
@@ -58,9 +58,9 @@ _FILE: Final = "file"
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Change:
-    """A change as written, of the frame at `depth` (0: the oldest, -1: the one that runs).
+    """A change as written, in the frame at `depth` (0: the oldest, -1: the one that runs).
 
-    In place, whatever shares memory with the tensor sees it. `array` is what `file()` stands for.
+    With `is_in_place` every alias of the tensor sees it. `array` is what `file()` stands for.
     """
 
     text: str
@@ -71,9 +71,9 @@ class Change:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Target:
-    """What a left side stands for: a register, the fields on the way, and the value at the end, as it is then.
+    """The assignment target of a left side: a register, a path of fields, and the value there at that time.
 
-    `element` is where in a tensor, `None` for all of it; `declared` is the type that the variable has.
+    `element` is the index into a tensor, `None` for all of it; `declared` is the type that the variable has.
     """
 
     register: int
@@ -188,7 +188,7 @@ def _check_element(held: Array, indices: tuple[int, ...], step: ItemOf) -> None:
 
 
 class _Right:
-    """The right side of a change: what it gives the place."""
+    """Evaluates the right side of a change for its target."""
 
     def __init__(self, moment: Moment, place: _Target, change: Change) -> None:
         self._moment = moment
@@ -196,7 +196,7 @@ class _Right:
         self._change = change
 
     def value(self, tree: Expression) -> Value:
-        """Return the value that the place gets."""
+        """Return the value that is assigned."""
         match self._place.held:
             case np.ndarray() | Uninitialised() as held:
                 return self._tensor(held, tree)
@@ -286,7 +286,7 @@ class _Right:
             _refuse(f"`{place.span.text}` must be {expected}, got {describe(found)}", span, hint)
 
     def _fitting(self, held: Value, found: Value, span: Span) -> Value:
-        """Return what is of the kind of `held`."""
+        """Convert the right side to the kind of `held`."""
         match held, found:
             case bool(), (bool() | np.bool_()):
                 return bool(found)

@@ -1,4 +1,4 @@
-"""What builtins and packed functions may ask of the machine that runs them."""
+"""The interface of the machine towards builtins and packed functions."""
 
 from collections.abc import Mapping, Sequence
 from typing import NoReturn, Protocol
@@ -42,11 +42,11 @@ class Context(Protocol):
         ...
 
     def begin(self, tensor: Array) -> None:
-        """Note that a tensor was made in a storage: what lies there is not its value."""
+        """Note that a tensor begins to live in a storage, whose bytes are not its value yet."""
         ...
 
     def reserve(self, size_bytes: int, what: str, shape: tuple[int, ...] | None = None, dtype: str = "") -> None:
-        """Count memory that is about to be taken; VM006 if it is too much. The rest is for the message."""
+        """Charge memory that is about to be allocated; VM006 if it is too much. The rest is for the message."""
         ...
 
     def will_write(self, array: Array) -> None:

@@ -1,8 +1,8 @@
-"""A recorded run up to a time, copied so that another run can go on from there and the first stays as it was.
+"""Fork a recorded run at a time: another run continues from there, and the first stays as it was.
 
-What the stack at that time can reach is copied with the bytes that it held then, and what shared memory shares the
-copy: views, tuples, captures of closures and references stay what they were to each other. The rest of the past,
-which nobody can change any more, is shared by both runs.
+What the stack can reach at that time is copied with the bytes that it held then. Aliases stay aliases: views, tuples,
+captures and references share copies as they shared originals. The rest of the past, which nothing can write to any
+more, is shared by both runs.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -45,7 +45,7 @@ _GIVEN_UP_HINT: Final = "choose a later time, smaller sizes, or a program that c
 
 @dataclass(frozen=True, slots=True)
 class StoppedFrame:
-    """A frame to go on with: its registers, the number that the log gives it, and where its result goes."""
+    """A frame to continue: its registers, its number in the log, and where its result goes."""
 
     function: int
     registers: tuple[Value, ...]
@@ -59,10 +59,10 @@ class StoppedFrame:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Setting:
-    """A register of a frame on the stack (0: the oldest), or a field of the tuple in it, and the value that it gets.
+    """A register of a frame (0: the oldest), or a field of the tuple in it, and the value it gets.
 
-    In place, `value` is written to the tensor that is there, and whatever shares its memory sees it; else the register
-    gets a value of its own and what shares the old one keeps it.
+    In place, `value` is written to the tensor that is there, and every alias sees it; otherwise the register gets a
+    value of its own and aliases of the old one keep it.
     """
 
     depth: int
@@ -123,7 +123,7 @@ class Fork:
 
 
 def fork(trace: Trace, at: int, recorder: Recorder, written: WrittenBytes | None) -> Fork:
-    """Fill the empty `recorder`, and `written`, with what `trace` knew until time `at`; return the stack of then.
+    """Fill the empty `recorder` and `written` with the past of `trace` until time `at`; return the stack then.
 
     Raises:
         RunError: VM050, the run cannot go on from there.
@@ -152,7 +152,7 @@ def fork(trace: Trace, at: int, recorder: Recorder, written: WrittenBytes | None
 
 
 def stack_at(trace: Trace, at: int) -> tuple[FrameState, ...]:
-    """Return the frames to go on with at a time, the oldest first.
+    """Return the frames to continue at a time, oldest first.
 
     Raises:
         RunError: VM050, the run cannot go on from there.
@@ -185,13 +185,13 @@ def made_frame(stopped: StoppedFrame, code: DecodedFunction, start: int) -> Fram
 
 
 def _check_kept(trace: Trace, at: int, stack: tuple[FrameState, ...], registers: tuple[tuple[Value, ...], ...]) -> None:
-    """See that what the frames still read is known."""
+    """Check that every register that is still live was kept."""
     for state, held in zip(stack, registers, strict=True):
         if not any(value is NOT_KEPT for value in held):
             continue
         entry = trace.executable.functions[state.function]
         code = trace.executable.instructions[entry.start : entry.end]
-        # A caller goes on behind its call, which gives it a result.
+        # A caller resumes behind its call, whose result is yet to fill the destination.
         is_top = state is stack[-1]
         needed = live_registers(code, state.pc - entry.start + (not is_top))
         needed -= frozenset() if is_top else {written(trace.executable.instructions[state.pc])}
@@ -255,7 +255,7 @@ def _until(frame: FrameRecord, at: int) -> FrameRecord:
 
 
 class _Copies:
-    """The copies of what `registers` can reach at a time: arrays by the memory that they share, references."""
+    """Copies of what `registers` reach at a time: arrays by the memory that they share, and references."""
 
     def __init__(self, trace: Trace, at: int, registers: tuple[tuple[Value, ...], ...]) -> None:
         self._trace = trace
@@ -265,14 +265,14 @@ class _Copies:
         self._references: dict[int, RefValue] = {}
         self._unfilled: list[RefValue] = []
         self._storages: dict[int, StorageValue] = {}
-        # What a reference held at any time counts as live: its past and its future may share tensors.
+        # What a reference held at any time counts as live, since its past and future may share tensors.
         reached = (*registers, *_versions_in(trace))
         self._live = {id(root_of(array)) for array in arrays_in(*reached)}
-        # A storage whose tensors are gone may get others, which see what is in it.
+        # A storage without tensors may get new ones, which see its bytes.
         self._live |= {id(item.memory) for item in storages_in(*reached) if item.memory is not None}
 
     def of(self, value: Value) -> Any:
-        """Return `value` with its arrays and references exchanged for the copies."""
+        """Return `value` with its arrays and references replaced by their copies."""
         found = self._mapped(value)
         while self._unfilled:
             reference = self._unfilled.pop()
@@ -335,7 +335,7 @@ class _Copies:
         return copy
 
     def add_past(self, recorder: Recorder, written: WrittenBytes | None) -> None:
-        """Let `recorder` know what the memories held before the time; the bytes are shared by both runs."""
+        """Hand `recorder` the undo logs from before the fork, whose bytes both runs share."""
         for identity, memory in self._memories.items():
             copy = self._roots.get(identity)
             if copy is None:

@@ -195,10 +195,10 @@ def _contiguous_bytes(array: Array) -> np.ndarray[Any, Any]:
 
 
 class Recorder:
-    """What happened, in parallel lists: the event `e` was instruction `pcs[e]` in frame `frame_ids[e]`.
+    """The log, in parallel lists: event `e` was instruction `pcs[e]` in frame `frame_ids[e]`.
 
-    `values[e]` is what it wrote to its destination, or `NO_WRITE`. A return writes to its caller's frame.
-    `settle` completes the lists, which generated code fills late.
+    `values[e]` is what it wrote to its destination, or `NO_WRITE`; a return writes to its caller's frame. `settle`
+    completes the lists, which generated code fills lazily.
     """
 
     __slots__ = (
@@ -255,26 +255,26 @@ class Recorder:
                 self._shrink()
 
     def mark_fresh(self, array: Array, fill: int = 0) -> None:
-        """Note that nothing was written to `array`, which owns its memory, yet; all its bytes are `fill`."""
+        """Note that `array`, which owns its memory, is unwritten; all its bytes are `fill`."""
         memory = self._memory(array)
         memory.fresh = ((0, array.nbytes),) if array.nbytes else ()
         memory.fill = fill
 
     def before_write(self, array: Array) -> None:
-        """Keep what `array` holds: the event that comes next is about to change it."""
+        """Save the contents of `array` to the undo log: the next event writes to it."""
         if not self._is_first_write(array, len(self.pcs)):
             self.add_undo(array, _contiguous_bytes(array))
 
     def before_forget(self, array: Array, fill: int) -> None:
-        """Keep what `array` holds: the event that comes next fills it, and nothing is written to it from then on."""
+        """Save the contents of `array` to the undo log: the next event makes it unwritten, filled with `fill`."""
         self.before_write(array)
         memory = self._memory(array)
         memory.fresh, memory.fill = with_interval(memory.fresh, *extent(array, memory.root)), fill
 
     def _is_first_write(self, array: Array, event: int) -> bool:
-        """Note that the bytes of `array` are written by `event`; tell whether none of them was written before.
+        """Note that `event` writes the bytes of `array`; return whether all of them were unwritten.
 
-        If some were, an entry with all the bytes has to follow: it is undone before the ones that are made here.
+        Otherwise an entry with all the bytes has to follow, which is undone before the ones that are made here.
         """
         memory = self._memory(array)
         if not memory.fresh:
@@ -293,9 +293,9 @@ class Recorder:
         return None if is_fresh else _contiguous_bytes(array)
 
     def compare(self, array: Array, before: Before) -> None:
-        """Keep `before`, a snapshot of `array`, if `array` holds something else by now.
+        """Add the snapshot `before` to the undo log if `array` holds something else by now.
 
-        A tensor to which nothing had been written counts as written.
+        An unwritten tensor counts as written.
         """
         if before is None:
             self._is_first_write(array, len(self.pcs))
@@ -304,7 +304,7 @@ class Recorder:
             self.add_undo(array, before)
 
     def add_undo(self, array: Array, before: np.ndarray[Any, Any]) -> None:
-        """Keep that `array` held `before` until the event that comes next."""
+        """Add to the undo log that `array` held `before` until the next event."""
         memory = self._memory(array)
         start, stop = extent(array, memory.root)
         undo = Undo(len(self.pcs), start, stop, before)
@@ -314,7 +314,7 @@ class Recorder:
         self._shrink()
 
     def keep_undos(self, memory: MemoryLog, undos: Iterable[Undo]) -> None:
-        """Let `memory` know entries of an earlier run's log."""
+        """Add entries of an earlier run's undo log to `memory`."""
         for undo in undos:
             memory.undos.append(undo)
             self.retained_bytes += undo.before.nbytes if isinstance(undo.before, np.ndarray) else 0
@@ -326,14 +326,14 @@ class Recorder:
         self._use(injection.value)
 
     def overwrite(self, array: Array, content: Array) -> None:
-        """Change what `array` holds, as the latest event had done it."""
+        """Overwrite `array` as if the latest event had done it."""
         memory, event = self.memory_of(array), len(self.pcs) - 1
         if not self._is_first_write(array, event):
             self.keep_undos(memory, (Undo(event, *extent(array, memory.root), _contiguous_bytes(array)),))
         np.copyto(array, content)
 
     def memory_of(self, array: Array) -> MemoryLog:
-        """Return the past of the memory of `array`, which begins here if nothing is known of it."""
+        """Return the log of the memory of `array`, begun here if there is none."""
         return self._memory(array)
 
     def _memory(self, array: Array) -> MemoryLog:
@@ -392,7 +392,7 @@ class Recorder:
                 self.retained_bytes -= memory.root.nbytes
 
     def _shrink(self) -> None:
-        """Give up the oldest values until the rest fits the limit; the newest stays, as do arguments of open calls."""
+        """Evict the oldest values until the rest fits the limit; the newest and arguments of open calls stay."""
         held: list[tuple[str, int, Undo | None]] = []
         while self.retained_bytes > self._retained_limit and len(self._order) > 1:
             what, number, undo = self._order.popleft()

@@ -97,7 +97,7 @@ class Trace:
 
     @cached_property
     def _settled(self) -> Recorder:
-        """The recorder with complete lists: a log is decoded when somebody looks at it."""
+        """The recorder with complete lists; decoding waits until somebody looks."""
         self._recorder.settle()
         return self._recorder
 
