@@ -65,7 +65,7 @@ _MAKERS: Mapping[str, Callable[..., Array]] = MappingProxyType(
 
 
 def _count(name: str, values: list[Any], named: Mapping[str, Any]) -> int:
-    """How many elements the array will have."""
+    """Return how many elements the array will have."""
     match name:
         case "zeros" | "ones" | "full":
             shape = values[0] if values else named.get("shape", 0)

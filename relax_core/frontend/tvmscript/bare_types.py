@@ -1,4 +1,4 @@
-"""Annotations without a dtype: `approximate: PrimType = R.PrimValue("tanh")` leaves it to the value, as in 2022."""
+"""Annotations without a dtype, as in 2022: `approximate: PrimType = R.PrimValue("tanh")` infers it from the value."""
 
 import ast
 

@@ -1,4 +1,4 @@
-"""Make a node of a value of the text, as its place expects."""
+"""Coerce a value of the text to the node that its context expects."""
 
 import ast
 
@@ -32,14 +32,14 @@ def to_scalar(value: Value) -> PrimExpr | None:
         case PrimExpr():
             return value
         case Literal(value=bool() | int() | float() as number):
-            # As TVM: a host scalar that is written as a float is float64.
+            # As in TVM, a float literal is a float64 host scalar.
             return _scalar(number, "float64" if isinstance(number, float) else None, value.span)
         case _:
             return None
 
 
 def to_expr(context: Context, value: Value, place: ast.expr, expected: Type | None = None) -> Expr:
-    """Make an expression; `expected` says what a bare literal and a bare tuple are."""
+    """Coerce to an expression; `expected` decides what a bare literal or a bare tuple is."""
     match value:
         case Expr():
             return value
@@ -58,7 +58,7 @@ def to_expr(context: Context, value: Value, place: ast.expr, expected: Type | No
 
 
 def to_argument(context: Context, value: Value, place: ast.expr, param: Param) -> Expr:
-    """Make the argument for `param` of an operator."""
+    """Coerce to the argument for `param` of an operator."""
     match value:
         case Literal():
             made = literal_argument(value, param)
@@ -75,7 +75,7 @@ def to_argument(context: Context, value: Value, place: ast.expr, param: Param) -
 
 
 def literal_argument(literal: Literal, param: Param) -> Expr | None:
-    """Make the argument for `param` of a literal; `None` if that needs the text around it."""
+    """Coerce a literal to the argument for `param`; `None` if that takes its context."""
     value, span = literal.value, literal.span
     if value is None:
         return Null(span=span)
@@ -105,7 +105,7 @@ def _literal_field(context: Context, literal: Literal, place: ast.expr, param: P
 
 
 def ints_argument(items: Items, param: Param) -> Expr | None:
-    """Make the argument for `param` of a list of literals; `None` if that needs the text around it."""
+    """Coerce a list of literals to the argument for `param`; `None` if that takes its context."""
     if param.kind not in ("axes", "ints"):
         return None
     scalars = [to_scalar(item) for item in items.values]
@@ -128,7 +128,7 @@ def _items_argument(context: Context, items: Items, place: ast.expr, param: Para
 
 
 def _dtype_for(number: bool | int | float, param: Param) -> str | None:
-    """A literal takes the dtype of its parameter if that can hold it; else it keeps its own, which is reported."""
+    """Return the dtype of a literal: its parameter's if that can hold it, else its own, which is then reported."""
     match param.dtype:
         case "string":
             return None
@@ -217,7 +217,7 @@ def _items(context: Context, items: Items, place: ast.expr, expected: Type | Non
 
 
 def _field(context: Context, value: Value, place: ast.expr) -> Expr:
-    """A field of an argument tuple: a scalar stands for a host scalar, a nested tuple of scalars for a shape."""
+    """Coerce a field of an argument tuple: a scalar to a host scalar, a nested tuple of scalars to a shape."""
     if (scalar := to_scalar(value)) is not None:
         return PrimValue(scalar, span=scalar.span)
     return to_expr(context, value, place)

@@ -70,7 +70,7 @@ def _number(context: Context, node: ast.expr, depth: int) -> Any:
 
 
 def _default_dtype(value: Any) -> str | None:
-    """Python numbers are int32, float32 or bool, as TVM takes them."""
+    """Return the dtype of a Python number: int32, float32 or bool, as in TVM."""
     found: npt.NDArray[Any] = np.array(value)
     return {"i": "int32", "u": "uint64", "f": "float32", "b": "bool"}.get(found.dtype.kind)
 

@@ -1,4 +1,4 @@
-"""What every part of the reader shares: the source, the diagnostics, and where a syntax node stands."""
+"""The state that all parts of the reader share: the source, the diagnostics, and the spans of syntax nodes."""
 
 import ast
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
@@ -25,19 +25,18 @@ Table: TypeAlias = Mapping[str, Sequence["npt.NDArray[Any] | None"]]
 
 
 class Failed(Exception):
-    """A construct that has been diagnosed; whoever catches it goes on behind the construct."""
+    """Unwinds from a construct that has been diagnosed; the handler resumes behind the construct."""
 
 
 @dataclass(slots=True)
 class Context:
     """The state of one reading.
 
-    `cut_names` are, by line, the names that statements cut for a syntax error would have defined. `tables` are the
-    metadata tables by name; `macros` are those that stand around the modules; `noted` is what has been said once and
-    need not be said again. `is_2022` tells the dialect of the module that is read, and
-    `inner_functions` are its prim funcs that stand inside of Relax functions. `plain` are the words of types for which
-    names stand in the syntax tree, and `plain_text` is the text with these names. `undefined` are the names that
-    messages say are not defined.
+    `cut_names` maps lines to the names that statements cut for a syntax error would have defined. `tables` are the
+    metadata tables by name; `macros` are those defined around the modules; `noted` remembers what is reported only
+    once. `is_2022` tells the dialect of the module that is read, and `inner_functions` are its prim funcs inside of
+    Relax functions. `plain` maps names in the syntax tree to the words that they abbreviate, and `plain_text` is the
+    text with these names. `undefined` maps diagnostics to the undefined names that they are about.
     """
 
     source: Source
@@ -118,7 +117,7 @@ class Context:
         return failed
 
     def unsupported(self, place: Place, construct: str, hint: str = "") -> Failed:
-        """Record that `construct` is TVMScript which is not read."""
+        """Report that `construct` is TVMScript that is not supported."""
         return self.fail("PA004", place, f"{construct} is not read yet", hint)
 
     def cut_at(self, statement: ast.stmt) -> tuple[str, ...] | None:
@@ -127,7 +126,7 @@ class Context:
 
     @contextmanager
     def inside(self, span: Span) -> Generator[None, None, None]:
-        """Give every place that is asked for meanwhile as `span`."""
+        """Locate everything inside the context at `span`."""
         before = self.fixed_span
         self.fixed_span = before or span
         try:
@@ -137,7 +136,7 @@ class Context:
 
 
 def every(read: Callable[[T], R], items: Iterable[T]) -> list[R]:
-    """Read all items, so that each error among them is reported; raises `Failed` if one failed."""
+    """Read all items, so that every error among them is reported, and raise `Failed` if one failed."""
     made: list[R] = []
     failed: Failed | None = None
     for item in items:

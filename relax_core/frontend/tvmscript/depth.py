@@ -13,11 +13,11 @@ _SIMPLE = (ast.Assign, ast.AnnAssign, ast.Expr, ast.Return)
 _COMPOUND = (ast.For, ast.With, ast.If, ast.FunctionDef)
 _LEAVES = (ast.Name, ast.Constant)
 _FLAT_ABOVE = 20
-"""Statements nested deeper than this are looked at in full."""
+"""Statements that may be nested deeper than this are examined in full."""
 _HEADER_LEVELS = 3
 """Levels of a header without a mark of their own, such as the list of parameters."""
 _MANY = re.compile(rf"^ *+(?:[^{re.escape((_MARKS + _GAPS).decode())}\n]*+.){{28}}", re.MULTILINE)
-"""So many marks and gaps on a line that their number does not tell that it is flat."""
+"""A line with so many marks and gaps that their number alone does not show that it is flat."""
 
 
 def without_deep_statements(context: Context, tree: ast.Module, limit: int) -> ast.Module:
@@ -41,9 +41,9 @@ def _full_lines(context: Context) -> frozenset[int]:
 
 
 def _is_flat(context: Context, statement: ast.stmt, limit: int, full: frozenset[int]) -> bool:
-    """Tell from its text alone that what stands on one line cannot be deep: each level takes a mark or a word.
+    """Tell from its text alone whether a line cannot be deep: each level takes a mark or a word.
 
-    That is a whole statement, or the header of one whose body begins on the next line.
+    A line is a whole statement, or the header of one whose body begins on the next line.
     """
     if isinstance(statement, _SIMPLE):
         is_on_one_line = statement.lineno == statement.end_lineno
@@ -89,7 +89,7 @@ def _deep_statements(context: Context, tree: ast.Module, limit: int) -> list[ast
 
 
 def _blocks(statement: ast.AST) -> list[ast.AST]:
-    """Return what is still to be looked at in a statement whose header is flat."""
+    """Return the parts of a statement with a flat header that are still to be examined."""
     match statement:
         case ast.FunctionDef(decorator_list=decorators, body=body):
             return [*decorators, *body]

@@ -1,4 +1,4 @@
-"""Where an undefined name is defined after all: behind its use, or inside of a statement that has ended."""
+"""Find definitions of undefined names that are out of scope: after the use, or in a statement that has ended."""
 
 import ast
 from collections.abc import Iterator
@@ -11,7 +11,7 @@ from relax_core.source import Span
 
 @dataclass(frozen=True, slots=True)
 class _Inside:
-    """A statement that limits where names are visible, with the part of it in which they are."""
+    """A statement that opens a scope, with the part of it that is the scope."""
 
     statement: ast.stmt
     span: Span
@@ -19,7 +19,7 @@ class _Inside:
 
 @dataclass(frozen=True, slots=True)
 class _Definition:
-    """A place that gives a name a value, and what is around it, from the outside to the inside."""
+    """A definition of a name, with the scopes around it from the outside in."""
 
     span: Span
     around: tuple[_Inside, ...]
@@ -30,7 +30,7 @@ class _Definition:
 
 
 def point_at_definitions(context: Context, tree: ast.Module) -> None:
-    """Let each message about an undefined name say where its function defines the name, if it does."""
+    """Add to each message about an undefined name where its function defines the name, if it does."""
     if not context.undefined:
         return
     for index, said in enumerate(context.diagnostics):
@@ -79,7 +79,7 @@ def _pointed(context: Context, said: Diagnostic, function: ast.FunctionDef, name
 
 
 def _words(scope: ast.stmt, name: str) -> tuple[str, str]:
-    """Return what to say of a definition inside of `scope`, which does not hold the use, and what can be done."""
+    """Describe a definition inside of `scope`, which does not contain the use, and what can be done."""
     match scope:
         case ast.If():
             where, hint = "the branch", f"let both branches end by assigning `{name}`, or use it inside"

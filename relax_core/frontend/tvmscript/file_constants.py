@@ -1,4 +1,4 @@
-"""Names of numbers, strings and tuples of them around modules, such as `N = 16`: functions use them as literals."""
+"""Constants defined around modules, such as `N = 16`, which functions use as literals."""
 
 import ast
 from collections.abc import Mapping, Sequence
@@ -10,7 +10,7 @@ _LARGEST = 1 << 63
 def constants_of(
     statements: Sequence[ast.stmt], around: Mapping[str, ast.expr] = MappingProxyType({})
 ) -> dict[str, ast.expr]:
-    """Return the names that are given a literal, once each, with those `around`; arithmetic of integers is done."""
+    """Return the names that are assigned a literal exactly once, with those `around`; integer arithmetic is folded."""
     found: dict[str, ast.expr] = {}
     often: set[str] = set()
     for statement in statements:
@@ -63,7 +63,7 @@ def _computed(op: ast.operator, a: ast.expr | None, b: ast.expr | None) -> int |
 
 
 def write_out(statement: ast.stmt, constants: Mapping[str, ast.expr]) -> None:
-    """Replace the constants that a function or class uses by literals, in place; a name that it defines is its own."""
+    """Inline the constants that a function or class uses, in place; a name that it defines shadows a constant."""
     if not constants:
         return
     match statement:

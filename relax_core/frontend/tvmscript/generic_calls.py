@@ -1,4 +1,4 @@
-"""Read calls of operators that TVM has and the operator table has not: arguments are kept as they are written."""
+"""Read calls of operators that TVM has and the operator table lacks: arguments are kept as written."""
 
 import ast
 
@@ -14,7 +14,7 @@ from relax_core.ir.expr import Call, Expr, Op, PrimValue, Tuple
 from relax_core.ir.types import Type
 
 _MAKERS = ("device",)
-"""What is no operator but an argument of one."""
+"""Names that are not operators but arguments of one."""
 _TYPES = ("ty_args", "sinfo_args", "type_args", *OUT_TYPES)
 
 
@@ -48,7 +48,7 @@ def generic_call(reader: RelaxReader, node: ast.Call, name: str) -> Call | None:
 
 
 def as_written(reader: RelaxReader, value: Value, place: ast.expr) -> Expr:
-    """Make an expression where nothing says what is expected: numbers are host scalars, lists are tuples."""
+    """Coerce where nothing is expected: numbers are host scalars, lists are tuples."""
     if isinstance(value, Items):
         return Tuple(tuple(as_written(reader, item, place) for item in value.values), span=value.span)
     if isinstance(value, Literal) and (scalar := to_scalar(value)) is not None:
@@ -62,7 +62,7 @@ def _types(reader: RelaxReader, node: ast.Call) -> tuple[Type, ...]:
 
 
 def _note(reader: RelaxReader, node: ast.Call, short: str) -> None:
-    """Say once for each operator of a text that it is only read and shown."""
+    """Report, once per operator of a text, that it is only read and shown."""
     context = reader.context
     if short in context.noted or short in _MAKERS:
         return

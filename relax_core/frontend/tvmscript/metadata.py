@@ -12,7 +12,7 @@ from relax_core.frontend.tvmscript.names import dotted
 
 
 def read_tables(context: Context, statements: list[ast.stmt]) -> None:
-    """Take note of every `metadata = tvm.ir.load_json("...")` in front of or behind the modules."""
+    """Read every `metadata = tvm.ir.load_json("...")` before or after the modules."""
     for statement in statements:
         match statement:
             case ast.Assign(

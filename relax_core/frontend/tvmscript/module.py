@@ -1,4 +1,4 @@
-"""Read a file: its modules, the functions that stand alone, and what stands around them."""
+"""Read a file: its modules, free-standing functions, and what surrounds them."""
 
 import ast
 from collections.abc import Mapping, Sequence
@@ -53,7 +53,7 @@ class _Marked:
 
 @dataclass(slots=True)
 class _ModuleParts:
-    """What the statements of a module say; `symbols` are the names of functions that are not those of the text."""
+    """The contents of a module; `symbols` are the names of functions that differ from those in the text."""
 
     symbols: Mapping[str, str]
     functions: dict[str, _Marked] = field(default_factory=dict[str, _Marked])
@@ -106,7 +106,7 @@ def _modules(context: Context, group: Surrounding) -> list[IRModule]:
 
 
 def _scan_head(context: Context, statements: list[ast.stmt]) -> None:
-    """Take note of import aliases and of `n = TypeVar("n")`, which 2026 prints above a module."""
+    """Collect import aliases, and `n = TypeVar("n")`, which 2026 prints above a module."""
     read_tables(context, statements)
     for statement in statements:
         context.aliases.update(import_aliases(statement))
@@ -152,7 +152,7 @@ def _stands_for_something(context: Context, statement: ast.stmt) -> bool:
 
 
 def _is_understood_import(statement: ast.stmt) -> bool:
-    """Tell whether a statement only gives names to what a module is written with."""
+    """Tell whether a statement only imports what modules are written with."""
     match statement:
         case ast.Import(names=names):
             return all(item.name.partition(".")[0] in UNDERSTOOD_PACKAGES for item in names)
@@ -171,7 +171,7 @@ def _is_ours(context: Context, node: ast.FunctionDef) -> bool:
 
 
 def _note_skipped(context: Context, statements: list[ast.stmt]) -> None:
-    """Say once for a run of statements around modules that they are not run."""
+    """Report, once for consecutive statements around modules, that they are not executed."""
     if not statements:
         return
     first = statements[0]

@@ -1,4 +1,4 @@
-"""Calls of operators in their plainest spelling, `R.take(x, lv, axis=0, mode="fast")`, are read from their words.
+"""Read operator calls in their canonical spelling, `R.take(x, lv, axis=0, mode="fast")`, by regular expressions.
 
 Whatever takes more than its words to be read, or to be reported, is left to the syntax tree.
 """
@@ -24,7 +24,7 @@ _INT = re.compile(r"-?\d++", re.ASCII)
 
 
 def plain_call(reader: RelaxReader, node: ast.expr) -> Call | None:
-    """Read the call that an abbreviation stands for; `None` for another expression, or if its words do not do."""
+    """Read the call that a name abbreviates; `None` for any other expression, or if its words do not suffice."""
     words = reader.context.plain.get(node.id) if isinstance(node, ast.Name) else None
     if words is None or reader.context.is_2022:
         return None
@@ -39,7 +39,7 @@ def plain_call(reader: RelaxReader, node: ast.expr) -> Call | None:
     positional = found[: len(found) - len(named)] if named else found
     span = reader.context.span(node)
     if positional and positional[-1]["name"]:
-        # A name is there twice.
+        # A keyword is given twice.
         return None
     written, lacking, used = placed(spec, positional, named)
     if lacking is not None or used < len(found):

@@ -1,8 +1,8 @@
-"""Types and calls in their plainest spelling, `R.Tensor((n, 4), dtype="float32")`, are read from their words.
+"""Read types and calls in their canonical spelling, `R.Tensor((n, 4), dtype="float32")`, by regular expressions.
 
-Such types behind variables and parameters, and the values of such variables, would be most of the syntax tree. Before a
-text is parsed, a name of the same length takes the place of each, so that everything keeps its place; the type is then
-read from the words of the text, and so is the call, by `plain_calls`.
+Such types of variables and parameters, and the values of such variables, would be most of the syntax tree. Before a
+text is parsed, each is replaced by a name of the same length, so that all positions stay. The type is then read from
+the words of the text, and so is the call, by `plain_calls`.
 """
 
 import ast
@@ -28,19 +28,19 @@ _MARK = "_plain"
 _FIELD = re.compile(r'R\.Tensor\(\(([^()]*)\), (?:dtype=)?"(\w+)"\)')
 _NAME = re.compile(rf"\b{NAME}", re.ASCII)
 _NOT_INSIDE = ('"""', "'''", "\\\n")
-"""What lets a string go on over lines; a text is abbreviated only behind the last of them."""
+"""What lets a string continue over lines; a text is abbreviated only behind the last of them."""
 
 
 @dataclass(slots=True)
 class Abbreviated:
-    """A text with names in place of plain types and calls; `words` tells what each name stands for."""
+    """A text in which names abbreviate plain types and calls; `words` maps each name to what it abbreviates."""
 
     text: str
     words: dict[str, str] = field(default_factory=dict[str, str])
     name_of: dict[str, str | None] = field(default_factory=dict[str, "str | None"])
 
     def name(self, words: str, is_spelt: Callable[[str], bool] = is_type_spelt) -> str | None:
-        """Return the name for a type or call, as long as its words; `None` if it is not well spelt after all."""
+        """Return the abbreviation of a type or call, of equal length; `None` if a word in it is reserved."""
         if words not in self.name_of:
             name = f"{_MARK}{len(self.words)}".ljust(len(words), "_")
             is_made = len(name) == len(words) and is_spelt(words)
@@ -63,10 +63,10 @@ class Abbreviated:
 
 
 def abbreviate(text: str) -> Abbreviated:
-    """Put names in place of the plain types and calls of bindings, and of the plain types in the heads of functions.
+    """Abbreviate the plain types and calls of bindings, and the plain types in the headers of functions.
 
-    Nothing inside of a string is touched: a line can begin in one only before the last triple quote or the last line
-    that goes on. In a bracket, where a binding cannot stand, the text is not Python with the name or without it.
+    Strings are never touched: a line can begin inside one only before the last triple quote or continued line. Inside a
+    bracket, where no binding can occur, the text is invalid Python with the abbreviation as without it.
     """
     made = Abbreviated(text)
     if _MARK in text:

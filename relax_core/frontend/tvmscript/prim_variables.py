@@ -1,8 +1,8 @@
-"""Host scalars in arithmetic: a value of a scalar type gets a symbol, which stands for it in scalar expressions.
+"""Host scalars in arithmetic: a scalar variable gets a symbol that represents it in scalar expressions.
 
-In `b = a * 2` the variable `a` is a value of the run time, and `a * 2` an expression of symbols. A parameter that is
-computed with declares its symbol, as `a: R.Prim(value="a")` does; a binding matches its value with one, as
-`b = R.match_cast(..., R.Prim(value="b"))` does; any other value is matched where it is first used.
+In `b = a * 2` the variable `a` is a run-time value, and `a * 2` an expression over symbols. A parameter that is
+computed with declares its symbol, as `a: R.Prim(value="a")` does; a binding matches its value with one, as `b =
+R.match_cast(..., R.Prim(value="b"))` does; any other value is matched where it is first used.
 """
 
 import ast
@@ -41,9 +41,9 @@ _SCALAR_CALLS = ("relax.shape", "relax.ShapeExpr", "relax.Tensor", "relax.Shape"
 class PrimVariables:
     """What is known of variables while a function is read: types of scalars, tuples and functions, and symbols.
 
-    A symbol that is made in a branch or a block is visible only there; `inner` opens such a place. `result_of` holds
-    the results that functions of the module declare, `local_result_of` those of local functions, `computed` the names
-    that stand in scalar expressions of the function.
+    A symbol that is created in a branch or block is in scope only there; `inner` opens such a scope. `result_of` holds
+    the declared results of the module's functions, `local_result_of` those of local functions, `computed` the names
+    that occur in scalar expressions of the function.
     """
 
     result_of: Mapping[str, Type | None] = field(default_factory=dict[str, "Type | None"])
@@ -54,7 +54,7 @@ class PrimVariables:
     computed: "Container[str]" = ()
 
     def inner(self, *, is_dataflow: bool = False) -> "PrimVariables":
-        """Open a place inside this one."""
+        """Open an inner scope."""
         return replace(self, symbol_of=dict(self.symbol_of), is_dataflow=is_dataflow or self.is_dataflow)
 
     def match(self, name: str, value: Expr, annotation: Type | None, span: Span) -> PrimType | None:
@@ -152,7 +152,7 @@ class PrimVariables:
 
 
 def _shared(a: Type | None, b: Type | None) -> Type | None:
-    """What is known of a value that is one of two."""
+    """Join what is known of two values that a value may be."""
     match a, b:
         case PrimType(dtype=dtype), PrimType(dtype=other) if dtype == other:
             return PrimType(dtype)

@@ -1,4 +1,4 @@
-"""Purity in the dialect of 2022, which does not declare it: it is read off from what functions call."""
+"""Infer purity in the dialect of 2022, which does not declare it, from what functions call."""
 
 import re
 from collections.abc import Iterator
@@ -68,7 +68,7 @@ def with_purity(module: IRModule) -> IRModule:
             if not caller.is_impure:
                 caller.is_impure = True
                 rest.append(caller)
-    # A rule sees a function that is rebuilt already, so functions are told by where they stand.
+    # A rule sees functions that are rebuilt already, so that they are identified by their spans.
     impure = {function.span for function, item in effects.items() if item.is_impure and function.is_pure}
     if not impure:
         return module

@@ -1,4 +1,4 @@
-"""Parse Python syntax with recovery: a broken logical statement is cut, everything else keeps its place."""
+"""Parse Python with error recovery: a broken logical statement is cut, everything else keeps its position."""
 
 import ast
 import re
@@ -55,7 +55,7 @@ def parse_with_recovery(context: Context) -> ast.Module | None:
 
 
 def _abbreviated(context: Context) -> ast.Module | None:
-    """Parse the text with names in place of plain types; `None` if that saves nothing, or if there are errors."""
+    """Parse the abbreviated text; `None` if abbreviating saves nothing, or if there are errors."""
     if len(context.source.text) < SHORTEST_ABBREVIATED:
         return None
     short = abbreviate(context.source.text)
@@ -98,7 +98,7 @@ def _cut_for(context: Context, lines: list[str], error: SyntaxError) -> bool:
 
 
 def _header_line(error: SyntaxError, line: int) -> int:
-    """The line to cut: of a header without a body the header, not the innocent line behind it."""
+    """Return the line to cut: for a header without a body the header, not the innocent line after it."""
     found = _HEADER_LINE.search(error.msg)
     return int(found[1]) if found and "expected an indented block" in error.msg else line
 
@@ -112,7 +112,7 @@ def _hint(message: str) -> str:
 
 
 def _blank(context: Context, lines: list[str], cut: _Lines, *, is_indent_wrong: bool) -> None:
-    """Replace a statement by `pass`, which stands as deep as the statement did, or as the one before it."""
+    """Replace a statement by `pass`, indented like the statement, or like the one before it."""
     removed = "\n".join(lines[cut.start : cut.end])
     before = next((line for line in reversed(lines[: cut.start]) if line.strip()), "")
     indent = _indent(before if is_indent_wrong else lines[cut.start])

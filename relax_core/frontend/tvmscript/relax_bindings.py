@@ -51,7 +51,7 @@ class Body:
     failed: bool = False
 
     def flush(self) -> None:
-        """Close the block of the bindings collected so far."""
+        """Close the current block of bindings."""
         bindings = self.reader.bindings
         if bindings:
             self.blocks.append(BindingBlock(tuple(bindings), span=_covering(bindings)))
@@ -148,7 +148,7 @@ def _declares(reader: RelaxReader, target: ast.Name, value: ast.expr) -> bool:
             reader.scope.define(target.id, operator)
             return True
         case ast.Call(func=ast.Name(id="TypeVar")):
-            # 2026 declares so, above a local function, the dimensions of its signature.
+            # This is how 2026 declares, above a local function, the dimensions of its signature.
             reader.define_symbol(target.id, target)
             return True
         case ast.Call() if declared_dtype(reader.context, value) is not None:

@@ -117,7 +117,7 @@ def _assigned_names(statement: ast.stmt) -> tuple[str, ...]:
 
 
 def _announce(reader: RelaxReader, statements: Sequence[ast.stmt]) -> None:
-    """Let local functions of the list be known to each other's bodies before they are read."""
+    """Declare the local functions of a list before their bodies are read, so that these may refer to each other."""
     for statement in statements:
         if isinstance(statement, ast.FunctionDef) and reader.scope.find(statement.name) is None:
             var = Var(statement.name, span=reader.context.span(statement))
@@ -169,7 +169,7 @@ def _return(body: Body, value: ast.expr) -> Expr:
         return body.reader.expr(value, body.ret)
     except Failed:
         body.failed = True
-        # It has the declared type, so nothing follows from it.
+        # It has the declared type, so that no follow-on errors are reported.
         return no_value(OBJECT if body.ret is None else body.ret, body.reader.context.span(value))
 
 
@@ -230,7 +230,7 @@ def _dataflow(body: Body, statement: ast.With) -> None:
 
 
 def _give_out(body: Body, inner: Body, names: list[ast.Name]) -> None:
-    """Define the outputs of a dataflow block behind it; its other variables end with it."""
+    """Define the outputs of a dataflow block after it; its other variables go out of scope."""
     outer = body.reader
     for name, entity in inner.reader.scope.names.items():
         if isinstance(entity, _NO_VALUES):
