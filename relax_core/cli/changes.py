@@ -62,7 +62,7 @@ def _change(engine: Engine, program: Program, text: str, *, is_in_place: bool) -
 
 
 def _time(engine: Engine, program: Program, parts: re.Match[str]) -> int | Failure:
-    """Return the time of a place, the latest change's or a later one."""
+    """Return the next time at which a place is reached, from that of the latest change on."""
     if parts["time"]:
         return int(parts["time"])
     if parts["end"]:

@@ -73,7 +73,7 @@ def _fill_standard_descriptors() -> None:
 
 
 def _drop_output() -> None:
-    """Let nothing be written at the end of what Python still holds for the standard output."""
+    """Discard what Python still buffers for the standard output."""
     if sys.stdout is not None:  # pyright: ignore[reportUnnecessaryComparison]  # it was closed when this process started
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 

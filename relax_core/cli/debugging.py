@@ -164,7 +164,7 @@ def _memory(engine: Engine, program: Program, options: argparse.Namespace) -> in
 
 
 def _one_at_a_time(options: argparse.Namespace, *, stops: bool) -> None:
-    """Refuse options of which one would be without effect."""
+    """Refuse options that exclude each other."""
     asked = {"stops": stops, "--profile": options.profile, "--dump": bool(options.dump)}
     asked |= {"--memory": options.memory, "--outputs": options.outputs}
     if options.json and not options.memory:

@@ -1,7 +1,7 @@
-"""A call of the host: how a run begins, its one call, and how it ends, in one function.
+"""The fast path of a call from the host: set-up, the call and clean-up in one function.
 
-What `Machine.call` and `Tier.start` do in steps is written out here, for calls like one that was made before: around a
-kernel of microseconds each further Python function is felt.
+It inlines `Machine.call` and `Tier.start` for calls like an earlier one, because around a kernel of microseconds each
+further Python call costs.
 """
 
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""The explicit tier: frames on a stack of its own, and a loop over decoded instructions."""
+"""The explicit tier: an interpreter of decoded instructions with a stack of its own."""
 
 from relax_core.diagnostics import DiagnosedError
 from relax_core.vm.builtins import callable_value
@@ -14,9 +14,9 @@ from relax_core.vm.values import Value
 
 
 class Interpreter:
-    """Runs functions of a machine instruction by instruction; `frames` are the calls that have not returned.
+    """Interprets the functions of a machine; `frames` are the open calls.
 
-    They stand on top of `outer` calls of generated code.
+    They are on top of `outer` calls of generated code.
     """
 
     def __init__(self, machine: Running, calls: Calls) -> None:
@@ -29,7 +29,7 @@ class Interpreter:
 
     @property
     def depth(self) -> int:
-        """The number of calls that have not returned, those of generated code included."""
+        """The number of open calls, those of generated code included."""
         return self.outer + len(self.frames)
 
     def code(self, function: int) -> DecodedFunction:
@@ -58,7 +58,7 @@ class Interpreter:
             del self.frames[floor:]
 
     def resume(self, frames: list[Frame], outer: int) -> Value:
-        """Go on with the latest of `frames`, which stand on `outer` calls, until the first of them returns."""
+        """Continue the last of `frames`, on top of `outer` calls, until the first of them returns."""
         self.outer = outer
         self.frames += frames
         try:
@@ -70,7 +70,7 @@ class Interpreter:
             self.frames.clear()
 
     def _loop(self, floor: int) -> Value:
-        """Run the top frame, and those that it makes, until the frame number `floor` returns."""
+        """Run the top frame, and the calls that it makes, until frame number `floor` returns."""
         machine, meter = self._machine, self._machine.meter
         frame = self.frames[-1]
         steps, registers, pc = frame.steps, frame.registers, frame.pc

@@ -1,10 +1,9 @@
-"""The memory of a recorded run: which storages and tensors lived at which time, what shared them, and what they took.
+"""Lifetimes in a recorded run: which storages and tensors lived when, what aliased them, and their bytes.
 
-One walk over the events keeps what every register holds. An object is alive while a register of an open call, a tuple,
-a closure, a constructed value, a reference or the host holds it; a storage while a tensor in it does. A tensor whose
-bytes in a storage were written through another tensor, and that is read then, reads what the other one wrote. If the
-other one was made when the tensor had its value, the storage was taken again too early; if both were there before, the
-program lets them share the bytes.
+One pass over the events tracks what every register holds. An object is alive while a register of an open call, a tuple,
+a closure, a constructed value, a reference or the host holds it; a storage is alive while a tensor in it is. A tensor
+whose bytes were overwritten through another tensor reads the other one's value. If the other one was made after the
+tensor had its value, the storage was reused too early; if both were there before, the program lets them alias.
 """
 
 from collections.abc import Callable
@@ -35,14 +34,14 @@ from relax_core.vm.values import (
 )
 
 _HOLDERS: Final = frozenset((np.ndarray, PlacedArray, StorageValue, Closure, AdtValue, RefValue, tuple))
-"""Values that are memory, or hold others."""
+"""Types of values that own memory or hold other values."""
 _LOOKS_UP: Final = 1 << 12
 _NAMES: Final = 8
 
 
 @dataclass(slots=True, eq=False)
 class Life:
-    """What is known of a storage or of the memory of a tensor, an `argument` if the host gave it.
+    """The lifetime of a storage, or of the memory of a tensor; an `argument` if the host passed it.
 
     It is held from time `start` to time `end`; `first_write` and `last_use` are events, -1 if there is none.
     """
@@ -71,7 +70,7 @@ class Life:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Reuse:
-    """A read of a tensor, at event `read`, whose bytes event `write` gave to another one."""
+    """A read, at event `read`, of a tensor whose bytes event `write` had given to another one."""
 
     tensor: Life
     other: Life
@@ -117,7 +116,7 @@ def memory_of(trace: Trace, is_cancelled: Callable[[], bool] = lambda: False) ->
 
 @dataclass(slots=True, eq=False)
 class _Node:
-    """An object that holds others, or memory; `life` is `None` for what takes no bytes that count."""
+    """A holder of other values or of memory; `life` is `None` for what has no bytes to count."""
 
     life: Life | None
     children: tuple[Value, ...] = ()
@@ -125,7 +124,7 @@ class _Node:
 
 
 class _Walk:
-    """Plays the events forwards and counts who holds what."""
+    """Replays the events with a count of holders per object."""
 
     def __init__(self, trace: Trace) -> None:
         self._trace = trace
@@ -171,7 +170,7 @@ class _Walk:
         self._end()
 
     def memory(self) -> MemoryUse:
-        """Return what came of it."""
+        """Return the result of the walk."""
         for life in self._lives:
             life.end = len(self._trace) if life.end < 0 else life.end
         times, sizes = zip(*self._curve, strict=True) if self._curve else ((), ())
@@ -181,7 +180,7 @@ class _Walk:
         )
 
     def _end(self) -> None:
-        """Let the host read the result."""
+        """Count the result as read by the host."""
         if self._trace.outcome == "returned":
             self._pc = -1
             for array in arrays_in(self._trace.result):

@@ -1,4 +1,4 @@
-"""Which registers are still read: a value that nobody reads any more takes no memory."""
+"""Liveness of registers, so that dead values can be freed."""
 
 from collections.abc import Sequence
 
@@ -33,16 +33,16 @@ def written(instruction: Instruction) -> int | None:
 
 
 def live_registers(code: Sequence[Instruction], at: int) -> frozenset[int]:
-    """Return the registers whose values the instruction `at` of a VM function, or one behind it, reads."""
+    """Return the registers that are live before the instruction `at` of a VM function."""
     return Liveness(code, at).live
 
 
 class Liveness:
-    """One walk over the code of a VM function from its end to `start`; jumps lead forwards, as the compiler makes them.
+    """Backward liveness over a VM function down to `start`; the compiler emits forward jumps only.
 
-    `dying[pc]` are the registers that an instruction reads or writes and nobody reads behind it; `unread[pc]` those
-    that only the other way of an `if` reads: of its true way, and of its false way. `live` is read from `start` on.
-    `targets` are where jumps lead.
+    `dying[pc]` are the registers that an instruction reads or writes and that are dead after it. `unread[pc]` are those
+    that only the other branch of an `if` reads: of its true branch, and of its false branch. `live` is the live-in set
+    at `start`. `targets` are the targets of jumps.
     """
 
     def __init__(self, code: Sequence[Instruction], start: int = 0) -> None:

@@ -1,4 +1,4 @@
-"""Put the place into a diagnostic of a run: the line of the running instruction, and of the calls that led there."""
+"""Locate diagnostics of a run: the line of the running instruction, and those of its callers."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -38,16 +38,16 @@ def located(executable: Executable, frames: Sequence[Frame], diagnostic: Diagnos
 
 
 def _without_text(executable: Executable, frame: Frame, hint: str) -> str:
-    """Say behind a hint which instruction runs, where the module was made by a program and no text has its lines."""
+    """Add to a hint which instruction runs, for a module that was built by a program and has no lines."""
     name = _name(executable, frame)
     words = f"There is no source position: instruction @{frame.absolute_pc} of `{name}` stems from no text."
     return f"{hint} {words}" if hint else words
 
 
 def _foreign_spans(executable: Executable, pc: int) -> frozenset[Span]:
-    """Return the places of other calls that the kernel serves which the instruction at `pc` calls.
+    """Return the spans of the other calls that share the kernel called at `pc`.
 
-    A prim func that several operators share has the place of the first of them.
+    A prim func that several operators share has the span of the first of them.
     """
     match executable.instructions[pc]:
         case CallInstruction(function=function) if (kernel := executable.functions[function].node) is not None:

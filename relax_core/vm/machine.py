@@ -82,7 +82,7 @@ class Machine(Running):
         return found
 
     def _reset(self) -> None:
-        """Start a run; if the latest one left nothing but what it used, there is nothing else to forget."""
+        """Reset for a run: only the deadline and the meter, if the latest run left nothing else."""
         self.deadline = time.monotonic() + self.limits.seconds
         self.meter.reset(is_over=self.is_cancelled)
         if self.is_unchanged:
@@ -133,9 +133,9 @@ class Machine(Running):
         )
 
     def resume(self, trace: Trace, at: int, changes: Sequence[Setting] = ()) -> Trace:
-        """Go on from time `at` of a recorded run, with `changes` made to registers; `trace` stays as it was.
+        """Continue from time `at` of a recorded run, with `changes` made to registers; `trace` stays as it was.
 
-        The new run has the log of the old one until then. Its instructions are interpreted, with the same events.
+        The new run shares the log of the old one up to then. It is interpreted, with the same events.
 
         Raises:
             RunError: VM050, the run cannot go on from there.
@@ -184,7 +184,7 @@ class Machine(Running):
             if index is None:
                 self._no_entry(entry)
             value = self._start(index, args, FROM_HOST)
-            # What a run records or prints is to be forgotten before the next one.
+            # What a run records or prints must be reset before the next one.
             self.is_unchanged = not (self._is_recording or self.output)
             return value
         finally:

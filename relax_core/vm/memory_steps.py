@@ -1,4 +1,4 @@
-"""What instructions do to memory: which registers they look into, what they write, where a tensor is taken from."""
+"""The memory effects of instructions: tensors that they read and write, and where they allocate."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -15,7 +15,7 @@ _BUILTIN: Final = "vm.builtin."
 _READING: Final = frozenset(
     _BUILTIN + name for name in ("read_if_cond", "unbox_scalar", "tensor_to_shape", "to_device", "call_tir_dyn")
 )
-"""Builtins that look into a tensor; the others hand it around."""
+"""Builtins that read elements of a tensor; all others only pass it on."""
 
 
 @dataclass(frozen=True, slots=True)

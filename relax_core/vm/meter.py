@@ -1,20 +1,20 @@
-"""What a run has used of its limits: instructions, memory, time, output, calls within calls."""
+"""The budget of a run: instructions and memory that may be used before the limits are checked."""
 
 from typing import Final
 
 from relax_core.vm.limits import Limits
 
 CHUNK: Final = 1024
-"""Time and cancellation are looked at after so many instructions."""
+"""Time and cancellation are polled after so many instructions."""
 SMALL_BYTES: Final = 64
-"""So many bytes per instruction are counted with the instructions, larger tensors one by one."""
+"""Allocations up to this size are covered by the fuel of their instruction; larger ones are charged one by one."""
 
 
 class Meter:
-    """Counts down.
+    """Counts a budget down.
 
-    `fuel` is the number of instructions that may retire before the limits are looked at again, `room` the number of
-    bytes that may be allocated before the memory in use is counted again.
+    `fuel` is how many instructions may retire before the limits are checked again, `room` how many bytes may be
+    allocated before the memory in use is counted again.
     """
 
     __slots__ = ("first_chunk", "first_room", "fuel", "granted", "limits", "room")
@@ -27,14 +27,14 @@ class Meter:
         self.reset()
 
     def reset(self, *, is_over: bool = False) -> None:
-        """Start a run. Unless it `is_over` already, the limits are first looked at behind a chunk of instructions."""
+        """Start a run. Unless it `is_over` already, the limits are first checked after a chunk of instructions."""
         self.fuel = self.granted = 0 if is_over else self.first_chunk
         self.room = self.limits.memory_bytes if is_over else self.first_room
 
     def refuel(self, needed: int) -> bool:
-        """Add fuel until there is enough for `needed` instructions; tell whether the limit leaves so many.
+        """Add fuel for `needed` instructions; return whether the limit allows that.
 
-        If not, what is left is added. Each instruction may allocate a little that nobody counts when it does.
+        If not, the remaining fuel is added. Each instruction may allocate a little that is not charged by itself.
         """
         left = self.limits.events - self.granted
         given = min(left, max(CHUNK, needed - self.fuel))
@@ -48,9 +48,9 @@ class Meter:
         self.fuel += count
 
     def set_room(self, room: int) -> bool:
-        """Say that `room` bytes may still be allocated; tell whether they last for all the fuel.
+        """Set how many bytes may still be allocated; return whether they suffice for all the fuel.
 
-        If not, the fuel is taken back, so that the memory is counted again before the next segment.
+        If not, the fuel is taken back, so that memory is counted again before the next segment.
         """
         self.room = room - self.fuel * SMALL_BYTES
         if self.room >= 0:

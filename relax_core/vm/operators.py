@@ -1,4 +1,4 @@
-"""Operators that were not lowered: evaluated by the operator table, after the size of the result was checked."""
+"""Operators that were not lowered, evaluated by the operator table once the size of the result is checked."""
 
 import math
 from typing import Any, Protocol, cast
@@ -18,7 +18,7 @@ class Budget(Protocol):
     """What counts the memory of a run."""
 
     def reserve(self, size_bytes: int, what: str, shape: tuple[int, ...] | None = None, dtype: str = "") -> None:
-        """Count memory that is about to be taken; VM006 if it is too much."""
+        """Charge memory that is about to be allocated; VM006 if it is too much."""
         ...
 
 
@@ -82,7 +82,7 @@ def _result_bytes(spec: OpSpec, args: tuple[Value, ...]) -> int:
 
 
 def size_bytes(found: Type) -> int:
-    """Return the size of a value of a type; what is not known counts nothing."""
+    """Return the size of a value of a type in bytes; unknown parts count as nothing."""
     match found:
         case TensorType(shape=tuple() as dims, dtype=str(dtype)):
             sizes = tuple(dim.value for dim in dims if isinstance(dim, IntImm))

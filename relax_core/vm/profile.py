@@ -1,4 +1,4 @@
-"""How long the instructions of a run take: a machine that notes when each one retires."""
+"""Profile instructions: a machine that takes the time at which each one retires."""
 
 import time
 from array import array as packed_array
@@ -19,9 +19,9 @@ from relax_core.vm.stack import Opened
 from relax_core.vm.values import Array, Value
 
 ROUNDS: Final = 7
-"""How often a program is run at most after the run that compiles its kernels."""
+"""The most runs that are measured, after the one that compiles the kernels."""
 _SECONDS: Final = 1.0
-"""No further round begins after this time."""
+"""No further run begins after this time."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -1,7 +1,7 @@
-"""What a run may use, what it has used, and what it leaves: memory, time, instructions, output.
+"""The state of a run: its budget of memory, time and instructions, and its output.
 
-`Running` is the machine as builtins, calls and both tiers see it. A closure that a builtin calls runs on the machine
-again: that, and where the program stands, are declared here and implemented by `machine.py`.
+`Running` is the machine as builtins, calls and both tiers see it. What re-enters the machine (a closure that a builtin
+calls) and where the program stands is declared here and implemented by `machine.py`.
 """
 
 import math
@@ -125,7 +125,7 @@ class Running(ABC):
         self.put_output(())
 
     def put_output(self, lines: tuple[OutputLine, ...]) -> None:
-        """Let `lines` be what was printed so far."""
+        """Set the output so far."""
         self.output = list(lines)
         self._output_bytes = sum(len(line.text.encode("utf-8", "replace")) + 1 for line in lines)
 
@@ -135,7 +135,7 @@ class Running(ABC):
         return len(self.recorder.pcs) if self.recorder is not None else None
 
     def allocate(self, shape: tuple[int, ...], dtype: str) -> Array:
-        """Make a tensor to which nothing was written; its bytes are zero, so that runs are alike."""
+        """Allocate an unwritten tensor; its bytes are zero, so that runs are reproducible."""
         size_bytes = math.prod(shape) * item_bytes(dtype)
         if size_bytes <= 0 and min(shape, default=0) < 0:
             fail("VM020", f"a tensor cannot have the shape {shape_text(shape)}")
@@ -169,7 +169,7 @@ class Running(ABC):
         return array
 
     def reserve(self, size_bytes: int, what: str, shape: tuple[int, ...] | None = None, dtype: str = "") -> None:
-        """Count memory that is about to be taken; VM006 if it is too much."""
+        """Charge memory that is about to be allocated; VM006 if it is too much."""
         self.meter.room -= size_bytes
         if self.meter.room >= 0:
             return
@@ -183,7 +183,7 @@ class Running(ABC):
         fail("VM006", f"{words} needs {size_bytes:,} bytes, {limit}{alive}", "make the tensors smaller")
 
     def recount(self, size_bytes: int) -> bool:
-        """Count the memory in use; tell whether `size_bytes` more, and what the fuel may take, are there for sure."""
+        """Count the memory in use; return whether `size_bytes` more, and what the fuel may allocate, surely fit."""
         return self._set_room(self._live_bytes() + size_bytes)
 
     def _set_room(self, used_bytes: int) -> bool:
@@ -204,16 +204,16 @@ class Running(ABC):
         return (frame.registers[index] for index in sorted(live))
 
     def will_write(self, array: Array) -> None:
-        """Remember what `array` holds: the running instruction is about to change it."""
+        """Save the contents of `array`, which the running instruction is about to change."""
         if self.recorder is not None:
             self.recorder.before_write(array)
 
     def is_over(self) -> bool:
-        """Tell whether the run was cancelled or is over its time."""
+        """Tell whether the run was cancelled or has exceeded its time."""
         return self.is_cancelled or time.monotonic() >= self.deadline
 
     def check_time(self, span: Span | None) -> None:
-        """Stop if the run was cancelled or is over its time."""
+        """Stop if the run was cancelled or has exceeded its time."""
         if self.is_cancelled:
             fail("VM008", "the run was cancelled", span=span)
         if time.monotonic() >= self.deadline:
