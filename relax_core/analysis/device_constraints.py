@@ -56,20 +56,27 @@ def collect(domains: Domains, name: str) -> None:
                 domains.same(node, condition, "an if is on the device of its condition")
             case Match():
                 _match(domains, node)
-            case Tuple(fields=fields):
-                for item in fields:
-                    domains.same(node, item, "a tuple is on the device of its fields")
-            case TupleGetItem(tuple_value=inner):
-                domains.same(node, inner, "a field is on the device of its tuple")
-            case RefCreate(value=inner):
-                domains.same(node, inner, "a reference is on the device of what it holds")
-            case RefRead(ref=ref):
-                domains.same(node, ref, "what a reference holds is on its device")
-            case RefWrite(ref=ref, value=inner):
-                domains.same(node, ref, "what a reference holds is on its device")
-                domains.same(node, inner, "what a reference holds is on its device")
             case _:
-                pass
+                _constrain_parts(domains, node)
+
+
+def _constrain_parts(domains: Domains, node: Node) -> None:
+    """Add that a value made of others, or a part of one, is where these are."""
+    match node:
+        case Tuple(fields=fields):
+            for item in fields:
+                domains.same(node, item, "a tuple is on the device of its fields")
+        case TupleGetItem(tuple_value=inner):
+            domains.same(node, inner, "a field is on the device of its tuple")
+        case RefCreate(value=inner):
+            domains.same(node, inner, "a reference is on the device of what it holds")
+        case RefRead(ref=ref):
+            domains.same(node, ref, "what a reference holds is on its device")
+        case RefWrite(ref=ref, value=inner):
+            domains.same(node, ref, "what a reference holds is on its device")
+            domains.same(node, inner, "what a reference holds is on its device")
+        case _:
+            pass
 
 
 def parts_of(root: Function) -> Iterator[Node]:

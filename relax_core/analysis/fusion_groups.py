@@ -5,17 +5,32 @@ moves elements into tuples that are not results.
 See: tvm/src/relay/analysis/graph_partitioner.cc, GraphPartitioner::RunFuse, v0.19
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Final, TypeAlias
+from typing import Final
 
 from relax_core.analysis.fusion_graph import Domination, FusionGraph, FusionNode, Kind, post_dominators
 from relax_core.ir.expr import Binding, Call, Op, Var
 from relax_core.ir.node import Node
 
 PHASES: Final = 3
-Condition: TypeAlias = Callable[[Kind, bool], bool]
-"""Tells whether a value of a kind may be on the way; the flag tells whether it is the end of the way."""
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """Which values may be on the way: those up to a kind, and at its end those of further kinds."""
+
+    most: Kind
+    at_end: tuple[Kind, ...] = ()
+
+    def allows(self, kind: Kind, *, is_end: bool) -> bool:
+        """Tell whether a value of `kind` may be there."""
+        return kind <= self.most or (is_end and kind in self.at_end)
+
+
+_TO_BROADCAST: Final = Condition(Kind.BROADCAST)
+_TO_INJECTIVE: Final = Condition(Kind.INJECTIVE)
+# Branches beside the way may move elements; the end may be an anchor that others have joined.
+_TO_ANCHOR: Final = Condition(Kind.INJECTIVE, (Kind.REDUCE, Kind.OUT_FUSABLE))
 
 
 @dataclass(slots=True, eq=False)
@@ -67,19 +82,6 @@ def separate(graph: FusionGraph) -> FusionGroups:
     return FusionGroups([FusionGroup(node.expr, node.kind) for node in graph.nodes], {})
 
 
-def _to_broadcast(kind: Kind, is_end: bool) -> bool:
-    return kind <= Kind.BROADCAST
-
-
-def _to_injective(kind: Kind, is_end: bool) -> bool:
-    return kind <= Kind.INJECTIVE
-
-
-def _to_anchor(kind: Kind, is_end: bool) -> bool:
-    """Branches beside the way may move elements; the end may be an anchor that others have joined."""
-    return kind <= Kind.INJECTIVE or (is_end and kind in (Kind.REDUCE, Kind.OUT_FUSABLE))
-
-
 @dataclass(slots=True)
 class _Partition:
     graph: FusionGraph
@@ -118,19 +120,19 @@ class _Partition:
         end_group = self.groups[end.index]
         if phase == PHASES - 1:
             is_inner_tuple = end_group.kind is Kind.TUPLE and end_group.find().kind <= Kind.INJECTIVE
-            return _to_injective if group.kind <= Kind.INJECTIVE and is_inner_tuple else None
+            return _TO_INJECTIVE if group.kind <= Kind.INJECTIVE and is_inner_tuple else None
         if end_group.kind is Kind.TUPLE:
             self.miss(domination.node, "it goes into a tuple", end.expr)
             return None
         match group.kind:
             case Kind.OUT_FUSABLE if phase == 0:
                 if domination.kind is Kind.ELEMENTWISE:
-                    return _to_broadcast
+                    return _TO_BROADCAST
             case Kind.ELEMENTWISE | Kind.BROADCAST:
                 if domination.kind <= Kind.INJECTIVE or domination.kind is Kind.REDUCE:
-                    return _to_anchor
+                    return _TO_ANCHOR
             case Kind.INJECTIVE | Kind.TUPLE:
-                return _to_injective if phase == 1 else None
+                return _TO_INJECTIVE if phase == 1 else None
             case _:
                 if phase == 0:
                     self.miss(domination.node, "a reduction takes in what is before it, not what follows", end.expr)
@@ -152,7 +154,7 @@ class _Partition:
         between = _between(start, end)
         for node in (*between[1:], end):
             kind = self.groups[node.index].find().kind
-            if not condition(kind, node is end):
+            if not condition.allows(kind, is_end=node is end):
                 shown = kind.name.lower().replace("_", " ")
                 self.miss(start, f"{words(node.expr)} on the way is {shown}", node.expr)
                 return

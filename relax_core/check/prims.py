@@ -239,6 +239,6 @@ def _choices(param: Param, type_: Type, arg_types: tuple[Type, ...]) -> list[Typ
             return [_known(value) for value in dict.fromkeys((*range(-last, last), 1, 2, 3))]
 
 
-def _known(value: bool | int | float, dtype: str | None = None) -> PrimType:
+def _known(value: int | float, dtype: str | None = None) -> PrimType:
     literal = const(value, dtype)
     return PrimType(literal.dtype, literal)

@@ -259,7 +259,7 @@ def is_global(name: str) -> ExprPattern:
     return ExprPattern(GlobalVar(name))
 
 
-def is_number(value: bool | int | float, dtype: str | None = None) -> ExprPattern:
+def is_number(value: int | float, dtype: str | None = None) -> ExprPattern:
     """Match the literal of rank 0 that is `value`; a Python int is int32 and a float float32 without `dtype`."""
     return ExprPattern(constant(value, dtype))
 

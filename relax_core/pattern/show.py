@@ -80,18 +80,24 @@ def _words(pattern: AnyPattern, words: dict[Pattern, str]) -> str:
             return f"is_tuple_get_item({words[value]}{'' if index is None else f', {index}'})"
         case AltPattern(options=options):
             return f"({' | '.join(words[option] for option in options)})"
-        case AttrPattern(pattern=part, attrs=attrs):
-            return f"{words[part]}.has_attr({dict(attrs)!r})"
-        case TypePattern(pattern=part, type=type_):
-            return f"{words[part]}.has_type({', '.join(_type(type_))})"
-        case DataTypePattern(pattern=part, dtype=dtype):
-            return f"{words[part]}.has_dtype({dtype!r})"
-        case ShapePattern(pattern=part, shape=shape):
-            return f"{words[part]}.has_shape({shape!r})"
         case DominatorPattern(parent=parent, path=path, child=child):
             return f"dominates({words[parent]}, {words[path]}, {words[child]})"
+        case AttrPattern() | TypePattern() | DataTypePattern() | ShapePattern():
+            return f"{words[pattern.pattern]}.{_constraint(pattern)}"
         case _:
             assert_never(pattern)
+
+
+def _constraint(pattern: AttrPattern | TypePattern | DataTypePattern | ShapePattern) -> str:
+    match pattern:
+        case AttrPattern(attrs=attrs):
+            return f"has_attr({dict(attrs)!r})"
+        case TypePattern(type=type_):
+            return f"has_type({', '.join(_type(type_))})"
+        case DataTypePattern(dtype=dtype):
+            return f"has_dtype({dtype!r})"
+        case ShapePattern(shape=shape):
+            return f"has_shape({shape!r})"
 
 
 def _list(items: tuple[Pattern, ...] | None, words: dict[Pattern, str]) -> str:

@@ -22,7 +22,7 @@ def quoted(text: str) -> str:
     return shown if shown.isascii() else _SURROGATE.sub(lambda found: f"\\u{ord(found[0]):04x}", shown)
 
 
-def number(value: bool | int | float) -> str:
+def number(value: int | float) -> str:
     """Return a number as an expression that gives exactly it."""
     if isinstance(value, float) and not math.isfinite(value):
         return f'float("{value}")'

@@ -213,6 +213,13 @@ class RelayPrinter:
                 yield from self._match(expr)
             case Let():
                 yield from self._braces(expr, "body", expr)
+            case RefCreate() | RefRead() | RefWrite():
+                yield from self._reference(expr)
+            case _:
+                raise NotRelay(type(expr).__name__)
+
+    def _reference(self, expr: RefCreate | RefRead | RefWrite) -> Iterator[Part]:
+        match expr:
             case RefCreate():
                 yield "ref"
                 yield from self._arguments((expr.value,))
@@ -222,8 +229,6 @@ class RelayPrinter:
             case RefWrite():
                 yield "ref_write"
                 yield from self._arguments((expr.ref, expr.value))
-            case _:
-                raise NotRelay(type(expr).__name__)
 
     def _match(self, expr: Match) -> Iterator[Part]:
         yield from ("match" if expr.is_complete else "match?", " (", self._place(expr.value), ") {", Layout.DEEPER)

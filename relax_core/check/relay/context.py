@@ -75,15 +75,11 @@ class Context:
         try:
             return self.solver.unify(given, expected)
         except ClashError as clash:
-            self._clash(node, clash, expected, given, code, what, because)
+            self._clash(node, clash, code, f"{what} is {self.show(given)}, expected {self.show(expected)}", because)
             return expected
 
-    def _clash(
-        self, node: Node, clash: ClashError, expected: Type, given: Type, code: str, what: str,
-        because: tuple[Expr, ...],
-    ) -> None:  # fmt: skip
-        words = f": {clash.words}" if clash.words else ""
-        message = f"{what} is {self.show(given)}, expected {self.show(expected)}{words}"
+    def _clash(self, node: Node, clash: ClashError, code: str, words: str, because: tuple[Expr, ...]) -> None:
+        message = f"{words}: {clash.words}" if clash.words else words
         related = tuple(reason for expr in because for reason in self.reasons(expr) if reason[1] != node.span)
         self.report(node, code, message, _hint(clash), related=related)
 

@@ -127,7 +127,7 @@ def _items_argument(context: Context, items: Items, place: ast.expr, param: Para
             return to_expr(context, items, place, TensorType() if kind == "tensor" else None)
 
 
-def _dtype_for(number: bool | int | float, param: Param) -> str | None:
+def _dtype_for(number: int | float, param: Param) -> str | None:
     """Return the dtype of a literal: its parameter's if that can hold it, else its own, which is then reported."""
     match param.dtype:
         case "string":
@@ -164,7 +164,7 @@ def is_shape(expr: Expr) -> bool:
             return False
 
 
-def _scalar(value: bool | int | float, dtype: str | None, span: Span) -> PrimExpr:
+def _scalar(value: int | float, dtype: str | None, span: Span) -> PrimExpr:
     return const(value, dtype, span=span)
 
 
@@ -185,7 +185,7 @@ def _literal(context: Context, literal: Literal, place: ast.expr, expected: Type
             return PrimValue(_scalar(value, None, literal.span), span=literal.span)
 
 
-def _tensor(context: Context, value: bool | int | float, dtype: str | None, place: ast.expr):
+def _tensor(context: Context, value: int | float, dtype: str | None, place: ast.expr):
     try:
         return constant(value, dtype).data
     except (OverflowError, TypeError, ValueError):

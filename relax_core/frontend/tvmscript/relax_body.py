@@ -153,9 +153,17 @@ def _statement(body: Body, statement: ast.stmt, *, is_last: bool) -> None:
             _dataflow(body, statement)
         case ast.FunctionDef():
             _local(body, statement)
+        case _:
+            _without_effect(body, statement)
+
+
+def _without_effect(body: Body, statement: ast.stmt) -> None:
+    """Pass over a statement that makes no binding, or refuse it."""
+    context = body.reader.context
+    match statement:
         case ast.Pass() if (names := context.cut_at(statement)) is not None:
             body.failed = True
-            poison(reader, names)
+            poison(body.reader, names)
         case ast.Import() | ast.ImportFrom():
             tell_import(context, statement)
         case ast.Pass():

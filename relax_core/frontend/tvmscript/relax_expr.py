@@ -10,7 +10,7 @@ from relax_core.frontend.tvmscript.coerce import to_expr, to_scalar
 from relax_core.frontend.tvmscript.context import every, source_of
 from relax_core.frontend.tvmscript.names import PREFIXES, dotted
 from relax_core.frontend.tvmscript.relax_reader import RelaxReader
-from relax_core.frontend.tvmscript.scalars import BINARY
+from relax_core.frontend.tvmscript.scalars import BINARY, Operand
 from relax_core.frontend.tvmscript.values import Items, Literal, TypeValue, Value
 from relax_core.ir.expr import Call, Expr, If, Op, SeqExpr, TupleGetItem
 from relax_core.ir.prim import PrimExpr
@@ -122,8 +122,7 @@ class RelaxExprReader(RelaxReader):
     def _binary(self, node: ast.BinOp, left: Value, right: Value) -> Value:
         scalars = self._scalars_of([(left, node.left), (right, node.right)])
         if scalars is not None:
-            a, b = scalars
-            return self.scalars().operation(node, a, b, isinstance(left, Literal), isinstance(right, Literal))
+            return self.scalars().operation(node, *map(_operand, scalars, (left, right)))
         return self._call(node, type(node.op), [(left, node.left), (right, node.right)])
 
     def _operator(self, node: ast.UnaryOp | ast.Compare | ast.BoolOp) -> Value:
@@ -141,8 +140,7 @@ class RelaxExprReader(RelaxReader):
                 x, y = self.read(left), self.read(right)
                 scalars = self._scalars_of([(x, left), (y, right)])
                 if scalars is not None:
-                    a, b = scalars
-                    return self.scalars().comparison(node, a, b, isinstance(x, Literal), isinstance(y, Literal))
+                    return self.scalars().comparison(node, *map(_operand, scalars, (x, y)))
                 return self._call(node, type(op), [(x, left), (y, right)])
             case ast.BoolOp(op=op, values=values):
                 operands = [(self.read(item), item) for item in values]
@@ -166,3 +164,7 @@ class RelaxExprReader(RelaxReader):
         defaults = () if spec is None else map(default_expr, spec.params[len(args) :])
         more = tuple(default for default in defaults if default is not None)
         return Call(Op(f"relax.{name}"), (*args, *more), span=self.context.span(node))
+
+
+def _operand(scalar: PrimExpr, value: Value) -> Operand:
+    return Operand(scalar, isinstance(value, Literal))

@@ -155,7 +155,7 @@ def _cast_last(reader: Reader, node: ast.Call) -> PrimExpr:
     return Cast(reader.read(value), _dtype(reader, dtype), span=reader.context.span(node))
 
 
-def _select(is_lazy: bool) -> Callable[[Reader, ast.Call], PrimExpr]:
+def _select(*, is_lazy: bool) -> Callable[[Reader, ast.Call], PrimExpr]:
     def read(reader: Reader, node: ast.Call) -> PrimExpr:
         condition, *branches = _arguments(reader, node, 3)
         a, b = reader.unified(*branches)
@@ -189,7 +189,7 @@ def _bitwise_not(reader: Reader, node: ast.Call) -> PrimExpr:
     return Unary("~", value, dtype_of(value), span=reader.context.span(node))
 
 
-def _limit(is_upper: bool) -> Callable[[Reader, ast.Call], PrimExpr]:
+def _limit(*, is_upper: bool) -> Callable[[Reader, ast.Call], PrimExpr]:
     def read(reader: Reader, node: ast.Call) -> PrimExpr:
         dtype = _dtype(reader, _arguments(reader, node, 1)[0])
         if dtype.startswith(("int", "uint")) and dtype not in ("int1", "int4", "uint1", "uint4"):
@@ -251,7 +251,7 @@ def _shuffle(reader: Reader, node: ast.Call) -> PrimExpr:
 
 
 def _literal(
-    make: Callable[[str, bool | int | float | str], PrimExpr | None],
+    make: Callable[[str, int | float | str], PrimExpr | None],
 ) -> Callable[[Reader, ast.Call], PrimExpr]:
     """Read `T.IntImm("int32", 4)` and its kin."""
 
@@ -267,15 +267,15 @@ def _literal(
     return read
 
 
-def _int_imm(dtype: str, value: bool | int | float | str) -> PrimExpr | None:
+def _int_imm(dtype: str, value: int | float | str) -> PrimExpr | None:
     return IntImm(int(value), dtype) if is_dtype(dtype) and isinstance(value, int) else None
 
 
-def _float_imm(dtype: str, value: bool | int | float | str) -> PrimExpr | None:
+def _float_imm(dtype: str, value: int | float | str) -> PrimExpr | None:
     return FloatImm(float(value), dtype) if is_dtype(dtype) and not isinstance(value, str) else None
 
 
-def _string_imm(dtype: str, value: bool | int | float | str) -> PrimExpr | None:
+def _string_imm(dtype: str, value: int | float | str) -> PrimExpr | None:
     return StringImm(value) if isinstance(value, str) else None
 
 
@@ -283,14 +283,14 @@ _SPECIAL: Mapping[str, Callable[[Reader, ast.Call], PrimExpr]] = MappingProxyTyp
     {
         "Cast": _cast_first,
         "cast": _cast_last,
-        "Select": _select(False),
-        "if_then_else": _select(True),
+        "Select": _select(is_lazy=False),
+        "if_then_else": _select(is_lazy=True),
         "ceildiv": _ceildiv,
         "const": _const,
         "Not": _not,
         "bitwise_not": _bitwise_not,
-        "min_value": _limit(False),
-        "max_value": _limit(True),
+        "min_value": _limit(is_upper=False),
+        "max_value": _limit(is_upper=True),
         "infinity": _infinity,
         "reinterpret": _reinterpret,
         "Ramp": _ramp,

@@ -4,6 +4,7 @@ import ast
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
+from typing import NamedTuple
 
 from relax_core.frontend.tvmscript.context import Context, source_of
 from relax_core.frontend.tvmscript.names import DTYPES, qualified, suggestion
@@ -91,7 +92,7 @@ class ScalarReader:
                 return self.read(body if chosen else orelse)
             case ast.IfExp(test=test, body=body, orelse=orelse):
                 a, b = self.unified(body, orelse)
-                return Select(self.read(test), a, b, dtype_of(a), True, span=self.context.span(node))
+                return Select(self.read(test), a, b, dtype_of(a), is_lazy=True, span=self.context.span(node))
             case _:
                 found = self.other(node) if self.other is not None else None
                 if found is None:
@@ -131,7 +132,7 @@ class ScalarReader:
 
     def unified(self, a: ast.expr, b: ast.expr) -> tuple[PrimExpr, PrimExpr]:
         """Read two expressions and bring them to one dtype."""
-        return _unify(self.read(a), self.read(b), is_plain(a), is_plain(b))
+        return _unify(Operand(self.read(a), is_plain(a)), Operand(self.read(b), is_plain(b)))
 
     def combine(self, place: ast.expr, op: BinaryKind, a: PrimExpr, b: PrimExpr) -> PrimExpr:
         """Make `a op b` at `place`, whose operands have one dtype."""
@@ -152,25 +153,25 @@ class ScalarReader:
         plain = is_plain(chain[-1].left)
         for item in reversed(chain):
             right = self.read(item.right)
-            result = self.operation(item, result, right, plain, is_plain(item.right))
+            result = self.operation(item, Operand(result, plain), Operand(right, is_plain(item.right)))
             plain = plain and is_plain(item.right)
         return result
 
-    def operation(self, node: ast.BinOp, a: PrimExpr, b: PrimExpr, a_plain: bool, b_plain: bool) -> PrimExpr:
-        """Make the operation of `node` from its operands; a plain one is a bare literal."""
+    def operation(self, node: ast.BinOp, left: "Operand", right: "Operand") -> PrimExpr:
+        """Make the operation of `node` from its operands."""
         if isinstance(node.op, ast.Pow):
-            a, b = _unify(a, b, a_plain, b_plain)
+            a, b = _unify(left, right)
             return Intrinsic("pow", (a, b), dtype_of(a), span=self.context.span(node))
         op = BINARY.get(type(node.op))
         if op is None:
             raise self.context.fail("PA009", node, f"`{source_of(node)}` is no scalar operation")
-        if a_plain and b_plain and isinstance(a, IntImm) and isinstance(b, IntImm) and op in _FOLD:
+        a, b = left.value, right.value
+        if left.is_literal and right.is_literal and isinstance(a, IntImm) and isinstance(b, IntImm) and op in _FOLD:
             folded = _folded(op, a, b)
             if folded is None:
                 raise self.context.fail("PA010", node, "the integer does not fit 64 bits")
             return replace(folded, span=self.context.span(node))
-        a, b = _unify(a, b, a_plain, b_plain)
-        return self.combine(node, op, a, b)
+        return self.combine(node, op, *_unify(left, right))
 
     def _unary(self, node: ast.UnaryOp) -> PrimExpr:
         return self.unary(node, self.read(node.operand))
@@ -196,12 +197,12 @@ class ScalarReader:
             case _:
                 return Unary("~", value, dtype_of(value), span=span)
 
-    def comparison(self, node: ast.Compare, a: PrimExpr, b: PrimExpr, a_plain: bool, b_plain: bool) -> PrimExpr:
+    def comparison(self, node: ast.Compare, left: "Operand", right: "Operand") -> PrimExpr:
         """Make the one comparison of `node` from its operands."""
         op = BINARY.get(type(node.ops[0]))
         if op is None:
             raise self.context.fail("PA009", node, f"`{source_of(node)}` is no scalar comparison")
-        return self.combine(node, op, *_unify(a, b, a_plain, b_plain))
+        return self.combine(node, op, *_unify(left, right))
 
     def _compare(self, node: ast.Compare) -> PrimExpr:
         result: PrimExpr | None = None
@@ -271,7 +272,7 @@ class ScalarReader:
         return Cast(value, dtype, span=span)
 
 
-def literal_of(value: bool | int | float, dtype: str, span: Span) -> IntImm | FloatImm:
+def literal_of(value: int | float, dtype: str, span: Span) -> IntImm | FloatImm:
     """Make a literal at its place."""
     return const(value, dtype, span=span)
 
@@ -294,25 +295,33 @@ def _loses(value: IntImm | FloatImm, dtype: str) -> bool:
     return dtype == "int32" and not -(1 << 31) <= value.value < 1 << 31
 
 
-def _unify(a: PrimExpr, b: PrimExpr, a_plain: bool, b_plain: bool) -> tuple[PrimExpr, PrimExpr]:
+class Operand(NamedTuple):
+    """An operand of a scalar operation, and whether it is a bare literal, which has no dtype of its own."""
+
+    value: PrimExpr
+    is_literal: bool
+
+
+def _unify(left: Operand, right: Operand) -> tuple[PrimExpr, PrimExpr]:
     """Bring two operands to one dtype: a bare literal follows the other operand, else the narrower one is cast."""
+    (a, is_a_literal), (b, is_b_literal) = left, right
     da, db = dtype_of(a), dtype_of(b)
     if da == db:
         return a, b
     la, lb = lanes_of(da), lanes_of(db)
     if la != lb and 1 in (la, lb):
-        a = a if la > 1 else broadcast(_as_element(a, a_plain, scalar_of(db)), lb)
-        return a, (b if lb > 1 else broadcast(_as_element(b, b_plain, scalar_of(da)), la))
+        a = a if la > 1 else broadcast(_as_element(a, scalar_of(db), is_literal=is_a_literal), lb)
+        return a, (b if lb > 1 else broadcast(_as_element(b, scalar_of(da), is_literal=is_b_literal), la))
     if "handle" in (da, db) or "string" in (da, db):
         return a, b
-    if b_plain and not a_plain and isinstance(b, IntImm | FloatImm) and not _loses(b, da):
+    if is_b_literal and not is_a_literal and isinstance(b, IntImm | FloatImm) and not _loses(b, da):
         return a, replace(const(b.value, da), span=b.span)
-    if a_plain and not b_plain and isinstance(a, IntImm | FloatImm) and not _loses(a, db):
+    if is_a_literal and not is_b_literal and isinstance(a, IntImm | FloatImm) and not _loses(a, db):
         return replace(const(a.value, db), span=a.span), b
     return _widened(a, b)
 
 
-def _as_element(value: PrimExpr, is_literal: bool, dtype: str) -> PrimExpr:
+def _as_element(value: PrimExpr, dtype: str, *, is_literal: bool) -> PrimExpr:
     """Bring a scalar to the dtype of the lanes that it is repeated in."""
     if is_literal and isinstance(value, IntImm | FloatImm) and not _loses(value, dtype):
         return replace(const(value.value, dtype), span=value.span)

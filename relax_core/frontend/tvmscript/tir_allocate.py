@@ -60,7 +60,7 @@ def read_constant(reader: TirReader, call: ast.Call, target: ast.Name) -> Scoped
     return Scoped(wrap, span)
 
 
-def _store(buffer: Buffer, place: int, value: bool | int | float, span: Span) -> BufferStore:
+def _store(buffer: Buffer, place: int, value: int | float, span: Span) -> BufferStore:
     return BufferStore(buffer, (const(place, "int32"),), const(value, buffer.dtype, span=span), span=span)
 
 

@@ -105,11 +105,9 @@ def _statement(body: TirBody, statement: ast.stmt) -> "_Made | list[Stmt | Scope
             return tir_macro.define(reader, statement)
         case ast.Expr(value=value):
             return _expression(body, statement, value)
-        case ast.Pass() if (names := context.cut_at(statement)) is not None:
-            for name in names:
-                reader.scope.define(name, POISONED)
-            return None
         case ast.Pass():
+            for name in context.cut_at(statement) or ():
+                reader.scope.define(name, POISONED)
             return None
         case ast.Return(value=None) if body.is_function:
             return None

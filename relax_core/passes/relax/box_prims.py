@@ -27,12 +27,12 @@ def box(value: Expr, given: Type, expected: Type) -> Conversion | None:
     dtype = expected.dtype if expected.dtype is not None and _holds(given.dtype, expected.dtype) else given.dtype
     match value:
         case PrimValue(value=IntImm(value=number) | FloatImm(value=number)):
-            return Conversion(constant(number, dtype), 0, True)
+            return Conversion(constant(number, dtype), 0, is_literal=True)
         case _:
             pass
     type_ = TensorType((), dtype)
     call = operator_call("relax.call_pure_packed", ExternFunc(BOX), value, dtype_argument(dtype), type_args=(type_,))
-    return Conversion(call, np.dtype(dtype).itemsize, False)
+    return Conversion(call, np.dtype(dtype).itemsize, is_literal=False)
 
 
 def _holds(given: str, wanted: str) -> bool:

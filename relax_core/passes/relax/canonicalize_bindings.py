@@ -91,7 +91,7 @@ class _Aliases:
     def __post_init__(self) -> None:
         self.killed = killed_vars(self.function)
         for binding, block in _bindings(self.function):
-            self.visit(binding, isinstance(block, DataflowBlock))
+            self.visit(binding, is_dataflow=isinstance(block, DataflowBlock))
         for var in self.var_of:
             self.var_of[var] = self.resolve(var)
 
@@ -101,7 +101,7 @@ class _Aliases:
             expr = self.var_of[expr]
         return expr
 
-    def visit(self, binding: Binding, is_dataflow: bool) -> None:
+    def visit(self, binding: Binding, *, is_dataflow: bool) -> None:
         match binding:
             case VarBinding(var=var, value=Var() as value):
                 self.alias(var, value)

@@ -23,9 +23,11 @@ def unbox(value: Expr, given: Type, expected: Type) -> Conversion | None:
     if given.ndim != 0 or given.dtype is None:
         return None
     if isinstance(value, Constant):
-        return Conversion(PrimValue(const(value.data.item(), given.dtype)), 0, True)
+        return Conversion(PrimValue(const(value.data.item(), given.dtype)), 0, is_literal=True)
     result = PrimType(given.dtype)
-    return Conversion(operator_call("relax.call_pure_packed", ExternFunc(UNBOX), value, type_args=(result,)), 0, False)
+    return Conversion(
+        operator_call("relax.call_pure_packed", ExternFunc(UNBOX), value, type_args=(result,)), 0, is_literal=False
+    )
 
 
 PASS = Pass(
