@@ -54,12 +54,14 @@ def kernel_view(
     )
     alone = IRModule((Definition(GlobalVar(name), function),), name=executable.module.name)
     printed = without_header(print_module(alone, spelling=opened.source.spelling))
-    made = present_kernel(name, kernels, function, printed, views, sizes=chosen, processor=engine.target.processor)
+    made = present_kernel(name, function, printed, views, sizes=chosen, processor=engine.target.processor)
     lines = Lines(executable.log, opened.source.parsed.source)
     served = lines.served(executable.module).get(name, frozenset())
     found = tir_lines(printed, function, served, lines)
     parts = (msgspec.structs.replace(part, origins=found.get(part.line, ())) for part in made.parts)
-    return msgspec.structs.replace(made, parts=tuple(parts), origins=_source_lines(served, opened.source.parsed.source))
+    return msgspec.structs.replace(
+        made, kernels=kernels, parts=tuple(parts), origins=_source_lines(served, opened.source.parsed.source)
+    )
 
 
 def _source_lines(served: frozenset[int], source: Source) -> tuple[SourceLine, ...]:

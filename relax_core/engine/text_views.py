@@ -47,7 +47,8 @@ def script(message: Script, opened: OpenProgram, report: Report, is_cancelled: C
 
 def stages(opened: OpenProgram, ran: tuple[Stage, ...]) -> Stages:
     """Print every stage."""
-    first = StageText(0, "Source", False, 0.0, 0, (), opened.compilation.printed(0).text)
+    text = opened.compilation.printed(0).text
+    first = StageText(0, "Source", is_changed=False, seconds=0.0, rewrite_count=0, remarks=(), text=text)
     return Stages((first, *(_stage(opened, stage, number) for number, stage in enumerate(ran, 1))))
 
 

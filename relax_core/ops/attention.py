@@ -1,5 +1,6 @@
 """Scaled dot-product attention."""
 
+from collections.abc import Callable
 from itertools import pairwise
 from typing import Any, TypeAlias
 
@@ -207,22 +208,15 @@ def _of_own(is_own: PrimExpr, product_: PrimExpr) -> PrimExpr:
     return choose(is_own, product_, 0)
 
 
-def _build_var_len(lowering: Lowering) -> Buffer:
-    """A score counts if query and key are of the same sequence."""
+def _within_sequence(
+    lowering: Lowering, starts: Buffer, key_starts: Buffer, length: PrimExpr, spread: PrimExpr
+) -> Callable[[tuple[PrimExpr, ...]], PrimExpr]:
+    """Return whether the query at `(head, s, t)` sees the key: both are of one sequence, and the mask lets it."""
     call_, types = lowering.call, lowering.arg_types
-    query, key, value, starts = (lowering.input(k, hint) for k, hint in enumerate(("q", "k", "v", "seqstart_q")))
-    key_starts = starts if is_absent(call_, 5) else lowering.input(5, "seqstart_k")
-    _, length, heads, depth = query.shape
-    dtype, spread = query.dtype, key.shape[1]
-    scale = None if is_absent(call_, 7) else float_at(call_, types, 7)
     mask = None if is_absent(call_, 8) else word_at(call_, types, 8, _MASKS)
     window = optional_int_at(call_, types, 9)
-
     of_query = _sequence(lowering, starts, length, "T_sequence_q")
     of_key = _sequence(lowering, key_starts, spread, "T_sequence_k")
-
-    def head(index: PrimExpr) -> PrimExpr:
-        return index if prove_equal(heads, key.shape[2]) else floordiv(index, size(floordiv(heads, key.shape[2])))
 
     def at_start(bounds: Buffer, index: PrimExpr) -> PrimExpr:
         return cast(load(bounds, (index,)), "int64")
@@ -239,6 +233,22 @@ def _build_var_len(lowering: Lowering) -> Buffer:
         is_causal = le(place, last)
         rest = () if window is None else (lt(sub(last, place), window),)
         return choose(is_same, both(is_causal, *rest), lit(0, "bool"))
+
+    return allowed
+
+
+def _build_var_len(lowering: Lowering) -> Buffer:
+    """A score counts if query and key are of the same sequence."""
+    call_, types = lowering.call, lowering.arg_types
+    query, key, value, starts = (lowering.input(k, hint) for k, hint in enumerate(("q", "k", "v", "seqstart_q")))
+    key_starts = starts if is_absent(call_, 5) else lowering.input(5, "seqstart_k")
+    _, length, heads, depth = query.shape
+    dtype, spread = query.dtype, key.shape[1]
+    scale = None if is_absent(call_, 7) else float_at(call_, types, 7)
+    allowed = _within_sequence(lowering, starts, key_starts, length, spread)
+
+    def head(index: PrimExpr) -> PrimExpr:
+        return index if prove_equal(heads, key.shape[2]) else floordiv(index, size(floordiv(heads, key.shape[2])))
 
     shape = (heads, length, spread)
     raw = lowering.builder.reduce(

@@ -187,7 +187,7 @@ def _build_place(kind: Literal["max", "min"]):
         # From an infinity the search finds the first of elements that are all infinite; TVM, from the least finite
         # number, finds none and gives -1.
         worst = lit(math.inf if kind == "min" else -math.inf, data.dtype) if "float" in data.dtype else None
-        best = lowering.builder.reduce(kept, over, source, kind, "T_best", start=worst)
+        best = lowering.builder.reduce(kept, over, source, kind if worst is None else (kind, worst), "T_best")
 
         def place(at: tuple[PrimExpr, ...], reduced: tuple[PrimExpr, ...]) -> PrimExpr:
             flat: PrimExpr = const(0)

@@ -160,15 +160,14 @@ class FuncBuilder:
         shape: Sequence[PrimExpr],
         over: Sequence[tuple[str, PrimExpr]],
         element: Callable[[tuple[PrimExpr, ...], tuple[PrimExpr, ...]], PrimExpr],
-        combine: Combine,
+        combine: Combine | tuple[Combine, PrimExpr],
         name: str,
         *,
         axis: str = "ax",
-        start: PrimExpr | None = None,
     ) -> Buffer:
         """Add `result[spatial] = combine over reduced of element(spatial, reduced)`; `over` names the reduced axes.
 
-        The result starts from `start`, the identity of `combine` if that is `None`.
+        The result starts from the value that stands beside `combine`, from its identity if there is none.
         """
         iters = self._iters([*_spatial(axis, shape), *((hint, extent, "reduce") for hint, extent in over)])
         spatial: tuple[PrimExpr, ...] = tuple(item.var for item in iters[: len(shape)])
@@ -176,10 +175,11 @@ class FuncBuilder:
         value = element(spatial, reduced)
         dtype = dtype_of(value)
         buffer = self._buffer(name, shape, dtype)
+        kind, start = combine if isinstance(combine, tuple) else (combine, identity(combine, dtype))
         # A sum of truth values is true as soon as one of them is.
-        operation = "or" if combine == "sum" and dtype == "bool" else _COMBINERS[combine]
+        operation = "or" if kind == "sum" and dtype == "bool" else _COMBINERS[kind]
         combined = Binary(operation, load(buffer, spatial), value, dtype)
-        init = BufferStore(buffer, spatial, start or identity(combine, dtype))
+        init = BufferStore(buffer, spatial, start)
         self._add_stage(iters, BufferStore(buffer, spatial, combined), name, init=init)
         return buffer
 

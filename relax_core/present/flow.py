@@ -229,7 +229,7 @@ class FlowDrawer:
                 key = self._add(ir[0], "global", f"@{name}", sub, cluster, ir)
                 self._references.append((key, name))
             case Var(name=name):
-                key = self._add(ir[0], "op", name, sub, cluster, ir, tag="=")
+                key = self._tagged("=", self._add(ir[0], "op", name, sub, cluster, ir))
                 self._uses(key, value, cluster)
             case _:
                 key = self._add(ir[0], "constant", literal(value), sub, cluster, ir)
@@ -237,7 +237,7 @@ class FlowDrawer:
 
     def _call(self, call: Call, sub: str, cluster: str, ir: tuple[Node, ...]) -> str:
         look, tag, title, args = call_words(call)
-        key = self._add(ir[0], look, title, sub, cluster, ir, tag=tag)
+        key = self._tagged(tag, self._add(ir[0], look, title, sub, cluster, ir))
         kind: EdgeKind = "capture" if look == "closure" else "value"
         for item in args:
             self._uses(key, item, cluster, kind)
@@ -325,17 +325,20 @@ class FlowDrawer:
         key = (source, target, kind, label)
         self._edges[key] = self._edges.get(key, 0) + 1
 
-    def _add(
-        self, where: Node, look: Look, title: str, sub: str, cluster: str, ir: tuple[Node, ...], *, tag: str = ""
-    ) -> str:
+    def _add(self, where: Node, look: Look, title: str, sub: str, cluster: str, ir: tuple[Node, ...]) -> str:
         key = f"{self.function}:{len(self._nodes)}"
         facts = self._facts
-        node = DrawNode(key, look, title, sub, tag, cluster, self._group, ir)
+        node = DrawNode(key, look, title, sub, "", cluster, self._group, ir)
         node = replace(node, node=facts.index.id_of(where), line=facts.line_of(where), function=self.function)
         self._nodes.append(node)
         self._owner_of[key] = self._owner
         for item in ir:
             self._key_of.setdefault(item, key)
+        return key
+
+    def _tagged(self, tag: str, key: str) -> str:
+        """Give the node that was added last, whose key is `key`, a tag."""
+        self._nodes[-1] = replace(self._nodes[-1], tag=tag)
         return key
 
     def _type(self, item: Node) -> str:

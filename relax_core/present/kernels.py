@@ -104,7 +104,6 @@ class _Parts:
 
 def present_kernel(
     name: str,
-    kernels: tuple[str, ...],
     function: PrimFunc,
     printed: Printed,
     views: KernelViews,
@@ -112,12 +111,15 @@ def present_kernel(
     sizes: Mapping[PrimVar, int | None],
     processor: str,
 ) -> KernelView:
-    """Present the forms of a kernel; `printed` is the text of `function`, `sizes` are its symbols."""
+    """Present the forms of a kernel; `printed` is the text of `function`, `sizes` are its symbols.
+
+    It is shown as if it were the only one of its program.
+    """
     parts = _Parts(function, printed, views.places)
     numbers = [parts.of(origin) for origin in views.places]
     return KernelView(
         name,
-        kernels,
+        (name,),
         _tir(name, printed, parts),
         _generated("as lowered", views.lowered, numbers, "llvm"),
         _generated("optimised", views.optimised, numbers, "llvm"),

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
+from typing import Final
 
 from relax_core.ir.attrs import attr
 from relax_core.ir.expr import (
@@ -89,58 +90,53 @@ def name_and_value(node: Node) -> tuple[Var | None, Node]:
             return None, node
 
 
+_WORD_OF: Final[tuple[tuple[type[Node], str], ...]] = (
+    (Function, "function"),
+    (PrimFunc, "prim func"),
+    (If, "if"),
+    (MatchCast, "match_cast"),
+    (Tuple, "tuple"),
+    (Constant, "constant"),
+    (ShapeExpr, "shape"),
+    (PrimValue, "prim value"),
+    (GlobalVar, "function name"),
+    (Var, "variable"),
+    (SeqExpr, "result"),
+    (Buffer, "buffer"),
+    (BufferStore, "store"),
+    (For, "loop"),
+    (Block, "block"),
+)
+
+
 def what_is(value: Node) -> str:
     """Name an expression in a word or two: `call_tir`, `add`, `tuple`, `parameter`."""
     match value:
-        case Call(op=Op(name=name)):
-            return name.removeprefix("relax.")
-        case Call(op=ExternFunc()):
-            return "call_packed"
-        case Call(op=GlobalVar()):
-            return "call"
-        case Call(op=Constructor(name=name)):
-            return name
-        case Call(op=Function(attrs=attrs)):
-            composite = attr(attrs, "Composite")
-            return f"composite {composite}" if isinstance(composite, str) else "call of a function literal"
         case Call():
-            return "call of a closure"
-        case Function():
-            return "function"
-        case PrimFunc():
-            return "prim func"
-        case If():
-            return "if"
-        case MatchCast():
-            return "match_cast"
-        case Tuple():
-            return "tuple"
+            return _what_call_is(value)
         case TupleGetItem(index=index):
             return f"field {index}"
-        case Constant():
-            return "constant"
-        case ShapeExpr():
-            return "shape"
-        case PrimValue():
-            return "prim value"
-        case GlobalVar():
-            return "function name"
-        case Var():
-            return "variable"
-        case SeqExpr():
-            return "result"
-        case Buffer():
-            return "buffer"
-        case BufferStore():
-            return "store"
-        case For():
-            return "loop"
-        case Block():
-            return "block"
         case Let() | Match() | RefCreate() | RefRead() | RefWrite() | Constructor() | Clause() | Pattern():
             return _what_relay_is(value)
         case _:
-            return type(value).__name__
+            return next((word for kind, word in _WORD_OF if isinstance(value, kind)), type(value).__name__)
+
+
+def _what_call_is(call: Call) -> str:
+    match call.op:
+        case Op(name=name):
+            return name.removeprefix("relax.")
+        case ExternFunc():
+            return "call_packed"
+        case GlobalVar():
+            return "call"
+        case Constructor(name=name):
+            return name
+        case Function(attrs=attrs):
+            composite = attr(attrs, "Composite")
+            return f"composite {composite}" if isinstance(composite, str) else "call of a function literal"
+        case _:
+            return "call of a closure"
 
 
 def _what_relay_is(value: Node) -> str:

@@ -149,7 +149,14 @@ class _Finder:
         root = match.root
         arguments = ", ".join(map(_short, split_attributes(root)[0])) if isinstance(root, Call) else ""
         ids = tuple(dict.fromkeys((self.id_of(root), *_ids(members, self.id_of))))
-        return PatternMatch(True, node_name(root), arguments, _alternative(match), "", ids, self.line_of(root))
+        return PatternMatch(
+            is_match=True,
+            what=node_name(root),
+            arguments=arguments,
+            alternative=_alternative(match),
+            nodes=ids,
+            line=self.line_of(root),
+        )
 
     def _refused(self, item: Refusal) -> PatternMatch:
         root = item.match.root
@@ -163,7 +170,7 @@ class _Finder:
             "effect": "values with effects would be computed in another order",
         }
         ids = _ids((root, item.node, *item.because), self.id_of)
-        return PatternMatch(False, node_name(root), "", "", words[item.obstacle], ids, self.line_of(root))
+        return _missed(root, words[item.obstacle], ids, self.line_of(root))
 
     def _nearest(self, pattern: Pattern, facts: MatchContext) -> PatternMatch | None:
         misses = [
@@ -177,7 +184,7 @@ class _Finder:
             return None
         node, miss = best
         ids = _ids((node, miss.node), self.id_of)
-        return PatternMatch(False, node_name(node), "", "", miss_words(miss), ids, self.line_of(node))
+        return _missed(node, miss_words(miss), ids, self.line_of(node))
 
 
 def miss_words(miss: Miss) -> str:
@@ -212,3 +219,7 @@ def _short(value: Expr) -> str:
 
 def _ids(nodes: Iterable[Node], id_of: IdOf) -> tuple[str, ...]:
     return tuple(dict.fromkeys(text for node in nodes if (text := id_of(node))))
+
+
+def _missed(node: Expr, reason: str, ids: tuple[str, ...], line: int) -> PatternMatch:
+    return PatternMatch(is_match=False, what=node_name(node), reason=reason, nodes=ids, line=line)

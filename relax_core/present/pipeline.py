@@ -24,7 +24,7 @@ TextOf = Callable[[int], str]
 def present_pipeline(stages: Sequence[Stage], text_of: TextOf, text: str) -> models.Pipeline:
     """List the source and every pass that ran."""
     count = _node_count(stages[0].before) if stages else 0
-    listed = [models.Stage(0, "Source", False, seconds=-1.0, node_count=count)]
+    listed = [models.Stage(0, "Source", is_changed=False, seconds=-1.0, node_count=count)]
     for number, stage in enumerate(stages, 1):
         count = count if stage.after is stage.before else _node_count(stage.after)
         listed.append(present_stage(stage, number, text_of, count))

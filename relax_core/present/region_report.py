@@ -110,7 +110,15 @@ class _Reporter:
         owner = name if caller is None else caller.name
         self.regions.append(
             RegionRow(
-                name, owner, target, words, len(operators), *flows, name, False, self._ids(nodes), self._places(nodes)
+                name,
+                owner,
+                target,
+                words,
+                len(operators),
+                *flows,
+                external=name,
+                nodes=self._ids(nodes),
+                places=self._places(nodes),
             )
         )
 

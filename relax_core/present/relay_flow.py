@@ -136,7 +136,7 @@ class RelayFlow(FlowDrawer):
                 return self._node(expr, "constant", literal(expr) or type(expr).__name__, cluster)
 
     def _node(self, expr: Expr, look: Look, title: str, cluster: str, tag: str = "") -> str:
-        return self._add(expr, look, title, self._type(expr), cluster, (expr,), tag=tag)
+        return self._tagged(tag, self._add(expr, look, title, self._type(expr), cluster, (expr,)))
 
     def _reference(self, expr: Expr, title: str, parts: tuple[Expr, ...], cluster: str) -> str:
         key = self._node(expr, "op", title, cluster)
@@ -158,15 +158,13 @@ class RelayFlow(FlowDrawer):
         self._nodes[-1] = replace(self._nodes[-1], count=0, is_open=is_open)
         self._operand(key, value, cluster, "reference" if isinstance(value, GlobalVar) else "value")
 
-    def _add(
-        self, where: Node, look: Look, title: str, sub: str, cluster: str, ir: tuple[Node, ...], *, tag: str = ""
-    ) -> str:
+    def _add(self, where: Node, look: Look, title: str, sub: str, cluster: str, ir: tuple[Node, ...]) -> str:
         """Add a node, inside the box of its region if it has one."""
         node = ir[0] if ir and look in _IN_REGIONS else None
         region = self._boxes.region_of(node) if node is not None else None
         if region is not None and self._boxes.is_shown(region):
             cluster = self._boxes.box(region, cluster, self.function, self._group)
-        key = super()._add(where, look, title, sub, cluster, ir, tag=tag)
+        key = super()._add(where, look, title, sub, cluster, ir)
         if node is not None and (category := self._boxes.category(node)):
             self._nodes[-1] = replace(self._nodes[-1], category=category)
         return key

@@ -76,13 +76,24 @@ DEFAULT_PACKED: Mapping[str, Packed] = MappingProxyType(
     {
         item.name: item
         for item in (
-            Packed("custom_add", _custom_add, True, (), summary="The sum of two tensors."),
-            Packed("custom_print", _custom_print, False, (), takes_context=True, summary="Prints its arguments."),
-            Packed("custom_tile", _custom_tile, False, (1,), summary="Writes a tensor twice, side by side."),
-            Packed("custom_inplace_update", _custom_inplace_update, False, (0,), summary="Adds 1 in place."),
-            Packed("custom_copy", _custom_copy, False, (1,), summary="Copies a tensor into another."),
-            Packed("custom_apply", _custom_apply, False, (), summary="Calls a closure with the other arguments."),
-            Packed("custom_identity", _custom_identity, True, (), summary="Returns its argument."),
+            Packed("custom_add", _custom_add, is_pure=True, writes=(), summary="The sum of two tensors."),
+            Packed(
+                "custom_print",
+                _custom_print,
+                writes=(),
+                takes_context=True,
+                summary="Prints its arguments.",
+            ),
+            Packed("custom_tile", _custom_tile, writes=(1,), summary="Writes a tensor twice, side by side."),
+            Packed("custom_inplace_update", _custom_inplace_update, writes=(0,), summary="Adds 1 in place."),
+            Packed("custom_copy", _custom_copy, writes=(1,), summary="Copies a tensor into another."),
+            Packed(
+                "custom_apply",
+                _custom_apply,
+                writes=(),
+                summary="Calls a closure with the other arguments.",
+            ),
+            Packed("custom_identity", _custom_identity, is_pure=True, writes=(), summary="Returns its argument."),
             *(Packed(name, function, summary=str(function.__doc__)) for name, function in TVM_RUNTIME.items()),
             *(packed_of(PACKED[name], function) for name, function in LIBRARY.items()),
         )

@@ -12,17 +12,17 @@ from relax_core.ops.sorting import order
 from relax_core.vm.values import Array, item_bytes
 
 
-def sort(data: Array, out: Array, axis: int = -1, is_ascend: Any = True) -> None:
+def sort(data: Array, out: Array, axis: int = -1, is_ascend: Any = 1) -> None:
     """Write the elements of `data` in order along an axis."""
     out[...] = np.take_along_axis(data, order(data, axis, is_descending=not is_ascend), axis)
 
 
-def argsort(data: Array, out: Array, axis: int = -1, is_ascend: Any = True) -> None:
+def argsort(data: Array, out: Array, axis: int = -1, is_ascend: Any = 1) -> None:
     """Write the indices that sort `data` along an axis."""
     out[...] = order(data, axis, is_descending=not is_ascend)
 
 
-def argsort_nms(data: Array, counts: Array, out: Array, axis: int = -1, is_ascend: Any = True) -> None:
+def argsort_nms(data: Array, counts: Array, out: Array, axis: int = -1, is_ascend: Any = 1) -> None:
     """Write such indices, of the first so many elements of each row as `counts` says; the others stay in place."""
     rows, written = np.moveaxis(data, axis, -1), np.moveaxis(out, axis, -1)
     written[...] = np.arange(rows.shape[-1])

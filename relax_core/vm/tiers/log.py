@@ -175,10 +175,7 @@ class RawLog:
                     value = self.values[at] if at < len(self.values) else unlogged[event.register]
                     at += 1
                     seen.append(value)
-                    if event.effect is Effect.TENSOR:
-                        recorder.mark_fresh(_array(value))
-                    elif event.effect is Effect.RETURN:
-                        value = self._left(frame, value)
+                    value = self._made(frame, event.effect, value)
                 case Effect.STORAGE:
                     value = StorageValue(event.size_bytes)
                 case Effect.NULL:
@@ -195,6 +192,12 @@ class RawLog:
             if event.pc == stop:
                 break
             recorder.record(event.pc, frame.number, value)
+
+    def _made(self, frame: OpenFrame, effect: Effect, value: Value) -> Value:
+        """Record what a logged value is: a fresh tensor, what a call returns; return what its register gets."""
+        if effect is Effect.TENSOR:
+            self.recorder.mark_fresh(_array(value))
+        return self._left(frame, value) if effect is Effect.RETURN else value
 
     def _left(self, frame: OpenFrame, value: Value) -> Value:
         """Record the end of a call, and return the value that its caller's register gets."""
