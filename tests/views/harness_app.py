@@ -7,7 +7,7 @@ import streamlit as st
 from tests.views import harness_run, harness_source
 from views.widgets.diff import DiffAction, diff
 from views.widgets.editor import EditorAction, editor
-from views.widgets.graph import GraphAction, graph
+from views.widgets.graph import GraphAction, Head, Marks, graph
 from views.widgets.inspector import InspectorAction, inspector
 from views.widgets.pipeline import PipelineAction, pipeline
 from views.widgets.stepper import StepperAction, stepper
@@ -60,7 +60,7 @@ def show_source() -> None:
         )
     with middle:
         views = (("relax_func", "@relax_func"), ("tir_matmul", "@tir_matmul"))
-        graph(harness_source.graph(), key="graph", selected=node, tabs=views, on_action=on_node)
+        graph(harness_source.graph(), key="graph", head=Head(tabs=views), marks=Marks(node), on_action=on_node)
     with right:
         inspector(harness_source.node_inspector(node), key="inspector", actions=(("pin", "Pin"),), on_action=on_node)
 
@@ -88,10 +88,9 @@ def show_passes() -> None:
         graph(
             harness_source.graph(is_compare=True),
             key="compare",
-            title="Compare",
-            note="one layout for both sides: what is unchanged stays put",
+            head=Head("Compare", "one layout for both sides: what is unchanged stays put"),
+            marks=Marks(node),
             height="calc(100vh - 489px)",
-            selected=node,
             on_action=on_node,
         )
     with right:

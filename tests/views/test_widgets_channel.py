@@ -9,13 +9,13 @@ from streamlit.testing.v1 import AppTest
 SCRIPT = """
 import streamlit as st
 from relax_core.present.models import Graph
-from views.widgets.graph import graph
+from views.widgets.graph import Marks, graph
 
 def heard(action):
     st.session_state["heard"] = [*st.session_state.get("heard", []), action]
 
 st.session_state["seen"] = graph(
-    Graph("<svg/>"), key="g", selected=st.session_state.get("wanted", ""), on_action=heard
+    Graph("<svg/>"), key="g", marks=Marks(st.session_state.get("wanted", "")), on_action=heard
 )
 """
 

@@ -18,7 +18,7 @@ from views.state import opened_groups, select, selection
 from views.widgets.channel import Buttons
 from views.widgets.devices import DevicesAction, devices
 from views.widgets.editor import EditorAction, editor
-from views.widgets.graph import GraphAction, graph
+from views.widgets.graph import GraphAction, Head, Marks, graph
 
 _DEFAULTS = ("cpu", "cuda", "vulkan", "metal")
 _LIMITS = (1, 2, 10, 99)
@@ -137,15 +137,19 @@ def _show_left(view: DevicesView, source: SourceView, program: Program, why: Why
     graph(
         reply,
         key="devices.graph",
-        selected=current.node,
-        highlight=why.path if why else (),
-        steps=_VIEWS,
-        step="graph",
-        has_step_keys=False,
-        tabs=tuple((name, f"@{name}") for name in source.functions),
-        tab=function,
-        colours={mark.node: category_of(mark.device, names) for mark in view.marks},
-        colour_names=tuple(legend),
+        head=Head(
+            tabs=tuple((name, f"@{name}") for name in source.functions),
+            tab=function,
+            steps=_VIEWS,
+            step="graph",
+            has_step_keys=False,
+        ),
+        marks=Marks(
+            current.node,
+            highlight=why.path if why else (),
+            colours={mark.node: category_of(mark.device, names) for mark in view.marks},
+            colour_names=tuple(legend),
+        ),
         height=stacked_height(),
         on_action=_on_graph,
     )

@@ -28,7 +28,7 @@ from views.tables import (
     without_operator,
     without_pattern,
 )
-from views.widgets.graph import GraphAction, graph
+from views.widgets.graph import GraphAction, Head, Marks, graph
 from views.widgets.regions import RegionsAction, regions
 
 # The step that the report and its ids are of.
@@ -211,14 +211,15 @@ def _show_graph(view: PartitionView, source: SourceView, program: Program, step:
     graph(
         reply,
         key="partition.graph",
-        selected=current.node,
-        note=view.stages[step - 1].summary if step else "before the passes",
-        steps=tuple((str(number), name) for number, name in enumerate(names)),
-        step=str(step),
-        path=path,
+        head=Head(
+            note=view.stages[step - 1].summary if step else "before the passes",
+            tabs=tuple((name, f"@{name}") for name in functions),
+            tab=function,
+            steps=tuple((str(number), name) for number, name in enumerate(names)),
+            step=str(step),
+        ),
+        marks=Marks(current.node, path=path),
         height=stacked_height(),
-        tabs=tuple((name, f"@{name}") for name in functions),
-        tab=function,
         on_action=_on_graph,
     )
 

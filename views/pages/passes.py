@@ -22,7 +22,7 @@ from views.run_program import drop_unknown_sizes
 from views.selecting import on_graph, show_inspector, shown_side
 from views.state import select, selection
 from views.widgets.diff import DiffAction, DiffTab, diff
-from views.widgets.graph import graph
+from views.widgets.graph import Head, Marks, graph
 from views.widgets.pipeline import PipelineAction
 from views.widgets.pipeline import pipeline as pipeline_list
 
@@ -190,10 +190,8 @@ def _show_stage(pipeline: Pipeline, view: StageView, stage: int) -> None:
         graph(
             reply,
             key="passes.graph",
-            selected=current.node,
-            side=shown_side("passes"),
-            title="Compare",
-            note="one layout for both sides: what is unchanged stays put",
+            head=Head("Compare", "one layout for both sides: what is unchanged stays put", side=shown_side("passes")),
+            marks=Marks(current.node),
             height=_LOWER_HALF if shown == "both" else pane_height(less=CHROME + 71),
             on_action=partial(on_graph, "passes"),
         )

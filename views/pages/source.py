@@ -18,7 +18,7 @@ from views.selecting import on_graph, show_inspector
 from views.state import line_to_show, open_text, opened_groups, select, selection
 from views.tour import offer
 from views.widgets.editor import EditorAction, editor
-from views.widgets.graph import graph
+from views.widgets.graph import Head, Marks, graph
 
 _TARGET = "source.target"
 
@@ -163,9 +163,8 @@ def _show_graph(view: SourceView, height: str) -> None:
     graph(
         reply,
         key="source.graph",
-        selected=current.node,
-        tabs=tuple((name, f"@{name}") for name in view.functions),
-        tab=function,
+        head=Head(tabs=tuple((name, f"@{name}") for name in view.functions), tab=function),
+        marks=Marks(current.node),
         height=height,
         on_action=partial(on_graph, "source"),
     )

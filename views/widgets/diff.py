@@ -57,21 +57,23 @@ def diff(
     tab: DiffTab = "text",
     selected: str = "",
     height: str = PANE_HEIGHT,
-    max_height: str = "",
     values: tuple[tuple[ValueRow, ...], str] = ((), ""),
     on_action: Callable[[DiffAction], None] | None = None,
 ) -> DiffAction | None:
     """Show two texts side by side.
 
     Args:
+        model: the two texts, and which of their lines belong together.
+        key: names the component on the page.
         detail: gives the head (name, summary, choice of view) and the lists; without it there is no head.
         pipeline: gives the stages of the scrubber; without it there is none.
+        stage: number of the stage that the scrubber stands at.
         tab: `both` shows the text and leaves room for a graph below it, `graph` shows the head only.
+        selected: node whose lines are marked.
         values: for the tab `values`: the bindings before and after, and a sentence above them.
-        height: a CSS length; `auto` together with `max_height` where something follows below.
+        height: a CSS length, or `auto`.
+        on_action: called with what the user did.
     """
-    views = () if detail is None else _views(detail)
-    stages = () if pipeline is None else tuple((s.index, s.name, s.is_changed) for s in pipeline.stages)
     return _DIFF.show(
         key,
         model,
@@ -80,19 +82,23 @@ def diff(
             summary=detail.summary if detail else "",
             rewrites=detail.rewrites if detail else (),
             remarks=detail.remarks if detail else (),
-            tabs=views,
+            tabs=() if detail is None else _views(detail),
             tab=tab,
-            stages=stages,
+            stages=() if pipeline is None else _stages(pipeline),
             problems=pipeline.stages[stage].problems if pipeline is not None else (),
             stage=stage,
             height=height,
-            max_height=max_height,
+            max_height="",
             values=values[0],
             values_note=values[1],
         ),
         commands={"node": selected},
         on_action=on_action,
     )
+
+
+def _stages(pipeline: Pipeline) -> tuple[tuple[int, str, bool], ...]:
+    return tuple((stage.index, stage.name, stage.is_changed) for stage in pipeline.stages)
 
 
 def _views(detail: StageDetail) -> tuple[tuple[DiffTab, str], ...]:

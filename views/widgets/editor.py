@@ -56,10 +56,15 @@ def editor(
     Args:
         code: text with tokens, ranges and problems. The user's text stays if it is only behind (typed meanwhile);
             it is replaced if `code.text` is neither what was shown nor what was typed.
+        key: names the component on the page.
         selected: node whose line is marked and scrolled to.
         go_line: a line to go to and a number that is changed to go there again.
         tabs: tabs in the head; by default the name of `code`.
+        tab: the tab that is chosen.
         actions: buttons at the right of the head.
+        is_readonly: the text can be marked and copied, and not changed.
+        height: a CSS length.
+        on_action: called with what the user did.
     """
     return _EDITOR.show(
         key,

@@ -1,8 +1,7 @@
 """The graph: pan, zoom, search, selection, comparison, export."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from types import MappingProxyType
+from dataclasses import dataclass, field
 from typing import Literal
 
 import msgspec
@@ -24,7 +23,7 @@ class GraphAction:
 
 
 class GraphProps(msgspec.Struct, frozen=True):
-    """What the page says beside the picture; `graph` tells what each is."""
+    """What the page says beside the picture; `Head` and `Marks` tell what each is."""
 
     title: str
     note: str
@@ -42,67 +41,81 @@ class GraphProps(msgspec.Struct, frozen=True):
     height: str
 
 
-NO_COLOURS: Mapping[str, str] = MappingProxyType({})
 _GRAPH = channel("graph", GraphAction)
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """What stands above a graph."""
+
+    title: str = ""
+    """Of a pane without tabs; by default the graph's title."""
+    note: str = ""
+    """Muted text behind the title or the tabs."""
+    tabs: Buttons = ()
+    """One per function, for example."""
+    tab: str = ""
+    steps: Buttons = ()
+    """States to scrub through; tabs are a list then."""
+    step: str = ""
+    has_step_keys: bool = True
+    """The keys `j` and `k` go from one state to the next."""
+    side: Side = "both"
+    """Of a graph that compares."""
+    actions: Buttons = ()
+    """Buttons at the right, before Export."""
+
+
+@dataclass(frozen=True, slots=True)
+class Marks:
+    """Which nodes are shown in which way."""
+
+    selected: str = ""
+    """It is brought into sight if it is not."""
+    highlight: tuple[str, ...] = ()
+    """Nodes, or ids of the picture, that are shown bright, all others dimmed."""
+    current: str = ""
+    """The node that is about to run, in amber."""
+    path: tuple[tuple[str, ...], ...] = ()
+    """Nodes where a blocking path begins, those on it, and those where it ends, in red."""
+    colours: Mapping[str, str] = field(default_factory=dict[str, str])
+    """The category of a node (`cat0`, `catNone`); its symbol is drawn at the node's corner."""
+    colour_names: Buttons = ()
+    """Category and what it stands for, for the legend."""
+
+
+_HEAD, _MARKS = Head(), Marks()
 
 
 def graph(
     model: Graph,
     *,
     key: str,
-    selected: str = "",
-    highlight: tuple[str, ...] = (),
-    current: str = "",
-    side: Side = "both",
-    title: str = "",
-    note: str = "",
-    tabs: Buttons = (),
-    tab: str = "",
-    steps: Buttons = (),
-    step: str = "",
-    has_step_keys: bool = True,
-    path: tuple[tuple[str, ...], ...] = (),
-    colours: Mapping[str, str] = NO_COLOURS,
-    colour_names: Buttons = (),
-    actions: Buttons = (),
+    head: Head = _HEAD,
+    marks: Marks = _MARKS,
     height: str = PANE_HEIGHT,
     on_action: Callable[[GraphAction], None] | None = None,
 ) -> GraphAction | None:
-    """Show a laid-out graph.
-
-    Args:
-        selected: node to mark; it is brought into sight if it is not.
-        highlight: nodes (or ids of the picture) shown bright, all others dimmed.
-        current: node about to run, shown in amber.
-        side: which side of a compare graph is shown.
-        title: head of the pane without tabs; by default the graph's title.
-        note: muted text after the head.
-        tabs: one per function, for example.
-        steps: states to scrub through, with the keys `j` and `k` if `has_step_keys`; tabs are a list then.
-        path: nodes where a blocking path begins, those on it, and those where it ends; drawn in red.
-        colours: the category of a node (`cat0`, `catNone`); its symbol is drawn at the node's corner.
-        colour_names: category and what it stands for, for the legend.
-        actions: buttons at the right of the head, before Export.
-    """
+    """Show a laid-out graph; `height` is a CSS length."""
     return _GRAPH.show(
         key,
         model,
         view=GraphProps(
-            title=title,
-            note=note,
-            highlight=highlight,
-            current=current,
-            tabs=tabs,
-            tab=tab,
-            steps=steps,
-            step=step,
-            step_keys=has_step_keys,
-            path=path,
-            colours=dict(colours),
-            colour_names=colour_names,
-            actions=actions,
+            title=head.title,
+            note=head.note,
+            highlight=marks.highlight,
+            current=marks.current,
+            tabs=head.tabs,
+            tab=head.tab,
+            steps=head.steps,
+            step=head.step,
+            step_keys=head.has_step_keys,
+            path=marks.path,
+            colours=dict(marks.colours),
+            colour_names=marks.colour_names,
+            actions=head.actions,
             height=height,
         ),
-        commands={"node": selected, "side": side},
+        commands={"node": marks.selected, "side": head.side},
         on_action=on_action,
     )

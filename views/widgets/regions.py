@@ -70,12 +70,16 @@ def regions(
     """Show the tables beside the graph of a partitioned module.
 
     Args:
+        model: the tables.
+        key: names the component on the page.
         shown: the pair whose blocking path the graph shows.
         selected: node to mark in the tables.
         patterns: name and text of each pattern of the table, as the user wrote it.
         supported: the operators that each target takes, as the user wrote them.
         problems: of the patterns; while there are some, the tables are those of the sample's table.
         is_edited: the table is no sample's any more.
+        height: a CSS length.
+        on_action: called with what the user did.
     """
     return _REGIONS.show(
         key,

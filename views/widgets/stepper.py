@@ -78,13 +78,18 @@ def stepper(
     """Show a recorded run at a time.
 
     Args:
+        run: a window of the recorded run.
+        key: names the component on the page.
         at: time to go to; None leaves it to the component, which starts at the first time of the window.
         by: what a step is.
         breakpoints: places to stop at; the user changes them in the gutter.
         hits: where those with a condition stop; until it is known the component asks with `need`.
         tabs: tabs in the left head; by default `Source`.
+        tab: the tab that is chosen.
         fault: a change that did not fit, and the problem.
         memory: what the tab `memory` shows in place of the listings.
+        height: a CSS length.
+        on_action: called with what the user did.
     """
     return _STEPPER.show(
         key,
