@@ -59,7 +59,7 @@ def descriptor(directory: Path) -> Iterator[int]:
     (thread,) = [item for item in threads() if item not in before]
     yield number
     os.close(number)
-    thread.join(30)
+    thread.join(60)
     assert not thread.is_alive()
 
 
@@ -182,6 +182,6 @@ def test_what_one_worker_compiles_another_reads(directory: Path) -> None:
         client.close()
         for thread in threads():
             if thread not in before:
-                thread.join(30)
+                thread.join(60)
     assert runs[0] == runs[1]
     assert list(directory.glob("*/*"))

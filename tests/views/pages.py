@@ -17,7 +17,7 @@ Sent = dict[str, tuple[dict[str, Any], dict[str, Any]]]
 
 def opened(page: str, selection: Selection) -> AppTest:
     """Run `views/pages/<page>.py` at the address of `selection`; it must not raise."""
-    app = AppTest.from_file(str(REPOSITORY / "views" / "pages" / f"{page}.py"), default_timeout=60)
+    app = AppTest.from_file(str(REPOSITORY / "views" / "pages" / f"{page}.py"), default_timeout=120)
     for name, value in to_address(selection).items():
         app.query_params[name] = value
     app.run()

@@ -149,7 +149,7 @@ HOSTILE = {
 
 @pytest.mark.parametrize("file", [file for file, _ in PAGES])
 def test_a_page_answers_whatever_the_address_holds(file: str) -> None:
-    app = AppTest.from_file(str(REPOSITORY / file), default_timeout=60)
+    app = AppTest.from_file(str(REPOSITORY / file), default_timeout=120)
     for title, address in HOSTILE.items():
         app.query_params.clear()
         for name, value in address.items():

@@ -23,6 +23,13 @@ def pane(page: Page, holds: str) -> Locator:
     return root.first
 
 
+def becomes(shown: Locator, condition: str) -> None:
+    """Wait until a condition on its box, such as `box => box.width > 380`, holds: layout follows a change later."""
+    found = shown.element_handle()
+    assert found is not None
+    shown.page.wait_for_function(f"item => ({condition})(item.getBoundingClientRect())", arg=found)
+
+
 def replace_text(page: Page, old: str, new: str) -> None:
     editor = Editor(page)
     text = editor.text()
@@ -34,8 +41,7 @@ def replace_text(page: Page, old: str, new: str) -> None:
 def test_the_walk_of_a_visitor(page: Page, app_url: str) -> None:
     page.goto(app_url)
     Editor(page).expect_text(re.compile("ir_module"))
-    page.get_by_role("combobox").first.click()
-    page.keyboard.type("Two local")
+    page.get_by_role("combobox").first.fill("Two local")
     page.get_by_role("option", name=re.compile("Two local functions")).first.click()
     Editor(page).expect_text(re.compile("even"))
 
@@ -54,6 +60,7 @@ def test_the_walk_of_a_visitor(page: Page, app_url: str) -> None:
     page.get_by_role("link", name="Run", exact=True).click()
     stepper = pane(page, ".strip")
     expect(stepper).to_have_attribute("data-at", "0")
+    rest(page)
     for _ in range(5):
         page.keyboard.press("i")
     expect(stepper).to_have_attribute("data-at", "12")
@@ -136,13 +143,10 @@ def test_the_run_page_is_whole_on_a_telephone(open_page: OpenPage, app_url: str)
     stepper = pane(page, ".strip")
     rest(page)
     for name in ("Back", "Over", "In", "Out", "Continue", "End"):
-        box = stepper.get_by_role("button", name=name).first.bounding_box()
-        assert box is not None
-        assert 0 <= box["x"] <= 390 - box["width"], name
+        button = stepper.get_by_role("button", name=name).first
+        becomes(button, "box => box.left >= 0 && box.right <= 390")
     for part in (".listing.source", ".strip", ".upper"):
-        box = stepper.locator(part).bounding_box()
-        assert box is not None
-        assert box["width"] > 380, part
+        becomes(stepper.locator(part), "box => box.width > 380")
 
 
 def test_a_problem_leads_from_another_page_to_its_line(page: Page, app_url: str) -> None:

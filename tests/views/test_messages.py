@@ -18,7 +18,7 @@ from websockets.typing import Subprotocol
 from tests.app_server import serve
 from tests.processes import server_of, wait_until, workers_of
 
-LONGEST_SECONDS = 60
+LONGEST_SECONDS = 120
 MEGABYTE = 1 << 20
 
 

@@ -47,21 +47,17 @@ def test_a_bar_takes_few_rows_and_the_panes_end_above_the_status_line(
             "most => document.querySelector('.st-key-ctx').offsetHeight <= most",
             arg=ROW + NEXT_ROW * (MOST_ROWS[width] - 1),
         )
-        outside = page.locator(".st-key-ctx :is(button, input)").evaluate_all(
-            """items => items.map((item) => item.getBoundingClientRect())
-                 .filter((box) => box.width && (box.left < 0 || box.right > innerWidth)).length"""
+        page.wait_for_function(
+            """() => [...document.querySelectorAll(".st-key-ctx :is(button, input)")]
+                 .map((item) => item.getBoundingClientRect())
+                 .every((box) => !box.width || (box.left >= 0 && box.right <= innerWidth))"""
         )
-        assert outside == 0
         if width > 640 and whole != ".st-key-learn":
             bar = "document.querySelector('.st-key-ctx').offsetHeight + 'px'"
             page.wait_for_function(f"document.documentElement.style.getPropertyValue('--bar') === {bar}")
-            assert (
-                page.evaluate(
-                    "(it => it.scrollHeight - it.clientHeight)(document.querySelector('[data-testid=stMain]'))"
-                )
-                <= 1
-            )
-        assert page.evaluate("document.documentElement.scrollWidth") <= width
+            main = "document.querySelector('[data-testid=stMain]')"
+            page.wait_for_function(f"(it => it.scrollHeight - it.clientHeight <= 1)({main})")
+        page.wait_for_function("width => document.documentElement.scrollWidth <= width", arg=width)
 
 
 def test_what_a_menu_of_a_bar_holds_is_reached_with_keys(page: Page, app_url: str) -> None:
@@ -94,7 +90,7 @@ def test_a_long_line_is_wrapped_and_its_change_is_in_sight(page: Page, diff_url:
     after = root.locator(".half").nth(1)
     expect(after.locator("u")).to_have_text("fresh")
     expect(after.locator("u")).to_be_in_viewport()
-    assert after.evaluate("half => half.scrollWidth - half.clientWidth") == 0
+    page.wait_for_function("half => half.scrollWidth === half.clientWidth", arg=after.element_handle())
     folds = after.locator(".fold")
     expect(folds).to_have_count(2)
     folds.last.click()

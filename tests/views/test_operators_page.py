@@ -30,7 +30,7 @@ PAGE_FILE = str(REPOSITORY / "views" / "pages" / "operators.py")
     ids=["LLVM IR of an operator", "a packed function without a sample", "no operator", "an operator without a kernel"],
 )
 def test_the_page_opens_without_a_failure(address: dict[str, str]) -> None:
-    app = AppTest.from_file(PAGE_FILE, default_timeout=60)
+    app = AppTest.from_file(PAGE_FILE, default_timeout=120)
     for name, value in address.items():
         app.query_params[name] = value
     app.session_state["operators.ran"] = address["operator"]

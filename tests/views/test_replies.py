@@ -65,7 +65,7 @@ def client(monkeypatch: pytest.MonkeyPatch) -> CountingClient:
 
 
 def asking() -> AppTest:
-    return AppTest.from_string(ASK, default_timeout=20)
+    return AppTest.from_string(ASK, default_timeout=120)
 
 
 def test_a_page_that_runs_again_asks_nothing_twice(client: CountingClient) -> None:
@@ -124,7 +124,7 @@ def test_only_the_latest_replies_are_kept() -> None:
 
 
 def test_another_window_of_a_run_does_not_send_its_program_again() -> None:
-    at = AppTest.from_string(STEPPER, default_timeout=20).run()
+    at = AppTest.from_string(STEPPER, default_timeout=120).run()
     window, program = (element.proto.bytes for element in at.get("bidi_component"))
     head, model = map(json.loads, window.split(b"\n", 1))
     given, base = map(json.loads, program.split(b"\n", 1))

@@ -21,7 +21,7 @@ st.session_state["seen"] = graph(
 
 
 def app() -> AppTest:
-    return AppTest.from_string(SCRIPT, default_timeout=20).run()
+    return AppTest.from_string(SCRIPT, default_timeout=120).run()
 
 
 def payload(at: AppTest) -> tuple[dict[str, Any], dict[str, Any]]:

@@ -128,7 +128,7 @@ def test_each_kernel_is_compiled_once_here_or_there(compiled_here: list[str]) ->
     there = Here()
     run_all(there, 24)
     assert compiled_here
-    assert there.ended.wait(10)
+    assert there.ended.wait(60)
     # Each of these was compiled once, here or there.
     here = set(compiled_here)
     assert here | {program_of(work) for work in there.asked} == {program_of(request(number)) for number in range(24)}
@@ -153,7 +153,7 @@ def test_what_is_in_the_cache_is_not_asked_for(tmp_path: Path, compiled_here: li
 def test_what_a_reader_compiles_is_sent_for_the_cache(tmp_path: Path) -> None:
     there = Here()
     run_all(there, 3, ObjectCache(tmp_path, is_writable=False))
-    assert all(there.done.acquire(timeout=10) for _ in range(3))
+    assert all(there.done.acquire(timeout=60) for _ in range(3))
     assert {program_of(work) for work in there.asked} == {program_of(request(number)) for number in range(3)}
 
 
@@ -162,12 +162,12 @@ def test_a_kernel_that_is_being_compiled_is_waited_for(compiled_here: list[str])
 
     def wait() -> None:
         begun.set()
-        may_end.wait(10)
+        may_end.wait(60)
 
     there = Here(wait)
     pool = Pool(lambda: there, 1, TARGET)
     pool.submit("job", lambda: SOURCE)
-    assert begun.wait(10)
+    assert begun.wait(60)
     threading.Timer(0.05, may_end.set).start()
     pool.claim("job")
     assert may_end.is_set()
@@ -195,16 +195,16 @@ def test_what_waits_does_not_keep_an_engine() -> None:
 
     def wait() -> None:
         begun.set()
-        may_end.wait(10)
+        may_end.wait(60)
 
     there = Here(wait)
     pool = Pool(lambda: there, 1, TARGET)
     engine = Engine(compiler=Compiler(TARGET, None, pool))
     functions = {f"scale{number}": scaled(number) for number in range(20)}
     engine.compile_ahead(engine.kernel(functions["scale0"], "scale0", None, functions))
-    assert begun.wait(10)
+    assert begun.wait(60)
     del engine
     gc.collect()
     may_end.set()
-    assert there.ended.wait(10)
+    assert there.ended.wait(60)
     assert len(there.asked) == 1
