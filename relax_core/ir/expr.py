@@ -330,7 +330,7 @@ RelaxExpr: TypeAlias = (
 LEAVES = (Var, GlobalVar, ExternFunc, Op, Constant, PrimValue, DataTypeImm, ShapeExpr, Null)
 
 
-def constant(value: bool | int | float | npt.NDArray[Any], dtype: str | None = None) -> Constant:
+def constant(value: int | float | npt.NDArray[Any], dtype: str | None = None) -> Constant:
     """Make a tensor literal; a Python int is int32 and a float is float32 unless `dtype` says otherwise."""
     if dtype is None and not isinstance(value, np.ndarray):
         dtype = "bool" if isinstance(value, bool) else "int32" if isinstance(value, int) else "float32"

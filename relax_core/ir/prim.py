@@ -207,7 +207,7 @@ def broadcast(value: PrimExpr, lanes: int) -> PrimExpr:
     return Intrinsic("Broadcast", (value, IntImm(lanes, "int32")), vector_of(dtype_of(value), lanes), span=value.span)
 
 
-def const(value: bool | int | float, dtype: str | None = None, *, span: Span | None = None) -> IntImm | FloatImm:
+def const(value: int | float, dtype: str | None = None, *, span: Span | None = None) -> IntImm | FloatImm:
     """Make a literal; the dtype defaults to bool, int64 or float32 by the Python type."""
     match value:
         case bool():

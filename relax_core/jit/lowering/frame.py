@@ -100,6 +100,12 @@ def enclose(state: State, function: PrimFunc, workspace: tuple[Buffer, ...], *, 
     if state.packed_calls:
         params.append("ptr %host")
         unpacking += _unpack(state, len(params) - 1, "host", None)
+    return _module_text(state, head, params, unpacking)
+
+
+def _module_text(state: State, head: list[str], params: list[str], unpacking: list[str]) -> str:
+    """Return the text of the module: remarks, the functions of chunks, the body, and the entry that unpacks for it."""
+    code = state.code
     parts = enclose_parts(state, params, unpacking)
     mark = function_mark() if code.has_origins else ""
     taken = ", ".join((*params, "ptr noalias align 8 %record"))

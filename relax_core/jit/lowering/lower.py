@@ -137,14 +137,8 @@ class _Lowering(State):
             case AssertStmt(condition=condition, message=message) as check:
                 site = Site("assert", check, hint=message or show_prim(condition))
                 self.require(_truth(self, condition), site)
-            case Evaluate(value=Intrinsic(name="break_loop" | "continue_loop" | "ret")) as jump:
-                lower_jump(self, jump)
-            case Evaluate(value=Intrinsic(name="assume", args=(condition,))) as check:
-                self.require(
-                    _truth(self, condition), Site("assert", check, hint=f"`{show_prim(condition)}` is assumed")
-                )
-            case Evaluate(value=value):
-                _evaluate(self, value)
+            case Evaluate() as evaluated:
+                _evaluate(self, evaluated)
             case LaunchThread() | AttrStmt() | Allocate() | DeclBuffer() | BufferRealize() as scoped:
                 self.lower_stmt(enter(self, scoped))
         self.code.restore_location(before)
@@ -180,7 +174,6 @@ def lower(
     """
     called = called_functions(function, functions)
     size = sum(_check_size(item, locate) for item in (function, *called))
-    symbols = shape_symbols(function)
     # A transformation moves loads across stores, which only buffers that do not overlap allow.
     if not are_distinct or options.finds_uninitialised or size > MOST_NODES:
         options = replace(options, is_transformed=False)
@@ -190,18 +183,7 @@ def lower(
     state.code = FunctionBuilder(has_origins=has_origins)
     state.code.set_location(function)
     state.outputs = outputs
-    for number, symbol in enumerate(symbols):
-        scalar = state.scalar_of(symbol)
-        if sizes is None:
-            state.bounds.bind_symbol(symbol)
-            state.registers[symbol] = f"%d{number}"
-        if not scalar.is_integral:
-            raise unsupported(f"The dimension `{symbol.name}` of dtype {symbol.dtype}", symbol, locate)
-    for number, param in enumerate(function.params):
-        if param.dtype != "handle" and param not in symbols:
-            state.scalar_of(param)
-            state.bounds.bind_scalar(param)
-            state.registers[param] = f"%a{number}"
+    _declare_scalars(state, function, has_sizes=sizes is not None)
     workspace = declare_buffers(state, function, called)
     state.result = result_type(state, function)
     state.lower_stmt(function.body)
@@ -210,6 +192,23 @@ def lower(
     state.check_budget(function)
     text = enclose(state, function, workspace, are_distinct=are_distinct)
     return _lowered(state, text, tuple(buffer for buffer in workspace if buffer not in state.contracted))
+
+
+def _declare_scalars(state: State, function: PrimFunc, *, has_sizes: bool) -> None:
+    """Give registers to the scalar parameters, and to the symbols of shapes if these have no sizes."""
+    symbols = shape_symbols(function)
+    for number, symbol in enumerate(symbols):
+        scalar = state.scalar_of(symbol)
+        if not has_sizes:
+            state.bounds.bind_symbol(symbol)
+            state.registers[symbol] = f"%d{number}"
+        if not scalar.is_integral:
+            raise unsupported(f"The dimension `{symbol.name}` of dtype {symbol.dtype}", symbol, state.locate)
+    for number, param in enumerate(function.params):
+        if param.dtype != "handle" and param not in symbols:
+            state.scalar_of(param)
+            state.bounds.bind_scalar(param)
+            state.registers[param] = f"%a{number}"
 
 
 def _lowered(state: State, text: str, workspace: tuple[Buffer, ...]) -> Lowered:
@@ -239,7 +238,17 @@ def _pipeline(state: State, line_count: int) -> Pipeline:
     return pipeline_of(names, state.forms | tiles, has_vectors=state.vector_count > 0, line_count=line_count)
 
 
-def _evaluate(state: State, value: PrimExpr) -> None:
+def _evaluate(state: State, stmt: Evaluate) -> None:
+    match stmt.value:
+        case Intrinsic(name="break_loop" | "continue_loop" | "ret"):
+            lower_jump(state, stmt)
+        case Intrinsic(name="assume", args=(condition,)):
+            state.require(_truth(state, condition), Site("assert", stmt, hint=f"`{show_prim(condition)}` is assumed"))
+        case value:
+            _evaluate_value(state, value)
+
+
+def _evaluate_value(state: State, value: PrimExpr) -> None:
     """Emit an expression for what it does; a pointer is only checked."""
     is_pointer = not isinstance(value, Intrinsic) or value.name in DERIVED
     if is_pointer and dtype_of(value) == "handle":

@@ -140,7 +140,7 @@ def _exprs(bounds: Bounds, *exprs: PrimExpr) -> Iterator[AccessFact]:
 
 def _fact(bounds: Bounds, access: BufferLoad | BufferStore) -> AccessFact:
     if len(access.indices) != len(access.buffer.shape):
-        return AccessFact(access, access.buffer, False)
+        return AccessFact(access, access.buffer, proven=False)
     conditions: list[str] = []
     # The lanes of a vector of indices are accesses of their own; variables that are vectors are not looked into.
     lanes = [(position, Lanes().of(index) or (index,)) for position, index in enumerate(access.indices)]

@@ -19,7 +19,6 @@ from relax_core.ir.prim import (
     PrimExpr,
     PrimVar,
     Select,
-    StringImm,
     Unary,
     binary,
     dtype_of,
@@ -71,10 +70,8 @@ def lower_expr(state: State, expr: PrimExpr) -> str:
             return float_literal(value, scalar)
         case IntImm(value=value):
             return float_literal(value, scalar) if scalar.kind == "float" else integer_literal(value, scalar)
-        case Cast(value=value) if may_lose_count(state, expr):
-            return narrowed_count(state, expr, lower_expr(state, value))
-        case Cast(value=value):
-            return convert(state, lower_expr(state, value), state.scalar_of(value), scalar)
+        case Cast():
+            return _cast(state, expr, scalar)
         case Select():
             return _select(state, expr, scalar)
         case Unary():
@@ -83,10 +80,17 @@ def lower_expr(state: State, expr: PrimExpr) -> str:
             return _let(state, expr)
         case Intrinsic(args=args):
             return lower_intrinsic(state, expr, lambda: tuple(lower_expr(state, arg) for arg in args))
-        case PrimVar(name=name):
-            raise unsupported(f"The variable `{name}`, which is not defined here,", expr, state.locate)
-        case StringImm() | _:
-            raise unsupported(f"`{type(expr).__name__}` in a scalar expression", expr, state.locate)
+        case _:
+            what = f"`{type(expr).__name__}` in a scalar expression"
+            if isinstance(expr, PrimVar):
+                what = f"The variable `{expr.name}`, which is not defined here,"
+            raise unsupported(what, expr, state.locate)
+
+
+def _cast(state: State, expr: Cast, scalar: ScalarType) -> str:
+    if may_lose_count(state, expr):
+        return narrowed_count(state, expr, lower_expr(state, expr.value))
+    return convert(state, lower_expr(state, expr.value), state.scalar_of(expr.value), scalar)
 
 
 def _let(state: State, expr: LetExpr) -> str:
