@@ -5,13 +5,15 @@ from collections.abc import Callable
 
 import pytest
 
+from relax_core.engine import client as client_module
 from relax_core.engine import worker_process
 from relax_core.engine.client import Client
 from relax_core.engine.limits import MEGABYTE, Limits
 from relax_core.engine.protocol import Check, Execute, Failure, Open, SourceView
+from relax_core.engine.worker_process import WorkerProcess
 from tests.engine.programs import HEADER, SMALL, program
 
-# A worker takes about 540 MB of address space before it does anything, and some 6 kB for each binding of a text.
+# A worker that can run programs takes about 540 MB of address space, and some 6 kB for each binding of a text.
 LIMITS = Limits(memory_bytes=1280 * MEGABYTE)
 BINDINGS = 50_000
 
@@ -102,3 +104,20 @@ def test_what_waits_behind_a_request_that_ends_the_worker_is_answered() -> None:
         failures = [reply for reply in replies if isinstance(reply, Failure)]
         assert len(replies) == 4
         assert ["(memory: 640 MB)" in failure.message for failure in failures] == [True]
+
+
+def test_what_a_worker_loads_for_its_first_run_does_not_make_it_full(monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[WorkerProcess] = []
+
+    def started(limits: Limits) -> WorkerProcess:
+        made.append(WorkerProcess(limits))
+        return made[-1]
+
+    monkeypatch.setattr(client_module, "WorkerProcess", started)
+    with Client() as client:
+        client.request(Check(program(SMALL)))
+        before = made[0].share
+        client.request(Execute(program(SMALL)))
+        assert made[0].share > before + 1 / 16, "the libraries take address space"
+        assert not made[0].is_full
+        assert len(made) == 1
