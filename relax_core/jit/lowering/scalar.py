@@ -40,8 +40,8 @@ from relax_core.jit.lowering.code import phi
 from relax_core.jit.lowering.intrinsic_calls import lower_intrinsic, named_function
 from relax_core.jit.lowering.intrinsics import CALLS, arity_of
 from relax_core.jit.lowering.lanes import VECTOR_INTRINSICS
-from relax_core.jit.lowering.state import LaneElement, State
-from relax_core.jit.lowering.storage import Storage
+from relax_core.jit.lowering.state import State
+from relax_core.jit.lowering.storage import LaneElement, Storage
 from relax_core.jit.lowering.types import ScalarType
 from relax_core.jit.lowering.written import require_written
 
