@@ -3,8 +3,8 @@
 from dataclasses import dataclass, field
 
 from relax_core.ir.expr import Call, Constant, Op
-from relax_core.ir.prim import IntImm
-from relax_core.ir.types import TensorType, Type
+from relax_core.ir.prim import AnyDim, IntImm, PrimExpr
+from relax_core.ir.types import TensorType, TupleType, Type
 
 Key = tuple[object, ...]
 
@@ -13,30 +13,54 @@ Key = tuple[object, ...]
 class Applications:
     """The types that calls of operators were found to have, by all that they depend on."""
 
-    type_of: dict[Key, TensorType] = field(default_factory=dict[Key, TensorType])
+    type_of: dict[Key, Type] = field(default_factory=dict[Key, Type])
     _part_of: dict[TensorType, object] = field(default_factory=dict[TensorType, object])
 
     def key(self, call: Call, op: Op, arg_types: tuple[Type, ...]) -> Key | None:
-        """Return a value that is equal for calls whose types follow from the same; `None` if an argument is no tensor.
+        """Return a value that is equal for calls whose types follow from the same.
+
+        `None` if an argument is neither a tensor nor a tuple of tensors.
 
         Attributes are told apart as they are written, since 1, 1.0 and True are equal in Python; literals by identity.
         """
         parts: list[object] = [op.name, repr(call.attrs) if call.attrs else ""]
         for type_ in arg_types:
-            if not isinstance(type_, TensorType):
-                return None
-            part = self._part_of.get(type_)
+            part = self._part(type_)
             if part is None:
-                part = self._part_of[type_] = _part(type_)
+                return None
             parts.append(part)
         parts += [arg for arg in call.args if isinstance(arg, Constant)]
         return tuple(parts)
 
+    def _part(self, type_: Type) -> object:
+        """Return what stands for the type of an argument; `None` for what is no tensor."""
+        match type_:
+            case TensorType():
+                part = self._part_of.get(type_)
+                if part is None:
+                    part = self._part_of[type_] = _part_of_tensor(type_)
+                return part
+            case TupleType(fields=fields):
+                inner = tuple(map(self._part, fields))
+                return None if None in inner else ("tuple", inner)
+            case _:
+                return None
 
-def _part(type_: TensorType) -> object:
-    """Return sizes and dtype if all sizes are known, else the type itself, which equals no other."""
+
+def _part_of_tensor(type_: TensorType) -> object:
+    """Return sizes, `?` for an unknown one, and dtype; the type itself, which equals no other, if it says more."""
     shape = type_.shape
     if not isinstance(shape, tuple) or type_.vdevice is not None or type_.sharding is not None:
         return type_
-    sizes = [dim.value for dim in shape if isinstance(dim, IntImm) and dim.dtype == "int64"]
-    return (type_.dtype, *sizes) if len(sizes) == len(shape) else type_
+    sizes = tuple(map(_size, shape))
+    return type_ if None in sizes else (type_.dtype, sizes)
+
+
+def _size(dim: PrimExpr) -> int | str | None:
+    match dim:
+        case IntImm(value=value, dtype="int64"):
+            return value
+        case AnyDim():
+            return "?"
+        case _:
+            return None

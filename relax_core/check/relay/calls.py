@@ -147,7 +147,7 @@ def _operator(context: Context, call: Call, op: Op) -> Type:
         return known
     before = len(context.diagnostics)
     found = _applied_operator(context, call, spec, arg_types)
-    if isinstance(found, TensorType) and len(context.diagnostics) == before:
+    if context.solver.first_hole(found) is None and len(context.diagnostics) == before:
         context.applied.type_of[key] = found
     return found
 
