@@ -4,20 +4,53 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from relax_core.ops.relay import (
+    bits,
+    boxes,
     convolution,
     create,
+    deformable,
+    dynamic,
     elementwise,
     index,
+    layout,
     manipulate,
     neural,
+    pooling,
     quantize,
+    random,
     reduce,
+    resize,
+    sparse,
     system,
     vision,
+    windows,
+    winograd,
 )
 from relax_core.ops.relay.spec import RelayOp
 
-_FAMILIES = (elementwise, neural, convolution, manipulate, index, reduce, create, quantize, vision, system)
+_FAMILIES = (
+    elementwise,
+    neural,
+    convolution,
+    winograd,
+    deformable,
+    pooling,
+    manipulate,
+    layout,
+    index,
+    reduce,
+    create,
+    dynamic,
+    random,
+    quantize,
+    sparse,
+    bits,
+    resize,
+    vision,
+    boxes,
+    windows,
+    system,
+)
 
 RELAY_OPS: Mapping[str, RelayOp] = MappingProxyType({spec.name: spec for family in _FAMILIES for spec in family.SPECS})
 

@@ -1,17 +1,32 @@
 """Relay's convolutions, in any layout, with padding, strides, dilation and groups."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from types import MappingProxyType
+from dataclasses import dataclass, replace
 
+from relax_core.ir.expr import Expr
 from relax_core.ir.prim import PrimExpr
 from relax_core.ir.types import TensorType, Type
-from relax_core.ops.relay.dims import calculate, dims_of, is_same, layout_parts, size, stored_axes, whole_axes
-from relax_core.ops.relay.rare import convolution_weight_gradient, gemm_weight, nnpack_weight, packed_convolution
+from relax_core.ops.relay.derive import derived
+from relax_core.ops.relay.dims import (
+    calculate,
+    dims_of,
+    is_same,
+    known_size,
+    layout_parts,
+    stored_axes,
+    whole_axes,
+)
+from relax_core.ops.relay.entry import op
 from relax_core.ops.relay.show import show_dim, show_dims
-from relax_core.ops.relay.spec import TUNED, AttrDefault, Expects, RelayCall, op
+from relax_core.ops.relay.spec import TUNED, AttrDefault, Expects, RelayCall
+from relax_core.ops.relay.translation import (
+    alike,
+    relax,
+    size,
+    untranslated,
+)
 
-SPATIAL = ("W", "HW", "DHW")
+_SPATIAL = ("W", "HW", "DHW")
 
 
 def spatial_of(layout: str) -> str:
@@ -60,7 +75,7 @@ def window_count(call: RelayCall, dim: PrimExpr, window: Window, letter: str) ->
     """
     reach = _reach(window.width, window.dilation)
     total = calculate("-", calculate("+", dim, sum(window.padding) + window.extra), reach)
-    if (size(total) or 0) < 0:
+    if (known_size(total) or 0) < 0:
         raise call.refuse(f"has a window that is larger than its padded input along {letter}")
     return calculate("+", calculate("//", total, window.stride), 1)
 
@@ -70,13 +85,9 @@ def _reach(kernel: PrimExpr | int, dilation: int) -> PrimExpr:
     return calculate("+", calculate("*", calculate("-", width, 1), dilation), 1)
 
 
-def _kernel_axes(call: RelayCall, layout: str, weight: TensorType | None, *, is_wide: bool) -> dict[str, PrimExpr]:
-    """Return the kernel's sizes by letter, from the weight, or from `channels` and `kernel_size`."""
-    if weight is not None and weight.dims is not None:
-        return whole_axes(call, weight.dims, layout)
+def _kernel_axes(call: RelayCall, layout: str, *, is_wide: bool) -> dict[str, PrimExpr]:
+    """Return the kernel's sizes by letter, from `channels` and `kernel_size`."""
     spatial = "".join(letter for letter, _ in layout_parts(layout) if letter.isupper() and letter not in "OI")
-    if not call.has("channels") or not call.has("kernel_size"):
-        raise call.refuse("needs `channels` and `kernel_size`, for the type of its weight is unknown", code="RY010")
     sizes: dict[str, PrimExpr] = dict(zip(spatial, dims_of(*ints_for(call, "kernel_size", len(spatial))), strict=True))
     channels = call.int_("channels")
     return {**sizes, "O": dims_of(channels // call.int_("groups") if is_wide else channels)[0]}
@@ -88,11 +99,34 @@ def _expected_weight(*, is_transposed: bool) -> Expects:
         layout = call.text("kernel_layout")
         if data.dims is None or not call.has("channels") or not call.has("kernel_size") or call.int_("groups") != 1:
             return (None, None)
-        sizes = _kernel_axes(call, layout, None, is_wide=is_transposed)
+        sizes = _kernel_axes(call, layout, is_wide=is_transposed)
         sizes["I"] = whole_axes(call, data.dims, call.text("data_layout"))["C"]
         return (None, TensorType(stored_axes(call, sizes, layout), None))
 
     return expects
+
+
+def plain_type(call: RelayCall) -> Type:
+    """Relation: a convolution whose weight is laid out in its own way, so that the attributes say how large it is."""
+    data, spatial = call.tensor(), spatial_of(call.text("data_layout"))
+    if data.dims is None:
+        return TensorType(None, call.dtype("out_dtype") or data.dtype)
+    attrs = {"groups": 1, **call.attrs, "kernel_layout": f"OI{spatial}"}
+    _, weight = _expected_weight(is_transposed=False)(replace(call, attrs=attrs))
+    if not isinstance(weight, TensorType):
+        raise call.refuse("needs `channels` and `kernel_size`, for its weight does not say them", code="RY010")
+    return derived(alike(f"nn.conv{len(spatial)}d"))(
+        replace(call, args=(data, replace(weight, dtype=data.dtype)), attrs=attrs, exprs=())
+    )
+
+
+def check_weight(call: RelayCall) -> None:
+    """Compare the weight with the attributes that say what it is."""
+    data, weight = call.dims(0), call.dims(1)
+    if data is not None and weight is not None:
+        layout = call.text("data_layout")
+        kernel = whole_axes(call, weight, call.text("kernel_layout"))
+        _check_kernel(call, whole_axes(call, data, layout), kernel, spatial_of(layout))
 
 
 def _check_kernel(call: RelayCall, data: Mapping[str, PrimExpr], kernel: Mapping[str, PrimExpr], spatial: str) -> None:
@@ -109,83 +143,12 @@ def _check_kernel(call: RelayCall, data: Mapping[str, PrimExpr], kernel: Mapping
             "the input channels of the data, divided by `groups`, are those of the weight",
         )
     channels = call.attrs.get("channels")
-    if isinstance(channels, int) and size(kernel["O"]) not in (None, channels):
+    if isinstance(channels, int) and known_size(kernel["O"]) not in (None, channels):
         raise call.refuse(f"has channels={channels}, but its weight has {show_dim(kernel['O'])}")
 
 
-def convolve(call: RelayCall) -> Type:
-    """Relation: a convolution of `data` with `weight`; the result is in `out_layout`, else in the data's."""
-    data, weight = call.tensor(0), call.tensor(1)
-    dtype = call.dtype("out_dtype") or data.dtype
-    layout = call.text("data_layout")
-    if data.dims is None:
-        return TensorType(None, dtype)
-    spatial = spatial_of(layout)
-    sizes = whole_axes(call, data.dims, layout)
-    kernel = _kernel_axes(call, call.text("kernel_layout"), weight, is_wide=False)
-    _check_kernel(call, sizes, kernel, spatial)
-    strides, dilation = ints_for(call, "strides", len(spatial)), ints_for(call, "dilation", len(spatial))
-    for letter, stride, pad, step in zip(spatial, strides, padding_of(call, len(spatial)), dilation, strict=True):
-        sizes[letter] = window_count(call, sizes[letter], Window(kernel[letter], stride, pad, step), letter)
-    sizes["C"] = kernel["O"]
-    return TensorType(stored_axes(call, sizes, call.text("out_layout") or layout), dtype)
-
-
-def convolve_transposed(call: RelayCall) -> Type:
-    """Relation: a transposed convolution, `(n - 1) * stride - padding + reach + output_padding`."""
-    data, weight = call.tensor(0), call.tensor(1)
-    dtype = call.dtype("out_dtype") or data.dtype
-    layout = call.text("data_layout")
-    if data.dims is None:
-        return TensorType(None, dtype)
-    spatial = spatial_of(layout)
-    sizes = whole_axes(call, data.dims, layout)
-    kernel = _kernel_axes(call, call.text("kernel_layout"), weight, is_wide=True)
-    if "I" in kernel and is_same(sizes["C"], kernel["I"]) is False:
-        raise call.refuse(f"expects {show_dim(sizes['C'])} input channels in its weight, got {show_dim(kernel['I'])}")
-    count = len(spatial)
-    strides, dilation, more = (ints_for(call, name, count) for name in ("strides", "dilation", "output_padding"))
-    for k, (letter, pad) in enumerate(zip(spatial, padding_of(call, count), strict=True)):
-        grown = calculate("*", calculate("-", sizes[letter], 1), strides[k])
-        sizes[letter] = calculate("+", calculate("+", grown, _reach(kernel[letter], dilation[k])), more[k] - sum(pad))
-    sizes["C"] = calculate("*", kernel["O"], call.int_("groups"))
-    return TensorType(stored_axes(call, sizes, call.text("out_layout") or layout), dtype)
-
-
-def _deformable(call: RelayCall) -> Type:
-    data, offset, weight = call.tensor(0), call.tensor(1), call.tensor(2)
-    if data.dims is None or offset.dims is None or weight.dims is None:
-        return TensorType(None, data.dtype)
-    layout = call.text("data_layout")
-    sizes, moved = whole_axes(call, data.dims, layout), whole_axes(call, offset.dims, layout)
-    sizes.update(H=moved["H"], W=moved["W"], C=whole_axes(call, weight.dims, call.text("kernel_layout"))["O"])
-    return TensorType(stored_axes(call, sizes, layout), call.dtype("out_dtype") or data.dtype)
-
-
-def _without_weight(call: RelayCall) -> Type:
-    """Relation: a convolution whose weight was transformed, so that its sizes are those of the attributes."""
-    free = RelayCall(call.name, (call.args[0], TensorType(None, None)), {**call.attrs, "kernel_layout": "OIHW"})
-    data = call.tensor(0)
-    spatial = spatial_of(call.text("data_layout"))
-    depth = dict(free.attrs) | ({"kernel_layout": "OIDHW"} if len(spatial) == 3 else {})
-    result = convolve(RelayCall(call.name, free.args, depth))
-    return result if data.dims is not None else TensorType(None, data.dtype)
-
-
-def _winograd_weight(call: RelayCall) -> Type:
-    """Relation: `(o, i, h, w)` becomes `(tile + h - 1, tile + w - 1, o, i)`; a depth is kept."""
-    weight = call.tensor()
-    if weight.dims is None:
-        return weight
-    if len(weight.dims) < 2:
-        raise call.refuse(f"expects a weight of rank 4 or 5, got {show_dims(weight.dims)}")
-    out, inner, *window = weight.dims
-    tile = call.int_("tile_size")
-    return TensorType((*(calculate("+", dim, tile - 1) for dim in window), out, inner), weight.dtype)
-
-
 def _attrs(count: int, kernel: str) -> dict[str, AttrDefault]:
-    spatial = SPATIAL[count - 1]
+    spatial = _SPATIAL[count - 1]
     return {
         "strides": (1,) * count, "padding": (0,) * count, "dilation": (1,) * count, "groups": 1, "channels": None,
         "kernel_size": None, "data_layout": f"NC{spatial}", "kernel_layout": kernel + spatial, "out_layout": "",
@@ -193,39 +156,77 @@ def _attrs(count: int, kernel: str) -> dict[str, AttrDefault]:
     }  # fmt: skip
 
 
-def conv_attrs(count: int) -> dict[str, AttrDefault]:
+def convolution_attrs(count: int) -> dict[str, AttrDefault]:
     """Return the attributes of a convolution over `count` spatial axes."""
     return _attrs(count, "OI")
 
 
-_WINOGRAD = "products at the points of Winograd's scheme, between transformations"
+def _tiles(dim: PrimExpr, tile: int) -> PrimExpr:
+    return calculate("//", calculate("+", dim, tile - 1), tile)
+
+
+def _gemm_weight_type(call: RelayCall) -> Type:
+    """Relation: `(h, w, i, o)` becomes `(tiles of o, tiles of h * w * i, tile_N, tile_K)`."""
+    weight = call.tensor()
+    rows, columns = call.int_("tile_N"), call.int_("tile_K")
+    if weight.dims is None or len(weight.dims) != 4 or rows < 1 or columns < 1:
+        return TensorType(None, weight.dtype)
+    height, width, inner, out = weight.dims
+    whole = calculate("*", calculate("*", height, width), inner)
+    return TensorType((_tiles(out, rows), _tiles(whole, columns), *dims_of(rows, columns)), weight.dtype)
+
+
+def _gemm_weight(call: RelayCall) -> Expr:
+    """Lay out the weight `(h, w, i, o)`, a matrix with a column for each `o`, in tiles of its transpose."""
+    tall, wide = call.int_("tile_N"), call.int_("tile_K")
+    outs, inner = size(call, 3), size(call, 0) * size(call, 1) * size(call, 2)
+    if min(tall, wide) < 1:
+        raise untranslated(call, f"tiles of {tall} by {wide}")
+    flat = relax("permute_dims", relax("reshape", call.exprs[0], (inner, outs)))
+    padded = relax("nn.pad", flat, (0, -outs % tall, 0, -inner % wide), "constant", 0.0)
+    tiles = relax("reshape", padded, (-(-outs // tall), tall, -(-inner // wide), wide))
+    return relax("permute_dims", tiles, (0, 2, 1, 3))
+
+
+def _gemm_convolution(call: RelayCall) -> Expr:
+    """Take the weight out of its tiles again, and convolve with it."""
+    if call.text("data_layout") != "NHWC" or call.int_("groups") != 1:
+        raise untranslated(call, "groups, or a layout other than NHWC")
+    (height, width), outs, inner = call.ints("kernel_size"), call.int_("channels"), size(call, 3)
+    rows, columns, tall, wide = (size(call, axis, 1) for axis in range(4))
+    whole = relax("reshape", relax("permute_dims", call.exprs[1], (0, 2, 1, 3)), (rows * tall, columns * wide))
+    kept = relax("strided_slice", whole, (0, 1), (0, 0), (outs, height * width * inner))
+    weight = relax("reshape", relax("permute_dims", kept), (height, width, inner, outs))
+    return relax("nn.conv2d", call.exprs[0], weight, call.ints("strides"), call.ints("padding"), call.ints("dilation"),
+                 data_layout="NHWC", kernel_layout="HWIO", out_layout="NHWC",
+                 out_dtype=call.dtype("out_dtype") or None)  # fmt: skip
+
+
+def _nnpack_weight_type(call: RelayCall) -> Type:
+    """Relation: a weight `(o, i, 3, 3)` becomes `(o, i, 8, 8)`."""
+    weight = call.tensor()
+    dtype = call.dtype("out_dtype") or weight.dtype
+    if weight.dims is None:
+        return TensorType(None, dtype)
+    if len(weight.dims) != 4 or {known_size(dim) for dim in weight.dims[2:]} - {3, None}:
+        raise call.refuse("expects a weight with a window of 3 by 3")
+    return TensorType((*weight.dims[:2], *dims_of(8, 8)), dtype)
+
+
 _AHEAD = "a convolution whose weight was laid out ahead for one machine"
-_TILES = "a convolution whose weight is in tiles"
-_TILED = MappingProxyType({"tile_size": 0})
 
 SPECS = (
-    *(op(f"nn.conv{k}d", "data weight", convolve, conv_attrs(k), relax=f"relax.nn.conv{k}d",
+    *(op(f"nn.conv{k}d", "data weight", f"nn.conv{k}d", convolution_attrs(k), check=check_weight,
          expects=_expected_weight(is_transposed=False)) for k in (1, 2, 3)),
-    *(op(f"nn.conv{k}d_transpose", "data weight", convolve_transposed,
-         {**_attrs(k, "IO"), "output_padding": (0,) * k}, relax=f"relax.nn.conv{k}d_transpose",
+    *(op(f"nn.conv{k}d_transpose", "data weight", f"nn.conv{k}d_transpose",
+         {**_attrs(k, "IO"), "output_padding": (0,) * k},
          expects=_expected_weight(is_transposed=True)) for k in (1, 2, 3)),
-    *(op(f"nn.contrib_{name}_NCHWc", "data weight", convolve, conv_attrs(2), relax="relax.nn.conv2d")
+    *(op(f"nn.contrib_{name}_NCHWc", "data weight", "nn.conv2d", convolution_attrs(2), check=check_weight)
       for name in ("conv2d", "depthwise_conv2d")),
-    *(op(f"nn.contrib_conv{k}d_winograd_without_weight_transform", "data weight", _without_weight,
-         {**_TILED, **conv_attrs(k)}, why=_WINOGRAD) for k in (2, 3)),
-    *(op(f"nn.contrib_conv{k}d_winograd_weight_transform", "weight", _winograd_weight, _TILED, why=_WINOGRAD)
-      for k in (2, 3)),
-    op("nn.contrib_conv2d_gemm_without_weight_transform", "data weight", _without_weight, conv_attrs(2),
-       why=_TILES),
-    op("nn.contrib_conv2d_gemm_weight_transform", "weight", gemm_weight, {"tile_N": 0, "tile_K": 0}, why=_TILES),
-    op("nn.contrib_conv2d_winograd_nnpack_weight_transform", "weight", nnpack_weight,
-       {"convolution_algorithm": 0, "out_dtype": ""}, why=_AHEAD),
-    op("nn.deformable_conv2d", "data offset weight", _deformable, {**conv_attrs(2), "deformable_groups": 1},
-       why="pixels at computed places times the weight"),
-    op("nn.conv2d_backward_weight", "grad data", convolution_weight_gradient,
-       {**conv_attrs(2), "grad_layout": "NCHW"}, why="a convolution of the data with the gradient"),
-    op("nn.bitserial_conv2d", "data weight", packed_convolution,
-       {"channels": None, "kernel_size": None, "strides": (1, 1), "padding": (0, 0), "activation_bits": 1,
-        "weight_bits": 1, "data_layout": "NCHW", "kernel_layout": "OIHW", "pack_dtype": "uint32",
-        "out_dtype": "int16", "unipolar": True}, why="a convolution of what the bits stand for"),
+    op("nn.contrib_conv2d_gemm_without_weight_transform", "data weight", _gemm_convolution, convolution_attrs(2),
+       relation=plain_type),
+    op("nn.contrib_conv2d_gemm_weight_transform", "weight", _gemm_weight, {"tile_N": 0, "tile_K": 0},
+       relation=_gemm_weight_type),
+    op("nn.contrib_conv2d_winograd_nnpack_weight_transform", "weight", None,
+       {"convolution_algorithm": 0, "out_dtype": ""}, why=_AHEAD, relation=_nnpack_weight_type),
 )  # fmt: skip

@@ -23,7 +23,7 @@ def dims_of(*sizes: int) -> Dims:
     return tuple(IntImm(item) for item in sizes)
 
 
-def size(dim: PrimExpr) -> int | None:
+def known_size(dim: PrimExpr) -> int | None:
     """Return the number that `dim` is, if that is known."""
     match dim:
         case IntImm(value=value):
@@ -42,14 +42,14 @@ def calculate(kind: BinaryKind, a: PrimExpr, b: PrimExpr | int) -> PrimExpr:
         # What is below zero is written as a difference.
         if number >= 0:
             return IntImm(number)
-    if isinstance(a, AnyDim) or isinstance(other, AnyDim) or (kind == "//" and size(other) == 0):
+    if isinstance(a, AnyDim) or isinstance(other, AnyDim) or (kind == "//" and known_size(other) == 0):
         return AnyDim()
     return simplify(binary(kind, a, other))
 
 
 def product(dims: Dims) -> PrimExpr:
     """Return the number of elements."""
-    known = [size(dim) for dim in dims]
+    known = [known_size(dim) for dim in dims]
     total: PrimExpr = IntImm(math.prod(item for item in known if item is not None))
     for dim, value in zip(dims, known, strict=True):
         if value is None:
@@ -75,9 +75,9 @@ def broadcast(call: RelayCall, a: Dims, b: Dims) -> Dims:
     rank = max(len(a), len(b))
     result: list[PrimExpr] = []
     for left, right in zip((ONE,) * (rank - len(a)) + a, (ONE,) * (rank - len(b)) + b, strict=True):
-        if size(left) == 1:
+        if known_size(left) == 1:
             result.append(right)
-        elif size(right) == 1:
+        elif known_size(right) == 1:
             result.append(left)
         elif is_same(left, right) is False:
             raise call.refuse(
@@ -146,7 +146,7 @@ def stored_axes(call: RelayCall, sizes: Mapping[str, PrimExpr], layout: str) -> 
             raise call.refuse(f"cannot store axis {key} in the layout {layout}: there is none")
         whole = sizes[key]
         divisor = 1 if factor else factors.get(key, 1)
-        number = size(whole)
+        number = known_size(whole)
         if number is not None and number % divisor:
             raise call.refuse(f"cannot split axis {key} of size {number} by {divisor} for the layout {layout}")
         result.append(IntImm(factor) if factor else whole if divisor == 1 else calculate("//", whole, divisor))

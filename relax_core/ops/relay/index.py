@@ -1,51 +1,44 @@
-"""Relay's operators that pick, write or count elements by index."""
+"""Relay's operators that read, write or count elements by index."""
 
-from dataclasses import replace
 from types import MappingProxyType
 
+import numpy as np
+
+from relax_core.ir.expr import Expr, constant
 from relax_core.ir.prim import AnyDim, IntImm, PrimExpr
-from relax_core.ir.types import Dims, TensorType, TupleType, Type
-from relax_core.ops.relay.dims import broadcast, dims_of, normal_axis, replaced, size
+from relax_core.ir.types import TensorType, Type
+from relax_core.ops.relay.dims import calculate, is_same, normal_axis
 from relax_core.ops.relay.elementwise import identity
-from relax_core.ops.relay.rare import filled_rows, sparse_reshape
-from relax_core.ops.relay.show import show_dims, show_type
-from relax_core.ops.relay.spec import RelayCall, op
+from relax_core.ops.relay.entry import op
+from relax_core.ops.relay.show import show_dim, show_type
+from relax_core.ops.relay.spec import RelayCall
+from relax_core.ops.relay.translation import (
+    Rule,
+    axis_of,
+    cast,
+    counted,
+    dims,
+    dtype_of,
+    extent,
+    fields,
+    inserted,
+    is_sized,
+    moved,
+    rank,
+    relax,
+    scalar,
+    size,
+    untranslated,
+    vector,
+)
 from relax_core.ops.spec import REQUIRED
 
-
-def _take(call: RelayCall) -> Type:
-    data, indices = call.tensor(0), call.tensor(1)
-    if call.attrs.get("axis") is None:
-        return replace(indices, dtype=data.dtype)
-    if data.dims is None or indices.dims is None:
-        return TensorType(None, data.dtype)
-    axis = normal_axis(call, call.int_("axis"), len(data.dims))
-    batch = call.int_("batch_dims")
-    return TensorType(replaced(data.dims, axis, *indices.dims[batch:]), data.dtype)
+_REDUCTIONS = MappingProxyType(
+    {"update": "update", "add": "add", "mul": "mul", "min": "min", "max": "max", "mean": "mean"}
+)
 
 
-def _gather(call: RelayCall) -> Type:
-    data, indices = call.tensor(0), call.tensor(1)
-    if data.dims is not None and indices.dims is not None and len(data.dims) != len(indices.dims):
-        raise call.refuse(f"expects equal ranks, got {show_type(data)} and {show_type(indices)}")
-    return replace(indices, dtype=data.dtype)
-
-
-def _gather_nd(call: RelayCall) -> Type:
-    """Relation: `(*b, *n, *r)` read at `(m, *b, *i)` is `(*b, *i, *r)`, with m indices each."""
-    data, indices = call.tensor(0), call.tensor(1)
-    if data.dims is None or not indices.dims:
-        return TensorType(None, data.dtype)
-    count = size(indices.dims[0])
-    batch = call.int_("batch_dims")
-    if count is None:
-        return TensorType(None, data.dtype)
-    if count + batch > len(data.dims):
-        raise call.refuse(f"reads {count} indices per element, but the rank of {show_type(data)} is less")
-    return TensorType((*indices.dims[1:], *data.dims[batch + count :]), data.dtype)
-
-
-def _one_hot(call: RelayCall) -> Type:
+def _one_hot_type(call: RelayCall) -> Type:
     indices, depth = call.dims(0), IntImm(call.int_("depth"))
     dtype = call.dtype() or call.tensor(1).dtype
     if indices is None:
@@ -55,123 +48,234 @@ def _one_hot(call: RelayCall) -> Type:
     return TensorType((*indices[:place], depth, *indices[place:]), dtype)
 
 
-def _strided_slice(call: RelayCall) -> Type:
-    data = call.tensor()
-    if data.dims is None:
-        return data
-    begin, end = call.ints("begin"), call.ints("end")
-    strides = call.ints("strides") if call.has("strides") else (1,)
-    strides = strides * len(begin) if len(strides) == 1 else strides
-    axes = call.ints("axes") if call.has("axes") else tuple(range(len(begin)))
-    is_size = call.text("slice_mode") == "size"
-    dims = list(data.dims)
-    for k, axis in enumerate(axes):
-        place = normal_axis(call, axis, len(dims))
-        stop = end[k] if k < len(end) else 2**31 - 1
-        stride = 1 if is_size or k >= len(strides) else strides[k]
-        if is_size:
-            stop = 2**31 - 1 if stop < 0 else begin[k] + stop
-        if stride == 0:
-            raise call.refuse(f"expects a stride that is not 0 for axis {axis}")
-        dims[place] = sliced(dims[place], begin[k], stop, stride)
-    return TensorType(tuple(dims), data.dtype)
-
-
-def sliced(dim: PrimExpr, begin: int, end: int, stride: int) -> PrimExpr:
-    """Return how many elements a slice takes; negative bounds count from the end, as Python's do."""
-    whole = size(dim)
-    if whole is None:
-        is_all = begin == 0 and end >= 2**31 - 1 and stride == 1
-        return dim if is_all else AnyDim()
-    return IntImm(len(range(*slice(begin, None if end < -whole and stride < 0 else end, stride).indices(whole))))
-
-
-def _slice_like(call: RelayCall) -> Type:
-    data, like = call.tensor(0), call.tensor(1)
-    if data.dims is None or like.dims is None:
-        return data
-    axes = call.ints("axes") if call.has("axes") else tuple(range(min(len(data.dims), len(like.dims))))
-    dims = data.dims
-    for axis in axes:
-        place = normal_axis(call, axis, len(dims))
-        normal_axis(call, axis, len(like.dims))
-        old, new = size(dims[place]), like.dims[axis]
-        if old is not None and (size(new) or 0) > old:
-            raise call.refuse(f"cannot cut {show_dims(data.dims)} to {show_dims(like.dims)}: axis {axis} is too short")
-        dims = replaced(dims, place, new)
-    return TensorType(dims, data.dtype)
-
-
-def _adv_index(call: RelayCall) -> Type:
-    if not call.tensors():
-        raise call.refuse("expects the data and its indices")
-    data, *indices = call.tensors()
-    dims: Dims | None = ()
-    for item in indices:
-        dims = None if dims is None or item.dims is None else broadcast(call, dims, item.dims)
-    if dims is None or data.dims is None:
-        return TensorType(None, data.dtype)
-    return TensorType((*dims, *data.dims[len(indices) :]), data.dtype)
-
-
-def _argwhere(call: RelayCall) -> Type:
+def _argwhere_type(call: RelayCall) -> Type:
     dims = call.dims()
     return TensorType((AnyDim(), AnyDim() if dims is None else IntImm(len(dims))), "int32")
 
 
-def _unravel_index(call: RelayCall) -> Type:
-    indices, shape = call.tensor(0), call.dims(1)
-    rank = shape[0] if shape else AnyDim()
-    if indices.dims is None:
-        return indices
-    return TensorType((rank, *indices.dims), indices.dtype)
-
-
-def _sparse_to_dense(call: RelayCall) -> Type:
-    return TensorType(dims_of(*call.ints("output_shape")), call.tensor(1).dtype)
-
-
-def _fifo(call: RelayCall) -> Type:
+def _fifo_type(call: RelayCall) -> Type:
     return call.tensor(1)
 
 
-def _meshgrid(call: RelayCall) -> Type:
-    tensors = call.tensors()
-    dims: list[PrimExpr] = [item.dims[0] if item.dims else IntImm(1) for item in tensors]
-    if call.text("indexing") == "xy" and len(dims) > 1:
-        dims[:2] = dims[1], dims[0]
-    return TupleType(tuple(TensorType(tuple(dims), item.dtype) for item in tensors))
+def _take(call: RelayCall) -> Expr:
+    if call.int_("batch_dims"):
+        raise untranslated(call, "Relax takes without batch dimensions")
+    data, indices = call.exprs
+    mode = call.text("mode")
+    if call.attrs.get("axis") is None:
+        flat = data if rank(call) == 1 else relax("flatten", data)
+        return relax("take", flat, indices, 0, mode)
+    return relax("take", data, indices, axis_of(call), mode)
 
 
-_MODE = MappingProxyType({"mode": "update"})
+def _gather(call: RelayCall) -> Expr:
+    return relax("gather_elements", *call.exprs, axis_of(call))
+
+
+def _indices_last(call: RelayCall) -> Expr:
+    """Relay has the coordinates along the first axis of the indices, Relax along the last."""
+    count = rank(call, 1)
+    return moved(call.exprs[1], count, 0, count - 1)
+
+
+def _gather_nd(call: RelayCall) -> Expr:
+    return relax("gather_nd", call.exprs[0], cast(_indices_last(call), "int64"), call.int_("batch_dims"))
+
+
+def _reduction(call: RelayCall, name: str) -> str:
+    found = _REDUCTIONS.get(call.text(name))
+    if found is None:
+        raise untranslated(call, f"there is no reduction {call.text(name)}")
+    return found
+
+
+def _scatter(reduction: str) -> Rule:
+    def rule(call: RelayCall) -> Expr:
+        how = reduction or _reduction(call, "reduction")
+        return relax("scatter_elements", *call.exprs, axis_of(call), how)
+
+    return rule
+
+
+def _scatter_nd(call: RelayCall) -> Expr:
+    data, _, updates = call.exprs
+    return relax("scatter_nd", data, cast(_indices_last(call), "int64"), updates, _reduction(call, "mode"))
+
+
+def hot(call: RelayCall, depth: Expr) -> Expr:
+    """Compare the indices with the positions along an axis, which `depth` holds, and choose."""
+    indices, on, off = call.exprs[:3]
+    count = rank(call)
+    axis = call.int_("axis")
+    axis = axis + count + 1 if axis < 0 else axis
+    positions = inserted(cast(depth, dtype_of(call)), tuple(range(1, count + 1 - axis)))
+    chosen = relax("where", relax("equal", relax("expand_dims", indices, (axis,)), positions), on, off)
+    dtype = call.dtype()
+    return cast(chosen, dtype) if dtype and dtype != dtype_of(call, 1) else chosen
+
+
+def _one_hot(call: RelayCall) -> Expr:
+    return hot(call, vector(tuple(range(call.int_("depth")))))
+
+
+def sequence_mask(call: RelayCall) -> Expr:
+    """Positions along the axis of time that a sequence of the batch does not reach get the value of the mask."""
+    data, lengths = call.exprs
+    axis, count = axis_of(call), rank(call)
+    positions = vector(tuple(range(size(call, axis))), dtype_of(call, 1))
+    is_inside = relax("less", relax("expand_dims", positions, (1 - axis,)), relax("expand_dims", lengths, (axis,)))
+    is_inside = inserted(is_inside, tuple(range(2, count)))
+    return relax("where", is_inside, data, scalar(call.number("mask_value"), dtype_of(call)))
+
+
+def _adv_index(call: RelayCall) -> Expr:
+    if not call.tensors():
+        raise call.refuse("expects the data and its indices")
+    data, *indices = fields(call)
+    return relax("index_tensor", data, tuple(indices))
+
+
+def _argwhere(call: RelayCall) -> Expr:
+    return cast(relax("permute_dims", relax("nonzero", call.exprs[0])), "int32")
+
+
+def _unravel_index(call: RelayCall) -> Expr:
+    """Divide by the product of the sizes behind each axis, and keep what is less than the size of the axis."""
+    places, sizes = call.exprs
+    dtype = dtype_of(call)
+    sizes = cast(sizes, dtype)
+    behind = relax("flip", relax("cumprod", relax("flip", sizes, 0), 0, dtype, True), 0)
+    axes = tuple(range(1, rank(call) + 1))
+    whole = relax("floor_divide", relax("expand_dims", places, (0,)), inserted(behind, axes))
+    return relax("floor_mod", whole, inserted(sizes, axes))
+
+
+def _sparse_to_dense(call: RelayCall) -> Expr:
+    """Write the values into a tensor of the default value."""
+    indices, values, *default = call.exprs
+    dtype = dtype_of(call, 1)
+    whole = relax("full", call.ints("output_shape"), default[0] if default else scalar(0, dtype), dtype)
+    if rank(call) < 2:
+        indices = relax("reshape", indices, (-1, 1) if rank(call) == 1 else (1, 1))
+    if rank(call, 1) == 0:
+        values = relax("broadcast_to", values, (1 if rank(call) == 0 else size(call, 0),))
+    return relax("scatter_nd", whole, cast(indices, "int64"), values)
+
+
+def _fifo_buffer(call: RelayCall) -> Expr:
+    data, buffer = call.exprs
+    axis = axis_of(call)
+    joined = relax("concat", (buffer, data), axis)
+    added, kept = dims(call)[axis], dims(call, 1)[axis]
+    return relax("strided_slice", joined, (axis,), (added,), (calculate("+", added, kept),))
+
+
+def _einsum(call: RelayCall) -> Expr:
+    return relax("einsum", fields(call), call.text("equation"))
+
+
+def _einsum_type(call: RelayCall) -> Type:
+    """Relation: the sizes of the letters behind `->`, or of those that occur once, in the order of the alphabet."""
+    tensors, equation = call.tensors(), call.text("equation").replace(" ", "")
+    inputs, arrow, output = equation.partition("->")
+    if "." in equation or len(inputs.split(",")) != len(tensors):
+        return TensorType(None, tensors[0].dtype if tensors else None)
+    sizes: dict[str, PrimExpr] = {}
+    for letters, tensor in zip(inputs.split(","), tensors, strict=True):
+        if tensor.dims is not None and len(letters) != len(tensor.dims):
+            raise call.refuse(f'names {len(letters)} axes by "{letters}", but the operand is {show_type(tensor)}')
+        for letter, dim in zip(letters, tensor.dims or (), strict=False):
+            if letter in sizes and is_same(sizes[letter], dim) is False:
+                raise call.refuse(f"has {show_dim(sizes[letter])} and {show_dim(dim)} as the size of {letter}")
+            sizes.setdefault(letter, dim)
+    names = output if arrow else sorted(item for item in set(inputs) if inputs.count(item) == 1 and item != ",")
+    if any(item not in sizes for item in names):
+        return TensorType(None, tensors[0].dtype)
+    return TensorType(tuple(sizes[item] for item in names), tensors[0].dtype)
+
+
+def _masked_sequence(call: RelayCall) -> Expr:
+    if is_sized(call):
+        return sequence_mask(call)
+    axis, count = axis_of(call), rank(call)
+    positions = cast(counted(extent(call, axis)), dtype_of(call, 1))
+    is_inside = relax(
+        "less", relax("expand_dims", positions, (1 - axis,)), relax("expand_dims", call.exprs[1], (axis,))
+    )
+    return relax("where", inserted(is_inside, tuple(range(2, count))), call.exprs[0],
+                 scalar(call.number("mask_value"), dtype_of(call)))  # fmt: skip
+
+
+def _dynamic_matrix_set_diag(call: RelayCall) -> Expr:
+    """Diagonal by diagonal, each element is its own or that of the diagonal which it stands on."""
+    if is_sized(call) and is_sized(call, 1):
+        return _matrix_set_diag(call)
+    data, diagonal = call.exprs
+    low, high, count = call.int_("k1"), call.int_("k2"), rank(call)
+    rows, columns = extent(call, count - 2), extent(call, count - 1)
+    i, j = relax("expand_dims", counted(rows), (1,)), counted(columns)
+    offset = relax("subtract", j, i)
+    longest = extent(call, rank(call, 1) - 1, 1)
+    value = data
+    for k in range(low, high + 1):
+        band = diagonal
+        if rank(call, 1) == count:
+            at = high - k
+            band = relax("squeeze", relax("strided_slice", diagonal, (count - 2,), (at,), (at + 1,)), (count - 2,))
+        length = relax("minimum", relax("add", rows, vector((min(k, 0),))),
+                       relax("subtract", columns, vector((max(k, 0),))))  # fmt: skip
+        place = relax("minimum", i, j)
+        is_right = (k >= 0 and call.flag("super_diag_right_align")) or (k <= 0 and call.flag("sub_diag_right_align"))
+        if is_right:
+            place = relax("add", place, relax("subtract", longest, length))
+        chosen = relax("take", band, place, count - 2, "clip")
+        value = relax("where", relax("equal", offset, scalar(k, "int64")), chosen, value)
+    return value
+
+
+def _matrix_set_diag(call: RelayCall) -> Expr:
+    """Each element of the matrix is its own or one of the diagonals', of which a constant says which."""
+    data, diagonal = call.exprs
+    low, high = call.int_("k1"), call.int_("k2")
+    rows, columns = size(call, -2), size(call, -1)
+    longest = size(call, -1, 1)
+    batch = tuple(size(call, axis) for axis in range(rank(call) - 2))
+    i, j = np.indices((rows, columns))
+    offset = j - i
+    is_set = (offset >= low) & (offset <= high)
+    length = np.minimum(rows + np.minimum(offset, 0), columns - np.maximum(offset, 0))
+    above, below = call.flag("super_diag_right_align"), call.flag("sub_diag_right_align")
+    is_right = ((offset >= 0) & above) | ((offset <= 0) & below)
+    place = np.minimum(i, j) + np.where(is_right, longest - length, 0)
+    index = np.where(is_set, (high - offset) * longest + place, 0).reshape(-1)
+    flat = relax("reshape", diagonal, (*batch, (high - low + 1) * longest))
+    chosen = relax("take", flat, constant(index.astype("int64")), len(batch))
+    shown = relax("reshape", chosen, (*batch, rows, columns))
+    return relax("where", constant(is_set), shown, data)
+
+
+_DIAGONALS = MappingProxyType({"k1": 0, "k2": 0, "super_diag_right_align": True, "sub_diag_right_align": False})
 
 SPECS = (
-    op("take", "data indices", _take, {"axis": None, "mode": "clip", "batch_dims": 0}, relax="relax.take"),
-    op("gather", "data indices", _gather, {"axis": REQUIRED}, relax="relax.gather_elements"),
-    op("gather_nd", "data indices", _gather_nd, {"batch_dims": 0, "index_rank": None}, relax="relax.gather_nd"),
-    op("scatter", "data indices updates", identity, {"axis": 0}, relax="relax.scatter_elements"),
-    op("scatter_add", "data indices updates", identity, {"axis": 0}, relax="relax.scatter_elements"),
-    op("scatter_elements", "data indices updates", identity, {"axis": 0, "reduction": "update"},
-       relax="relax.scatter_elements"),
-    op("scatter_nd", "data indices updates", identity, _MODE, relax="relax.scatter_nd"),
+    op("take", "data indices", _take, {"axis": None, "mode": "clip", "batch_dims": 0}, relax="take"),
+    op("gather", "data indices", _gather, {"axis": REQUIRED}, relax="gather_elements"),
+    op("gather_nd", "data indices", _gather_nd, {"batch_dims": 0, "index_rank": None}, relax="gather_nd"),
+    op("scatter_elements", "data indices updates", _scatter(""), {"axis": 0, "reduction": "update"},
+       relax="scatter_elements", relation=identity),
+    op("scatter", "data indices updates", _scatter("update"), {"axis": 0}, relax="scatter_elements",
+       relation=identity),
+    op("scatter_add", "data indices updates", _scatter("add"), {"axis": 0}, relax="scatter_elements",
+       relation=identity),
+    op("scatter_nd", "data indices updates", _scatter_nd, {"mode": "update"}, relax="scatter_nd", relation=identity),
     op("one_hot", "indices on_value off_value", _one_hot, {"depth": REQUIRED, "axis": -1, "dtype": ""},
-       relax="relax.one_hot"),
-    op("sequence_mask", "data valid_length", identity, {"mask_value": 0.0, "axis": 0},
-       why="a comparison of positions with lengths, then where"),
-    op("strided_slice", "data begin? end? strides?", _strided_slice,
-       {"begin": REQUIRED, "end": REQUIRED, "strides": None, "slice_mode": "end", "axes": None},
-       relax="relax.strided_slice"),
-    op("strided_set", "data v begin end strides", identity, relax="relax.slice_scatter"),
-    op("slice_like", "data shape_like", _slice_like, {"axes": None}, relax="relax.strided_slice"),
-    op("adv_index", "inputs", _adv_index, relax="relax.index_tensor"),
-    op("argwhere", "condition", _argwhere, relax="relax.nonzero"),
-    op("unravel_index", "data shape", _unravel_index, why="quotients and remainders of the sizes"),
+       relax="one_hot", relation=_one_hot_type),
+    op("sequence_mask", "data valid_length", _masked_sequence, {"mask_value": 0.0, "axis": 0}, relation=identity),
+    op("matrix_set_diag", "input diagonal", _dynamic_matrix_set_diag, _DIAGONALS, relation=identity),
+    op("adv_index", "inputs", _adv_index, relax="index_tensor"),
+    op("argwhere", "condition", _argwhere, relax="nonzero", relation=_argwhere_type),
+    op("unravel_index", "data shape", _unravel_index),
     op("sparse_to_dense", "sparse_indices sparse_values default_value?", _sparse_to_dense,
-       {"output_shape": REQUIRED}, relax="relax.scatter_nd"),
-    op("sparse_fill_empty_rows", "sparse_indices sparse_values dense_shape default_value", filled_rows,
-       why="an entry for each row that has none, then all in order"),
-    op("sparse_reshape", "sparse_indices prev_shape new_shape", sparse_reshape,
-       why="quotients and remainders of the sizes"),
-    op("meshgrid", "data", _meshgrid, {"indexing": "ij"}, relax="relax.meshgrid"),
-    op("nn.fifo_buffer", "data buffer", _fifo, {"axis": 0}, why="a concatenation, then a slice"),
+       {"output_shape": REQUIRED}, relax="scatter_nd"),
+    op("nn.fifo_buffer", "data buffer", _fifo_buffer, {"axis": 0}, relation=_fifo_type),
+    op("einsum", "data", _einsum, {"equation": REQUIRED}, relax="einsum", relation=_einsum_type),
 )  # fmt: skip

@@ -55,5 +55,4 @@ def pattern_kind(name: str) -> PatternKind:
     if name in _OWN:
         return _OWN[name]
     spec = RELAY_OPS.get(name)
-    relax = None if spec is None else OPS.get(spec.relax)
-    return "opaque" if relax is None else relax.pattern_kind
+    return OPS[spec.relax[0]].pattern_kind if spec is not None and spec.relax else "opaque"

@@ -1,9 +1,11 @@
-"""Relay's operators that move elements: reshape, transpose, concatenate, split, layouts."""
+"""Relay's operators that rearrange tensors: reshape, transpose, concatenate, split, slices."""
 
 from dataclasses import replace
 from itertools import pairwise
 from types import MappingProxyType
 
+from relax_core.ir.expr import Expr
+from relax_core.ir.integer.prove import constant_value
 from relax_core.ir.prim import AnyDim, IntImm, PrimExpr
 from relax_core.ir.types import Dims, TensorType, TupleType, Type
 from relax_core.ops.relay.dims import (
@@ -12,19 +14,36 @@ from relax_core.ops.relay.dims import (
     calculate,
     dims_of,
     is_same,
-    layout_parts,
+    known_size,
     normal_axis,
     product,
     replaced,
-    size,
-    stored_axes,
-    whole_axes,
 )
-from relax_core.ops.relay.elementwise import common_dtype, identity
-from relax_core.ops.relay.rare import mapped_layout, sized_layout
+from relax_core.ops.relay.elementwise import identity
+from relax_core.ops.relay.entry import op
 from relax_core.ops.relay.show import show_dim, show_dims, show_type
-from relax_core.ops.relay.spec import RelayCall, op
+from relax_core.ops.relay.spec import Relation, RelayCall
+from relax_core.ops.relay.translation import (
+    Rule,
+    axis_of,
+    cast,
+    counted,
+    dims,
+    dtype_of,
+    either,
+    extent,
+    fields,
+    literal,
+    number,
+    rank,
+    relax,
+    scalar,
+    size,
+    untranslated,
+)
 from relax_core.ops.spec import REQUIRED
+
+_LIKE_RANGE = MappingProxyType({"lhs_begin": 0, "lhs_end": None, "rhs_begin": 0, "rhs_end": None})
 
 
 def new_dims(call: RelayCall, name: str) -> Dims:
@@ -103,22 +122,22 @@ def _halves(call: RelayCall, whole: PrimExpr, parts: tuple[int, ...]) -> tuple[P
 
 def _rest(call: RelayCall, old: Dims, others: Dims, new: tuple[int, ...]) -> PrimExpr:
     total, known = product(old), product(others)
-    count, divisor = size(total), size(known)
+    count, divisor = known_size(total), known_size(known)
     if divisor == 0 or (count is not None and divisor is not None and count % divisor):
         raise call.refuse(f"cannot divide {count} elements by {divisor} for the -1 in {list(new)}")
     return calculate("//", total, known)
 
 
-def _reshape(call: RelayCall) -> Type:
+def _reshape_type(call: RelayCall) -> Type:
     data, wanted = call.tensor(), new_dims(call, "newshape")
-    numbers = tuple(size(dim) for dim in wanted)
+    numbers = tuple(known_size(dim) for dim in wanted)
     fixed = tuple(item for item in numbers if item is not None)
     if len(fixed) < len(numbers) or data.dims is None:
-        return TensorType(tuple(AnyDim() if (size(dim) or -1) < 0 else dim for dim in wanted), data.dtype)
+        return TensorType(tuple(AnyDim() if (known_size(dim) or -1) < 0 else dim for dim in wanted), data.dtype)
     return TensorType(reshaped(call, data.dims, fixed, allows_zero=call.flag("allowzero")), data.dtype)
 
 
-def _reverse_reshape(call: RelayCall) -> Type:
+def _reverse_reshape_type(call: RelayCall) -> Type:
     data = call.tensor()
     if data.dims is None:
         return data
@@ -126,7 +145,7 @@ def _reverse_reshape(call: RelayCall) -> Type:
     return TensorType(tuple(reversed(dims)), data.dtype)
 
 
-def _reshape_like(call: RelayCall) -> Type:
+def _reshape_like_type(call: RelayCall) -> Type:
     lhs, rhs = call.tensor(0), call.tensor(1)
     if lhs.dims is None or rhs.dims is None:
         return TensorType(None, lhs.dtype)
@@ -144,72 +163,7 @@ def _range_of(call: RelayCall, side: str, dims: Dims) -> tuple[int, int]:
     return begin + (len(dims) if begin < 0 else 0), stop
 
 
-def _transpose(call: RelayCall) -> Type:
-    data = call.tensor()
-    if data.dims is None:
-        return data
-    rank = len(data.dims)
-    axes = tuple(normal_axis(call, axis, rank) for axis in call.ints("axes")) if call.has("axes") else ()
-    order = axes or tuple(reversed(range(rank)))
-    if sorted(order) != list(range(rank)):
-        raise call.refuse(f"expects each of {rank} axes once, got {list(call.ints('axes'))}")
-    return TensorType(tuple(data.dims[axis] for axis in order), data.dtype)
-
-
-def _expand_dims(call: RelayCall) -> Type:
-    data = call.tensor()
-    if data.dims is None:
-        return data
-    axis = normal_axis(call, call.int_("axis"), len(data.dims) + 1)
-    return TensorType((*data.dims[:axis], *(ONE,) * call.int_("num_newaxis"), *data.dims[axis:]), data.dtype)
-
-
-def _squeeze(call: RelayCall) -> Type:
-    data = call.tensor()
-    if data.dims is None:
-        return data
-    if call.attrs.get("axis") is None:
-        is_known = all(size(dim) is not None for dim in data.dims)
-        return TensorType(tuple(dim for dim in data.dims if size(dim) != 1) if is_known else None, data.dtype)
-    axes = {normal_axis(call, axis, len(data.dims)) for axis in call.ints("axis")}
-    for axis in axes:
-        if is_same(data.dims[axis], ONE) is False:
-            raise call.refuse(f"removes axes of size 1, got {show_dim(data.dims[axis])} at axis {axis}")
-    return TensorType(tuple(dim for k, dim in enumerate(data.dims) if k not in axes), data.dtype)
-
-
-def _joined(call: RelayCall, *, is_stack: bool) -> Type:
-    tensors = call.tensors()
-    if not tensors:
-        raise call.refuse("expects at least one tensor")
-    dtype = common_dtype(call, tensors)
-    known = [item.dims for item in tensors if item.dims is not None]
-    if len(known) < len(tensors):
-        return TensorType(None, dtype)
-    if len({len(dims) for dims in known}) > 1:
-        raise call.refuse(f"expects equal ranks, got {', '.join(show_type(item) for item in tensors)}")
-    axis = normal_axis(call, call.int_("axis"), len(known[0]) + is_stack)
-    merged = list(known[0])
-    for dims in known[1:]:
-        for k, (a, b) in enumerate(zip(merged, dims, strict=True)):
-            if k == axis and not is_stack:
-                merged[k] = calculate("+", a, b)
-            elif is_same(a, b) is False:
-                types = ", ".join(show_type(item) for item in tensors)
-                raise call.refuse(f"expects equal sizes at axis {k}, got {show_dim(a)} and {show_dim(b)}: {types}")
-            elif isinstance(a, AnyDim):
-                merged[k] = b
-    if is_stack:
-        merged.insert(axis, IntImm(len(tensors)))
-    return TensorType(tuple(merged), dtype)
-
-
-def concatenate(call: RelayCall) -> Type:
-    """Relation: the fields of a tuple one behind the other along `axis`."""
-    return _joined(call, is_stack=False)
-
-
-def _split(call: RelayCall) -> Type:
+def _split_type(call: RelayCall) -> Type:
     data = call.tensor()
     places = call.attrs.get("indices_or_sections")
     if data.dims is None:
@@ -218,19 +172,19 @@ def _split(call: RelayCall) -> Type:
     axis = normal_axis(call, call.int_("axis"), len(data.dims))
     whole = data.dims[axis]
     if isinstance(places, int):
-        number = size(whole)
+        number = known_size(whole)
         if places < 1 or (number is not None and number % places):
             raise call.refuse(f"cannot split axis {axis} of size {show_dim(whole)} into {places} equal parts")
         parts: list[PrimExpr] = [calculate("//", whole, places)] * places
     else:
         bounds: list[PrimExpr] = [IntImm(0), *dims_of(*call.ints("indices_or_sections")), whole]
         parts = [calculate("-", end, start) for start, end in pairwise(bounds)]
-        if any((size(part) or 0) < 0 for part in parts):
+        if any((known_size(part) or 0) < 0 for part in parts):
             raise call.refuse(f"expects ascending places below {show_dim(whole)}, got {list(map(show_dim, bounds))}")
     return TupleType(tuple(TensorType(replaced(data.dims, axis, part), data.dtype) for part in parts))
 
 
-def broadcast_to(call: RelayCall) -> Type:
+def _broadcast_to_type(call: RelayCall) -> Type:
     """Relation: the argument in a wider shape."""
     data, wanted = call.tensor(), new_dims(call, "shape")
     if data.dims is not None:
@@ -242,77 +196,214 @@ def broadcast_to(call: RelayCall) -> Type:
     return TensorType(wanted, data.dtype)
 
 
-def _like(call: RelayCall) -> Type:
+def _like_type(call: RelayCall) -> Type:
     return replace(call.tensor(1), dtype=call.tensor(0).dtype)
 
 
-def _collapse_to(call: RelayCall) -> Type:
+def _collapse_to_type(call: RelayCall) -> Type:
     return TensorType(new_dims(call, "shape"), call.tensor().dtype)
 
 
-def _repeat(call: RelayCall) -> Type:
+def _strided_slice_type(call: RelayCall) -> Type:
     data = call.tensor()
     if data.dims is None:
         return data
-    axis = normal_axis(call, call.int_("axis"), len(data.dims))
-    return TensorType(replaced(data.dims, axis, calculate("*", data.dims[axis], call.int_("repeats"))), data.dtype)
+    begin, end = call.ints("begin"), call.ints("end")
+    strides = call.ints("strides") if call.has("strides") else (1,)
+    strides = strides * len(begin) if len(strides) == 1 else strides
+    axes = call.ints("axes") if call.has("axes") else tuple(range(len(begin)))
+    is_size = call.text("slice_mode") == "size"
+    dims = list(data.dims)
+    for k, axis in enumerate(axes):
+        place = normal_axis(call, axis, len(dims))
+        stop = end[k] if k < len(end) else 2**31 - 1
+        stride = 1 if is_size or k >= len(strides) else strides[k]
+        if is_size:
+            stop = 2**31 - 1 if stop < 0 else begin[k] + stop
+        if stride == 0:
+            raise call.refuse(f"expects a stride that is not 0 for axis {axis}")
+        dims[place] = _sliced(dims[place], begin[k], stop, stride)
+    return TensorType(tuple(dims), data.dtype)
 
 
-def _tile(call: RelayCall) -> Type:
-    data = call.tensor()
-    if data.dims is None:
+def _sliced(dim: PrimExpr, begin: int, end: int, stride: int) -> PrimExpr:
+    """Return how many elements a slice takes; negative bounds count from the end, as Python's do."""
+    whole = known_size(dim)
+    if whole is None:
+        is_all = begin == 0 and end >= 2**31 - 1 and stride == 1
+        return dim if is_all else AnyDim()
+    return IntImm(len(range(*slice(begin, None if end < -whole and stride < 0 else end, stride).indices(whole))))
+
+
+def _slice_like_type(call: RelayCall) -> Type:
+    data, like = call.tensor(0), call.tensor(1)
+    if data.dims is None or like.dims is None:
         return data
-    counts = call.ints("reps")
-    rank = max(len(data.dims), len(counts))
-    dims = (ONE,) * (rank - len(data.dims)) + data.dims
-    factors = (1,) * (rank - len(counts)) + counts
-    return TensorType(tuple(calculate("*", a, b) for a, b in zip(dims, factors, strict=True)), data.dtype)
+    axes = call.ints("axes") if call.has("axes") else tuple(range(min(len(data.dims), len(like.dims))))
+    dims = data.dims
+    for axis in axes:
+        place = normal_axis(call, axis, len(dims))
+        normal_axis(call, axis, len(like.dims))
+        old, new = known_size(dims[place]), like.dims[axis]
+        if old is not None and (known_size(new) or 0) > old:
+            raise call.refuse(f"cannot cut {show_dims(data.dims)} to {show_dims(like.dims)}: axis {axis} is too short")
+        dims = replaced(dims, place, new)
+    return TensorType(dims, data.dtype)
 
 
-def _reverse(call: RelayCall) -> Type:
-    data = call.tensor()
-    if data.dims is not None:
-        normal_axis(call, call.int_("axis"), len(data.dims))
-    return data
+def _wanted_dims(call: RelayCall, relation: Relation) -> Dims:
+    """Return the sizes of the result, which the operator's relation gives."""
+    found = relation(call)
+    if not isinstance(found, TensorType) or found.dims is None:
+        raise untranslated(call, "the sizes of the result must be known")
+    if any(isinstance(item, AnyDim) for item in found.dims):
+        raise untranslated(call, "the sizes of the result must be known")
+    return found.dims
 
 
-def _layout_transform(call: RelayCall) -> Type:
-    data, source, target = call.tensor(), call.text("src_layout"), call.text("dst_layout")
-    if data.dims is None or source == target:
-        return data
-    if not layout_parts(source) or not layout_parts(target):
-        raise call.refuse(f'expects two layouts, got "{source}" and "{target}"', code="RY010")
-    return TensorType(stored_axes(call, whole_axes(call, data.dims, source), target), data.dtype)
+def _to_dims(name: str, relation: Relation) -> Rule:
+    """Return the rule of an operator whose result has the sizes that `relation` gives."""
+
+    def rule(call: RelayCall) -> Expr:
+        return relax(name, call.exprs[0], _wanted_dims(call, relation))
+
+    return rule
 
 
-_LIKE_RANGE = MappingProxyType({"lhs_begin": 0, "lhs_end": None, "rhs_begin": 0, "rhs_end": None})
-_LAYOUTS = MappingProxyType({"src_layout": REQUIRED, "dst_layout": REQUIRED})
+def _transpose(call: RelayCall) -> Expr:
+    axes = call.ints("axes") if call.has("axes") else None
+    return relax("permute_dims", call.exprs[0], axes and tuple(axis % rank(call) for axis in axes))
+
+
+def _expand_dims(call: RelayCall) -> Expr:
+    axis, count = call.int_("axis"), call.int_("num_newaxis")
+    start = axis + rank(call) + 1 if axis < 0 else axis
+    if not count:
+        return call.exprs[0]
+    return relax("expand_dims", call.exprs[0], tuple(range(start, start + count)))
+
+
+def _squeeze(call: RelayCall) -> Expr:
+    axes = call.ints("axis") if call.attrs.get("axis") is not None else None
+    if axes == ():
+        return call.exprs[0]
+    return relax("squeeze", call.exprs[0], axes)
+
+
+def joined(name: str) -> Rule:
+    """Return the rule that puts the fields of a tuple one behind the other, or one above the other."""
+
+    def rule(call: RelayCall) -> Expr:
+        return relax(name, fields(call), call.int_("axis"))
+
+    return rule
+
+
+def _split(call: RelayCall) -> Expr:
+    places = call.attrs.get("indices_or_sections")
+    sections = places if isinstance(places, int) else call.ints("indices_or_sections")
+    return relax("split", call.exprs[0], sections, call.int_("axis"))
+
+
+def _broadcast_to_like(call: RelayCall) -> Expr:
+    data, like = call.exprs
+    known = call.dims(1)
+    is_known = known is not None and not any(isinstance(item, AnyDim) for item in known)
+    return relax("broadcast_to", data, known if is_known else relax("shape_of", like))
+
+
+def _tile(call: RelayCall) -> Expr:
+    return relax("tile", call.exprs[0], call.ints("reps"))
+
+
+def _reverse(call: RelayCall) -> Expr:
+    return relax("flip", call.exprs[0], axis_of(call))
+
+
+def _trilu(call: RelayCall) -> Expr:
+    name = "triu" if call.flag("upper") else "tril"
+    return relax(name, call.exprs[0], int(number(call, 1)))
+
+
+def _meshgrid(call: RelayCall) -> Expr:
+    return relax("meshgrid", fields(call), call.text("indexing"))
+
+
+def _strided_slice(call: RelayCall) -> Expr:
+    begin, end = call.ints("begin"), call.ints("end")
+    strides = call.ints("strides") if call.has("strides") else ()
+    axes = call.ints("axes") if call.has("axes") else tuple(range(len(begin)))
+    axes = tuple(axis % rank(call) for axis in axes)
+    end = tuple(end[k] if k < len(end) else size(call, axis) for k, axis in enumerate(axes))
+    if call.text("slice_mode") == "size":
+        end = tuple(
+            size(call, axis) if count < 0 else start + count
+            for axis, start, count in zip(axes, begin, end, strict=True)
+        )
+        strides = ()
+    steps = strides * len(axes) if len(strides) == 1 else (*strides, *(1,) * (len(axes) - len(strides)))
+    return relax("strided_slice", call.exprs[0], axes, begin, end, steps)
+
+
+def _slice_like(call: RelayCall) -> Expr:
+    given = call.ints("axes") if call.has("axes") else tuple(range(min(rank(call), rank(call, 1))))
+    axes = tuple(axis % rank(call) for axis in given)
+    ends = tuple(dims(call, 1)[axis] for axis in axes)
+    return relax("strided_slice", call.exprs[0], axes, (0,) * len(axes), ends, (1,) * len(axes))
+
+
+def _strided_set(call: RelayCall) -> Expr:
+    data, value = call.exprs[:2]
+    begin, end, strides = ([int(item) for item in literal(call, k)] for k in (2, 3, 4))
+    where = [
+        (axis, b, e, s)
+        for axis, (b, e, s) in enumerate(zip(begin, end, strides or [1] * len(begin), strict=True))
+        if (b, e, s) != (0, constant_value(dims(call)[axis]), 1)
+    ]
+    if len(where) > 1 or any(s < 1 for _, _, _, s in where):
+        raise untranslated(call, "the slice must be one of a single axis, forwards")
+    axis, b, e, s = where[0] if where else (0, 0, size(call, 0), 1)
+    return relax("slice_scatter", data, value, b, e, s, axis)
+
+
+def _dynamic_trilu(call: RelayCall) -> Expr:
+    count = rank(call)
+    i, j = relax("expand_dims", counted(extent(call, count - 2)), (1,)), counted(extent(call, count - 1))
+    above = relax("subtract", relax("subtract", j, i), relax("reshape", cast(call.exprs[1], "int64"), (1,)))
+    is_kept = relax("greater_equal" if call.flag("upper") else "less_equal", above, scalar(0, "int64"))
+    return relax("where", is_kept, call.exprs[0], scalar(0, dtype_of(call)))
+
 
 SPECS = (
-    op("reshape", "data", _reshape, {"newshape": REQUIRED, "allowzero": False}, relax="relax.reshape"),
-    op("contrib_reverse_reshape", "data", _reverse_reshape, {"newshape": REQUIRED}, relax="relax.reshape"),
-    op("reshape_like", "lhs rhs", _reshape_like, _LIKE_RANGE, relax="relax.reshape"),
-    op("transpose", "data", _transpose, {"axes": None}, relax="relax.permute_dims"),
-    op("expand_dims", "data", _expand_dims, {"axis": REQUIRED, "num_newaxis": 1}, relax="relax.expand_dims"),
-    op("squeeze", "data", _squeeze, {"axis": None}, relax="relax.squeeze"),
-    op("concatenate", "data", concatenate, {"axis": 0}, relax="relax.concat"),
-    op("stack", "data", lambda call: _joined(call, is_stack=True), {"axis": 0}, relax="relax.stack"),
-    op("split", "data", _split, {"indices_or_sections": REQUIRED, "axis": 0}, relax="relax.split"),
-    op("broadcast_to", "data", broadcast_to, {"shape": REQUIRED, "dtype": ""}, relax="relax.broadcast_to"),
-    op("broadcast_to_like", "data broadcast_type", _like, relax="relax.broadcast_to"),
-    op("collapse_sum_like", "data collapse_type", _like, relax="relax.collapse_sum_like"),
-    op("collapse_sum_to", "data", _collapse_to, {"shape": REQUIRED}, relax="relax.collapse_sum_to"),
-    op("repeat", "data", _repeat, {"repeats": REQUIRED, "axis": REQUIRED}, relax="relax.repeat"),
-    op("tile", "data", _tile, {"reps": REQUIRED}, relax="relax.tile"),
-    op("reverse", "data", _reverse, {"axis": REQUIRED}, relax="relax.flip"),
-    op("reverse_sequence", "data seq_lengths", identity, {"seq_axis": 1, "batch_axis": 0},
-       relax="relax.reverse_sequence"),
-    op("layout_transform", "data", _layout_transform, _LAYOUTS, relax="relax.layout_transform"),
-    op("auto_scheduler_layout_transform", "data", sized_layout, _LAYOUTS, why="a layout that the auto scheduler chose"),
-    op("meta_schedule_layout_transform", "data", mapped_layout, {"index_map": REQUIRED},
-       relax="relax.layout_transform"),
-    op("trilu", "data k", identity, {"upper": True}, relax="relax.tril"),
-    op("matrix_set_diag", "input diagonal", identity, {"k1": 0, "k2": 0, "super_diag_right_align": True,
-                                                       "sub_diag_right_align": False},
-       why="a choice between the matrix and the diagonals, element by element"),
+    op("reshape", "data", _to_dims("reshape", _reshape_type), {"newshape": REQUIRED, "allowzero": False},
+       relax="reshape", relation=_reshape_type),
+    op("contrib_reverse_reshape", "data", _to_dims("reshape", _reverse_reshape_type), {"newshape": REQUIRED},
+       relax="reshape", relation=_reverse_reshape_type),
+    op("reshape_like", "lhs rhs", _to_dims("reshape", _reshape_like_type), _LIKE_RANGE, relax="reshape",
+       relation=_reshape_like_type),
+    op("transpose", "data", _transpose, {"axes": None}, relax="permute_dims"),
+    op("expand_dims", "data", _expand_dims, {"axis": REQUIRED, "num_newaxis": 1}, relax="expand_dims"),
+    op("squeeze", "data", _squeeze, {"axis": None}, relax="squeeze"),
+    op("concatenate", "data", joined("concat"), {"axis": 0}, relax="concat"),
+    op("stack", "data", joined("stack"), {"axis": 0}, relax="stack"),
+    op("split", "data", _split, {"indices_or_sections": REQUIRED, "axis": 0}, relax="split", relation=_split_type),
+    op("broadcast_to", "data", _to_dims("broadcast_to", _broadcast_to_type), {"shape": REQUIRED, "dtype": ""},
+       relax="broadcast_to", relation=_broadcast_to_type),
+    op("broadcast_to_like", "data broadcast_type", _broadcast_to_like, relax="broadcast_to", relation=_like_type),
+    op("collapse_sum_like", "data collapse_type", "collapse_sum_like", relation=_like_type),
+    op("collapse_sum_to", "data", _to_dims("collapse_sum_to", _collapse_to_type), {"shape": REQUIRED},
+       relax="collapse_sum_to", relation=_collapse_to_type),
+    op("repeat", "data", "repeat", {"repeats": REQUIRED, "axis": REQUIRED}),
+    op("tile", "data", _tile, {"reps": REQUIRED}, relax="tile"),
+    op("reverse", "data", _reverse, {"axis": REQUIRED}, relax="flip"),
+    op("reverse_sequence", "data seq_lengths", "reverse_sequence", {"seq_axis": 1, "batch_axis": 0},
+       relation=identity),
+    op("trilu", "data k", either(_trilu, _dynamic_trilu, 1), {"upper": True}, relax="tril triu", relation=identity),
+    op("meshgrid", "data", _meshgrid, {"indexing": "ij"}, relax="meshgrid"),
+    op("strided_slice", "data begin? end? strides?", _strided_slice,
+       {"begin": REQUIRED, "end": REQUIRED, "strides": None, "slice_mode": "end", "axes": None},
+       relax="strided_slice", relation=_strided_slice_type),
+    op("strided_set", "data v begin end strides", _strided_set, relax="slice_scatter", relation=identity),
+    op("slice_like", "data shape_like", _slice_like, {"axes": None}, relax="strided_slice",
+       relation=_slice_like_type),
 )  # fmt: skip

@@ -78,6 +78,13 @@ class RelayCall:
             return int(value)
         raise self._wrong(name, "an integer")
 
+    def positive(self, name: str) -> int:
+        """Return an attribute that is an integer of at least one."""
+        value = self.int_(name)
+        if value < 1:
+            raise self.refuse(f"expects a positive integer as `{name}`, got {value}", code="RY010")
+        return value
+
     def flag(self, name: str) -> bool:
         """Return an attribute that is a truth value, printed as such or as 0 and 1."""
         return bool(self.attrs.get(name))
@@ -135,25 +142,30 @@ _TAKE_FIELD = "take one field of the tuple, such as `%x.0`"
 
 Relation: TypeAlias = Callable[[RelayCall], Type]
 Expects: TypeAlias = Callable[[RelayCall], tuple[Type | None, ...]]
+Rule: TypeAlias = Callable[[RelayCall], Expr]
+Check: TypeAlias = Callable[[RelayCall], None]
 
 
 @dataclass(frozen=True, slots=True)
 class RelayOp:
     """An operator of Relay.
 
+    `rule` gives the expression of Relax that computes a call; without one `why` says what becomes of it. `relax` are
+    the operators of Relax that do the same, the first of which is the one of the same kind.
+
     `relation` gives the type of a call whose argument types are known; `None` if no rule is known. With
     `is_identity` the result is the first argument, of whatever type. `expects` gives the types that the first
     argument implies for the others. A call must give the attributes that are `required`. Of the parameters the last
-    `optional_count` may be left out. `relax` is the operator of Relax that it becomes; without one `why` says what
-    becomes of it.
+    `optional_count` may be left out.
     """
 
     name: str
     params: tuple[str, ...]
-    relation: Relation | None
+    rule: Rule | None = None
     attrs: tuple[Attr, ...] = ()
-    relax: str = ""
+    relax: tuple[str, ...] = ()
     why: str = ""
+    relation: Relation | None = None
     expects: Expects | None = None
     optional_count: int = 0
     is_identity: bool = False
@@ -169,28 +181,3 @@ class RelayOp:
     def missing(self, given: Mapping[str, AttrValue]) -> tuple[str, ...]:
         """Return the attributes that a call must give and does not."""
         return tuple([name for name in self.required if name not in given])
-
-
-def op(
-    name: str,
-    params: str,
-    relation: Relation | None,
-    attrs: Mapping[str, AttrDefault] = MappingProxyType({}),
-    **more: object,
-) -> RelayOp:
-    """Make an operator; `params` are names between spaces, the optional ones with `?` behind."""
-    names = params.split()
-    entry = RelayOp(
-        name,
-        tuple(item.rstrip("?") for item in names),
-        relation,
-        tuple(Attr(key, value) for key, value in attrs.items()),
-        relax=str(more.get("relax", "")),
-        why=str(more.get("why", "")),
-        expects=cast("Expects | None", more.get("expects")),
-        optional_count=sum(item.endswith("?") for item in names),
-        is_identity=bool(more.get("is_identity")),
-        required=tuple(key for key, value in attrs.items() if value is REQUIRED),
-    )
-    assert bool(entry.relax) != bool(entry.why), f"{name} has either an operator of Relax or a reason"
-    return entry

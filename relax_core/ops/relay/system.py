@@ -3,25 +3,36 @@
 from types import MappingProxyType
 
 from relax_core.ir.attrs import AttrValue
-from relax_core.ir.prim import AnyDim, IntImm, PrimExpr
+from relax_core.ir.expr import Expr, Tuple
+from relax_core.ir.prim import AnyDim, IntImm
 from relax_core.ir.types import VOID, AdtType, FuncType, TensorType, Type
-from relax_core.ops.relay.dims import is_same
+from relax_core.ops.relay.create import shape_of
+from relax_core.ops.relay.dynamic import dyn_reshape
+from relax_core.ops.relay.entry import op, passing
 from relax_core.ops.relay.manipulate import new_dims
-from relax_core.ops.relay.rare import fourier, windowed_fourier
-from relax_core.ops.relay.show import show_dim, show_type
-from relax_core.ops.relay.spec import RelayCall, op
-from relax_core.ops.spec import REQUIRED
+from relax_core.ops.relay.spec import RelayCall
 
 STORAGE = "Storage"
-_NOTE = "an annotation for passes, which take it away"
+
+
 _CALLS_LOWERED = MappingProxyType({"in_out": None})
+
 _LOWERED = "a step of Relay's own lowering, which Relax does with call_tir"
+
 _TARGET = "an operator of one accelerator, whose type follows from that machine's sizes"
 
+_ON_DEVICE = MappingProxyType({
+    "virtual_device": None, "constrain_result": False, "constrain_body": True, "device_type": None,
+    "is_fixed": False,
+})  # fmt: skip
 
-def first(call: RelayCall) -> Type:
-    """Relation: the first argument itself, of whatever type."""
-    return call.args[0]
+_COPY = MappingProxyType(
+    {"src_virtual_device": None, "dst_virtual_device": None, "src_dev_type": None, "dst_dev_type": None}
+)
+
+_COMPILER = MappingProxyType({"compiler": ""})
+
+_ETHOSU = ("identity", "conv2d", "depthwise_conv2d", "pooling", "binary_elementwise", "unary_elementwise")
 
 
 def _storage(call: RelayCall) -> Type:
@@ -48,12 +59,7 @@ def _void(call: RelayCall) -> Type:
     return VOID
 
 
-def _vm_shape_of(call: RelayCall) -> Type:
-    dims = call.dims()
-    return TensorType((AnyDim() if dims is None else IntImm(len(dims)),), call.dtype() or "int64")
-
-
-def _reshape_tensor(call: RelayCall) -> Type:
+def _reshape_tensor_type(call: RelayCall) -> Type:
     dims = new_dims(call, "newshape") if call.has("newshape") else None
     literal = call.constant(1)
     if dims is None and literal is not None:
@@ -68,65 +74,41 @@ def _call_lowered(call: RelayCall) -> Type:
     return callee.ret
 
 
-def _einsum(call: RelayCall) -> Type:
-    """Relation: the sizes of the letters behind `->`, or of those that occur once, in the order of the alphabet."""
-    tensors, equation = call.tensors(), call.text("equation").replace(" ", "")
-    inputs, arrow, output = equation.partition("->")
-    if "." in equation or len(inputs.split(",")) != len(tensors):
-        return TensorType(None, tensors[0].dtype if tensors else None)
-    sizes: dict[str, PrimExpr] = {}
-    for letters, tensor in zip(inputs.split(","), tensors, strict=True):
-        if tensor.dims is not None and len(letters) != len(tensor.dims):
-            raise call.refuse(f'names {len(letters)} axes by "{letters}", but the operand is {show_type(tensor)}')
-        for letter, dim in zip(letters, tensor.dims or (), strict=False):
-            if letter in sizes and is_same(sizes[letter], dim) is False:
-                raise call.refuse(f"has {show_dim(sizes[letter])} and {show_dim(dim)} as the size of {letter}")
-            sizes.setdefault(letter, dim)
-    names = output if arrow else sorted(item for item in set(inputs) if inputs.count(item) == 1 and item != ",")
-    if any(item not in sizes for item in names):
-        return TensorType(None, tensors[0].dtype)
-    return TensorType(tuple(sizes[item] for item in names), tensors[0].dtype)
+def _nothing(call: RelayCall) -> Expr:
+    return Tuple(())
 
 
-_ON_DEVICE = MappingProxyType({
-    "virtual_device": None, "constrain_result": False, "constrain_body": True, "device_type": None,
-    "is_fixed": False,
-})  # fmt: skip
-_COPY = MappingProxyType(
-    {"src_virtual_device": None, "dst_virtual_device": None, "src_dev_type": None, "dst_dev_type": None}
+_SHAPE_FUNC = MappingProxyType({"is_input": ()})
+_STORED = MappingProxyType(
+    {"virtual_device": None, "dtype": "float32", "device_id": 0, "device_type": 1, "se_scope": None}
 )
-_COMPILER = MappingProxyType({"compiler": ""})
-_ETHOSU = ("identity", "conv2d", "depthwise_conv2d", "pooling", "binary_elementwise", "unary_elementwise")
 
 SPECS = (
-    op("on_device", "body", first, _ON_DEVICE, relax="relax.hint_on_device", is_identity=True),
-    op("device_copy", "body", first, _COPY, relax="relax.to_vdevice", is_identity=True),
-    op("annotation.compiler_begin", "data", first, _COMPILER, why=_NOTE, is_identity=True),
-    op("annotation.compiler_end", "data", first, _COMPILER, why=_NOTE, is_identity=True),
-    op("annotation.stop_fusion", "data", first, why=_NOTE, is_identity=True),
-    op("annotation.checkpoint", "data", first, relax="relax.grad.start_checkpoint", is_identity=True),
-    op("annotation.bitpack_start", "data", first, why=_NOTE, is_identity=True),
-    op("annotation.bitpack_end", "data", first, why=_NOTE, is_identity=True),
-    op("debug", "data", first, {"func": ""}, why=_NOTE, is_identity=True),
-    op("annotation.cast_hint", "data", first, {"dtype": ""}, why=_NOTE, is_identity=True),
-    op("memory.alloc_storage", "size shape? alignment?", _storage,
-       {"virtual_device": None, "dtype": "float32", "device_id": 0, "device_type": 1, "se_scope": None},
-       relax="relax.memory.alloc_storage"),
-    op("memory.alloc_tensor", "storage offset shape", _alloc_tensor,
-       {"const_shape": None, "assert_shape": None, "dtype": "float32"}, relax="relax.memory.alloc_tensor"),
-    op("memory.kill", "tensor", _void, relax="relax.memory.kill_tensor"),
-    op("vm.shape_of", "tensor", _vm_shape_of, {"dtype": "int64"}, relax="relax.shape_of"),
-    op("vm.shape_func", "func inputs outputs", _void, {"is_input": ()}, why=_LOWERED),
-    op("vm.invoke_tvm_op", "func inputs outputs", _void, _CALLS_LOWERED, why=_LOWERED),
-    op("memory.shape_func", "func inputs outputs", _void, {"is_input": ()}, why=_LOWERED),
-    op("memory.invoke_tvm_op", "func inputs outputs", _void, _CALLS_LOWERED, why=_LOWERED),
-    op("vm.reshape_tensor", "data shape", _reshape_tensor, {"newshape": None}, relax="relax.reshape"),
-    op("call_lowered", "func inputs", _call_lowered, {"metadata": None}, relax="relax.call_tir"),
-    op("einsum", "data", _einsum, {"equation": REQUIRED}, relax="relax.einsum"),
-    op("dft", "re_data im_data", fourier, {"inverse": False}, why="products with matrices of cosines and sines"),
-    op("stft", "data window", windowed_fourier,
-       {"n_fft": REQUIRED, "hop_length": REQUIRED, "win_length": REQUIRED, "normalized": False, "onesided": True},
-       why="windows times matrices of cosines and sines"),
+    passing("on_device", _ON_DEVICE, param="body", relax="hint_on_device"),
+    passing("device_copy", _COPY, param="body", relax="to_vdevice"),
+    passing("annotation.compiler_begin", _COMPILER),
+    passing("annotation.compiler_end", _COMPILER),
+    passing("annotation.stop_fusion"),
+    passing("annotation.checkpoint", relax="grad.start_checkpoint"),
+    passing("annotation.bitpack_start"),
+    passing("annotation.bitpack_end"),
+    passing("debug", {"func": ""}),
+    passing("annotation.cast_hint", {"dtype": ""}),
+    op("memory.alloc_storage", "size shape? alignment?", None, _STORED, relax="memory.alloc_storage", why=_LOWERED,
+       relation=_storage),
+    op("memory.alloc_tensor", "storage offset shape", None,
+       {"const_shape": None, "assert_shape": None, "dtype": "float32"}, relax="memory.alloc_tensor", why=_LOWERED,
+       relation=_alloc_tensor),
+    op("memory.kill", "tensor", _nothing, relax="memory.kill_tensor", relation=_void),
+    op("vm.shape_of", "tensor", shape_of, {"dtype": "int64"}, relax="shape_of"),
+    *(op(f"{family}.shape_func", "func inputs outputs", None, _SHAPE_FUNC, why=_LOWERED, relation=_void)
+      for family in ("vm", "memory")),
+    *(op(f"{family}.invoke_tvm_op", "func inputs outputs", None, _CALLS_LOWERED, why=_LOWERED, relation=_void)
+      for family in ("vm", "memory")),
+    op("vm.reshape_tensor", "data shape", dyn_reshape, {"newshape": None}, relax="reshape",
+       relation=_reshape_tensor_type),
+    op("call_lowered", "func inputs", None, {"metadata": None}, relax="call_tir", why=_LOWERED,
+       relation=_call_lowered),
     op("test.op", "data?", None, why="an operator of TVM's own tests"),
     *(op(f"contrib.ethosu.{name}", "ifm ifm2? lut? weight? scale_bias?", None, why=_TARGET) for name in _ETHOSU),
 )  # fmt: skip

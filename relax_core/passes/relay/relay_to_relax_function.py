@@ -24,9 +24,9 @@ from relax_core.ir.relay import Clause, Constructor, Let, Match, RefCreate, RefR
 from relax_core.ir.trampoline import Steps
 from relax_core.ir.types import OBJECT, VOID, FuncType, TensorType, TupleType, Type
 from relax_core.ops.relay import RELAY_OPS
+from relax_core.ops.relay.derive import wrong_dtype
 from relax_core.ops.relay.spec import RelayCall
 from relax_core.ops.relay.to_relax import to_relax
-from relax_core.ops.relay.to_relax_types import wrong_dtype
 from relax_core.ops.spec import OpTypeError
 from relax_core.passes.relay.relay_to_relax_block import Block, Supply, number
 from relax_core.passes.relay.relay_to_relax_devices import copy_to, without_devices

@@ -8,7 +8,7 @@ from relax_core.check.infer import infer
 from relax_core.diagnostics import RunError
 from relax_core.ir.types import TensorType
 from relax_core.ops.relay import RELAY_OPS
-from relax_core.ops.relay.to_relax import RULES, is_translated
+from relax_core.ops.relay.to_relax import is_translated
 from tests.ops.relay.cases import CASES as SHAPE_CASES
 from tests.passes.relay.operator_cases import CASES, Case
 from tests.passes.relay.rare_cases import CASES as RARE_CASES
@@ -43,10 +43,9 @@ def test_the_result_has_the_type_that_relay_says(case: Case) -> None:
 
 
 def test_every_operator_is_translated_or_said_not_to_be() -> None:
-    assert set(RULES) <= set(RELAY_OPS)
     assert sum(map(is_translated, RELAY_OPS)) >= 280
     covered = {case.op for case in (*CASES, *SHAPE_CASES, *RARE_CASES, *IMAGE_CASES)}
-    assert len(set(RULES) & covered) >= 190
+    assert len({name for name in covered if RELAY_OPS[name].rule is not None}) >= 190
 
 
 def test_a_call_that_relax_cannot_express_is_refused_by_name() -> None:

@@ -1,13 +1,21 @@
-"""Images of other sizes, in Relax: numbers if they are known, else values that the run computes."""
+"""Images of other sizes: numbers if they are known, else values that the run computes."""
 
 from types import MappingProxyType
 from typing import TypeAlias
 
 from relax_core.ir.expr import Expr
-from relax_core.ops.relay.spec import RelayCall
-from relax_core.ops.relay.to_relax_make import (
+from relax_core.ir.prim import AnyDim, IntImm, PrimExpr
+from relax_core.ir.types import TensorType, Type
+from relax_core.ops.relay.convolution import spatial_of
+from relax_core.ops.relay.dims import (
+    known_size,
+    stored_axes,
+    whole_axes,
+)
+from relax_core.ops.relay.entry import op
+from relax_core.ops.relay.spec import AttrDefault, RelayCall
+from relax_core.ops.relay.translation import (
     Rule,
-    Rules,
     cast,
     dtype_of,
     extent,
@@ -21,6 +29,7 @@ from relax_core.ops.relay.to_relax_make import (
 )
 
 Factor: TypeAlias = "float | Expr"
+
 Sizes: TypeAlias = "tuple[int, ...] | Expr"
 
 _METHODS = MappingProxyType(
@@ -31,7 +40,31 @@ _METHODS = MappingProxyType(
         "bicubic": "cubic",
     }
 )
+
 _WIDE = "float64"
+
+
+def resize_attrs(layout: str) -> dict[str, AttrDefault]:
+    return {
+        "size": None, "roi": None, "layout": layout, "method": "linear",
+        "coordinate_transformation_mode": "half_pixel", "rounding_method": "", "cubic_alpha": -0.5,
+        "cubic_exclude": 0, "extrapolation_value": 0.0, "out_dtype": "",
+    }  # fmt: skip
+
+
+def _scaled(dim: PrimExpr, factor: float) -> PrimExpr:
+    number = known_size(dim)
+    return AnyDim() if number is None else IntImm(round(number * factor))
+
+
+def _upsampling_type(call: RelayCall) -> Type:
+    data, layout = call.tensor(), call.text("layout")
+    if data.dims is None:
+        return data
+    sizes = whole_axes(call, data.dims, layout)
+    for letter in spatial_of(layout):
+        sizes[letter] = _scaled(sizes[letter], call.number(f"scale_{letter.lower()}"))
+    return TensorType(stored_axes(call, sizes, layout), data.dtype)
 
 
 def _resize(name: str) -> Rule:
@@ -61,7 +94,7 @@ def _resized(call: RelayCall, name: str, sizes: Sizes, roi: tuple[object, ...]) 
     )
 
 
-def _dyn_resize2d(call: RelayCall) -> Expr:
+def dynamic_resize2d(call: RelayCall) -> Expr:
     """The sizes are a vector; the region of interest is read by one mode alone, and must be written out for it."""
     known = call.constant(1)
     sizes = to_shape(cast(call.exprs[1], "int64")) if known is None else tuple(map(int, known))
@@ -128,16 +161,36 @@ def _upsampled(call: RelayCall, letters: str, factors: tuple[Factor, ...], where
                  cubic_alpha=-0.5, out_dtype=dtype_of(call))  # fmt: skip
 
 
-RULES: Rules = MappingProxyType(
-    {
-        "image.resize1d": _resize1d,
-        "image.resize2d": _resize("image.resize2d"),
-        "image.resize": _resize("image.resize2d"),
-        "image.resize3d": _resize("image.resize3d"),
-        "dyn.image.resize2d": _dyn_resize2d,
-        "nn.upsampling": lambda call: _upsampling(call, _attribute_factors(call, "HW")),
-        "nn.upsampling3d": lambda call: _upsampling3d(call, _attribute_factors(call, "DHW")),
-        "dyn.nn.upsampling": lambda call: _upsampling(call, _argument_factors(call, "HW")),
-        "dyn.nn.upsampling3d": lambda call: _upsampling3d(call, _argument_factors(call, "DHW")),
-    }
+def _attribute_upsampling(call: RelayCall) -> Expr:
+    return _upsampling(call, _attribute_factors(call, "HW"))
+
+
+def _attribute_upsampling3d(call: RelayCall) -> Expr:
+    return _upsampling3d(call, _attribute_factors(call, "DHW"))
+
+
+def dynamic_upsampling(call: RelayCall) -> Expr:
+    """Return an image that is larger by factors which are arguments."""
+    return _upsampling(call, _argument_factors(call, "HW"))
+
+
+def dynamic_upsampling3d(call: RelayCall) -> Expr:
+    """Return a volume that is larger by factors which are arguments."""
+    return _upsampling3d(call, _argument_factors(call, "DHW"))
+
+
+UPSAMPLING = MappingProxyType({"layout": "NCHW", "method": "nearest_neighbor", "align_corners": False})
+UPSAMPLING_3D = MappingProxyType(
+    {"layout": "NCDHW", "method": "nearest_neighbor", "coordinate_transformation_mode": "half_pixel"}
 )
+
+SPECS = (
+    op("image.resize1d", "data", _resize1d, resize_attrs("NCW")),
+    op("image.resize2d", "data", _resize("image.resize2d"), resize_attrs("NCHW"), relax="image.resize2d"),
+    op("image.resize3d", "data", _resize("image.resize3d"), resize_attrs("NCDHW"), relax="image.resize3d"),
+    op("image.resize", "data", _resize("image.resize2d"), resize_attrs("NCHW"), relax="image.resize2d"),
+    op("nn.upsampling", "data", _attribute_upsampling, {"scale_h": 1.0, "scale_w": 1.0, **UPSAMPLING},
+       relation=_upsampling_type),
+    op("nn.upsampling3d", "data", _attribute_upsampling3d,
+       {"scale_d": 1.0, "scale_h": 1.0, "scale_w": 1.0, **UPSAMPLING_3D}, relation=_upsampling_type),
+)  # fmt: skip

@@ -1,6 +1,5 @@
 """Making expressions of Relax from a call of a Relay operator: arguments by the schema of the operator."""
 
-from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias
 from typing import cast as cast_type
 
@@ -23,11 +22,9 @@ from relax_core.ir.integer.prove import constant_value
 from relax_core.ir.prim import AnyDim, IntImm, PrimExpr, StringImm, const
 from relax_core.ir.types import Dims
 from relax_core.ops import OPS
-from relax_core.ops.relay.spec import RelayCall
-from relax_core.ops.spec import Param, default_expr
+from relax_core.ops.relay.spec import RelayCall, Rule
+from relax_core.ops.spec import OpTypeError, Param, default_expr
 
-Rule: TypeAlias = Callable[[RelayCall], Expr]
-Rules: TypeAlias = Mapping[str, Rule]
 Given: TypeAlias = Any
 """An expression, or a Python value that the schema turns into one: a number, a string, `None`, a tuple of them."""
 
@@ -85,9 +82,57 @@ def _prim(value: Given, param: Param) -> PrimValue:
             return PrimValue(const(value, param.dtype))
 
 
-def untranslated(call: RelayCall, why: str) -> Exception:
+def alike(name: str) -> Rule:
+    """Return the rule of an operator that Relax has too: arguments are passed on, and attributes of the same names."""
+
+    def rule(call: RelayCall) -> Expr:
+        return relax(name, *call.exprs, **attributes(call, name))
+
+    return rule
+
+
+def attributes(call: RelayCall, name: str) -> dict[str, Given]:
+    """Return the attributes of a call that the operator `relax.<name>` has as well."""
+    found = {param.name: _attribute(call, param) for param in OPS[f"relax.{name}"].params if param.name in call.attrs}
+    if found.get("out_layout") == "":
+        found["out_layout"] = call.text("data_layout") or call.text("layout")
+    return found
+
+
+def _attribute(call: RelayCall, param: Param) -> Given:
+    match param.kind, param.dtype:
+        case "dtype", _:
+            return call.dtype(param.name) or None
+        case "prim", "bool":
+            return call.flag(param.name)
+        case "prim", "int64":
+            return call.int_(param.name)
+        case "prim", "float64":
+            return call.number(param.name)
+        case "prim", "string":
+            return call.text(param.name)
+        case _:
+            return call.ints(param.name)
+
+
+def either(static: Rule, dynamic: Rule, *literals: int) -> Rule:
+    """Return the rule that takes `dynamic` where one of the arguments numbered is no literal."""
+
+    def rule(call: RelayCall) -> Expr:
+        is_known = all(call.constant(index) is not None for index in literals)
+        return static(call) if is_known else dynamic(call)
+
+    return rule
+
+
+class UntranslatedError(OpTypeError):
+    """Relax cannot express a call, whose type may be sound all the same."""
+
+
+def untranslated(call: RelayCall, why: str) -> UntranslatedError:
     """Return the error for a call that Relax cannot express."""
-    return call.refuse(f"cannot be expressed in Relax: {why}")
+    error = call.refuse(f"cannot be expressed in Relax: {why}")
+    return UntranslatedError(error.code, error.message, error.hint)
 
 
 def dims(call: RelayCall, index: int = 0) -> Dims:
@@ -214,3 +259,8 @@ def moved(value: Expr, count: int, source: int, target: int) -> Expr:
 def inserted(value: Expr, axes: tuple[int, ...]) -> Expr:
     """Return a tensor with axes of size one put at `axes`."""
     return relax("expand_dims", value, axes) if axes else value
+
+
+def along(call: RelayCall, value: Expr, axis: int) -> Expr:
+    """Return a vector shaped so that it broadcasts along `axis` of the first argument."""
+    return inserted(value, tuple(range(1, rank(call) - axis)))

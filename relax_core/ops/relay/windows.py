@@ -1,4 +1,4 @@
-"""Operators of Relay that Relax composes of several: diagonals, crops, dilation, transforms in windows."""
+"""What is composed of windows: crops of images, dilation, transforms of a signal."""
 
 from collections.abc import Callable
 from functools import reduce
@@ -8,43 +8,47 @@ from types import MappingProxyType
 import numpy as np
 
 from relax_core.ir.expr import Expr, constant
+from relax_core.ir.prim import IntImm
+from relax_core.ir.types import TensorType, Type
+from relax_core.ops.relay.convolution import Window, ints_for, padding_of, window_count
+from relax_core.ops.relay.dims import calculate, stored_axes, whole_axes
+from relax_core.ops.relay.entry import op
 from relax_core.ops.relay.spec import RelayCall
-from relax_core.ops.relay.to_relax_make import Rules, cast, dtype_of, rank, relax, scalar, size, untranslated
+from relax_core.ops.relay.translation import cast, dtype_of, rank, relax, scalar, size, untranslated
+from relax_core.ops.spec import REQUIRED
+
+_CROP = MappingProxyType(
+    {"crop_size": REQUIRED, "layout": "NCHW", "method": "bilinear", "extrapolation_value": 0.0, "out_dtype": ""}
+)
+
+_DILATION = MappingProxyType({
+    "strides": (1, 1), "padding": (0, 0), "dilations": (1, 1), "data_layout": "NCHW", "kernel_layout": "IHW",
+    "out_dtype": "",
+})  # fmt: skip
 
 _TO_NHWC, _TO_NCHW = (0, 2, 3, 1), (0, 3, 1, 2)
-_TILE = "NC"
 
 
-def dense_pack(call: RelayCall) -> Expr:
-    """The weight is stored in tiles of rows: `(rows // tile, columns, tile)`."""
-    data, weight = call.exprs
-    tiles, columns, tile = (size(call, axis, 1) for axis in range(3))
-    stored = call.text("weight_layout")
-    if not stored.startswith(_TILE) or not stored.endswith("n"):
-        raise untranslated(call, f"the weight has the layout {stored}, not tiles of rows such as NC8n")
-    whole = relax("reshape", relax("permute_dims", weight, (1, 0, 2)), (columns, tiles * tile))
-    return relax("matmul", data, whole, call.dtype("out_dtype") or None)
+def _crop_type(call: RelayCall) -> Type:
+    data, boxes, layout = call.tensor(0), call.dims(1), call.text("layout")
+    dtype = call.dtype("out_dtype") or data.dtype
+    if data.dims is None or not boxes:
+        return TensorType(None, dtype)
+    sizes = whole_axes(call, data.dims, layout)
+    height, width = ints_for(call, "crop_size", 2)
+    sizes.update(N=boxes[0], H=IntImm(height), W=IntImm(width))
+    return TensorType(stored_axes(call, sizes, layout), dtype)
 
 
-def matrix_set_diag(call: RelayCall) -> Expr:
-    """Each element of the matrix is its own or one of the diagonals', of which a constant says which."""
-    data, diagonal = call.exprs
-    low, high = call.int_("k1"), call.int_("k2")
-    rows, columns = size(call, -2), size(call, -1)
-    longest = size(call, -1, 1)
-    batch = tuple(size(call, axis) for axis in range(rank(call) - 2))
-    i, j = np.indices((rows, columns))
-    offset = j - i
-    is_set = (offset >= low) & (offset <= high)
-    length = np.minimum(rows + np.minimum(offset, 0), columns - np.maximum(offset, 0))
-    above, below = call.flag("super_diag_right_align"), call.flag("sub_diag_right_align")
-    is_right = ((offset >= 0) & above) | ((offset <= 0) & below)
-    place = np.minimum(i, j) + np.where(is_right, longest - length, 0)
-    index = np.where(is_set, (high - offset) * longest + place, 0).reshape(-1)
-    flat = relax("reshape", diagonal, (*batch, (high - low + 1) * longest))
-    chosen = relax("take", flat, constant(index.astype("int64")), len(batch))
-    shown = relax("reshape", chosen, (*batch, rows, columns))
-    return relax("where", constant(is_set), shown, data)
+def _dilation_type(call: RelayCall) -> Type:
+    data, kernel, layout = call.tensor(0), call.tensor(1), call.text("data_layout")
+    if data.dims is None or kernel.dims is None:
+        return TensorType(None, data.dtype)
+    sizes, window = whole_axes(call, data.dims, layout), whole_axes(call, kernel.dims, call.text("kernel_layout"))
+    strides, steps = ints_for(call, "strides", 2), ints_for(call, "dilations", 2)
+    for letter, stride, pad, step in zip("HW", strides, padding_of(call, 2), steps, strict=True):
+        sizes[letter] = window_count(call, sizes[letter], Window(window[letter], stride, pad, step), letter)
+    return TensorType(stored_axes(call, sizes, layout), call.dtype("out_dtype") or data.dtype)
 
 
 def _windowed_fourier(call: RelayCall) -> Expr:
@@ -163,11 +167,21 @@ def _interpolated(at: Callable[[Expr, Expr], Expr], y: Expr, x: Expr) -> Expr:
     return between(upper, lower, down)
 
 
-RULES: Rules = MappingProxyType(
-    {
-        "nn.contrib_dense_pack": dense_pack,
-        "stft": _windowed_fourier,
-        "image.dilation2d": _dilation,
-        "image.crop_and_resize": _crop,
-    }
-)
+def _windowed_fourier_type(call: RelayCall) -> Type:
+    """Relation: `(*batch, n)` becomes `(*batch, frequencies, windows, 2)`."""
+    data = call.tensor()
+    if not data.dims:
+        return data
+    width = call.int_("n_fft")
+    frequencies = width // 2 + 1 if call.flag("onesided") else width
+    windows = calculate("+", calculate("//", calculate("-", data.dims[-1], width), call.positive("hop_length")), 1)
+    return TensorType((*data.dims[:-1], IntImm(frequencies), windows, IntImm(2)), data.dtype)
+
+
+SPECS = (
+    op("image.crop_and_resize", "data boxes box_indices", _crop, _CROP, relation=_crop_type),
+    op("image.dilation2d", "data weight", _dilation, _DILATION, relation=_dilation_type),
+    op("stft", "data window", _windowed_fourier,
+       {"n_fft": REQUIRED, "hop_length": REQUIRED, "win_length": REQUIRED, "normalized": False, "onesided": True},
+       relation=_windowed_fourier_type),
+)  # fmt: skip

@@ -1,4 +1,4 @@
-"""Operators on packed bits in Relax: numbers of few bits, of which a word holds one bit of each of several."""
+"""Operators on packed bits: numbers of few bits, of which a word holds one bit of each of several."""
 
 import re
 from types import MappingProxyType
@@ -6,9 +6,13 @@ from types import MappingProxyType
 import numpy as np
 
 from relax_core.ir.expr import Expr, constant
+from relax_core.ir.prim import IntImm
+from relax_core.ir.types import TensorType, Type
+from relax_core.ops.relay.convolution import plain_type
+from relax_core.ops.relay.dims import calculate, normal_axis, replaced
+from relax_core.ops.relay.entry import op
 from relax_core.ops.relay.spec import RelayCall
-from relax_core.ops.relay.to_relax_make import (
-    Rules,
+from relax_core.ops.relay.translation import (
     cast,
     dtype_of,
     rank,
@@ -95,6 +99,33 @@ def _convolution(call: RelayCall) -> Expr:
     return cast(made, call.dtype("out_dtype") or "int16")
 
 
-RULES: Rules = MappingProxyType(
-    {"nn.bitpack": _bitpack, "nn.bitserial_dense": _dense, "nn.bitserial_conv2d": _convolution}
-)
+def _dense_type(call: RelayCall) -> Type:
+    """Relation: `(*b, k)` becomes `(*b, units)`, whatever the bits of the operands."""
+    data = call.tensor()
+    dims = None if not data.dims else (*data.dims[:-1], IntImm(call.int_("units")))
+    return TensorType(dims, call.dtype("out_dtype") or data.dtype)
+
+
+def _bitpack_type(call: RelayCall) -> Type:
+    """Relation: an axis shrinks by the bits of the packed type, and a new one has an element per bit."""
+    data = call.tensor()
+    if data.dims is None:
+        return TensorType(None, call.text("pack_type"))
+    axis = normal_axis(call, call.int_("pack_axis"), len(data.dims))
+    packed = calculate("//", data.dims[axis], _width(call.text("pack_type")))
+    dims = replaced(data.dims, axis, packed)
+    place = normal_axis(call, call.int_("bit_axis"), len(data.dims) + 1)
+    return TensorType((*dims[:place], IntImm(call.int_("bits")), *dims[place:]), call.text("pack_type"))
+
+
+_BITS = MappingProxyType({"pack_dtype": "uint32", "out_dtype": "int16", "unipolar": True})
+
+SPECS = (
+    op("nn.bitserial_dense", "data weight", _dense, {"units": None, "data_bits": 1, "weight_bits": 1, **_BITS},
+       relation=_dense_type),
+    op("nn.bitpack", "data", _bitpack,
+       {"bits": 1, "pack_axis": 1, "bit_axis": 2, "pack_type": "uint32", "name": "BitPack"}, relation=_bitpack_type),
+    op("nn.bitserial_conv2d", "data weight", _convolution,
+       {"channels": None, "kernel_size": None, "strides": (1, 1), "padding": (0, 0), "activation_bits": 1,
+        "weight_bits": 1, "data_layout": "NCHW", "kernel_layout": "OIHW", **_BITS}, relation=plain_type),
+)  # fmt: skip

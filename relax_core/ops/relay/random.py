@@ -1,4 +1,4 @@
-"""Random numbers from a key, in Relax: the cipher Threefry on counters, and distributions made of its words.
+"""Random numbers from a key: the cipher Threefry on counters, and distributions made of its words.
 
 A key has ten words: four of the cipher's key; two of the path, a bit for each split, from the left; two of the counter,
 of which the last counts words; two that have one bit set, where the path goes on.
@@ -14,19 +14,46 @@ from types import MappingProxyType
 import numpy as np
 
 from relax_core.ir.expr import Constant, Expr, Tuple, constant
+from relax_core.ir.prim import IntImm, PrimExpr
+from relax_core.ir.types import TensorType, TupleType, Type
+from relax_core.ops.relay.dims import dims_of
+from relax_core.ops.relay.entry import op
+from relax_core.ops.relay.manipulate import new_dims
 from relax_core.ops.relay.spec import RelayCall
-from relax_core.ops.relay.to_relax_make import Rules, cast, extent, rank, relax, size, untranslated
-from relax_core.ops.relay.to_relax_make import scalar as number
+from relax_core.ops.relay.translation import cast, extent, rank, relax, size, untranslated
+from relax_core.ops.relay.translation import scalar as number
+from relax_core.ops.spec import REQUIRED
+
+_KEY = TensorType(dims_of(10), "uint64")
 
 _WORD = "uint64"
+
 _ALL_ONES = 2**64 - 1
+
 _FIRST_BIT = 1 << 63
+
 _PARITY = 0x1BD11BDAA9FC1A22
+
 _ROUNDS = 20
+
 _ROTATIONS = ((14, 16), (52, 57), (23, 40), (5, 37), (25, 33), (46, 12), (58, 22), (32, 32))
 """By how many bits the two pairs of words are rotated in each of eight rounds; Skein's table for four words."""
 
 _FRACTION_BITS = MappingProxyType({"float32": (32, 23), "float64": (64, 52)})
+
+
+def _random_type(call: RelayCall) -> Type:
+    return TupleType((_KEY, TensorType(new_dims(call, "out_shape"), call.dtype("out_dtype") or "float32")))
+
+
+def _threefry_type(call: RelayCall) -> Type:
+    return TupleType((_KEY, TensorType(new_dims(call, "out_shape"), "uint64")))
+
+
+def _multinomial_type(call: RelayCall) -> Type:
+    dims = call.dims(1)
+    last: PrimExpr = IntImm(call.int_("num_samples"))
+    return TupleType((_KEY, TensorType(None if dims is None else (*dims[:-1], last), "int32")))
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,12 +237,23 @@ def _multinomial(call: RelayCall) -> Expr:
     return Tuple((key, relax("where", relax("less", index, cast(last, "int32")), index, number(0, "int32"))))
 
 
-RULES: Rules = MappingProxyType(
-    {
-        "random.threefry_generate": _generate,
-        "random.threefry_split": _split,
-        "random.uniform": _uniform,
-        "random.normal": _normal,
-        "random.multinomial": _multinomial,
-    }
+def _split_type(call: RelayCall) -> Type:
+    return TupleType((_KEY, _KEY))
+
+
+_SHAPE = MappingProxyType({"out_shape": REQUIRED, "out_dtype": "float32"})
+
+SPECS = (
+    op("random.threefry_generate", "key", _generate, {"out_shape": REQUIRED}, relation=_threefry_type),
+    op("random.threefry_split", "key", _split, relation=_split_type),
+    op("random.uniform", "key low high", _uniform, _SHAPE, relation=_random_type),
+    op("random.normal", "key mean scale", _normal, _SHAPE, relation=_random_type),
+    op(
+        "random.multinomial",
+        "key probs",
+        _multinomial,
+        {"num_samples": REQUIRED},
+        relax="multinomial_from_uniform",
+        relation=_multinomial_type,
+    ),
 )

@@ -1,4 +1,4 @@
-"""Convolution with learned offsets, in Relax: pixels at computed places, interpolated, times the weight as a matrix.
+"""Convolution with learned offsets: pixels at computed places, interpolated, times the weight as a matrix.
 
 See: Dai et al., Deformable Convolutional Networks, 2017, arXiv 1703.06211
 """
@@ -11,10 +11,24 @@ from types import MappingProxyType
 import numpy as np
 
 from relax_core.ir.expr import Expr, constant
+from relax_core.ir.types import TensorType, Type
+from relax_core.ops.relay.convolution import convolution_attrs
+from relax_core.ops.relay.dims import stored_axes, whole_axes
+from relax_core.ops.relay.entry import op
 from relax_core.ops.relay.spec import RelayCall
-from relax_core.ops.relay.to_relax_make import Rules, cast, dtype_of, relax, scalar, size, untranslated
+from relax_core.ops.relay.translation import cast, dtype_of, relax, scalar, size, untranslated
 
 _INDEX = "int64"
+
+
+def _deformable_type(call: RelayCall) -> Type:
+    data, offset, weight = call.tensor(0), call.tensor(1), call.tensor(2)
+    if data.dims is None or offset.dims is None or weight.dims is None:
+        return TensorType(None, data.dtype)
+    layout = call.text("data_layout")
+    sizes, moved = whole_axes(call, data.dims, layout), whole_axes(call, offset.dims, layout)
+    sizes.update(H=moved["H"], W=moved["W"], C=whole_axes(call, weight.dims, call.text("kernel_layout"))["O"])
+    return TensorType(stored_axes(call, sizes, layout), call.dtype("out_dtype") or data.dtype)
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,4 +117,6 @@ def _sum(a: Expr, b: Expr) -> Expr:
     return relax("add", a, b)
 
 
-RULES: Rules = MappingProxyType({"nn.deformable_conv2d": _deformable})
+_ATTRS = MappingProxyType({**convolution_attrs(2), "deformable_groups": 1})
+
+SPECS = (op("nn.deformable_conv2d", "data offset weight", _deformable, _ATTRS, relation=_deformable_type),)

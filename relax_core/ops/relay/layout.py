@@ -1,24 +1,31 @@
-"""Layouts and blocks of space, in Relax: reshapes and permutations."""
+"""Layouts and blocks of space: reshapes and permutations."""
 
 import re
 from types import MappingProxyType
 
 from relax_core.ir.expr import Expr
 from relax_core.ir.prim import IntImm, PrimExpr
+from relax_core.ir.types import Dims, TensorType, Type
+from relax_core.ops.relay.dims import (
+    calculate,
+    dims_of,
+    layout_parts,
+    replaced,
+    stored_axes,
+    whole_axes,
+)
+from relax_core.ops.relay.entry import op
 from relax_core.ops.relay.spec import RelayCall
-from relax_core.ops.relay.to_relax_make import Rules, dims, rank, relax, size, untranslated
+from relax_core.ops.relay.translation import dims, rank, relax, size, untranslated
+from relax_core.ops.spec import REQUIRED
 
-_AXIS = re.compile(r"(\d*)([A-Za-z])")
-
-
-def _axes(layout: str) -> list[tuple[str, int]]:
-    """Return the axes of a layout: `NCHW4c` gives N, C, H, W with 0 and c with 4."""
-    return [(letter, int(count or 0)) for count, letter in _AXIS.findall(layout)]
+_LAYOUTS = MappingProxyType({"src_layout": REQUIRED, "dst_layout": REQUIRED})
+_SIZED_AXIS = re.compile(r"(\d+)[A-Za-z]")
 
 
 def _layout_transform(call: RelayCall) -> Expr:
     """Put the parts of each letter side by side, merge them, split them as wanted, and order them."""
-    source, target = _axes(call.text("src_layout")), _axes(call.text("dst_layout"))
+    source, target = layout_parts(call.text("src_layout")), layout_parts(call.text("dst_layout"))
     letters = [letter for letter, _ in source if letter.isupper()]
     if sorted(letters) != sorted(letter for letter, _ in target if letter.isupper()):
         raise untranslated(call, "the layouts have different axes")
@@ -41,11 +48,11 @@ def _layout_transform(call: RelayCall) -> Expr:
     return value if order == list(range(len(order))) else relax("permute_dims", value, tuple(order))
 
 
-def _inner(layout: list[tuple[str, int]], letter: str) -> int:
+def _inner(layout: tuple[tuple[str, int], ...], letter: str) -> int:
     return next((count for name, count in layout if name == letter.lower()), 0)
 
 
-def _product(call: RelayCall, layout: list[tuple[str, int]], letter: str) -> PrimExpr:
+def _product(call: RelayCall, layout: tuple[tuple[str, int], ...], letter: str) -> PrimExpr:
     places = [k for k, (name, _) in enumerate(layout) if name.upper() == letter]
     if len(places) == 1:
         return dims(call)[places[0]]
@@ -139,40 +146,66 @@ def _batch_to_space(call: RelayCall) -> Expr:
     return relax("strided_slice", value, axes, tuple(before for before, _ in crops), ends)
 
 
-def _gemm_weight(call: RelayCall) -> Expr:
-    """Lay out the weight `(h, w, i, o)`, a matrix with a column for each `o`, in tiles of its transpose."""
-    tall, wide = call.int_("tile_N"), call.int_("tile_K")
-    outs, inner = size(call, 3), size(call, 0) * size(call, 1) * size(call, 2)
-    if min(tall, wide) < 1:
-        raise untranslated(call, f"tiles of {tall} by {wide}")
-    flat = relax("permute_dims", relax("reshape", call.exprs[0], (inner, outs)))
-    padded = relax("nn.pad", flat, (0, -outs % tall, 0, -inner % wide), "constant", 0.0)
-    tiles = relax("reshape", padded, (-(-outs // tall), tall, -(-inner // wide), wide))
-    return relax("permute_dims", tiles, (0, 2, 1, 3))
+def _layout_transform_type(call: RelayCall) -> Type:
+    data, source, target = call.tensor(), call.text("src_layout"), call.text("dst_layout")
+    if data.dims is None or source == target:
+        return data
+    if not layout_parts(source) or not layout_parts(target):
+        raise call.refuse(f'expects two layouts, got "{source}" and "{target}"', code="RY010")
+    return TensorType(stored_axes(call, whole_axes(call, data.dims, source), target), data.dtype)
 
 
-def _gemm_convolution(call: RelayCall) -> Expr:
-    """Take the weight out of its tiles again, and convolve with it."""
-    if call.text("data_layout") != "NHWC" or call.int_("groups") != 1:
-        raise untranslated(call, "groups, or a layout other than NHWC")
-    (height, width), outs, inner = call.ints("kernel_size"), call.int_("channels"), size(call, 3)
-    rows, columns, tall, wide = (size(call, axis, 1) for axis in range(4))
-    whole = relax("reshape", relax("permute_dims", call.exprs[1], (0, 2, 1, 3)), (rows * tall, columns * wide))
-    kept = relax("strided_slice", whole, (0, 1), (0, 0), (outs, height * width * inner))
-    weight = relax("reshape", relax("permute_dims", kept), (height, width, inner, outs))
-    return relax("nn.conv2d", call.exprs[0], weight, call.ints("strides"), call.ints("padding"), call.ints("dilation"),
-                 data_layout="NHWC", kernel_layout="HWIO", out_layout="NHWC",
-                 out_dtype=call.dtype("out_dtype") or None)  # fmt: skip
+def _sized_layout_type(call: RelayCall) -> Type:
+    """Relation: the sizes that `dst_layout` says before its letters, such as "1N16h16w3c"."""
+    found = _SIZED_AXIS.findall(call.text("dst_layout"))
+    return TensorType(dims_of(*map(int, found)), call.tensor().dtype)
 
 
-RULES: Rules = MappingProxyType(
-    {
-        "layout_transform": _layout_transform,
-        "nn.depth_to_space": _depth_to_space,
-        "nn.space_to_depth": _space_to_depth,
-        "nn.space_to_batch_nd": _space_to_batch,
-        "nn.batch_to_space_nd": _batch_to_space,
-        "nn.contrib_conv2d_gemm_weight_transform": _gemm_weight,
-        "nn.contrib_conv2d_gemm_without_weight_transform": _gemm_convolution,
-    }
-)
+def _mapped_layout_type(call: RelayCall) -> Type:
+    """Relation: what the index map makes of the sizes, which only TVM's own object knows."""
+    return TensorType(None, call.tensor().dtype)
+
+
+def _blocks_type(call: RelayCall) -> Type:
+    data, layout, block = call.tensor(), call.text("layout"), call.int_("block_size")
+    if data.dims is None:
+        return data
+    sizes = whole_axes(call, data.dims, layout)
+    is_deeper = call.name == "nn.space_to_depth"
+    sizes["C"] = calculate("*" if is_deeper else "//", sizes["C"], block * block)
+    for letter in "HW":
+        sizes[letter] = calculate("//" if is_deeper else "*", sizes[letter], block)
+    return TensorType(stored_axes(call, sizes, layout), data.dtype)
+
+
+def _batch_blocks_type(call: RelayCall) -> Type:
+    data, blocks = call.tensor(), call.ints("block_shape")
+    if data.dims is None:
+        return data
+    is_more = call.name == "nn.space_to_batch_nd"
+    widths = call.pairs("paddings" if is_more else "crops")
+    dims: Dims = data.dims
+    for k, (block, pair) in enumerate(zip(blocks, widths, strict=False), 1):
+        grown = calculate("+", dims[k], sum(pair)) if is_more else calculate("*", dims[k], block)
+        dims = replaced(dims, k, calculate("//", grown, block) if is_more else calculate("-", grown, sum(pair)))
+        dims = replaced(dims, 0, calculate("*" if is_more else "//", dims[0], block))
+    return TensorType(dims, data.dtype)
+
+
+_BLOCK = MappingProxyType({"block_size": REQUIRED, "layout": "NCHW", "mode": "DCR"})
+
+SPECS = (
+    op("layout_transform", "data", _layout_transform, _LAYOUTS, relax="layout_transform",
+       relation=_layout_transform_type),
+    op("auto_scheduler_layout_transform", "data", None, _LAYOUTS, why="a layout that the auto scheduler chose",
+       relation=_sized_layout_type),
+    op("meta_schedule_layout_transform", "data", None, {"index_map": REQUIRED}, relax="layout_transform",
+       why="a layout that a tuned schedule chose", relation=_mapped_layout_type),
+    op("nn.batch_flatten", "data", "nn.batch_flatten"),
+    op("nn.depth_to_space", "data", _depth_to_space, _BLOCK, relax="nn.pixel_shuffle", relation=_blocks_type),
+    op("nn.space_to_depth", "data", _space_to_depth, _BLOCK, relation=_blocks_type),
+    op("nn.space_to_batch_nd", "data", _space_to_batch,
+       {"block_shape": REQUIRED, "paddings": REQUIRED, "pad_value": 0.0}, relation=_batch_blocks_type),
+    op("nn.batch_to_space_nd", "data", _batch_to_space, {"block_shape": REQUIRED, "crops": REQUIRED},
+       relation=_batch_blocks_type),
+)  # fmt: skip

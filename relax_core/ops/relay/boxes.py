@@ -1,12 +1,25 @@
-"""Boxes that a network predicts, moved to the front by a stable order, in Relax."""
+"""Boxes that a network predicts, moved to the front by a stable order."""
 
 from types import MappingProxyType
 
 from relax_core.ir.expr import Expr, Tuple
+from relax_core.ir.prim import AnyDim, IntImm
+from relax_core.ir.types import TensorType, TupleType, Type
+from relax_core.ops.relay.entry import op
 from relax_core.ops.relay.spec import RelayCall
-from relax_core.ops.relay.to_relax_make import Rules, cast, dtype_of, relax, scalar, size, untranslated
+from relax_core.ops.relay.translation import cast, dtype_of, relax, scalar, size, untranslated
+
+_TRANSFORM = MappingProxyType(
+    {"clip": True, "threshold": 0.01, "variances": (0.1, 0.1, 0.2, 0.2), "keep_background": False}
+)
 
 _ALL = 2**62
+
+
+def _transformed_type(call: RelayCall) -> Type:
+    classes = call.dims(0)
+    batch, count = (classes[0], classes[2]) if classes is not None and len(classes) == 3 else (AnyDim(), AnyDim())
+    return TupleType((TensorType((batch, count, IntImm(6)), call.tensor().dtype), TensorType((batch,), "int32")))
 
 
 def _transformed(call: RelayCall) -> Expr:
@@ -63,4 +76,7 @@ def _column(values: Expr, place: int) -> Expr:
     return relax("strided_slice", values, (2,), (place,), (place + 1,))
 
 
-RULES: Rules = MappingProxyType({"vision.multibox_transform_loc": _transformed})
+SPECS = (
+    op("vision.multibox_transform_loc", "cls_prob loc_pred anchor", _transformed, _TRANSFORM,
+       relax="vision.multibox_transform_loc", relation=_transformed_type),
+)  # fmt: skip

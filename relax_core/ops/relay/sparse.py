@@ -1,11 +1,17 @@
-"""Sparse tensors in Relax: rows that are compressed become a dense matrix, places in one shape those in another."""
-
-from types import MappingProxyType
+"""Sparse tensors: rows that are compressed become a dense matrix, places in one shape those in another."""
 
 from relax_core.ir.expr import Expr, Tuple
+from relax_core.ir.prim import AnyDim, PrimExpr
+from relax_core.ir.types import TensorType, TupleType, Type
+from relax_core.ops.relay.dims import (
+    calculate,
+    stored_axes,
+    whole_axes,
+)
+from relax_core.ops.relay.elementwise import identity
+from relax_core.ops.relay.entry import op
 from relax_core.ops.relay.spec import RelayCall
-from relax_core.ops.relay.to_relax_make import (
-    Rules,
+from relax_core.ops.relay.translation import (
     cast,
     counted,
     dtype_of,
@@ -16,10 +22,57 @@ from relax_core.ops.relay.to_relax_make import (
     untranslated,
     vector,
 )
-from relax_core.ops.relay.to_relax_reduce import shape_argument
 
 _MANY = 2**62
 """More than there are elements."""
+
+
+def _sparse_dense_type(call: RelayCall) -> Type:
+    """Relation: `(n, k)` with a sparse `(m, k)` weight is `(n, m)`; blocks of `bs` rows make m larger."""
+    data, values, starts = call.tensor(0), call.tensor(1), call.tensor(3)
+    if values.dims is None or not starts.dims or not data.dims:
+        return TensorType(None, data.dtype)
+    rows = calculate("-", starts.dims[0], 1)
+    count = rows if len(values.dims) == 1 else calculate("*", rows, values.dims[1])
+    pair = (count, data.dims[1]) if call.flag("sparse_lhs") else (data.dims[0], count)
+    return TensorType(pair, data.dtype)
+
+
+def _rows(call: RelayCall) -> PrimExpr:
+    """Return the number of rows of a sparse matrix, whose argument 3 says where each one starts, and the last ends."""
+    starts = call.dims(3)
+    return calculate("-", starts[0], 1) if starts else AnyDim()
+
+
+def _sparse_convolution_type(call: RelayCall) -> Type:
+    """Relation: the channels become the rows of the sparse weight, in blocks if its values have rank 3 or more."""
+    data, values = call.tensor(), call.dims(1)
+    if data.dims is None or not values:
+        return TensorType(None, data.dtype)
+    rows = _rows(call)
+    channels = rows if len(values) == 1 else calculate("*", rows, values[1])
+    layout = call.text("layout")
+    axes = whole_axes(call, data.dims, layout)
+    return TensorType(stored_axes(call, {**axes, "C": channels}, layout), data.dtype)
+
+
+def _filled_rows_type(call: RelayCall) -> Type:
+    """Relation: indices and values with an entry for each empty row, and whether a row was empty."""
+    indices, values = call.tensor(0), call.tensor(1)
+    rank = indices.dims[1] if indices.dims and len(indices.dims) > 1 else AnyDim()
+    return TupleType((
+        TensorType((AnyDim(), rank), indices.dtype),
+        TensorType((AnyDim(),), values.dtype),
+        TensorType((AnyDim(),), "bool"),
+    ))  # fmt: skip
+
+
+def _sparse_reshape_type(call: RelayCall) -> Type:
+    """Relation: the indices in the new shape, and that shape."""
+    indices, shape = call.tensor(0), call.tensor(2)
+    if not indices.dims or not shape.dims:
+        return TupleType((TensorType(None, indices.dtype), shape))
+    return TupleType((TensorType((indices.dims[0], shape.dims[0]), indices.dtype), shape))
 
 
 def _entry_rows(call: RelayCall, starts: int, count: int) -> Expr:
@@ -106,7 +159,7 @@ def _sparse_reshape(call: RelayCall) -> Expr:
     return Tuple((relax("stack", tuple(columns), 1), cast(shape, dtype_of(call, 2))))
 
 
-def _unique(call: RelayCall) -> Expr:
+def unique(call: RelayCall) -> Expr:
     """The elements that differ, the first place of each, which of them each element is, and how many there are.
 
     What is behind the last of them is zero. In the order of the first places if they are not sorted.
@@ -171,25 +224,21 @@ def _sparse_convolution(call: RelayCall) -> Expr:
     return relax("permute_dims", made, (0, 3, 1, 2))
 
 
-def _dyn_sparse_to_dense(call: RelayCall) -> Expr:
-    """Write the values into a tensor of the default value, whose shape is a value."""
-    places, values, default, _ = call.exprs
-    if rank(call) != 2 or rank(call, 1) != 1:
-        raise untranslated(call, "the places must be the rows of a matrix, and the values a vector")
-    whole = relax("full", shape_argument(3)(call), default, dtype_of(call, 1))
-    return relax("scatter_nd", whole, cast(places, "int64"), values)
+def _sparse_transpose_type(call: RelayCall) -> Type:
+    return TupleType(tuple(map(call.tensor, range(3))))
 
 
-RULES: Rules = MappingProxyType(
-    {
-        "nn.sparse_dense": _sparse_dense,
-        "nn.internal.sparse_dense_padded": _sparse_dense,
-        "sparse_fill_empty_rows": _filled_rows,
-        "nn.sparse_add": _sparse_add,
-        "nn.sparse_transpose": _sparse_transpose,
-        "nn.sparse_conv2d": _sparse_convolution,
-        "sparse_reshape": _sparse_reshape,
-        "dyn.sparse_to_dense": _dyn_sparse_to_dense,
-        "unique": _unique,
-    }
-)
+_COMPRESSED = "data weight_data weight_indices weight_indptr"
+
+SPECS = (
+    *(op(name, _COMPRESSED, _sparse_dense, {"sparse_lhs": False}, relation=_sparse_dense_type)
+      for name in ("nn.sparse_dense", "nn.internal.sparse_dense_padded")),
+    op("nn.sparse_transpose", "sparse_data sparse_indices sparse_indptr", _sparse_transpose,
+       relation=_sparse_transpose_type),
+    op("nn.sparse_add", "dense_data sparse_data sparse_indices sparse_indptr", _sparse_add, relation=identity),
+    op("nn.sparse_conv2d", _COMPRESSED, _sparse_convolution, {"layout": "NHWC", "kernel_size": (1, 1)},
+       relation=_sparse_convolution_type),
+    op("sparse_fill_empty_rows", "sparse_indices sparse_values dense_shape default_value", _filled_rows,
+       relation=_filled_rows_type),
+    op("sparse_reshape", "sparse_indices prev_shape new_shape", _sparse_reshape, relation=_sparse_reshape_type),
+)  # fmt: skip

@@ -1,4 +1,4 @@
-"""Convolutions by Winograd's scheme in Relax: what its two halves compute, the weight's and the data's.
+"""Convolutions by Winograd's scheme: what its two halves compute, the weight's and the data's.
 
 An output tile of `m` elements and a window of `r` take `m + r - 1` products, one for each point at which polynomials
 are evaluated. See: Lavin and Gray, Fast Algorithms for Convolutional Neural Networks; Toom and Cook, before them.
@@ -11,10 +11,21 @@ import numpy as np
 import numpy.typing as npt
 
 from relax_core.ir.expr import Expr, constant
+from relax_core.ir.types import TensorType, Type
+from relax_core.ops.relay.convolution import convolution_attrs, plain_type
+from relax_core.ops.relay.dims import (
+    calculate,
+    dims_of,
+    stored_axes,
+    whole_axes,
+)
+from relax_core.ops.relay.entry import op
+from relax_core.ops.relay.show import show_dims
 from relax_core.ops.relay.spec import RelayCall
-from relax_core.ops.relay.to_relax_make import Rules, cast, dtype_of, moved, rank, relax, size, untranslated
+from relax_core.ops.relay.translation import cast, dtype_of, moved, rank, relax, size, untranslated
 
 Matrix = npt.NDArray[np.float64]
+
 _POINTS: Mapping[int, tuple[float, ...]] = MappingProxyType(
     {
         3: (0.0, -1.0, 1.0),
@@ -152,10 +163,45 @@ def _weight_gradient(call: RelayCall) -> Expr:
     return relax("permute_dims", kept, (1, 0, 2, 3))
 
 
-RULES: Rules = MappingProxyType(
-    {
-        **{f"nn.contrib_conv{k}d_winograd_weight_transform": _weight for k in (2, 3)},
-        **{f"nn.contrib_conv{k}d_winograd_without_weight_transform": _convolution for k in (2, 3)},
-        "nn.conv2d_backward_weight": _weight_gradient,
-    }
-)
+def _weight_type(call: RelayCall) -> Type:
+    """Relation: `(o, i, h, w)` becomes `(tile + h - 1, tile + w - 1, o, i)`; a depth is kept."""
+    weight = call.tensor()
+    if weight.dims is None:
+        return weight
+    if len(weight.dims) < 2:
+        raise call.refuse(f"expects a weight of rank 4 or 5, got {show_dims(weight.dims)}")
+    out, inner, *window = weight.dims
+    tile = call.int_("tile_size")
+    return TensorType((*(calculate("+", dim, tile - 1) for dim in window), out, inner), weight.dtype)
+
+
+def _two(call: RelayCall, name: str) -> tuple[int, int]:
+    values = call.ints(name)
+    if len(values) != 2 or min(values) < 1:
+        raise call.refuse(f"expects two positive integers as `{name}`, got {list(values)}", code="RY010")
+    return values[0], values[1]
+
+
+def _weight_gradient_type(call: RelayCall) -> Type:
+    """Relation: the weight's gradient, `(out channels, input channels / groups, *kernel_size)` in `kernel_layout`."""
+    grad, data = call.tensor(0), call.tensor(1)
+    dtype = call.dtype("out_dtype") or data.dtype
+    if grad.dims is None or data.dims is None or not call.has("kernel_size"):
+        return TensorType(None, dtype)
+    out = whole_axes(call, grad.dims, call.text("grad_layout"))["C"]
+    inner = calculate("//", whole_axes(call, data.dims, call.text("data_layout"))["C"], call.int_("groups"))
+    height, width = dims_of(*_two(call, "kernel_size"))
+    sizes = {"O": out, "I": inner, "H": height, "W": width}
+    return TensorType(stored_axes(call, sizes, call.text("kernel_layout")), dtype)
+
+
+_TILED = MappingProxyType({"tile_size": 0})
+
+SPECS = (
+    *(op(f"nn.contrib_conv{k}d_winograd_without_weight_transform", "data weight", _convolution,
+         {**_TILED, **convolution_attrs(k)}, relation=plain_type) for k in (2, 3)),
+    *(op(f"nn.contrib_conv{k}d_winograd_weight_transform", "weight", _weight, _TILED, relation=_weight_type)
+      for k in (2, 3)),
+    op("nn.conv2d_backward_weight", "grad data", _weight_gradient, {**convolution_attrs(2), "grad_layout": "NCHW"},
+       relation=_weight_gradient_type),
+)  # fmt: skip
