@@ -232,7 +232,6 @@ def _spec(rank: int) -> OpSpec:
         legalize=lowered(name, _build),
         pattern_kind="out_fusable",
         see=_SEE,
-        relay_name=f"nn.{name}",
     )
 
 

@@ -175,7 +175,6 @@ def binary_spec(
         legalize=legalize_map(name, f"T_{name}", combine),
         pattern_kind="broadcast",
         see=_SEE_BINARY,
-        relay_name=name,
     )
 
 
@@ -209,7 +208,6 @@ def unary_spec(
         ),
         pattern_kind="elementwise",
         see=_SEE_UNARY,
-        relay_name=name,
     )
 
 
@@ -416,24 +414,20 @@ SPECS = (
     rounding_spec("ceil", "ceil", np.ceil, "Round up."),
     rounding_spec("round", "nearbyint", np.rint, "Round to the nearest integer, halves to even."),
     unary_spec("sign", _sign, _sign_of, "-1, 0 or 1.", block="T_sign"),
-    replace(
-        unary_spec("square", lambda x: binary("*", x, x), np.square, "Multiply with itself.", block="T_multiply"),
-        relay_name="",
-    ),
+    unary_spec("square", lambda x: binary("*", x, x), np.square, "Multiply with itself.", block="T_multiply"),
     OpSpec(
         "relax.astype", (X, DTYPE), _infer_astype, "Convert to another dtype.",
         evaluate=_evaluate_astype, legalize=_legalize_astype,
-        pattern_kind="elementwise", see="tvm/src/relax/op/tensor/datatype.cc", relay_name="cast",
+        pattern_kind="elementwise", see="tvm/src/relax/op/tensor/datatype.cc",
     ),
     OpSpec(
         "relax.clip", (X, Param("min", "prim"), Param("max", "prim")), _infer_clip, "Hold between two bounds.",
         evaluate=_evaluate_clip, legalize=_legalize_clip, pattern_kind="elementwise", see=_SEE_UNARY,
-        relay_name="clip",
     ),
     OpSpec(
         "relax.where", (Param("condition", "tensor"), *BINARY), _infer_where, "Choose between two tensors.",
         evaluate=_evaluate_where,
         legalize=legalize_map("where", "T_where", _where), pattern_kind="broadcast",
-        see="tvm/src/relax/op/tensor/search.cc", relay_name="where",
+        see="tvm/src/relax/op/tensor/search.cc",
     ),
 )  # fmt: skip

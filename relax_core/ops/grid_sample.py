@@ -202,6 +202,5 @@ SPECS = (
             Param("padding_mode", "prim", "string", default="zeros"),
             Param("align_corners", "prim", "bool", default=False)),
            _infer_grid_sample, "Sample an image where a grid says.", evaluate=_evaluate_grid_sample,
-           legalize=lowered("grid_sample", _build), see="tvm/src/relax/op/image/resize.cc",
-           relay_name="image.grid_sample"),
+           legalize=lowered("grid_sample", _build), see="tvm/src/relax/op/image/resize.cc"),
 )  # fmt: skip

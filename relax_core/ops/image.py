@@ -367,8 +367,7 @@ def _resize_spec(rank: int, rounding: str) -> OpSpec:
         Param("out_dtype", "dtype", default=None),
     )
     return OpSpec(f"relax.image.{name}", params, _infer_resize, "Resize by interpolation.",
-                  evaluate=_evaluate_resize(rank), legalize=lowered(name, _build_resize), see=_SEE,
-                  relay_name=f"image.{name}")  # fmt: skip
+                  evaluate=_evaluate_resize(rank), legalize=lowered(name, _build_resize), see=_SEE)  # fmt: skip
 
 
 SPECS = (
@@ -377,5 +376,5 @@ SPECS = (
     OpSpec("relax.image.affine_grid",
            (DATA, Param("size", "shape"), Param("align_corners", "prim", "bool", default=True)), _infer_affine_grid,
            "Where an affine mapping samples an image.", evaluate=_evaluate_affine_grid,
-           legalize=lowered("affine_grid", _build_affine_grid), see=_SEE, relay_name="image.affine_grid"),
+           legalize=lowered("affine_grid", _build_affine_grid), see=_SEE),
 )  # fmt: skip

@@ -116,6 +116,5 @@ SPECS = (
         legalize=_legalize_take,
         pattern_kind="injective",
         see="tvm/src/relax/op/tensor/index.cc",
-        relay_name="take",
     ),
 )

@@ -201,5 +201,5 @@ SPECS = (
             Param("axis_separators", "axes", default=None), Param("input_axis_separators", "axes", default=None)),
            _infer, "Move each element to where a mapping of indices says.", evaluate=_evaluate,
            legalize=lowered("te_layout_transform", _build), pattern_kind="injective",
-           see="tvm/src/relax/op/tensor/manipulate.cc", relay_name="layout_transform"),
+           see="tvm/src/relax/op/tensor/manipulate.cc"),
 )  # fmt: skip

@@ -222,12 +222,11 @@ SPECS = (
            see="tvm/src/relax/op/tensor/datatype.cc"),
     *(
         OpSpec(f"relax.grad.{name}", (Param("input", "tensor"),), _infer_same, summary, evaluate=_copy,
-               legalize=legalize_map("identity", "T_identity", _identity), see="tvm/src/relax/op/tensor/grad.cc",
-               relay_name=relay_name)
-        for name, relay_name, summary in (
-            ("no_grad", "", "The tensor, without a gradient."),
-            ("start_checkpoint", "annotation.checkpoint", "The tensor, where a checkpoint begins."),
-            ("end_checkpoint", "", "The tensor, where a checkpoint ends."),
+               legalize=legalize_map("identity", "T_identity", _identity), see="tvm/src/relax/op/tensor/grad.cc")
+        for name, summary in (
+            ("no_grad", "The tensor, without a gradient."),
+            ("start_checkpoint", "The tensor, where a checkpoint begins."),
+            ("end_checkpoint", "The tensor, where a checkpoint ends."),
         )
     ),
 )  # fmt: skip

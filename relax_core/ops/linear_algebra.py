@@ -109,7 +109,6 @@ SPECS = (
         legalize=_legalize_matmul,
         pattern_kind="out_fusable",
         see="tvm/src/relax/op/tensor/linear_algebra.cc",
-        relay_name="nn.matmul",
         aliases=("relax.dot", "relax.nn.matmul", "relax.nn.dot"),
     ),
 )

@@ -203,11 +203,9 @@ def _evaluate_backward(args: tuple[Value, ...]) -> Value:
 SPECS = (
     OpSpec("relax.nn.cross_entropy_with_logits", (Param("predictions", "tensor"), Param("labels", "tensor")),
            _infer_cross_entropy, "Minus the mean of the products with the labels.", evaluate=_evaluate_cross_entropy,
-           legalize=lowered("cross_entropy_with_logits", _build_cross_entropy), pattern_kind="reduce", see=_SEE,
-           relay_name="nn.cross_entropy_with_logits"),
+           legalize=lowered("cross_entropy_with_logits", _build_cross_entropy), pattern_kind="reduce", see=_SEE),
     OpSpec("relax.nn.nll_loss", _LOSS, _infer_nll_loss, "Minus the predictions of the targets, weighted.",
-           evaluate=_evaluate_nll_loss, legalize=lowered("nll_loss", _build_nll_loss), see=_SEE,
-           relay_name="nn.nll_loss"),
+           evaluate=_evaluate_nll_loss, legalize=lowered("nll_loss", _build_nll_loss), see=_SEE),
     OpSpec("relax.grad.nll_loss_backward", (Param("output_grad", "tensor"), *_LOSS), _infer_backward,
            "The gradient of nll_loss for the predictions.", evaluate=_evaluate_backward,
            legalize=lowered("nll_loss_backward", _build_backward), see="tvm/src/relax/op/tensor/grad.cc"),

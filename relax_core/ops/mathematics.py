@@ -130,7 +130,7 @@ def _float_test(name: str, function: Any, summary: str) -> OpSpec:
 
 def _relax_only(name: str, combine: Combine2, function: Callable[..., Any], summary: str) -> OpSpec:
     """Describe an operator on two floats that Relay has not."""
-    return replace(binary_spec(name, combine, function, summary, infer=_infer_two_floats), relay_name="")
+    return binary_spec(name, combine, function, summary, infer=_infer_two_floats)
 
 
 SPECS = (

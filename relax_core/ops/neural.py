@@ -179,7 +179,6 @@ def _spec(name: str, infer: Infer, summary: str, evaluate: Evaluate, legalize: L
         legalize=legalize,
         pattern_kind="elementwise",
         see=_SEE,
-        relay_name="nn.relu" if name == "relu" else "",
     )
 
 
@@ -193,7 +192,6 @@ def _softmax_spec(name: Softmax, summary: str) -> OpSpec:
         legalize=_legalize_softmax(name),
         pattern_kind="opaque",
         see=_SEE,
-        relay_name=f"nn.{name}",
     )
 
 

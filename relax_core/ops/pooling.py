@@ -313,7 +313,6 @@ def _spec(kind: Kind, rank: int) -> OpSpec:
         legalize=lowered(name, _build(kind)),
         pattern_kind="out_fusable",
         see=_SEE,
-        relay_name=f"nn.{name}",
     )
 
 
@@ -334,7 +333,6 @@ def _adaptive_spec(rank: int) -> OpSpec:
         legalize=lowered(name, _build_adaptive),
         pattern_kind="out_fusable",
         see=_SEE,
-        relay_name=f"nn.{name}",
     )
 
 

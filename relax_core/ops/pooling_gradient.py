@@ -60,7 +60,7 @@ def _spec(kind: Literal["max", "avg"], summary: str) -> OpSpec:
         *pool_attributes(2, counts_padding=False),
     )
     return OpSpec(f"relax.grad.{kind}_pool2d_backward", params, _infer, summary, evaluate=_evaluate(kind),
-                  see=_SEE, relay_name=f"nn.{kind}_pool2d_grad",
+                  see=_SEE,
                   realized_by="evaluation", reason="The machine computes it; it has no prim func.")  # fmt: skip
 
 

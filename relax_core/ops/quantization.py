@@ -139,8 +139,8 @@ def _params(dtype: str) -> tuple[Param, ...]:
 SPECS = (
     OpSpec("relax.quantize", _params("int8"), _infer("int8"), "Divide by the scale, add the zero point, round, hold.",
            evaluate=_evaluate_quantize, legalize=lowered("quantize", _build_quantize), pattern_kind="broadcast",
-           see=_SEE, relay_name="qnn.quantize"),
+           see=_SEE),
     OpSpec("relax.dequantize", _params("float32"), _infer("float32"), "Subtract the zero point, multiply by the scale.",
            evaluate=_evaluate_dequantize, legalize=lowered("dequantize", _build_dequantize),
-           pattern_kind="broadcast", see=_SEE, relay_name="qnn.dequantize"),
+           pattern_kind="broadcast", see=_SEE),
 )  # fmt: skip

@@ -119,7 +119,6 @@ def _spec(name: Literal["sum", "prod", "max", "min", "mean"], function: Callable
         legalize=_legalize_reduction(name),
         pattern_kind="reduce",
         see=_SEE,
-        relay_name=name,
     )
 
 

@@ -67,5 +67,5 @@ SPECS = (
             Param("dtype", "dtype", default="int64")),
            _infer_multinomial, "Draw an index from rows of probabilities, by a uniform sample.",
            evaluate=_evaluate_multinomial, legalize=lowered("multinomial_from_uniform", _build_multinomial),
-           see=_SEE, relay_name="random.multinomial"),
+           see=_SEE),
 )  # fmt: skip

@@ -263,28 +263,27 @@ def _evaluate_bucketize(args: tuple[Value, ...]) -> Value:
 def _place_spec(kind: Literal["max", "min"], summary: str) -> OpSpec:
     params = (X, Param("axis", "prim", "int64", default=None), Param("keepdims", "prim", "bool", default=False))
     return OpSpec(f"relax.arg{kind}", params, _infer_place, summary, evaluate=_evaluate_place(kind),
-                  legalize=lowered(f"arg{kind}", _build_place(kind)), pattern_kind="reduce", see=_SEE_SEARCH,
-                  relay_name=f"arg{kind}")  # fmt: skip
+                  legalize=lowered(f"arg{kind}", _build_place(kind)), pattern_kind="reduce",
+                  see=_SEE_SEARCH)  # fmt: skip
 
 
 SPECS = (
     OpSpec("relax.sort", (X, LAST_AXIS, _DESCENDING), infer_along, "Sort along an axis.", evaluate=_evaluate_sort,
-           legalize=lowered("sort", _build_sort(gives_index=False)), see=_SEE, relay_name="sort"),
+           legalize=lowered("sort", _build_sort(gives_index=False)), see=_SEE),
     OpSpec("relax.argsort", (DATA, LAST_AXIS, _DESCENDING, _INDEX_DTYPE), _infer_argsort,
            "The indices that sort along an axis.", evaluate=_evaluate_argsort,
-           legalize=lowered("argsort", _build_sort(gives_index=True)), see=_SEE, relay_name="argsort"),
+           legalize=lowered("argsort", _build_sort(gives_index=True)), see=_SEE),
     OpSpec("relax.topk",
            (DATA, Param("k", "prim", "int64", default=1), LAST_AXIS,
             Param("ret_type", "prim", "string", default="both"), Param("largest", "prim", "bool", default=True),
             _INDEX_DTYPE),
            _infer_topk, "The greatest or least few along an axis, in order.", evaluate=_evaluate_topk,
-           legalize=lowered("topk", _build_topk), see=_SEE, relay_name="topk"),
+           legalize=lowered("topk", _build_topk), see=_SEE),
     _place_spec("max", "The index of the greatest element along an axis."),
     _place_spec("min", "The index of the least element along an axis."),
     OpSpec("relax.bucketize",
            (Param("input_tensor", "tensor"), Param("boundaries", "tensor"),
             Param("out_int32", "prim", "bool", default=False), Param("right", "prim", "bool", default=False)),
            _infer_bucketize, "How many boundaries each element is above.", evaluate=_evaluate_bucketize,
-           legalize=lowered("bucketize", _build_bucketize), pattern_kind="reduce", see=_SEE_SEARCH,
-           relay_name="searchsorted"),
+           legalize=lowered("bucketize", _build_bucketize), pattern_kind="reduce", see=_SEE_SEARCH),
 )  # fmt: skip

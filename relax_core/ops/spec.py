@@ -125,7 +125,6 @@ class OpSpec:
     pattern_kind: PatternKind = "opaque"
     is_pure: bool = True
     see: str = ""
-    relay_name: str = ""
     aliases: tuple[str, ...] = ()
     takes_type_args: bool = False
     realized_by: Realization = "kernel"

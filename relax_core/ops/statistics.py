@@ -196,8 +196,7 @@ def _evaluate_median(args: tuple[Value, ...]) -> Value:
 
 def _spread_spec(name: Literal["variance", "std"], summary: str) -> OpSpec:
     return OpSpec(f"relax.{name}", (X, AXES, KEEPDIMS), _infer_spread, summary, evaluate=_evaluate_spread(name),
-                  legalize=lowered(name, _build_spread(name)), pattern_kind="reduce", see=_SEE,
-                  relay_name="variance" if name == "variance" else "")  # fmt: skip
+                  legalize=lowered(name, _build_spread(name)), pattern_kind="reduce", see=_SEE)  # fmt: skip
 
 
 def _scan_spec(name: str, kind: Literal["+", "*"], summary: str) -> OpSpec:
@@ -208,7 +207,7 @@ def _scan_spec(name: str, kind: Literal["+", "*"], summary: str) -> OpSpec:
         Param("exclusive", "prim", "bool", default=False),
     )
     return OpSpec(f"relax.{name}", params, _infer_scan, summary, evaluate=_evaluate_scan(kind),
-                  legalize=lowered(name, _build_scan(kind)), see=_SEE, relay_name=name)  # fmt: skip
+                  legalize=lowered(name, _build_scan(kind)), see=_SEE)  # fmt: skip
 
 
 SPECS = (

@@ -127,8 +127,8 @@ def _evaluate_window(args: tuple[Value, ...]) -> Value:
 
 def _triangle(name: str, *, is_upper: bool, summary: str) -> OpSpec:
     return OpSpec(f"relax.{name}", (X, _DIAGONAL), _matrix, summary, evaluate=_evaluate_triangle(is_upper=is_upper),
-                  legalize=lowered(name, _build_triangle(is_upper=is_upper)), pattern_kind="injective", see=_SEE,
-                  relay_name="trilu")  # fmt: skip
+                  legalize=lowered(name, _build_triangle(is_upper=is_upper)), pattern_kind="injective",
+                  see=_SEE)  # fmt: skip
 
 
 SPECS = (

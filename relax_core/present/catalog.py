@@ -6,6 +6,7 @@ import numpy as np
 
 from relax_core.diagnostics import CompileError
 from relax_core.ops import FAMILIES
+from relax_core.ops.relay import RELAY_NAME_OF
 from relax_core.ops.spec import OpSpec
 from relax_core.present.catalog_models import Catalog, Entry, FactRow, Family, Form, SchemaRow, Sheet, Shown
 from relax_core.present.code import plain_code, without_header
@@ -31,7 +32,7 @@ def catalog() -> Catalog:
 
 
 def _entry(spec: OpSpec) -> Entry:
-    return Entry(spec.short_name, spec.short_name, spec.summary, spec.relay_name, spec.realized_by)
+    return Entry(spec.short_name, spec.short_name, spec.summary, RELAY_NAME_OF.get(spec.name, ""), spec.realized_by)
 
 
 def _packed_families() -> tuple[Family, ...]:

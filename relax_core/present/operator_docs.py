@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 
 from relax_core.ops import FAMILIES, OPS, special_values
+from relax_core.ops.relay import RELAY_NAME_OF
 from relax_core.ops.signature import call_text
 from relax_core.ops.spec import OpSpec, Realization
 
@@ -81,7 +82,8 @@ def _missing(spec: OpSpec) -> str:
 
 
 def _row(spec: OpSpec) -> tuple[str, ...]:
-    relay = f"`{spec.relay_name}`" if spec.relay_name else ""
+    name = RELAY_NAME_OF.get(spec.name)
+    relay = "" if name is None else f"`{name}`"
     return f"`{call_text(spec)}`", spec.summary, spec.realized_by, relay
 
 

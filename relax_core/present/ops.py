@@ -3,6 +3,7 @@
 import msgspec
 
 from relax_core.ops import OPS, find, special_values
+from relax_core.ops.relay import RELAY_NAME_OF
 from relax_core.ops.signature import call_text, default_text
 from relax_core.ops.spec import OpSpec, Param
 
@@ -68,7 +69,7 @@ def describe(spec: OpSpec) -> Operator:
         spec.is_complete,
         spec.is_pure,
         spec.pattern_kind,
-        spec.relay_name,
+        RELAY_NAME_OF.get(spec.name, ""),
         spec.aliases,
         spec.see,
     )

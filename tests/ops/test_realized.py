@@ -13,7 +13,6 @@ from relax_core.ir.module import IRModule
 from relax_core.ir.node import preorder
 from relax_core.ops import OPS
 from relax_core.ops.example import EXAMPLES, example
-from relax_core.ops.relay import RELAY_OPS
 from relax_core.ops.spec import OpSpec
 from relax_core.passes.pipeline import final_module, run_pipeline
 from relax_core.present.operator_example import example_llvm, example_tir
@@ -113,11 +112,6 @@ def test_enough_operators_run() -> None:
 
 def test_every_line_of_the_table_of_examples_is_for_an_operator() -> None:
     assert {f"relax.{name}" for name in EXAMPLES} <= set(OPS)
-
-
-@pytest.mark.parametrize("spec", [spec for spec in OPS.values() if spec.relay_name], ids=lambda spec: spec.short_name)
-def test_a_relay_name_is_that_of_an_operator_of_relay(spec: OpSpec) -> None:
-    assert spec.relay_name in RELAY_OPS
 
 
 @pytest.mark.parametrize("name", ["nn.conv2d", "unique", "call_tir", "nn.attention"])
