@@ -3,9 +3,12 @@
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from enum import Enum
-from typing import Any, Final, Literal, TypeAlias
+from typing import Any, Final, Literal, TypeAlias, cast
 
-from relax_core.ir.expr import Call, DataTypeImm, Expr, Null, PrimValue, ShapeExpr, Tuple
+import numpy as np
+import numpy.typing as npt
+
+from relax_core.ir.expr import Call, DataTypeImm, Expr, Null, PrimValue, ShapeExpr, Tuple, constant
 from relax_core.ir.prim import PrimExpr, StringImm, const
 from relax_core.ir.tir import PrimFunc
 from relax_core.ir.types import TensorType, Type
@@ -153,6 +156,21 @@ class OpSpec:
 def realized(how: Realization, reason: str, *specs: OpSpec) -> tuple[OpSpec, ...]:
     """Return `specs`, all of which run in the way `how`, for one `reason`."""
     return tuple(replace(spec, realized_by=how, reason=reason) for spec in specs)
+
+
+def literal_of(value: Value) -> Expr | None:
+    """Return the expression of a value: a constant, or a tuple of literals; `None` for what has no literal."""
+    match value:
+        case Expr():
+            return value
+        case np.ndarray() | np.generic():
+            return constant(np.asarray(cast("npt.NDArray[Any]", value)))
+        case tuple() | list():
+            fields = tuple(map(literal_of, cast("tuple[Value, ...]", value)))
+            known = tuple(item for item in fields if item is not None)
+            return Tuple(known) if len(known) == len(fields) else None
+        case _:
+            return None
 
 
 def default_expr(param: Param) -> Expr | None:

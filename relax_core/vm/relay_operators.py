@@ -6,7 +6,7 @@ from relax_core.ir.expr import (
 )
 from relax_core.ops import find
 from relax_core.ops.relay import RELAY_OPS
-from relax_core.ops.relay.operator_values import Evaluation, evaluated
+from relax_core.ops.relay.evaluate import Evaluation, evaluated
 from relax_core.ops.relay.spec import RelayCall
 from relax_core.ops.relay.to_relax import to_relax
 from relax_core.ops.spec import OpTypeError

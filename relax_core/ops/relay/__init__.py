@@ -55,7 +55,7 @@ _FAMILIES = (
 RELAY_OPS: Mapping[str, RelayOp] = MappingProxyType({spec.name: spec for family in _FAMILIES for spec in family.SPECS})
 
 RELAY_NAME_OF: Mapping[str, str] = MappingProxyType(
-    {relax: spec.name for spec in reversed(RELAY_OPS.values()) for relax in spec.relax}
+    {relax: spec.name for spec in reversed(tuple(RELAY_OPS.values())) for relax in spec.relax}
 )
 """The operator of Relay that an operator of Relax corresponds to, the first in the table if there are several."""
 

@@ -37,21 +37,27 @@ def op(
     of the same kind as one that is composed. Without a relation the type is that of the
     translation, after `check`.
     """
-    relax = more.pop("relax", becomes if isinstance(becomes, str) else "")
+    misspelt = more.keys() - Further.__annotations__.keys()
+    if misspelt:
+        raise TypeError(f"an entry says nothing by the name of {', '.join(sorted(misspelt))}")
     names = params.split()
     rule = alike(becomes) if isinstance(becomes, str) else becomes
-    check = more.pop("check", None)
-    if rule is not None and "relation" not in more:
-        more["relation"] = derived(rule, check)
+    relation = more.get("relation")
+    if rule is not None and relation is None:
+        relation = derived(rule, more.get("check"))
+    relax = more.get("relax", becomes if isinstance(becomes, str) else "")
     entry = RelayOp(
         name,
         tuple(item.rstrip("?") for item in names),
         rule,
         tuple(Attr(key, value) for key, value in attrs.items()),
         relax=tuple(f"relax.{item}" for item in relax.split()),
+        why=more.get("why", ""),
+        relation=relation,
+        expects=more.get("expects"),
         optional_count=sum(item.endswith("?") for item in names),
+        is_identity=more.get("is_identity", False),
         required=tuple(key for key, value in attrs.items() if value is REQUIRED),
-        **more,
     )
     assert (rule is None) == bool(entry.why), f"{name} becomes something of Relax, or says why not"
     return entry

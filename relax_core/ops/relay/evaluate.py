@@ -1,25 +1,31 @@
-"""The value of a call of a Relay operator on constants, by the operators of Relax that it becomes."""
+"""The value of an expression of operators and literals, such as `to_relax` makes, and of a call on constants."""
 
-from collections.abc import Mapping
-from typing import Any, cast
-
-import numpy as np
-import numpy.typing as npt
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
 
 from relax_core.ir.attrs import AttrValue
 from relax_core.ir.expr import (
+    Call,
     Constant,
+    DataTypeImm,
     Expr,
+    Null,
+    Op,
+    PrimValue,
+    ShapeExpr,
     Tuple,
+    TupleGetItem,
 )
-from relax_core.ir.prim import IntImm
+from relax_core.ir.integer.prove import constant_value
+from relax_core.ir.node import Node, postorder
+from relax_core.ir.prim import FloatImm, IntImm, PrimExpr, StringImm
 from relax_core.ir.types import TensorType, TupleType, Type
 from relax_core.ops import find
 from relax_core.ops.relay import RELAY_OPS
-from relax_core.ops.relay.operator_values import Evaluation, evaluated
 from relax_core.ops.relay.spec import RelayCall
 from relax_core.ops.relay.to_relax import to_relax
-from relax_core.ops.spec import NOT_COMPUTED, OpTypeError
+from relax_core.ops.spec import NOT_COMPUTED, OpTypeError, literal_of
 
 
 def evaluate_call(name: str, attrs: Mapping[str, AttrValue], args: tuple[Expr, ...]) -> Expr:
@@ -42,9 +48,13 @@ def evaluate_call(name: str, attrs: Mapping[str, AttrValue], args: tuple[Expr, .
 
     call = RelayCall(name, tuple(map(literal_type, args)), spec.with_defaults(attrs), args)
     try:
-        return _literal(evaluated(to_relax(call), Evaluation(operator)))
+        value = evaluated(to_relax(call), Evaluation(operator))
     except (*NOT_COMPUTED, MemoryError) as error:
         raise OpTypeError("PS011", f"`{name}` cannot be computed: {error}") from error
+    found = literal_of(value)
+    if found is None:
+        raise OpTypeError("PS011", f"the result, {value!r}, is no tensor")
+    return found
 
 
 def is_literal(expr: Expr) -> bool:
@@ -72,13 +82,54 @@ def literal_type(expr: Expr) -> Type:
             raise AssertionError(f"{type(expr).__name__} is no literal")
 
 
-def _literal(value: Any) -> Expr:
+@dataclass(frozen=True, slots=True)
+class Evaluation:
+    """How values are made: `operator` computes an operator of the table by its name, the others are literals."""
+
+    operator: Callable[[str, tuple[Any, ...]], Any]
+    shape: Callable[[Iterable[int]], Any] = tuple
+    dtype: Callable[[str], Any] = str
+
+
+def evaluated(expr: Expr, evaluation: Evaluation) -> Any:
+    """Return the value of `expr`; shared parts are computed once."""
+    value_of: dict[Node, Any] = {}
+    for item in postorder(expr):
+        match item:
+            case Constant(data=data):
+                value_of[item] = data
+            case PrimValue(value=value):
+                value_of[item] = _scalar(value)
+            case ShapeExpr(values=values):
+                value_of[item] = evaluation.shape(map(_size, values))
+            case DataTypeImm(value=name):
+                value_of[item] = evaluation.dtype(name)
+            case Null():
+                value_of[item] = None
+            case Tuple(fields=fields):
+                value_of[item] = tuple(value_of[field] for field in fields)
+            case TupleGetItem(tuple_value=inner, index=index):
+                value_of[item] = value_of[inner][index]
+            case Call(op=Op(name=name), args=args):
+                value_of[item] = evaluation.operator(name, tuple(value_of[arg] for arg in args))
+            case _:
+                pass
+    return value_of[expr]
+
+
+def _scalar(value: PrimExpr) -> bool | int | float | str:
     match value:
-        case np.ndarray() | np.generic():
-            data: npt.NDArray[Any] = np.array(cast("npt.NDArray[Any]", value))
-            data.flags.writeable = False
-            return Constant(data)
-        case tuple() | list():
-            return Tuple(tuple(map(_literal, cast("tuple[Any, ...]", value))))
+        case IntImm(value=number, dtype="bool"):
+            return bool(number)
+        case IntImm(value=number) | FloatImm(value=number):
+            return number
+        case StringImm(value=text):
+            return text
         case _:
-            raise OpTypeError("PS011", f"the result, {value!r}, is no tensor")
+            return _size(value)
+
+
+def _size(value: PrimExpr) -> int:
+    found = constant_value(value)
+    assert found is not None, "the sizes of values are numbers"
+    return int(found)

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
+from relax_core.analysis.call_graph import call_graph, reachable
 from relax_core.ir.expr import Binding, BindingBlock, Function, GlobalVar, MatchCast, SeqExpr, Var, VarBinding
 from relax_core.ir.module import Definition, IRModule
 from relax_core.ir.node import Node, children, preorder
@@ -102,18 +103,15 @@ class _Liveness:
 def _without_unreachable(module: IRModule, options: DCEOptions, ctx: PassContext) -> IRModule:
     """Keep what public and entry functions reach; all of it if a function is missing, or if none is public."""
     roots = [item.var.name for item in module.definitions if not item.function.is_private]
-    queue = list(dict.fromkeys([*roots, *options.entry_functions]))
-    if not roots:
+    entries = {*roots, *options.entry_functions}
+    graph = call_graph(module)
+    used = reachable(module, tuple(map(GlobalVar, entries)))
+    named = entries | {called.name for var in used for called in graph[var]}
+    if not roots or any(name not in module for name in named):
         return module
-    for name in queue:
-        found = module.find(name)
-        if found is None:
-            return module
-        called = (item.name for item in preorder(found.function) if isinstance(item, GlobalVar))
-        queue.extend(item for item in dict.fromkeys(called) if item not in queue)
     kept: list[Definition] = []
     for item in module.definitions:
-        if item.var.name in queue:
+        if item.var in used:
             kept.append(item)
         else:
             ctx.remark(item, "applied", f"{item.var.name} is dropped: no public function reaches it")

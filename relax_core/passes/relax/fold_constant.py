@@ -6,10 +6,10 @@ See: tvm/src/relax/transform/fold_constant.cc
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, Final, cast
 
 import numpy as np
-import numpy.typing as npt
 
 from relax_core.ir.expr import (
     Binding,
@@ -28,7 +28,6 @@ from relax_core.ir.expr import (
     Tuple,
     Var,
     VarBinding,
-    constant,
 )
 from relax_core.ir.integer.prove import constant_value
 from relax_core.ir.module import IRModule
@@ -36,8 +35,8 @@ from relax_core.ir.node import Node, preorder
 from relax_core.ir.prim import FloatImm, IntImm, StringImm
 from relax_core.ir.types import TensorType, TupleType, Type
 from relax_core.ops import OPS
-from relax_core.ops.spec import NOT_COMPUTED
 from relax_core.passes.core import NoOptions, Pass, PassContext
+from relax_core.passes.folding import folded
 from relax_core.passes.relax.effects import killed_vars
 from relax_core.passes.relax.functions import change_functions, join_blocks
 
@@ -99,18 +98,8 @@ class _Folding:
         spec, known = OPS.get(name), tuple(map(self.argument, call.args))
         if spec is None or spec.evaluate is None or not spec.is_pure or any(item is _UNKNOWN for item in known):
             return None
-        refused = self.refused(call, known)
-        if refused:
-            self.ctx.remark(call, "missed", f"{spec.short_name} is not folded: {refused}")
-            return None
-        try:
-            value = _literal(spec.evaluate(known))
-        except (*NOT_COMPUTED, MemoryError) as error:
-            self.ctx.remark(call, "missed", f"{spec.short_name} is not folded: {error}")
-            return None
+        value = folded(self.ctx, call, call.args, self.refused(call, known), partial(spec.evaluate, known))
         if value is not None:
-            message = f"{spec.short_name} is computed: its arguments are constants"
-            self.ctx.remark(call, "applied", message, call.args)
             self.ctx.log.replace(call, value, "call on constants -> its value")
         return value
 
@@ -164,19 +153,6 @@ def _has_tensor(values: tuple[Any, ...]) -> bool:
         _has_tensor(cast("tuple[Any, ...]", item)) if isinstance(item, tuple) else isinstance(item, np.ndarray)
         for item in values
     )
-
-
-def _literal(value: object) -> Expr | None:
-    """Return the expression of a result: a constant, or a tuple of them; `None` for what has no literal here."""
-    match value:
-        case np.ndarray() | np.generic():
-            return constant(np.asarray(cast("npt.NDArray[Any]", value)))
-        case tuple() | list():
-            fields = tuple(map(_literal, cast("tuple[object, ...]", value)))
-            known = tuple(item for item in fields if isinstance(item, Constant))
-            return Tuple(known) if known and len(known) == len(fields) else None
-        case _:
-            return None
 
 
 def _element_count(type_: Type | None) -> int | None:

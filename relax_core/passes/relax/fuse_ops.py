@@ -19,23 +19,16 @@ from relax_core.ir.node import Node
 from relax_core.ir.rewrite import Rule
 from relax_core.ir.types import Type
 from relax_core.passes.core import Pass, PassContext
+from relax_core.passes.fusing import FusionOptions, explain_end
 from relax_core.passes.relax.functions import rewrite_functions
 from relax_core.passes.relax.grouped_function import grouped_function
 
-MAX_DEPTH: Final = 256
 PRIMITIVE: Final = "Primitive"
 
 
 @dataclass(frozen=True, slots=True)
-class FuseOpsOptions:
+class FuseOpsOptions(FusionOptions):
     """At level 0 nothing is fused; `max_depth` limits the values in a function."""
-
-    fuse_opt_level: int = -1
-    max_depth: int = MAX_DEPTH
-
-    def __post_init__(self) -> None:
-        if self.max_depth < 1:
-            raise ValueError("max_depth is at least 1")
 
 
 def run(module: IRModule, options: FuseOpsOptions, ctx: PassContext) -> IRModule:
@@ -100,9 +93,8 @@ class _Fusion:
         for item in graph.nodes:
             missed = groups.missed.get(item.expr)
             is_end = groups.groups[item.index].find().root is item.expr
-            if missed is not None and is_end and item.uses and isinstance(item.expr, Binding):
-                message = f"{item.expr.var.name} is not fused into what uses it: {missed.reason}"
-                self.ctx.remark(item.expr, "missed", message, missed.because)
+            if is_end and item.uses and isinstance(item.expr, Binding):
+                explain_end(self.ctx, item.expr, item.expr.var.name, missed)
 
 
 def _is_function(group: list[Binding]) -> bool:

@@ -18,8 +18,8 @@ from relax_core.ir.module import IRModule
 from relax_core.ir.node import Node
 from relax_core.ir.types import TensorType, TupleType, Type
 from relax_core.ops.relay.evaluate import evaluate_call, is_literal
-from relax_core.ops.spec import OpTypeError
 from relax_core.passes.core import Pass, PassContext
+from relax_core.passes.folding import folded
 from relax_core.passes.relay.operator_calls import known_sizes
 from relax_core.passes.relay.rebuild import change_functions, let_vars, rebuild
 
@@ -104,17 +104,9 @@ class _RelayFolding:
         return False
 
     def call(self, name: str, old: Node, expr: Call) -> Expr | None:
+        assert isinstance(old, Call), "a call stays a call"
         refused = self.refused(name, self.types.get(old))
-        if refused:
-            self.ctx.remark(old, "missed", f"`{name}` is not folded: {refused}")
-            return None
-        try:
-            value = evaluate_call(name, dict(expr.attrs), expr.args)
-        except OpTypeError as error:
-            self.ctx.remark(old, "missed", f"`{name}` is not folded: {error.message}")
-            return None
-        self.ctx.remark(old, "applied", f"`{name}` is computed: its arguments are constants", (*expr.args,))
-        return value
+        return folded(self.ctx, old, expr.args, refused, lambda: evaluate_call(name, dict(expr.attrs), expr.args))
 
     def refused(self, name: str, type_: Type | None) -> str:
         if name in _KEPT or name.partition(".")[0] in _KEPT:

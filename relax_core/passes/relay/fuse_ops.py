@@ -5,7 +5,6 @@ See: tvm/src/relay/transforms/fuse_ops.cc, v0.19
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Final
 
 from relax_core.analysis.fusion_graph import FusionGraph, fusion_graph
 from relax_core.analysis.fusion_groups import FusionGroup, FusionGroups, fusion_groups, separate, words
@@ -16,10 +15,10 @@ from relax_core.ir.module import IRModule
 from relax_core.ir.node import Node, map_children
 from relax_core.ir.types import Type
 from relax_core.passes.core import Pass, PassContext
+from relax_core.passes.fusing import FusionOptions, explain_end
 from relax_core.passes.relay.infer_type import is_open
 from relax_core.passes.relay.rebuild import change_functions
 
-MAX_DEPTH: Final = 256
 _STOP = "annotation.stop_fusion"
 _OUTSIDE = ("annotation", "memory", "vm", "on_device", "device_copy", "debug")
 """Operators, or families of them, that compute nothing: they stand between functions."""
@@ -27,15 +26,8 @@ _RESHAPES = ("reshape", "contrib_reverse_reshape", "expand_dims", "squeeze", "dy
 
 
 @dataclass(frozen=True, slots=True)
-class RelayFuseOpsOptions:
+class RelayFuseOpsOptions(FusionOptions):
     """At level 0 each operator becomes a function of its own; `max_depth` limits the values in a function."""
-
-    fuse_opt_level: int = -1
-    max_depth: int = MAX_DEPTH
-
-    def __post_init__(self) -> None:
-        if self.max_depth < 1:
-            raise ValueError("max_depth is at least 1")
 
 
 def run(module: IRModule, options: RelayFuseOpsOptions, ctx: PassContext) -> IRModule:
@@ -162,9 +154,8 @@ class _RelayFusion:
                     group.root, "applied", f"{len(calls)} operators become one function: {names}", tuple(calls)
                 )
             missed = self.groups.missed.get(group.root)
-            if missed is not None and self.graph.of[group.root].uses:
-                message = f"{words(group.root)} is not fused into what uses it: {missed.reason}"
-                self.ctx.remark(group.root, "missed", message, missed.because)
+            if self.graph.of[group.root].uses:
+                explain_end(self.ctx, group.root, words(group.root), missed)
 
 
 def _is_outside(name: str) -> bool:
