@@ -11,8 +11,7 @@ from relax_core.ir.tir import Block, BufferLoad, BufferStore, For, IterVar
 from relax_core.jit.lowering.scalar import is_safe
 from relax_core.jit.lowering.state import State
 from relax_core.jit.lowering.types import SCALAR_TYPES, ScalarType
-from relax_core.jit.transforms.combine import can_combine
-from relax_core.jit.transforms.vector_code import can_convert
+from relax_core.jit.transforms.vector_code import can_combine, can_convert
 
 # Elements that are loaded one by one to make a vector lie no farther apart.
 FARTHEST = 4

@@ -13,8 +13,7 @@ from relax_core.jit.lowering.loops import Counting, counted
 from relax_core.jit.lowering.state import State
 from relax_core.jit.lowering.storage import Held
 from relax_core.jit.transforms.accumulate import elements_of, give_back, take
-from relax_core.jit.transforms.guard_bound import WORD_BITS
-from relax_core.jit.transforms.guard_read import Access, CheckTree
+from relax_core.jit.transforms.guard_read import WORD_BITS, Access, CheckTree
 from relax_core.jit.transforms.reduction import may_stop
 
 TOGETHER = 4

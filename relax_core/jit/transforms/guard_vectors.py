@@ -12,7 +12,7 @@ from relax_core.jit.lowering.loops import Counting
 from relax_core.jit.lowering.scalar import element_pointer, integer_literal, lower_expr
 from relax_core.jit.lowering.state import State
 from relax_core.jit.lowering.types import ScalarType
-from relax_core.jit.transforms.guard_bound import WORD_BITS, limit_of
+from relax_core.jit.transforms.guard_read import WORD_BITS, limit_of
 from relax_core.jit.transforms.guard_runs import Around, Run
 from relax_core.jit.transforms.nest_values import enter_block
 from relax_core.jit.transforms.repeat import repeat
@@ -237,7 +237,7 @@ class _Vectors:
     def _vector(self, distance: str, active: int) -> str:
         code = self.state.code
         pointer = at_distance(code, self.pointer, self.scalar.memory, distance)
-        return self._shifted(load_vector(code, pointer, self.scalar, self.lanes, active))
+        return self._shifted(load_vector(code, pointer, self.scalar, (self.lanes, active)))
 
     def _shifted(self, found: str) -> str:
         return self.state.code.emit(f"add {self.vector} {found}, {self.shift}") if self.shift else found

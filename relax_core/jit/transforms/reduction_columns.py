@@ -8,8 +8,7 @@ from relax_core.jit.lowering.loops import CHUNK
 from relax_core.jit.lowering.state import State
 from relax_core.jit.lowering.work import static_work
 from relax_core.jit.options import Mode
-from relax_core.jit.transforms.combine import combine
-from relax_core.jit.transforms.loop_nest import Access, Axis
+from relax_core.jit.transforms.nest import Access, Axis
 from relax_core.jit.transforms.nest_values import (
     Point,
     Value,
@@ -21,12 +20,10 @@ from relax_core.jit.transforms.nest_values import (
     read,
     value_of,
 )
-from relax_core.jit.transforms.reduction import Reduction, contiguous_axis, read_reduction
-from relax_core.jit.transforms.reduction_values import direct_load
+from relax_core.jit.transforms.reduction import Reduction, contiguous_axis, direct_load, read_reduction
 from relax_core.jit.transforms.repeat import repeat, repeat_charged, repeat_nested
 from relax_core.jit.transforms.transform import Plan, Refusal, Transform
-from relax_core.jit.transforms.transpose_tile import LANE_LIMIT
-from relax_core.jit.transforms.vector_memory import load_vector, store_vector
+from relax_core.jit.transforms.vector_code import LANE_LIMIT, combine, load_vector, store_vector
 
 MODES: frozenset[Mode] = frozenset(("bitwise", "exact", "fast"))
 # Vectors of accumulators that are in registers at once.
@@ -135,8 +132,8 @@ class _Columns:
         repeat(state, count, begin)
         whole, scalar = (self.lanes, self.lanes), self.reduction.scalar
         for at, _ in self._parts(count):
-            vector = load_vector(state.code, scalar, self._entry(self.slots, str(at)), whole)
-            store_vector(state.code, scalar, vector, self._entry(self.totals, str(at)), whole)
+            vector = load_vector(state.code, self._entry(self.slots, str(at)), scalar, whole)
+            store_vector(state.code, vector, self._entry(self.totals, str(at)), scalar, whole)
         reduced = [axis.var for axis in nest.reduce]
 
         def combined(numbers: list[str]) -> None:
@@ -145,8 +142,8 @@ class _Columns:
         repeat_nested(state, self.loop, [axis.extent for axis in nest.reduce], count * self.work, combined)
         target = element_at(state, out.storage, offset_at(state, out.offset, {**starts, self.along.var: first}))
         for at, part in self._parts(count):
-            vector = load_vector(state.code, scalar, self._entry(self.totals, str(at)), whole)
-            store_vector(state.code, scalar, vector, self._behind(target, at), (self.lanes, part))
+            vector = load_vector(state.code, self._entry(self.totals, str(at)), scalar, whole)
+            store_vector(state.code, vector, self._behind(target, at), scalar, (self.lanes, part))
 
     def _combine(self, places: Point, count: int) -> None:
         state, code, scalar = self.state, self.state.code, self.reduction.scalar
@@ -164,12 +161,12 @@ class _Columns:
             repeat(state, count, compute)
         for at, part in self._parts(count):
             kept = part if self.direct is not None else self.lanes
-            vector = load_vector(code, scalar, self._behind(source, at), (self.lanes, kept))
+            vector = load_vector(code, self._behind(source, at), scalar, (self.lanes, kept))
             entry = self._entry(self.totals, str(at))
-            total = load_vector(code, scalar, entry, (self.lanes, self.lanes))
+            total = load_vector(code, entry, scalar, (self.lanes, self.lanes))
             operands = (total, vector) if self.reduction.order == "output first" else (vector, total)
             result = combine(code, self.reduction.op, operands, scalar, self.lanes)
-            store_vector(code, scalar, result, entry, (self.lanes, self.lanes))
+            store_vector(code, result, entry, scalar, (self.lanes, self.lanes))
 
     def _parts(self, count: int) -> list[tuple[int, int]]:
         """Return where each vector of a block starts, and how many of its lanes are columns."""

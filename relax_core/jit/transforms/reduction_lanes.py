@@ -9,8 +9,7 @@ from relax_core.jit.lowering.scalar import float_literal
 from relax_core.jit.lowering.state import State
 from relax_core.jit.lowering.work import static_work
 from relax_core.jit.options import Mode
-from relax_core.jit.transforms.combine import combine
-from relax_core.jit.transforms.loop_nest import Axis
+from relax_core.jit.transforms.nest import Axis
 from relax_core.jit.transforms.nest_values import (
     Point,
     element_at,
@@ -20,12 +19,10 @@ from relax_core.jit.transforms.nest_values import (
     parts_of,
     read,
 )
-from relax_core.jit.transforms.reduction import Reduction, read_reduction
-from relax_core.jit.transforms.reduction_values import ReducedValues, values_of
+from relax_core.jit.transforms.reduction import ReducedValues, Reduction, read_reduction, values_of
 from relax_core.jit.transforms.repeat import repeat, repeat_charged
 from relax_core.jit.transforms.transform import Plan, Refusal, Transform
-from relax_core.jit.transforms.transpose_tile import LANE_LIMIT
-from relax_core.jit.transforms.vector_memory import load_vector, store_vector
+from relax_core.jit.transforms.vector_code import LANE_LIMIT, combine, load_vector, store_vector
 
 MODES: frozenset[Mode] = frozenset(("bitwise", "exact", "fast"))
 VECTORS = 4
@@ -135,7 +132,7 @@ class _Lanes:
         mask = f"<{self.lanes} x i32> zeroinitializer"
         splat = code.emit(f"shufflevector {vector} {single}, {vector} poison, {mask}")
         for at in range(VECTORS):
-            store_vector(code, scalar, splat, self._accumulator(at), (self.lanes, self.lanes))
+            store_vector(code, splat, self._accumulator(at), scalar, (self.lanes, self.lanes))
         code.do(f"store {scalar.memory} {start}, ptr {self.total}")
         code.do(f"store <{self.lanes} x i1> zeroinitializer, ptr {self.flags}")
         code.do(f"store i1 {code.emit(f'fcmp uno {scalar.memory} {start}, {start}')}, ptr {self.flag}")
@@ -188,14 +185,14 @@ class _Lanes:
             place = code.emit(f"mul nuw nsw i64 {number}, {self._width}")
             pointer = self._at(source, place)
             loaded = [
-                load_vector(code, scalar, self._at(pointer, str(at * self.lanes)), (self.lanes, self.lanes))
+                load_vector(code, self._at(pointer, str(at * self.lanes)), scalar, (self.lanes, self.lanes))
                 for at in range(VECTORS)
             ]
             for at, vector in enumerate(loaded):
                 entry = self._accumulator(at)
-                total = load_vector(code, scalar, entry, (self.lanes, self.lanes))
+                total = load_vector(code, entry, scalar, (self.lanes, self.lanes))
                 result = combine(code, self.reduction.op, (total, vector), scalar, self.lanes)
-                store_vector(code, scalar, result, entry, (self.lanes, self.lanes))
+                store_vector(code, result, entry, scalar, (self.lanes, self.lanes))
             if self._is_choice:
                 self._note_nans(loaded)
 
@@ -227,7 +224,7 @@ class _Lanes:
     def _join(self) -> None:
         """Combine the lanes with each other, always the same ones, and with what the row has besides."""
         code, scalar, lanes = self.state.code, self.reduction.scalar, self.lanes
-        parts = [load_vector(code, scalar, self._accumulator(at), (lanes, lanes)) for at in range(VECTORS)]
+        parts = [load_vector(code, self._accumulator(at), scalar, (lanes, lanes)) for at in range(VECTORS)]
         while len(parts) > 1:
             half = len(parts) // 2
             pairs = zip(parts[:half], parts[half:], strict=True)

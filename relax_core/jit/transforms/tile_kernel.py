@@ -7,11 +7,11 @@ from relax_core.ir.integer.affine import Affine
 from relax_core.ir.prim import Binary, PrimExpr, PrimVar
 from relax_core.jit.lowering.code import FunctionBuilder, phi
 from relax_core.jit.lowering.state import State
-from relax_core.jit.transforms.combine import combine
 from relax_core.jit.transforms.tile_plan import Tiling
 from relax_core.jit.transforms.tile_values import Part, Source, TileValues
 from relax_core.jit.transforms.vector_code import (
     at_distance,
+    combine,
     load_vector,
     product_sum,
     store_vector,
@@ -107,7 +107,7 @@ def _starts(context: TileContext, part: Part, cells: Sequence[tuple[int, int, st
         if context.block.is_start == "true":
             return started
     held = [
-        load_vector(code, cell, scalar, tiling.lanes, part.active(vector, tiling.lanes)) for _, vector, cell in cells
+        load_vector(code, cell, scalar, (tiling.lanes, part.active(vector, tiling.lanes))) for _, vector, cell in cells
     ]
     if not started:
         return held

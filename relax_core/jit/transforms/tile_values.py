@@ -9,10 +9,10 @@ from relax_core.jit.lowering.scalar import float_literal, integer_literal
 from relax_core.jit.lowering.state import State
 from relax_core.jit.lowering.storage import Storage
 from relax_core.jit.lowering.types import ScalarType
-from relax_core.jit.transforms.combine import combine
 from relax_core.jit.transforms.tile_plan import Tiling
 from relax_core.jit.transforms.vector_code import (
     at_distance,
+    combine,
     converted,
     load_apart,
     splat,

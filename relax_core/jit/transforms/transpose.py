@@ -8,8 +8,7 @@ from relax_core.jit.options import Mode
 from relax_core.jit.transforms.copy_read import Copy, CopyDim, read_copy
 from relax_core.jit.transforms.repeat import least, repeat_nested
 from relax_core.jit.transforms.transform import Plan, Refusal, Transform
-from relax_core.jit.transforms.transpose_tile import LANE_LIMIT, transposed
-from relax_core.jit.transforms.vector_memory import load_vector, store_vector
+from relax_core.jit.transforms.vector_code import LANE_LIMIT, load_vector, store_vector, transposed
 
 MODES: frozenset[Mode] = frozenset(("bitwise", "exact", "fast"))
 # Below so many rows or columns a tile is mostly empty.
@@ -79,14 +78,14 @@ class _Tiles:
         read, written = self.dims
         row_count, column_count = min(lanes, written.extent), min(lanes, read.extent)
         rows = [
-            load_vector(code, scalar, self._behind(source, str(at), written.read), (lanes, column_count))
+            load_vector(code, self._behind(source, str(at), written.read), scalar, (lanes, column_count))
             for at in range(row_count)
         ]
         # A tile with fewer rows than lanes repeats the last: those lanes are not stored.
         rows += rows[-1:] * (lanes - row_count)
         columns = transposed(code, rows, scalar.memory, 8 * scalar.size_bytes)
         for at in range(column_count):
-            store_vector(code, scalar, columns[at], self._behind(target, str(at), read.written), (lanes, row_count))
+            store_vector(code, columns[at], self._behind(target, str(at), read.written), scalar, (lanes, row_count))
 
     def _first(self, number: str, extent: int) -> str:
         """Emit where a tile starts: the last ends with the axis, and copies some elements once more."""

@@ -1,13 +1,18 @@
-"""Instructions on explicit vectors: loads and stores of all or of the first lanes, splats, conversions."""
+"""Explicit vectors: loads, stores, splats, gathers, conversions, lane-wise operations and transpositions of tiles."""
 
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
+from relax_core.ir.prim import BinaryKind
 from relax_core.jit.lowering.code import FunctionBuilder
 from relax_core.jit.lowering.state import State
 from relax_core.jit.lowering.types import ScalarType
 
 _SHORT: Mapping[str, str] = MappingProxyType({"half": "f16", "float": "f32", "double": "f64"})
+_FLOAT: Mapping[str, str] = MappingProxyType({"+": "fadd", "-": "fsub", "*": "fmul", "/": "fdiv"})
+_INTEGER: Mapping[str, str] = MappingProxyType({"+": "add", "-": "sub", "*": "mul", "&": "and", "|": "or", "^": "xor"})
+QUARTER_BITS = 128
+LANE_LIMIT = 16
 
 
 def vector_type(llvm: str, lanes: int) -> str:
@@ -46,8 +51,12 @@ def first_lanes(lanes: int, active: int) -> str:
     return f"<{', '.join('i1 true' if lane < active else 'i1 false' for lane in range(lanes))}>"
 
 
-def load_vector(code: FunctionBuilder, pointer: str, scalar: ScalarType, lanes: int, active: int) -> str:
-    """Emit the load of the first `active` of `lanes` elements as they lie in memory; the others are 0, not touched."""
+def load_vector(code: FunctionBuilder, pointer: str, scalar: ScalarType, shape: tuple[int, int]) -> str:
+    """Emit the load of the first lanes of a vector; the others are 0, and their memory is not touched.
+
+    `shape` is how many lanes there are, and how many of them are loaded.
+    """
+    lanes, active = shape
     vector = vector_type(scalar.memory, lanes)
     if active >= lanes:
         return code.emit(f"load {vector}, ptr {pointer}, align {scalar.size_bytes}")
@@ -82,12 +91,14 @@ def load_apart(code: FunctionBuilder, pointer: str, scalar: ScalarType, shape: t
     lanes, active = shape
     reach = (active - 1) * stride + 1
     if stride == 1:
-        return load_vector(code, pointer, scalar, lanes, active)
+        return load_vector(code, pointer, scalar, (lanes, active))
     if stride != 2 or reach <= lanes:
         places = [at_distance(code, pointer, scalar.memory, lane * stride) for lane in range(active)]
         return gather(code, places, scalar, lanes)
     halves = [
-        load_vector(code, at_distance(code, pointer, scalar.memory, half * lanes), scalar, lanes, reach - half * lanes)
+        load_vector(
+            code, at_distance(code, pointer, scalar.memory, half * lanes), scalar, (lanes, reach - half * lanes)
+        )
         for half in range(2)
     ]
     vector = vector_type(scalar.memory, lanes)
@@ -165,3 +176,76 @@ def product_sum(code: FunctionBuilder, factors: tuple[str, str], total: str, sca
 def _short(llvm: str) -> str:
     """Return a type's name as the names of LLVM's intrinsics spell it."""
     return _SHORT.get(llvm, llvm)
+
+
+def can_combine(op: BinaryKind, scalar: ScalarType) -> bool:
+    """Tell whether `combine` knows the operation on elements of `scalar`."""
+    if scalar.kind == "bool" or scalar.is_narrowed:
+        return False
+    return op in ("min", "max") or op in (_FLOAT if scalar.kind == "float" else _INTEGER)
+
+
+def combine(
+    code: FunctionBuilder, op: BinaryKind, operands: tuple[str, str], scalar: ScalarType, lanes: int = 1
+) -> str:
+    """Emit `a op b` lane by lane; `min` and `max` with a NaN are `b`, as everywhere in kernels."""
+    a, b = operands
+    vector = scalar.register if lanes == 1 else f"<{lanes} x {scalar.register}>"
+    if op in ("min", "max"):
+        relation = "lt" if op == "min" else "gt"
+        kind = {"float": "fcmp o", "int": "icmp s"}.get(scalar.kind, "icmp u")
+        test = code.emit(f"{kind}{relation} {vector} {a}, {b}")
+        return code.emit(f"select {'i1' if lanes == 1 else f'<{lanes} x i1>'} {test}, {vector} {a}, {vector} {b}")
+    name = (_FLOAT if scalar.kind == "float" else _INTEGER)[op]
+    return code.emit(f"{name} {vector} {a}, {b}")
+
+
+def transposed(code: FunctionBuilder, rows: Sequence[str], memory: str, bits: int) -> list[str]:
+    """Emit the transposition of as many vectors as each has lanes, of elements of the LLVM type `memory`.
+
+    The lanes lie in quarters of 128 bits, within which processors interleave two vectors in one instruction, as they
+    join quarters of two vectors: elements are interleaved in each quarter, then quarters are exchanged.
+    """
+    lanes = len(rows)
+    width = QUARTER_BITS // bits
+    vector = f"<{lanes} x {memory}>"
+
+    def shuffle(a: str, b: str, mask: list[int]) -> str:
+        places = ", ".join(f"i32 {place}" for place in mask)
+        return code.emit(f"shufflevector {vector} {a}, {vector} {b}, <{lanes} x i32> <{places}>")
+
+    groups = [list(rows[first : first + width]) for first in range(0, lanes, width)]
+    low, high = (_interleaved(lanes, width, half) for half in (0, width // 2))
+    for _ in range(width.bit_length() - 1):
+        groups = [
+            [
+                shuffle(group[at], group[at + width // 2], mask)
+                for at in range(width // 2)
+                for mask in (low, high)
+            ]
+            for group in groups
+        ]  # fmt: skip
+    columns: list[list[str]] = [[group[at] for group in groups] for at in range(width)]
+    even, odd = (_quarters(lanes, width, parity) for parity in (0, 1))
+    for _ in range((lanes // width).bit_length() - 1):
+        columns = [
+            [shuffle(parts[at], parts[at + 1], mask) for mask in (even, odd) for at in range(0, len(parts), 2)]
+            for parts in columns
+        ]
+    return [columns[place % width][place // width] for place in range(lanes)]
+
+
+def _interleaved(lanes: int, width: int, half: int) -> list[int]:
+    """Return the mask that takes turns between two vectors, in the lower or upper half of each quarter."""
+    return [
+        first + half + at + source
+        for first in range(0, lanes, width)
+        for at in range(width // 2)
+        for source in (0, lanes)
+    ]
+
+
+def _quarters(lanes: int, width: int, parity: int) -> list[int]:
+    """Return the mask that takes every other quarter of one vector, then of the other."""
+    starts = [first for first in range(0, 2 * lanes, width) if first // width % 2 == parity]
+    return [first + at for first in starts for at in range(width)]

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from relax_core.jit.engine import Engine
 from relax_core.jit.lowering.code import FunctionBuilder
-from relax_core.jit.transforms.transpose_tile import transposed
+from relax_core.jit.transforms.vector_code import transposed
 from tests.jit.transforms.nests import ENGINES, WIDTHS, applied, compare, filled, permuted
 
 
