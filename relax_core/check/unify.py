@@ -104,7 +104,7 @@ def is_subtype(given: Type, expected: Type) -> bool:
     """Tell whether every value of type `given` is of type `expected`, as far as that is proven."""
     match given, expected:
         case PrimType(dtype=a, value=x), PrimType(dtype=b, value=y):
-            return a == b and (y is None or (x is not None and prove_equal(x, y)))
+            return a == b and (y is None or (x is not None and prove_equal(x, y, wraps=True)))
         case PrimType(), _:
             return False
         case _, ObjectType():
@@ -154,7 +154,7 @@ def join(a: Type, b: Type) -> Type | None:
             values = a.values if b.values is not None and _covers(a.values, b.values) else None
             return ShapeType(values, a.ndim if a.ndim == b.ndim else None)
         case PrimType(dtype=x, value=left), PrimType(dtype=y, value=right):
-            is_same = left is not None and right is not None and prove_equal(left, right)
+            is_same = left is not None and right is not None and prove_equal(left, right, wraps=True)
             return PrimType(x, left if is_same else None) if x == y else None
         case (PrimType(), _) | (_, PrimType()):
             return None

@@ -201,7 +201,7 @@ def _words(value: Value) -> str:
 
 
 def same_type(a: Type | None, b: Type | None) -> bool:
-    """Tell whether two types are equal; dimensions are equal if they are provably so."""
+    """Tell whether two types are equal; dimensions, and scalars that wrap around, are equal if they provably are."""
     match a, b:
         case (TensorType(), TensorType()):
             return _same_shape(a.shape, b.shape) and (a.dtype, a.ndim, a.vdevice) == (b.dtype, b.ndim, b.vdevice)
@@ -209,7 +209,7 @@ def same_type(a: Type | None, b: Type | None) -> bool:
             return _same_shape(a.values, b.values) and a.ndim == b.ndim
         case (PrimType(), PrimType()):
             values = (a.value, b.value)
-            is_same = values[0] is values[1] or (None not in values and prove_equal(*cast("Any", values)))
+            is_same = values[0] is values[1] or (None not in values and prove_equal(*cast("Any", values), wraps=True))
             return a.dtype == b.dtype and is_same
         case (TupleType(), TupleType()):
             return _same_types(a.fields, b.fields)

@@ -1,13 +1,15 @@
-"""What is known of counts without facts about their variables: equality, difference, a constant, a canonical form.
+"""What is known of integers without facts about their variables: equality, difference, a constant, a canonical form.
 
 A count, as a shape or a stride, has a value only where every step of its computation fits its dtype; what is proven
-holds wherever there is one. So `n * 2 // 2` equals `n` for counts, though not for machine integers that wrap around.
+holds wherever there is one. So `n * 2 // 2` equals `n` for counts. It does not for scalars, which wrap around: with
+`wraps`, sums and products are of numbers modulo the size of their dtype, and nothing else is seen through.
 """
 
 from collections.abc import Mapping
 from hashlib import blake2b
 
 from relax_core.ir.integer.evaluate import LARGEST_BITS, NoValueError, combine
+from relax_core.ir.integer.interval import is_integral, wrap
 from relax_core.ir.integer.polynomial import Polynomial, add, constant, constant_of, degree, multiply
 from relax_core.ir.node import Node, postorder
 from relax_core.ir.prim import (
@@ -34,7 +36,7 @@ LONGEST_KEY = 512
 _COMMUTATIVE: tuple[BinaryKind, ...] = ("*", "+", "min", "max", "==", "!=", "and", "or", "&", "|", "^")
 
 
-def prove_equal(a: PrimExpr, b: PrimExpr) -> bool:
+def prove_equal(a: PrimExpr, b: PrimExpr, *, wraps: bool = False) -> bool:
     """Tell whether `a` equals `b` for all values of their variables, as far as polynomials over atoms show it.
 
     Atoms are variables and the operations `//`, `%`, `min`, `max`, ... on canonical operands; `n * m == m * n` and
@@ -46,7 +48,8 @@ def prove_equal(a: PrimExpr, b: PrimExpr) -> bool:
         case ((IntImm() | PrimVar()), (IntImm() | PrimVar())):
             return a is b
         case _:
-            return a is b or not _difference(a, b)
+            is_alike = not wraps or dtype_of(a) == dtype_of(b)
+            return a is b or (is_alike and canonical_form(a, wraps=wraps) == canonical_form(b, wraps=wraps))
 
 
 def prove_different(a: PrimExpr, b: PrimExpr) -> bool:
@@ -57,7 +60,7 @@ def prove_different(a: PrimExpr, b: PrimExpr) -> bool:
         case ((IntImm() | PrimVar()), (IntImm() | PrimVar())):
             return False
         case _:
-            return list(_difference(a, b)) == [()]
+            return list(add(canonical_form(a), canonical_form(b), -1)) == [()]
 
 
 def constant_value(expr: PrimExpr) -> int | None:
@@ -68,7 +71,7 @@ def constant_value(expr: PrimExpr) -> int | None:
         case PrimVar():
             return None
         case _:
-            return constant_of(_polynomial(expr, {}))
+            return constant_of(canonical_form(expr))
 
 
 def simplify(expr: PrimExpr) -> PrimExpr:
@@ -76,29 +79,36 @@ def simplify(expr: PrimExpr) -> PrimExpr:
     if isinstance(expr, IntImm | PrimVar) or not dtype_of(expr).startswith(("int", "uint")):
         return expr
     atoms: dict[str, PrimExpr] = {}
-    polynomial = _polynomial(expr, atoms)
+    polynomial = canonical_form(expr, atoms)
     return _expression(polynomial, atoms, dtype_of(expr))
 
 
-def canonical_key(expr: PrimExpr) -> str:
+def canonical_key(expr: PrimExpr, *, wraps: bool = False) -> str:
     """Return a text that is the same for expressions that are provably equal."""
-    return _key(_polynomial(expr, {}))
+    return _key(canonical_form(expr, wraps=wraps))
 
 
-def _difference(a: PrimExpr, b: PrimExpr) -> Polynomial[str]:
-    return add(_polynomial(a, {}), _polynomial(b, {}), -1)
-
-
-def _polynomial(expr: PrimExpr, atoms: dict[str, PrimExpr]) -> Polynomial[str]:
-    """Expand `expr`, filling `atoms` with the expression of each atom."""
+def canonical_form(expr: PrimExpr, atoms: dict[str, PrimExpr] | None = None, *, wraps: bool = False) -> Polynomial[str]:
+    """Expand `expr` into a polynomial over atoms; `atoms` is filled with the expression of each of them."""
     memo: dict[Node, Polynomial[str]] = {}
+    found = {} if atoms is None else atoms
     for current in postorder(expr):
         assert isinstance(current, PrimExpr), "only scalar expressions have a canonical form"
-        memo[current] = _expand(current, memo, atoms)
+        made = _expand(current, memo, found, wraps=wraps)
+        memo[current] = _modulo(made, dtype_of(current)) if wraps else made
     return memo[expr]
 
 
-def _expand(expr: PrimExpr, memo: Mapping[Node, Polynomial[str]], atoms: dict[str, PrimExpr]) -> Polynomial[str]:
+def _modulo(p: Polynomial[str], dtype: str) -> Polynomial[str]:
+    """Return the polynomial of numbers of a dtype that wrap around."""
+    if not is_integral(dtype):
+        return p
+    return {monomial: value for monomial, count in p.items() if (value := wrap(count, dtype))}
+
+
+def _expand(
+    expr: PrimExpr, memo: Mapping[Node, Polynomial[str]], atoms: dict[str, PrimExpr], *, wraps: bool
+) -> Polynomial[str]:
     match expr:
         case IntImm(value=value):
             return constant(value)
@@ -113,15 +123,15 @@ def _expand(expr: PrimExpr, memo: Mapping[Node, Polynomial[str]], atoms: dict[st
             return {(key,): 1}
         case Unary(op="-", a=a) if not dtype_of(expr).startswith("float"):
             return add({}, memo[a], -1)
-        case Cast(value=value) if dtype_of(expr).startswith("int") and dtype_of(value).startswith("int"):
+        case Cast(value=value) if dtype_of(expr).startswith("int") and dtype_of(value).startswith("int") and not wraps:
             return memo[value]
         case Binary(op=op, a=a, b=b):
-            folded = _fold(op, memo[a], memo[b])
+            folded = _fold(op, memo[a], memo[b], wraps=wraps)
             if folded is not None:
                 return folded
         case _:
             pass
-    key = _atom_key(expr, memo)
+    key = _atom_key(expr, memo, wraps=wraps)
     atoms.setdefault(key, expr)
     return {(key,): 1}
 
@@ -132,19 +142,21 @@ def _is_small(a: Polynomial[str], b: Polynomial[str]) -> bool:
     return len(a) * len(b) <= LARGEST_PRODUCT and degree(a) + degree(b) <= HIGHEST_DEGREE and bits <= LARGEST_BITS
 
 
-def _fold(op: BinaryKind, a: Polynomial[str], b: Polynomial[str]) -> Polynomial[str] | None:
+def _fold(op: BinaryKind, a: Polynomial[str], b: Polynomial[str], *, wraps: bool) -> Polynomial[str] | None:
     """Fold an operation on constants, and the division of a polynomial by a constant that divides it."""
     left, right = constant_of(a), constant_of(b)
     if op == "*":
         return None
-    if op in ("//", "%") and right and all(count % right == 0 for count in a.values()):
+    if not wraps and op in ("//", "%") and right and all(count % right == 0 for count in a.values()):
         return {monomial: count // right for monomial, count in a.items()} if op == "//" else {}
     if left is not None and right is not None:
         try:
             return constant(int(combine(op, left, right)))
         except NoValueError:
             return None
-    if op in ("min", "max") and (difference := constant_of(add(a, b, -1))) is not None:
+    if op in ("min", "max") and a == b:
+        return a
+    if not wraps and op in ("min", "max") and (difference := constant_of(add(a, b, -1))) is not None:
         return a if (difference <= 0) == (op == "min") else b
     return None
 
@@ -156,9 +168,10 @@ def _key(p: Polynomial[str]) -> str:
     return text if len(text) <= LONGEST_KEY else blake2b(text.encode(), digest_size=32).hexdigest()
 
 
-def _atom_key(expr: PrimExpr, memo: Mapping[Node, Polynomial[str]]) -> str:
+def _atom_key(expr: PrimExpr, memo: Mapping[Node, Polynomial[str]], *, wraps: bool) -> str:
     def call(name: str, *args: PrimExpr, is_commutative: bool = False) -> str:
         keys = [_key(memo[arg]) for arg in args]
+        name = f"{name} {', '.join(map(dtype_of, args))}" if wraps else name
         return f"({name!r}, {', '.join(sorted(keys) if is_commutative else keys)})"
 
     match expr:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from relax_core.ir.attrs import attrs_of
 from relax_core.ir.expr import Expr, Function, MatchCast, PrimValue, ShapeExpr
 from relax_core.ir.integer.prove import canonical_key, constant_value
-from relax_core.ir.node import Node, preorder
+from relax_core.ir.node import preorder
 from relax_core.ir.prim import (
     Binary,
     BinaryKind,
@@ -16,9 +16,7 @@ from relax_core.ir.prim import (
     Intrinsic,
     PrimExpr,
     PrimVar,
-    Select,
     StringImm,
-    Unary,
     const,
     dtype_of,
     lanes_of,
@@ -196,26 +194,8 @@ def _variables(expr: PrimExpr) -> tuple[PrimVar, ...]:
 
 
 def _key(expr: PrimExpr) -> object:
-    """Return what is the same for expressions of one value; casts may lose digits that cancel in the canonical form."""
-    key = (canonical_key(expr), dtype_of(expr))
-    parts = tuple(preorder(expr))
-    return (*key, *map(_word, parts)) if any(isinstance(part, Cast) for part in parts) else key
-
-
-def _word(part: Node) -> object:
-    match part:
-        case IntImm(value=value, dtype=dtype) | FloatImm(value=value, dtype=dtype):
-            return (value, dtype)
-        case Binary(op=op, dtype=dtype) | Unary(op=op, dtype=dtype):
-            return (op, dtype)
-        case Cast(dtype=dtype):
-            return ("cast", dtype)
-        case Intrinsic(name=name, args=args):
-            return (name, len(args))
-        case Select():
-            return "select"
-        case _:
-            return id(part)
+    """Return what is the same for expressions of one value, be it a count or a scalar, which wraps around."""
+    return canonical_key(expr, wraps=True), dtype_of(expr)
 
 
 def from_slot(slot: PrimExpr, dtype: str) -> PrimExpr:

@@ -22,6 +22,7 @@ from relax_core.ir.expr import (
     Var,
     VarBinding,
 )
+from relax_core.ir.integer.prove import prove_equal
 from relax_core.ir.module import Definition, IRModule
 from relax_core.ir.node import Node, map_children
 from relax_core.ir.prim import PrimExpr, dtype_of
@@ -131,9 +132,10 @@ class _Lowering:
             case PrimType(dtype=dtype, value=prim):
                 if not (isinstance(actual, PrimType) and actual.dtype == dtype):
                     self.emit_check("vm.builtin.check_prim_value_info", demand, value, dtype_argument(dtype))
-                known = (actual.value,) if isinstance(actual, PrimType) and actual.value is not None else None
-                if prim is not None:
-                    demand.add(value, (prim,), known, "vm.builtin.match_prim_value")
+                given = actual.value if isinstance(actual, PrimType) else None
+                # A scalar wraps around, so that it is compared unless it is the same modulo the size of its dtype.
+                if prim is not None and (given is None or not prove_equal(given, prim, wraps=True)):
+                    demand.add(value, (prim,), None, "vm.builtin.match_prim_value")
             case TupleType(fields=fields):
                 self.check_tuple(value, fields, actual, demand)
             case FuncType():

@@ -1,12 +1,23 @@
 """Canonical form: what it proves, and that simplification keeps the value."""
 
+from math import prod
+
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from relax_core.ir.integer.evaluate import NoValueError, evaluate
-from relax_core.ir.integer.prove import canonical_key, constant_value, prove_different, prove_equal, simplify
-from relax_core.ir.prim import IntImm, PrimExpr, PrimVar, Unary, binary, const
+from relax_core.ir.integer.interval import dtype_interval, wrap
+from relax_core.ir.integer.prove import (
+    canonical_form,
+    canonical_key,
+    constant_value,
+    prove_different,
+    prove_equal,
+    simplify,
+)
+from relax_core.ir.prim import Cast, IntImm, PrimExpr, PrimVar, Unary, binary, const, dtype_of
+from tests.ir.integer.machine import DTYPES, border, expressions, machine_value
 
 N, M = PrimVar("n"), PrimVar("m")
 
@@ -128,3 +139,41 @@ def test_quotients_of_quotients_do_not_recurse() -> None:
     assert prove_different(_add(expr, const(1)), expr)
     assert not prove_equal(expr, binary("//", expr, const(3)))
     assert len(canonical_key(expr)) < 1000
+
+
+VARIABLES = tuple(PrimVar(name, dtype) for dtype in DTYPES for name in "xy")
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.data())
+def test_the_form_of_a_scalar_is_what_a_machine_computes(data: st.DataObject) -> None:
+    expr = data.draw(expressions(VARIABLES))
+    values = {var: data.draw(border(var.dtype)) for var in VARIABLES}
+    atoms: dict[str, PrimExpr] = {}
+    form = canonical_form(expr, atoms, wraps=True)
+    try:
+        known = {name: machine_value(atom, values) for name, atom in atoms.items()}
+        computed = machine_value(expr, values)
+    except ZeroDivisionError:
+        return
+    total = sum(count * prod(known[atom] for atom in monomial) for monomial, count in form.items())
+    assert wrap(total, dtype_of(expr)) == computed
+
+
+@pytest.mark.parametrize("dtype", ["int8", "int32", "int64"])
+def test_scalars_wrap_around_and_counts_do_not(dtype: str) -> None:
+    x, two = PrimVar("x", dtype), IntImm(2, dtype)
+    halved = binary("//", _mul(x, two), two)
+    most = dtype_interval(dtype).high
+    beyond = binary("+", IntImm(most, dtype), IntImm(1, dtype))
+    assert prove_equal(halved, x)
+    assert not prove_equal(halved, x, wraps=True)
+    assert prove_equal(_mul(two, _add(x, two)), _add(_add(x, x), IntImm(4, dtype)), wraps=True)
+    assert prove_equal(beyond, IntImm(-most - 1, dtype), wraps=True)
+    assert canonical_key(halved, wraps=True) != canonical_key(x, wraps=True)
+
+
+def test_a_narrow_scalar_is_not_the_wide_one() -> None:
+    narrow = Cast(Cast(N, "int8"), "int64")
+    assert prove_equal(narrow, N)
+    assert not prove_equal(narrow, N, wraps=True)
