@@ -9,7 +9,6 @@ Lines are cut one after the other; what a string or a comment leaves open at the
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
 from types import MappingProxyType
 from typing import Literal
 
@@ -111,48 +110,49 @@ GRAMMARS: Mapping[GrammarName, Grammar] = MappingProxyType({"tvmscript": _TVMSCR
 
 def tokens(text: str, name: GrammarName) -> Iterator[Iterator[tuple[Syntax, str]]]:
     """Yield the tokens of each line, in order: they spell it, and a token may follow one of the same look."""
-    grammar = GRAMMARS[name]
+    tokenizer = _Tokenizer(GRAMMARS[name])
     state = START
     for line in text.split("\n"):
-        found, state = _cut(grammar, line, state)
+        found, state = tokenizer.cut(line, state)
         yield iter(found)
 
 
-def _cut(grammar: Grammar, line: str, state: str) -> tuple[list[tuple[Syntax, str]], str]:
-    found: list[tuple[Syntax, str]] = []
-    at = 0
-    previous = ""
-    while at < len(line):
-        match = _pattern(grammar.states[state]).match(line, at)
-        if match is None or match.end() == at:
-            found.append(("", line[at]))
-            at += 1
-            continue
-        rule = grammar.states[state][(match.lastindex or 1) - 1]
-        word = match[0]
-        found.append((_word(grammar, word, previous) if rule.syntax == "word" else rule.syntax, word))
-        previous = word if rule.syntax == "word" else ""
-        state = rule.state or state
-        at = match.end()
-    return found, state
+class _Tokenizer:
+    """A grammar with its patterns compiled; `re` itself keeps what it compiled for another text."""
 
+    def __init__(self, grammar: Grammar) -> None:
+        self._grammar = grammar
+        self._types = re.compile(_python(grammar.types))
+        self._pattern_of = {
+            state: re.compile("|".join(f"({_python(rule.pattern)})" for rule in rules))
+            for state, rules in grammar.states.items()
+        }
 
-def _word(grammar: Grammar, word: str, previous: str) -> Syntax:
-    if previous in grammar.heads:
-        return "synName"
-    if word in grammar.keywords:
-        return "synKeyword"
-    return "synType" if _types(grammar.types).fullmatch(word) else ""
+    def cut(self, line: str, state: str) -> tuple[list[tuple[Syntax, str]], str]:
+        """Return the tokens of a line that begins in `state`, and the state in which it ends."""
+        found: list[tuple[Syntax, str]] = []
+        at = 0
+        previous = ""
+        while at < len(line):
+            match = self._pattern_of[state].match(line, at)
+            if match is None or match.end() == at:
+                found.append(("", line[at]))
+                at += 1
+                continue
+            rule = self._grammar.states[state][(match.lastindex or 1) - 1]
+            word = match[0]
+            found.append((self._looked_up(word, previous) if rule.syntax == "word" else rule.syntax, word))
+            previous = word if rule.syntax == "word" else ""
+            state = rule.state or state
+            at = match.end()
+        return found, state
 
-
-@lru_cache(maxsize=16)
-def _pattern(rules: tuple[Rule, ...]) -> re.Pattern[str]:
-    return re.compile("|".join(f"({_python(rule.pattern)})" for rule in rules))
-
-
-@lru_cache(maxsize=4)
-def _types(pattern: str) -> re.Pattern[str]:
-    return re.compile(_python(pattern))
+    def _looked_up(self, word: str, previous: str) -> Syntax:
+        if previous in self._grammar.heads:
+            return "synName"
+        if word in self._grammar.keywords:
+            return "synKeyword"
+        return "synType" if self._types.fullmatch(word) else ""
 
 
 def _python(pattern: str) -> str:
