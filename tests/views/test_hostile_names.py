@@ -137,16 +137,14 @@ def test_names_in_graphs_are_text(
 
 def test_problems_under_the_pointer_are_text(quiet_page: Page, app_url: str) -> None:
     visit(quiet_page, app_url, "", Selection(sample=RELAX.sample, text=broken_program()))
-    box = quiet_page.locator(".editor textarea, textarea").first
-    expect(box).to_be_visible()
-    tip = quiet_page.get_by_role("tooltip").first
-    place = box.bounding_box()
-    assert place is not None
-    said: set[str] = set()
-    for step in range(int(min(place["height"], 700)) // 10):
-        quiet_page.mouse.move(place["x"] + 200, place["y"] + 8 + 10 * step)
-        if tip.is_visible():
-            said.add(tip.inner_text())
+    marked = Editor(quiet_page).area.locator(".problem")
+    expect(marked.first).to_be_visible()
+    tip = quiet_page.get_by_role("tooltip")
+    said: list[str] = []
+    for number in range(marked.count()):
+        marked.nth(number).hover()
+        expect(tip.first).to_be_visible()
+        said.append(tip.first.inner_text())
     assert any("onerror" in text for text in said)
     assert not any(NOT_SHOWN.search(text.replace("\n", "")) for text in said)
     assert quiet_page.locator("[role=tooltip] img, [role=tooltip] a, [role=tooltip] script").count() == 0
