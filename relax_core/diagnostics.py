@@ -9,6 +9,20 @@ from relax_core.source import Span, excerpt
 Severity = Literal["error", "warning", "note"]
 
 
+class Suggestion(str):
+    """A hint that says which word was probably meant; it reads as any hint, and knows what to replace by what."""
+
+    __slots__ = ("meant", "written")
+    written: str
+    meant: str
+
+    def __new__(cls, written: str, meant: str) -> "Suggestion":
+        """Suggest `meant` in place of `written`: "did you mean R.matmul?"."""
+        self = super().__new__(cls, f"did you mean {meant}?")
+        self.written, self.meant = written, meant
+        return self
+
+
 @dataclass(frozen=True, slots=True)
 class Diagnostic:
     """A located message: where, what was expected, what was found, and a hint.
@@ -29,6 +43,16 @@ class Diagnostic:
         if self.span is None:
             return ""
         return f"{self.span.source.name}:{self.span.line}:{self.span.column}"
+
+    @property
+    def fix(self) -> str:
+        """The text that mends the program in place of the span's; empty if none is known.
+
+        A suggestion counts only where the span is the suspected word and nothing else.
+        """
+        if not isinstance(self.hint, Suggestion) or self.span is None:
+            return ""
+        return self.hint.meant if self.span.text == self.hint.written else ""
 
     def render(self, *, with_excerpt: bool = True) -> str:
         """Return the message as the command line prints it."""

@@ -91,6 +91,18 @@ class Editor:
         """Return the offset of the caret, in UTF-16 units."""
         return self.area.evaluate("area => area.cmTile.view.state.selection.main.head")
 
+    def caret_to(self, behind: str) -> None:
+        """Put the caret behind the first place of a text."""
+        self.area.evaluate(
+            """(area, behind) => {
+                const view = area.cmTile.view;
+                const place = view.state.doc.toString().indexOf(behind) + behind.length;
+                view.focus();
+                view.dispatch({ selection: { anchor: place }, scrollIntoView: true });
+            }""",
+            behind,
+        )
+
     def fill(self, text: str) -> None:
         """Put a text in the place of all, as a user who pastes it."""
         self.area.evaluate(

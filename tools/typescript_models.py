@@ -54,6 +54,7 @@ LINE = 120
 NAMED = (models, run_models, catalog_models, device_models, partition_models, region_models, kernel_models, replies)
 ROOTS: tuple[type, ...] = (
     catalog_models.CatalogPage,
+    catalog_models.Vocabulary,
     device_models.DevicesView,
     kernel_models.KernelView,
     memory_models.MemoryView,

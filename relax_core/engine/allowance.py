@@ -26,6 +26,7 @@ from relax_core.engine.protocol import (
     SheetOf,
     StageOf,
     StopOf,
+    VocabularyOf,
     WhyDeviceOf,
 )
 
@@ -41,6 +42,7 @@ _FACTORS: Mapping[type, int] = MappingProxyType(
         WhyDeviceOf: _TEXT,
         Samples: _TEXT,
         Operators: _TEXT,
+        VocabularyOf: _TEXT,
         SheetOf: _TEXT,
         BisectOf: _COMPARISON,
         CompareValuesOf: _COMPARISON,

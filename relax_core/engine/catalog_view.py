@@ -2,14 +2,30 @@
 
 from relax_core.diagnostics import CompileError, Diagnostic
 from relax_core.engine.open_program import OpenProgram
-from relax_core.engine.protocol import SheetOf
+from relax_core.engine.protocol import Operators, SheetOf, VocabularyOf
 from relax_core.engine.samples import list_samples
 from relax_core.ops import find
-from relax_core.present.catalog import PACKED, operator_sheet, packed_sheet, shown, shown_results
-from relax_core.present.catalog_models import Sheet, Tried
+from relax_core.present.catalog import PACKED, catalog, operator_sheet, packed_sheet, shown, shown_results
+from relax_core.present.catalog_models import Catalog, Sheet, Tried, Vocabulary
 from relax_core.present.packed import packed_function
 from relax_core.present.problems import problem_of
+from relax_core.present.vocabulary import vocabulary
 from relax_core.vm.trace import Trace
+
+
+def about(message: Operators | SheetOf | VocabularyOf) -> Catalog | Sheet | Vocabulary:
+    """Answer a request about what all programs may use.
+
+    Raises:
+        CompileError: EN005 if there is no operator of that name.
+    """
+    match message:
+        case Operators():
+            return catalog()
+        case SheetOf():
+            return sheet(message)
+        case VocabularyOf(language=language):
+            return vocabulary(language)
 
 
 def sheet(message: SheetOf) -> Sheet:

@@ -13,8 +13,9 @@ from relax_core.engine.debug.requests import AnyDebugRequest
 from relax_core.engine.program import Program
 from relax_core.engine.replies import Executed, Found, Listing, Restored, Stages, Stop, Text
 from relax_core.engine.request import Request
-from relax_core.present.catalog_models import Catalog, Form, Sheet, Tried
+from relax_core.present.catalog_models import Catalog, Form, Sheet, Tried, Vocabulary
 from relax_core.present.device_models import DeviceOptions, DevicesView, WhyDevice
+from relax_core.present.grammar import GrammarName
 from relax_core.present.kernel_models import KernelView
 from relax_core.present.models import Code, Diff, Graph, Inspector, Pipeline, Problem, StageDetail, Status
 from relax_core.present.origin_models import Origins
@@ -290,6 +291,12 @@ class Operators(Request[Catalog], frozen=True):
     """List the operators and the packed functions: the Operators page."""
 
 
+class VocabularyOf(Request[Vocabulary], frozen=True):
+    """The words that a text may use, with what they mean: what the editor offers."""
+
+    language: GrammarName = "tvmscript"
+
+
 class SheetOf(Request[Sheet], frozen=True):
     """All that is known of the operator `name`, such as `nn.relu`, or of a packed function, `packed/NAME`."""
 
@@ -337,6 +344,7 @@ AnyRequest: TypeAlias = (
     | DevicesOf
     | WhyDeviceOf
     | Operators
+    | VocabularyOf
     | SheetOf
     | Try
     | RestoreLayout

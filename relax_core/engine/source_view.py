@@ -1,5 +1,6 @@
 """The Source page of a program."""
 
+from relax_core.check.infer import infer
 from relax_core.diagnostics import Diagnostic, RunError, plural
 from relax_core.engine.checking import diagnostics_of
 from relax_core.engine.inputs import symbol_sizes
@@ -13,6 +14,7 @@ from relax_core.ir.module import IRModule
 from relax_core.ir.node import preorder
 from relax_core.present.code import source_code
 from relax_core.present.models import Status
+from relax_core.present.names import names_of
 from relax_core.present.problems import problems_of
 
 
@@ -23,9 +25,10 @@ def source_view(opened: OpenProgram) -> SourceView:
     name = opened.source.program.module
     module = next((item for item in modules if not name or item.name == name), modules[0] if modules else None)
     has_index = module is not None and module is next((item for item in modules if not name or item.name == name), None)
-    code = source_code(
-        opened.source.parsed.source, opened.compilation.index(0) if has_index else None, problems_of(diagnostics)
-    )
+    source = opened.source.parsed.source
+    names = names_of(source, opened.source.module, infer(opened.source.module).types) if has_index else ()
+    index = opened.compilation.index(0) if has_index else None
+    code = source_code(source, index, problems_of(diagnostics), names)
     errors = _count(diagnostics, "error")
     is_relay = code.language == "relay"
     return SourceView(

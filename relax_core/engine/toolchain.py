@@ -49,6 +49,7 @@ from relax_core.engine.protocol import (
     TensorPage,
     Try,
     ValueOf,
+    VocabularyOf,
     WhyDeviceOf,
 )
 from relax_core.engine.recent import Recent
@@ -57,7 +58,6 @@ from relax_core.frontend.parse import Parsed
 from relax_core.jit.compilation.compiler import local_compiler, served_compiler
 from relax_core.jit.engine import Engine
 from relax_core.jit.options import KernelOptions
-from relax_core.present.catalog import catalog
 from relax_core.present.catalog_models import Tried
 from relax_core.present.code import header_length, plain_code, printed_code, printed_text
 from relax_core.present.diff import Page, diff_pages
@@ -81,7 +81,8 @@ OfRegions: TypeAlias = PartitionOf | RegionReportOf
 OfStages: TypeAlias = Open | GraphOf | PipelineOf | StageOf | CompareGraph | Inspect | Ast | Script | Opt
 OfRuns: TypeAlias = RunOf | StopOf | HitsOf | ValueOf | Execute | Try
 OfKernels: TypeAlias = Asm | KernelOf | OriginsOf
-BeyondText: TypeAlias = Operators | SheetOf | OfDevices | OfRegions | OfStages | OfRuns | OfKernels | AnyDebugRequest
+OfWords: TypeAlias = Operators | SheetOf | VocabularyOf
+BeyondText: TypeAlias = OfWords | OfDevices | OfRegions | OfStages | OfRuns | OfKernels | AnyDebugRequest
 
 
 class Toolchain:
@@ -121,10 +122,8 @@ class Toolchain:
             DiagnosedError: the program cannot be read, compiled or run as far as the answer needs.
         """
         match message:
-            case Operators():
-                return catalog()
-            case SheetOf():
-                return catalog_view.sheet(message)
+            case Operators() | SheetOf() | VocabularyOf():
+                return catalog_view.about(message)
             case DevicesOf(program=program):
                 return devices_view.devices_view(message, self._open_program(program))
             case WhyDeviceOf(program=program):

@@ -1,4 +1,4 @@
-"""View models of the Operators page: the list, the sheet of what is selected, and a run of its example."""
+"""View models of the Operators page: the list, the sheet of what is selected, a run of its example; and of words."""
 
 from typing import Literal
 
@@ -7,6 +7,7 @@ import msgspec
 from relax_core.present.models import Code, Kind, Problem
 
 Form = Literal["tir", "llvm"]
+TermKind = Literal["operator", "type", "dtype", "device", "keyword"]
 
 
 class Entry(msgspec.Struct, frozen=True):
@@ -94,3 +95,22 @@ class CatalogPage(msgspec.Struct, frozen=True):
     tried: Tried | None = None
     unknown: str = ""
     """The name that was asked for and does not exist."""
+
+
+class Term(msgspec.Struct, frozen=True):
+    """A word: how it is written, and what it means."""
+
+    name: str
+    kind: TermKind
+    signature: str = ""
+    """Of an operator: how it is called."""
+    summary: str = ""
+    """Parts between backticks are code."""
+    keywords: tuple[str, ...] = ()
+    """What a call may give by name, each with its default (`axis=-1`)."""
+
+
+class Vocabulary(msgspec.Struct, frozen=True):
+    """The words of a language. Operators of TVMScript stand behind `R.` or `relax.`."""
+
+    terms: tuple[Term, ...]

@@ -17,7 +17,7 @@ from relax_core.ir.expr import SeqExpr
 from relax_core.ir.node import Node
 from relax_core.ir.relay import Let
 from relax_core.present.grammar import tokens
-from relax_core.present.models import Code, CodeLine, NodeRange, Problem, Syntax, Token
+from relax_core.present.models import Code, CodeLine, NameFact, NodeRange, Problem, Syntax, Token
 from relax_core.present.node_id import NodeIndex
 from relax_core.printer.printed import NodeRange as PrintedRange
 from relax_core.printer.printed import Printed
@@ -58,14 +58,16 @@ def code_lines(
     return tuple(CodeLine(tokens, number, dim is not None and dim(number)) for number, tokens in lines)
 
 
-def source_code(source: Source, index: NodeIndex | None, problems: tuple[Problem, ...]) -> Code:
-    """Present a user's text with the spans of nodes and problems, skipped lines dimmed."""
+def source_code(
+    source: Source, index: NodeIndex | None, problems: tuple[Problem, ...], names: tuple[NameFact, ...] = ()
+) -> Code:
+    """Present a user's text: nodes by their spans, problems by theirs, skipped lines dimmed, and what it defines."""
     notes = (item for item in problems if item.code == _SKIPPED)
     skipped = frozenset(line for item in notes for line in range(item.line, item.end_line + 1))
     ranges = _span_ranges(source, index) if index is not None else ()
     language = _language_of(index) if index is not None else language_of_text(source)
     lines = code_lines(source.text, language, skipped.__contains__)
-    return Code(source.text, lines, ranges, problems, language, source.name)
+    return Code(source.text, lines, ranges, problems, language, source.name, names)
 
 
 def printed_code(printed: Printed, index: NodeIndex, name: str) -> Code:

@@ -23,6 +23,7 @@ Syntax = Literal[
 Severity = Literal["error", "warning", "note"]
 Mark = Literal["added", "removed", "changed", "moved", "unchanged"]
 Side = Literal["before", "after", "both"]
+NameKind = Literal["function", "variable", "dimension"]
 Kind = Literal[
     "tensor", "tensor0", "prim", "shape", "tuple", "closure", "adt", "string", "dtype", "object", "void", "unwritten"
 ]
@@ -85,6 +86,23 @@ class Problem(msgspec.Struct, frozen=True):
     excerpt: str = ""
     """The line of another text than the program's that the place is in: of the pipeline."""
     related: tuple[Elsewhere, ...] = ()
+    fix: str = ""
+    """The text that mends the program in place of the problem's; empty if none is known."""
+
+
+class NameFact(msgspec.Struct, frozen=True, array_like=True):
+    """A name that a program defines, as it is written there (`x`, `%x`, `@main`)."""
+
+    name: str
+    kind: NameKind
+    type: str
+    """Such as `(2, 3) f32`; empty if the checker does not know it."""
+    line: int
+    """Where it is defined; 0 for what has no place of its own, such as a symbolic dimension."""
+    column: int
+    first: int
+    """The lines in which it is known: from here to `last`."""
+    last: int
 
 
 class Code(msgspec.Struct, frozen=True):
@@ -99,6 +117,8 @@ class Code(msgspec.Struct, frozen=True):
     language: Literal["tvmscript", "relay", "plain"] = "tvmscript"
     name: str = ""
     """File name or title of the pane."""
+    names: tuple[NameFact, ...] = ()
+    """What the program defines, for completion and hovers."""
 
 
 class DiffSide(msgspec.Struct, frozen=True, array_like=True):

@@ -29,6 +29,7 @@ def problem_of(diagnostic: Diagnostic, node: str = "") -> Problem:
         node,
         _excerpt_of(span) if span else "",
         tuple(Elsewhere(words, place.line, place.column) for words, place in diagnostic.related),
+        diagnostic.fix,
     )
 
 

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import streamlit as st
 
+from relax_core.present.vocabulary import vocabulary
 from tests.views import harness_run, harness_source
 from views.widgets.diff import DiffAction, diff
 from views.widgets.editor import EditorAction, editor
@@ -51,6 +52,7 @@ def show_source() -> None:
     with left:
         editor(
             code,
+            vocabulary=vocabulary("tvmscript"),
             key="editor",
             selected=node,
             tabs=(("text", "my_ir_module.py"), ("tree", "Tree")),

@@ -17,6 +17,7 @@ from relax_core.present.models import (
     InspectorRow,
     LegendEntry,
     Mark,
+    NameFact,
     NodeRange,
     Part,
     Pipeline,
@@ -111,19 +112,26 @@ PROBLEMS = (
     _found(20, "A[i, k]", "warning", "Read `A[i, k]` is in range only if `k ≤ n`. It is checked when it runs."),
     _found(1, "import", "note", "Lines 1 and 2 are skipped: text around the module is never run."),
 )
+NAMES = (
+    NameFact("relax_func", "function", "", 23, 9, 1, 32),
+    NameFact("x", "variable", "(m, n) f32", 23, 20, 23, 32),
+    NameFact("gv0", "variable", "(m, k) f32", 25, 13, 23, 32),
+)
 NODE_LINES = {"n0": 23, "n1": 25, "n2": 28, "n3": 29, "n4": 30, "n5": 31}
 
 
 def source_code(text: str) -> Code:
     """The program with all its marks, or any other text without them."""
     if text != PROGRAM:
-        problem = Problem("error", "PA001", f"This text is not the program: `{HOSTILE}`", "Undo.", 1, 1, 1, 5)
+        problem = Problem(
+            "error", "PA001", f"This text is not the program: `{HOSTILE}`", "Undo.", 1, 1, 1, 5, fix="mended"
+        )
         return Code(text, lines(text), (), (problem,), name="my_ir_module.py")
     ranges = tuple(
         NodeRange(node, line, 9, line, 1 + len(PROGRAM.split("\n")[line - 1])) for node, line in NODE_LINES.items()
     )
     inner = NodeRange("n6", 25, 42, 25, 48)
-    return Code(text, lines(text, dim=(1, 2)), (*ranges, inner), PROBLEMS, name="my_ir_module.py")
+    return Code(text, lines(text, dim=(1, 2)), (*ranges, inner), PROBLEMS, name="my_ir_module.py", names=NAMES)
 
 
 def _box(id_: str, x: int, y: int, texts: tuple[str, str], look: str = "node both") -> str:

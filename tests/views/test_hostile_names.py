@@ -10,7 +10,7 @@ from urllib.parse import urlencode
 import pytest
 from playwright.sync_api import Download, Locator, Page, expect
 
-from tests.browser import rest
+from tests.browser import Editor, rest
 from views.state import Selection, to_address
 
 pytestmark = pytest.mark.browser

@@ -264,6 +264,64 @@ def test_a_click_in_the_text_selects_the_smallest_node(page: Page, harness_url: 
     expect(root).to_have_attribute("data-selected", "n1")
 
 
+def test_the_editor_completes_operators_and_names_with_what_they_mean(page: Page, harness_url: str) -> None:
+    root = show(page, harness_url, "source", ".cm-content")
+    editor = Editor(root)
+    editor.caret_to("        gv1 = ")
+    page.keyboard.type("R.nn.softm")
+    options = root.locator(".cm-tooltip-autocomplete [role=option]")
+    expect(options.first).to_have_text("nn.softmax")
+    expect(root.locator(".cm-completionInfo")).to_contain_text("R.nn.softmax(data: tensor, axis: int64 = -1)")
+    page.keyboard.press("Enter")
+    page.keyboard.type("(gv")
+    expect(options.filter(has_text="gv0")).to_contain_text("(m, k) f32")
+    page.keyboard.press("Enter")
+    page.keyboard.type(", ax")
+    expect(options.first).to_contain_text("axis=")
+    page.keyboard.press("Escape")
+    assert "gv1 = R.nn.softmax(gv0, ax" in editor.text()
+
+
+def test_the_editor_shows_types_and_leads_to_definitions(page: Page, harness_url: str) -> None:
+    root = show(page, harness_url, "source", ".cm-content")
+    editor = Editor(root)
+    editor.caret_to('gv1 = R.call_packed("custom_add", gv')
+    page.keyboard.press("F12")
+    assert editor.caret_line() == 25
+    line = root.locator(".cm-line", has_text="custom_print").bounding_box()
+    assert line is not None
+    page.mouse.move(line["x"] + 4 + 6.92 * 40, line["y"] + 9)
+    expect(root.locator(".cm-tooltip-hover")).to_contain_text("gv0: (m, k) f32")
+
+
+def test_a_mend_that_is_known_is_one_click(page: Page, harness_url: str) -> None:
+    root = show(page, harness_url, "source", ".cm-content")
+    editor = Editor(root)
+    editor.fill("wrng = 1\n")
+    root.get_by_role("button", name="Replace with mended").click()
+    editor.expect_text("mended = 1\n")
+    told(page, "editor submit")
+    editor.area.press("Control+z")
+    editor.expect_text("wrng = 1\n")
+
+
+def test_blocks_fold_and_words_are_found_and_replaced(page: Page, harness_url: str) -> None:
+    root = show(page, harness_url, "source", ".cm-content")
+    editor = Editor(root)
+    root.get_by_title("Fold line", exact=True).first.click()
+    expect(root.locator(".cm-foldPlaceholder")).to_have_count(1)
+    expect(root.locator(".cm-line")).to_have_count(6)
+    root.locator(".cm-foldPlaceholder").click()
+    expect(root.locator(".cm-foldPlaceholder")).to_have_count(0)
+    page.keyboard.press("Control+f")
+    root.get_by_placeholder("Find").fill("gv0")
+    root.get_by_placeholder("Replace").fill("first")
+    root.get_by_role("button", name="replace all").click()
+    assert "gv0" not in editor.text()
+    editor.area.press("Control+z")
+    expect(root).to_have_attribute("data-problems", "3")
+
+
 def test_a_long_text_draws_only_the_lines_in_sight(page: Page, harness_url: str) -> None:
     root = show(page, harness_url, "source", ".cm-content")
     Editor(root).fill("x = 1\n" * 20_000)

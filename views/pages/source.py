@@ -6,7 +6,8 @@ from typing import Literal, NamedTuple
 
 import streamlit as st
 
-from relax_core.engine.protocol import Ast, Failure, GraphOf, Open, RestoreLayout, Script, SourceView
+from relax_core.engine.protocol import Ast, Failure, GraphOf, Open, RestoreLayout, Script, SourceView, VocabularyOf
+from relax_core.present.catalog_models import Vocabulary
 from relax_core.present.escape import bullets, file_name, sentence
 from relax_core.present.models import Code, Graph
 from views import PASSES, RUN
@@ -17,7 +18,7 @@ from views.heights import pane_height
 from views.selecting import on_graph, show_inspector
 from views.state import line_to_show, open_text, opened_groups, select, selection
 from views.tour import offer
-from views.widgets.editor import EditorAction, editor
+from views.widgets.editor import NO_WORDS, EditorAction, editor
 from views.widgets.graph import Head, Marks, graph
 
 _TARGET = "source.target"
@@ -128,6 +129,13 @@ def _run_command(text: str) -> None:
             pass
 
 
+def _vocabulary(code: Code) -> Vocabulary:
+    if code.language == "plain":
+        return NO_WORDS
+    reply = ask(VocabularyOf(code.language))
+    return reply if isinstance(reply, Vocabulary) else NO_WORDS
+
+
 def _show_editor(view: SourceView, height: str) -> None:
     current = selection()
     code: Code = view.code
@@ -137,6 +145,7 @@ def _show_editor(view: SourceView, height: str) -> None:
         code = tree if isinstance(tree, Code) else Code(text="")
     editor(
         code,
+        vocabulary=_vocabulary(code),
         key="source.tree" if is_tree else "source.editor",
         selected=current.node,
         go_line=line_to_show(),

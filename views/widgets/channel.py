@@ -66,7 +66,7 @@ class Channel(Generic[Action]):
         view: msgspec.Struct,
         commands: Mapping[str, object],
         mirrored: Mapping[str, object] | None = None,
-        base: tuple[str, ...] = (),
+        base: tuple[str, ...] | msgspec.Struct = (),
         on_action: Callable[[Action], None] | None = None,
     ) -> Action | None:
         """Show the component and return what its user did since the last run, None for nothing.
@@ -75,8 +75,8 @@ class Channel(Generic[Action]):
 
         `on_action` is called with the same before the script runs, for pages whose upper part depends on it.
         A name in `commands` that is a field of the action is compared with what the component reported. Values in
-        `mirrored` are commands whose value the model holds: only the number is sent. The fields in `base` are sent
-        apart from the rest, and not again while they stay as they are.
+        `mirrored` are commands whose value the model holds: only the number is sent. The fields in `base`, or those of
+        `base` if it is a model, are sent apart from the rest, and not again while they stay as they are.
         """
         raw = _stored_action(key)
         fresh = raw if _is_fresh(key, raw) else None
@@ -84,8 +84,9 @@ class Channel(Generic[Action]):
             _forget_shown(key, (*commands, *(mirrored or {})))
         sent = {name: _command(key, name, wanted, fresh) for name, wanted in commands.items()}
         marks = {name: (None, _command(key, name, wanted, fresh)[1]) for name, wanted in (mirrored or {}).items()}
-        rest = tuple(name for name in model.__struct_fields__ if name not in base)
-        body, below = _sent(key, model, rest), _sent(f"{key}.base", model, base) if base else None
+        fields = base if isinstance(base, tuple) else ()
+        body = _sent(key, model, tuple(name for name in model.__struct_fields__ if name not in fields))
+        below = _base(f"{key}.base", model, base)
         head = {"rev": body.revision, "view": {**msgspec.structs.asdict(view), **sent, **marks}}
         if below is not None:
             head["base"] = below.revision
@@ -134,6 +135,12 @@ def _sent(key: str, model: msgspec.Struct, fields: tuple[str, ...]) -> _Sent:
     sent = _Sent(model, fields, body, hashlib.blake2b(body, digest_size=8).hexdigest())
     st.session_state[f"{key}.sent"] = sent
     return sent
+
+
+def _base(key: str, model: msgspec.Struct, base: tuple[str, ...] | msgspec.Struct) -> _Sent | None:
+    if isinstance(base, msgspec.Struct):
+        return _sent(key, base, base.__struct_fields__)
+    return _sent(key, model, base) if base else None
 
 
 def _stored_action(key: str) -> Mapping[str, object] | None:

@@ -6,6 +6,7 @@ from typing import Literal
 
 import msgspec
 
+from relax_core.present.catalog_models import Vocabulary
 from relax_core.present.models import Code
 from views.widgets.channel import PANE_HEIGHT, Buttons, channel
 
@@ -35,6 +36,7 @@ class EditorProps(msgspec.Struct, frozen=True):
     """A command: the line, and a number that is changed to go there again."""
 
 
+NO_WORDS = Vocabulary(())
 _EDITOR = channel("editor", EditorAction)
 
 
@@ -42,6 +44,7 @@ def editor(
     code: Code,
     *,
     key: str,
+    vocabulary: Vocabulary = NO_WORDS,
     selected: str = "",
     go_line: tuple[int, int] = (0, 0),
     tabs: Buttons = (),
@@ -57,6 +60,7 @@ def editor(
         code: text with tokens, ranges and problems. The user's text stays if it is only behind (typed meanwhile);
             it is replaced if `code.text` is neither what was shown nor what was typed.
         key: names the component on the page.
+        vocabulary: the words of the language, for completion and hovers.
         selected: node whose line is marked and scrolled to.
         go_line: a line to go to and a number that is changed to go there again.
         tabs: tabs in the head; by default the name of `code`.
@@ -72,5 +76,6 @@ def editor(
         view=EditorProps(tabs, tab, actions, is_readonly, height, go_line),
         commands={"node": selected},
         mirrored={"text": code.text},
+        base=vocabulary,
         on_action=on_action,
     )

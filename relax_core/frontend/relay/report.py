@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 
-from relax_core.diagnostics import Diagnostic, Severity
+from relax_core.diagnostics import Diagnostic, Severity, Suggestion
 from relax_core.source import Span
 
 MAX_ERRORS = 100
@@ -69,4 +69,4 @@ def close_name(name: str, known: Iterable[str]) -> str | None:
 def did_you_mean(name: str, known: Iterable[str], prefix: str = "") -> str:
     """Return "did you mean nn.relu?", or the empty string."""
     close = close_name(name, known)
-    return f"did you mean {prefix}{close}?" if close else ""
+    return Suggestion(prefix + name, prefix + close) if close else ""

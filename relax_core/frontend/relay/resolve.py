@@ -6,6 +6,7 @@ from types import MappingProxyType
 
 import numpy as np
 
+from relax_core.diagnostics import Suggestion
 from relax_core.frontend.relay.attributes import AttributeReader
 from relax_core.frontend.relay.metadata import meta_parts
 from relax_core.frontend.relay.numbers import MalformedNumber, is_bfloat16, read_number
@@ -85,7 +86,7 @@ class Resolver(AttributeReader):
             close = close_name(text, known)
             if close is not None:
                 message = f"{text} is not defined here; it becomes a parameter"
-                self.report.say("warning", "RL004", self.tokens.span(at), message, f"did you mean {close}?")
+                self.report.say("warning", "RL004", self.tokens.span(at), message, Suggestion(text, close))
             return self.add_free_var(at, None)
         self.is_broken = True
         defined = [name for name, var in known.items() if var not in self.undefined]
@@ -171,11 +172,11 @@ class Resolver(AttributeReader):
         close = did_you_mean(name, known)
         if not close:
             same_end = [item for item in ATTRIBUTES_OF if item.endswith(f".{name}")]
-            close = f"did you mean {same_end[0]}?" if same_end else ""
+            close = Suggestion(name, same_end[0]) if same_end else ""
         if not close and f"%{name}" in self.locals.visible:
-            close = f"did you mean %{name}?"
+            close = Suggestion(name, f"%{name}")
         if not close and name in self.names.globals:
-            close = f"did you mean @{name}?"
+            close = Suggestion(name, f"@{name}")
         if is_foreign(name) and not close:
             message = f"`{name}` is not an operator of Relay itself; it is shown, and cannot be checked or run"
             self.report.say("warning", "RL013", span, message)

@@ -5,6 +5,8 @@ from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
 from types import MappingProxyType
 
+from relax_core.diagnostics import Suggestion
+
 PREFIXES: Mapping[str, str] = MappingProxyType(
     {
         "R": "relax",
@@ -86,4 +88,4 @@ def suggestion(name: str, known: Iterable[str], prefix: str = "") -> str:
     """Return "did you mean R.matmul?" if a known name is close, else the empty string."""
     by_lower = {item.lower(): item for item in known}
     close = get_close_matches(name.lower(), by_lower, n=1, cutoff=0.6)
-    return f"did you mean {prefix}{by_lower[close[0]]}?" if close else ""
+    return Suggestion(prefix + name, prefix + by_lower[close[0]]) if close else ""

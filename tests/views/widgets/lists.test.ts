@@ -42,6 +42,7 @@ const problem = (more: Partial<Problem>): Problem => ({
   node: "",
   excerpt: "",
   related: [],
+  fix: "",
   ...more,
 });
 

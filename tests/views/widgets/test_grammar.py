@@ -19,6 +19,7 @@ Language = Literal["tvmscript", "relay"]
 
 SAMPLES = ROOT / "samples"
 TOOL = Path(__file__).with_name("tokens.ts")
+SUFFIXES: tuple[tuple[str, Language], ...] = ((".py", "tvmscript"), (".relay", "relay"))
 ODD: tuple[tuple[str, Language], ...] = (
     ("", "tvmscript"),
     ("\n\n", "relay"),
@@ -41,7 +42,7 @@ ODD: tuple[tuple[str, Language], ...] = (
 
 def texts() -> list[tuple[str, Language]]:
     found: list[tuple[str, Language]] = list(ODD)
-    for suffix, language in ((".py", "tvmscript"), (".relay", "relay")):
+    for suffix, language in SUFFIXES:
         paths = sorted(SAMPLES.rglob(f"*{suffix}"))
         found += [(path.read_text(encoding="utf-8"), language) for path in paths]
     return found

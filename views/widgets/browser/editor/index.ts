@@ -1,11 +1,13 @@
 // Code editor: a text with its problems, and the node under the caret.
 
-import type { Code, EditorAction, EditorProps } from "../generated/models";
+import type { Code, EditorAction, EditorProps, Problem, Vocabulary } from "../generated/models";
 import { button, tabs } from "../shared/controls";
 import { el, replace } from "../shared/dom";
 import { laterOrOnLeaving } from "../shared/leaving";
 import { component, type Take, type Tell } from "../shared/mount";
 import { onSharedSelection, shareSelection } from "../shared/selection";
+import { assistance } from "./assist";
+import type { Known } from "./knowledge";
 import { showLines, showProblems } from "./marks";
 import { nodeAt, rangesOf } from "./places";
 import { Problems } from "./problems";
@@ -24,11 +26,14 @@ const CARET_DELAY = 120;
 
 class Editor {
   private readonly head = el("div", { class: "ph" });
-  private readonly problems = new Problems((line, column) => this.goTo(line, column));
+  private readonly problems = new Problems(
+    (line, column) => this.goTo(line, column),
+    (problem) => this.mend(problem),
+  );
   private readonly reportText = laterOrOnLeaving(CHANGE_DELAY, () => this.report({ kind: "text" }));
   private readonly reportCaret = laterOrOnLeaving(CARET_DELAY, () => this.selectAtCaret());
   private readonly text: TextView;
-  private model: Code | undefined;
+  private model: (Code & Vocabulary) | undefined;
   private selected = "";
 
   constructor(
@@ -42,12 +47,17 @@ class Editor {
       onSubmit: () => this.submit(),
       onDrop: (file: File) => void this.openDropped(file),
     };
-    this.text = new TextView(root, asks, []);
+    const go = (line: number, column: number) => this.goTo(line, column);
+    this.text = new TextView(
+      root,
+      asks,
+      assistance(() => this.known, go),
+    );
     root.append(this.problems.head, this.problems.body);
     onSharedSelection(root, (node) => this.showNode(node));
   }
 
-  setModel(model: Code): void {
+  setModel(model: Code & Vocabulary): void {
     const isFirst = this.model === undefined;
     this.model = model;
     this.text.setLanguage(model.language);
@@ -77,6 +87,11 @@ class Editor {
   // Nodes belong to one text: there are none while another is shown.
   private get ranges(): Code["ranges"] {
     return this.model && this.text.text === withLineFeeds(this.model.text) ? this.model.ranges : [];
+  }
+
+  private get known(): Known {
+    const { language, terms, names } = this.model ?? { language: "plain", terms: [], names: [] };
+    return { language, terms, names };
   }
 
   private report(action: Omit<EditorAction, "text" | "node">): void {
@@ -112,6 +127,14 @@ class Editor {
   private goTo(line: number, column: number): void {
     this.text.goTo(line, column);
     this.selectAtCaret();
+  }
+
+  // Places are those of the text that Python has seen: of another one nothing is replaced, and the answer is on its way.
+  private mend(problem: Problem): void {
+    const { model, text } = this;
+    if (!model || text.isReadonly || text.text !== withLineFeeds(model.text)) return;
+    text.replace(problem, problem.fix);
+    this.submit();
   }
 
   private showNode(node: string): void {

@@ -12,7 +12,11 @@ export class Problems {
   private problems: readonly Problem[] = [];
   private opened = -1;
 
-  constructor(private readonly goTo: (line: number, column: number) => void) {}
+  /** `mend` puts what is known to mend a problem in its place. */
+  constructor(
+    private readonly goTo: (line: number, column: number) => void,
+    private readonly mend: (problem: Problem) => void,
+  ) {}
 
   show(problems: readonly Problem[]): void {
     this.problems = problems;
@@ -44,17 +48,26 @@ export class Problems {
       ? link(problem.code, (event) => this.toggle(event, i), { class: "link m", "aria-expanded": String(isOpen) })
       : el("span", { class: "m muted" }, problem.code);
     const hint = problem.hint ? el("span", { class: "hint" }, " · ", prose(problem.hint)) : "";
+    const fix = problem.fix ? [" ", this.fixButton(problem)] : "";
     const related = problem.related.map((item) => this.related(item));
     const explanation = isOpen ? el("div", { class: "why" }, prose(problem.explanation)) : "";
     const row = el(
       "tr",
       { data: { problem: i } },
       el("td", {}, severitySign(problem.severity)),
-      el("td", {}, prose(problem.message), hint, related, explanation),
+      el("td", {}, prose(problem.message), hint, fix, related, explanation),
       el("td", { class: "place" }, why),
       el("td", { class: "m muted r place" }, place),
     );
     return problem.line ? pickable(row, () => this.goTo(problem.line, problem.column)) : row;
+  }
+
+  private fixButton(problem: Problem): HTMLElement {
+    const mend = (event: Event) => {
+      event.stopPropagation();
+      this.mend(problem);
+    };
+    return link(`Replace with ${problem.fix}`, mend, { data: { fix: problem.fix } });
   }
 
   private related(place: Elsewhere): Child {

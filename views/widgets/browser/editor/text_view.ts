@@ -22,7 +22,7 @@ import {
   lineNumbers,
   type ViewUpdate,
 } from "@codemirror/view";
-import type { Code } from "../generated/models";
+import type { Code, Problem } from "../generated/models";
 import { el, nodes, treeOf } from "../shared/dom";
 import { columnOf, unitOf } from "../shared/values";
 import { foldsIndented } from "./folding";
@@ -171,6 +171,19 @@ export class TextView {
       annotations: [isolateHistory.of("full")],
       userEvent: "input.drop",
     });
+  }
+
+  /** Replaces what lies between two places, as one step of the user. */
+  replace(place: Pick<Problem, "line" | "column" | "end_line" | "end_column">, insert: string): void {
+    const from = this.placeOf(place.line, place.column);
+    const to = this.placeOf(place.end_line, place.end_column);
+    this.view.dispatch({
+      changes: { from, to, insert },
+      selection: { anchor: from + insert.length },
+      annotations: [isolateHistory.of("full")],
+      userEvent: "input.fix",
+    });
+    this.view.focus();
   }
 
   /** The caret's line and column, from 1. */

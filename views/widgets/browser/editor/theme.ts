@@ -58,6 +58,7 @@ export const theme = EditorView.theme({
     background: "var(--accentFill)",
     color: "var(--accentOn)",
   },
+  ".cm-tooltip .term .code": { whiteSpace: "pre-wrap", marginBottom: "3px" },
   ".cm-completionDetail": { color: "var(--text3)", fontStyle: "normal" },
   "li[aria-selected] .cm-completionDetail": { color: "inherit" },
   ".cm-tooltip.cm-completionInfo": { padding: "7px 10px", maxWidth: "420px", overflowWrap: "anywhere" },

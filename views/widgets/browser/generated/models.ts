@@ -16,6 +16,7 @@ export type Kind =
   | "unwritten";
 export type Lets = "reported" | "values" | "definition" | "uses" | "graph_form";
 export type Mark = "added" | "removed" | "changed" | "moved" | "unchanged";
+export type NameKind = "function" | "variable" | "dimension";
 export type Severity = "error" | "warning" | "note";
 export type Side = "before" | "after" | "both";
 export type Syntax =
@@ -29,6 +30,7 @@ export type Syntax =
   | "synDecor"
   | "text2"
   | "text3";
+export type TermKind = "operator" | "type" | "dtype" | "device" | "keyword";
 export type Tone =
   | ""
   | "ok"
@@ -129,6 +131,8 @@ export interface Code {
   readonly language: "plain" | "relay" | "tvmscript";
   /** File name or title of the pane. */
   readonly name: string;
+  /** What the program defines, for completion and hovers. */
+  readonly names: readonly NameFact[];
 }
 
 /** One line as shown; a long line may be cut into a numbered one and continuation lines. */
@@ -658,6 +662,17 @@ export interface MemoryView {
   readonly note: string;
 }
 
+/** A name that a program defines, as it is written there (`x`, `%x`, `@main`). */
+export type NameFact = readonly [
+  name: string,
+  kind: NameKind,
+  type: string,
+  line: number,
+  column: number,
+  first: number,
+  last: number,
+];
+
 /** The text of one node; ranges nest, and the smallest one around the caret is selected. */
 export type NodeRange = readonly [node: string, line: number, column: number, end_line: number, end_column: number];
 
@@ -822,6 +837,8 @@ export interface Problem {
   /** The line of another text than the program's that the place is in: of the pipeline. */
   readonly excerpt: string;
   readonly related: readonly Elsewhere[];
+  /** The text that mends the program in place of the problem's; empty if none is known. */
+  readonly fix: string;
 }
 
 /** A frame is entered; its registers are unwritten until the writes that follow. */
@@ -1084,6 +1101,18 @@ export interface Tensor {
   readonly cut: string;
 }
 
+/** A word: how it is written, and what it means. */
+export interface Term {
+  readonly name: string;
+  readonly kind: TermKind;
+  /** Of an operator: how it is called. */
+  readonly signature: string;
+  /** Parts between backticks are code. */
+  readonly summary: string;
+  /** What a call may give by name, each with its default (`axis=-1`). */
+  readonly keywords: readonly string[];
+}
+
 /** A run of characters of one line with one look. */
 export type Token = readonly [text: string, syntax: Syntax, highlight: boolean];
 
@@ -1146,6 +1175,11 @@ export interface VisitRow {
   readonly line: number;
   /** The call. */
   readonly node: string;
+}
+
+/** The words of a language. Operators of TVMScript stand behind `R.` or `relax.`. */
+export interface Vocabulary {
+  readonly terms: readonly Term[];
 }
 
 /** The whole chain of one value. */

@@ -1,0 +1,97 @@
+// What the editor offers at a place: operators, names in scope, arguments by name, dtypes.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import {
+  definitionOf,
+  type Known,
+  namesOn,
+  offerAt,
+  openCall,
+  termOf,
+  wordAt,
+} from "../../../views/widgets/browser/editor/knowledge";
+import type { NameFact, Term } from "../../../views/widgets/browser/generated/models";
+
+const term = (name: string, kind: Term["kind"], keywords: readonly string[] = []): Term => ({
+  name,
+  kind,
+  signature: "",
+  summary: "",
+  keywords,
+});
+const NAMES: readonly NameFact[] = [
+  ["main", "function", "", 2, 9, 1, 20],
+  ["x", "variable", "(n,) f32", 2, 14, 2, 10],
+  ["x", "variable", "() f32", 5, 9, 2, 10],
+  ["n", "dimension", "i64", 0, 0, 2, 10],
+  ["x", "variable", "() i64", 11, 14, 11, 20],
+];
+const SCRIPT: Known = {
+  language: "tvmscript",
+  terms: [
+    term("nn.softmax", "operator", ["axis=-1"]),
+    term("Tensor", "type"),
+    term("float32", "dtype"),
+    term("return", "keyword"),
+  ],
+  names: NAMES,
+};
+const RELAY: Known = {
+  language: "relay",
+  terms: [term("nn.softmax", "operator", ["axis=-1"]), term("float32", "dtype")],
+  names: [
+    ["@main", "function", "", 1, 5, 1, 9],
+    ["%x", "variable", "(3,) f32", 1, 11, 1, 9],
+  ],
+};
+
+function labels(known: Known, before: string, line = 6): readonly string[] {
+  return offerAt(known, { before, line })?.options.map((option) => option.label) ?? [];
+}
+
+test("behind R. there are operators and types, and nothing else", () => {
+  assert.deepEqual(labels(SCRIPT, "    y = R."), ["nn.softmax", "Tensor"]);
+  assert.equal(offerAt(SCRIPT, { before: "y = relax.nn.so", line: 6 })?.from, 10);
+  assert.deepEqual(labels(SCRIPT, "y = cls."), []);
+});
+
+test("a word is a name in scope, a keyword, or an argument of the call that is open", () => {
+  assert.deepEqual(labels(SCRIPT, "y = a"), ["main", "x", "n", "return"]);
+  assert.deepEqual(labels(SCRIPT, "y = R.nn.softmax(x, a").slice(0, 1), ["axis="]);
+  assert.deepEqual(labels(SCRIPT, "y = a", 15), ["main", "x", "return"]);
+});
+
+test("inside quotes there are dtypes", () => {
+  assert.deepEqual(labels(SCRIPT, 'R.Tensor((2,), "fl'), ["float32"]);
+  assert.deepEqual(labels(SCRIPT, 'f("a", b'), ["main", "x", "n", "return"]);
+});
+
+test("in Relay a sign says what is meant", () => {
+  assert.deepEqual(labels(RELAY, "  %"), ["%x"]);
+  assert.deepEqual(labels(RELAY, "  @m"), ["@main"]);
+  assert.deepEqual(labels(RELAY, "nn.softmax(%x, a"), ["axis=", "nn.softmax", "float32"]);
+  assert.deepEqual(labels({ ...RELAY, language: "plain" }, "  %"), []);
+});
+
+test("of several definitions of a name the last one before the line counts", () => {
+  const typeAt = (line: number) => namesOn(NAMES, line).find(([name]) => name === "x")?.[2];
+  assert.deepEqual([2, 4, 5, 9, 12].map(typeAt), ["(n,) f32", "(n,) f32", "() f32", "() f32", "() i64"]);
+  assert.equal(definitionOf(SCRIPT, "cls.main", 15)?.[3], 2);
+  assert.equal(definitionOf(SCRIPT, "y", 6), undefined);
+});
+
+test("the innermost open call is found behind brackets that are closed", () => {
+  assert.equal(openCall("f(a, R.nn.softmax(g(x), (1, 2), "), "R.nn.softmax");
+  assert.equal(openCall("f(x)\ny = "), "");
+  assert.equal(openCall("f([1, "), "");
+});
+
+test("a word has its dots, and R. before an operator is no part of its name", () => {
+  assert.equal(wordAt("  y = R.nn.softmax(x)", 9, "tvmscript"), "R.nn.softmax");
+  assert.equal(wordAt("  %x.0", 3, "relay"), "%x.0");
+  assert.equal(wordAt("a  b", 2, "tvmscript"), "");
+  assert.equal(termOf(SCRIPT, "R.nn.softmax")?.name, "nn.softmax");
+  assert.equal(termOf(SCRIPT, "nn.softmax"), undefined);
+  assert.equal(definitionOf(RELAY, "%x.0", 3)?.[0], "%x");
+});
