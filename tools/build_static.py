@@ -39,7 +39,7 @@ OPTIONS = (
     "--loader:.css=text",
 )
 LOCK = ROOT / "package-lock.json"
-_IMPORT = re.compile(r'^(?:import|export)\b[^"=;()]*"([^"]+)";$', re.MULTILINE)
+_IMPORT = re.compile(r'^(?:import|export)(?! type\b)\b[^"=;()]*"([^"]+)";$', re.MULTILINE)
 _DIGEST = re.compile(r"^// Sources: ([0-9a-f]+)$", re.MULTILINE)
 
 
@@ -58,7 +58,7 @@ def can_build() -> bool:
 
 
 def sources(name: str) -> tuple[Path, ...]:
-    """List the files that a component is made of, in the order of their names."""
+    """List the files that a component is made of, in the order of their names; types leave nothing in it."""
     found: set[Path] = set()
     waiting = [SOURCES / name / "index.ts"]
     while waiting:

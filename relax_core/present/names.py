@@ -15,7 +15,7 @@ from relax_core.present.models import NameFact
 from relax_core.present.words import dtype_text, type_text
 from relax_core.source import Source
 
-_LIMIT = 4_000
+_LIMIT = 2_000
 """Of a longer program the first names are known: all of them would weigh as much as its text."""
 
 
@@ -34,14 +34,14 @@ def _names(source: Source, module: IRModule, types: Mapping[Node, Type]) -> Iter
         ((line, definition) for definition in module if (line := _line_in(source, definition.function))),
         key=lambda found: found[0],
     )
-    ends = (*(line - 1 for line, _ in here[1:]), source.line_count)
-    for (line, definition), end in zip(here, ends, strict=True):
+    lines = (*(line for line, _ in here), source.line_count + 1)
+    for (line, definition), after in zip(here, lines[1:], strict=True):
         name = shared + definition.var.name
         type_ = types.get(definition.var) or types.get(definition.function)
         found = re.search(rf"(?<!\w){re.escape(name)}(?!\w)", source.line_text(line))
         column = found.start() + 1 if found is not None else 1
         yield NameFact(name, "function", type_text(type_), line, column, 1, source.line_count)
-        yield from _locals(source, definition, types, local, (line, end))
+        yield from _locals(source, definition, types, local, (line, after - 1))
 
 
 def _locals(
@@ -49,7 +49,8 @@ def _locals(
 ) -> Iterator[NameFact]:
     dimensions: dict[str, NameFact] = {}
     for node in preorder(definition.function):
-        if not isinstance(node, Var) or not (line := _line_in(source, node)):
+        # A statement for its effect binds a variable that the text does not name.
+        if not isinstance(node, Var) or node.name == "_" or not (line := _line_in(source, node)):
             continue
         type_ = types.get(node) or node.annotation
         column = node.span.column if node.span is not None else 1

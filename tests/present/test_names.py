@@ -51,6 +51,10 @@ def test_names_have_types_places_and_the_lines_of_their_function() -> None:
     assert [(item.first, item.last) for item in found if item.name == "x"] == [(6, 10), (11, 13)]
 
 
+def test_a_module_without_functions_has_no_names() -> None:
+    assert names(SCRIPT.replace("R.function", "R.functoin"), "m.py") == ()
+
+
 def test_names_of_relay_have_their_signs() -> None:
     found = names(RELAY, "m.relay")
     assert [(item.name, item.line, item.column) for item in found] == [("@f", 2, 5), ("%x", 2, 8), ("%y", 3, 7)]

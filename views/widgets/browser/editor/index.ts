@@ -12,7 +12,7 @@ import { showLines, showProblems } from "./marks";
 import { nodeAt, rangesOf } from "./places";
 import { Problems } from "./problems";
 import style from "./style.css";
-import { TextView, withLineFeeds } from "./text_view";
+import { TextView } from "./text_view";
 
 interface Values {
   readonly text: string;
@@ -70,7 +70,7 @@ class Editor {
   setProps(props: EditorProps, take: Take<Values>): void {
     const { model, text } = this;
     if (!model) return;
-    if (take("text") !== undefined && text.text !== withLineFeeds(model.text)) {
+    if (take("text") !== undefined && !text.shows(model.text)) {
       this.reportText.cancel();
       text.write(model.text, false);
       this.drawMarks();
@@ -84,9 +84,13 @@ class Editor {
     this.drawHead(model, props);
   }
 
-  // Nodes belong to one text: there are none while another is shown.
+  // What Python said of places belongs to one text: of another that is shown nothing is known.
+  private get placed(): Code | undefined {
+    return this.model && this.text.shows(this.model.text) ? this.model : undefined;
+  }
+
   private get ranges(): Code["ranges"] {
-    return this.model && this.text.text === withLineFeeds(this.model.text) ? this.model.ranges : [];
+    return this.placed?.ranges ?? [];
   }
 
   private get known(): Known {
@@ -131,9 +135,8 @@ class Editor {
 
   // Places are those of the text that Python has seen: of another one nothing is replaced, and the answer is on its way.
   private mend(problem: Problem): void {
-    const { model, text } = this;
-    if (!model || text.isReadonly || text.text !== withLineFeeds(model.text)) return;
-    text.replace(problem, problem.fix);
+    if (!this.placed || this.text.isReadonly) return;
+    this.text.replace(problem, problem.fix);
     this.submit();
   }
 
@@ -155,8 +158,7 @@ class Editor {
   }
 
   private drawLines(): void {
-    const lines = this.model && this.text.text === withLineFeeds(this.model.text) ? this.model.lines : [];
-    const dim = lines.flatMap((line, i) => (line.is_dim ? [i + 1] : []));
+    const dim = (this.placed?.lines ?? []).flatMap((line, i) => (line.is_dim ? [i + 1] : []));
     const selected = [...new Set(rangesOf(this.ranges, this.selected).map((range) => range[1]))];
     showLines(this.text.view, { dim, selected });
   }

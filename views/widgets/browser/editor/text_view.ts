@@ -12,7 +12,7 @@ import {
   syntaxHighlighting,
 } from "@codemirror/language";
 import { highlightSelectionMatches, search, searchKeymap } from "@codemirror/search";
-import { Compartment, EditorState, type Extension, Prec, Transaction } from "@codemirror/state";
+import { Compartment, EditorState, type Extension, Prec, type Text, Transaction } from "@codemirror/state";
 import {
   drawSelection,
   EditorView,
@@ -77,6 +77,7 @@ export class TextView {
   private readonly language = new Compartment();
   private readonly access = new Compartment();
   private shown: Code["language"] = "plain";
+  private compared: { readonly doc: Text; readonly text: string; readonly isSame: boolean } | undefined;
 
   constructor(
     root: HTMLElement,
@@ -129,6 +130,15 @@ export class TextView {
 
   get text(): string {
     return this.view.state.doc.toString();
+  }
+
+  /** Whether a text is the one that is shown; asked at every move of the caret, so the last answer is kept. */
+  shows(text: string): boolean {
+    const { doc } = this.view.state;
+    if (this.compared?.doc !== doc || this.compared.text !== text) {
+      this.compared = { doc, text, isSame: doc.toString() === withLineFeeds(text) };
+    }
+    return this.compared.isSame;
   }
 
   get isReadonly(): boolean {
