@@ -36,6 +36,13 @@ class Diagnostic:
     hint: str = ""
     severity: Severity = "error"
     related: tuple[tuple[str, Span], ...] = ()
+    suggestion: Suggestion | None = None
+    """The hint, if it is one that knows its mend; `hint` is its text."""
+
+    def __post_init__(self) -> None:
+        if isinstance(self.hint, Suggestion):
+            object.__setattr__(self, "suggestion", self.hint)
+            object.__setattr__(self, "hint", str(self.hint))
 
     @property
     def place(self) -> str:
@@ -50,9 +57,10 @@ class Diagnostic:
 
         A suggestion counts only where the span is the suspected word and nothing else.
         """
-        if not isinstance(self.hint, Suggestion) or self.span is None:
+        meant = self.suggestion
+        if meant is None or self.span is None or self.hint != meant:
             return ""
-        return self.hint.meant if self.span.text == self.hint.written else ""
+        return meant.meant if self.span.text == meant.written else ""
 
     def render(self, *, with_excerpt: bool = True) -> str:
         """Return the message as the command line prints it."""

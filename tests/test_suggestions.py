@@ -1,10 +1,14 @@
 """Mistakes that know what mends them: the word that was probably meant, in place of the one that is written."""
 
+from dataclasses import replace
+
+import msgspec
 import pytest
 
 from relax_core.diagnostics import Diagnostic, Suggestion
 from relax_core.frontend.parse import parse_text
 from relax_core.present.code import problem_of
+from relax_core.present.models import Problem
 from relax_core.source import Source, Span
 
 SCRIPT = """from tvm.script import ir as I, relax as R, tir as T
@@ -34,7 +38,9 @@ def mended(text: str, name: str) -> str:
     assert error.fix
     fixed = text[: error.span.start] + error.fix + text[error.span.end :]
     assert not [item for item in parse_text(fixed, name).diagnostics if item.severity == "error"]
-    assert problem_of(error).fix == error.fix
+    problem = problem_of(error)
+    assert problem.fix == error.fix
+    assert msgspec.json.decode(msgspec.json.encode(problem), type=Problem) == problem
     return error.fix
 
 
@@ -70,4 +76,5 @@ def test_a_suggestion_about_a_part_of_its_span_is_no_mend() -> None:
     assert Diagnostic("RS001", "", Span(source, 0, 8), hint).fix == ""
     assert Diagnostic("RS001", "", Span(source, 2, 5), hint).fix == "axis"
     assert Diagnostic("RS001", "", None, hint).fix == ""
+    assert replace(Diagnostic("RS001", "", Span(source, 2, 5), hint), hint="else").fix == ""
     assert Diagnostic("RS001", "", Span(source, 2, 5), f"{hint} Or not.").fix == ""
