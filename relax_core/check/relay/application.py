@@ -14,7 +14,7 @@ class Applications:
     """The types that calls of operators were found to have, by all that they depend on."""
 
     type_of: dict[Key, Type] = field(default_factory=dict[Key, Type])
-    _part_of: dict[TensorType, object] = field(default_factory=dict[TensorType, object])
+    _part_of: dict[Type, object] = field(default_factory=dict[Type, object])
 
     def key(self, call: Call, op: Op, arg_types: tuple[Type, ...]) -> Key | None:
         """Return a value that is equal for calls whose types follow from the same.
@@ -25,7 +25,7 @@ class Applications:
         """
         parts: list[object] = [op.name, repr(call.attrs) if call.attrs else ""]
         for type_ in arg_types:
-            part = self._part(type_)
+            part = self._part_of.get(type_) or self._part(type_)
             if part is None:
                 return None
             parts.append(part)
@@ -36,15 +36,15 @@ class Applications:
         """Return what stands for the type of an argument; `None` for what is no tensor."""
         match type_:
             case TensorType():
-                part = self._part_of.get(type_)
-                if part is None:
-                    part = self._part_of[type_] = _part_of_tensor(type_)
-                return part
+                part = _part_of_tensor(type_)
             case TupleType(fields=fields):
                 inner = tuple(map(self._part, fields))
-                return None if None in inner else ("tuple", inner)
+                part = None if None in inner else ("tuple", inner)
             case _:
-                return None
+                part = None
+        if part is not None:
+            self._part_of[type_] = part
+        return part
 
 
 def _part_of_tensor(type_: TensorType) -> object:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from relax_core.ir.expr import Expr
 from relax_core.ir.prim import PrimExpr
 from relax_core.ir.types import TensorType, Type
-from relax_core.ops.relay.derive import derived
+from relax_core.ops.relay.derive import derived, derived_product
 from relax_core.ops.relay.dims import (
     calculate,
     dims_of,
@@ -39,7 +39,9 @@ def ints_for(call: RelayCall, name: str, count: int) -> tuple[int, ...]:
     values = call.ints(name)
     if len(values) == 1:
         values = values * count
-    if len(values) != count or (min(values) < 1 and name in ("strides", "dilation", "pool_size", "kernel_size")):
+    if len(values) != count or (
+        min(values, default=1) < 1 and name in ("strides", "dilation", "pool_size", "kernel_size")
+    ):
         raise call.refuse(f"expects {count} positive integers as `{name}`, got {list(values)}", code="RY010")
     return values
 
@@ -111,6 +113,7 @@ def plain_type(call: RelayCall) -> Type:
     data, spatial = call.tensor(), spatial_of(call.text("data_layout"))
     if data.dims is None:
         return TensorType(None, call.dtype("out_dtype") or data.dtype)
+    check_windows(call)
     attrs = {"groups": 1, **call.attrs, "kernel_layout": f"OI{spatial}"}
     _, weight = _expected_weight(is_transposed=False)(replace(call, attrs=attrs))
     if not isinstance(weight, TensorType):
@@ -120,8 +123,17 @@ def plain_type(call: RelayCall) -> Type:
     )
 
 
+def check_windows(call: RelayCall) -> None:
+    """Refuse strides, dilations and windows that are not positive, or not as many as there are spatial axes."""
+    count = len(spatial_of(call.text("data_layout") or call.text("layout")))
+    for name in ("strides", "dilation", "pool_size"):
+        if name in call.attrs:
+            ints_for(call, name, count)
+
+
 def check_weight(call: RelayCall) -> None:
-    """Compare the weight with the attributes that say what it is."""
+    """Compare the weight with the attributes that say what it is, and look at these."""
+    check_windows(call)
     data, weight = call.dims(0), call.dims(1)
     if data is not None and weight is not None:
         layout = call.text("data_layout")
@@ -216,12 +228,15 @@ def _nnpack_weight_type(call: RelayCall) -> Type:
 _AHEAD = "a convolution whose weight was laid out ahead for one machine"
 
 SPECS = (
-    *(op(f"nn.conv{k}d", "data weight", f"nn.conv{k}d", convolution_attrs(k), check=check_weight,
+    *(op(f"nn.conv{k}d", "data weight", f"nn.conv{k}d", convolution_attrs(k),
+         relation=derived_product(alike(f"nn.conv{k}d"), check_weight),
          expects=_expected_weight(is_transposed=False)) for k in (1, 2, 3)),
     *(op(f"nn.conv{k}d_transpose", "data weight", f"nn.conv{k}d_transpose",
          {**_attrs(k, "IO"), "output_padding": (0,) * k},
+         relation=derived_product(alike(f"nn.conv{k}d_transpose"), check_windows),
          expects=_expected_weight(is_transposed=True)) for k in (1, 2, 3)),
-    *(op(f"nn.contrib_{name}_NCHWc", "data weight", "nn.conv2d", convolution_attrs(2), check=check_weight)
+    *(op(f"nn.contrib_{name}_NCHWc", "data weight", "nn.conv2d", convolution_attrs(2),
+         relation=derived_product(alike("nn.conv2d"), check_weight))
       for name in ("conv2d", "depthwise_conv2d")),
     op("nn.contrib_conv2d_gemm_without_weight_transform", "data weight", _gemm_convolution, convolution_attrs(2),
        relation=plain_type),

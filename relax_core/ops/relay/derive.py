@@ -52,6 +52,20 @@ def derived(rule: Rule, check: Check | None = None) -> Relation:
     return relation
 
 
+def derived_product(rule: Rule, check: Check | None = None) -> Relation:
+    """Return the relation of a sum of products, whose operands may differ in dtype.
+
+    The result has the dtype `out_dtype`, or that of the first argument.
+    """
+    infer = derived(rule, check)
+
+    def relation(call: RelayCall) -> Type:
+        dtype = call.dtype("out_dtype") or call.tensor().dtype
+        return infer(call if dtype is None else replace(call, attrs={**call.attrs, "out_dtype": dtype}))
+
+    return relation
+
+
 def _derived(call: RelayCall, rule: Rule) -> Type:
     """Return the type of a call; unknown if Relax cannot express the call.
 
@@ -59,7 +73,7 @@ def _derived(call: RelayCall, rule: Rule) -> Type:
         OpTypeError: RY008, RY009 or RY010 if the arguments and attributes do not fit.
     """
     try:
-        if any(_holds(type_, lambda tensor: tensor.dims is None) for type_ in call.args):
+        if any(_holds(type_, _has_unknown_rank) for type_ in call.args):
             return _at_any_rank(call, rule)
         if not any(_holds(type_, _has_unknown_size) for type_ in call.args):
             return _type_at(call, rule)
@@ -77,9 +91,13 @@ def _at_any_rank(call: RelayCall, rule: Rule) -> Type:
             found.append(_derived(_with(call, _ranked(rank)), rule))
         except OpTypeError as refused:
             error = refused
-    if error is not None and not found:
-        raise error
-    return reduce(_common, found)
+    if found:
+        return reduce(_common, found)
+    # Several arguments of unknown rank may need different ones.
+    unknown = [type_ for type_ in call.args if _holds(type_, _has_unknown_rank)]
+    if error is None or len(unknown) > 1:
+        raise untranslated(call, "no rank is known")
+    raise error
 
 
 def _with(call: RelayCall, change: Callable[[TensorType], TensorType]) -> RelayCall:
@@ -109,6 +127,10 @@ def _sized(tensor: TensorType) -> TensorType:
         return tensor
     dims = (PrimVar("?", "int64") if isinstance(dim, AnyDim) else dim for dim in tensor.dims or ())
     return TensorType(tuple(dims), tensor.dtype)
+
+
+def _has_unknown_rank(tensor: TensorType) -> bool:
+    return tensor.dims is None
 
 
 def _has_unknown_size(tensor: TensorType) -> bool:

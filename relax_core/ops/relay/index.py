@@ -1,5 +1,6 @@
 """Relay's operators that read, write or count elements by index."""
 
+from dataclasses import replace
 from types import MappingProxyType
 
 import numpy as np
@@ -7,7 +8,7 @@ import numpy as np
 from relax_core.ir.expr import Expr, constant
 from relax_core.ir.prim import AnyDim, IntImm, PrimExpr
 from relax_core.ir.types import TensorType, Type
-from relax_core.ops.relay.dims import calculate, is_same, normal_axis
+from relax_core.ops.relay.dims import calculate, is_same, normal_axis, replaced
 from relax_core.ops.relay.elementwise import identity
 from relax_core.ops.relay.entry import op
 from relax_core.ops.relay.show import show_dim, show_type
@@ -55,6 +56,17 @@ def _argwhere_type(call: RelayCall) -> Type:
 
 def _fifo_type(call: RelayCall) -> Type:
     return call.tensor(1)
+
+
+def _take_type(call: RelayCall) -> Type:
+    data, indices = call.tensor(0), call.tensor(1)
+    if call.attrs.get("axis") is None:
+        return replace(indices, dtype=data.dtype)
+    if data.dims is None or indices.dims is None:
+        return TensorType(None, data.dtype)
+    axis = normal_axis(call, call.int_("axis"), len(data.dims))
+    batch = call.int_("batch_dims")
+    return TensorType(replaced(data.dims, axis, *indices.dims[batch:]), data.dtype)
 
 
 def _take(call: RelayCall) -> Expr:
@@ -257,7 +269,8 @@ def _matrix_set_diag(call: RelayCall) -> Expr:
 _DIAGONALS = MappingProxyType({"k1": 0, "k2": 0, "super_diag_right_align": True, "sub_diag_right_align": False})
 
 SPECS = (
-    op("take", "data indices", _take, {"axis": None, "mode": "clip", "batch_dims": 0}, relax="take"),
+    op("take", "data indices", _take, {"axis": None, "mode": "clip", "batch_dims": 0}, relax="take",
+       relation=_take_type),
     op("gather", "data indices", _gather, {"axis": REQUIRED}, relax="gather_elements"),
     op("gather_nd", "data indices", _gather_nd, {"batch_dims": 0, "index_rank": None}, relax="gather_nd"),
     op("scatter_elements", "data indices updates", _scatter(""), {"axis": 0, "reduction": "update"},

@@ -8,6 +8,7 @@ import numpy as np
 from relax_core.ir.expr import Expr, Tuple, constant
 from relax_core.ir.prim import IntImm, PrimExpr
 from relax_core.ir.types import TensorType, TupleType, Type
+from relax_core.ops.relay.derive import derived_product
 from relax_core.ops.relay.dims import (
     broadcast,
     calculate,
@@ -210,6 +211,14 @@ def _prelu(call: RelayCall) -> Expr:
     return relax("nn.prelu", *call.exprs, axis_of(call))
 
 
+def dense_pack_type(call: RelayCall) -> Type:
+    """Relation: a product with a weight that is stored in tiles of rows."""
+    data, weight = call.dims(0), call.dims(1)
+    if not data or weight is None or len(weight) != 3:
+        return TensorType(None, _product_dtype(call))
+    return TensorType((*data[:-1], calculate("*", weight[0], weight[2])), _product_dtype(call))
+
+
 def dense_pack(call: RelayCall) -> Expr:
     """The weight is stored in tiles of rows: `(rows // tile, columns, tile)`."""
     data, weight = call.exprs
@@ -233,11 +242,11 @@ _NORM = MappingProxyType({"epsilon": 1e-05, "center": True, "scale": True})
 
 SPECS = (
     op("nn.dense", "data weight", _dense, {"units": None, "out_dtype": "", **TUNED}, relax="linear",
-       check=check_dense, expects=_dense_weight),
+       relation=derived_product(_dense, check_dense), expects=_dense_weight),
     op("nn.matmul", "tensor_a tensor_b", _matmul, _PRODUCT, relax="matmul", relation=matmul_type),
     op("nn.batch_matmul", "tensor_a tensor_b", _matmul, _BATCH, relax="matmul", relation=matmul_type),
     op("nn.contrib_dense_pack", "data weight", dense_pack, {"units": None, "out_dtype": "", "weight_layout": "NC"},
-       relax="matmul"),
+       relax="matmul", relation=dense_pack_type),
     op("nn.bias_add", "data bias", _bias_add, {"axis": 1}, relax="add", relation=identity,
        expects=_one_per_channel(1)),
     op("nn.prelu", "data alpha", _prelu, {"axis": 1}, relax="nn.prelu", relation=identity,

@@ -4,7 +4,7 @@ from types import MappingProxyType
 
 from relax_core.ir.expr import Expr
 from relax_core.ir.types import TensorType, Type
-from relax_core.ops.relay.convolution import ints_for, spatial_of
+from relax_core.ops.relay.convolution import check_windows, ints_for, spatial_of
 from relax_core.ops.relay.dims import (
     calculate,
     dims_of,
@@ -154,8 +154,10 @@ def _mirror_pad(call: RelayCall) -> Expr:
 _ADAPTIVE = MappingProxyType({"output_size": (), "layout": "NCHW", "out_layout": ""})
 
 SPECS = (
-    *(op(f"nn.max_pool{k}", "data", f"nn.max_pool{k}", pool_attrs(layout)) for k, layout in _LAYOUTS),
-    *(op(f"nn.avg_pool{k}", "data", f"nn.avg_pool{k}", pool_attrs(layout, "count_include_pad"))
+    *(op(f"nn.max_pool{k}", "data", f"nn.max_pool{k}", pool_attrs(layout), check=check_windows)
+      for k, layout in _LAYOUTS),
+    *(op(f"nn.avg_pool{k}", "data", f"nn.avg_pool{k}", pool_attrs(layout, "count_include_pad"),
+         check=check_windows)
       for k, layout in _LAYOUTS),
     *(op(f"nn.global_{how}_pool{k}", "data", _global_pool(name), {"layout": layout, "out_layout": ""},
          relation=_pool_to_type) for how, name in (("max", "max"), ("avg", "mean")) for k, layout in _LAYOUTS),

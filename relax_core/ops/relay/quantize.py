@@ -7,12 +7,12 @@ from dataclasses import replace
 from types import MappingProxyType
 
 from relax_core.ir.expr import Expr
-from relax_core.ops.relay.convolution import check_weight, convolution_attrs
+from relax_core.ops.relay.convolution import check_weight, check_windows, convolution_attrs
 from relax_core.ops.relay.derive import derived
 from relax_core.ops.relay.elementwise import arithmetic, identity
 from relax_core.ops.relay.entry import op
 from relax_core.ops.relay.manipulate import joined
-from relax_core.ops.relay.neural import check_dense, dense_pack, matmul_type, transposed
+from relax_core.ops.relay.neural import check_dense, dense_pack, dense_pack_type, matmul_type, transposed
 from relax_core.ops.relay.pooling import pool_attrs
 from relax_core.ops.relay.spec import RelayCall
 from relax_core.ops.relay.translation import (
@@ -224,19 +224,20 @@ SPECS = (
       for name, relax in (("add", "add"), ("subtract", "subtract"), ("mul", "multiply"))),
     op("qnn.dense", _PRODUCT, _dense, {"units": None, "out_dtype": _SUM}, check=check_dense),
     op("qnn.contrib_dense_pack", _PRODUCT, _dense_pack,
-       {"units": None, "out_dtype": _SUM, "weight_layout": "NC"}),
+       {"units": None, "out_dtype": _SUM, "weight_layout": "NC"}, relation=dense_pack_type),
     op("qnn.batch_matmul", "x y x_zero_point y_zero_point x_scale y_scale", _batch_matmul,
        {"out_dtype": _SUM, "transpose_a": False, "transpose_b": True}, relation=matmul_type),
     op("qnn.conv2d", _PRODUCT, _convolution("nn.conv2d"), {**convolution_attrs(2), "out_dtype": _SUM},
        check=check_weight),
     op("qnn.conv2d_transpose", _PRODUCT, _convolution("nn.conv2d_transpose"),
-       {**convolution_attrs(2), "kernel_layout": "IOHW", "output_padding": (0, 0), "out_dtype": _SUM}),
+       {**convolution_attrs(2), "kernel_layout": "IOHW", "output_padding": (0, 0), "out_dtype": _SUM},
+       check=check_windows),
     op("qnn.concatenate", "data input_scales input_zero_points output_scale output_zero_point", _concatenate,
        {"axis": 0}, relation=derived(joined("concat"), _check_scales)),
     op("qnn.leaky_relu", _ONE, _leaky_relu, {"alpha": REQUIRED}, relation=identity),
     op("qnn.softmax", _ONE, _softmax, {"axis": -1}, relation=identity),
     op("qnn.avg_pool2d", "data input_scale input_zero_point output_scale output_zero_point", _average_pool,
-       {**pool_attrs("NCHW", "count_include_pad"), "pool_size": REQUIRED}),
+       {**pool_attrs("NCHW", "count_include_pad"), "pool_size": REQUIRED}, check=check_windows),
     *(op(f"qnn.{name}", _ONE, _unary(name), relation=identity) for name in _UNARY),
     op("qnn.hardswish", _ONE, _hardswish, relation=identity),
     op("relay.op.annotation.simulated_quantize", "data dom_scale clip_min clip_max", _simulated_annotation,

@@ -207,6 +207,10 @@ def _ndarray_size(call: RelayCall) -> Expr:
     return cast(relax("size", call.exprs[0]), call.dtype() or "int32")
 
 
+def _searchsorted_type(call: RelayCall) -> Type:
+    return replace(call.tensor(1), dtype=call.dtype() or "int32")
+
+
 def _searchsorted(call: RelayCall) -> Expr:
     if rank(call) != 1:
         raise untranslated(call, "the sorted sequence must have rank 1")
@@ -292,7 +296,8 @@ SPECS = (
     op("topk", "data", _top, {"k": 1, **TOPK}, relax="topk", relation=topk_type),
     op("cumsum", "data", _scan("cumsum"), _SCAN, relax="cumsum", relation=_scan_type),
     op("cumprod", "data", _scan("cumprod"), _SCAN, relax="cumprod", relation=_scan_type),
-    op("searchsorted", "sorted values", _searchsorted, {"right": False, "dtype": "int32"}, relax="bucketize"),
+    op("searchsorted", "sorted values", _searchsorted, {"right": False, "dtype": "int32"}, relax="bucketize",
+       relation=_searchsorted_type),
     op("unique", "data", unique, {"sorted": True, "return_counts": False}, relax="unique", relation=_unique_type),
     op("invert_permutation", "data", _invert_permutation, relax="argsort", relation=identity),
     op("ndarray_size", "data", _ndarray_size, {"dtype": "int32"}, relax="size"),

@@ -6,8 +6,9 @@ from typing import TypeAlias
 from relax_core.ir.expr import Expr
 from relax_core.ir.prim import AnyDim, IntImm, PrimExpr
 from relax_core.ir.types import TensorType, Type
-from relax_core.ops.relay.convolution import spatial_of
+from relax_core.ops.relay.convolution import ints_for, spatial_of
 from relax_core.ops.relay.dims import (
+    dims_of,
     known_size,
     stored_axes,
     whole_axes,
@@ -102,6 +103,19 @@ def dynamic_resize2d(call: RelayCall) -> Expr:
     return _resized(call, "image.resize2d", sizes, literal(call, 2) if is_part else (0.0,) * 4)
 
 
+def _resize_type(call: RelayCall) -> Type:
+    data, layout = call.tensor(), call.text("layout")
+    dtype = call.dtype("out_dtype") or data.dtype
+    if data.dims is None:
+        return TensorType(None, dtype)
+    sizes = whole_axes(call, data.dims, layout)
+    spatial = spatial_of(layout)
+    if not call.has("size"):
+        return TensorType(stored_axes(call, {**sizes, **{item: AnyDim() for item in spatial}}, layout), dtype)
+    sizes.update(zip(spatial, dims_of(*ints_for(call, "size", len(spatial))), strict=True))
+    return TensorType(stored_axes(call, sizes, layout), dtype)
+
+
 def _resize1d(call: RelayCall) -> Expr:
     """A row of an image of height one."""
     if call.text("layout") != "NCW":
@@ -185,7 +199,7 @@ UPSAMPLING_3D = MappingProxyType(
 )
 
 SPECS = (
-    op("image.resize1d", "data", _resize1d, resize_attrs("NCW")),
+    op("image.resize1d", "data", _resize1d, resize_attrs("NCW"), relation=_resize_type),
     op("image.resize2d", "data", _resize("image.resize2d"), resize_attrs("NCHW"), relax="image.resize2d"),
     op("image.resize3d", "data", _resize("image.resize3d"), resize_attrs("NCDHW"), relax="image.resize3d"),
     op("image.resize", "data", _resize("image.resize2d"), resize_attrs("NCHW"), relax="image.resize2d"),

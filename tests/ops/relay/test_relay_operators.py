@@ -14,7 +14,7 @@ from relax_core.frontend.parse import parse_text
 from relax_core.ir.attrs import AttrValue
 from relax_core.ir.expr import Expr, constant
 from relax_core.ir.prim import AnyDim, IntImm
-from relax_core.ir.types import TensorType, TupleType, Type
+from relax_core.ir.types import OBJECT, TensorType, TupleType, Type
 from relax_core.ops import OPS
 from relax_core.ops.relay import RELAY_NAME_OF, RELAY_OPS
 from relax_core.ops.relay.dims import dims_of, known_size
@@ -90,7 +90,7 @@ def test_a_misspelt_keyword_of_an_entry_is_refused() -> None:
 
 REFUSED = (
     ("nn.max_pool2d(%x, pool_size=[9, 9])", "RY009", "has a window that is larger than its padded input along H"),
-    ("nn.max_pool2d(%x, pool_size=[2, 2, 2])", "RY010", "needs 1 or 2 ints as `pool_size`, got (2, 2, 2)"),
+    ("nn.max_pool2d(%x, pool_size=[2, 2, 2])", "RY010", "expects 2 positive integers as `pool_size`, got [2, 2, 2]"),
     ("transpose(%x, axes=[0, 0, 1, 2])", "RY009", "names an axis twice: [0, 0, 1, 2]"),
     ("image.affine_grid(%x, target_shape=[4, 4])", "RY009",
      "expects matrices of rank 3, got Tensor[(1, ?, 8, 8), float32]"),
@@ -102,6 +102,32 @@ def test_what_a_translation_refuses_is_told_in_the_words_of_relay(text: str, cod
     (module,) = parse_text(f"def @main(%x: Tensor[(1, ?, 8, 8), float32]) {{ {text} }}", "m.relay").modules
     (found,) = check(module)
     assert (found.code, found.message) == (code, f"`{text.partition('(')[0]}` {words}")
+
+
+def test_operands_of_a_product_may_differ_in_dtype() -> None:
+    image, weight = TensorType(dims_of(1, 3, 8, 8), "uint8"), TensorType(dims_of(4, 3, 3, 3), "int8")
+    assert show_type(related("nn.conv2d", (image, weight), {})) == "Tensor[(1, 4, 6, 6), uint8]"
+    rows, columns = TensorType(dims_of(2, 3), "float16"), TensorType(dims_of(5, 3), "float32")
+    assert show_type(related("nn.dense", (rows, columns), {})) == "Tensor[(2, 5), float16]"
+
+
+def test_what_relax_cannot_express_has_a_type_all_the_same() -> None:
+    data, indices = TensorType(dims_of(2, 3), "float32"), TensorType(dims_of(2, 4), "int32")
+    found = related("take", (data, indices), {"axis": 1, "batch_dims": 1})
+    assert show_type(found) == "Tensor[(2, 4), float32]"
+    unknown_rank = TensorType(None, "float32")
+    assert related("nn.contrib_depthwise_conv2d_NCHWc", (unknown_rank, unknown_rank), BLOCKED) is OBJECT
+
+
+@pytest.mark.parametrize("name", ["strides", "dilation"])
+def test_a_window_moves_by_positive_steps(name: str) -> None:
+    image, weight = TensorType(dims_of(1, 3, 8, 8), "float32"), TensorType(dims_of(4, 3, 3, 3), "float32")
+    with pytest.raises(OpTypeError, match=f"expects 2 positive integers as `{name}`") as caught:
+        related("nn.conv2d", (image, weight), {name: 0})
+    assert caught.value.code == "RY010"
+
+
+BLOCKED: Mapping[str, AttrValue] = {"data_layout": "NCHW4c", "kernel_layout": "OIHW1i4o", "out_layout": "NCHW4c"}
 
 
 def test_an_operator_of_relax_names_the_first_of_relay_that_it_corresponds_to() -> None:
