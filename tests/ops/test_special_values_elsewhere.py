@@ -11,9 +11,9 @@ from relax_core.ir.expr import Call, Constant, Op, Var, constant
 from relax_core.ir.module import IRModule
 from relax_core.ir.node import Node, preorder
 from relax_core.ir.rewrite import RewriteLog, rewrite
-from relax_core.ops.relay.elementwise import SPECS as RELAY_SPECS
-from relax_core.ops.relay.elementwise import arithmetic, comparison, identity, predicate
 from relax_core.ops.relay.spec import RelayOp
+from relax_core.ops.relay.tensor.elementwise import SPECS as RELAY_SPECS
+from relax_core.ops.relay.tensor.elementwise import arithmetic, comparison, identity, predicate
 from relax_core.ops.spec import OpSpec
 from tests.ops.bounds import bound_of, excess
 from tests.ops.cases import Array, Case

@@ -23,7 +23,7 @@ from relax_core.ir.relay import (
 )
 from relax_core.ir.types import AdtType, FuncType, RefType, TensorType, TupleType, Type, TypeVar
 from relax_core.ir.values import value_parts
-from relax_core.ops.relay.system import STORAGE
+from relax_core.ops.relay.tensor.system import STORAGE
 from relax_core.source import Span
 
 _BUILT_IN = (STORAGE,)

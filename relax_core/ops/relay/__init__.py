@@ -3,30 +3,34 @@
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from relax_core.ops.relay import (
-    bits,
+from relax_core.ops.relay.image import (
     boxes,
+    resize,
+    vision,
+    windows,
+)
+from relax_core.ops.relay.nn import (
+    bits,
     convolution,
-    create,
     deformable,
+    neural,
+    pooling,
+    quantize,
+    winograd,
+)
+from relax_core.ops.relay.spec import RelayOp
+from relax_core.ops.relay.tensor import (
+    create,
     dynamic,
     elementwise,
     index,
     layout,
     manipulate,
-    neural,
-    pooling,
-    quantize,
     random,
     reduce,
-    resize,
     sparse,
     system,
-    vision,
-    windows,
-    winograd,
 )
-from relax_core.ops.relay.spec import RelayOp
 
 _FAMILIES = (
     elementwise,

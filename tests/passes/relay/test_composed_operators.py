@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from relax_core.ops.relay.winograd import matrices
+from relax_core.ops.relay.nn.winograd import matrices
 from tests.passes.relay.operator_cases import f
 from tests.passes.relay.running import agree, both
 

@@ -10,9 +10,9 @@ import numpy as np
 from relax_core.ir.expr import Expr, constant
 from relax_core.ir.prim import IntImm
 from relax_core.ir.types import TensorType, Type
-from relax_core.ops.relay.convolution import Window, ints_for, padding_of, window_count
 from relax_core.ops.relay.dims import calculate, stored_axes, whole_axes
 from relax_core.ops.relay.entry import op
+from relax_core.ops.relay.nn.convolution import Window, ints_for, padding_of, window_count
 from relax_core.ops.relay.spec import RelayCall
 from relax_core.ops.relay.translation import cast, dtype_of, rank, relax, scalar, size, untranslated
 from relax_core.ops.spec import REQUIRED

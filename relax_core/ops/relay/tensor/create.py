@@ -8,10 +8,10 @@ from relax_core.ir.expr import Expr
 from relax_core.ir.prim import AnyDim
 from relax_core.ir.types import TensorType, Type
 from relax_core.ops.relay.dims import dims_of
-from relax_core.ops.relay.elementwise import identity
 from relax_core.ops.relay.entry import op
-from relax_core.ops.relay.manipulate import new_dims
 from relax_core.ops.relay.spec import RelayCall
+from relax_core.ops.relay.tensor.elementwise import identity
+from relax_core.ops.relay.tensor.manipulate import new_dims
 from relax_core.ops.relay.translation import (
     Rule,
     cast,

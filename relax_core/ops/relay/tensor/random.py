@@ -18,8 +18,8 @@ from relax_core.ir.prim import IntImm, PrimExpr
 from relax_core.ir.types import TensorType, TupleType, Type
 from relax_core.ops.relay.dims import dims_of
 from relax_core.ops.relay.entry import op
-from relax_core.ops.relay.manipulate import new_dims
 from relax_core.ops.relay.spec import RelayCall
+from relax_core.ops.relay.tensor.manipulate import new_dims
 from relax_core.ops.relay.translation import cast, extent, rank, relax, size, untranslated
 from relax_core.ops.relay.translation import scalar as number
 from relax_core.ops.spec import REQUIRED

@@ -19,10 +19,10 @@ from relax_core.ops.relay.dims import (
     product,
     replaced,
 )
-from relax_core.ops.relay.elementwise import identity
 from relax_core.ops.relay.entry import op
 from relax_core.ops.relay.show import show_dim, show_dims, show_type
 from relax_core.ops.relay.spec import Relation, RelayCall
+from relax_core.ops.relay.tensor.elementwise import identity
 from relax_core.ops.relay.translation import (
     Rule,
     axis_of,

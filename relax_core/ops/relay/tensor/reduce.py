@@ -7,12 +7,12 @@ from types import MappingProxyType
 from relax_core.ir.expr import Expr, Tuple
 from relax_core.ir.prim import AnyDim, IntImm
 from relax_core.ir.types import Dims, TensorType, TupleType, Type
-from relax_core.ops.relay.convolution import Window, window_count
 from relax_core.ops.relay.dims import ONE, dims_of, normal_axis, product, replaced
-from relax_core.ops.relay.elementwise import identity
 from relax_core.ops.relay.entry import op
-from relax_core.ops.relay.sparse import unique
+from relax_core.ops.relay.nn.convolution import Window, window_count
 from relax_core.ops.relay.spec import Relation, RelayCall
+from relax_core.ops.relay.tensor.elementwise import identity
+from relax_core.ops.relay.tensor.sparse import unique
 from relax_core.ops.relay.translation import (
     Rule,
     axis_of,

@@ -9,10 +9,10 @@ from relax_core.ir.expr import Expr, constant
 from relax_core.ir.prim import AnyDim, IntImm, PrimExpr
 from relax_core.ir.types import TensorType, Type
 from relax_core.ops.relay.dims import calculate, is_same, normal_axis, replaced
-from relax_core.ops.relay.elementwise import identity
 from relax_core.ops.relay.entry import op
 from relax_core.ops.relay.show import show_dim, show_type
 from relax_core.ops.relay.spec import RelayCall
+from relax_core.ops.relay.tensor.elementwise import identity
 from relax_core.ops.relay.translation import (
     Rule,
     axis_of,

@@ -6,7 +6,6 @@ from typing import TypeAlias
 from relax_core.ir.expr import Expr
 from relax_core.ir.prim import AnyDim, IntImm, PrimExpr
 from relax_core.ir.types import TensorType, Type
-from relax_core.ops.relay.convolution import ints_for, spatial_of
 from relax_core.ops.relay.dims import (
     dims_of,
     known_size,
@@ -14,6 +13,7 @@ from relax_core.ops.relay.dims import (
     whole_axes,
 )
 from relax_core.ops.relay.entry import op
+from relax_core.ops.relay.nn.convolution import ints_for, spatial_of
 from relax_core.ops.relay.spec import AttrDefault, RelayCall
 from relax_core.ops.relay.translation import (
     Rule,

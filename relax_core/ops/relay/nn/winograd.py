@@ -12,7 +12,6 @@ import numpy.typing as npt
 
 from relax_core.ir.expr import Expr, constant
 from relax_core.ir.types import TensorType, Type
-from relax_core.ops.relay.convolution import convolution_attrs, plain_type
 from relax_core.ops.relay.dims import (
     calculate,
     dims_of,
@@ -20,6 +19,7 @@ from relax_core.ops.relay.dims import (
     whole_axes,
 )
 from relax_core.ops.relay.entry import op
+from relax_core.ops.relay.nn.convolution import convolution_attrs, plain_type
 from relax_core.ops.relay.show import show_dims
 from relax_core.ops.relay.spec import RelayCall
 from relax_core.ops.relay.translation import cast, dtype_of, moved, rank, relax, size, untranslated

@@ -7,14 +7,14 @@ from dataclasses import replace
 from types import MappingProxyType
 
 from relax_core.ir.expr import Expr
-from relax_core.ops.relay.convolution import check_weight, check_windows, convolution_attrs
 from relax_core.ops.relay.derive import derived
-from relax_core.ops.relay.elementwise import arithmetic, identity
 from relax_core.ops.relay.entry import op
-from relax_core.ops.relay.manipulate import joined
-from relax_core.ops.relay.neural import check_dense, dense_pack, dense_pack_type, matmul_type, transposed
-from relax_core.ops.relay.pooling import pool_attrs
+from relax_core.ops.relay.nn.convolution import check_weight, check_windows, convolution_attrs
+from relax_core.ops.relay.nn.neural import check_dense, dense_pack, dense_pack_type, matmul_type, transposed
+from relax_core.ops.relay.nn.pooling import pool_attrs
 from relax_core.ops.relay.spec import RelayCall
+from relax_core.ops.relay.tensor.elementwise import arithmetic, identity
+from relax_core.ops.relay.tensor.manipulate import joined
 from relax_core.ops.relay.translation import (
     Rule,
     alike,

@@ -6,11 +6,11 @@ from relax_core.ir.attrs import AttrValue
 from relax_core.ir.expr import Expr, Tuple
 from relax_core.ir.prim import AnyDim, IntImm
 from relax_core.ir.types import VOID, AdtType, FuncType, TensorType, Type
-from relax_core.ops.relay.create import shape_of
-from relax_core.ops.relay.dynamic import dyn_reshape
 from relax_core.ops.relay.entry import op, passing
-from relax_core.ops.relay.manipulate import new_dims
 from relax_core.ops.relay.spec import RelayCall
+from relax_core.ops.relay.tensor.create import shape_of
+from relax_core.ops.relay.tensor.dynamic import dyn_reshape
+from relax_core.ops.relay.tensor.manipulate import new_dims
 
 STORAGE = "Storage"
 

@@ -7,12 +7,9 @@ of them again.
 from relax_core.ir.expr import Expr
 from relax_core.ir.prim import AnyDim, IntImm
 from relax_core.ir.types import Dims, TensorType, Type
-from relax_core.ops.relay.create import filled, full, shape_argument
 from relax_core.ops.relay.dims import known_size, replaced
 from relax_core.ops.relay.entry import op
-from relax_core.ops.relay.index import hot
-from relax_core.ops.relay.reduce import TOPK, ordered, top, topk_type
-from relax_core.ops.relay.resize import (
+from relax_core.ops.relay.image.resize import (
     UPSAMPLING,
     UPSAMPLING_3D,
     dynamic_resize2d,
@@ -21,6 +18,9 @@ from relax_core.ops.relay.resize import (
     resize_attrs,
 )
 from relax_core.ops.relay.spec import RelayCall
+from relax_core.ops.relay.tensor.create import filled, full, shape_argument
+from relax_core.ops.relay.tensor.index import hot
+from relax_core.ops.relay.tensor.reduce import TOPK, ordered, top, topk_type
 from relax_core.ops.relay.translation import (
     cast,
     counted,

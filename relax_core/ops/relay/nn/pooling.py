@@ -4,7 +4,6 @@ from types import MappingProxyType
 
 from relax_core.ir.expr import Expr
 from relax_core.ir.types import TensorType, Type
-from relax_core.ops.relay.convolution import check_windows, ints_for, spatial_of
 from relax_core.ops.relay.dims import (
     calculate,
     dims_of,
@@ -12,6 +11,7 @@ from relax_core.ops.relay.dims import (
     whole_axes,
 )
 from relax_core.ops.relay.entry import op
+from relax_core.ops.relay.nn.convolution import check_windows, ints_for, spatial_of
 from relax_core.ops.relay.spec import AttrDefault, RelayCall
 from relax_core.ops.relay.translation import (
     Rule,

@@ -8,9 +8,9 @@ import numpy as np
 from relax_core.ir.expr import Expr, constant
 from relax_core.ir.prim import IntImm
 from relax_core.ir.types import TensorType, Type
-from relax_core.ops.relay.convolution import plain_type
 from relax_core.ops.relay.dims import calculate, normal_axis, replaced
 from relax_core.ops.relay.entry import op
+from relax_core.ops.relay.nn.convolution import plain_type
 from relax_core.ops.relay.spec import RelayCall
 from relax_core.ops.relay.translation import (
     cast,

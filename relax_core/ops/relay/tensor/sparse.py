@@ -8,9 +8,9 @@ from relax_core.ops.relay.dims import (
     stored_axes,
     whole_axes,
 )
-from relax_core.ops.relay.elementwise import identity
 from relax_core.ops.relay.entry import op
 from relax_core.ops.relay.spec import RelayCall
+from relax_core.ops.relay.tensor.elementwise import identity
 from relax_core.ops.relay.translation import (
     cast,
     counted,

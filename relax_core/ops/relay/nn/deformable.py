@@ -12,9 +12,9 @@ import numpy as np
 
 from relax_core.ir.expr import Expr, constant
 from relax_core.ir.types import TensorType, Type
-from relax_core.ops.relay.convolution import convolution_attrs
 from relax_core.ops.relay.dims import stored_axes, whole_axes
 from relax_core.ops.relay.entry import op
+from relax_core.ops.relay.nn.convolution import convolution_attrs
 from relax_core.ops.relay.spec import RelayCall
 from relax_core.ops.relay.translation import cast, dtype_of, relax, scalar, size, untranslated
 

@@ -15,10 +15,10 @@ from relax_core.ops.relay.dims import (
     is_same,
     normal_axis,
 )
-from relax_core.ops.relay.elementwise import identity
 from relax_core.ops.relay.entry import op
 from relax_core.ops.relay.show import show_dim, show_type
 from relax_core.ops.relay.spec import TUNED, Expects, RelayCall
+from relax_core.ops.relay.tensor.elementwise import identity
 from relax_core.ops.relay.translation import (
     along,
     axis_of,

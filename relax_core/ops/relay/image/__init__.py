@@ -1,0 +1,1 @@
+"""Relay's operators on images, and on boxes in them."""

@@ -1,0 +1,1 @@
+"""Relay's operators of neural networks."""

@@ -1,0 +1,1 @@
+"""Relay's operators on tensors: their elements, axes, indices, and how they are made."""
