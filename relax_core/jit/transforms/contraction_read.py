@@ -224,6 +224,7 @@ def _bind_block(reading: Reading, block: Block | None) -> frozenset[PrimVar] | s
     if block.predicate is not None or block.matches or block.alloc_buffers:
         return "the block has a predicate or buffers of its own"
     _split(reading, block)
+    inside = {dim.var for dim in reading.dims}
     reduced: set[PrimVar] = set()
     for item in block.iter_vars:
         value = affine_of_binding(item, reading.known, reading.intervals)
@@ -231,7 +232,10 @@ def _bind_block(reading: Reading, block: Block | None) -> frozenset[PrimVar] | s
             return f"the block's variable `{item.var.name}` is no sum of loop variables from 0"
         reading.known[item.var] = value
         if item.kind == "reduce":
-            if value.constant or any(factor < 0 for factor in value.coefficients.values()):
+            # The variable is 0, and the block initialised, where all loops of the nest start, and there only. A loop
+            # around the nest that is part of the variable may stand elsewhere.
+            starts = not value.constant and all(factor > 0 for factor in value.coefficients.values())
+            if not starts or (block.init is not None and not value.coefficients.keys() <= inside):
                 return f"the reduction over `{item.var.name}` does not start where its loops do"
             reduced.update(value.coefficients)
     return frozenset(reduced)

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from relax_core.diagnostics import DiagnosedError
+from relax_core.frontend.parse import parse_text
 from relax_core.ir.prim import Cast, FloatImm, IntImm, Intrinsic, PrimExpr, binary, const
 from relax_core.ir.tir import BufferLoad
 from relax_core.jit.engine import Engine
@@ -274,3 +275,27 @@ def test_loops_are_taken_or_left(name: str, width: int) -> None:
     arrays = [filled(random, shape, SINGLE) for shape in ((3, 20, 30), (30, 40), (3, 20, 40))]
     names = compare(prim_funcs(HEAD + text)["main"], arrays, ENGINES[width])
     assert tuple(name for name in names if name == "tile") == expected
+
+
+SKEWED = """
+@T.prim_func
+def main(A: T.Buffer((24, 4), "float32"), W: T.Buffer((24,), "float32"), C: T.Buffer((5, 4), "float32")):
+    for i, j, k in T.grid(5, 4, 16):
+        with T.block("C"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            vk = T.axis.reduce(24, {binding})
+            with T.init():
+                C[vi, vj] = T.float32(0)
+            C[vi, vj] = C[vi, vj] + A[{index}, vj] * W[{index}]
+"""
+
+
+@pytest.mark.parametrize(
+    ("binding", "index"),
+    [("k", "vk"), ("k + 1", "vk"), ("i + k", "vk"), ("i + k", "vk - vi"), ("i + k", "k"), ("i * 16 + k", "k")],
+)
+def test_a_reduction_starts_where_its_variable_is_0(binding: str, index: str) -> None:
+    """Where a loop around the tiles is part of the variable, only its first iteration initialises."""
+    function = parse_text(SKEWED.format(binding=binding, index=index), "skewed.py").modules[0].prim_funcs[0][1]
+    random = np.random.default_rng(0)
+    compare(function, [random.random(shape, "float32") for shape in ((24, 4), (24,), (5, 4))], ENGINES[256])
