@@ -224,7 +224,6 @@ def _bind_block(reading: Reading, block: Block | None) -> frozenset[PrimVar] | s
     if block.predicate is not None or block.matches or block.alloc_buffers:
         return "the block has a predicate or buffers of its own"
     _split(reading, block)
-    inside = {dim.var for dim in reading.dims}
     reduced: set[PrimVar] = set()
     for item in block.iter_vars:
         value = affine_of_binding(item, reading.known, reading.intervals)
@@ -232,10 +231,7 @@ def _bind_block(reading: Reading, block: Block | None) -> frozenset[PrimVar] | s
             return f"the block's variable `{item.var.name}` is no sum of loop variables from 0"
         reading.known[item.var] = value
         if item.kind == "reduce":
-            # The variable is 0, and the block initialised, where all loops of the nest start, and there only. A loop
-            # around the nest that is part of the variable may stand elsewhere.
-            starts = not value.constant and all(factor > 0 for factor in value.coefficients.values())
-            if not starts or (block.init is not None and not value.coefficients.keys() <= inside):
+            if value.constant or any(factor < 0 for factor in value.coefficients.values()):
                 return f"the reduction over `{item.var.name}` does not start where its loops do"
             reduced.update(value.coefficients)
     return frozenset(reduced)
@@ -297,7 +293,13 @@ def _operands(
         return refused
     uses = {frozenset(dim for dim in spatial if item.stride(dim)) for item in made.leaves(found.term)}
     is_guarded = any(item.guard is not None for item in operands.values())
-    return made if reduce and (is_guarded or len(uses) > 1) else None
+    if not reduce or not (is_guarded or len(uses) > 1):
+        return None
+    # The block is initialised where the variables of its reductions are 0: where all loops of the nest start, unless
+    # a loop around the nest is part of one of them.
+    if init is not None and reduced is not None and reduced - {dim.var for dim in made.dims}:
+        return "a loop around it is part of a variable that it reduces over"
+    return made
 
 
 def _legality(made: Contraction, reduced: frozenset[PrimVar] | None) -> str:
