@@ -13,7 +13,7 @@ KINDS = (
     (r"^SPECS\b", "relax_core/ops/*.py", "relax_core/ops/__init__.py"),
     (r"^SPECS\b", "relax_core/ops/relay/*/*.py", "relax_core/ops/relay/__init__.py"),
     (r"^PASS\b", "relax_core/passes/*/*.py", "relax_core/passes/__init__.py"),
-    (r"^\w+ = Transform\(", "relax_core/jit/transforms/*.py", "relax_core/jit/transforms/registry.py"),
+    (r"^\w+ = Transform\(", "relax_core/jit/transforms/*/*.py", "relax_core/jit/transforms/registry.py"),
     (r"\A", "views/pages/*.py", "views/__init__.py"),
 )
 

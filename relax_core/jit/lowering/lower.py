@@ -54,7 +54,7 @@ from relax_core.jit.lowering.views import match_region, pointer_of
 from relax_core.jit.lowering.work import static_work
 from relax_core.jit.options import DEFAULT_OPTIONS, KernelOptions
 from relax_core.jit.remarks import KernelRemark
-from relax_core.jit.transforms.fuse import fuse
+from relax_core.jit.transforms.loops.fuse import fuse
 from relax_core.jit.transforms.registry import emit_transformed
 
 DEPTH_LIMIT = 200

@@ -8,20 +8,20 @@ from relax_core.ir.tir import For
 from relax_core.jit.lowering.loops import lower_for
 from relax_core.jit.lowering.state import State
 from relax_core.jit.remarks import KernelRemark
-from relax_core.jit.transforms.accumulate import ACCUMULATE
-from relax_core.jit.transforms.collapse import COLLAPSE
-from relax_core.jit.transforms.copy_hoist import HOIST
-from relax_core.jit.transforms.copy_runs import COPY
-from relax_core.jit.transforms.copy_split import SPLIT
-from relax_core.jit.transforms.gather import GATHER
-from relax_core.jit.transforms.guard import GUARD
-from relax_core.jit.transforms.parallel import PARALLEL
-from relax_core.jit.transforms.reduction_columns import COLUMNS
-from relax_core.jit.transforms.reduction_lanes import LANES
-from relax_core.jit.transforms.rows import ROWS
-from relax_core.jit.transforms.tile import TILE
+from relax_core.jit.transforms.contractions.tile import TILE
+from relax_core.jit.transforms.copies.runs import COPY
+from relax_core.jit.transforms.copies.transpose import TRANSPOSE
+from relax_core.jit.transforms.indirect.gather import GATHER
+from relax_core.jit.transforms.indirect.guard import GUARD
+from relax_core.jit.transforms.loops.accumulate import ACCUMULATE
+from relax_core.jit.transforms.loops.collapse import COLLAPSE
+from relax_core.jit.transforms.loops.hoist import HOIST
+from relax_core.jit.transforms.loops.parallel import PARALLEL
+from relax_core.jit.transforms.loops.split import SPLIT
+from relax_core.jit.transforms.reductions.columns import COLUMNS
+from relax_core.jit.transforms.reductions.lanes import LANES
+from relax_core.jit.transforms.reductions.rows import ROWS
 from relax_core.jit.transforms.transform import Around, Plan, Refusal, Transform
-from relax_core.jit.transforms.transpose import TRANSPOSE
 
 TRANSFORMS: tuple[Transform, ...] = (
     SPLIT,

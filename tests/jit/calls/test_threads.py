@@ -141,7 +141,7 @@ import os
 from tests.jit.transforms import test_parallel as t
 from relax_core.engine.sandbox import filter_calls
 from relax_core.jit.calls import threads
-from relax_core.jit.transforms import parallel
+from relax_core.jit.transforms.loops import parallel
 parallel.LEAST_NANOSECONDS = 0
 def check():
     assert "parallel" in t.compare(t.MATMUL.function((40, 40, 40)), t.MATMUL.arrays((40, 40, 40), 0), t.THREADS[2])

@@ -14,7 +14,7 @@ from relax_core.ir.prim import FloatImm, PrimExpr, PrimVar, Select, binary, cons
 from relax_core.ir.tir import Buffer, BufferLoad, BufferStore, PrimFunc, Stmt
 from relax_core.jit.engine import Engine
 from relax_core.jit.options import KernelOptions
-from relax_core.jit.transforms.copy_read import CopyDim, joined
+from relax_core.jit.transforms.copies.read import CopyDim, joined
 from tests.code_rules import REPOSITORY
 from tests.jit.programs import block_nest, for_each, index, prim_func
 from tests.jit.transforms.nests import ENGINES, NAIVE, WIDTHS, applied, compare, filled, permuted

@@ -17,7 +17,7 @@ from relax_core.jit.engine import Engine
 from relax_core.jit.kernel_views import kernel_views
 from relax_core.jit.lowering.lower import lower
 from relax_core.jit.options import KernelOptions, Mode
-from relax_core.jit.transforms import parallel
+from relax_core.jit.transforms.loops import parallel
 from tests.jit.low_level import prim_funcs
 from tests.jit.programs import elementwise, for_each, prim_func
 from tests.jit.transforms.nests import Accumulation, Input, compare, permuted

@@ -7,7 +7,7 @@ from relax_core.ir.tir import For
 from relax_core.jit.lowering.loops import CHUNK
 from relax_core.jit.lowering.state import State
 from relax_core.jit.options import Mode
-from relax_core.jit.transforms.copy_read import Copy, read_copy
+from relax_core.jit.transforms.copies.read import Copy, read_copy
 from relax_core.jit.transforms.repeat import least, repeat, repeat_nested
 from relax_core.jit.transforms.transform import Plan, Refusal, Transform
 

@@ -15,9 +15,8 @@ from relax_core.ir.tir import Buffer, BufferLoad, BufferRef, BufferStore, For, S
 from relax_core.jit.lowering.state import State
 from relax_core.jit.lowering.types import SCALAR_TYPES
 from relax_core.jit.remarks import KernelRemark
-from relax_core.jit.transforms.loop_nest import Axis, Nest
-from relax_core.jit.transforms.nest import read_nest
-from relax_core.jit.transforms.reduction import may_stop
+from relax_core.jit.transforms.nest import Axis, Nest, read_nest
+from relax_core.jit.transforms.reductions.reduction import may_stop
 
 NAME = "fuse"
 # Expressions are lowered from the outside in, and a deeper one would need more registers than there are.

@@ -20,7 +20,7 @@ from relax_core.jit.transforms.nest_values import (
     read,
     value_of,
 )
-from relax_core.jit.transforms.reduction import Reduction, contiguous_axis, direct_load, read_reduction
+from relax_core.jit.transforms.reductions.reduction import Reduction, contiguous_axis, direct_load, read_reduction
 from relax_core.jit.transforms.repeat import repeat, repeat_charged, repeat_nested
 from relax_core.jit.transforms.transform import Plan, Refusal, Transform
 from relax_core.jit.transforms.vector_code import LANE_LIMIT, combine, load_vector, store_vector

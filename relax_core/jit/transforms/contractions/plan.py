@@ -6,7 +6,7 @@ from math import prod
 from relax_core.ir.node import Node, children, postorder
 from relax_core.ir.prim import Binary, Cast, FloatImm, IntImm, PrimExpr, PrimVar, dtype_of
 from relax_core.jit.lowering.state import State
-from relax_core.jit.transforms.contraction import Contraction, Dim, Operand, box_of, box_size, merged
+from relax_core.jit.transforms.contractions.contraction import Contraction, Dim, Operand, box_of, box_size, merged
 from relax_core.jit.transforms.vector_code import can_combine, can_convert
 
 # As many sums as are added at a time hide how long one addition takes.

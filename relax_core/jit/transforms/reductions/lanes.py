@@ -19,7 +19,7 @@ from relax_core.jit.transforms.nest_values import (
     parts_of,
     read,
 )
-from relax_core.jit.transforms.reduction import ReducedValues, Reduction, read_reduction, values_of
+from relax_core.jit.transforms.reductions.reduction import ReducedValues, Reduction, read_reduction, values_of
 from relax_core.jit.transforms.repeat import repeat, repeat_charged
 from relax_core.jit.transforms.transform import Plan, Refusal, Transform
 from relax_core.jit.transforms.vector_code import LANE_LIMIT, combine, load_vector, store_vector

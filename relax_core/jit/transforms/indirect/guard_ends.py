@@ -9,9 +9,9 @@ from relax_core.ir.tir import Block, For, LetStmt
 from relax_core.jit.lowering.loops import Counting
 from relax_core.jit.lowering.scalar import is_safe, lower_expr
 from relax_core.jit.lowering.state import State
-from relax_core.jit.transforms.guard_read import Check, CheckTree
-from relax_core.jit.transforms.guard_runs import Around
-from relax_core.jit.transforms.guard_vectors import at_iteration, trip_count
+from relax_core.jit.transforms.indirect.guard_read import Check, CheckTree
+from relax_core.jit.transforms.indirect.guard_runs import Around
+from relax_core.jit.transforms.indirect.guard_vectors import at_iteration, trip_count
 
 # So that what inner loops add to an index fits a word.
 LARGEST_STEP = LARGEST_COUNT = 1 << 24

@@ -18,7 +18,13 @@ from relax_core.jit.transforms.nest_values import (
     parts_of,
     read,
 )
-from relax_core.jit.transforms.reduction import ReducedValues, Reduction, contiguous_axis, read_reduction, values_of
+from relax_core.jit.transforms.reductions.reduction import (
+    ReducedValues,
+    Reduction,
+    contiguous_axis,
+    read_reduction,
+    values_of,
+)
 from relax_core.jit.transforms.repeat import least, repeat, repeat_charged
 from relax_core.jit.transforms.transform import Plan, Refusal, Transform
 from relax_core.jit.transforms.vector_code import LANE_LIMIT, combine, load_vector, transposed

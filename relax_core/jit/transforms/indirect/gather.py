@@ -14,8 +14,8 @@ from relax_core.jit.lowering.scalar import integer_literal
 from relax_core.jit.lowering.state import State
 from relax_core.jit.lowering.types import SCALAR_TYPES, ScalarType
 from relax_core.jit.options import Mode
-from relax_core.jit.transforms.gather_read import Gather, read_gather
-from relax_core.jit.transforms.gather_values import VectorEmitter, is_row
+from relax_core.jit.transforms.indirect.gather_read import Gather, read_gather
+from relax_core.jit.transforms.indirect.gather_values import VectorEmitter, is_row
 from relax_core.jit.transforms.transform import Plan, Transform
 from relax_core.jit.transforms.vector_code import splat, vector_type
 

@@ -15,7 +15,7 @@ from relax_core.jit.lowering.state import State
 from relax_core.jit.options import Mode
 from relax_core.jit.transforms.nest import read_nest
 from relax_core.jit.transforms.origins import note_pieces
-from relax_core.jit.transforms.reduction import may_stop
+from relax_core.jit.transforms.reductions.reduction import may_stop
 from relax_core.jit.transforms.transform import Plan, Refusal, Transform
 
 MODES: frozenset[Mode] = frozenset(("bitwise", "exact", "fast"))

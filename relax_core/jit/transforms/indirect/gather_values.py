@@ -10,8 +10,8 @@ from relax_core.jit.lowering.arithmetic import comparison
 from relax_core.jit.lowering.scalar import element_pointer, lower_expr
 from relax_core.jit.lowering.state import State
 from relax_core.jit.lowering.types import SCALAR_TYPES
-from relax_core.jit.transforms.gather_read import Gather, StridedLoad
-from relax_core.jit.transforms.guard_read import is_same
+from relax_core.jit.transforms.indirect.gather_read import Gather, StridedLoad
+from relax_core.jit.transforms.indirect.guard_read import is_same
 from relax_core.jit.transforms.nest_values import enter_block
 from relax_core.jit.transforms.vector_code import (
     at_distance,

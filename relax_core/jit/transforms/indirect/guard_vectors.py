@@ -12,8 +12,8 @@ from relax_core.jit.lowering.loops import Counting
 from relax_core.jit.lowering.scalar import element_pointer, integer_literal, lower_expr
 from relax_core.jit.lowering.state import State
 from relax_core.jit.lowering.types import ScalarType
-from relax_core.jit.transforms.guard_read import WORD_BITS, limit_of
-from relax_core.jit.transforms.guard_runs import Around, Run
+from relax_core.jit.transforms.indirect.guard_read import WORD_BITS, limit_of
+from relax_core.jit.transforms.indirect.guard_runs import Around, Run
 from relax_core.jit.transforms.nest_values import enter_block
 from relax_core.jit.transforms.repeat import repeat
 from relax_core.jit.transforms.vector_code import at_distance, load_masked, load_vector, splat, vector_type

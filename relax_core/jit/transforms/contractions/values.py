@@ -9,7 +9,7 @@ from relax_core.jit.lowering.scalar import float_literal, integer_literal
 from relax_core.jit.lowering.state import State
 from relax_core.jit.lowering.storage import Storage
 from relax_core.jit.lowering.types import ScalarType
-from relax_core.jit.transforms.tile_plan import Tiling
+from relax_core.jit.transforms.contractions.plan import Tiling
 from relax_core.jit.transforms.vector_code import (
     at_distance,
     combine,

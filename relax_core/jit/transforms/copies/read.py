@@ -9,7 +9,7 @@ from relax_core.jit.lowering.work import static_work
 from relax_core.jit.transforms.loop_nest import Access, Nest
 from relax_core.jit.transforms.nest import read_nest
 from relax_core.jit.transforms.nest_values import element_at, offset_at
-from relax_core.jit.transforms.reduction import may_share
+from relax_core.jit.transforms.reductions.reduction import may_share
 from relax_core.jit.transforms.transform import Refusal
 
 

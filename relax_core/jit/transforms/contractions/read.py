@@ -19,7 +19,7 @@ from relax_core.ir.prim import (
 )
 from relax_core.ir.tir import Block, BufferLoad, BufferStore, For, Stmt
 from relax_core.jit.lowering.state import State
-from relax_core.jit.transforms.contraction import Contraction, Dim, Guard, Operand, Quotient
+from relax_core.jit.transforms.contractions.contraction import Contraction, Dim, Guard, Operand, Quotient
 from relax_core.jit.transforms.nest import TOO_MANY_ITERATIONS, are_too_many
 
 # What the copies of guarded loads compute from dividends of 32 bits stays far below 64.

@@ -10,7 +10,7 @@ from relax_core.ir.node import postorder
 from relax_core.ir.prim import PrimExpr
 from relax_core.ir.tir import Block, BufferLoad, For, LetStmt
 from relax_core.jit.lowering.state import State
-from relax_core.jit.transforms.guard_read import Bound, Check, CheckTree, bound_of
+from relax_core.jit.transforms.indirect.guard_read import Bound, Check, CheckTree, bound_of
 
 Around: TypeAlias = For | Block | LetStmt
 

@@ -14,7 +14,7 @@ from relax_core.jit.options import Mode
 from relax_core.jit.transforms.loop_nest import Axis, Nest
 from relax_core.jit.transforms.nest import read_nest
 from relax_core.jit.transforms.nest_values import Value, element_at, emit_value, offset_at, value_of
-from relax_core.jit.transforms.reduction import may_stop
+from relax_core.jit.transforms.reductions.reduction import may_stop
 from relax_core.jit.transforms.repeat import repeat, repeat_charged
 from relax_core.jit.transforms.transform import Plan, Refusal, Transform
 

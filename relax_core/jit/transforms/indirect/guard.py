@@ -27,12 +27,12 @@ from relax_core.jit.lowering.state import State
 from relax_core.jit.lowering.types import SCALAR_TYPES
 from relax_core.jit.lowering.work import static_work
 from relax_core.jit.options import Mode
-from relax_core.jit.transforms.gather_read import gathers_inside
-from relax_core.jit.transforms.guard_ends import Rising, check_ends, read_rising
-from relax_core.jit.transforms.guard_read import Check, CheckTree, bound_of, limit_of, read_checks
-from relax_core.jit.transforms.guard_rows import TOGETHER, GuardedRows, emit_rows, read_rows
-from relax_core.jit.transforms.guard_runs import Run, read_runs
-from relax_core.jit.transforms.guard_vectors import can_scan, scan
+from relax_core.jit.transforms.indirect.gather_read import gathers_inside
+from relax_core.jit.transforms.indirect.guard_ends import Rising, check_ends, read_rising
+from relax_core.jit.transforms.indirect.guard_read import Check, CheckTree, bound_of, limit_of, read_checks
+from relax_core.jit.transforms.indirect.guard_rows import TOGETHER, GuardedRows, emit_rows, read_rows
+from relax_core.jit.transforms.indirect.guard_runs import Run, read_runs
+from relax_core.jit.transforms.indirect.guard_vectors import can_scan, scan
 from relax_core.jit.transforms.nest_values import enter_block
 from relax_core.jit.transforms.repeat import least
 from relax_core.jit.transforms.transform import Plan, Refusal, Transform

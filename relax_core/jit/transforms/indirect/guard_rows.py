@@ -10,11 +10,10 @@ from dataclasses import dataclass
 from relax_core.ir.node import Node, postorder
 from relax_core.ir.tir import Block, Buffer, BufferLoad, BufferStore, For, IterVar, SeqStmt, Stmt
 from relax_core.jit.lowering.loops import Counting, counted
-from relax_core.jit.lowering.state import State
-from relax_core.jit.lowering.storage import Held
-from relax_core.jit.transforms.accumulate import elements_of, give_back, take
-from relax_core.jit.transforms.guard_read import WORD_BITS, Access, CheckTree
-from relax_core.jit.transforms.reduction import may_stop
+from relax_core.jit.lowering.state import Held, State
+from relax_core.jit.transforms.indirect.guard_read import WORD_BITS, Access, CheckTree
+from relax_core.jit.transforms.loops.accumulate import elements_of, give_back, take
+from relax_core.jit.transforms.reductions.reduction import may_stop
 
 TOGETHER = 4
 # What is left of the rows is checked in its place, which few rows would notice.

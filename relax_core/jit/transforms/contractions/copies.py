@@ -7,11 +7,11 @@ from relax_core.ir.integer.affine import Affine
 from relax_core.ir.prim import PrimExpr, PrimVar
 from relax_core.jit.lowering.scalar import lower_expr
 from relax_core.jit.lowering.state import State
-from relax_core.jit.transforms.contraction import Dim, Edge, Guard, Operand, box_of, box_size
+from relax_core.jit.transforms.contractions.contraction import Dim, Edge, Guard, Operand, box_of, box_size
+from relax_core.jit.transforms.contractions.kernel import TileContext, distance_of
+from relax_core.jit.transforms.contractions.plan import Tiling
+from relax_core.jit.transforms.contractions.values import Part, Source
 from relax_core.jit.transforms.repeat import repeat
-from relax_core.jit.transforms.tile_kernel import TileContext, distance_of
-from relax_core.jit.transforms.tile_plan import Tiling
-from relax_core.jit.transforms.tile_values import Part, Source
 from relax_core.jit.transforms.vector_code import (
     QUARTER_BITS,
     at_distance,

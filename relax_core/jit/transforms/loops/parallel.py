@@ -14,11 +14,10 @@ from relax_core.jit.lowering.state import State
 from relax_core.jit.lowering.storage import Visible
 from relax_core.jit.lowering.work import static_work
 from relax_core.jit.options import Mode
-from relax_core.jit.transforms.contraction_read import read_contraction
-from relax_core.jit.transforms.loop_nest import Axis, Nest
-from relax_core.jit.transforms.nest import read_nest
+from relax_core.jit.transforms.contractions.plan import plan_tiling
+from relax_core.jit.transforms.contractions.read import read_contraction
+from relax_core.jit.transforms.nest import Axis, Nest, read_nest
 from relax_core.jit.transforms.origins import note_rewritten
-from relax_core.jit.transforms.tile_plan import plan_tiling
 from relax_core.jit.transforms.transform import Plan, Refusal, Transform
 
 MODES: frozenset[Mode] = frozenset(("bitwise", "exact", "fast"))

@@ -7,8 +7,8 @@ from relax_core.ir.integer.affine import Affine
 from relax_core.ir.prim import Binary, PrimExpr, PrimVar
 from relax_core.jit.lowering.code import FunctionBuilder, phi
 from relax_core.jit.lowering.state import State
-from relax_core.jit.transforms.tile_plan import Tiling
-from relax_core.jit.transforms.tile_values import Part, Source, TileValues
+from relax_core.jit.transforms.contractions.plan import Tiling
+from relax_core.jit.transforms.contractions.values import Part, Source, TileValues
 from relax_core.jit.transforms.vector_code import (
     at_distance,
     combine,

@@ -27,7 +27,7 @@ from relax_core.jit.lowering.state import State
 from relax_core.jit.lowering.storage import Held, Storage
 from relax_core.jit.lowering.work import has_jump
 from relax_core.jit.options import Mode
-from relax_core.jit.transforms.guard_read import is_same
+from relax_core.jit.transforms.indirect.guard_read import is_same
 from relax_core.jit.transforms.transform import Around, Transform
 
 MODES: frozenset[Mode] = frozenset(("bitwise", "exact", "fast"))

@@ -13,7 +13,7 @@ from relax_core.jit.lowering.state import State
 from relax_core.jit.options import Mode
 from relax_core.jit.transforms.nest_values import enter_block
 from relax_core.jit.transforms.origins import note_pieces
-from relax_core.jit.transforms.reduction import may_stop
+from relax_core.jit.transforms.reductions.reduction import may_stop
 from relax_core.jit.transforms.transform import Plan, Transform
 
 MODES: frozenset[Mode] = frozenset(("bitwise", "exact", "fast"))

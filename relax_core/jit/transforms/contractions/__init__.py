@@ -1,0 +1,1 @@
+"""Sums of products, as of matrix products and convolutions, in tiles of registers."""

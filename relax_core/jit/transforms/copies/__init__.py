@@ -1,0 +1,1 @@
+"""Nests that only move elements: contiguous runs and transpositions."""

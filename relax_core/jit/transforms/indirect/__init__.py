@@ -1,0 +1,1 @@
+"""Loops with indirect accesses: vector gathers, and bounds checks made ahead."""

@@ -1,0 +1,1 @@
+"""Transformations of whole loops: joined, fused, split, hoisted from, run in parallel, kept in registers."""
