@@ -17,7 +17,8 @@ from relax_core.frontend.tvmscript.relax_bindings import (
     unpack,
     without_value,
 )
-from relax_core.frontend.tvmscript.relax_expr import OPERATORS, RelaxReader
+from relax_core.frontend.tvmscript.relax_expr import OPERATORS
+from relax_core.frontend.tvmscript.relax_reader import RelaxReader
 from relax_core.frontend.tvmscript.relax_signature import (
     Decorator,
     declared_dtypes,
