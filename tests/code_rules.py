@@ -298,9 +298,11 @@ def state_violations(file: SourceFile) -> Iterator[str]:
         match node:
             case ast.Global():
                 yield f"{file.path}:{node.lineno}: global {', '.join(node.names)}"
-            case _:
+            case ast.Subscript() | ast.Call():
                 if (name := _written_name(node)) in names and not file.allows(name):
                     yield f"{file.path}:{node.lineno}: {name} of the module is written"
+            case _:
+                pass
 
 
 def _defined(body: list[ast.stmt]) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
