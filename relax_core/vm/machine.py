@@ -21,7 +21,8 @@ from relax_core.vm.recorder import NO_WRITE, Recorder
 from relax_core.vm.running import Running
 from relax_core.vm.stack import FROM_HOST, Frame, Opened
 from relax_core.vm.storage import POISON
-from relax_core.vm.tiers.tier import Base, Tier
+from relax_core.vm.tiers.generated_stack import Base
+from relax_core.vm.tiers.tier import Tier
 from relax_core.vm.trace import Outcome, Trace
 from relax_core.vm.values import (
     Closure,
@@ -224,14 +225,14 @@ class Machine(Running):
     @property
     def frames(self) -> list[Frame]:
         """The calls that have not returned, the oldest first."""
-        return [*self.tier.standing(currentframe()), *self.interpreter.frames]
+        return [*self.tier.stack.standing(currentframe()), *self.interpreter.frames]
 
     @property
     def here(self) -> Frame | None:
         """The call that is running, `None` if none is."""
         if self.interpreter.frames:
             return self.interpreter.frames[-1]
-        return self.tier.innermost(currentframe())
+        return self.tier.stack.innermost(currentframe())
 
     @property
     def slot_origins(self) -> dict[int, str]:
@@ -245,7 +246,7 @@ class Machine(Running):
 
     def outstanding_bytes(self) -> int:
         """Return how much generated code may still allocate without being counted."""
-        return self.tier.outstanding_bytes(currentframe())
+        return self.tier.stack.outstanding_bytes(currentframe())
 
     def invoke(self, closure: Closure, args: tuple[Value, ...]) -> Value:
         """Call a closure from the host's side and wait for its result; its frames come on top of the stack."""
@@ -303,7 +304,7 @@ class Machine(Running):
         The first who notes it knows: later the frames are gone. `latest` are frames of generated code that ended.
         """
         if self._failure is None or self._failure[0] is not failure:
-            frames = [*self.tier.standing(currentframe()), *(latest or ()), *self.interpreter.frames]
+            frames = [*self.tier.stack.standing(currentframe()), *(latest or ()), *self.interpreter.frames]
             stop = (frames[-1].number, frames[-1].absolute_pc) if frames else (-1, -1)
             self._failure = (failure, stop, located(self.executable, frames, failure.diagnostics[0]))
         return self._failure[1], self._failure[2]

@@ -1,60 +1,36 @@
 """Run generated code, and deoptimise it to the explicit tier when a limit is reached or a speculation fails."""
 
 import sys
-from dataclasses import dataclass
 from functools import partial
-from inspect import currentframe
-from types import CodeType, FrameType
+from types import CodeType
 from typing import Any, Final, NoReturn
 
 import numpy as np
 
-from relax_core.diagnostics import DiagnosedError, Diagnostic, RunError
+from relax_core.diagnostics import DiagnosedError
 from relax_core.vm.builtins import callable_value
 from relax_core.vm.calls import Calls
 from relax_core.vm.context import fail
 from relax_core.vm.interpreter import Interpreter
 from relax_core.vm.liveness import written
 from relax_core.vm.locate import too_deep, wrong_count
-from relax_core.vm.meter import SMALL_BYTES
 from relax_core.vm.recorder import NO_WRITE
 from relax_core.vm.running import Running
-from relax_core.vm.stack import Frame, Opened
+from relax_core.vm.stack import Opened
 from relax_core.vm.tiers.events import EventWriter
 from relax_core.vm.tiers.facts import Room
-from relax_core.vm.tiers.frames import FrameFinder, GeneratedFrame
+from relax_core.vm.tiers.frames import FrameFinder
 from relax_core.vm.tiers.generate import function_of, generate
+from relax_core.vm.tiers.generated_stack import Base, Deoptimised, GeneratedStack
 from relax_core.vm.tiers.link import Callee, Linker
 from relax_core.vm.tiers.log import RawLog, Segment
 from relax_core.vm.tiers.structure import UnstructuredError
-from relax_core.vm.values import MACHINE, UNWRITTEN, AdtValue, Closure, ShapeValue, StorageValue, Value, no_memory
+from relax_core.vm.values import MACHINE, UNWRITTEN, AdtValue, Closure, ShapeValue, StorageValue, Value
 
 USUAL_DEPTH: Final = 100
 """So many calls fit into Python's limit on recursion, which is raised for the rest of a run that goes deeper."""
 PYTHON_FRAMES_PER_CALL: Final = 2
 SPARE_PYTHON_FRAMES: Final = 500
-NO_NUMBER: Final = -1
-
-
-class Deoptimised(Exception):
-    """Unwinds generated frames that were deoptimised: the explicit tier has run the call to its end, with `value`."""
-
-    def __init__(self, value: Value) -> None:
-        super().__init__()
-        self.value = value
-
-
-@dataclass(slots=True)
-class Base:
-    """An entry into generated code from the host or another tier.
-
-    `depth` counts the calls of the program below it, `floor` the open frames of the log below it. Once it
-    `is_deoptimised`, its generated frames are stale: the explicit tier has their state.
-    """
-
-    depth: int
-    floor: int
-    is_deoptimised: bool = False
 
 
 ENDS: Final = (Deoptimised, DiagnosedError, MemoryError)
@@ -71,7 +47,6 @@ class Tier:
         self._is_recording = is_recording
         self.log: RawLog | None = None
         self._segments: list[Segment] = []
-        self.bases: list[Base] = []
         # Most entries are from the host and end before the next: they share one object, which saves making one per run.
         self.first_base = Base(0, 0)
         self.is_deep = False
@@ -100,6 +75,8 @@ class Tier:
             "DEEPEST": self._usual_depth,
         }
         self._finder = FrameFinder(self._namespace)
+        self.stack = GeneratedStack(machine, interpreter, self._finder)
+        self.bases = self.stack.bases
         self.enter_from(Tier.start.__code__)
         self._linker = Linker(machine.executable, self._namespace, self)
         self.functions: dict[int, Callee] = {}
@@ -110,10 +87,10 @@ class Tier:
 
     def reset(self) -> None:
         """Start a run, with a log if it is recorded."""
-        self.log = None
+        self.log = self.stack.log = None
         recorder = self._machine.recorder
         if self._is_recording and recorder is not None:
-            self.log = RawLog(recorder, self._segments, self._linker.arena)
+            self.log = self.stack.log = RawLog(recorder, self._segments, self._linker.arena)
             recorder.settle = self.log.settle
             self._namespace["note"] = self.log.numbers.append
             self._namespace["keep"] = self.log.values.extend
@@ -155,7 +132,7 @@ class Tier:
             case Deoptimised(value=value):
                 return value
             case DiagnosedError() | MemoryError():
-                return self._failed(failure, base)
+                return self.stack.failed(failure, base)
             case _:
                 raise failure
 
@@ -200,10 +177,10 @@ class Tier:
         return self._calls.maker(index, room.shape, room.dtype)
 
     def _interpret(self, index: int, args: tuple[Value, ...], depth: int) -> Value:
-        if self.log is None and self._linker.facts.is_closed and self._is_called():
+        if self.log is None and self._linker.facts.is_closed and self.stack.is_called():
             # The caller has charged its whole segment, and resumes at this call, which the explicit tier charges again.
             self._machine.meter.give_back(1)
-            self._deoptimise()
+            self.stack.deoptimise()
         opened = Opened(depth)
         if self.log is not None:
             self.log.settle()
@@ -281,123 +258,11 @@ class Tier:
         machine = self._machine
         machine.check_time(None)
         if not machine.meter.refuel(needed) or (machine.meter.room < 0 and not machine.recount(0)):
-            self._deoptimise()
+            self.stack.deoptimise()
         return machine.meter.fuel - needed
-
-    def _is_called(self) -> bool:
-        """Tell whether the caller is generated code."""
-        return bool(self._finder.below(currentframe())[0])
-
-    def outstanding_bytes(self, frame: FrameType | None) -> int:
-        """Return how many bytes the generated frames from `frame` outwards have charged and not surely allocated."""
-        total = 0
-        while frame is not None and self.bases:
-            generated = self._finder.generated(frame)
-            if generated is not None:
-                count, size_bytes = GeneratedFrame(generated, frame.f_lineno, frame).charged_ahead
-                total += count * SMALL_BYTES + size_bytes
-            frame = frame.f_back
-        return total
 
     def make_room(self, size_bytes: int) -> int:
         """Count the memory in use, and return the room that is left after a segment allocates `size_bytes`."""
         if not self._machine.recount(size_bytes):
-            self._deoptimise()
+            self.stack.deoptimise()
         return self._machine.meter.room
-
-    def _deoptimise(self) -> NoReturn:
-        """Deoptimise the running frames: the explicit tier stops at the exact instruction where a limit is reached.
-
-        Raises:
-            Deoptimised: always, unless the explicit tier raises the diagnostic of the limit.
-        """
-        stale, _ = self._finder.below(currentframe())
-        self._machine.meter.give_back(sum(frame.charged_ahead[0] for frame in stale))
-        raise Deoptimised(self._resume(stale, self.bases[-1]))
-
-    def _resume(self, stale: list[GeneratedFrame], base: Base, *, from_start: bool = False) -> Value:
-        """Continue generated frames on the explicit tier; with `from_start` the innermost one from its beginning."""
-        frames: list[Frame] = []
-        for generated, number in zip(stale, self._open_numbers(stale, base), strict=True):
-            frame = generated.explicit(number, self._interpreter.code(generated.generated.index))
-            frame.dst = self._destination(frames[-1]) if frames else NO_NUMBER
-            frames.append(frame)
-        if from_start:
-            frames[-1].pc = 0
-        base.is_deoptimised = True
-        if self.log is not None:
-            del self.log.open[base.floor :]
-        return self._interpreter.resume(frames, base.depth)
-
-    def _destination(self, caller: Frame) -> int:
-        index = written(self._machine.executable.instructions[caller.absolute_pc])
-        return -1 if index is None else index
-
-    def _open_numbers(self, stale: list[GeneratedFrame], base: Base) -> list[int]:
-        """Complete the log up to the last retired instruction, and return the frames' numbers in it."""
-        log = self.log
-        if log is None:
-            return [NO_NUMBER] * len(stale)
-        innermost = stale[-1]
-        if innermost.has_settled:
-            log.settle()
-        else:
-            unlogged = innermost.registers()
-            made = innermost.generated.text.made_by.get(innermost.pc)
-            if made is not None:
-                # The kernel allocates its own output, which is lost when it fails: no register ever held it, so that
-                # zeros in its place cannot be told from what the kernel wrote.
-                unlogged[made[0]] = np.zeros(made[1].shape, made[1].dtype)
-            log.settle_until(innermost.pc + innermost.generated.entry.start, unlogged)
-        if not innermost.is_entered:
-            log.enter(innermost.generated.index, innermost.params())
-        return [item.number for item in log.open[base.floor :]]
-
-    def _failed(self, failure: DiagnosedError | MemoryError, base: Base) -> Value:
-        """Report `failure` with the program's stack.
-
-        If the check of a parameter was left to a kernel that may be the one that failed, an earlier instruction has to
-        raise: the function starts again on the explicit tier, whose checks come first. That is sound, for until that
-        kernel the function has only checked and allocated, and its parameters are still in registers (`checks.py`).
-        """
-        stale = [] if base.is_deoptimised else self._finder.failed(failure.__traceback__)
-        if stale and stale[-1].has_open_checks and not isinstance(failure, MemoryError):
-            self._machine.meter.give_back(stale[-1].pc + 1 + sum(frame.charged_ahead[0] for frame in stale))
-            return self._resume(stale, base, from_start=True)
-        frames: list[Frame] = []
-        if stale:
-            numbers = self._open_numbers(stale, base)
-            frames = [frame.standing(number) for frame, number in zip(stale, numbers, strict=True)]
-            if self.log is not None:
-                del self.log.open[base.floor :]
-        if isinstance(failure, MemoryError):
-            failure = self._no_memory(stale)
-        self._machine.give_up(failure, frames)
-
-    def _no_memory(self, stale: list[GeneratedFrame]) -> DiagnosedError:
-        """Return the diagnostic that names the tensor for which the host has no memory."""
-        innermost = stale[-1] if stale else None
-        made = innermost.generated.text.made_by.get(innermost.pc) if innermost is not None else None
-        words = no_memory(made[1].shape, made[1].dtype) if made is not None else "there is no memory for a tensor"
-        return RunError((Diagnostic("VM006", words),))
-
-    def standing(self, frame: FrameType | None) -> list[Frame]:
-        """Return the frames of generated code from `frame` outwards over all entries, oldest first, to be looked at."""
-        found: list[Frame] = []
-        bases = self.bases[::-1]
-        numbers = [item.number for item in self.log.open] if self.log is not None else []
-        while frame is not None and bases:
-            frames, frame = self._finder.below(frame)
-            if frame is not None and frame.f_locals["bases"] is self.bases:
-                base = bases.pop(0)
-                own = [*numbers[base.floor :], *(NO_NUMBER,) * len(frames)]
-                if not base.is_deoptimised:
-                    found = [*(item.standing(number) for item, number in zip(frames, own, strict=False)), *found]
-            frame = frame.f_back if frame is not None else None
-        return found
-
-    def innermost(self, frame: FrameType | None) -> Frame | None:
-        """Return the innermost frame of generated code from `frame` outwards, to be looked at."""
-        found = self._finder.innermost(frame) if self.bases else None
-        number = self.log.open[-1].number if self.log is not None and self.log.open else NO_NUMBER
-        return found.standing(number) if found is not None else None
