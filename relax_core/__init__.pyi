@@ -5,3 +5,5 @@ from relax_core.engine.api.patterns import *
 from relax_core.engine.api.reports import *
 from relax_core.engine.api.runs import *
 from relax_core.engine.api.texts import *
+
+__all__: list[str]

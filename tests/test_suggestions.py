@@ -7,8 +7,8 @@ import pytest
 
 from relax_core.diagnostics import Diagnostic, Suggestion
 from relax_core.frontend.parse import parse_text
-from relax_core.present.code import problem_of
 from relax_core.present.models import Problem
+from relax_core.present.problems import problem_of
 from relax_core.source import Source, Span
 
 SCRIPT = """from tvm.script import ir as I, relax as R, tir as T

@@ -26,7 +26,7 @@ from relax_core.engine.samples import list_samples
 from relax_core.frontend.layout import restore_layout
 from relax_core.frontend.parse import Parsed, parse_text
 from relax_core.frontend.relay.detect import fitting_name
-from relax_core.present.code import problems_of
+from relax_core.present.problems import problems_of
 from relax_core.vm.limits import Limits as RunLimits
 
 R = TypeVar("R")

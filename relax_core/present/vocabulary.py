@@ -46,7 +46,7 @@ def _relay_operator(spec: RelayOp) -> Term:
         f"{attr.name}=" if attr.default is REQUIRED else f"{attr.name}={_relay_text(attr.default)}"
         for attr in spec.attrs
     )
-    relax = OPS.get(f"relax.{spec.relax.removeprefix('relax.')}") if spec.relax else None
+    relax = OPS.get(spec.relax[0]) if spec.relax else None
     summary = relax.summary if relax is not None else spec.why
     return Term(spec.name, "operator", f"{spec.name}({', '.join((*params, *keywords))})", summary, keywords)
 

@@ -43,8 +43,8 @@ ODD: tuple[tuple[str, Language], ...] = (
 def texts() -> list[tuple[str, Language]]:
     found: list[tuple[str, Language]] = list(ODD)
     for suffix, language in SUFFIXES:
-        paths = sorted(SAMPLES.rglob(f"*{suffix}"))
-        found += [(path.read_text(encoding="utf-8"), language) for path in paths]
+        for path in sorted(SAMPLES.rglob(f"*{suffix}")):
+            found.append((path.read_text(encoding="utf-8"), language))
     return found
 
 
