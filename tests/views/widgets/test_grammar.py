@@ -6,6 +6,7 @@ where Node.js is, also the tokens of all samples.
 
 import json
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Literal
 
@@ -40,12 +41,13 @@ ODD: tuple[tuple[str, Language], ...] = (
 )
 
 
-def texts() -> list[tuple[str, Language]]:
-    found: list[tuple[str, Language]] = list(ODD)
-    for suffix, language in SUFFIXES:
-        for path in sorted(SAMPLES.rglob(f"*{suffix}")):
-            found.append((path.read_text(encoding="utf-8"), language))
-    return found
+def texts() -> tuple[tuple[str, Language], ...]:
+    return (*ODD, *(pair for suffix, language in SUFFIXES for pair in samples(suffix, language)))
+
+
+def samples(suffix: str, language: Language) -> Iterator[tuple[str, Language]]:
+    for path in sorted(SAMPLES.rglob(f"*{suffix}")):
+        yield path.read_text(encoding="utf-8"), language
 
 
 def test_tokens_spell_their_line() -> None:

@@ -34,6 +34,7 @@ class Editor {
   private readonly reportCaret = laterOrOnLeaving(CARET_DELAY, () => this.selectAtCaret());
   private readonly text: TextView;
   private model: (Code & Vocabulary) | undefined;
+  private names: Code["names"] = [];
   private selected = "";
 
   constructor(
@@ -60,6 +61,9 @@ class Editor {
   setModel(model: Code & Vocabulary): void {
     const isFirst = this.model === undefined;
     this.model = model;
+    // A text that is being written is often broken for a while: what it defined before is still meant.
+    const isBroken = model.problems.some((problem) => problem.severity === "error");
+    if (model.names.length || !isBroken) this.names = model.names;
     this.text.setLanguage(model.language);
     if (isFirst) this.text.write(model.text, true);
     this.root.dataset.problems = String(model.problems.length);
@@ -94,8 +98,8 @@ class Editor {
   }
 
   private get known(): Known {
-    const { language, terms, names } = this.model ?? { language: "plain", terms: [], names: [] };
-    return { language, terms, names };
+    const { language, terms } = this.model ?? { language: "plain", terms: [] };
+    return { language, terms, names: this.names };
   }
 
   private report(action: Omit<EditorAction, "text" | "node">): void {

@@ -14,7 +14,7 @@ const FIELD = {
 
 export const theme = EditorView.theme({
   "&": { height: "100%", color: "var(--text)", background: "var(--bg)" },
-  "&.cm-focused": { outline: "none", boxShadow: "inset 0 0 0 2px var(--accent)" },
+  "&.cm-focused": { outline: "none" },
   ".cm-scroller": { font: "11.5px/19px var(--mono)", fontVariantLigatures: "none", overflow: "auto" },
   ".cm-content": { padding: "6px 0", caretColor: "var(--text)", tabSize: "4" },
   ".cm-line": { padding: "0 8px 0 4px" },
