@@ -115,7 +115,13 @@ export class TextView {
         return indentAfter(context.textAfterPos(line.from, -1).slice(0, place - line.from)).length;
       }),
       keymap.of([...searchKeymap, ...historyKeymap, ...foldKeymap, ...defaultKeymap]),
-      EditorView.contentAttributes.of({ ...names, spellcheck: "false", autocapitalize: "off", autocorrect: "off" }),
+      EditorView.contentAttributes.of({
+        ...names,
+        tabindex: "0",
+        spellcheck: "false",
+        autocapitalize: "off",
+        autocorrect: "off",
+      }),
       EditorView.updateListener.of((update) => this.onUpdate(update)),
       EditorView.domEventHandlers({
         dragover: (event) => acceptFiles(event),
