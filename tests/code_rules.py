@@ -98,6 +98,7 @@ ALLOWED: MappingProxyType[str, tuple[tuple[str, str], ...]] = MappingProxyType(
             ("tokenize", _PURE),
             ("_syntax_of_kind", _PURE),
         ),
+        "relax_core/present/vocabulary.py": (("vocabulary", _PURE),),
         "relax_core/present/run.py": (
             ("_instructions", _FACTS),
             ("_function_infos", _FACTS),
