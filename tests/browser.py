@@ -9,6 +9,8 @@ from typing import Final, Literal, Protocol
 
 from playwright.sync_api import Browser, Locator, Page, Playwright, expect
 
+from tests.processes import wait_until
+
 NAMES: Final = ("chromium", "chromium-browser", "google-chrome")
 ARGUMENTS: Final = (
     "--headless=new",
@@ -71,6 +73,14 @@ def rest(page: Page) -> None:
     Before, what it showed stands beside what it shows, or faint, and rows that come last are not there.
     """
     expect(page.get_by_test_id("stApp")).to_have_attribute("data-test-script-state", "notRunning")
+
+
+def wait_for(scope: Page | Locator, condition: str, arg: object = None) -> None:
+    """Wait until a condition in JavaScript holds, of a page or of an element: layout follows a change later.
+
+    Playwright's own `wait_for_function` evaluates text within the page, which its Content-Security-Policy forbids.
+    """
+    assert wait_until(lambda: bool(scope.evaluate(condition, arg))), condition
 
 
 class Editor:

@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from tests.app_server import serve
-from tests.browser import Editor, OpenPage, rest
+from tests.browser import Editor, OpenPage, rest, wait_for
 from tests.views.pages import assert_accessible
 
 REPOSITORY = Path(__file__).resolve().parents[2]
@@ -25,9 +25,7 @@ def pane(page: Page, holds: str) -> Locator:
 
 def becomes(shown: Locator, condition: str) -> None:
     """Wait until a condition on its box, such as `box => box.width > 380`, holds: layout follows a change later."""
-    found = shown.element_handle()
-    assert found is not None
-    shown.page.wait_for_function(f"item => ({condition})(item.getBoundingClientRect())", arg=found)
+    wait_for(shown, f"item => ({condition})(item.getBoundingClientRect())")
 
 
 def replace_text(page: Page, old: str, new: str) -> None:

@@ -137,7 +137,7 @@ def test_names_in_graphs_are_text(
 
 def test_problems_under_the_pointer_are_text(quiet_page: Page, app_url: str) -> None:
     visit(quiet_page, app_url, "", Selection(sample=RELAX.sample, text=broken_program()))
-    marked = Editor(quiet_page).area.locator(".problem")
+    marked = Editor(quiet_page).area.locator("[class^=sq-]")
     expect(marked.first).to_be_visible()
     tip = quiet_page.get_by_role("tooltip")
     said: list[str] = []

@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.app_server import serve_script
-from tests.browser import OpenPage
+from tests.browser import OpenPage, wait_for
 from tests.views.pages import assert_accessible
 from tests.views.test_accessibility import SCREENS
 
@@ -43,21 +43,23 @@ def test_a_bar_takes_few_rows_and_the_panes_end_above_the_status_line(
     for width in WIDTHS:
         page.set_viewport_size({"width": width, "height": 800})
         # A component measures the bar when it is laid out anew.
-        page.wait_for_function(
+        wait_for(
+            page,
             "most => document.querySelector('.st-key-ctx').offsetHeight <= most",
             arg=ROW + NEXT_ROW * (MOST_ROWS[width] - 1),
         )
-        page.wait_for_function(
+        wait_for(
+            page,
             """() => [...document.querySelectorAll(".st-key-ctx :is(button, input)")]
                  .map((item) => item.getBoundingClientRect())
-                 .every((box) => !box.width || (box.left >= 0 && box.right <= innerWidth))"""
+                 .every((box) => !box.width || (box.left >= 0 && box.right <= innerWidth))""",
         )
         if width > 640 and whole != ".st-key-learn":
             bar = "document.querySelector('.st-key-ctx').offsetHeight + 'px'"
-            page.wait_for_function(f"document.documentElement.style.getPropertyValue('--bar') === {bar}")
+            wait_for(page, f"document.documentElement.style.getPropertyValue('--bar') === {bar}")
             main = "document.querySelector('[data-testid=stMain]')"
-            page.wait_for_function(f"(it => it.scrollHeight - it.clientHeight <= 1)({main})")
-        page.wait_for_function("width => document.documentElement.scrollWidth <= width", arg=width)
+            wait_for(page, f"(it => it.scrollHeight - it.clientHeight <= 1)({main})")
+        wait_for(page, "width => document.documentElement.scrollWidth <= width", arg=width)
 
 
 def test_what_a_menu_of_a_bar_holds_is_reached_with_keys(page: Page, app_url: str) -> None:
@@ -90,7 +92,7 @@ def test_a_long_line_is_wrapped_and_its_change_is_in_sight(page: Page, diff_url:
     after = root.locator(".half").nth(1)
     expect(after.locator("u")).to_have_text("fresh")
     expect(after.locator("u")).to_be_in_viewport()
-    page.wait_for_function("half => half.scrollWidth === half.clientWidth", arg=after.element_handle())
+    wait_for(after, "half => half.scrollWidth === half.clientWidth")
     folds = after.locator(".fold")
     expect(folds).to_have_count(2)
     folds.last.click()
@@ -108,7 +110,7 @@ def test_without_wrapping_the_numbers_and_signs_stay_in_sight(page: Page, diff_u
     page.keyboard.press("w")
     expect(after.get_by_role("button", name="Wrap")).to_have_attribute("aria-pressed", "false")
     expect(after.locator(".fold")).to_have_count(0)
-    page.wait_for_function("half => half.scrollLeft > 0", arg=after.element_handle())
+    wait_for(after, "half => half.scrollLeft > 0")
     expect(after.locator("u")).to_be_in_viewport()
     left = after.evaluate("half => half.getBoundingClientRect().left")
     for name, width in ((".g", 44), (".s", 16)):

@@ -15,7 +15,7 @@ from relax_core.engine.samples import list_samples
 from relax_core.engine.session import Session
 from relax_core.present.run import WINDOW
 from relax_core.present.run_models import Breakpoint
-from tests.browser import rest
+from tests.browser import rest, wait_for
 from tests.views.pages import assert_accessible
 from views import PAGES
 
@@ -82,7 +82,7 @@ def test_a_page_opens_for_any_address(file: str, address: dict[str, str]) -> Non
 @pytest.mark.browser
 def test_a_run_that_does_not_end_is_cancelled(page: Page, app_url: str) -> None:
     page.goto(f"{app_url}/run?sample=errors/jt_endless_loop.py")
-    page.wait_for_function(_CANCEL_THE_RUN)
+    wait_for(page, _CANCEL_THE_RUN)
     expect(page.get_by_text("Cancelled.", exact=False).first).to_be_visible()
     page.get_by_role("combobox").first.click()
     page.keyboard.type("Fibonacci")

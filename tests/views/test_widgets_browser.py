@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from tests.app_server import serve_script
-from tests.browser import Editor
+from tests.browser import Editor, wait_for
 
 pytestmark = pytest.mark.browser
 
@@ -399,7 +399,7 @@ def test_hostile_names_stay_text(page: Page, harness_url: str, what: str) -> Non
     else:
         page.locator("g.node[data-id=g3]").click()
         expect(page.locator(".root[data-title='n3']")).to_contain_text("<script>")
-    page.wait_for_function("document.readyState === 'complete'")
+    wait_for(page, "document.readyState === 'complete'")
     assert page.evaluate("window.hacked") is None
     assert page.locator("foreignObject, .root script, .root image, .root a[href], .root animate").count() == 0
     assert [url for url in outside if "example.invalid" in url] == []

@@ -92,7 +92,7 @@ export interface CatalogPage {
   readonly catalog: Catalog;
   readonly sheet: Sheet | null;
   readonly tried: Tried | null;
-  /** What was asked for and is not there. */
+  /** The name that was asked for and does not exist. */
   readonly unknown: string;
 }
 
@@ -147,7 +147,7 @@ export interface CodeLine {
 /** What the compiler did or did not; `words` has code between backticks, `part` is 0 if no line is meant. */
 export type CompilerRemark = readonly [tone: Tone, word: string, words: string, part: number];
 
-/** A copy: of which value, from where to where, how many bytes (None: not known before the run), and why. */
+/** A copy between devices: the value, both devices, bytes (`None`: known only at run time), and why. */
 export interface CopyRow {
   readonly function: string;
   readonly value: string;
@@ -173,10 +173,10 @@ export interface DeviceConflict {
   readonly node: string;
 }
 
-/** Where a node of a graph is; an empty device is drawn grey. */
+/** The device of a node in a graph; "" is drawn grey. */
 export type DeviceMark = readonly [node: string, device: string];
 
-/** A link of a chain: a constraint, or what decides the device, which is the last one. */
+/** A link of a chain of reasons: a constraint, or, as the last link, what decides the device. */
 export interface DeviceReason {
   readonly words: string;
   readonly line: number;
@@ -186,7 +186,7 @@ export interface DeviceReason {
   readonly number: number;
 }
 
-/** Function by function, variable by variable where values are; copies, conflicts, visits. */
+/** Devices by function and variable, with copies, conflicts and visits. */
 export interface DeviceReport {
   readonly default: string;
   /** In the order of first appearance; the default is among them if it is used. */
@@ -198,15 +198,15 @@ export interface DeviceReport {
   readonly visits: readonly VisitRow[];
 }
 
-/** A value and where it is. `device` is empty if the analysis left it without one. */
+/** A value and its device, "" if the analysis left it unconstrained. */
 export interface DeviceRow {
-  /** `%x` for a variable, `result` for what a function gives. */
+  /** `%x` for a variable, `result` for the function's result. */
   readonly name: string;
   readonly role: "let" | "parameter" | "pattern" | "result";
   readonly device: string;
   readonly line: number;
   readonly node: string;
-  /** The chain from the value; of a long one the first links and the last. */
+  /** The chain from the value to what decides; the first and last links of a long one. */
   readonly why: readonly DeviceReason[];
   /** How many links the whole chain has. */
   readonly link_count: number;
@@ -343,7 +343,7 @@ export type Event = readonly [
   changes: readonly (Push | Pop | Write)[],
 ];
 
-/** A label and what is to be said; parts between backticks are code. */
+/** A label and its text; parts between backticks are code. */
 export interface FactRow {
   readonly label: string;
   readonly text: string;
@@ -466,7 +466,7 @@ export interface GraphNode {
   readonly group: string;
 }
 
-/** What the page says beside the picture; `graph` tells what each is. */
+/** What the page says beside the picture; `Head` and `Marks` tell what each is. */
 export interface GraphProps {
   readonly title: string;
   readonly note: string;
@@ -626,12 +626,12 @@ export type MemoryBox = readonly [
   is_faulty: boolean,
 ];
 
-/** A tensor that was used after its storage was taken again. */
+/** A tensor that was used after its storage had been reused. */
 export interface MemoryFault {
   readonly message: string;
-  /** The event that took its bytes. */
+  /** The event that overwrote its bytes. */
   readonly write: number;
-  /** The event that read them then. */
+  /** The later event that read them. */
   readonly read: number;
   readonly line: number;
 }
@@ -675,6 +675,15 @@ export type NameFact = readonly [
 
 /** The text of one node; ranges nest, and the smallest one around the caret is selected. */
 export type NodeRange = readonly [node: string, line: number, column: number, end_line: number, end_column: number];
+
+/** A call of an operator that a region holds or leaves out, and the line of the user's text that it stems from. */
+export interface OperatorCall {
+  readonly operator: string;
+  /** 0 if it stems from no line. */
+  readonly line: number;
+  /** The call, or the composite that it stands in. */
+  readonly node: string;
+}
 
 /** A line that the program printed. */
 export type OutputLine = readonly [time: number, text: string, line: number];
@@ -790,15 +799,6 @@ export interface PipelineProps {
   readonly height: string;
 }
 
-/** A call of an operator that a region holds or leaves out, and the line of the user's text that it stems from. */
-export interface Place {
-  readonly operator: string;
-  /** 0 if it stems from no line. */
-  readonly line: number;
-  /** The call, or the composite that it stands in. */
-  readonly node: string;
-}
-
 /** Where a breakpoint with a condition stops. */
 export interface PointHits {
   readonly point: Breakpoint;
@@ -890,7 +890,7 @@ export interface RegionRow {
   readonly is_open: boolean;
   readonly nodes: readonly string[];
   /** Of the operators, those inside composites included. */
-  readonly places: readonly Place[];
+  readonly places: readonly OperatorCall[];
 }
 
 /** What the user did. */
@@ -988,7 +988,7 @@ export interface Run {
   readonly stop_line: number;
 }
 
-/** A parameter: its type, its default as text (empty: none), and what else is asked of it. */
+/** A parameter: type, default as text (empty: none), and further constraints. */
 export interface SchemaRow {
   readonly name: string;
   readonly type: string;
@@ -1116,7 +1116,7 @@ export interface Term {
 /** A run of characters of one line with one look. */
 export type Token = readonly [text: string, syntax: Syntax, highlight: boolean];
 
-/** What a run of an example was given, and what it gave. */
+/** The inputs and the result of a run of an example. */
 export interface Tried {
   readonly inputs: readonly Shown[];
   readonly results: readonly Shown[];
@@ -1130,7 +1130,7 @@ export interface Unsupported {
   readonly count: number;
   readonly reason: string;
   readonly nodes: readonly string[];
-  readonly places: readonly Place[];
+  readonly places: readonly OperatorCall[];
 }
 
 /** A value as it was at the times that refer to it. */
@@ -1163,7 +1163,7 @@ export interface ValueRow {
   readonly largest: number;
 }
 
-/** One step of the visits, as reported: it replays like a rewrite log. */
+/** One step of the order in which the analysis of 2020 visits functions; replayed like a rewrite log. */
 export interface VisitRow {
   readonly number: number;
   readonly kind: VisitKind;
