@@ -62,8 +62,17 @@ def test_what_is_missing_for_a_worker_is_said(before: str, said: str, small: str
     assert re.match(said, ran.stderr), ran.stderr
 
 
-def test_a_package_that_cannot_be_loaded_says_so(small: str) -> None:
+def test_too_little_memory_for_a_worker_is_named(small: str) -> None:
     ran = carried_out(["run", small], "ulimit -v 250000")
+    assert ran.returncode == 3
+    assert re.match("error: Worker did not start.*The address space is limited to 244 MB .`ulimit -v`", ran.stderr)
+
+
+def test_a_package_that_cannot_be_loaded_says_so(small: str, tmp_path: Path) -> None:
+    # What an import says for which there is no memory.
+    text = "raise ImportError('_core.so: failed to map segment from shared object')\n"
+    (tmp_path / "msgspec.py").write_text(text, encoding="utf-8")
+    ran = carried_out(["run", small], environment={"PYTHONPATH": f"{tmp_path}:{ROOT}", "RELAXSCOPE_CACHE": "off"})
     assert ran.returncode == 3
     assert re.fullmatch(r"error: RelaxScope cannot be loaded: .*\nhint: .*`ulimit -a`\n", ran.stderr), ran.stderr
 

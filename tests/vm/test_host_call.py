@@ -12,7 +12,7 @@ import pytest
 
 import relax_core as rc
 from relax_core.diagnostics import RunError
-from relax_core.vm import host_call
+from relax_core.vm import host_call, running
 from relax_core.vm import machine as machine_module
 from relax_core.vm.limits import Limits
 from relax_core.vm.machine import Machine
@@ -212,7 +212,9 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     """Let all machines look at another clock."""
     made = Clock()
     monkeypatch.setattr(host_call, "monotonic", made.monotonic)
-    monkeypatch.setattr(machine_module, "time", SimpleNamespace(monotonic=made.monotonic, perf_counter=perf_counter))
+    seen = SimpleNamespace(monotonic=made.monotonic, perf_counter=perf_counter)
+    for module in (machine_module, running):
+        monkeypatch.setattr(module, "time", seen)
     return made
 
 
