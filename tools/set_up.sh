@@ -77,10 +77,13 @@ need_node() {
     command -v npm >/dev/null 2>&1 || return 0
     [ -f node_modules/installed ] && [ "$(cksum <package-lock.json)" = "$(cat node_modules/installed)" ] && return
     say "Installing package-lock.json into node_modules (only the first time, and when it changes) ..."
-    if npm ci --silent --no-audit --no-fund --fetch-retries=1 --fetch-timeout=30000 >&2; then
+    set -- --silent --no-audit --no-fund --fetch-retries=1 --fetch-timeout=30000
+    # A lock file knows the packages of the platforms that its registry has; package.json pins the versions as well.
+    if npm ci "$@" >&2 || npm install --no-package-lock "$@" >&2; then
+        mkdir -p node_modules
         cksum <package-lock.json >node_modules/installed
     else
-        say "npm ci failed here: the built browser components are compared with their sources, but not built again."
+        say "npm failed here: the built browser components are compared with their sources, but not built again."
     fi
 }
 
