@@ -29,7 +29,7 @@ LATE = frozenset(
         "relax_core.engine.api.texts",
         "relax_core.engine.toolchain",
         "relax_core.frontend.relay.module",
-        "relax_core.frontend.tvmscript.plain_patterns",
+        "relax_core.frontend.tvmscript.plain.plain_patterns",
         "relax_core.frontend.tvmscript.text",
         "relax_core.jit.compilation.cache",
         "relax_core.jit.compilation.compile_process",

@@ -10,9 +10,13 @@ from tests.code_rules import REPOSITORY, SourceFile, imported_modules
 
 # What such a file has at its top, where these files are, and the table.
 KINDS = (
-    (r"^SPECS\b", "relax_core/ops/*.py", "relax_core/ops/__init__.py"),
+    (r"^SPECS\b", "relax_core/ops/arithmetic/*.py", "relax_core/ops/__init__.py"),
+    (r"^SPECS\b", "relax_core/ops/images/*.py", "relax_core/ops/__init__.py"),
+    (r"^SPECS\b", "relax_core/ops/nn/*.py", "relax_core/ops/__init__.py"),
+    (r"^SPECS\b", "relax_core/ops/runtime/*.py", "relax_core/ops/__init__.py"),
+    (r"^SPECS\b", "relax_core/ops/tensors/*.py", "relax_core/ops/__init__.py"),
     (r"^SPECS\b", "relax_core/ops/relay/*/*.py", "relax_core/ops/relay/__init__.py"),
-    (r"^PASS\b", "relax_core/passes/*/*.py", "relax_core/passes/__init__.py"),
+    (r"^PASS\b", "relax_core/passes/*/**/*.py", "relax_core/passes/__init__.py"),
     (r"^\w+ = Transform\(", "relax_core/jit/transforms/*/*.py", "relax_core/jit/transforms/registry.py"),
     (r"\A", "views/pages/*.py", "views/__init__.py"),
 )

@@ -5,7 +5,7 @@ from functools import lru_cache
 
 from relax_core.analysis.devices import DEVICE_KINDS
 from relax_core.frontend.tvmscript.names import DTYPES
-from relax_core.frontend.tvmscript.types import TYPE_NAMES
+from relax_core.frontend.tvmscript.relax.types import TYPE_NAMES
 from relax_core.ops import OPS
 from relax_core.ops.relay import RELAY_OPS
 from relax_core.ops.relay.spec import REQUIRED, RelayOp

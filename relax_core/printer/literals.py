@@ -9,7 +9,7 @@ from typing import Any, cast
 import numpy as np
 import numpy.typing as npt
 
-from relax_core.frontend.tvmscript.literals import MADE
+from relax_core.frontend.tvmscript.literal.literals import MADE
 from relax_core.ir.attrs import Attrs, AttrValue
 
 _SURROGATE = re.compile("[\ud800-\udfff]")

@@ -8,7 +8,7 @@ from operator import attrgetter
 from types import MappingProxyType
 from typing import Any
 
-from relax_core.frontend.tvmscript.prim_variables import PrimVariables
+from relax_core.frontend.tvmscript.scalar.prim_variables import PrimVariables
 from relax_core.ir.expr import (
     BindingBlock,
     Call,

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from relax_core.frontend.tvmscript.relax_calls import match_shape_type
+from relax_core.frontend.tvmscript.relax.calls import match_shape_type
 from relax_core.ir import absent
 from relax_core.ir.equality import same_type
 from relax_core.ir.expr import (

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from relax_core.frontend.tvmscript.literals import BY_NAME
+from relax_core.frontend.tvmscript.literal.literals import BY_NAME
 from relax_core.ir import absent
 from relax_core.ir.attrs import attr
 from relax_core.ir.expr import (

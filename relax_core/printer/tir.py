@@ -4,8 +4,8 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from relax_core.frontend.tvmscript.literals import MADE
-from relax_core.frontend.tvmscript.tir_block import BUFFER
+from relax_core.frontend.tvmscript.literal.literals import MADE
+from relax_core.frontend.tvmscript.tir.block import BUFFER
 from relax_core.ir.attrs import Attrs, AttrValue
 from relax_core.ir.node import Node, children, preorder
 from relax_core.ir.prim import CommReducer, IntImm, Intrinsic, PrimExpr, PrimVar

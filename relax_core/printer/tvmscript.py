@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 
 from relax_core.frontend.collector import collector_held
-from relax_core.frontend.tvmscript.literals import EXTERNAL_FUNCTIONS, MADE, PYTHON_FUNCTIONS
+from relax_core.frontend.tvmscript.literal.literals import EXTERNAL_FUNCTIONS, MADE, PYTHON_FUNCTIONS
 from relax_core.ir.attrs import AttrValue, attr
 from relax_core.ir.expr import Function
 from relax_core.ir.module import Definition, IRModule

@@ -5,8 +5,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from relax_core.frontend.parse import parse_text
-from relax_core.frontend.tvmscript import relax_bindings
-from relax_core.frontend.tvmscript.plain_types import abbreviate
+from relax_core.frontend.tvmscript.plain.plain_types import abbreviate
+from relax_core.frontend.tvmscript.relax import bindings
 from relax_core.ops import OPS
 from tests.frontend.test_plain_types import both_readings
 
@@ -89,7 +89,7 @@ def test_a_plain_call_is_read_from_its_words(value: str, monkeypatch: pytest.Mon
     assert value in abbreviate(text_of(value)).words.values()
     read, parsed = both_readings(text_of(value))
     assert read == parsed
-    monkeypatch.setattr(relax_bindings, "written_out", _unused)
+    monkeypatch.setattr(bindings, "written_out", _unused)
     assert len(parse_text(text_of(value), "text.py").modules) == 1
 
 

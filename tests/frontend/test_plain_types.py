@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from benchmarks.script_texts import bindings, mixed
 from relax_core.frontend.parse import parse_text
 from relax_core.frontend.tvmscript import recover
-from relax_core.frontend.tvmscript.plain_types import Abbreviated, abbreviate
+from relax_core.frontend.tvmscript.plain.plain_types import Abbreviated, abbreviate
 from relax_core.source import Source, Span
 from tests.frontend.seeds import SAMPLES
 

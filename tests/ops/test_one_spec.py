@@ -65,9 +65,9 @@ def package(tmp_path_factory: pytest.TempPathFactory) -> Path:
     code = re.search(r"```python\n(.*?)```", GUIDE.read_text(encoding="utf-8"), re.DOTALL)
     assert code is not None
     ops = home / "relax_core" / "ops"
-    (ops / "softsign.py").write_text(code[1], encoding="utf-8")
+    (ops / "nn" / "softsign.py").write_text(code[1], encoding="utf-8")
     table = (ops / "__init__.py").read_text(encoding="utf-8")
-    named = table.replace("    sorting,\n", "    softsign,\n    sorting,\n")
+    named = table.replace("    quantization,\n", "    quantization,\n    softsign,\n")
     assert named.count("softsign") == 2
     (ops / "__init__.py").write_text(named, encoding="utf-8")
     return home

@@ -6,32 +6,32 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
 from relax_core.frontend.tvmscript.context import Context, Failed, source_of
-from relax_core.frontend.tvmscript.file_constants import write_out
-from relax_core.frontend.tvmscript.literals import (
+from relax_core.frontend.tvmscript.literal.file_constants import write_out
+from relax_core.frontend.tvmscript.literal.literals import (
     EXTERNAL_FUNCTIONS,
     MADE,
     PYTHON_FUNCTIONS,
     read_attribute,
     read_attributes,
 )
-from relax_core.frontend.tvmscript.metadata import is_table, read_tables
+from relax_core.frontend.tvmscript.literal.metadata import is_table, read_tables
 from relax_core.frontend.tvmscript.names import dotted, import_aliases, qualified, suggestion
-from relax_core.frontend.tvmscript.plain_types import write_out_others
-from relax_core.frontend.tvmscript.prim_variables import PrimVariables
+from relax_core.frontend.tvmscript.plain.plain_types import write_out_others
 from relax_core.frontend.tvmscript.purity import is_of_2022, says_no_purity, with_purity
-from relax_core.frontend.tvmscript.relax_body import read_function
-from relax_core.frontend.tvmscript.relax_expr import RelaxExprReader
-from relax_core.frontend.tvmscript.relax_signature import (
+from relax_core.frontend.tvmscript.relax.body import read_function
+from relax_core.frontend.tvmscript.relax.expr import RelaxExprReader
+from relax_core.frontend.tvmscript.relax.signature import (
     Decorator,
     literal_parameters,
     literal_result,
     read_decorator,
 )
-from relax_core.frontend.tvmscript.scalar_calls import is_dtype
+from relax_core.frontend.tvmscript.scalar.prim_variables import PrimVariables
+from relax_core.frontend.tvmscript.scalar.scalar_calls import is_dtype
 from relax_core.frontend.tvmscript.scope import ModuleScope, Scope
 from relax_core.frontend.tvmscript.surroundings import Surrounding, surroundings_of, symbols_of
-from relax_core.frontend.tvmscript.tir_function import read_prim_func
-from relax_core.frontend.tvmscript.tir_macro import is_macro
+from relax_core.frontend.tvmscript.tir.function import read_prim_func
+from relax_core.frontend.tvmscript.tir.macro import is_macro
 from relax_core.frontend.tvmscript.unread import read_arguments, tell_arguments, tell_bases, tell_import, tell_keys
 from relax_core.ir.attrs import NO_ATTRS, Attrs, AttrValue, attrs_of
 from relax_core.ir.expr import GlobalVar

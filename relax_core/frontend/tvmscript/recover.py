@@ -6,7 +6,7 @@ import warnings
 from dataclasses import dataclass
 
 from relax_core.frontend.tvmscript.context import Context
-from relax_core.frontend.tvmscript.plain_types import abbreviate
+from relax_core.frontend.tvmscript.plain.plain_types import abbreviate
 from relax_core.source import Span
 
 MAX_SYNTAX_ERRORS = 50

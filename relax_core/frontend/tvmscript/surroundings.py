@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from relax_core.frontend.tvmscript.context import Context
-from relax_core.frontend.tvmscript.file_constants import constants_of
+from relax_core.frontend.tvmscript.literal.file_constants import constants_of
 from relax_core.frontend.tvmscript.names import qualified
 
 _KINDS = ("relax.", "tir.", "ir.")

@@ -1,0 +1,1 @@
+"""Buffers of prim funcs: declared, allocated, and asked for what they have."""

@@ -1,0 +1,1 @@
+"""Values that a text writes out: constants, arrays, attributes, metadata."""

@@ -1,0 +1,99 @@
+"""Read tensor constants: `R.const(1.5, "float32")`, `R.const([[1, 2], [3, 4]], "int64")`."""
+
+import ast
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from relax_core.frontend.tvmscript.context import Context, source_of
+from relax_core.frontend.tvmscript.literal.arrays import read_array
+from relax_core.frontend.tvmscript.scalar.scalar_calls import is_dtype
+from relax_core.frontend.tvmscript.unread import tell_repeated
+from relax_core.ir.expr import Constant
+from relax_core.source import Span
+
+_MAX_RANK = 32
+
+
+def read_constant(context: Context, node: ast.Call) -> Constant:
+    """Read `const(value, dtype, shape=)`; `shape` tells the size of a constant without elements."""
+    given: dict[str, ast.expr] = dict(zip(("value", "dtype"), node.args, strict=False))
+    named = {item.arg: item.value for item in node.keywords}
+    tell_repeated(context, node, given, named)
+    given.update((name or "**", value) for name, value in named.items())
+    if "value" not in given or not set(given) <= {"value", "dtype", "shape"} or len(node.args) > 2:
+        raise context.fail("PA006", node, '`const` takes a number or nested lists, and a dtype: R.const(1, "float32")')
+    dtype = _dtype(context, given["dtype"]) if "dtype" in given else None
+    made = read_array(context, given["value"])
+    value = made if made is not None else _number(context, given["value"], 0)
+    try:
+        data = np.array(value, dtype=dtype or (str(made.dtype) if made is not None else _default_dtype(value)))
+        if "shape" in given:
+            data = data.reshape(_shape(context, given["shape"]))
+    except (ValueError, OverflowError, TypeError) as error:
+        is_ragged = "inhomogeneous" in str(error)
+        what = "the lists have different lengths" if is_ragged else str(error).removeprefix("Python ")
+        raise context.fail("PA010", node, f"not a constant: {what}") from None
+    data.flags.writeable = False
+    return Constant(data, span=context.span(node))
+
+
+def scalar_constant(value: int | float, dtype: str, span: Span) -> Constant | None:
+    """Make `const(value, dtype)`; `None` if there is no such number."""
+    if not is_dtype(dtype) or not _is_numpy(dtype):
+        return None
+    try:
+        data = np.array(value, dtype=dtype)
+    except (ValueError, OverflowError, TypeError):
+        return None
+    data.flags.writeable = False
+    return Constant(data, span=span)
+
+
+def _number(context: Context, node: ast.expr, depth: int) -> Any:
+    match node:
+        case ast.Constant(value=bool() | int() | float() as value):
+            return value
+        case ast.Constant(value="nan" | "inf" | "-inf" as text):
+            return float(text)
+        case ast.UnaryOp(op=ast.USub(), operand=operand):
+            return -_number(context, operand, depth)
+        case ast.Call(
+            func=ast.Name(id="float"), args=[ast.Constant(value="nan" | "inf" | "-inf" as text)], keywords=[]
+        ):
+            return float(text)
+        case ast.List(elts=items) | ast.Tuple(elts=items) if depth < _MAX_RANK:
+            return [_number(context, item, depth + 1) for item in items]
+        case _:
+            raise context.fail("PA010", node, f"expected numbers, got `{source_of(node)}`")
+
+
+def _default_dtype(value: Any) -> str | None:
+    """Return the dtype of a Python number: int32, float32 or bool, as in TVM."""
+    found: npt.NDArray[Any] = np.array(value)
+    return {"i": "int32", "u": "uint64", "f": "float32", "b": "bool"}.get(found.dtype.kind)
+
+
+def _dtype(context: Context, node: ast.expr) -> str:
+    match node:
+        case ast.Constant(value=str(text)) if is_dtype(text) and _is_numpy(text):
+            return text
+        case _:
+            raise context.fail("PA010", node, f"no constant has the dtype `{source_of(node)}`")
+
+
+def _is_numpy(dtype: str) -> bool:
+    try:
+        np.dtype(dtype)
+    except TypeError:
+        return False
+    return True
+
+
+def _shape(context: Context, node: ast.expr) -> tuple[int, ...]:
+    match node:
+        case ast.Tuple(elts=items) | ast.List(elts=items):
+            return tuple(int(_number(context, item, _MAX_RANK)) for item in items)
+        case _:
+            raise context.fail("PA010", node, f"expected a shape, got `{source_of(node)}`")

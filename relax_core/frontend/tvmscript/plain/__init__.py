@@ -1,0 +1,1 @@
+"""Types and calls in their plainest spelling, which are read from their words."""

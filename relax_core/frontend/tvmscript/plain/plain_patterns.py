@@ -1,0 +1,42 @@
+"""The plainest spelling of types and of operator calls, as patterns of their words.
+
+`R.Tensor((n, 4), dtype="float32")` and `R.take(x, lv, axis=0, mode="fast")` are as TVM prints them, on one line.
+Making these patterns ready takes longer than reading a short text without them.
+"""
+
+import re
+
+from relax_core.frontend.tvmscript.plain.plain_words import NAME
+
+_DIM = r"(?:[A-Za-z_]\w*+|0|[1-9]\d{0,17}+)"
+_DIMS = rf"(?:{_DIM},|{_DIM}(?:, ?{_DIM})++,?+)?"
+_TENSOR = rf'R\.Tensor\(\({_DIMS}\), (?:dtype=)?"\w++"\)'
+_TYPE = rf"(?:{_TENSOR}|R\.Tuple\({_TENSOR}(?:, {_TENSOR})*+\))"
+_OTHER_TYPE = r"R\.(?:Object|Any|Shape|Prim|Callable)\b(?:\([^()\n{}'\\:#]*+\))?"
+
+_INT = r"-?(?:0|[1-9]\d{0,17}+)"
+_NUMBER = rf"{_INT}(?:\.\d++)?(?:e[+-]\d{{1,3}}+)?(?![\w.])"
+_LITERAL = rf'(?:{_NUMBER}|"[ !#-\[\]-~]*+")'
+_INTS = rf"{_INT}(?:, {_INT})*+"
+_SHAPE = rf"{_DIM}(?:, {_DIM})*+"
+_VALUE = rf'(?:R\.shape\(\[(?:{_SHAPE})?\]\)|R\.const\({_NUMBER}, "\w++"\)|{NAME}|{_LITERAL}|\[(?:{_INTS})?\])(?=[,)])'
+_NAMED = rf"{NAME}={_VALUE}"
+_CALL = rf"R\.{NAME}(?:\.{NAME})*+\((?:{_VALUE}(?:, {_VALUE})*+(?:, {_NAMED})*+|{_NAMED}(?:, {_NAMED})*+)?\)"
+"""A call of an operator with names, literals, lists of ints, shapes and scalar constants for arguments."""
+
+ARGUMENT = re.compile(
+    rf"(?:(?P<name>{NAME})=)?(?:R\.shape\(\[(?P<shape>(?:{_SHAPE})?)\]\)"
+    rf'|R\.const\((?P<number>{_NUMBER}), "(?P<dtype>\w+)"\)'
+    rf"|(?P<word>{NAME})|(?P<literal>{_LITERAL})|\[(?P<ints>(?:{_INTS})?)\])(?=[,)])",
+    re.ASCII,
+)
+"""An argument of such a call; the last group that it matches tells what it is."""
+
+BINDING = re.compile(
+    rf"^( {{1,60}}+(?!(?:else|try|finally)\b){NAME}: )({_TYPE})( = )(?:({_CALL})$)?", re.MULTILINE | re.ASCII
+)
+HEADER = re.compile(
+    rf"^ *+def \w++\((?:\w++: (?:{_TYPE}|{_OTHER_TYPE})(?:, |(?=\))))*+\)(?: -> (?:{_TYPE}|{_OTHER_TYPE}))?:$",
+    re.MULTILINE | re.ASCII,
+)
+IN_HEADER = re.compile(rf"(: |-> )({_TYPE})", re.ASCII)

@@ -1,0 +1,1 @@
+"""Relax functions: signatures, statements, expressions and calls."""

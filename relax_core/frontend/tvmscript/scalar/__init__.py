@@ -1,0 +1,1 @@
+"""Scalar expressions: dimensions of Relax shapes, and the arithmetic of TIR."""

@@ -1,0 +1,1 @@
+"""Prim funcs: signatures, statements and expressions."""
