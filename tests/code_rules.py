@@ -73,7 +73,7 @@ ALLOWED: MappingProxyType[str, tuple[tuple[str, str], ...]] = MappingProxyType(
             ("list_samples", _INSTALLED),
             ("list_tables", _INSTALLED),
         ),
-        "relax_core/frontend/relay/numbers.py": (("read_number", _PURE),),
+        "relax_core/frontend/relay/lexer/numbers.py": (("read_number", _PURE),),
         "relax_core/frontend/relay/prelude.py": (
             ("prelude", _INSTALLED),
             ("tensor_array", _PURE),

@@ -4,11 +4,11 @@ import json
 from types import MappingProxyType
 from typing import Any, cast
 
+from relax_core.frontend.relay.lexer.numbers import MalformedNumber, lacks_suffix, read_number
+from relax_core.frontend.relay.lexer.tokens import END
 from relax_core.frontend.relay.metadata import meta_parts, meta_reference
-from relax_core.frontend.relay.numbers import MalformedNumber, lacks_suffix, read_number
 from relax_core.frontend.relay.operators import ATTRIBUTES_OF, COMMON_ATTRIBUTES
 from relax_core.frontend.relay.report import did_you_mean
-from relax_core.frontend.relay.tokens import END
 from relax_core.frontend.relay.types import RelayTypeReader
 from relax_core.ir.attrs import Attrs, AttrValue
 from relax_core.ops.relay.show import show_type

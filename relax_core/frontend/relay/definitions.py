@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from relax_core.frontend.relay.expressions import ExpressionReader
-from relax_core.frontend.relay.tokens import Tokens
+from relax_core.frontend.relay.lexer.tokens import Tokens
 from relax_core.ir.expr import GlobalVar
 from relax_core.ir.module import Definition
 from relax_core.ir.relay import Constructor, TypeData

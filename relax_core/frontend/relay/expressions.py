@@ -7,9 +7,9 @@ from types import MappingProxyType
 import numpy as np
 
 from relax_core.frontend.relay.compounds import CompoundReader
+from relax_core.frontend.relay.lexer.tokens import Tokens
 from relax_core.frontend.relay.report import Report
 from relax_core.frontend.relay.scope import Library, ModuleNames, Notes
-from relax_core.frontend.relay.tokens import Tokens
 from relax_core.ir.attrs import NO_ATTRS, Attrs
 from relax_core.ir.expr import Call, Constant, Expr, GlobalVar, Op, Tuple, TupleGetItem, Var
 from relax_core.ir.relay import Constructor, RefCreate, RefRead, RefWrite

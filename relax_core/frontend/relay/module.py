@@ -6,13 +6,13 @@ from dataclasses import dataclass
 
 from relax_core.diagnostics import Diagnostic
 from relax_core.frontend.collector import collector_held
-from relax_core.frontend.relay.cursor import kept_room
 from relax_core.frontend.relay.definitions import DefinitionReader, Item, declared_arity, find_items
+from relax_core.frontend.relay.lexer.cursor import kept_room
+from relax_core.frontend.relay.lexer.tokens import END, Tokens, tokenize
 from relax_core.frontend.relay.metadata import MalformedMetadata, Metadata, read_metadata
 from relax_core.frontend.relay.prelude import Found, definitions_for, prelude
 from relax_core.frontend.relay.report import RelayFailed, Report, TooManyErrors
 from relax_core.frontend.relay.scope import ModuleNames, Notes
-from relax_core.frontend.relay.tokens import END, Tokens, tokenize
 from relax_core.ir.dialect import DIALECT_ATTR
 from relax_core.ir.expr import Expr, Function, GlobalVar
 from relax_core.ir.module import Definition, IRModule

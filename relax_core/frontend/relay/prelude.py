@@ -8,8 +8,8 @@ from pathlib import Path
 from types import MappingProxyType
 
 from relax_core.frontend.relay.definitions import Item, find_items
+from relax_core.frontend.relay.lexer.tokens import Tokens, tokenize
 from relax_core.frontend.relay.report import Report
-from relax_core.frontend.relay.tokens import Tokens, tokenize
 from relax_core.source import Source
 
 FOLDER = Path(__file__).with_name("prelude")

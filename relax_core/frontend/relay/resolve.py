@@ -8,12 +8,12 @@ import numpy as np
 
 from relax_core.diagnostics import Suggestion
 from relax_core.frontend.relay.attributes import AttributeReader
+from relax_core.frontend.relay.lexer.numbers import MalformedNumber, is_bfloat16, read_number
+from relax_core.frontend.relay.lexer.tokens import Tokens
 from relax_core.frontend.relay.metadata import meta_parts
-from relax_core.frontend.relay.numbers import MalformedNumber, is_bfloat16, read_number
 from relax_core.frontend.relay.operators import ATTRIBUTES_OF
 from relax_core.frontend.relay.report import Report, close_name, did_you_mean
 from relax_core.frontend.relay.scope import Library, ModuleNames, Names, Notes
-from relax_core.frontend.relay.tokens import Tokens
 from relax_core.ir.absent import note_absent
 from relax_core.ir.expr import Call, Constant, Expr, GlobalVar, Op, Tuple, Var
 from relax_core.ir.prim import IntImm

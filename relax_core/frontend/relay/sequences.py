@@ -2,10 +2,10 @@
 
 from abc import ABC, abstractmethod
 
+from relax_core.frontend.relay.lexer.tokens import END, Tokens
 from relax_core.frontend.relay.report import RelayFailed, Report
 from relax_core.frontend.relay.resolve import Resolver
 from relax_core.frontend.relay.scope import Library, ModuleNames, Notes
-from relax_core.frontend.relay.tokens import END, Tokens
 from relax_core.ir.attrs import NO_ATTRS, Attrs, AttrValue, attrs_of
 from relax_core.ir.expr import Expr, Tuple, Var
 from relax_core.ir.relay import Let

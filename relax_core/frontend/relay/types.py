@@ -4,11 +4,11 @@ import re
 from functools import lru_cache
 from types import MappingProxyType
 
-from relax_core.frontend.relay.cursor import Cursor
+from relax_core.frontend.relay.lexer.cursor import Cursor
+from relax_core.frontend.relay.lexer.tokens import END, Tokens, tokenize
 from relax_core.frontend.relay.metadata import Metadata, meta_parts
 from relax_core.frontend.relay.report import RelayFailed, Report, did_you_mean
 from relax_core.frontend.relay.scope import Library, ModuleNames, Names, Notes
-from relax_core.frontend.relay.tokens import END, Tokens, tokenize
 from relax_core.ir.node import Node
 from relax_core.ir.prim import AnyDim, IntImm, PrimExpr, PrimVar
 from relax_core.ir.types import OBJECT, AdtType, FuncType, RefType, TensorType, TupleType, Type, TypeVar

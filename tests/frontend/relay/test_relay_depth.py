@@ -6,7 +6,7 @@ import pytest
 
 from relax_core.check.check import check
 from relax_core.frontend.parse import parse_text
-from relax_core.frontend.relay.cursor import MAX_DEPTH, MAX_PART_DEPTH
+from relax_core.frontend.relay.lexer.cursor import MAX_DEPTH, MAX_PART_DEPTH
 from relax_core.ir.equality import structural_equal
 from relax_core.printer.relay import print_relay
 

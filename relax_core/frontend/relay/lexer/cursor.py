@@ -4,8 +4,8 @@ import sys
 from collections.abc import Generator
 from contextlib import contextmanager
 
+from relax_core.frontend.relay.lexer.tokens import END, Tokens
 from relax_core.frontend.relay.report import RelayFailed, Report
-from relax_core.frontend.relay.tokens import END, Tokens
 from relax_core.source import Span
 
 MAX_DEPTH = 3000

@@ -1,0 +1,1 @@
+"""Relay text as tokens, and the place in them."""
