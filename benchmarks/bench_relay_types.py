@@ -5,11 +5,10 @@ from collections.abc import Callable
 from benchmarks.table import Table
 from benchmarks.timing import measure
 from relax_core.check.relay.infer import infer_relay
-from relax_core.ir.expr import Call, Expr, Function, GlobalVar, Op, Var
+from relax_core.ir.expr import Call, Expr, Function, GlobalVar, Op, TensorType, Var
 from relax_core.ir.module import Definition, IRModule
 from relax_core.ir.prim import IntImm
 from relax_core.ir.relay import Let
-from relax_core.ir.types import TensorType
 
 SIZES = (5_000, 50_000)
 SHAPE = TensorType((IntImm(2), IntImm(3)), "float32")

@@ -7,7 +7,25 @@ from hypothesis import strategies as st
 
 from relax_core.frontend.parse import parse_text
 from relax_core.ir.attrs import Attrs
-from relax_core.ir.expr import Call, Constant, Expr, Function, GlobalVar, If, Op, Tuple, TupleGetItem, Var
+from relax_core.ir.expr import (
+    AdtType,
+    Call,
+    Constant,
+    Expr,
+    Function,
+    FuncType,
+    GlobalVar,
+    If,
+    Op,
+    RefType,
+    TensorType,
+    Tuple,
+    TupleGetItem,
+    TupleType,
+    Type,
+    TypeVar,
+    Var,
+)
 from relax_core.ir.module import Definition, IRModule
 from relax_core.ir.prim import AnyDim, IntImm
 from relax_core.ir.relay import (
@@ -25,7 +43,6 @@ from relax_core.ir.relay import (
     RefWrite,
     TypeData,
 )
-from relax_core.ir.types import AdtType, FuncType, RefType, TensorType, TupleType, Type, TypeVar
 
 NAMES = st.sampled_from(("x", "y", "v1", "data", "a_b", "z?", "_", "0", "conv.weight", "état"))
 ATTRS: st.SearchStrategy[Attrs] = st.lists(

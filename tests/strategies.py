@@ -18,6 +18,7 @@ from relax_core.ir.expr import (
     If,
     Op,
     SeqExpr,
+    TensorType,
     Tuple,
     TupleGetItem,
     Var,
@@ -25,7 +26,6 @@ from relax_core.ir.expr import (
 )
 from relax_core.ir.module import Definition, IRModule
 from relax_core.ir.prim import PrimExpr, PrimVar, const
-from relax_core.ir.types import TensorType
 
 _UNARY = ("relax.exp", "relax.negative", "relax.nn.relu", "relax.tanh", "relax.abs")
 _BINARY = ("relax.add", "relax.subtract", "relax.multiply", "relax.maximum")

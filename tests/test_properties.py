@@ -11,10 +11,9 @@ from relax_core.check.infer import infer
 from relax_core.diagnostics import has_errors
 from relax_core.frontend.parse import parse_text
 from relax_core.ir.equality import first_difference
-from relax_core.ir.expr import Call, Function
+from relax_core.ir.expr import Call, Function, TensorType
 from relax_core.ir.node import preorder
-from relax_core.ir.rewrite import RewriteLog
-from relax_core.ir.types import TensorType
+from relax_core.ir.rewriting.rewrite import RewriteLog
 from relax_core.passes.pipeline import run_pipeline
 from relax_core.printer.tvmscript import Spelling, print_module
 from relax_core.vm.debugger import step_back, step_in

@@ -13,12 +13,11 @@ from typing import NamedTuple, TypeAlias
 
 from relax_core.analysis.device_proof import Proof
 from relax_core.analysis.devices import Device, is_primitive
-from relax_core.ir.expr import Call, Expr, Function, GlobalVar, Op, Var
+from relax_core.ir.expr import Call, Expr, Function, FuncType, GlobalVar, Op, Type, Var
 from relax_core.ir.module import IRModule
 from relax_core.ir.node import Node
 from relax_core.ir.relay import Constructor, Let
 from relax_core.ir.tir import PrimFunc
-from relax_core.ir.types import FuncType, Type
 
 
 @dataclass(frozen=True, slots=True, eq=False)

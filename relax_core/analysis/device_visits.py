@@ -16,7 +16,7 @@ from relax_core.ir.expr import Call, Expr, Function, GlobalVar, Var
 from relax_core.ir.module import IRModule
 from relax_core.ir.node import Node, children
 from relax_core.ir.relay import Let
-from relax_core.ir.trampoline import Steps, run
+from relax_core.ir.rewriting.trampoline import Steps, run
 
 Visits = Literal["memo_body", "args_first"]
 VISITS: tuple[Visits, ...] = ("memo_body", "args_first")

@@ -9,11 +9,10 @@ from enum import IntEnum
 from types import MappingProxyType
 
 from relax_core.analysis.regions import open_postorder
-from relax_core.ir.expr import Call, Constant, Function, Op, Tuple, TupleGetItem
+from relax_core.ir.expr import Call, Constant, Function, Op, TensorType, Tuple, TupleGetItem, TupleType, Type
 from relax_core.ir.integer.prove import prove_equal
 from relax_core.ir.node import Node, children
 from relax_core.ir.relay import Clause
-from relax_core.ir.types import TensorType, TupleType, Type
 from relax_core.ops.relay.kinds import KIND_NUMBERS, pattern_kind
 
 _SIMPLE = ("int32", "int64", "float32", "float64", "bool")

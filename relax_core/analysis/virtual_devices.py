@@ -6,8 +6,8 @@ from typing import cast
 
 from relax_core.analysis.devices import DEVICE_KINDS, HOST, Device, device_number
 from relax_core.ir.attrs import AttrValue, attr
+from relax_core.ir.expr import TensorType, Type
 from relax_core.ir.module import IRModule
-from relax_core.ir.types import TensorType, Type
 
 _KIND_OF_TARGET: Mapping[str, str] = MappingProxyType(
     {**{kind: kind for kind in DEVICE_KINDS.values()}, "llvm": "cpu", "c": "cpu", "nvptx": "cuda"}

@@ -4,7 +4,7 @@ from relax_core.bytecode.compile import AsIn, compile_module
 from relax_core.bytecode.executable import Executable
 from relax_core.ir.dialect import dialect_of
 from relax_core.ir.module import IRModule
-from relax_core.ir.rewrite import RewriteLog
+from relax_core.ir.rewriting.rewrite import RewriteLog
 from relax_core.passes.core import Stage
 from relax_core.passes.pipeline import (
     Passes,

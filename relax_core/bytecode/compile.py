@@ -11,7 +11,7 @@ from relax_core.diagnostics import CompileError, Diagnostic
 from relax_core.ir.expr import Function
 from relax_core.ir.module import IRModule
 from relax_core.ir.node import Node
-from relax_core.ir.rewrite import RewriteLog
+from relax_core.ir.rewriting.rewrite import RewriteLog
 
 AsIn: TypeAlias = Literal["fixed", "reported"]
 

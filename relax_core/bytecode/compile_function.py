@@ -42,14 +42,15 @@ from relax_core.ir.expr import (
     ShapeExpr,
     Tuple,
     TupleGetItem,
+    TupleType,
+    Type,
     Var,
     VarBinding,
 )
 from relax_core.ir.integer.prove import constant_value
 from relax_core.ir.node import Node, children, preorder
 from relax_core.ir.prim import FloatImm, IntImm, StringImm
-from relax_core.ir.rewrite import RewriteLog
-from relax_core.ir.types import TupleType, Type
+from relax_core.ir.rewriting.rewrite import RewriteLog
 
 IMMEDIATE_LIMIT = 2**55 - 1
 

@@ -4,7 +4,7 @@ import re
 
 from relax_core.ir.expr import Expr, SeqExpr, VarBinding
 from relax_core.ir.node import Node
-from relax_core.ir.rewrite import RewriteLog
+from relax_core.ir.rewriting.rewrite import RewriteLog
 from relax_core.source import Span
 
 _GRAPH_VARIABLE = re.compile(r" *%\w+ = ")

@@ -19,11 +19,27 @@ from relax_core.check.typing_context import TypingContext, contradicted, fields_
 from relax_core.check.unify import UNKNOWN, Solution, contradiction, erase, is_unknown, solve
 from relax_core.diagnostics import plural
 from relax_core.ir.absent import NO_DATA, NO_VALUE
-from relax_core.ir.expr import Call, Expr, ExternFunc, GlobalVar, Op, Tuple, Var
+from relax_core.ir.expr import (
+    OBJECT,
+    VOID,
+    Call,
+    Expr,
+    ExternFunc,
+    FuncType,
+    GlobalVar,
+    ObjectType,
+    Op,
+    PrimType,
+    ShapeType,
+    TensorType,
+    Tuple,
+    TupleType,
+    Type,
+    Var,
+)
 from relax_core.ir.integer.prove import constant_value
 from relax_core.ir.prim import PrimVar, dtype_of
 from relax_core.ir.tir import PrimFunc
-from relax_core.ir.types import OBJECT, VOID, FuncType, ObjectType, PrimType, ShapeType, TensorType, TupleType, Type
 from relax_core.ops import find
 from relax_core.ops.control import declared
 from relax_core.ops.show import show_type

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import replace
 
-from relax_core.ir.types import TensorType, TupleType, Type
+from relax_core.ir.expr import TensorType, TupleType, Type
 
 
 def on_device_of(result: Type, arg_types: tuple[Type, ...]) -> Type:

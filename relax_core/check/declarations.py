@@ -10,13 +10,24 @@ from types import MappingProxyType
 from relax_core.check.visits import DefUses
 from relax_core.diagnostics import Diagnostic, plural
 from relax_core.ir.attrs import AttrValue, attr
-from relax_core.ir.expr import Call, Expr, Function, GlobalVar, Op, PrimValue, Tuple
+from relax_core.ir.expr import (
+    Call,
+    Expr,
+    Function,
+    FuncType,
+    GlobalVar,
+    Op,
+    PrimValue,
+    TensorType,
+    Tuple,
+    TupleType,
+    Type,
+)
 from relax_core.ir.integer.prove import constant_value, prove_different
 from relax_core.ir.module import IRModule
 from relax_core.ir.node import Node
 from relax_core.ir.prim import StringImm
 from relax_core.ir.tir import PrimFunc
-from relax_core.ir.types import FuncType, TensorType, TupleType, Type
 from relax_core.ops.show import show_type
 
 _IN_PLACE: Mapping[str, int] = MappingProxyType({"relax.call_tir_inplace": 2, "relax.call_inplace_packed": 1})

@@ -14,6 +14,7 @@ from relax_core.check.size import bounded
 from relax_core.check.typing_context import TypingContext, constant_type, contradicted, declared_signature
 from relax_core.check.unify import UNKNOWN, Solution, bind_symbols, contradiction, erase, is_unknown, join
 from relax_core.ir.expr import (
+    OBJECT,
     Binding,
     Call,
     Constant,
@@ -21,31 +22,28 @@ from relax_core.ir.expr import (
     Expr,
     ExternFunc,
     Function,
+    FuncType,
     GlobalVar,
     If,
     MatchCast,
     Null,
+    ObjectType,
     Op,
+    PrimType,
     PrimValue,
     SeqExpr,
     ShapeExpr,
+    ShapeType,
     Tuple,
     TupleGetItem,
+    TupleType,
+    Type,
     Var,
     VarBinding,
 )
 from relax_core.ir.node import preorder
 from relax_core.ir.prim import PrimVar, dtype_of
 from relax_core.ir.tir import PrimFunc
-from relax_core.ir.types import (
-    OBJECT,
-    FuncType,
-    ObjectType,
-    PrimType,
-    ShapeType,
-    TupleType,
-    Type,
-)
 from relax_core.ops.control import is_condition
 from relax_core.ops.show import show_type
 

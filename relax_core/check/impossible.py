@@ -4,12 +4,11 @@ import math
 from collections.abc import Iterator, Mapping
 
 from relax_core.diagnostics import Diagnostic
-from relax_core.ir.expr import Call, Expr, Function, Op, Var
+from relax_core.ir.expr import Call, Expr, Function, Op, TensorType, TupleType, Type, Var
 from relax_core.ir.integer.prove import constant_value
 from relax_core.ir.node import Node, preorder
 from relax_core.ir.prim import AnyDim, Binary, IntImm, PrimExpr, PrimVar, bits_of, is_dtype, lanes_of
 from relax_core.ir.tir import Buffer, PrimFunc
-from relax_core.ir.types import TensorType, TupleType, Type
 
 MAX_RANK = 64
 """NumPy, which holds the tensors, has no more axes."""

@@ -14,11 +14,10 @@ from relax_core.check.typing_context import Signature, TypingContext, declared_s
 from relax_core.check.unify import UNKNOWN, contradiction, is_unknown
 from relax_core.diagnostics import Diagnostic
 from relax_core.ir.dialect import dialect_of
-from relax_core.ir.expr import Function, GlobalVar
+from relax_core.ir.expr import OBJECT, Function, FuncType, GlobalVar, Type
 from relax_core.ir.module import BaseFunc, IRModule
 from relax_core.ir.node import Node
 from relax_core.ir.tir import PrimFunc
-from relax_core.ir.types import OBJECT, FuncType, Type
 
 
 @dataclass(frozen=True, slots=True)

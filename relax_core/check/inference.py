@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 
 from relax_core.diagnostics import Diagnostic
+from relax_core.ir.expr import Type
 from relax_core.ir.node import Node
-from relax_core.ir.types import Type
 
 
 @dataclass(frozen=True, slots=True)

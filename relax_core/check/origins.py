@@ -2,9 +2,8 @@
 
 from collections.abc import Iterator, Mapping
 
-from relax_core.ir.expr import Call, Expr, Tuple, Var
+from relax_core.ir.expr import Call, Expr, ObjectType, Tuple, Type, Var
 from relax_core.ir.node import Node
-from relax_core.ir.types import ObjectType, Type
 from relax_core.ops.show import show_type
 from relax_core.source import Span
 

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from relax_core.check.typing_context import TypingContext
 from relax_core.check.unify import UNKNOWN, contradiction, is_unknown
 from relax_core.diagnostics import plural
-from relax_core.ir.expr import Call, Expr, ExternFunc, Tuple, Var
-from relax_core.ir.types import OBJECT, TensorType, TupleType, Type
+from relax_core.ir.expr import OBJECT, Call, Expr, ExternFunc, TensorType, Tuple, TupleType, Type, Var
 from relax_core.ops.control import declared
 from relax_core.ops.packed.accept import facts_of, mixing_hint, refused
 from relax_core.ops.packed.registry import DECLARED

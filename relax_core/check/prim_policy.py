@@ -17,6 +17,7 @@ from relax_core.ir.expr import (
     If,
     MatchCast,
     Op,
+    PrimType,
     PrimValue,
     SeqExpr,
     Tuple,
@@ -26,7 +27,6 @@ from relax_core.ir.expr import (
 )
 from relax_core.ir.module import IRModule
 from relax_core.ir.node import Node, preorder
-from relax_core.ir.types import PrimType
 from relax_core.ops.show import show_type
 
 Prims = Literal["everywhere", "packed_only"]

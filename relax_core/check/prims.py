@@ -6,9 +6,8 @@ from itertools import islice, product
 
 from relax_core.check.attribute_limits import outside
 from relax_core.check.unify import join
-from relax_core.ir.expr import Call, Expr, Var
+from relax_core.ir.expr import OBJECT, Call, Expr, ObjectType, PrimType, ShapeType, TensorType, TupleType, Type, Var
 from relax_core.ir.prim import FloatImm, IntImm, PrimExpr, StringImm, const
-from relax_core.ir.types import OBJECT, ObjectType, PrimType, ShapeType, TensorType, TupleType, Type
 from relax_core.ops.show import show_type
 from relax_core.ops.signature import schema_text, type_word
 from relax_core.ops.spec import OpSpec, OpTypeError, Param

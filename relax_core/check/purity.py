@@ -3,9 +3,8 @@
 from collections.abc import Mapping
 
 from relax_core.ir.attrs import attr
-from relax_core.ir.expr import Call, ExternFunc, Function, GlobalVar, Op
+from relax_core.ir.expr import Call, ExternFunc, Function, FuncType, GlobalVar, Op, Type
 from relax_core.ir.node import Node
-from relax_core.ir.types import FuncType, Type
 from relax_core.ops import find
 
 

@@ -5,7 +5,7 @@ Types share their parts, so a short program can build one whose text would never
 
 from dataclasses import replace
 
-from relax_core.ir.types import OBJECT, FuncType, TupleType, Type
+from relax_core.ir.expr import OBJECT, FuncType, TupleType, Type
 
 MAX_DEPTH = 64
 MAX_SIZE = 4096

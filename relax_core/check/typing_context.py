@@ -6,12 +6,23 @@ from typing import TypeAlias
 from relax_core.check.origins import origins
 from relax_core.check.unify import UNKNOWN
 from relax_core.diagnostics import Diagnostic, Severity
-from relax_core.ir.expr import Expr, Function, GlobalVar, Var
+from relax_core.ir.expr import (
+    OBJECT,
+    Dims,
+    Expr,
+    Function,
+    FuncType,
+    GlobalVar,
+    ShapeType,
+    TensorType,
+    TupleType,
+    Type,
+    Var,
+)
 from relax_core.ir.node import Node
 from relax_core.ir.prim import PrimVar, const
-from relax_core.ir.substitute import free_symbols, map_type
+from relax_core.ir.rewriting.substitute import free_symbols, map_type
 from relax_core.ir.tir import PrimFunc
-from relax_core.ir.types import OBJECT, Dims, FuncType, ShapeType, TensorType, TupleType, Type
 from relax_core.ops.show import show_type
 
 Signature: TypeAlias = FuncType | PrimFunc

@@ -3,13 +3,7 @@
 from collections.abc import Container, Sequence
 from dataclasses import dataclass, field, replace
 
-from relax_core.ir.expr import Var
-from relax_core.ir.integer.prove import prove_different, prove_equal
-from relax_core.ir.node import Node, preorder
-from relax_core.ir.prim import PrimExpr, PrimVar
-from relax_core.ir.show import show_prim
-from relax_core.ir.substitute import map_type, replace_symbols, type_nodes
-from relax_core.ir.types import (
+from relax_core.ir.expr import (
     OBJECT,
     Dims,
     FuncType,
@@ -19,7 +13,13 @@ from relax_core.ir.types import (
     TensorType,
     TupleType,
     Type,
+    Var,
 )
+from relax_core.ir.integer.prove import prove_different, prove_equal
+from relax_core.ir.node import Node, preorder
+from relax_core.ir.notation.show import show_prim
+from relax_core.ir.prim import PrimExpr, PrimVar
+from relax_core.ir.rewriting.substitute import map_type, replace_symbols, type_nodes
 from relax_core.ops.show import show_type
 
 UNKNOWN = ObjectType()

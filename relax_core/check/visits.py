@@ -11,6 +11,7 @@ from relax_core.ir.expr import (
     DataflowVar,
     Expr,
     Function,
+    FuncType,
     If,
     MatchCast,
     PrimValue,
@@ -18,13 +19,14 @@ from relax_core.ir.expr import (
     ShapeExpr,
     Tuple,
     TupleGetItem,
+    TupleType,
+    Type,
     Var,
     VarBinding,
 )
 from relax_core.ir.node import Node, preorder
 from relax_core.ir.prim import PrimExpr, PrimVar
-from relax_core.ir.substitute import type_nodes
-from relax_core.ir.types import FuncType, TupleType, Type
+from relax_core.ir.rewriting.substitute import type_nodes
 
 UseProblem: TypeAlias = Literal["undefined", "too early", "out of scope", "dataflow"]
 

@@ -36,6 +36,8 @@ from relax_core.ir.expr import (
     PrimValue,
     ShapeExpr,
     Tuple,
+    TupleType,
+    Type,
     Var,
     op_name,
 )
@@ -43,7 +45,6 @@ from relax_core.ir.module import IRModule
 from relax_core.ir.node import Node
 from relax_core.ir.prim import PrimVar
 from relax_core.ir.tir import PrimFunc
-from relax_core.ir.types import TupleType, Type
 from relax_core.source import Span
 
 _TIR_CALLS = ("relax.call_tir", "relax.call_tir_inplace", "relax.call_dps_packed")

@@ -11,7 +11,7 @@ from relax_core.engine.protocol import Progress, Report
 from relax_core.ir.dialect import dialect_of
 from relax_core.ir.module import IRModule
 from relax_core.ir.node import Node
-from relax_core.ir.rewrite import RewriteLog
+from relax_core.ir.rewriting.rewrite import RewriteLog
 from relax_core.passes.core import Stage
 from relax_core.passes.pipeline import final_module, run_pipeline
 from relax_core.present.node_id import NodeIndex, index_nodes

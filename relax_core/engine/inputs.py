@@ -10,13 +10,12 @@ import numpy as np
 
 from relax_core.diagnostics import Diagnostic, RunError
 from relax_core.engine.npy import read_npz
-from relax_core.ir.expr import Function, MatchCast, Var
+from relax_core.ir.expr import Function, MatchCast, PrimType, ShapeType, TensorType, TupleType, Type, Var
 from relax_core.ir.integer.evaluate import NoValueError, evaluate
 from relax_core.ir.node import preorder
+from relax_core.ir.notation.show import show_prim
 from relax_core.ir.prim import AnyDim, PrimExpr, PrimVar
-from relax_core.ir.show import show_prim
-from relax_core.ir.substitute import type_nodes
-from relax_core.ir.types import PrimType, ShapeType, TensorType, TupleType, Type
+from relax_core.ir.rewriting.substitute import type_nodes
 from relax_core.present.measures import bytes_text
 from relax_core.present.words import type_text
 from relax_core.vm.values import AdtValue, DTypeValue, RefValue, ShapeValue, Value

@@ -11,8 +11,8 @@ from relax_core.engine.runs import Runs
 from relax_core.engine.spelling import relay_words
 from relax_core.frontend.parse import Parsed
 from relax_core.ir.dialect import dialect_of
+from relax_core.ir.expr import Type
 from relax_core.ir.node import Node
-from relax_core.ir.types import Type
 from relax_core.present.flow import GraphContext
 from relax_core.present.inspector import InspectorContext
 from relax_core.present.life import what_is

@@ -13,7 +13,7 @@ from relax_core.engine.protocol import KernelOf, OriginsOf, Report
 from relax_core.ir.dialect import dialect_of
 from relax_core.ir.expr import GlobalVar
 from relax_core.ir.module import Definition, IRModule
-from relax_core.ir.rewrite import RewriteLog
+from relax_core.ir.rewriting.rewrite import RewriteLog
 from relax_core.ir.tir import PrimFunc
 from relax_core.jit.engine import Engine
 from relax_core.passes.core import Stage

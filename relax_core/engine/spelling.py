@@ -3,7 +3,7 @@
 import re
 from collections import Counter
 
-from relax_core.ir.types import Type
+from relax_core.ir.expr import Type
 from relax_core.present.words import type_text
 from relax_core.printer.relay_types import NotRelay, relay_type
 from relax_core.printer.spelling import Spelling

@@ -8,7 +8,7 @@ from relax_core.engine.open_program import OpenProgram
 from relax_core.engine.protocol import Report, Script
 from relax_core.engine.replies import Executed, Stages, StageText, Text
 from relax_core.ir.dialect import dialect_of
-from relax_core.ir.rewrite import RewriteLog
+from relax_core.ir.rewriting.rewrite import RewriteLog
 from relax_core.passes.core import Stage
 from relax_core.passes.pipeline import final_module, options_text
 from relax_core.present.models import StageDetail

@@ -12,9 +12,9 @@ from relax_core.frontend.relay import module as relay
 from relax_core.frontend.relay.detect import is_relay
 from relax_core.frontend.tvmscript import text as tvmscript
 from relax_core.ir.dialect import DIALECT_ATTR, dialect_of
+from relax_core.ir.expr import Type
 from relax_core.ir.module import IRModule
 from relax_core.ir.node import Node
-from relax_core.ir.types import Type
 from relax_core.source import Source, Span
 
 

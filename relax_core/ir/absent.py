@@ -5,10 +5,9 @@ A program with such a place is read, shown and printed; the checks refuse it, so
 
 from weakref import WeakKeyDictionary
 
-from relax_core.ir.expr import Call, Constant, Op, PrimValue, VarBinding
+from relax_core.ir.expr import Call, Constant, Op, PrimValue, Type, VarBinding
 from relax_core.ir.node import Node
 from relax_core.ir.prim import IntImm, StringImm
-from relax_core.ir.types import Type
 from relax_core.source import Span
 
 NO_VALUE = "relax.no_value"

@@ -8,15 +8,11 @@ from typing import Any, TypeAlias, cast
 
 import numpy as np
 
-from relax_core.ir.expr import Constant, GlobalVar, Var, VarBinding
-from relax_core.ir.integer.prove import prove_equal
-from relax_core.ir.module import Definition, IRModule
-from relax_core.ir.node import Node
-from relax_core.ir.prim import FloatImm, PrimExpr, PrimVar
-from relax_core.ir.tir import Buffer, BufferParam, PrimFunc
-from relax_core.ir.types import (
+from relax_core.ir.expr import (
     AdtType,
+    Constant,
     FuncType,
+    GlobalVar,
     ObjectType,
     PrimType,
     RefType,
@@ -25,7 +21,14 @@ from relax_core.ir.types import (
     TupleType,
     Type,
     TypeVar,
+    Var,
+    VarBinding,
 )
+from relax_core.ir.integer.prove import prove_equal
+from relax_core.ir.module import Definition, IRModule
+from relax_core.ir.node import Node
+from relax_core.ir.prim import FloatImm, PrimExpr, PrimVar
+from relax_core.ir.tir import Buffer, BufferParam, PrimFunc
 
 Value: TypeAlias = object
 _TYPES = (TensorType, ShapeType, PrimType, TupleType, FuncType, ObjectType, AdtType, TypeVar, RefType)

@@ -8,9 +8,21 @@ Relay is a dialect on shared nodes: `Var`, `GlobalVar`, `Constant`, `Tuple`, `Tu
 from typing import ClassVar, TypeAlias
 
 from relax_core.ir.attrs import NO_ATTRS, Attrs
-from relax_core.ir.expr import Call, Constant, Expr, Function, GlobalVar, If, Op, Tuple, TupleGetItem, Var
+from relax_core.ir.expr import (
+    Call,
+    Constant,
+    Expr,
+    Function,
+    GlobalVar,
+    If,
+    Op,
+    Tuple,
+    TupleGetItem,
+    Type,
+    TypeVar,
+    Var,
+)
 from relax_core.ir.node import Node, node
-from relax_core.ir.types import Type, TypeVar
 
 
 @node

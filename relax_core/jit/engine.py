@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import partial
 from weakref import ref
 
-from relax_core.ir.rewrite import RewriteLog
+from relax_core.ir.rewriting.rewrite import RewriteLog
 from relax_core.ir.tir import PrimFunc
 from relax_core.jit.calls.builtin import RECORD_COUNT, Builtins, Records, builtin_program
 from relax_core.jit.calls.memory import keep_freed_memory

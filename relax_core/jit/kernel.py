@@ -17,9 +17,9 @@ import numpy.typing as npt
 from relax_core.diagnostics import CompileError, Diagnostic, RunError
 from relax_core.ir.integer.bounds import Bounds
 from relax_core.ir.node import Node, children
+from relax_core.ir.notation.show import show_prim
 from relax_core.ir.prim import PrimVar
-from relax_core.ir.rewrite import RewriteLog
-from relax_core.ir.show import show_prim
+from relax_core.ir.rewriting.rewrite import RewriteLog
 from relax_core.ir.tir import BufferLoad, BufferStore, PrimFunc
 from relax_core.jit.calls.arguments import BoundArguments, Signature, address_of
 from relax_core.jit.calls.builtin import (

@@ -6,12 +6,11 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from relax_core.ir.expr import Call
+from relax_core.ir.expr import Call, TensorType, TupleType, Type
 from relax_core.ir.integer.prove import constant_value, prove_different
+from relax_core.ir.notation.show import show_prim
 from relax_core.ir.prim import PrimExpr
-from relax_core.ir.show import show_prim
 from relax_core.ir.tir import Buffer
-from relax_core.ir.types import TensorType, TupleType, Type
 from relax_core.ops.attributes import float_at, require_rank
 from relax_core.ops.elementwise import infer_float, infer_same, legalize_map
 from relax_core.ops.extremes import greater_of, lesser_of

@@ -6,11 +6,10 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from relax_core.ir.expr import Call
+from relax_core.ir.expr import Call, TensorType, Type
 from relax_core.ir.integer.prove import constant_value, prove_equal
 from relax_core.ir.prim import PrimExpr, const
 from relax_core.ir.tir import Buffer
-from relax_core.ir.types import TensorType, Type
 from relax_core.ops.attributes import float_at, integer_tensor_at, optional_int_at, require_rank, same_sizes, word_at
 from relax_core.ops.dtypes import limits
 from relax_core.ops.extremes import greatest_along

@@ -2,11 +2,10 @@
 
 from collections.abc import Sequence
 
-from relax_core.ir.expr import Call
+from relax_core.ir.expr import Call, PrimType, ShapeType, TensorType, TupleType, Type
 from relax_core.ir.integer.prove import prove_different
+from relax_core.ir.notation.show import show_prim
 from relax_core.ir.prim import PrimExpr
-from relax_core.ir.show import show_prim
-from relax_core.ir.types import PrimType, ShapeType, TensorType, TupleType, Type
 from relax_core.ops.operands import call_name, dtype_at, int_at, ints_at, is_absent, literal_at, scalar_at, tensor_at
 from relax_core.ops.show import show_type
 from relax_core.ops.spec import OpTypeError

@@ -5,11 +5,10 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from relax_core.ir.expr import Call
+from relax_core.ir.expr import Call, Dims, TensorType, Type
 from relax_core.ir.integer.prove import constant_value, prove_equal
 from relax_core.ir.prim import PrimExpr, const
 from relax_core.ir.tir import Buffer
-from relax_core.ir.types import Dims, TensorType, Type
 from relax_core.ops.attributes import out_dtype_at, require_rank, same_sizes, word_at
 from relax_core.ops.lowering import Lowering, lowered
 from relax_core.ops.manipulate import of_shape

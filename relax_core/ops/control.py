@@ -1,7 +1,6 @@
 """Operators that call, close over, print and check."""
 
-from relax_core.ir.expr import Call
-from relax_core.ir.types import OBJECT, VOID, FuncType, ObjectType, PrimType, TensorType, TupleType, Type
+from relax_core.ir.expr import OBJECT, VOID, Call, FuncType, ObjectType, PrimType, TensorType, TupleType, Type
 from relax_core.ops.operands import call_name
 from relax_core.ops.schema import ARGUMENTS, FORMAT, FUNCTION, INPLACE_INDICES, MORE_ARGUMENTS, TIR_VARS
 from relax_core.ops.show import show_type

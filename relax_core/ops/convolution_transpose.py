@@ -4,10 +4,9 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from relax_core.ir.expr import Call, Op
+from relax_core.ir.expr import Call, Op, TensorType, Type
 from relax_core.ir.prim import PrimExpr
 from relax_core.ir.tir import Buffer
-from relax_core.ir.types import TensorType, Type
 from relax_core.ops.attributes import out_dtype_at, padding_at, spread_at, word_at
 from relax_core.ops.convolution import SPATIAL, attributes, check_channels, convolve, pairs, spread
 from relax_core.ops.layout import Layout, parse_layout, require_layout

@@ -6,10 +6,9 @@ from typing import Literal
 
 import numpy as np
 
-from relax_core.ir.expr import Call
+from relax_core.ir.expr import Call, ShapeType, TensorType, Type
 from relax_core.ir.integer.prove import constant_value, simplify
 from relax_core.ir.prim import Cast, FloatImm, IntImm, PrimExpr, binary, const, dtype_of
-from relax_core.ir.types import ShapeType, TensorType, Type
 from relax_core.ops.manipulate import of_shape
 from relax_core.ops.operands import dtype_at, is_absent, scalar_at, shape_at, tensor_at
 from relax_core.ops.schema import DTYPE, OPTIONAL_DTYPE, SHAPE, X

@@ -4,9 +4,8 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from relax_core.ir.expr import Call
+from relax_core.ir.expr import Call, TensorType, TupleType, Type
 from relax_core.ir.tir import Buffer
-from relax_core.ir.types import TensorType, TupleType, Type
 from relax_core.ops.attributes import flag_at, optional_int_at
 from relax_core.ops.lowering import Lowering, lowered
 from relax_core.ops.operands import normal_axis, product, tensor_at

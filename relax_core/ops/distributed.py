@@ -6,9 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from relax_core.ir.expr import Call
+from relax_core.ir.expr import Call, Type
 from relax_core.ir.integer.prove import constant_value
-from relax_core.ir.types import Type
 from relax_core.ops.attributes import flag_at, word_at
 from relax_core.ops.control import declared
 from relax_core.ops.operands import call_name, int_at, normal_axis, tensor_at

@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from relax_core.ir.expr import Call
+from relax_core.ir.expr import Call, TensorType, Type
 from relax_core.ir.prim import (
     BinaryKind,
     Cast,
@@ -23,7 +23,6 @@ from relax_core.ir.prim import (
     const,
     dtype_of,
 )
-from relax_core.ir.types import TensorType, Type
 from relax_core.ops.dtypes import limits
 from relax_core.ops.extremes import greater_of, lesser_of
 from relax_core.ops.operands import (

@@ -4,11 +4,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from relax_core.ir.expr import Call
+from relax_core.ir.expr import Call, Dims, TensorType, Type
 from relax_core.ir.integer.prove import constant_value
 from relax_core.ir.prim import PrimExpr, const, dtype_of
 from relax_core.ir.tir import Buffer
-from relax_core.ir.types import Dims, TensorType, Type
 from relax_core.ops.attributes import integer_tensor_at, require_integer, require_rank
 from relax_core.ops.elementwise import require_bool
 from relax_core.ops.lowering import Lowering, lowered

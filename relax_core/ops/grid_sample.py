@@ -5,10 +5,9 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from relax_core.ir.expr import Call, Op
+from relax_core.ir.expr import Call, Op, TensorType, Type
 from relax_core.ir.prim import PrimExpr, const
 from relax_core.ir.tir import Buffer
-from relax_core.ir.types import TensorType, Type
 from relax_core.ops.attributes import flag_at, require_rank, same_sizes, word_at
 from relax_core.ops.extremes import greater_of, lesser_of
 from relax_core.ops.layout import parse_layout, require_layout

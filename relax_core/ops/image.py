@@ -5,10 +5,9 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from relax_core.ir.expr import Call, Op
+from relax_core.ir.expr import Call, Op, TensorType, Type
 from relax_core.ir.prim import PrimExpr, const
 from relax_core.ir.tir import Buffer
-from relax_core.ir.types import TensorType, Type
 from relax_core.ops.attributes import flag_at, float_at, out_dtype_at, require_rank, scalars_at, word_at
 from relax_core.ops.layout import Layout, parse_layout, require_layout
 from relax_core.ops.lowering import Lowering, lowered

@@ -4,9 +4,8 @@ import math
 
 import numpy as np
 
-from relax_core.ir.expr import Call
+from relax_core.ir.expr import Call, PrimType, TensorType, Type
 from relax_core.ir.prim import Cast, PrimExpr, Select, binary, const, dtype_of
-from relax_core.ir.types import PrimType, TensorType, Type
 from relax_core.ops.operands import int_at, is_absent, literal_at, normal_axis, require_float, scalar_at, tensor_at
 from relax_core.ops.scalar import both
 from relax_core.ops.schema import X

@@ -7,10 +7,9 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from relax_core.ir.expr import Call, DataTypeImm, Tuple, Var
+from relax_core.ir.expr import Call, DataTypeImm, PrimType, TensorType, Tuple, Type, Var
 from relax_core.ir.integer.prove import constant_value
 from relax_core.ir.prim import Cast, PrimExpr, const, dtype_of
-from relax_core.ir.types import PrimType, TensorType, Type
 from relax_core.ops.attributes import out_dtype_at, same_sizes
 from relax_core.ops.elementwise import legalize_map
 from relax_core.ops.manipulate import of_shape

@@ -7,9 +7,8 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from relax_core.ir.expr import Call
+from relax_core.ir.expr import Call, Dims, TensorType
 from relax_core.ir.prim import PrimExpr, const
-from relax_core.ir.types import Dims, TensorType
 from relax_core.ops.operands import call_name
 from relax_core.ops.scalar import add, floordiv, floormod, mul, size
 from relax_core.ops.show import show_type

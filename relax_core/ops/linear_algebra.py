@@ -2,11 +2,10 @@
 
 import numpy as np
 
-from relax_core.ir.expr import Call
+from relax_core.ir.expr import Call, Dims, TensorType, Type
 from relax_core.ir.integer.prove import constant_value, prove_different
+from relax_core.ir.notation.show import show_prim
 from relax_core.ir.prim import Cast, PrimExpr, binary, const, dtype_of
-from relax_core.ir.show import show_prim
-from relax_core.ir.types import Dims, TensorType, Type
 from relax_core.ops.attributes import out_dtype_at
 from relax_core.ops.operands import broadcast, common_dtype, tensor_at
 from relax_core.ops.schema import BINARY

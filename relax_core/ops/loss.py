@@ -4,10 +4,9 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from relax_core.ir.expr import Call
+from relax_core.ir.expr import Call, Dims, TensorType, Type
 from relax_core.ir.prim import PrimExpr
 from relax_core.ir.tir import Buffer
-from relax_core.ir.types import Dims, TensorType, Type
 from relax_core.ops.attributes import integer_tensor_at, require_rank, same_sizes, word_at
 from relax_core.ops.lowering import Lowering, lowered
 from relax_core.ops.operands import common_dtype, int_at, is_absent, require_float, tensor_at

@@ -3,11 +3,10 @@
 from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
-from relax_core.ir.expr import Call, Expr, Tuple, TupleGetItem
+from relax_core.ir.expr import Call, Dims, Expr, Tuple, TupleGetItem, TupleType, Type
 from relax_core.ir.integer.prove import constant_value
 from relax_core.ir.prim import PrimExpr
 from relax_core.ir.tir import Buffer
-from relax_core.ir.types import Dims, TupleType, Type
 from relax_core.ops.operands import is_absent, scalar_at
 from relax_core.ops.spec import Legalize, Legalized
 from relax_core.ops.te import FuncBuilder, Known, Operand, known, load

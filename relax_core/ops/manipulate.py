@@ -5,12 +5,11 @@ from itertools import pairwise
 
 import numpy as np
 
-from relax_core.ir.expr import Call, Expr, Tuple, TupleGetItem, Var
+from relax_core.ir.expr import Call, Dims, Expr, ShapeType, TensorType, Tuple, TupleGetItem, Type, Var
 from relax_core.ir.integer.prove import constant_value, prove_different, prove_equal, simplify
+from relax_core.ir.notation.show import show_prim
 from relax_core.ir.prim import PrimExpr, Select, binary, const
-from relax_core.ir.show import show_prim
 from relax_core.ir.tir import Buffer
-from relax_core.ir.types import Dims, ShapeType, TensorType, Type
 from relax_core.ops.elementwise import legalize_map
 from relax_core.ops.operands import (
     ONE,

@@ -7,9 +7,8 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from relax_core.ir.expr import Call
+from relax_core.ir.expr import Call, TensorType, Type
 from relax_core.ir.prim import BinaryKind, Intrinsic, PrimExpr, Unary, binary, const, dtype_of
-from relax_core.ir.types import TensorType, Type
 from relax_core.ops.elementwise import (
     Combine2,
     binary_spec,

@@ -2,9 +2,8 @@
 
 from dataclasses import replace
 
-from relax_core.ir.expr import Call
+from relax_core.ir.expr import OBJECT, VOID, Call, Type
 from relax_core.ir.integer.prove import constant_value
-from relax_core.ir.types import OBJECT, VOID, Type
 from relax_core.ops.manipulate import of_shape
 from relax_core.ops.operands import call_name, dtype_at, literal_at, shape_at, tensor_at
 from relax_core.ops.schema import ARGUMENTS, DATA, DEVICE_INDEX, DTYPE, FUNCTION, SHAPE, STORAGE_SCOPE

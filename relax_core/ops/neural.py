@@ -7,10 +7,9 @@ from typing import Literal, TypeAlias
 import numpy as np
 
 from relax_core.ir.attrs import Attrs, attrs_of
-from relax_core.ir.expr import Call
+from relax_core.ir.expr import Call, Type
 from relax_core.ir.prim import Intrinsic, PrimExpr, binary, const, dtype_of
 from relax_core.ir.tir import Buffer
-from relax_core.ir.types import Type
 from relax_core.ops.elementwise import erf, infer_float, infer_same, legalize_map, sigmoid
 from relax_core.ops.extremes import greater_of, greatest_along
 from relax_core.ops.operands import int_at, normal_axis, require_float, tensor_at

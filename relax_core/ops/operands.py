@@ -3,10 +3,20 @@
 import math
 from dataclasses import replace
 
-from relax_core.ir.expr import Call, DataTypeImm, Null
+from relax_core.ir.expr import (
+    Call,
+    DataTypeImm,
+    Dims,
+    Null,
+    ObjectType,
+    PrimType,
+    ShapeType,
+    TensorType,
+    TupleType,
+    Type,
+)
 from relax_core.ir.integer.prove import constant_value, prove_equal
 from relax_core.ir.prim import FloatImm, IntImm, PrimExpr, StringImm, binary, const
-from relax_core.ir.types import Dims, ObjectType, PrimType, ShapeType, TensorType, TupleType, Type
 from relax_core.ops.show import show_dims, show_type
 from relax_core.ops.spec import OpTypeError
 

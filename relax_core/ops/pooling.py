@@ -7,11 +7,10 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
-from relax_core.ir.expr import Call, Op
+from relax_core.ir.expr import Call, Op, TensorType, Type
 from relax_core.ir.integer.prove import constant_value
 from relax_core.ir.prim import PrimExpr, const
 from relax_core.ir.tir import Buffer
-from relax_core.ir.types import TensorType, Type
 from relax_core.ops.attributes import flag_at, padding_at, spread_at, word_at
 from relax_core.ops.convolution import SPATIAL, pairs, spread, window_count
 from relax_core.ops.dtypes import limits

@@ -5,8 +5,7 @@ from typing import Literal
 
 import numpy as np
 
-from relax_core.ir.expr import Call, Op
-from relax_core.ir.types import Type
+from relax_core.ir.expr import Call, Op, Type
 from relax_core.ops.convolution import pairs, spread
 from relax_core.ops.layout import parse_layout, require_layout
 from relax_core.ops.operands import common_dtype, tensor_at

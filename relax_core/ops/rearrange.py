@@ -4,11 +4,10 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from relax_core.ir.expr import Call
+from relax_core.ir.expr import Call, Dims, TensorType, TupleType, Type
 from relax_core.ir.integer.prove import constant_value
 from relax_core.ir.prim import PrimExpr, const
 from relax_core.ir.tir import Buffer
-from relax_core.ir.types import Dims, TensorType, TupleType, Type
 from relax_core.ops.attributes import integer_tensor_at, optional_int_at, require_rank, same_sizes, scalars_at, word_at
 from relax_core.ops.lowering import Lowering, lowered
 from relax_core.ops.manipulate import split_index

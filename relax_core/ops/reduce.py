@@ -6,9 +6,8 @@ from typing import Any, Literal
 
 import numpy as np
 
-from relax_core.ir.expr import Call
+from relax_core.ir.expr import Call, TensorType, Type
 from relax_core.ir.prim import Cast, IntImm, PrimExpr, binary
-from relax_core.ir.types import TensorType, Type
 from relax_core.ops.extremes import greatest_along, least_along
 from relax_core.ops.operands import ONE, ints_at, normal_axes, product, scalar_at, tensor_at
 from relax_core.ops.schema import AXES, KEEPDIMS, X

@@ -2,10 +2,9 @@
 
 import numpy as np
 
-from relax_core.ir.expr import Call
+from relax_core.ir.expr import Call, TensorType, Type
 from relax_core.ir.prim import PrimExpr, const
 from relax_core.ir.tir import Buffer
-from relax_core.ir.types import TensorType, Type
 from relax_core.ops.attributes import integer_tensor_at, out_dtype_at, require_rank, same_sizes
 from relax_core.ops.lowering import Lowering, lowered
 from relax_core.ops.operands import require_float, tensor_at

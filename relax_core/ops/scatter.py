@@ -6,10 +6,9 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from relax_core.ir.expr import Call
+from relax_core.ir.expr import Call, Type
 from relax_core.ir.prim import PrimExpr, const
 from relax_core.ir.tir import Buffer
-from relax_core.ir.types import Type
 from relax_core.ops.attributes import flag_at, integer_tensor_at, require_rank, same_sizes, word_at
 from relax_core.ops.gather import broadcast_places, index_shape, tuple_length, wrapped
 from relax_core.ops.lowering import Lowering, lowered

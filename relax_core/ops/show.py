@@ -1,9 +1,6 @@
 """Types as a reader of a message knows them from the source."""
 
-from relax_core.ir.expr import Var
-from relax_core.ir.prim import PrimExpr
-from relax_core.ir.show import show_prim
-from relax_core.ir.types import (
+from relax_core.ir.expr import (
     AdtType,
     FuncType,
     ObjectType,
@@ -14,7 +11,10 @@ from relax_core.ir.types import (
     TupleType,
     Type,
     TypeVar,
+    Var,
 )
+from relax_core.ir.notation.show import show_prim
+from relax_core.ir.prim import PrimExpr
 
 
 def show_dims(dims: tuple[PrimExpr, ...]) -> str:

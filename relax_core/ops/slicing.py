@@ -4,11 +4,10 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from relax_core.ir.expr import Call
+from relax_core.ir.expr import Call, TensorType, Type
 from relax_core.ir.integer.prove import constant_value, prove_different
 from relax_core.ir.prim import PrimExpr, const
 from relax_core.ir.tir import Buffer
-from relax_core.ir.types import TensorType, Type
 from relax_core.ops.attributes import flag_at, float_at, integer_tensor_at, require_rank, scalars_at, word_at
 from relax_core.ops.lowering import Lowering, lowered
 from relax_core.ops.operands import common_dtype, int_at, ints_at, normal_axes, normal_axis, scalar_at, tensor_at

@@ -5,11 +5,10 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
-from relax_core.ir.expr import Call
+from relax_core.ir.expr import Call, TensorType, TupleType, Type
 from relax_core.ir.integer.prove import constant_value
 from relax_core.ir.prim import PrimExpr, const, dtype_of
 from relax_core.ir.tir import Buffer
-from relax_core.ir.types import TensorType, TupleType, Type
 from relax_core.ops.attributes import flag_at, optional_int_at, out_dtype_at, require_rank, word_at
 from relax_core.ops.lowering import Lowering, lowered
 from relax_core.ops.operands import ONE, int_at, normal_axis, product, tensor_at

@@ -8,10 +8,9 @@ from typing import Any, Final, Literal, TypeAlias, cast
 import numpy as np
 import numpy.typing as npt
 
-from relax_core.ir.expr import Call, DataTypeImm, Expr, Null, PrimValue, ShapeExpr, Tuple, constant
+from relax_core.ir.expr import Call, DataTypeImm, Expr, Null, PrimValue, ShapeExpr, TensorType, Tuple, Type, constant
 from relax_core.ir.prim import PrimExpr, StringImm, const
 from relax_core.ir.tir import PrimFunc
-from relax_core.ir.types import TensorType, Type
 
 ParamKind = Literal["tensor", "tuple", "shape", "prim", "dtype", "axes", "ints", "index_map", "expr", "func"]
 PatternKind = Literal["elementwise", "broadcast", "injective", "reduce", "out_fusable", "tuple", "opaque"]

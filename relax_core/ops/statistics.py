@@ -4,10 +4,9 @@ from typing import Literal
 
 import numpy as np
 
-from relax_core.ir.expr import Call
+from relax_core.ir.expr import Call, TensorType, TupleType, Type
 from relax_core.ir.prim import PrimExpr, binary, const
 from relax_core.ir.tir import Buffer
-from relax_core.ir.types import TensorType, TupleType, Type
 from relax_core.ops.attributes import flag_at, optional_int_at, out_dtype_at
 from relax_core.ops.lowering import Lowering, lowered
 from relax_core.ops.manipulate import split_index

@@ -6,12 +6,12 @@ from types import MappingProxyType
 from typing import Literal, TypeAlias
 
 from relax_core.ir.attrs import NO_ATTRS, Attrs
-from relax_core.ir.expr import Constant, Expr, Var
+from relax_core.ir.expr import Constant, Expr, TensorType, Type, Var
 from relax_core.ir.integer.prove import constant_value
 from relax_core.ir.node import preorder
+from relax_core.ir.notation.show import show_prim
 from relax_core.ir.prim import Binary, BinaryKind, PrimExpr, PrimVar, binary, const, dtype_of
-from relax_core.ir.show import show_prim
-from relax_core.ir.substitute import replace_symbols
+from relax_core.ir.rewriting.substitute import replace_symbols
 from relax_core.ir.tir import (
     Block,
     Buffer,
@@ -27,7 +27,6 @@ from relax_core.ir.tir import (
     Stmt,
     seq,
 )
-from relax_core.ir.types import TensorType, Type
 from relax_core.ops.dtypes import limits
 from relax_core.ops.spec import Legalized
 

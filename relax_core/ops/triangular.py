@@ -5,10 +5,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from relax_core.ir.expr import Call
+from relax_core.ir.expr import Call, TensorType, Type
 from relax_core.ir.prim import PrimExpr, const
 from relax_core.ir.tir import Buffer
-from relax_core.ir.types import TensorType, Type
 from relax_core.ops.attributes import flag_at, float_at
 from relax_core.ops.lowering import Lowering, lowered
 from relax_core.ops.operands import call_name, dtype_at, is_absent, scalar_at, tensor_at

@@ -4,10 +4,9 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from relax_core.ir.expr import Call
+from relax_core.ir.expr import Call, TensorType, TupleType, Type
 from relax_core.ir.integer.prove import constant_value
 from relax_core.ir.prim import const
-from relax_core.ir.types import TensorType, TupleType, Type
 from relax_core.ops.attributes import flag_at, float_at, integer_tensor_at, require_rank, spread_at, word_at
 from relax_core.ops.layout import parse_layout, require_layout
 from relax_core.ops.operands import call_name, common_dtype, tensor_at

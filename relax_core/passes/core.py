@@ -8,13 +8,12 @@ from typing import Any, Literal, NoReturn, TypeVar
 from relax_core.analysis.regions import Values, open_values
 from relax_core.check.infer import infer
 from relax_core.diagnostics import CompileError, Diagnostic, has_errors
-from relax_core.ir.expr import Expr, Function, Var
+from relax_core.ir.expr import Expr, Function, Type, Var
 from relax_core.ir.module import IRModule
 from relax_core.ir.node import Node, children
 from relax_core.ir.prim import PrimExpr, PrimVar
-from relax_core.ir.rewrite import RewriteLog, Rule, rewrite
-from relax_core.ir.substitute import substitute
-from relax_core.ir.types import Type
+from relax_core.ir.rewriting.rewrite import RewriteLog, Rule, rewrite
+from relax_core.ir.rewriting.substitute import substitute
 from relax_core.passes.remarks import Finder, Remark, RemarkKind, Remarks, UnnumberedRemark
 from relax_core.pattern.tables import NO_TABLES, Tables
 from relax_core.source import Span

@@ -12,10 +12,10 @@ from typing import Any, NoReturn, TypeAlias, cast
 from relax_core.check.check import check
 from relax_core.diagnostics import CompileError, Diagnostic
 from relax_core.frontend.collector import collector_held
-from relax_core.ir.builder import normalize
 from relax_core.ir.dialect import dialect_of
 from relax_core.ir.expr import Function
 from relax_core.ir.module import IRModule
+from relax_core.ir.rewriting.builder import normalize
 from relax_core.passes import PASSES
 from relax_core.passes.core import Dialect, Pass, PassContext, Stage
 from relax_core.passes.outcome import faults_in, is_of_library, module_made, warnings_since

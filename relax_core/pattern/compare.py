@@ -2,9 +2,8 @@
 
 from relax_core.ir.attrs import AttrValue
 from relax_core.ir.equality import structural_equal
-from relax_core.ir.expr import Constant, Expr, GlobalVar, Op
+from relax_core.ir.expr import Constant, Expr, GlobalVar, Op, TensorType
 from relax_core.ir.prim import IntImm
-from relax_core.ir.types import TensorType
 from relax_core.pattern.facts import is_same, operator_name
 
 

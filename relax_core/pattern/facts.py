@@ -18,11 +18,11 @@ from relax_core.ir.expr import (
     PrimValue,
     ShapeExpr,
     Tuple,
+    Type,
     Var,
 )
 from relax_core.ir.node import Node, children
 from relax_core.ir.prim import FloatImm, IntImm, StringImm
-from relax_core.ir.types import Type
 from relax_core.ops import find
 from relax_core.ops.relay import RELAY_OPS
 from relax_core.ops.relay.kinds import KIND_NUMBERS, pattern_kind

@@ -8,11 +8,10 @@ from types import MappingProxyType
 from typing import Any, TypeAlias, assert_never, cast
 
 from relax_core.ir.equality import same_type
-from relax_core.ir.expr import Call, Constant, Expr, Function, If, Op, Tuple, TupleGetItem, Var
+from relax_core.ir.expr import Call, Constant, Expr, Function, If, Op, TensorType, Tuple, TupleGetItem, Type, Var
 from relax_core.ir.node import Node
 from relax_core.ir.relay import Let
 from relax_core.ir.slots import set_by_slots
-from relax_core.ir.types import TensorType, Type
 from relax_core.pattern.compare import has_shape, is_equal, is_value, words
 from relax_core.pattern.facts import MatchContext, attributes_of, is_same, operator_name, value_arguments
 from relax_core.pattern.nodes import (

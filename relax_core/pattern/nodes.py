@@ -12,8 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, TypeAlias, cast
 
 from relax_core.ir.attrs import Attrs, AttrValue, attrs_of
-from relax_core.ir.expr import Expr, GlobalVar, Op, constant
-from relax_core.ir.types import Type
+from relax_core.ir.expr import Expr, GlobalVar, Op, Type, constant
 from relax_core.pattern.type_text import read_type
 
 

@@ -7,11 +7,10 @@ from typing import Any, cast
 
 from relax_core.diagnostics import CompileError, Diagnostic
 from relax_core.ir.attrs import AttrValue, attrs_of
-from relax_core.ir.expr import Call, Expr, Function, Var
+from relax_core.ir.expr import Call, Expr, Function, Type, Var
 from relax_core.ir.node import Node
 from relax_core.ir.relay import Constructor, PatternConstructor
-from relax_core.ir.rewrite import RewriteLog
-from relax_core.ir.types import Type
+from relax_core.ir.rewriting.rewrite import RewriteLog
 from relax_core.ir.values import rebuilt, value_parts, with_parts, with_values
 from relax_core.pattern.binders import bound_by
 from relax_core.pattern.groups import Group

@@ -11,7 +11,7 @@ from relax_core.ir.dialect import dialect_of
 from relax_core.ir.expr import Expr, Function, Var, VarBinding
 from relax_core.ir.module import Definition, IRModule
 from relax_core.ir.node import postorder, preorder
-from relax_core.ir.rewrite import RewriteLog
+from relax_core.ir.rewriting.rewrite import RewriteLog
 from relax_core.pattern.facts import NO_VALUES, NOTHING, MatchContext
 from relax_core.pattern.groups import Check, group
 from relax_core.pattern.matcher import Match, match

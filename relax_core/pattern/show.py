@@ -3,9 +3,8 @@
 from collections.abc import Iterator
 from typing import assert_never, cast
 
-from relax_core.ir.expr import Constant, Expr, GlobalVar
+from relax_core.ir.expr import Constant, Expr, GlobalVar, TensorType, Type
 from relax_core.ir.prim import IntImm
-from relax_core.ir.types import TensorType, Type
 from relax_core.pattern.facts import operator_name
 from relax_core.pattern.nodes import (
     AltPattern,

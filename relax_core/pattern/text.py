@@ -15,9 +15,8 @@ from types import MappingProxyType
 from typing import Any, NoReturn, cast
 
 from relax_core.diagnostics import CompileError, Diagnostic
-from relax_core.ir.expr import GlobalVar, Op
+from relax_core.ir.expr import GlobalVar, Op, TensorType
 from relax_core.ir.prim import const, is_dtype
-from relax_core.ir.types import TensorType
 from relax_core.pattern import nodes
 from relax_core.pattern.nodes import Pattern
 from relax_core.source import Source, Span

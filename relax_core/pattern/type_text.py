@@ -1,9 +1,8 @@
 """Types in patterns, as Relay writes them."""
 
 from relax_core.frontend.parse import parse_text
-from relax_core.ir.expr import Function, Var
+from relax_core.ir.expr import Function, Type, Var
 from relax_core.ir.module import Definition, IRModule
-from relax_core.ir.types import Type
 
 
 def read_type(text: str) -> Type:

@@ -5,8 +5,7 @@ from dataclasses import dataclass
 from relax_core.bytecode.executable import FunctionEntry
 from relax_core.diagnostics import plural
 from relax_core.ir.attrs import attr
-from relax_core.ir.expr import Function
-from relax_core.ir.types import TupleType
+from relax_core.ir.expr import Function, TupleType
 from relax_core.present.measures import bytes_text
 from relax_core.present.region_report import size_bytes
 

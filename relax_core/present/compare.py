@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from relax_core.ir.node import Node
-from relax_core.ir.rewrite import RewriteLog
+from relax_core.ir.rewriting.rewrite import RewriteLog
 from relax_core.present.drawing import DrawCluster, DrawEdge, Drawing, DrawNode
 from relax_core.present.models import Mark, Side
 

@@ -12,7 +12,7 @@ from operator import itemgetter
 from typing import TypeAlias
 
 from relax_core.ir.node import Node
-from relax_core.ir.rewrite import RewriteLog
+from relax_core.ir.rewriting.rewrite import RewriteLog
 from relax_core.present.code import tokenize
 from relax_core.present.models import Diff, DiffRow, DiffSide, Fold, Mark, Syntax, Token
 from relax_core.present.node_id import NodeIndex

@@ -11,6 +11,7 @@ from relax_core.ir.expr import (
     Expr,
     ExternFunc,
     Function,
+    FuncType,
     GlobalVar,
     If,
     MatchCast,
@@ -18,12 +19,12 @@ from relax_core.ir.expr import (
     SeqExpr,
     Tuple,
     TupleGetItem,
+    Type,
     Var,
     VarBinding,
 )
 from relax_core.ir.module import IRModule
 from relax_core.ir.node import Node, children
-from relax_core.ir.types import FuncType, Type
 from relax_core.ops import find
 from relax_core.present.drawing import DrawCluster, DrawEdge, Drawing, DrawNode, EdgeKind, Look
 from relax_core.present.flow_words import call_words, literal, name_of, reachability

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from relax_core.ir.dialect import dialect_of
 from relax_core.ir.expr import Function
-from relax_core.ir.rewrite import RewriteLog
+from relax_core.ir.rewriting.rewrite import RewriteLog
 from relax_core.ir.tir import PrimFunc
 from relax_core.present.compare import union
 from relax_core.present.dot import write_dot

@@ -11,29 +11,27 @@ from relax_core.ir.expr import (
     DataflowBlock,
     ExternFunc,
     Function,
+    FuncType,
     GlobalVar,
     If,
     MatchCast,
+    ObjectType,
     Op,
+    PrimType,
     SeqExpr,
+    ShapeType,
+    TensorType,
     Tuple,
+    TupleType,
+    Type,
     Var,
     VarBinding,
 )
 from relax_core.ir.node import Node, children, preorder
 from relax_core.ir.prim import PrimVar
 from relax_core.ir.relay import Constructor
-from relax_core.ir.substitute import type_nodes
+from relax_core.ir.rewriting.substitute import type_nodes
 from relax_core.ir.tir import Buffer, PrimFunc
-from relax_core.ir.types import (
-    FuncType,
-    ObjectType,
-    PrimType,
-    ShapeType,
-    TensorType,
-    TupleType,
-    Type,
-)
 from relax_core.ops import find
 from relax_core.present.inspector_relay import relay_facts, relay_uses
 from relax_core.present.life import InspectorContext, callee_words, life_rows, name_and_value, what_is

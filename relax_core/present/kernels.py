@@ -3,8 +3,8 @@
 from collections.abc import Mapping, Sequence
 
 from relax_core.ir.node import Node, postorder
+from relax_core.ir.notation.show import show_prim
 from relax_core.ir.prim import PrimExpr, PrimVar
-from relax_core.ir.show import show_prim
 from relax_core.ir.tir import Block, BufferLoad, BufferStore, For, IfThenElse, LetStmt, PrimFunc, While
 from relax_core.jit.compilation.debug_lines import Origin, PlacedLine
 from relax_core.jit.kernel_views import KernelViews

@@ -20,6 +20,7 @@ from relax_core.ir.expr import (
     ShapeExpr,
     Tuple,
     TupleGetItem,
+    Type,
     Var,
     VarBinding,
 )
@@ -28,7 +29,6 @@ from relax_core.ir.node import Node, children
 from relax_core.ir.prim import PrimExpr
 from relax_core.ir.relay import Clause, Constructor, Let, Match, Pattern, RefCreate, RefRead, RefWrite
 from relax_core.ir.tir import Block, Buffer, BufferStore, For, PrimFunc
-from relax_core.ir.types import Type
 from relax_core.passes.core import Stage
 from relax_core.present.measures import cut
 from relax_core.present.models import InspectorRow, Mark, Part

@@ -5,12 +5,11 @@ from collections.abc import Iterator, Mapping
 from itertools import islice
 
 from relax_core.ir.dialect import dialect_of
-from relax_core.ir.expr import Var
+from relax_core.ir.expr import Type, Var
 from relax_core.ir.module import Definition, IRModule
 from relax_core.ir.node import Node, preorder
 from relax_core.ir.prim import PrimVar
-from relax_core.ir.substitute import type_nodes
-from relax_core.ir.types import Type
+from relax_core.ir.rewriting.substitute import type_nodes
 from relax_core.present.models import NameFact
 from relax_core.present.words import dtype_text, type_text
 from relax_core.source import Source

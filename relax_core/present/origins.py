@@ -8,7 +8,7 @@ from relax_core.bytecode.places import last_statement, parts
 from relax_core.ir.expr import BindingBlock, Call, Function, GlobalVar, SeqExpr
 from relax_core.ir.module import IRModule
 from relax_core.ir.node import Node, preorder
-from relax_core.ir.rewrite import RewriteLog
+from relax_core.ir.rewriting.rewrite import RewriteLog
 from relax_core.ir.tir import PrimFunc
 from relax_core.present.kernel_models import KernelText, KernelView
 from relax_core.present.node_id import NodeIndex

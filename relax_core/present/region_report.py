@@ -9,12 +9,24 @@ from relax_core.analysis.region_literals import literals_of
 from relax_core.analysis.regions import DEFAULT, Region, find_regions, is_annotation, is_closed, open_postorder
 from relax_core.check.infer import infer
 from relax_core.ir.attrs import attr
-from relax_core.ir.expr import Call, Constant, Expr, Function, GlobalVar, Op, TupleGetItem, Var
+from relax_core.ir.expr import (
+    Call,
+    Constant,
+    Expr,
+    Function,
+    GlobalVar,
+    Op,
+    PrimType,
+    TensorType,
+    TupleGetItem,
+    TupleType,
+    Type,
+    Var,
+)
 from relax_core.ir.module import IRModule
 from relax_core.ir.node import Node, postorder
 from relax_core.ir.prim import IntImm
 from relax_core.ir.relay import Constructor
-from relax_core.ir.types import PrimType, TensorType, TupleType, Type
 from relax_core.ops.relay.evaluate import literal_type
 from relax_core.pattern.apart import Apart, apart, node_name
 from relax_core.pattern.facts import operator_name

@@ -2,7 +2,19 @@
 
 import re
 
-from relax_core.ir.infix import UNARY, infix
+from relax_core.ir.expr import (
+    AdtType,
+    FuncType,
+    ObjectType,
+    PrimType,
+    RefType,
+    ShapeType,
+    TensorType,
+    TupleType,
+    Type,
+    TypeVar,
+)
+from relax_core.ir.notation.infix import UNARY, infix
 from relax_core.ir.prim import (
     Binary,
     Cast,
@@ -16,18 +28,6 @@ from relax_core.ir.prim import (
     Unary,
 )
 from relax_core.ir.tir import BufferLoad
-from relax_core.ir.types import (
-    AdtType,
-    FuncType,
-    ObjectType,
-    PrimType,
-    RefType,
-    ShapeType,
-    TensorType,
-    TupleType,
-    Type,
-    TypeVar,
-)
 
 _DTYPE = re.compile(r"^(bfloat|float|uint|int)(\d+)$")
 

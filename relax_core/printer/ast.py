@@ -23,8 +23,10 @@ from relax_core.ir.expr import (
     PrimValue,
     SeqExpr,
     ShapeExpr,
+    TensorType,
     Tuple,
     TupleGetItem,
+    Type,
     Var,
     VarBinding,
 )
@@ -33,7 +35,6 @@ from relax_core.ir.node import Node, children, preorder
 from relax_core.ir.prim import PrimExpr
 from relax_core.ir.relay import Constructor, Let, Match, PatternVar, RefCreate, RefRead, RefWrite
 from relax_core.ir.tir import Buffer
-from relax_core.ir.types import TensorType, Type
 from relax_core.ops import find
 from relax_core.printer.emitter import Emitter, MarkingEmitter
 from relax_core.printer.literals import attribute, attributes, constant, quoted

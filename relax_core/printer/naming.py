@@ -24,10 +24,13 @@ from relax_core.ir.expr import (
     MatchCast,
     Null,
     Op,
+    PrimType,
     PrimValue,
     SeqExpr,
     ShapeExpr,
+    TensorType,
     Tuple,
+    Type,
     Var,
     VarBinding,
 )
@@ -46,7 +49,7 @@ from relax_core.ir.prim import (
     PrimVar,
     StringImm,
 )
-from relax_core.ir.substitute import free_symbols, type_nodes, types_in
+from relax_core.ir.rewriting.substitute import free_symbols, type_nodes, types_in
 from relax_core.ir.tir import (
     Allocate,
     Buffer,
@@ -62,7 +65,6 @@ from relax_core.ir.tir import (
     PrimFunc,
     SeqStmt,
 )
-from relax_core.ir.types import PrimType, TensorType, Type
 
 RESERVED = (
     "R", "T", "I", "relax", "tir", "tirx", "tvm", "cls", "np", "range", "float", "Tensor", "Shape", "Tuple", "Callable",

@@ -13,20 +13,25 @@ from relax_core.ir.expr import (
     Call,
     DataflowBlock,
     DataflowVar,
+    Dims,
     Expr,
     Function,
     If,
     MatchCast,
     Op,
+    PrimType,
     SeqExpr,
+    ShapeType,
+    TensorType,
     Tuple,
+    TupleType,
+    Type,
     Var,
     VarBinding,
 )
 from relax_core.ir.node import Node, children, preorder
 from relax_core.ir.prim import IntImm, PrimVar
-from relax_core.ir.substitute import type_nodes
-from relax_core.ir.types import Dims, PrimType, ShapeType, TensorType, TupleType, Type
+from relax_core.ir.rewriting.substitute import type_nodes
 from relax_core.printer.emitter import Emitter
 from relax_core.printer.literals import attributes
 from relax_core.printer.naming import FunctionNames

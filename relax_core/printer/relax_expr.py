@@ -16,16 +16,18 @@ from relax_core.ir.expr import (
     If,
     Null,
     Op,
+    PrimType,
     PrimValue,
     SeqExpr,
     ShapeExpr,
+    TensorType,
     Tuple,
     TupleGetItem,
+    Type,
     Var,
 )
 from relax_core.ir.node import Node, preorder
 from relax_core.ir.prim import FloatImm, IntImm, PrimExpr, PrimVar, StringImm, dtype_of
-from relax_core.ir.types import PrimType, TensorType, Type
 from relax_core.ops.spec import Param
 from relax_core.printer.emitter import Emitter
 from relax_core.printer.literals import attribute, constant, number, quoted

@@ -4,12 +4,11 @@ from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 
 from relax_core.diagnostics import CompileError, Diagnostic
-from relax_core.ir.expr import Function, GlobalVar
+from relax_core.ir.expr import Function, GlobalVar, Type
 from relax_core.ir.module import Definition, IRModule
 from relax_core.ir.node import Node, preorder
 from relax_core.ir.relay import Constructor, TypeData
 from relax_core.ir.tir import PrimFunc
-from relax_core.ir.types import Type
 from relax_core.printer.printed import Layout, Part, Piece, Printed, joined, write
 from relax_core.printer.relay_expr import NO_MARKS, Notes, RelayPrinter, Tensors
 from relax_core.printer.relay_literals import metadata_section

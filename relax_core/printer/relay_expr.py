@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from relax_core.ir.absent import reference_of
 from relax_core.ir.attrs import Attrs, AttrValue, attr
-from relax_core.ir.expr import Call, Constant, Expr, Function, GlobalVar, If, Op, Tuple, TupleGetItem, Var
+from relax_core.ir.expr import Call, Constant, Expr, Function, GlobalVar, If, Op, Tuple, TupleGetItem, Type, Var
 from relax_core.ir.node import Node
 from relax_core.ir.relay import (
     Constructor,
@@ -24,7 +24,6 @@ from relax_core.ir.relay import (
     RefRead,
     RefWrite,
 )
-from relax_core.ir.types import Type
 from relax_core.printer.printed import Layout, Part, Piece, joined
 from relax_core.printer.relay_literals import attribute, attributes, param_devices, scalar
 from relax_core.printer.relay_names import RelayNames, relay_name

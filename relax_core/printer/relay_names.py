@@ -4,8 +4,7 @@ import re
 from collections.abc import Iterable, Set
 
 from relax_core.frontend.relay.types import dtype_of_name
-from relax_core.ir.expr import Var
-from relax_core.ir.types import TypeVar
+from relax_core.ir.expr import TypeVar, Var
 
 _ILLEGAL = re.compile(r"[^\w?.]|\.(?![^\W\d])|\.$")
 

@@ -3,8 +3,7 @@
 from collections.abc import Callable
 from typing import assert_never
 
-from relax_core.ir.prim import AnyDim, IntImm, PrimExpr, PrimVar
-from relax_core.ir.types import (
+from relax_core.ir.expr import (
     AdtType,
     FuncType,
     ObjectType,
@@ -16,6 +15,7 @@ from relax_core.ir.types import (
     Type,
     TypeVar,
 )
+from relax_core.ir.prim import AnyDim, IntImm, PrimExpr, PrimVar
 
 
 class NotRelay(Exception):

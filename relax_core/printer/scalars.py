@@ -4,9 +4,9 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
-from relax_core.ir.infix import NOT, PRECEDENCE, UNARY, left_precedence
 from relax_core.ir.intrinsics import KEYWORD, default_dtype, is_known
 from relax_core.ir.node import Node
+from relax_core.ir.notation.infix import NOT, PRECEDENCE, UNARY, left_precedence
 from relax_core.ir.prim import (
     Binary,
     Cast,

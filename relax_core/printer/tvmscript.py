@@ -6,11 +6,10 @@ from types import MappingProxyType
 from relax_core.frontend.collector import collector_held
 from relax_core.frontend.tvmscript.literal.literals import EXTERNAL_FUNCTIONS, MADE, PYTHON_FUNCTIONS
 from relax_core.ir.attrs import AttrValue, attr
-from relax_core.ir.expr import Function
+from relax_core.ir.expr import Function, Type
 from relax_core.ir.module import Definition, IRModule
 from relax_core.ir.node import Node
 from relax_core.ir.tir import PrimFunc
-from relax_core.ir.types import Type
 from relax_core.printer.emitter import Emitter, MarkingEmitter
 from relax_core.printer.literals import attribute, attributes, quoted
 from relax_core.printer.naming import FunctionNames, legal, taken_names

@@ -2,8 +2,7 @@
 
 from dataclasses import dataclass
 
-from relax_core.ir.prim import IntImm, PrimExpr, PrimVar
-from relax_core.ir.types import (
+from relax_core.ir.expr import (
     AdtType,
     FuncType,
     ObjectType,
@@ -15,6 +14,7 @@ from relax_core.ir.types import (
     Type,
     TypeVar,
 )
+from relax_core.ir.prim import IntImm, PrimExpr, PrimVar
 from relax_core.printer.literals import quoted
 from relax_core.printer.scalars import ScalarPrinter
 from relax_core.printer.spelling import Wording

@@ -15,7 +15,7 @@ import numpy as np
 
 from relax_core.check.infer import infer
 from relax_core.diagnostics import Diagnostic, RunError
-from relax_core.ir.types import ObjectType, TensorType, Type
+from relax_core.ir.expr import ObjectType, TensorType, Type
 from relax_core.source import Source, Span
 from relax_core.vm.condition import Moment
 from relax_core.vm.condition_syntax import (

@@ -11,8 +11,8 @@ import numpy as np
 from relax_core.bytecode.executable import Executable
 from relax_core.check.infer import infer
 from relax_core.diagnostics import CompileError, Diagnostic
+from relax_core.ir.expr import PrimType, ShapeType, TensorType, Type
 from relax_core.ir.prim import PrimVar
-from relax_core.ir.types import PrimType, ShapeType, TensorType, Type
 from relax_core.source import Span
 from relax_core.vm.condition_syntax import (
     Apply,

@@ -5,7 +5,7 @@ from typing import Any, Final, cast
 
 import numpy as np
 
-from relax_core.ir.types import PrimType, ShapeType, TensorType, TupleType, Type
+from relax_core.ir.expr import PrimType, ShapeType, TensorType, TupleType, Type
 from relax_core.vm.context import fail
 from relax_core.vm.placed import plain
 from relax_core.vm.values import (

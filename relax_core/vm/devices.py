@@ -15,8 +15,8 @@ from relax_core.analysis.devices import Device
 from relax_core.analysis.virtual_devices import declared_device, default_device
 from relax_core.bytecode.executable import Executable
 from relax_core.bytecode.isa import CallInstruction, Register
+from relax_core.ir.expr import Type
 from relax_core.ir.module import IRModule
-from relax_core.ir.types import Type
 from relax_core.source import Span
 from relax_core.vm.context import Context, fail
 from relax_core.vm.placed import PlacedArray, placed

@@ -5,9 +5,25 @@ from typing import Any, Protocol, cast
 
 import numpy as np
 
-from relax_core.ir.expr import Call, Constant, DataTypeImm, Expr, Null, Op, PrimValue, ShapeExpr, Tuple
+from relax_core.ir.expr import (
+    OBJECT,
+    VOID,
+    Call,
+    Constant,
+    DataTypeImm,
+    Expr,
+    Null,
+    Op,
+    PrimType,
+    PrimValue,
+    ShapeExpr,
+    ShapeType,
+    TensorType,
+    Tuple,
+    TupleType,
+    Type,
+)
 from relax_core.ir.prim import IntImm, PrimExpr, StringImm, const
-from relax_core.ir.types import OBJECT, VOID, PrimType, ShapeType, TensorType, TupleType, Type
 from relax_core.ops.spec import NOT_COMPUTED, OpSpec, OpTypeError, OpValueError
 from relax_core.vm.context import fail
 from relax_core.vm.placed import plain

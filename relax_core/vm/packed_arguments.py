@@ -6,8 +6,8 @@ from typing import Any, NoReturn, cast
 import numpy as np
 
 from relax_core.diagnostics import plural
+from relax_core.ir.expr import TensorType
 from relax_core.ir.prim import const
-from relax_core.ir.types import TensorType
 from relax_core.ops.packed.accept import default_fact
 from relax_core.ops.packed.schema import REQUIRED, SchemaParam, SchemaType
 from relax_core.ops.packed.spec import UNKNOWN, Fact, Facts, Item, PackedSpec, broken

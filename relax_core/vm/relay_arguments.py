@@ -2,9 +2,8 @@
 
 import numpy as np
 
-from relax_core.ir.expr import Var
+from relax_core.ir.expr import TensorType, TupleType, Type, Var
 from relax_core.ir.prim import IntImm
-from relax_core.ir.types import TensorType, TupleType, Type
 from relax_core.printer.relay_types import relay_type
 from relax_core.vm.context import fail
 from relax_core.vm.values import Value, describe, dtype_name

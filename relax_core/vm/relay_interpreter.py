@@ -31,7 +31,7 @@ from relax_core.ir.relay import (
     RefRead,
     RefWrite,
 )
-from relax_core.ir.trampoline import Steps, run
+from relax_core.ir.rewriting.trampoline import Steps, run
 from relax_core.vm.context import fail
 from relax_core.vm.data_builtins import no_clause
 from relax_core.vm.limits import Limits

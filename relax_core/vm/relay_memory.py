@@ -12,8 +12,7 @@ from typing import Protocol
 import numpy as np
 
 from relax_core.analysis.devices import HOST, Device, as_device_copy, as_on_device
-from relax_core.ir.expr import Call, Op, Var
-from relax_core.ir.types import TensorType
+from relax_core.ir.expr import Call, Op, TensorType, Var
 from relax_core.vm.context import fail
 from relax_core.vm.placed import PlacedArray, placed
 from relax_core.vm.storage import check_place, storage_bytes, tensor_in

@@ -6,8 +6,7 @@ from typing import Any
 
 from relax_core.analysis.virtual_devices import declared_device
 from relax_core.bytecode.executable import Executable, FunctionEntry
-from relax_core.ir.expr import Function
-from relax_core.ir.types import Type
+from relax_core.ir.expr import Function, Type
 from relax_core.jit.options import KernelOptions, Mode
 from relax_core.vm.context import fail
 from relax_core.vm.convert import to_host, to_value

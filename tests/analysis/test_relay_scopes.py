@@ -5,7 +5,7 @@ from relax_core.analysis.relay_scopes import scopes_of
 from relax_core.ir.expr import Call, Function, If, Op, TupleGetItem, Var
 from relax_core.ir.node import preorder
 from relax_core.ir.relay import Let, Match
-from relax_core.ir.substitute import free_vars
+from relax_core.ir.rewriting.substitute import free_vars
 from tests.passes.relay.running import parsed
 
 SHARED = """

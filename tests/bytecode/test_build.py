@@ -8,7 +8,7 @@ from relax_core.bytecode.isa import CallInstruction, FunctionRef, Register, Retu
 from relax_core.diagnostics import CompileError
 from relax_core.frontend.parse import parse_text
 from relax_core.ir.expr import Call, Var
-from relax_core.ir.rewrite import RewriteLog, rewrite
+from relax_core.ir.rewriting.rewrite import RewriteLog, rewrite
 from relax_core.passes.pipeline import final_module, run_pipeline
 from tests.passes.programs import parse, program
 

@@ -12,8 +12,7 @@ from relax_core.check.attribute_limits import LIMITS
 from relax_core.check.impossible import impossible_types
 from relax_core.check.prims import attribute_errors
 from relax_core.check.relay.attributes import attributes_outside, places_outside
-from relax_core.ir.expr import Var, constant
-from relax_core.ir.types import Type
+from relax_core.ir.expr import Type, Var, constant
 from relax_core.ops import OPS
 from relax_core.ops.relay import RELAY_OPS
 from relax_core.ops.relay.spec import RelayCall

@@ -3,10 +3,9 @@
 import pytest
 
 from relax_core.check.infer import infer
-from relax_core.ir.expr import BindingBlock, Call, Function, GlobalVar, Op, SeqExpr, Var, VarBinding
+from relax_core.ir.expr import BindingBlock, Call, Function, GlobalVar, Op, SeqExpr, TensorType, Var, VarBinding
 from relax_core.ir.module import Definition, IRModule
 from relax_core.ir.prim import const
-from relax_core.ir.types import TensorType
 from tests.check.programs import module_of, types_by_name
 
 PROGRAMS = (

@@ -15,12 +15,12 @@ from relax_core.ir.expr import (
     GlobalVar,
     Op,
     SeqExpr,
+    TensorType,
     Var,
     VarBinding,
 )
 from relax_core.ir.module import Definition, IRModule
 from relax_core.ir.prim import const
-from relax_core.ir.types import TensorType
 from relax_core.ops.show import show_type
 
 FLOAT = TensorType((const(3),), "float32")

@@ -12,11 +12,10 @@ import relax_core as rc
 from relax_core.check.attribute_limits import LIMITS
 from relax_core.check.infer import infer
 from relax_core.check.unify import contradiction
-from relax_core.ir.expr import Call, MatchCast, Op, PrimValue, VarBinding
+from relax_core.ir.expr import OBJECT, Call, MatchCast, Op, PrimType, PrimValue, TensorType, Type, VarBinding
 from relax_core.ir.module import IRModule
 from relax_core.ir.node import preorder
 from relax_core.ir.prim import const
-from relax_core.ir.types import OBJECT, PrimType, TensorType, Type
 from relax_core.ops import OPS, find
 from relax_core.ops.show import show_type
 from relax_core.ops.signature import schema_text

@@ -4,10 +4,9 @@ import pytest
 
 from relax_core.check.check import check
 from relax_core.check.infer import infer
-from relax_core.ir.expr import BindingBlock, Expr, Function, GlobalVar, SeqExpr, Tuple, Var, VarBinding
+from relax_core.ir.expr import BindingBlock, Expr, Function, GlobalVar, SeqExpr, TensorType, Tuple, Var, VarBinding
 from relax_core.ir.module import Definition, IRModule
 from relax_core.ir.prim import const
-from relax_core.ir.types import TensorType
 from relax_core.ops.show import show_type
 
 FLOAT = TensorType((const(3),), "float32")

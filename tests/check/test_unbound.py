@@ -7,11 +7,22 @@ import pytest
 
 import relax_core as rc
 from relax_core.ir.absent import reference_of
-from relax_core.ir.expr import BindingBlock, Call, Constant, Function, GlobalVar, If, Op, SeqExpr, Var, VarBinding
+from relax_core.ir.expr import (
+    BindingBlock,
+    Call,
+    Constant,
+    Function,
+    GlobalVar,
+    If,
+    Op,
+    SeqExpr,
+    TensorType,
+    Var,
+    VarBinding,
+)
 from relax_core.ir.module import Definition, IRModule
 from relax_core.ir.node import Node, postorder
-from relax_core.ir.rewrite import RewriteLog, rewrite
-from relax_core.ir.types import TensorType
+from relax_core.ir.rewriting.rewrite import RewriteLog, rewrite
 
 HEAD = """
 @I.ir_module{checked}

@@ -3,8 +3,8 @@
 import pytest
 
 from relax_core.check.unify import UNKNOWN, contradiction, is_subtype, join, solve
+from relax_core.ir.expr import OBJECT, VOID, FuncType, PrimType, ShapeType, TensorType, TupleType, Type
 from relax_core.ir.prim import PrimVar, binary, const
-from relax_core.ir.types import OBJECT, VOID, FuncType, PrimType, ShapeType, TensorType, TupleType, Type
 from relax_core.ops.show import show_type
 
 n, m = PrimVar("n"), PrimVar("m")

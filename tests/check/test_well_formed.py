@@ -26,6 +26,7 @@ from relax_core.ir.expr import (
     PrimValue,
     SeqExpr,
     ShapeExpr,
+    TensorType,
     Tuple,
     Var,
     VarBinding,
@@ -34,7 +35,6 @@ from relax_core.ir.expr import (
 from relax_core.ir.module import Definition, IRModule
 from relax_core.ir.prim import PrimVar, binary, const
 from relax_core.ir.tir import NOTHING, Block, Buffer, BufferParam, Evaluate, For, IterVar, LetStmt, PrimFunc, seq
-from relax_core.ir.types import TensorType
 from tests.check.programs import module_of
 
 RELAX = (("dialect", "relax"),)

@@ -10,10 +10,9 @@ import pytest
 from relax_core.diagnostics import Diagnostic
 from relax_core.frontend.parse import parse_text
 from relax_core.ir.equality import first_difference
-from relax_core.ir.expr import Constant, Var
+from relax_core.ir.expr import Constant, TensorType, Var
 from relax_core.ir.module import IRModule
 from relax_core.ir.node import preorder
-from relax_core.ir.types import TensorType
 from relax_core.printer.spelling import Spelling
 from relax_core.printer.tvmscript import print_module
 

@@ -7,11 +7,24 @@ import pytest
 
 from relax_core.diagnostics import has_errors
 from relax_core.frontend.parse import parse_text
-from relax_core.ir.expr import Call, Constant, Function, GlobalVar, MatchCast, Op, ShapeExpr, Tuple, Var, VarBinding
+from relax_core.ir.expr import (
+    Call,
+    Constant,
+    Function,
+    GlobalVar,
+    MatchCast,
+    Op,
+    ShapeExpr,
+    ShapeType,
+    TensorType,
+    Tuple,
+    TupleType,
+    Var,
+    VarBinding,
+)
 from relax_core.ir.module import IRModule
 from relax_core.ir.node import postorder
 from relax_core.ir.tir import Block, BufferStore, For, IterVar, PrimFunc
-from relax_core.ir.types import ShapeType, TensorType, TupleType
 from tests.frontend.seeds import PROGRAMS, SAMPLES, SEEDS
 
 

@@ -1,6 +1,5 @@
 """A-normal form and fresh names."""
 
-from relax_core.ir.builder import Names, normalize
 from relax_core.ir.expr import (
     LEAVES,
     Call,
@@ -17,7 +16,8 @@ from relax_core.ir.expr import (
     VarBinding,
 )
 from relax_core.ir.module import Definition, IRModule
-from relax_core.ir.rewrite import RewriteLog
+from relax_core.ir.rewriting.builder import Names, normalize
+from relax_core.ir.rewriting.rewrite import RewriteLog
 from relax_core.source import Source, Span
 
 SOURCE = Source("m.py", "print(add(exp(x), x))")

@@ -5,21 +5,28 @@ import pytest
 
 from relax_core.ir.equality import first_difference, same_type, structural_equal, structural_hash
 from relax_core.ir.expr import (
+    OBJECT,
+    VOID,
     BindingBlock,
     Call,
     Constant,
     DataflowVar,
     Expr,
     Function,
+    FuncType,
     GlobalVar,
     Op,
+    PrimType,
     SeqExpr,
+    ShapeType,
+    TensorType,
+    TupleType,
+    Type,
     Var,
     VarBinding,
 )
 from relax_core.ir.module import Definition, IRModule
 from relax_core.ir.prim import FloatImm, PrimVar, binary
-from relax_core.ir.types import OBJECT, VOID, FuncType, PrimType, ShapeType, TensorType, TupleType, Type
 
 
 def _module(x: str = "x", y: str = "y", op: str = "relax.add", dim: str = "n", *, swap: bool = False) -> IRModule:

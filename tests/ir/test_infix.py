@@ -4,8 +4,8 @@ from collections.abc import Callable
 
 import pytest
 
+from relax_core.ir.notation.show import show_prim
 from relax_core.ir.prim import PrimExpr, PrimVar, binary
-from relax_core.ir.show import show_prim
 from relax_core.present.words import prim_text
 
 X, Y = PrimVar("x", "int32"), PrimVar("y", "int32")

@@ -1,11 +1,10 @@
 """The rewrite log: replacements, origins, and the way back to the text."""
 
-from relax_core.ir.expr import BindingBlock, Call, Expr, Op, SeqExpr, Tuple, Var, VarBinding
+from relax_core.ir.expr import BindingBlock, Call, Expr, Op, SeqExpr, TensorType, Tuple, Var, VarBinding
 from relax_core.ir.node import Node
 from relax_core.ir.prim import PrimVar, const
-from relax_core.ir.rewrite import RewriteLog, rewrite
-from relax_core.ir.substitute import free_symbols, free_vars, substitute
-from relax_core.ir.types import TensorType
+from relax_core.ir.rewriting.rewrite import RewriteLog, rewrite
+from relax_core.ir.rewriting.substitute import free_symbols, free_vars, substitute
 from relax_core.source import Source, Span
 
 SOURCE = Source("m.py", "y = exp(x)\nz = y + 0\n")

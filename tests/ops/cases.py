@@ -7,9 +7,25 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from relax_core.ir.expr import Call, DataTypeImm, Expr, Null, Op, PrimValue, ShapeExpr, Tuple, Var, constant
+from relax_core.ir.expr import (
+    OBJECT,
+    Call,
+    DataTypeImm,
+    Expr,
+    Null,
+    Op,
+    PrimType,
+    PrimValue,
+    ShapeExpr,
+    ShapeType,
+    TensorType,
+    Tuple,
+    TupleType,
+    Type,
+    Var,
+    constant,
+)
 from relax_core.ir.prim import PrimExpr, PrimVar, StringImm, const, dtype_of
-from relax_core.ir.types import OBJECT, PrimType, ShapeType, TensorType, TupleType, Type
 from relax_core.ops import OPS
 from relax_core.ops.spec import OpSpec, Param, Value
 

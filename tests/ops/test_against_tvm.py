@@ -6,9 +6,8 @@ import pytest
 import tvm
 from tvm import relax, tirx
 
-from relax_core.ir.expr import Call, Expr
+from relax_core.ir.expr import Call, Expr, ShapeType, TensorType, Type
 from relax_core.ir.integer.evaluate import evaluate
-from relax_core.ir.types import ShapeType, TensorType, Type
 from relax_core.ops.spec import Param
 from tests.ops.cases import CASES, SIZES, Builder, Case
 from tests.ops.refused import ONLY_HERE, REFUSED

@@ -3,12 +3,11 @@
 import pytest
 
 from relax_core.check.check import check
-from relax_core.ir.builder import normalize
-from relax_core.ir.expr import Call, Function, GlobalVar, Op, SeqExpr, Var
+from relax_core.ir.expr import Call, Function, GlobalVar, Op, SeqExpr, TensorType, Var
 from relax_core.ir.module import Definition, IRModule
 from relax_core.ir.prim import const
-from relax_core.ir.rewrite import RewriteLog
-from relax_core.ir.types import TensorType
+from relax_core.ir.rewriting.builder import normalize
+from relax_core.ir.rewriting.rewrite import RewriteLog
 
 X = Var("x", TensorType((const(3),), "float32"))
 WRONG = (

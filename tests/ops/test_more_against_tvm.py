@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from tvm import relax
 
-from relax_core.ir.types import PrimType, TupleType, Type
+from relax_core.ir.expr import PrimType, TupleType, Type
 from tests.ops.cases import Builder, Case
 from tests.ops.cases_evaluated import EVALUATED
 from tests.ops.cases_more import MORE

@@ -5,9 +5,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from relax_core.ir.expr import Var
+from relax_core.ir.expr import PrimType, ShapeType, TensorType, TupleType, Type, Var
 from relax_core.ir.integer.evaluate import evaluate
-from relax_core.ir.types import PrimType, ShapeType, TensorType, TupleType, Type
 from relax_core.jit.engine import Engine
 from relax_core.ops.show import show_type
 from tests.ops.cases import SIZES, Builder, Case

@@ -7,9 +7,8 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from relax_core.ir.expr import Var
+from relax_core.ir.expr import ShapeType, TensorType, Type, Var
 from relax_core.ir.integer.evaluate import evaluate
-from relax_core.ir.types import ShapeType, TensorType, Type
 from relax_core.ops import OPS, find
 from relax_core.ops.show import show_type
 from relax_core.ops.spec import OpSpec, OpTypeError, Param, default_expr

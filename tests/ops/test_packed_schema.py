@@ -6,9 +6,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from relax_core.ir.expr import DataTypeImm, Null, PrimValue, Tuple
+from relax_core.ir.expr import (
+    OBJECT,
+    DataTypeImm,
+    Null,
+    PrimType,
+    PrimValue,
+    ShapeType,
+    TensorType,
+    Tuple,
+    TupleType,
+    Type,
+)
 from relax_core.ir.prim import PrimVar, StringImm, const
-from relax_core.ir.types import OBJECT, PrimType, ShapeType, TensorType, TupleType, Type
 from relax_core.ops.packed.accept import facts_of, refused
 from relax_core.ops.packed.registry import DECLARED, PACKED, Declarations
 from relax_core.ops.packed.schema import (

@@ -8,12 +8,11 @@ import numpy as np
 import pytest
 
 from relax_core.diagnostics import RunError
-from relax_core.ir.expr import Var
+from relax_core.ir.expr import Type, Var
 from relax_core.ir.integer.evaluate import evaluate
 from relax_core.ir.node import postorder
 from relax_core.ir.prim import Binary, Intrinsic, dtype_of
 from relax_core.ir.tir import Block
-from relax_core.ir.types import Type
 from relax_core.jit.engine import Engine
 from relax_core.jit.options import KernelOptions, Mode
 from relax_core.ops import OPS

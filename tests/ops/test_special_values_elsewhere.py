@@ -10,7 +10,7 @@ import relax_core as rc
 from relax_core.ir.expr import Call, Constant, Op, Var, constant
 from relax_core.ir.module import IRModule
 from relax_core.ir.node import Node, preorder
-from relax_core.ir.rewrite import RewriteLog, rewrite
+from relax_core.ir.rewriting.rewrite import RewriteLog, rewrite
 from relax_core.ops.relay.spec import RelayOp
 from relax_core.ops.relay.tensor.elementwise import SPECS as RELAY_SPECS
 from relax_core.ops.relay.tensor.elementwise import arithmetic, comparison, identity, predicate

@@ -11,9 +11,8 @@ import pytest
 import relax_core as rc
 from relax_core.codes import CODES
 from relax_core.diagnostics import Diagnostic
-from relax_core.ir.expr import Call, Constant, Function, SeqExpr, Var, op_name
+from relax_core.ir.expr import Call, Constant, Function, PrimType, SeqExpr, Var, op_name
 from relax_core.ir.module import IRModule
-from relax_core.ir.types import PrimType
 from relax_core.passes import PASSES
 from relax_core.passes.core import Pass, PassContext
 from relax_core.passes.pipeline import Step, final_module, run_step

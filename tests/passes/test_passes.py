@@ -7,11 +7,11 @@ from hypothesis import given, settings
 
 from relax_core.check.check import check
 from relax_core.frontend.parse import parse_text
-from relax_core.ir.builder import names_in
 from relax_core.ir.expr import Call, Function, GlobalVar
 from relax_core.ir.module import IRModule
 from relax_core.ir.node import preorder
-from relax_core.ir.rewrite import RewriteLog
+from relax_core.ir.rewriting.builder import names_in
+from relax_core.ir.rewriting.rewrite import RewriteLog
 from relax_core.passes.core import Stage
 from relax_core.passes.pipeline import DEFAULT_PIPELINE, final_module, run_pipeline
 from relax_core.printer.tvmscript import print_module

@@ -26,7 +26,7 @@ from relax_core.ir.expr import (
 )
 from relax_core.ir.module import IRModule
 from relax_core.ir.node import preorder
-from relax_core.ir.rewrite import RewriteLog
+from relax_core.ir.rewriting.rewrite import RewriteLog
 from relax_core.ir.tir import PrimFunc
 from tests.passes.fusion_programs import COLUMNS, ROWS, fusion_program
 

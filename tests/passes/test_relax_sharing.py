@@ -12,7 +12,7 @@ from relax_core.ir.equality import first_difference
 from relax_core.ir.expr import Call, Function, Var, VarBinding
 from relax_core.ir.module import IRModule
 from relax_core.ir.node import preorder
-from relax_core.ir.rewrite import RewriteLog
+from relax_core.ir.rewriting.rewrite import RewriteLog
 from tests.passes.programs import parse
 
 X, FLAG = np.arange(6, dtype=np.float32).reshape(2, 3), np.array(True)

@@ -7,10 +7,9 @@ import pytest
 import relax_core as rc
 from relax_core.check.infer import infer
 from relax_core.ir.attrs import attr
-from relax_core.ir.expr import Call, Op, Var
+from relax_core.ir.expr import Call, Op, TensorType, Var
 from relax_core.ir.module import IRModule
 from relax_core.ir.node import preorder
-from relax_core.ir.types import TensorType
 
 HEAD = """
 from tvm.script import ir as I, relax as R

@@ -11,7 +11,7 @@ from relax_core.ir.attrs import attr
 from relax_core.ir.expr import Call, Expr, Function
 from relax_core.ir.module import IRModule
 from relax_core.ir.node import postorder
-from relax_core.ir.rewrite import RewriteLog
+from relax_core.ir.rewriting.rewrite import RewriteLog
 from relax_core.pattern.groups import Grouping, group
 from relax_core.pattern.matcher import Match
 from relax_core.pattern.nodes import is_constant, is_expr, is_op, is_var, wildcard

@@ -9,7 +9,7 @@ from relax_core.frontend.parse import Parsed, parse_text
 from relax_core.ir.expr import Function
 from relax_core.ir.module import IRModule
 from relax_core.ir.node import Node
-from relax_core.ir.rewrite import RewriteLog
+from relax_core.ir.rewriting.rewrite import RewriteLog
 from relax_core.passes.core import Stage
 from relax_core.passes.pipeline import run_pipeline
 from relax_core.present.flow import GraphContext

@@ -13,11 +13,11 @@ from relax_core.ir.expr import (
     GlobalVar,
     Op,
     SeqExpr,
+    TensorType,
     Var,
     VarBinding,
 )
 from relax_core.ir.module import Definition, IRModule
-from relax_core.ir.types import TensorType
 from relax_core.present.graph import compare_graph, function_graph, module_graph
 from relax_core.present.svg import clean
 from relax_core.present.theme import LIGHT

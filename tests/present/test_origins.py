@@ -16,7 +16,7 @@ from relax_core.engine.session import Session
 from relax_core.ir.expr import Call, If, Tuple, TupleGetItem, VarBinding
 from relax_core.ir.module import IRModule
 from relax_core.ir.node import preorder
-from relax_core.ir.rewrite import RewriteLog
+from relax_core.ir.rewriting.rewrite import RewriteLog
 from relax_core.ir.tir import Block, BufferStore, For, PrimFunc
 from relax_core.passes.core import Stage
 from relax_core.passes.pipeline import DEFAULT_PIPELINE, run_pipeline

@@ -4,12 +4,24 @@ from collections.abc import Callable
 
 import pytest
 
-from relax_core.ir.expr import Call, Expr, Function, GlobalVar, Op, SeqExpr, Tuple, TupleGetItem, Var
+from relax_core.ir.expr import (
+    Call,
+    Expr,
+    Function,
+    GlobalVar,
+    Op,
+    SeqExpr,
+    TensorType,
+    Tuple,
+    TupleGetItem,
+    TupleType,
+    Type,
+    Var,
+)
 from relax_core.ir.module import Definition, IRModule
 from relax_core.ir.node import Node, postorder
 from relax_core.ir.prim import Binary, IntImm, PrimExpr, PrimVar, Unary
 from relax_core.ir.tir import Evaluate, For, IfThenElse, PrimFunc, Stmt
-from relax_core.ir.types import TensorType, TupleType, Type
 from relax_core.printer.emitter import MAX_DEPTH, Emitter, MarkingEmitter
 from relax_core.printer.printed import Printed
 from relax_core.printer.tvmscript import print_module

@@ -16,6 +16,7 @@ from relax_core.ir.expr import (
     GlobalVar,
     Op,
     SeqExpr,
+    TensorType,
     Tuple,
     Var,
     VarBinding,
@@ -23,7 +24,6 @@ from relax_core.ir.expr import (
 )
 from relax_core.ir.module import Definition, IRModule
 from relax_core.ir.node import postorder
-from relax_core.ir.types import TensorType
 from relax_core.printer.ast import print_ast
 from relax_core.printer.tvmscript import Spelling, print_module
 from tests.frontend.seeds import PROGRAMS, SEEDS

@@ -30,7 +30,7 @@ from relax_core.bytecode.isa import (
 from relax_core.ir.expr import Null
 from relax_core.ir.module import IRModule
 from relax_core.ir.node import Node
-from relax_core.ir.rewrite import RewriteLog
+from relax_core.ir.rewriting.rewrite import RewriteLog
 from relax_core.ir.tir import PrimFunc
 from relax_core.source import Source, Span
 from relax_core.vm.trace import Trace

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from relax_core.ir.prim import Binary, FloatImm, IntImm, PrimVar
-from relax_core.ir.rewrite import RewriteLog
+from relax_core.ir.rewriting.rewrite import RewriteLog
 from relax_core.ir.tir import Buffer, BufferLoad, BufferParam, BufferStore, PrimFunc
 
 

@@ -9,7 +9,7 @@ from relax_core.analysis.devices import Device
 from relax_core.analysis.virtual_devices import copy_arguments, device_index, device_table, virtual_device
 from relax_core.diagnostics import Diagnostic
 from relax_core.frontend.parse import parse_text
-from relax_core.ir.types import TensorType
+from relax_core.ir.expr import TensorType
 from relax_core.present.now import sentence
 from relax_core.present.run import present_run
 from relax_core.vm.copies import copies_of

@@ -9,9 +9,8 @@ import pytest
 
 import relax_core as rc
 from relax_core.diagnostics import RunError
-from relax_core.ir.expr import Function
+from relax_core.ir.expr import AdtType, Function, TensorType, TupleType, Type
 from relax_core.ir.module import IRModule
-from relax_core.ir.types import AdtType, TensorType, TupleType, Type
 from relax_core.vm.values import AdtValue
 from tests.passes.relay.running import listed, parsed
 

@@ -2,9 +2,8 @@
 
 from dataclasses import dataclass, field
 
-from relax_core.ir.expr import Call, Constant, Op
+from relax_core.ir.expr import Call, Constant, Op, TensorType, TupleType, Type
 from relax_core.ir.prim import AnyDim, IntImm, PrimExpr
-from relax_core.ir.types import TensorType, TupleType, Type
 
 Key = tuple[object, ...]
 

@@ -5,8 +5,8 @@ from types import MappingProxyType
 
 from relax_core.check.attribute_limits import outside
 from relax_core.ir.attrs import AttrValue
+from relax_core.ir.expr import TensorType
 from relax_core.ir.integer.prove import constant_value
-from relax_core.ir.types import TensorType
 from relax_core.ops.relay import RELAY_OPS
 from relax_core.ops.relay.spec import RelayCall
 

@@ -6,10 +6,22 @@ from difflib import get_close_matches
 from relax_core.check.relay.attributes import attributes_outside, places_outside
 from relax_core.check.relay.context import UNKNOWN, Context, Reason, constructor_type, place_of
 from relax_core.diagnostics import plural
-from relax_core.ir.expr import Call, Expr, GlobalVar, Op, Tuple, Var
+from relax_core.ir.expr import (
+    Call,
+    Expr,
+    FuncType,
+    GlobalVar,
+    ObjectType,
+    Op,
+    TensorType,
+    Tuple,
+    TupleType,
+    Type,
+    TypeVar,
+    Var,
+)
 from relax_core.ir.node import Node
 from relax_core.ir.relay import Constructor
-from relax_core.ir.types import FuncType, ObjectType, TensorType, TupleType, Type, TypeVar
 from relax_core.ops.relay import RELAY_OPS, is_foreign
 from relax_core.ops.relay.spec import RelayCall, RelayOp
 from relax_core.ops.spec import OpTypeError

@@ -6,10 +6,25 @@ from dataclasses import dataclass, field
 from relax_core.check.relay.application import Applications
 from relax_core.check.relay.solver import ClashError, Solver, parts, rebuilt
 from relax_core.diagnostics import Diagnostic, Severity
-from relax_core.ir.expr import Call, Constant, Expr, Function, GlobalVar, Op, TupleGetItem, Var
+from relax_core.ir.expr import (
+    OBJECT,
+    AdtType,
+    Call,
+    Constant,
+    Expr,
+    Function,
+    FuncType,
+    GlobalVar,
+    ObjectType,
+    Op,
+    TensorType,
+    TupleGetItem,
+    Type,
+    TypeVar,
+    Var,
+)
 from relax_core.ir.node import Node
 from relax_core.ir.relay import Constructor, TypeData
-from relax_core.ir.types import OBJECT, AdtType, FuncType, ObjectType, TensorType, Type, TypeVar
 from relax_core.ops.relay.show import show_type
 from relax_core.source import Span
 

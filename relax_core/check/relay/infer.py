@@ -11,10 +11,9 @@ from relax_core.check.relay.context import UNKNOWN, Context, constructor_type
 from relax_core.check.relay.solver import MAX_LEVELS, ClashError, rebuilt
 from relax_core.check.relay.walk import declare_function, type_expressions
 from relax_core.diagnostics import Diagnostic
-from relax_core.ir.expr import Function, GlobalVar
+from relax_core.ir.expr import Function, GlobalVar, TensorType, Type, TypeVar
 from relax_core.ir.module import IRModule
 from relax_core.ir.node import Node
-from relax_core.ir.types import TensorType, Type, TypeVar
 
 
 def infer_relay(module: IRModule) -> Inference:

@@ -2,7 +2,7 @@
 
 from relax_core.check.relay.context import UNKNOWN, Context, constructor_type
 from relax_core.check.relay.exhaust import coverage
-from relax_core.ir.expr import Expr, Var
+from relax_core.ir.expr import Expr, FuncType, ObjectType, TensorType, TupleType, Type, Var
 from relax_core.ir.relay import (
     Clause,
     Match,
@@ -12,7 +12,6 @@ from relax_core.ir.relay import (
     PatternVar,
     PatternWildcard,
 )
-from relax_core.ir.types import FuncType, ObjectType, TensorType, TupleType, Type
 from relax_core.ops.relay.show import show_type
 
 

@@ -6,10 +6,9 @@ from relax_core.check.infer import infer
 from relax_core.check.relay.context import UNKNOWN
 from relax_core.check.relay.solver import ClashError, Solver
 from relax_core.diagnostics import Diagnostic
-from relax_core.ir.expr import Op
+from relax_core.ir.expr import Op, Type
 from relax_core.ir.module import IRModule
 from relax_core.ir.node import Node, preorder
-from relax_core.ir.types import Type
 from relax_core.ops.relay.show import show_type
 
 

@@ -8,9 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
-from relax_core.ir.node import Node
-from relax_core.ir.prim import AnyDim, PrimExpr
-from relax_core.ir.types import (
+from relax_core.ir.expr import (
     OBJECT,
     AdtType,
     Dims,
@@ -22,6 +20,8 @@ from relax_core.ir.types import (
     Type,
     TypeVar,
 )
+from relax_core.ir.node import Node
+from relax_core.ir.prim import AnyDim, PrimExpr
 from relax_core.ops.relay.dims import is_same
 from relax_core.ops.relay.show import show_dim, show_dims
 

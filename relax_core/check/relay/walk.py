@@ -5,21 +5,30 @@ from collections.abc import Mapping
 from relax_core.check.relay.calls import type_of_call, used
 from relax_core.check.relay.context import UNKNOWN, Context, constructor_type, place_of
 from relax_core.check.relay.matching import bind_clause, check_coverage
-from relax_core.ir.expr import Call, Constant, Expr, Function, GlobalVar, If, Op, Tuple, TupleGetItem, Var
-from relax_core.ir.node import Node, children
-from relax_core.ir.prim import IntImm
-from relax_core.ir.relay import Constructor, Let, Match, RefCreate, RefRead, RefWrite
-from relax_core.ir.types import (
+from relax_core.ir.expr import (
     VOID,
     AdtType,
+    Call,
+    Constant,
+    Expr,
+    Function,
     FuncType,
+    GlobalVar,
+    If,
     ObjectType,
+    Op,
     RefType,
     TensorType,
+    Tuple,
+    TupleGetItem,
     TupleType,
     Type,
     TypeVar,
+    Var,
 )
+from relax_core.ir.node import Node, children
+from relax_core.ir.prim import IntImm
+from relax_core.ir.relay import Constructor, Let, Match, RefCreate, RefRead, RefWrite
 
 BOOL = TensorType((), "bool")
 

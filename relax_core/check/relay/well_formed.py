@@ -7,7 +7,21 @@ from typing import TypeAlias
 
 from relax_core.check.unbound import without_data
 from relax_core.diagnostics import Diagnostic, Severity, plural
-from relax_core.ir.expr import Call, Expr, Function, GlobalVar, Op, Var
+from relax_core.ir.expr import (
+    AdtType,
+    Call,
+    Expr,
+    Function,
+    FuncType,
+    GlobalVar,
+    Op,
+    RefType,
+    TensorType,
+    TupleType,
+    Type,
+    TypeVar,
+    Var,
+)
 from relax_core.ir.module import IRModule
 from relax_core.ir.node import Node, children
 from relax_core.ir.relay import (
@@ -21,7 +35,6 @@ from relax_core.ir.relay import (
     PatternVar,
     TypeData,
 )
-from relax_core.ir.types import AdtType, FuncType, RefType, TensorType, TupleType, Type, TypeVar
 from relax_core.ir.values import value_parts
 from relax_core.ops.relay.tensor.system import STORAGE
 from relax_core.source import Span

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from relax_core.ir.attrs import AttrValue
 from relax_core.ir.expr import Expr
 from relax_core.ir.module import IRModule
-from relax_core.ir.rewrite import RewriteLog
+from relax_core.ir.rewriting.rewrite import RewriteLog
 from relax_core.pattern import matcher
 from relax_core.pattern.groups import Check, accept
 from relax_core.pattern.matcher import Match, Miss

@@ -4,10 +4,9 @@ from dataclasses import dataclass
 
 from relax_core.frontend.relay.expressions import ExpressionReader
 from relax_core.frontend.relay.lexer.tokens import Tokens
-from relax_core.ir.expr import GlobalVar
+from relax_core.ir.expr import GlobalVar, Type
 from relax_core.ir.module import Definition
 from relax_core.ir.relay import Constructor, TypeData
-from relax_core.ir.types import Type
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,10 +15,9 @@ from relax_core.frontend.relay.operators import ATTRIBUTES_OF
 from relax_core.frontend.relay.report import Report, close_name, did_you_mean
 from relax_core.frontend.relay.scope import Library, ModuleNames, Names, Notes
 from relax_core.ir.absent import note_absent
-from relax_core.ir.expr import Call, Constant, Expr, GlobalVar, Op, Tuple, Var
+from relax_core.ir.expr import Call, Constant, Expr, GlobalVar, Op, TensorType, Tuple, Type, Var
 from relax_core.ir.prim import IntImm
 from relax_core.ir.relay import Constructor
-from relax_core.ir.types import TensorType, Type
 from relax_core.ops.relay import is_foreign
 from relax_core.source import Span
 

@@ -4,10 +4,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Generic, Protocol, TypeVar
 
-from relax_core.ir.expr import GlobalVar
+from relax_core.ir.expr import GlobalVar, Type
 from relax_core.ir.node import Node
 from relax_core.ir.relay import Constructor
-from relax_core.ir.types import Type
 
 V = TypeVar("V")
 

@@ -9,9 +9,9 @@ from relax_core.frontend.relay.lexer.tokens import END, Tokens, tokenize
 from relax_core.frontend.relay.metadata import Metadata, meta_parts
 from relax_core.frontend.relay.report import RelayFailed, Report, did_you_mean
 from relax_core.frontend.relay.scope import Library, ModuleNames, Names, Notes
+from relax_core.ir.expr import OBJECT, AdtType, FuncType, RefType, TensorType, TupleType, Type, TypeVar
 from relax_core.ir.node import Node
 from relax_core.ir.prim import AnyDim, IntImm, PrimExpr, PrimVar
-from relax_core.ir.types import OBJECT, AdtType, FuncType, RefType, TensorType, TupleType, Type, TypeVar
 
 _DTYPE = re.compile(r"(?:u?int|float|bfloat)[1-9]\d*(?:x[1-9]\d*)?|float8_e\w+|bool|handle")
 _WHOLE_DTYPES = MappingProxyType({"uint1": "bool", "int": "int32", "uint": "uint32", "float": "float32"})

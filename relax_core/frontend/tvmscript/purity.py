@@ -5,11 +5,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
 from relax_core.ir.attrs import attr
-from relax_core.ir.expr import Call, ExternFunc, Function, GlobalVar, Op, Var, VarBinding
+from relax_core.ir.expr import Call, ExternFunc, Function, FuncType, GlobalVar, Op, Var, VarBinding
 from relax_core.ir.module import IRModule
 from relax_core.ir.node import Node, children
-from relax_core.ir.rewrite import RewriteLog, rewrite
-from relax_core.ir.types import FuncType
+from relax_core.ir.rewriting.rewrite import RewriteLog, rewrite
 from relax_core.ops import find
 
 _OLD = re.compile(

@@ -4,10 +4,9 @@ import ast
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from relax_core.ir.expr import Expr, GlobalVar, Var
+from relax_core.ir.expr import Expr, GlobalVar, Type, Var
 from relax_core.ir.prim import PrimExpr
 from relax_core.ir.tir import Buffer
-from relax_core.ir.types import Type
 
 
 @dataclass(frozen=True, slots=True)

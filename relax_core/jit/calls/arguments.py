@@ -16,8 +16,8 @@ from relax_core.diagnostics import Diagnostic, RunError, plural
 from relax_core.ir.integer.bounds import DIMENSION, Bounds
 from relax_core.ir.integer.evaluate import NoValueError, evaluate
 from relax_core.ir.node import Node
+from relax_core.ir.notation.show import show_prim
 from relax_core.ir.prim import IntImm, PrimExpr, PrimVar
-from relax_core.ir.show import show_prim
 from relax_core.ir.tir import Buffer, PrimFunc
 from relax_core.jit.lowering.checks import Locate, unknown_dtype
 from relax_core.jit.lowering.symbols import shape_symbols

@@ -6,8 +6,8 @@ from typing import Literal
 
 from relax_core.diagnostics import CompileError, Diagnostic
 from relax_core.ir.node import Node
+from relax_core.ir.notation.show import show_prim
 from relax_core.ir.prim import PrimExpr
-from relax_core.ir.show import show_prim
 from relax_core.ir.tir import Buffer, BufferLoad, BufferStore, For, MatchRegion
 from relax_core.jit.lowering.types import SCALAR_TYPES
 from relax_core.source import Span

@@ -10,8 +10,8 @@ from math import prod
 
 from relax_core.diagnostics import CompileError, Diagnostic
 from relax_core.ir.integer.interval import Interval, dtype_interval, wrap
+from relax_core.ir.notation.show import show_prim
 from relax_core.ir.prim import PrimExpr
-from relax_core.ir.show import show_prim
 from relax_core.ir.tir import Buffer, For
 from relax_core.jit.lowering.checks import Locate, Site
 from relax_core.jit.lowering.state import State

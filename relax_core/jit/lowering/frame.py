@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from relax_core.analysis.tir_memory import buffers_of_vectors, memory_of, written_buffers
 from relax_core.diagnostics import CompileError, Diagnostic
 from relax_core.ir.node import postorder
+from relax_core.ir.notation.show import show_prim
 from relax_core.ir.prim import PrimVar
-from relax_core.ir.show import show_prim
 from relax_core.ir.tir import Buffer, PrimFunc
 from relax_core.jit.compilation.debug_lines import function_mark, location_metadata
 from relax_core.jit.lowering.parts import enclose_parts

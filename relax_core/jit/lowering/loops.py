@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from functools import partial
 
 from relax_core.ir.node import Node, children, postorder
+from relax_core.ir.notation.show import show_prim
 from relax_core.ir.prim import PrimExpr
-from relax_core.ir.show import show_prim
 from relax_core.ir.tir import BufferStore, For, IterVar, Stmt, While
 from relax_core.jit.compilation.pipelines import form_of
 from relax_core.jit.lowering.checks import Site, unsupported

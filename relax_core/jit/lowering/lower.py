@@ -9,8 +9,8 @@ from relax_core.analysis.tir_memory import DERIVED
 from relax_core.diagnostics import CompileError, Diagnostic
 from relax_core.ir.integer.bounds import LARGEST_PRODUCT, Bounds
 from relax_core.ir.node import Node, children, postorder
+from relax_core.ir.notation.show import show_prim
 from relax_core.ir.prim import IntImm, Intrinsic, PrimExpr, PrimVar, dtype_of, lanes_of
-from relax_core.ir.show import show_prim
 from relax_core.ir.tir import (
     Allocate,
     AssertStmt,

@@ -5,8 +5,8 @@ and its strides in elements.
 """
 
 from relax_core.ir.integer.prove import prove_equal
+from relax_core.ir.notation.show import show_prim
 from relax_core.ir.prim import IntImm, Intrinsic, PrimExpr, StringImm, dtype_of
-from relax_core.ir.show import show_prim
 from relax_core.ir.tir import BufferRef
 from relax_core.jit.lowering.arithmetic import convert
 from relax_core.jit.lowering.checks import unsupported

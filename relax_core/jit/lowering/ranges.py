@@ -7,8 +7,8 @@ from typing import cast
 from relax_core.ir.integer.bounds import Bounds
 from relax_core.ir.integer.polynomial import Polynomial, constant_of
 from relax_core.ir.node import children
+from relax_core.ir.notation.show import show_prim
 from relax_core.ir.prim import Binary, PrimExpr, PrimVar, Select
-from relax_core.ir.show import show_prim
 from relax_core.ir.tir import (
     Allocate,
     AssertStmt,

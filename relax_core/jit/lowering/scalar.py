@@ -7,6 +7,7 @@ from typing import assert_never
 
 from relax_core.ir.integer.interval import wrap
 from relax_core.ir.node import postorder
+from relax_core.ir.notation.show import show_prim
 from relax_core.ir.prim import (
     COMPARISONS,
     LOGICAL,
@@ -24,7 +25,6 @@ from relax_core.ir.prim import (
     dtype_of,
     lanes_of,
 )
-from relax_core.ir.show import show_prim
 from relax_core.ir.tir import Buffer, BufferLoad, BufferStore
 from relax_core.jit.lowering.arithmetic import (
     compare,

@@ -2,8 +2,8 @@
 
 from relax_core.diagnostics import CompileError, Diagnostic
 from relax_core.ir.node import Node, postorder
+from relax_core.ir.notation.show import show_prim
 from relax_core.ir.prim import Intrinsic, PrimExpr, PrimVar, dtype_of, lanes_of
-from relax_core.ir.show import show_prim
 from relax_core.ir.tir import BufferStore
 from relax_core.jit.lowering.arithmetic import convert, rounded
 from relax_core.jit.lowering.checks import unsupported

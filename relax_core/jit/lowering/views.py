@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 from relax_core.ir.integer.polynomial import add
 from relax_core.ir.node import Node
+from relax_core.ir.notation.show import show_prim
 from relax_core.ir.prim import IntImm, Intrinsic, PrimExpr, PrimVar, lanes_of
-from relax_core.ir.show import show_prim
 from relax_core.ir.tir import Buffer, BufferLoad, BufferRef, MatchRegion
 from relax_core.jit.lowering.checks import Site, unsupported
 from relax_core.jit.lowering.counts import check_layout, lower_count, wrapped

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from relax_core.ir.integer.affine import Affine
 from relax_core.ir.node import Node, postorder
 from relax_core.ir.prim import LetExpr, PrimExpr, PrimVar, dtype_of
-from relax_core.ir.rewrite import RewriteLog, rewrite
+from relax_core.ir.rewriting.rewrite import RewriteLog, rewrite
 from relax_core.ir.tir import Block, BufferLoad, BufferStore
 from relax_core.jit.lowering.arithmetic import convert
 from relax_core.jit.lowering.scalar import lower_expr

@@ -2,10 +2,9 @@
 
 from collections.abc import Sequence
 
-from relax_core.ir.expr import DataTypeImm, Expr, Null
+from relax_core.ir.expr import DataTypeImm, Expr, Null, ObjectType, PrimType, ShapeType, TensorType, TupleType, Type
 from relax_core.ir.integer.prove import constant_value
 from relax_core.ir.prim import FloatImm, IntImm, PrimExpr, StringImm
-from relax_core.ir.types import ObjectType, PrimType, ShapeType, TensorType, TupleType, Type
 from relax_core.ops.packed.schema import SchemaParam, SchemaType
 from relax_core.ops.packed.spec import UNKNOWN, Fact, Facts, Item
 from relax_core.ops.show import show_type

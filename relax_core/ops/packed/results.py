@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable, Sequence
 
+from relax_core.ir.expr import Dims, PrimType, TensorType, TupleType, Type
 from relax_core.ir.integer.prove import constant_value, prove_equal
 from relax_core.ir.prim import BinaryKind, IntImm, PrimExpr, binary, const
-from relax_core.ir.types import Dims, PrimType, TensorType, TupleType, Type
 from relax_core.ops.packed.spec import UNKNOWN, Fact, Facts, Infer, Item
 
 _INTEGERS = ("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")

@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Final, TypeAlias
 
+from relax_core.ir.expr import TensorType, Type
 from relax_core.ir.prim import PrimExpr
-from relax_core.ir.types import TensorType, Type
 from relax_core.ops.packed.schema import Absent, Plain, Schema, SchemaParam, SchemaType, parse_schema
 
 

@@ -12,10 +12,25 @@ from dataclasses import replace
 from functools import reduce
 from types import MappingProxyType
 
-from relax_core.ir.expr import Call, Constant, Expr, Op, PrimValue, ShapeExpr, Tuple, TupleGetItem, Var
+from relax_core.ir.expr import (
+    OBJECT,
+    Call,
+    Constant,
+    Expr,
+    Op,
+    PrimType,
+    PrimValue,
+    ShapeExpr,
+    ShapeType,
+    TensorType,
+    Tuple,
+    TupleGetItem,
+    TupleType,
+    Type,
+    Var,
+)
 from relax_core.ir.node import Node, postorder
 from relax_core.ir.prim import AnyDim, IntImm, PrimVar, const, dtype_of
-from relax_core.ir.types import OBJECT, PrimType, ShapeType, TensorType, TupleType, Type
 from relax_core.ops import OPS
 from relax_core.ops.relay.dims import known_size
 from relax_core.ops.relay.spec import Check, Relation, RelayCall, Rule

@@ -5,9 +5,9 @@ import re
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
+from relax_core.ir.expr import Dims
 from relax_core.ir.integer.prove import constant_value, prove_different, prove_equal, simplify
 from relax_core.ir.prim import AnyDim, BinaryKind, IntImm, PrimExpr, binary
-from relax_core.ir.types import Dims
 from relax_core.ops.relay.show import show_dim, show_dims
 from relax_core.ops.relay.spec import RelayCall
 

@@ -4,8 +4,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import TypedDict, Unpack
 
-from relax_core.ir.expr import Expr
-from relax_core.ir.types import Type
+from relax_core.ir.expr import Expr, Type
 from relax_core.ops.relay.derive import derived
 from relax_core.ops.relay.spec import Attr, AttrDefault, Check, Expects, Relation, RelayCall, RelayOp, Rule
 from relax_core.ops.relay.translation import alike

@@ -14,13 +14,15 @@ from relax_core.ir.expr import (
     Op,
     PrimValue,
     ShapeExpr,
+    TensorType,
     Tuple,
     TupleGetItem,
+    TupleType,
+    Type,
 )
 from relax_core.ir.integer.prove import constant_value
 from relax_core.ir.node import Node, postorder
 from relax_core.ir.prim import FloatImm, IntImm, PrimExpr, StringImm
-from relax_core.ir.types import TensorType, TupleType, Type
 from relax_core.ops import find
 from relax_core.ops.relay import RELAY_OPS
 from relax_core.ops.relay.spec import RelayCall

@@ -1,9 +1,6 @@
 """Types as Relay's text writes them."""
 
-from relax_core.ir.expr import Var
-from relax_core.ir.prim import AnyDim, PrimExpr
-from relax_core.ir.show import show_prim
-from relax_core.ir.types import (
+from relax_core.ir.expr import (
     AdtType,
     Dims,
     FuncType,
@@ -15,7 +12,10 @@ from relax_core.ir.types import (
     TupleType,
     Type,
     TypeVar,
+    Var,
 )
+from relax_core.ir.notation.show import show_prim
+from relax_core.ir.prim import AnyDim, PrimExpr
 
 MAX_LENGTH = 400
 

@@ -8,8 +8,7 @@ from typing import TypeAlias, cast
 import numpy as np
 
 from relax_core.ir.attrs import AttrValue
-from relax_core.ir.expr import Constant, Expr
-from relax_core.ir.types import Dims, TensorType, TupleType, Type
+from relax_core.ir.expr import Constant, Dims, Expr, TensorType, TupleType, Type
 from relax_core.ops.relay.show import show_type
 from relax_core.ops.spec import REQUIRED, Absence, OpTypeError
 

@@ -9,6 +9,7 @@ from relax_core.ir.expr import (
     Call,
     Constant,
     DataTypeImm,
+    Dims,
     Expr,
     Null,
     Op,
@@ -20,7 +21,6 @@ from relax_core.ir.expr import (
 )
 from relax_core.ir.integer.prove import constant_value
 from relax_core.ir.prim import AnyDim, IntImm, PrimExpr, StringImm, const
-from relax_core.ir.types import Dims
 from relax_core.ops import OPS
 from relax_core.ops.relay.spec import RelayCall, Rule
 from relax_core.ops.spec import OpTypeError, Param, default_expr

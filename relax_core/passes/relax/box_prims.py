@@ -2,10 +2,9 @@
 
 import numpy as np
 
-from relax_core.ir.expr import Expr, ExternFunc, PrimValue, constant
+from relax_core.ir.expr import Expr, ExternFunc, PrimType, PrimValue, TensorType, Type, constant
 from relax_core.ir.module import IRModule
 from relax_core.ir.prim import FloatImm, IntImm
-from relax_core.ir.types import PrimType, TensorType, Type
 from relax_core.passes.core import NoOptions, Pass, PassContext
 from relax_core.passes.relax.functions import dtype_argument, operator_call
 from relax_core.passes.relax.prim_conversion import REPAIRS, Conversion, convert_places

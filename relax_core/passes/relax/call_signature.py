@@ -3,10 +3,9 @@
 from collections.abc import Mapping
 from typing import TypeAlias
 
-from relax_core.ir.expr import Call, DataTypeImm, Expr, Null, Op, PrimValue, ShapeExpr, Tuple, Var
+from relax_core.ir.expr import Call, DataTypeImm, Expr, Null, Op, PrimValue, ShapeExpr, TensorType, Tuple, Type, Var
 from relax_core.ir.node import Node
 from relax_core.ir.prim import FloatImm, IntImm, PrimExpr, StringImm
-from relax_core.ir.types import TensorType, Type
 
 Signature: TypeAlias = tuple[object, ...]
 

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from relax_core.analysis.virtual_devices import device_index
-from relax_core.ir.builder import Names, names_in
 from relax_core.ir.expr import (
+    VOID,
     Binding,
     Call,
     Expr,
@@ -15,15 +15,18 @@ from relax_core.ir.expr import (
     Op,
     PrimValue,
     ShapeExpr,
+    TensorType,
     Tuple,
+    TupleType,
+    Type,
     Var,
     VarBinding,
 )
 from relax_core.ir.module import IRModule
 from relax_core.ir.node import Node
 from relax_core.ir.prim import IntImm
-from relax_core.ir.rewrite import Rule
-from relax_core.ir.types import VOID, TensorType, TupleType, Type
+from relax_core.ir.rewriting.builder import Names, names_in
+from relax_core.ir.rewriting.rewrite import Rule
 from relax_core.passes.core import NoOptions, Pass, PassContext
 from relax_core.passes.properties import DESTINATION_CALLS
 from relax_core.passes.relax.functions import (

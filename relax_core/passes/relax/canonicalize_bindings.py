@@ -13,17 +13,20 @@ from relax_core.ir.expr import (
     Function,
     GlobalVar,
     MatchCast,
+    ShapeType,
+    TensorType,
     Tuple,
     TupleGetItem,
+    TupleType,
+    Type,
     Var,
     VarBinding,
 )
 from relax_core.ir.module import IRModule
 from relax_core.ir.node import Node, preorder
+from relax_core.ir.notation.show import show_prim
 from relax_core.ir.prim import PrimExpr, PrimVar
-from relax_core.ir.show import show_prim
-from relax_core.ir.substitute import free_symbols, replace_symbols
-from relax_core.ir.types import ShapeType, TensorType, TupleType, Type
+from relax_core.ir.rewriting.substitute import free_symbols, replace_symbols
 from relax_core.passes.core import NoOptions, Pass, PassContext
 from relax_core.passes.relax.effects import killed_vars
 from relax_core.passes.relax.functions import change_functions, join_blocks

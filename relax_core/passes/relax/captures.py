@@ -5,11 +5,21 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import TypeVar
 
-from relax_core.ir.expr import Function, MatchCast, Var, VarBinding
+from relax_core.ir.expr import (
+    OBJECT,
+    Function,
+    MatchCast,
+    PrimType,
+    ShapeType,
+    TensorType,
+    TupleType,
+    Type,
+    Var,
+    VarBinding,
+)
 from relax_core.ir.node import Node, children, preorder
 from relax_core.ir.prim import Binary, Cast, Intrinsic, PrimVar, Select, Unary
-from relax_core.ir.substitute import free_symbols, free_vars, type_nodes, types_in
-from relax_core.ir.types import OBJECT, PrimType, ShapeType, TensorType, TupleType, Type
+from relax_core.ir.rewriting.substitute import free_symbols, free_vars, type_nodes, types_in
 
 K = TypeVar("K")
 

@@ -4,13 +4,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from relax_core.analysis.call_graph import call_graph, reachable
-from relax_core.ir.expr import Binding, BindingBlock, Function, GlobalVar, MatchCast, SeqExpr, Var, VarBinding
+from relax_core.ir.expr import Binding, BindingBlock, Function, GlobalVar, MatchCast, SeqExpr, Type, Var, VarBinding
 from relax_core.ir.module import Definition, IRModule
 from relax_core.ir.node import Node, children, preorder
 from relax_core.ir.prim import PrimVar
-from relax_core.ir.rewrite import Rule
-from relax_core.ir.substitute import free_symbols, type_nodes, types_in
-from relax_core.ir.types import Type
+from relax_core.ir.rewriting.rewrite import Rule
+from relax_core.ir.rewriting.substitute import free_symbols, type_nodes, types_in
 from relax_core.passes.core import Pass, PassContext
 from relax_core.passes.relax.effects import has_effect
 from relax_core.passes.relax.functions import join_blocks, rewrite_functions, with_definitions

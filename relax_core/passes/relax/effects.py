@@ -2,9 +2,8 @@
 
 from collections.abc import Mapping
 
-from relax_core.ir.expr import Call, Expr, ExternFunc, Function, Op, Var
+from relax_core.ir.expr import Call, Expr, ExternFunc, Function, FuncType, Op, Type, Var
 from relax_core.ir.node import Node, children, preorder
-from relax_core.ir.types import FuncType, Type
 from relax_core.ops import OPS
 
 PURE_BUILTINS = frozenset(

@@ -22,14 +22,14 @@ from relax_core.ir.expr import (
     MatchCast,
     Op,
     SeqExpr,
+    Type,
     Var,
     VarBinding,
 )
 from relax_core.ir.module import IRModule
 from relax_core.ir.node import Node, preorder
 from relax_core.ir.prim import PrimVar
-from relax_core.ir.substitute import free_symbols, free_vars, types_in
-from relax_core.ir.types import Type
+from relax_core.ir.rewriting.substitute import free_symbols, free_vars, types_in
 from relax_core.ops.show import show_type
 from relax_core.passes.core import Pass, PassContext
 from relax_core.passes.relax.effects import has_effect, killed_vars

@@ -25,7 +25,10 @@ from relax_core.ir.expr import (
     Op,
     PrimValue,
     ShapeExpr,
+    TensorType,
     Tuple,
+    TupleType,
+    Type,
     Var,
     VarBinding,
 )
@@ -33,7 +36,6 @@ from relax_core.ir.integer.prove import constant_value
 from relax_core.ir.module import IRModule
 from relax_core.ir.node import Node, preorder
 from relax_core.ir.prim import FloatImm, IntImm, StringImm
-from relax_core.ir.types import TensorType, TupleType, Type
 from relax_core.ops import OPS
 from relax_core.passes.core import NoOptions, Pass, PassContext
 from relax_core.passes.folding import folded

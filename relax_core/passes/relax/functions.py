@@ -5,6 +5,7 @@ from dataclasses import replace
 from operator import is_
 
 from relax_core.ir.expr import (
+    VOID,
     BindingBlock,
     Call,
     DataflowBlock,
@@ -18,14 +19,14 @@ from relax_core.ir.expr import (
     SeqExpr,
     ShapeExpr,
     Tuple,
+    Type,
     Var,
     VarBinding,
 )
 from relax_core.ir.module import Definition, IRModule
 from relax_core.ir.node import Node
 from relax_core.ir.prim import PrimExpr, StringImm, const
-from relax_core.ir.rewrite import Rule
-from relax_core.ir.types import VOID, Type
+from relax_core.ir.rewriting.rewrite import Rule
 from relax_core.passes.core import PassContext
 
 RulesFor = Callable[[GlobalVar, Function], tuple[Rule, ...]]

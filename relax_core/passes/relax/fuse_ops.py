@@ -12,12 +12,11 @@ from relax_core.analysis.dataflow_fusion import dataflow_graph, prim_func_kinds,
 from relax_core.analysis.fusion_graph import FusionGraph, Kind
 from relax_core.analysis.fusion_groups import FusionGroup, FusionGroups, fusion_groups
 from relax_core.ir.attrs import attrs_of, has_attr
-from relax_core.ir.builder import Names
-from relax_core.ir.expr import Binding, DataflowBlock, Function, GlobalVar
+from relax_core.ir.expr import Binding, DataflowBlock, Function, GlobalVar, Type
 from relax_core.ir.module import Definition, IRModule
 from relax_core.ir.node import Node
-from relax_core.ir.rewrite import Rule
-from relax_core.ir.types import Type
+from relax_core.ir.rewriting.builder import Names
+from relax_core.ir.rewriting.rewrite import Rule
 from relax_core.passes.core import Pass, PassContext
 from relax_core.passes.fusing import FusionOptions, explain_end
 from relax_core.passes.relax.functions import rewrite_functions

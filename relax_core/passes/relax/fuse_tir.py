@@ -7,12 +7,23 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from relax_core.ir.attrs import attr
-from relax_core.ir.expr import Call, Expr, Function, GlobalVar, Op, PrimValue, ShapeExpr, Tuple, VarBinding
+from relax_core.ir.expr import (
+    Call,
+    Expr,
+    Function,
+    GlobalVar,
+    Op,
+    PrimValue,
+    ShapeExpr,
+    Tuple,
+    TupleType,
+    Type,
+    VarBinding,
+)
 from relax_core.ir.module import Definition, IRModule
 from relax_core.ir.node import Node, children, preorder
-from relax_core.ir.rewrite import Rule
+from relax_core.ir.rewriting.rewrite import Rule
 from relax_core.ir.tir import PrimFunc
-from relax_core.ir.types import TupleType, Type
 from relax_core.passes.core import NoOptions, Pass, PassContext
 from relax_core.passes.relax.functions import rewrite_functions, with_definitions
 from relax_core.passes.relax.fuse_ops import PRIMITIVE

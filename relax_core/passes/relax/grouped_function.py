@@ -4,8 +4,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from relax_core.ir.attrs import Attrs
-from relax_core.ir.builder import Names
 from relax_core.ir.expr import (
+    OBJECT,
     Binding,
     Call,
     Constant,
@@ -14,17 +14,20 @@ from relax_core.ir.expr import (
     Expr,
     Function,
     GlobalVar,
+    PrimType,
     PrimValue,
     SeqExpr,
     ShapeExpr,
+    ShapeType,
     TupleGetItem,
+    Type,
     Var,
     VarBinding,
 )
 from relax_core.ir.node import Node, preorder
 from relax_core.ir.prim import PrimExpr, PrimVar
-from relax_core.ir.substitute import free_symbols, free_vars
-from relax_core.ir.types import OBJECT, PrimType, ShapeType, Type
+from relax_core.ir.rewriting.builder import Names
+from relax_core.ir.rewriting.substitute import free_symbols, free_vars
 from relax_core.passes.core import PassContext
 from relax_core.passes.relax.captures import binding_symbols
 from relax_core.passes.relax.result_types import map_symbols

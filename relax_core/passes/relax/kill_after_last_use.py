@@ -9,13 +9,17 @@ from relax_core.ir.expr import (
     Call,
     Constant,
     Function,
+    FuncType,
     Op,
+    PrimType,
     SeqExpr,
+    ShapeType,
+    TensorType,
+    Type,
     Var,
 )
 from relax_core.ir.module import IRModule
 from relax_core.ir.node import Node, preorder
-from relax_core.ir.types import FuncType, PrimType, ShapeType, TensorType, Type
 from relax_core.passes.core import NoOptions, Pass, PassContext
 from relax_core.passes.relax import canonicalize_bindings
 from relax_core.passes.relax.effects import KILL_CALLS

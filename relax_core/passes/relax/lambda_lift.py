@@ -6,26 +6,29 @@ from typing import Literal
 
 from relax_core.check.purity import is_unchecked
 from relax_core.ir.attrs import attr
-from relax_core.ir.builder import Names, normalize
 from relax_core.ir.expr import (
+    OBJECT,
     BindingBlock,
     Call,
     Expr,
     Function,
     GlobalVar,
     Op,
+    PrimType,
     PrimValue,
     ShapeExpr,
+    ShapeType,
     Tuple,
+    Type,
     Var,
     VarBinding,
 )
 from relax_core.ir.module import Definition, IRModule
 from relax_core.ir.node import Node, children, preorder
 from relax_core.ir.prim import PrimExpr, PrimVar
-from relax_core.ir.rewrite import Rule
-from relax_core.ir.substitute import free_symbols
-from relax_core.ir.types import OBJECT, PrimType, ShapeType, Type
+from relax_core.ir.rewriting.builder import Names, normalize
+from relax_core.ir.rewriting.rewrite import Rule
+from relax_core.ir.rewriting.substitute import free_symbols
 from relax_core.passes.core import Pass, PassContext
 from relax_core.passes.relax.captures import (
     LocalFunction,

@@ -5,14 +5,25 @@ from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
 from relax_core.check.carried_devices import on_device_of
-from relax_core.ir.builder import Names
 from relax_core.ir.equality import structural_equal, structural_hash
-from relax_core.ir.expr import Call, Expr, ExternFunc, Function, GlobalVar, Op, ShapeExpr, Tuple
+from relax_core.ir.expr import (
+    Call,
+    Expr,
+    ExternFunc,
+    Function,
+    GlobalVar,
+    Op,
+    ShapeExpr,
+    TensorType,
+    Tuple,
+    TupleType,
+    Type,
+)
 from relax_core.ir.module import Definition, IRModule
 from relax_core.ir.node import Node
-from relax_core.ir.rewrite import Rule
+from relax_core.ir.rewriting.builder import Names
+from relax_core.ir.rewriting.rewrite import Rule
 from relax_core.ir.tir import PrimFunc
-from relax_core.ir.types import TensorType, TupleType, Type
 from relax_core.ops import OPS
 from relax_core.ops.show import show_type
 from relax_core.ops.spec import Legalized, OpSpec, OpTypeError

@@ -2,14 +2,25 @@
 
 from collections.abc import Mapping
 
-from relax_core.ir.builder import names_in
-from relax_core.ir.expr import Call, DataTypeImm, Expr, Function, GlobalVar, Op, ShapeExpr, Var, VarBinding
+from relax_core.ir.expr import (
+    Call,
+    DataTypeImm,
+    Expr,
+    Function,
+    GlobalVar,
+    Op,
+    ShapeExpr,
+    ShapeType,
+    Type,
+    Var,
+    VarBinding,
+)
 from relax_core.ir.integer.prove import simplify
 from relax_core.ir.module import IRModule
 from relax_core.ir.node import Node
 from relax_core.ir.prim import IntImm, PrimExpr, binary
-from relax_core.ir.rewrite import Rule
-from relax_core.ir.types import ShapeType, Type
+from relax_core.ir.rewriting.builder import names_in
+from relax_core.ir.rewriting.rewrite import Rule
 from relax_core.passes.core import NoOptions, Pass, PassContext
 from relax_core.passes.relax.functions import dtype_argument, integer, operator_call, rewrite_functions, shape
 

@@ -5,13 +5,12 @@ from types import MappingProxyType
 from typing import TypeAlias
 
 from relax_core.analysis.virtual_devices import copy_arguments
-from relax_core.ir.expr import Call, Expr, Op, PrimValue, ShapeExpr, Tuple, Var
+from relax_core.ir.expr import OBJECT, VOID, Call, Expr, Op, PrimValue, ShapeExpr, ShapeType, Tuple, Type, Var
 from relax_core.ir.integer.prove import constant_value
 from relax_core.ir.module import IRModule
 from relax_core.ir.node import Node
 from relax_core.ir.prim import PrimVar, StringImm
-from relax_core.ir.substitute import free_symbols
-from relax_core.ir.types import OBJECT, VOID, ShapeType, Type
+from relax_core.ir.rewriting.substitute import free_symbols
 from relax_core.ops import OPS
 from relax_core.passes.core import NoOptions, Pass, PassContext
 from relax_core.passes.relax.functions import context_call, integer, operator_call, packed_call, string

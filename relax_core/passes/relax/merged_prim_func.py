@@ -5,7 +5,6 @@ from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
 from relax_core.ir.attrs import Attrs, attrs_of
-from relax_core.ir.builder import Names
 from relax_core.ir.expr import (
     Binding,
     Call,
@@ -13,20 +12,24 @@ from relax_core.ir.expr import (
     Function,
     GlobalVar,
     Op,
+    PrimType,
     PrimValue,
     SeqExpr,
     ShapeExpr,
+    ShapeType,
+    TensorType,
     Tuple,
     TupleGetItem,
+    Type,
     Var,
 )
 from relax_core.ir.integer.prove import prove_equal
 from relax_core.ir.module import IRModule
 from relax_core.ir.node import Node, map_children, postorder
 from relax_core.ir.prim import PrimExpr, PrimVar, dtype_of
-from relax_core.ir.rewrite import RewriteLog
+from relax_core.ir.rewriting.builder import Names
+from relax_core.ir.rewriting.rewrite import RewriteLog
 from relax_core.ir.tir import Block, Buffer, BufferParam, BufferRegion, PrimFunc, Stmt, seq
-from relax_core.ir.types import PrimType, ShapeType, TensorType, Type
 
 Place: TypeAlias = "Buffer | tuple[Place, ...]"
 """Where a value lies: a buffer, or one for each field of a tuple."""

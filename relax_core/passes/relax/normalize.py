@@ -1,7 +1,7 @@
 """Bring every function into A-normal form."""
 
-from relax_core.ir.builder import normalize
 from relax_core.ir.module import IRModule
+from relax_core.ir.rewriting.builder import normalize
 from relax_core.passes.core import NoOptions, Pass, PassContext
 
 

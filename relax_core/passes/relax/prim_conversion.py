@@ -4,12 +4,28 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
 from relax_core.check.unify import is_unknown
-from relax_core.ir.builder import normalize
-from relax_core.ir.expr import Call, Expr, Function, GlobalVar, If, Op, SeqExpr, Tuple, Var, VarBinding
+from relax_core.ir.expr import (
+    OBJECT,
+    Call,
+    Expr,
+    Function,
+    FuncType,
+    GlobalVar,
+    If,
+    Op,
+    PrimType,
+    SeqExpr,
+    TensorType,
+    Tuple,
+    TupleType,
+    Type,
+    Var,
+    VarBinding,
+)
 from relax_core.ir.module import IRModule
 from relax_core.ir.node import Node
+from relax_core.ir.rewriting.builder import normalize
 from relax_core.ir.tir import PrimFunc
-from relax_core.ir.types import OBJECT, FuncType, PrimType, TensorType, TupleType, Type
 from relax_core.ops import find
 from relax_core.ops.schema import ARGUMENTS
 from relax_core.ops.spec import OpSpec, Param

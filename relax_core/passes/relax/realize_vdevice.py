@@ -10,11 +10,23 @@ from relax_core.analysis.device_proof import Proof
 from relax_core.analysis.devices import DEVICE_KINDS, Device
 from relax_core.diagnostics import CompileError, Diagnostic
 from relax_core.ir.attrs import attr
-from relax_core.ir.expr import Call, Expr, Function, Op, PrimValue, SeqExpr, Tuple, TupleGetItem, Var, VarBinding
+from relax_core.ir.expr import (
+    Call,
+    Expr,
+    Function,
+    Op,
+    PrimValue,
+    SeqExpr,
+    TensorType,
+    Tuple,
+    TupleGetItem,
+    Type,
+    Var,
+    VarBinding,
+)
 from relax_core.ir.module import IRModule
 from relax_core.ir.node import Node, preorder
 from relax_core.ir.prim import IntImm, StringImm
-from relax_core.ir.types import TensorType, Type
 from relax_core.passes.core import NoOptions, Pass, PassContext
 from relax_core.passes.relax.functions import change_functions, operator_call
 

@@ -4,11 +4,10 @@ from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
 
-from relax_core.ir.expr import Function
+from relax_core.ir.expr import OBJECT, Function, FuncType, PrimType, ShapeType, TensorType, TupleType, Type
 from relax_core.ir.node import Node
 from relax_core.ir.prim import PrimExpr, PrimVar
-from relax_core.ir.substitute import free_symbols, map_type, replace_symbols
-from relax_core.ir.types import OBJECT, FuncType, PrimType, ShapeType, TensorType, TupleType, Type
+from relax_core.ir.rewriting.substitute import free_symbols, map_type, replace_symbols
 
 
 def result_type(function: Function, type_of: Mapping[Node, Type]) -> Type:

@@ -2,11 +2,10 @@
 
 from dataclasses import dataclass
 
-from relax_core.ir.expr import Expr
+from relax_core.ir.expr import Expr, FuncType, PrimType, ShapeType, TensorType, TupleType, Type
 from relax_core.ir.integer.prove import prove_equal
 from relax_core.ir.node import Node
 from relax_core.ir.prim import PrimExpr
-from relax_core.ir.types import FuncType, PrimType, ShapeType, TensorType, TupleType, Type
 from relax_core.passes.relax.functions import integer
 
 

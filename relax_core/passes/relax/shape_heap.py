@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from relax_core.ir.attrs import attrs_of
-from relax_core.ir.expr import Expr, Function, MatchCast, PrimValue, ShapeExpr
+from relax_core.ir.expr import Expr, Function, FuncType, MatchCast, PrimType, PrimValue, ShapeExpr, TupleType, Type
 from relax_core.ir.integer.prove import canonical_key, constant_value
 from relax_core.ir.node import preorder
 from relax_core.ir.prim import (
@@ -21,9 +21,8 @@ from relax_core.ir.prim import (
     dtype_of,
     lanes_of,
 )
-from relax_core.ir.substitute import replace_symbols, type_nodes
+from relax_core.ir.rewriting.substitute import replace_symbols, type_nodes
 from relax_core.ir.tir import SCALAR_SLOTS, Buffer, BufferLoad, BufferParam, BufferStore, PrimFunc, Stmt, seq
-from relax_core.ir.types import FuncType, PrimType, TupleType, Type
 from relax_core.passes.relax.functions import integer
 
 IMMEDIATE, STORE, SKIP, SLOT = 0, 1, 2, 3

@@ -6,10 +6,9 @@ A call that has one stays an operator, whose type rule the machine applies to th
 
 from collections.abc import Iterator, Mapping
 
-from relax_core.ir.expr import Call, Constant, Var
+from relax_core.ir.expr import Call, Constant, TensorType, Type, Var
 from relax_core.ir.prim import IntImm, PrimExpr, PrimVar
-from relax_core.ir.substitute import free_symbols, map_type, replace_symbols, substitute
-from relax_core.ir.types import TensorType, Type
+from relax_core.ir.rewriting.substitute import free_symbols, map_type, replace_symbols, substitute
 from relax_core.ops.spec import OpSpec, OpTypeError
 
 _FIRST = 1009

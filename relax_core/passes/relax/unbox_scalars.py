@@ -1,9 +1,8 @@
 """Unbox tensors of rank 0: they become host scalars where a PrimValue is wanted."""
 
-from relax_core.ir.expr import Constant, Expr, ExternFunc, PrimValue
+from relax_core.ir.expr import Constant, Expr, ExternFunc, PrimType, PrimValue, TensorType, Type
 from relax_core.ir.module import IRModule
 from relax_core.ir.prim import const
-from relax_core.ir.types import PrimType, TensorType, Type
 from relax_core.passes.core import NoOptions, Pass, PassContext
 from relax_core.passes.relax.functions import operator_call
 from relax_core.passes.relax.prim_conversion import REPAIRS, Conversion, convert_places

@@ -6,12 +6,11 @@ See: tvm/src/relax/transform/update_vdevice.cc
 from dataclasses import dataclass, replace
 
 from relax_core.ir.attrs import AttrValue, attr, with_attr
-from relax_core.ir.expr import Call, Function, Op, PrimValue, Var
+from relax_core.ir.expr import Call, Function, FuncType, Op, PrimValue, TensorType, TupleType, Type, Var
 from relax_core.ir.module import IRModule
 from relax_core.ir.node import Node, preorder
 from relax_core.ir.prim import StringImm
-from relax_core.ir.substitute import with_types
-from relax_core.ir.types import FuncType, TensorType, TupleType, Type
+from relax_core.ir.rewriting.substitute import with_types
 from relax_core.passes.core import Pass, PassContext
 from relax_core.passes.relax.functions import change_functions
 

@@ -3,31 +3,36 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
-from relax_core.ir.builder import Names, names_in
 from relax_core.ir.expr import (
     Binding,
     BindingBlock,
     Call,
     Expr,
     Function,
+    FuncType,
     GlobalVar,
     If,
     MatchCast,
     Null,
+    PrimType,
     PrimValue,
     SeqExpr,
     ShapeExpr,
+    ShapeType,
+    TensorType,
     Tuple,
     TupleGetItem,
+    TupleType,
+    Type,
     Var,
     VarBinding,
 )
 from relax_core.ir.integer.prove import prove_equal
 from relax_core.ir.module import Definition, IRModule
 from relax_core.ir.node import Node, map_children
+from relax_core.ir.notation.show import show_prim
 from relax_core.ir.prim import PrimExpr, dtype_of
-from relax_core.ir.show import show_prim
-from relax_core.ir.types import FuncType, PrimType, ShapeType, TensorType, TupleType, Type
+from relax_core.ir.rewriting.builder import Names, names_in
 from relax_core.ops.show import show_type
 from relax_core.passes.core import NoOptions, Pass, PassContext
 from relax_core.passes.properties import SHAPE_HEAP, has_shape_heap

@@ -27,11 +27,10 @@ from relax_core.analysis.regions import (
     open_values,
 )
 from relax_core.ir.attrs import Attrs, attr, with_attr
-from relax_core.ir.expr import Call, Expr, Function, If, Op, Tuple, TupleGetItem, Var
+from relax_core.ir.expr import Call, Expr, Function, If, Op, Tuple, TupleGetItem, Type, Var
 from relax_core.ir.module import Definition, IRModule
 from relax_core.ir.node import Node, children, map_children
 from relax_core.ir.relay import Clause, Let, Match, RefCreate, RefRead, RefWrite
-from relax_core.ir.types import Type
 from relax_core.ir.values import with_values
 from relax_core.passes.core import Pass, PassContext, keep_type, keep_types
 from relax_core.passes.relay.to_graph_normal_form import to_graph_normal_form

@@ -6,12 +6,11 @@ from types import MappingProxyType
 from typing import TypeVar, cast
 
 from relax_core.check.relay.solver import rebuilt as with_parts
-from relax_core.ir.expr import Expr, Function, Var
+from relax_core.ir.expr import Expr, Function, FuncType, Type, Var
+from relax_core.ir.expr import TypeVar as RelayTypeVar
 from relax_core.ir.node import Node, map_children, postorder
 from relax_core.ir.relay import Let, PatternVar
-from relax_core.ir.substitute import types_in, with_types
-from relax_core.ir.types import FuncType, Type
-from relax_core.ir.types import TypeVar as RelayTypeVar
+from relax_core.ir.rewriting.substitute import types_in, with_types
 from relax_core.passes.core import PassContext
 
 N = TypeVar("N", bound=Node)

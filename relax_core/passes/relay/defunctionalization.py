@@ -13,14 +13,13 @@ from relax_core.check.infer import infer
 from relax_core.check.relay.solver import rebuilt as with_parts
 from relax_core.diagnostics import has_errors
 from relax_core.ir.attrs import attr
-from relax_core.ir.builder import Names
 from relax_core.ir.equality import same_type
-from relax_core.ir.expr import Call, Expr, Function, GlobalVar, Op, Var
+from relax_core.ir.expr import AdtType, Call, Expr, Function, FuncType, GlobalVar, Op, Type, Var
 from relax_core.ir.module import Definition, IRModule
 from relax_core.ir.node import Node, children, map_children, postorder
 from relax_core.ir.relay import Clause, Constructor, Match, PatternConstructor, PatternVar, PatternWildcard, TypeData
-from relax_core.ir.substitute import with_types
-from relax_core.ir.types import AdtType, FuncType, Type
+from relax_core.ir.rewriting.builder import Names
+from relax_core.ir.rewriting.substitute import with_types
 from relax_core.ops.relay.show import show_type
 from relax_core.passes.core import NoOptions, Pass, PassContext
 from relax_core.passes.relay.infer_type import run as infer_type

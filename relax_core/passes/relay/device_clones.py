@@ -5,12 +5,12 @@ from dataclasses import replace
 
 from relax_core.analysis.device_plan import DevicePlan
 from relax_core.check.order import components
-from relax_core.ir.builder import Names
 from relax_core.ir.equality import structural_equal
 from relax_core.ir.expr import Call, Constant, Expr, Function, GlobalVar, Var
 from relax_core.ir.module import Definition, IRModule
 from relax_core.ir.node import Node, map_children, postorder
-from relax_core.ir.rewrite import RewriteLog, rewrite
+from relax_core.ir.rewriting.builder import Names
+from relax_core.ir.rewriting.rewrite import RewriteLog, rewrite
 from relax_core.passes.core import PassContext
 
 

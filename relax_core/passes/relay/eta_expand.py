@@ -6,11 +6,10 @@ See: tvm/src/relay/transforms/eta_expand.cc, v0.19
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from relax_core.ir.expr import Call, Expr, Function, GlobalVar, Var
+from relax_core.ir.expr import Call, Expr, Function, FuncType, GlobalVar, Type, TypeVar, Var
 from relax_core.ir.module import IRModule
 from relax_core.ir.node import Node, map_children
 from relax_core.ir.relay import Constructor, PatternConstructor
-from relax_core.ir.types import FuncType, Type, TypeVar
 from relax_core.passes.core import Pass, PassContext
 from relax_core.passes.relay.copying import at_types
 from relax_core.passes.relay.rebuild import change_functions, rebuild

@@ -13,10 +13,23 @@ import numpy as np
 from relax_core.analysis.regions import open_postorder
 from relax_core.analysis.relay_effects import effects_of
 from relax_core.ir.attrs import Attrs, attr
-from relax_core.ir.expr import Call, Constant, Expr, Function, If, Op, Tuple, TupleGetItem, Var, constant
+from relax_core.ir.expr import (
+    Call,
+    Constant,
+    Expr,
+    Function,
+    If,
+    Op,
+    TensorType,
+    Tuple,
+    TupleGetItem,
+    TupleType,
+    Type,
+    Var,
+    constant,
+)
 from relax_core.ir.module import IRModule
 from relax_core.ir.node import Node
-from relax_core.ir.types import TensorType, TupleType, Type
 from relax_core.ops.relay.evaluate import evaluate_call, is_literal
 from relax_core.passes.core import Pass, PassContext
 from relax_core.passes.folding import folded

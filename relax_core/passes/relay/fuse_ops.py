@@ -10,10 +10,9 @@ from relax_core.analysis.fusion_graph import FusionGraph, fusion_graph
 from relax_core.analysis.fusion_groups import FusionGroup, FusionGroups, fusion_groups, separate, words
 from relax_core.analysis.regions import is_closed, open_postorder
 from relax_core.ir.attrs import attrs_of
-from relax_core.ir.expr import Call, Expr, Function, Op, Tuple, TupleGetItem, Var
+from relax_core.ir.expr import Call, Expr, Function, Op, Tuple, TupleGetItem, Type, Var
 from relax_core.ir.module import IRModule
 from relax_core.ir.node import Node, map_children
-from relax_core.ir.types import Type
 from relax_core.passes.core import Pass, PassContext
 from relax_core.passes.fusing import FusionOptions, explain_end
 from relax_core.passes.relay.infer_type import is_open

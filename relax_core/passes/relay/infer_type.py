@@ -8,10 +8,9 @@ from dataclasses import replace
 from relax_core.check.infer import infer
 from relax_core.check.inference import Inference
 from relax_core.diagnostics import CompileError, has_errors
-from relax_core.ir.expr import Function, Var
+from relax_core.ir.expr import AdtType, Function, FuncType, ObjectType, RefType, TupleType, Type, Var
 from relax_core.ir.module import IRModule
 from relax_core.ir.node import Node
-from relax_core.ir.types import AdtType, FuncType, ObjectType, RefType, TupleType, Type
 from relax_core.passes.core import NoOptions, Pass, PassContext
 from relax_core.passes.relay.copying import renewed
 from relax_core.passes.relay.rebuild import change_functions, rebuild

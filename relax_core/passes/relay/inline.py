@@ -13,11 +13,10 @@ from relax_core.analysis.relay_scopes import ATOMS
 from relax_core.check.infer import infer
 from relax_core.check.order import components
 from relax_core.ir.attrs import attr
-from relax_core.ir.expr import Call, Expr, Function, GlobalVar, Var
+from relax_core.ir.expr import Call, Expr, Function, GlobalVar, Type, Var
 from relax_core.ir.module import IRModule
 from relax_core.ir.node import Node, map_children
 from relax_core.ir.relay import Let
-from relax_core.ir.types import Type
 from relax_core.passes.core import NoOptions, Pass, PassContext
 from relax_core.passes.relay.copying import copied
 from relax_core.passes.relay.rebuild import rebuild

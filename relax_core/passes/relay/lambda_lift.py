@@ -9,14 +9,13 @@ from dataclasses import dataclass, field
 
 from relax_core.analysis.regions import is_closed
 from relax_core.ir.attrs import attr, attrs_of
-from relax_core.ir.builder import Names
 from relax_core.ir.equality import structural_equal, structural_hash
-from relax_core.ir.expr import Call, Expr, Function, GlobalVar, Var
+from relax_core.ir.expr import Call, Expr, Function, FuncType, GlobalVar, Type, TypeVar, Var
 from relax_core.ir.module import Definition, IRModule
 from relax_core.ir.node import Node
 from relax_core.ir.relay import Let
-from relax_core.ir.substitute import free_vars
-from relax_core.ir.types import FuncType, Type, TypeVar
+from relax_core.ir.rewriting.builder import Names
+from relax_core.ir.rewriting.substitute import free_vars
 from relax_core.ops.relay.show import show_type
 from relax_core.passes.core import NoOptions, Pass, PassContext
 from relax_core.passes.relay.copying import at_types, copied, free_type_vars

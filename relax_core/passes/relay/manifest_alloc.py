@@ -15,14 +15,13 @@ from relax_core.analysis.device_constraints import parts_of
 from relax_core.analysis.device_plan import DevicePlan, plan_devices
 from relax_core.analysis.devices import HOST, Device, attribute_of, declared_devices, is_primitive
 from relax_core.ir.attrs import Attrs
-from relax_core.ir.builder import Names, names_in
-from relax_core.ir.expr import Call, Constant, Expr, Function, GlobalVar, Op, Tuple, Var
-from relax_core.ir.let_list import LetList
+from relax_core.ir.expr import Call, Constant, Expr, Function, GlobalVar, Op, TensorType, Tuple, TupleType, Type, Var
 from relax_core.ir.module import Definition, IRModule
 from relax_core.ir.node import Node
 from relax_core.ir.prim import IntImm
 from relax_core.ir.relay import Let
-from relax_core.ir.types import TensorType, TupleType, Type
+from relax_core.ir.rewriting.builder import Names, names_in
+from relax_core.ir.rewriting.let_list import LetList
 from relax_core.passes.core import NoOptions, Pass, PassContext
 from relax_core.passes.relax.lower_alloc_tensor import dtype_bytes
 from relax_core.passes.relay.to_a_normal_form import to_a_normal_form

@@ -8,14 +8,13 @@ from dataclasses import dataclass, field, replace
 
 from relax_core.analysis.device_constraints import parts_of
 from relax_core.analysis.devices import is_primitive
-from relax_core.ir.expr import Call, Expr, Function, If, Op, Var, is_op_call
+from relax_core.ir.expr import Call, Expr, Function, FuncType, If, Op, Var, is_op_call
 from relax_core.ir.module import Definition, IRModule
 from relax_core.ir.node import Node, children, postorder
 from relax_core.ir.relay import Let, Match, PatternVar
-from relax_core.ir.substitute import free_vars
-from relax_core.ir.trampoline import Steps
-from relax_core.ir.trampoline import run as run_steps
-from relax_core.ir.types import FuncType
+from relax_core.ir.rewriting.substitute import free_vars
+from relax_core.ir.rewriting.trampoline import Steps
+from relax_core.ir.rewriting.trampoline import run as run_steps
 from relax_core.passes.core import NoOptions, Pass, PassContext
 from relax_core.passes.relay.to_a_normal_form import to_a_normal_form
 

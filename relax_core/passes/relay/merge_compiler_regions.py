@@ -23,11 +23,10 @@ from relax_core.analysis.regions import (
 )
 from relax_core.analysis.relay_effects import Effects, effects_of
 from relax_core.analysis.relay_scopes import OPENERS, scopes_of
-from relax_core.ir.expr import Call, Expr, Function, Var
+from relax_core.ir.expr import Call, Expr, Function, Type, Var
 from relax_core.ir.module import Definition, IRModule
 from relax_core.ir.node import Node, map_children
 from relax_core.ir.relay import Let
-from relax_core.ir.types import Type
 from relax_core.ir.values import with_parts, with_values
 from relax_core.passes.core import Pass, PassContext, keep_type, keep_types
 from relax_core.passes.remarks import UnnumberedRemark

@@ -9,10 +9,9 @@ from functools import partial
 from types import MappingProxyType
 
 from relax_core.analysis.regions import is_closed, open_postorder
-from relax_core.ir.expr import Expr, Function
+from relax_core.ir.expr import Expr, Function, Type
 from relax_core.ir.module import Definition, IRModule
 from relax_core.ir.node import Node
-from relax_core.ir.types import Type
 from relax_core.passes.core import NoOptions, Pass, PassContext
 from relax_core.passes.remarks import UnnumberedRemark
 from relax_core.pattern.facts import MatchContext

@@ -5,13 +5,12 @@ from dataclasses import dataclass, field, replace
 
 from relax_core.check.infer import infer
 from relax_core.check.relay.solver import rebuilt as with_parts
-from relax_core.ir.builder import Names
-from relax_core.ir.expr import Call, Function
+from relax_core.ir.expr import VOID, AdtType, Call, Function, FuncType, TupleType, Type
 from relax_core.ir.module import IRModule
 from relax_core.ir.node import Node, postorder
 from relax_core.ir.relay import Constructor, Match, Pattern, PatternConstructor, PatternTuple, TypeData
-from relax_core.ir.substitute import with_types
-from relax_core.ir.types import VOID, AdtType, FuncType, TupleType, Type
+from relax_core.ir.rewriting.builder import Names
+from relax_core.ir.rewriting.substitute import with_types
 from relax_core.ops.relay.show import show_type
 from relax_core.passes.core import PassContext
 from relax_core.passes.relay.copying import at_types

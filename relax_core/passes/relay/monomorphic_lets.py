@@ -6,13 +6,12 @@ from dataclasses import dataclass, field, replace
 from relax_core.analysis.regions import is_closed
 from relax_core.check.infer import infer
 from relax_core.check.inference import Inference
-from relax_core.ir.builder import is_same
-from relax_core.ir.expr import Call, Expr, Function, Var
+from relax_core.ir.expr import Call, Expr, Function, Type, Var
 from relax_core.ir.module import IRModule
 from relax_core.ir.node import Node, children, map_children, postorder
 from relax_core.ir.relay import Let
-from relax_core.ir.substitute import free_vars
-from relax_core.ir.types import Type
+from relax_core.ir.rewriting.builder import is_same
+from relax_core.ir.rewriting.substitute import free_vars
 from relax_core.passes.core import PassContext
 from relax_core.passes.relay.copying import copied
 from relax_core.passes.relay.monomorphize import MAX_COPIES, is_large, same_types

@@ -9,13 +9,12 @@ from relax_core.check.infer import infer
 from relax_core.check.inference import Inference
 from relax_core.check.relay.solver import rebuilt as with_parts
 from relax_core.diagnostics import plural
-from relax_core.ir.builder import Names
 from relax_core.ir.equality import same_type
-from relax_core.ir.expr import Call, Expr, Function, GlobalVar, Op, Var
+from relax_core.ir.expr import VOID, Call, Expr, Function, GlobalVar, ObjectType, Op, Type, TypeVar, Var
 from relax_core.ir.module import Definition, IRModule
 from relax_core.ir.node import Node, map_children
 from relax_core.ir.relay import Constructor, PatternConstructor
-from relax_core.ir.types import VOID, ObjectType, Type, TypeVar
+from relax_core.ir.rewriting.builder import Names
 from relax_core.ops.relay import RELAY_OPS
 from relax_core.ops.relay.show import show_type
 from relax_core.passes.core import PassContext

@@ -2,12 +2,11 @@
 
 from dataclasses import replace
 
-from relax_core.ir.builder import Names
-from relax_core.ir.expr import Call, Expr, Function, GlobalVar, Var
+from relax_core.ir.expr import Call, Expr, Function, FuncType, GlobalVar, Var
 from relax_core.ir.module import Definition, IRModule
 from relax_core.ir.node import Node
 from relax_core.ir.relay import Constructor, Let
-from relax_core.ir.types import FuncType
+from relax_core.ir.rewriting.builder import Names
 from relax_core.passes.core import PassContext
 from relax_core.passes.relay.rebuild import change_functions, rebuild
 

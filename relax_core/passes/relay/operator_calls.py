@@ -1,9 +1,8 @@
 """Making calls of Relay operators, for passes that compose them."""
 
 from relax_core.ir.attrs import AttrValue, attrs_of
-from relax_core.ir.expr import Call, Constant, Expr, Op, constant
+from relax_core.ir.expr import Call, Constant, Expr, Op, TensorType, Type, constant
 from relax_core.ir.prim import IntImm
-from relax_core.ir.types import TensorType, Type
 
 
 def call(name: str, *args: Expr, **attrs: AttrValue) -> Call:

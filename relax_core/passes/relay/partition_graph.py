@@ -21,12 +21,11 @@ from relax_core.analysis.regions import (
 from relax_core.analysis.relay_scopes import OPENERS
 from relax_core.check.relay.well_formed import well_formed_relay
 from relax_core.ir.attrs import attr
-from relax_core.ir.builder import Names
-from relax_core.ir.expr import Call, Constant, Expr, Function, GlobalVar, Op, Tuple, TupleGetItem, Var
+from relax_core.ir.expr import Call, Constant, Expr, Function, GlobalVar, Op, Tuple, TupleGetItem, TupleType, Type, Var
 from relax_core.ir.module import Definition, IRModule
 from relax_core.ir.node import Node
 from relax_core.ir.relay import Constructor, Let
-from relax_core.ir.types import TupleType, Type
+from relax_core.ir.rewriting.builder import Names
 from relax_core.ir.values import rebuilt, with_values
 from relax_core.passes.core import Pass, PassContext
 from relax_core.passes.relay.split_tuples import enclosed, is_split, split_tuples

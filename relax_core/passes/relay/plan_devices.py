@@ -21,7 +21,7 @@ from relax_core.ir.equality import structural_equal
 from relax_core.ir.expr import Call, Function, TupleGetItem, is_op_call
 from relax_core.ir.module import Definition, IRModule
 from relax_core.ir.node import Node
-from relax_core.ir.rewrite import RewriteLog
+from relax_core.ir.rewriting.rewrite import RewriteLog
 from relax_core.passes.core import Pass, PassContext
 from relax_core.passes.relay.device_clones import clone_apart, merge_clones
 from relax_core.passes.relay.device_writer import DeviceWriter, spellings

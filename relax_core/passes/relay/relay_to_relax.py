@@ -6,12 +6,12 @@ from dataclasses import replace
 from relax_core.analysis.relay_effects import effects_of
 from relax_core.diagnostics import CompileError, Diagnostic
 from relax_core.ir.attrs import has_attr, with_attr
-from relax_core.ir.builder import Names, normalize
 from relax_core.ir.dialect import DIALECT_ATTR
 from relax_core.ir.expr import Function, GlobalVar
 from relax_core.ir.module import Definition, IRModule
 from relax_core.ir.node import postorder
-from relax_core.ir.trampoline import run as run_steps
+from relax_core.ir.rewriting.builder import Names, normalize
+from relax_core.ir.rewriting.trampoline import run as run_steps
 from relax_core.passes.core import NoOptions, Pass, PassContext
 from relax_core.passes.relay.bind_literals import bind_literals
 from relax_core.passes.relay.relay_to_relax_block import Supply

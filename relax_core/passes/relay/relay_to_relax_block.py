@@ -3,8 +3,8 @@
 from collections import Counter
 from dataclasses import dataclass, field
 
-from relax_core.ir.builder import Names
 from relax_core.ir.expr import (
+    OBJECT,
     BindingBlock,
     Call,
     Constant,
@@ -13,16 +13,20 @@ from relax_core.ir.expr import (
     GlobalVar,
     MatchCast,
     Op,
+    PrimType,
     PrimValue,
     SeqExpr,
+    TensorType,
     Tuple,
+    TupleType,
+    Type,
     Var,
     VarBinding,
 )
 from relax_core.ir.node import Node, children, map_children, postorder
 from relax_core.ir.prim import StringImm, const
 from relax_core.ir.relay import Constructor
-from relax_core.ir.types import OBJECT, PrimType, TensorType, TupleType, Type
+from relax_core.ir.rewriting.builder import Names
 from relax_core.passes.core import PassContext
 from relax_core.passes.relay.relay_to_relax_devices import Places
 from relax_core.passes.relay.relay_to_relax_types import CALLABLE, needs_cast

@@ -16,12 +16,23 @@ from relax_core.analysis.devices import (
     is_primitive,
 )
 from relax_core.ir.attrs import Attrs, has_attr
-from relax_core.ir.expr import Call, Constant, Expr, Function, GlobalVar, Op, PrimValue, Var
+from relax_core.ir.expr import (
+    Call,
+    Constant,
+    Expr,
+    Function,
+    GlobalVar,
+    Op,
+    PrimValue,
+    TensorType,
+    TupleType,
+    Type,
+    Var,
+)
 from relax_core.ir.module import IRModule
 from relax_core.ir.node import Node, postorder
 from relax_core.ir.prim import StringImm
 from relax_core.ir.relay import Let
-from relax_core.ir.types import TensorType, TupleType, Type
 from relax_core.passes.core import PassContext
 from relax_core.passes.relay.copying import copied
 from relax_core.passes.relay.rebuild import change_functions, let_vars, rebuild

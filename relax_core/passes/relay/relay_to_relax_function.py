@@ -8,21 +8,26 @@ from relax_core.analysis.relay_effects import Effects
 from relax_core.diagnostics import Diagnostic
 from relax_core.ir.attrs import NO_ATTRS
 from relax_core.ir.expr import (
+    OBJECT,
+    VOID,
     Call,
     Expr,
     ExternFunc,
     Function,
+    FuncType,
     GlobalVar,
     If,
     Op,
+    TensorType,
     Tuple,
     TupleGetItem,
+    TupleType,
+    Type,
     Var,
 )
 from relax_core.ir.node import Node, postorder
 from relax_core.ir.relay import Clause, Constructor, Let, Match, RefCreate, RefRead, RefWrite
-from relax_core.ir.trampoline import Steps
-from relax_core.ir.types import OBJECT, VOID, FuncType, TensorType, TupleType, Type
+from relax_core.ir.rewriting.trampoline import Steps
 from relax_core.ops.relay import RELAY_OPS
 from relax_core.ops.relay.derive import wrong_dtype
 from relax_core.ops.relay.spec import RelayCall

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from relax_core.ir.expr import Expr, If, PrimValue, TupleGetItem, Var
+from relax_core.ir.expr import OBJECT, Expr, If, PrimValue, TupleGetItem, TupleType, Type, Var
 from relax_core.ir.node import Node
 from relax_core.ir.prim import const
 from relax_core.ir.relay import (
@@ -13,7 +13,6 @@ from relax_core.ir.relay import (
     PatternVar,
     PatternWildcard,
 )
-from relax_core.ir.types import OBJECT, TupleType, Type
 from relax_core.passes.relay.relay_to_relax_block import BOOL, INT, Block, number
 from relax_core.passes.relay.relay_to_relax_types import erased
 

@@ -8,12 +8,24 @@ from dataclasses import replace
 
 import numpy as np
 
-from relax_core.ir.expr import Call, Constant, Expr, Function, Op, Tuple, TupleGetItem, Var
+from relax_core.ir.expr import (
+    Call,
+    Constant,
+    Expr,
+    Function,
+    FuncType,
+    Op,
+    TensorType,
+    Tuple,
+    TupleGetItem,
+    TupleType,
+    Type,
+    Var,
+)
 from relax_core.ir.module import IRModule
 from relax_core.ir.node import Node, postorder
 from relax_core.ir.prim import IntImm
 from relax_core.ir.relay import Let
-from relax_core.ir.types import FuncType, TensorType, TupleType, Type
 from relax_core.passes.core import PassContext
 from relax_core.passes.relay.dead_code_elimination import RelayDCEOptions
 from relax_core.passes.relay.dead_code_elimination import run as remove_dead_code

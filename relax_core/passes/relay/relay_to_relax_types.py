@@ -1,8 +1,8 @@
 """Types of Relay as Relax has them: polymorphism erased, data and references are objects."""
 
-from relax_core.ir.builder import Names
+from relax_core.ir.expr import OBJECT, FuncType, ObjectType, TensorType, TupleType, Type
 from relax_core.ir.prim import AnyDim, PrimVar
-from relax_core.ir.types import OBJECT, FuncType, ObjectType, TensorType, TupleType, Type
+from relax_core.ir.rewriting.builder import Names
 
 CALLABLE = FuncType(None, OBJECT, is_pure=False)
 

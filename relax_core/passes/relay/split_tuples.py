@@ -6,10 +6,9 @@ See: FlattenTupleOutputs in tvm/src/relay/transforms/partition_graph.cc, v0.19
 from collections.abc import Mapping, Set
 
 from relax_core.analysis.regions import DEFAULT, Values, annotated_target, end, is_annotation, is_begin, open_values
-from relax_core.ir.expr import Call, Expr, Tuple
+from relax_core.ir.expr import Call, Expr, Tuple, Type
 from relax_core.ir.node import Node
-from relax_core.ir.rewrite import RewriteLog
-from relax_core.ir.types import Type
+from relax_core.ir.rewriting.rewrite import RewriteLog
 from relax_core.ir.values import rebuilt
 from relax_core.passes.core import keep_type
 

@@ -5,15 +5,15 @@ from typing import Any, TypeVar
 
 from relax_core.analysis.relay_scopes import ATOMS, Scope, Scopes, scopes_of
 from relax_core.ir.attrs import has_attr
-from relax_core.ir.builder import Names, names_in
 from relax_core.ir.expr import Call, Expr, Function, If, Tuple, TupleGetItem
-from relax_core.ir.let_list import LetList
 from relax_core.ir.module import Definition, IRModule
 from relax_core.ir.node import Node
 from relax_core.ir.relay import Clause, Let, Match, RefCreate, RefRead, RefWrite
-from relax_core.ir.rewrite import RewriteLog
-from relax_core.ir.trampoline import Steps
-from relax_core.ir.trampoline import run as run_steps
+from relax_core.ir.rewriting.builder import Names, names_in
+from relax_core.ir.rewriting.let_list import LetList
+from relax_core.ir.rewriting.rewrite import RewriteLog
+from relax_core.ir.rewriting.trampoline import Steps
+from relax_core.ir.rewriting.trampoline import run as run_steps
 from relax_core.passes.core import NoOptions, Pass, PassContext
 
 N = TypeVar("N", bound=Node)

@@ -8,12 +8,11 @@ from dataclasses import replace
 
 from relax_core.analysis.relay_effects import Effects, effects_of
 from relax_core.check.infer import infer
-from relax_core.ir.expr import Function, Var
+from relax_core.ir.expr import Function, TensorType, Type, Var
 from relax_core.ir.module import Definition, IRModule
 from relax_core.ir.node import Node, map_children, postorder
 from relax_core.ir.relay import Let
-from relax_core.ir.rewrite import RewriteLog
-from relax_core.ir.types import TensorType, Type
+from relax_core.ir.rewriting.rewrite import RewriteLog
 from relax_core.passes.core import NoOptions, Pass, PassContext
 
 _UNDETERMINED = "RY013"

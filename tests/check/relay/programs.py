@@ -3,10 +3,9 @@
 from relax_core.check.check import check
 from relax_core.check.infer import infer
 from relax_core.frontend.parse import parse_text
-from relax_core.ir.expr import Expr, Function, GlobalVar, Var
+from relax_core.ir.expr import Expr, Function, GlobalVar, TensorType, Var
 from relax_core.ir.module import Definition, IRModule
 from relax_core.ir.prim import IntImm
-from relax_core.ir.types import TensorType
 from relax_core.ops.relay.show import show_type
 
 LIST = """

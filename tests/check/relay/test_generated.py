@@ -10,7 +10,25 @@ from relax_core.check.infer import infer
 from relax_core.check.text import check_text
 from relax_core.frontend.parse import parse_text
 from relax_core.ir.equality import structural_equal
-from relax_core.ir.expr import Call, Expr, Function, GlobalVar, If, Op, Tuple, TupleGetItem, Var, constant
+from relax_core.ir.expr import (
+    AdtType,
+    Call,
+    Expr,
+    Function,
+    FuncType,
+    GlobalVar,
+    If,
+    Op,
+    RefType,
+    TensorType,
+    Tuple,
+    TupleGetItem,
+    TupleType,
+    Type,
+    TypeVar,
+    Var,
+    constant,
+)
 from relax_core.ir.module import Definition, IRModule
 from relax_core.ir.prim import IntImm
 from relax_core.ir.relay import (
@@ -25,7 +43,6 @@ from relax_core.ir.relay import (
     RefRead,
     TypeData,
 )
-from relax_core.ir.types import AdtType, FuncType, RefType, TensorType, TupleType, Type, TypeVar
 from relax_core.ops.relay.show import show_type
 from relax_core.printer.relay import print_relay
 from tests.check.relay.programs import by_hand

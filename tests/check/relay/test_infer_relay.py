@@ -7,10 +7,23 @@ import pytest
 from relax_core.check.check import check
 from relax_core.check.infer import infer
 from relax_core.ir.dialect import dialect_of
-from relax_core.ir.expr import Call, Expr, Function, GlobalVar, If, Op, Tuple, TupleGetItem, Var, constant
+from relax_core.ir.expr import (
+    Call,
+    Expr,
+    Function,
+    FuncType,
+    GlobalVar,
+    If,
+    Op,
+    TensorType,
+    Tuple,
+    TupleGetItem,
+    TypeVar,
+    Var,
+    constant,
+)
 from relax_core.ir.module import Definition, IRModule
 from relax_core.ir.relay import Let, RefCreate
-from relax_core.ir.types import FuncType, TensorType, TypeVar
 from relax_core.ops.relay.show import show_type
 from tests.check.relay.programs import (
     FUNCTIONS,

@@ -4,7 +4,7 @@ import pytest
 
 from relax_core.check.check import check
 from relax_core.check.relay.exhaust import coverage
-from relax_core.ir.expr import Call, Expr, Function, GlobalVar, Op, Tuple, Var, constant
+from relax_core.ir.expr import AdtType, Call, Expr, Function, GlobalVar, Op, Tuple, TypeVar, Var, constant
 from relax_core.ir.module import Definition, IRModule
 from relax_core.ir.relay import (
     Clause,
@@ -18,7 +18,6 @@ from relax_core.ir.relay import (
     PatternWildcard,
     TypeData,
 )
-from relax_core.ir.types import AdtType, TypeVar
 from tests.check.relay.programs import VECTOR, by_hand, codes
 
 A = TypeVar("A")

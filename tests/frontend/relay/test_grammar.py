@@ -6,7 +6,24 @@ import pytest
 from relax_core.diagnostics import has_errors
 from relax_core.frontend.parse import Parsed, parse_text
 from relax_core.frontend.relay.detect import is_relay
-from relax_core.ir.expr import Call, Constant, Expr, Function, GlobalVar, If, Op, Tuple, TupleGetItem, Var
+from relax_core.ir.expr import (
+    AdtType,
+    Call,
+    Constant,
+    Expr,
+    Function,
+    FuncType,
+    GlobalVar,
+    If,
+    Op,
+    RefType,
+    TensorType,
+    Tuple,
+    TupleGetItem,
+    TupleType,
+    Type,
+    Var,
+)
 from relax_core.ir.node import postorder
 from relax_core.ir.prim import AnyDim, IntImm
 from relax_core.ir.relay import (
@@ -21,7 +38,6 @@ from relax_core.ir.relay import (
     RefRead,
     RefWrite,
 )
-from relax_core.ir.types import AdtType, FuncType, RefType, TensorType, TupleType, Type
 from relax_core.printer.relay_types import relay_type
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from relax_core.diagnostics import CompileError, RunError
 from relax_core.ir.prim import Binary, IntImm, Intrinsic, PrimExpr, PrimVar, Select, binary, const
-from relax_core.ir.rewrite import RewriteLog
+from relax_core.ir.rewriting.rewrite import RewriteLog
 from relax_core.ir.tir import (
     NOTHING,
     AssertStmt,

@@ -12,9 +12,8 @@ from tvm import relax
 from relax_core.check.check import check
 from relax_core.frontend.parse import parse_text
 from relax_core.ir.attrs import AttrValue
-from relax_core.ir.expr import Expr, constant
+from relax_core.ir.expr import OBJECT, Expr, TensorType, TupleType, Type, constant
 from relax_core.ir.prim import AnyDim, IntImm
-from relax_core.ir.types import OBJECT, TensorType, TupleType, Type
 from relax_core.ops import OPS
 from relax_core.ops.relay import RELAY_NAME_OF, RELAY_OPS
 from relax_core.ops.relay.dims import dims_of, known_size

@@ -7,12 +7,11 @@ import numpy as np
 
 import relax_core as rc
 from relax_core.ir.equality import first_difference
-from relax_core.ir.expr import Call, Expr, Function, GlobalVar, Op, Var
+from relax_core.ir.expr import Call, Expr, Function, GlobalVar, Op, TensorType, Var
 from relax_core.ir.module import Definition, IRModule
 from relax_core.ir.node import postorder
 from relax_core.ir.prim import IntImm
 from relax_core.ir.relay import Let
-from relax_core.ir.types import TensorType
 from relax_core.passes.core import Stage
 from tests.passes.relay.running import agree, parsed
 

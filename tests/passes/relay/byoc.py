@@ -5,10 +5,9 @@ from typing import Any
 import numpy as np
 
 import relax_core as rc
-from relax_core.ir.expr import Function
+from relax_core.ir.expr import Function, TensorType
 from relax_core.ir.module import IRModule
 from relax_core.ir.prim import IntImm
-from relax_core.ir.types import TensorType
 from relax_core.passes.core import Stage
 
 T = "Tensor[(4, 4), float32]"

@@ -14,7 +14,7 @@ from relax_core.analysis.regions import find_regions, find_sets, open_values
 from relax_core.ir.expr import Call, Function
 from relax_core.ir.module import IRModule
 from relax_core.ir.node import Node
-from relax_core.ir.rewrite import RewriteLog
+from relax_core.ir.rewriting.rewrite import RewriteLog
 from relax_core.passes.core import Stage
 from relax_core.pattern.apart import Apart, apart
 from relax_core.pattern.offload import Unit

@@ -9,10 +9,9 @@ import pytest
 import relax_core as rc
 from relax_core.analysis.regions import is_closed
 from relax_core.check.infer import infer
-from relax_core.ir.expr import Function, Var
+from relax_core.ir.expr import Function, FuncType, TypeVar, Var
 from relax_core.ir.module import IRModule
 from relax_core.ir.node import postorder
-from relax_core.ir.types import FuncType, TypeVar
 from relax_core.passes.relay.defunctionalization import is_higher_order
 from tests.passes.relay.after import ONES, last, same_value
 from tests.passes.relay.running import agree, listed, parsed

@@ -9,12 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import relax_core as rc
-from relax_core.ir.expr import Call, Function
+from relax_core.ir.expr import Call, Function, TensorType
 from relax_core.ir.module import IRModule
 from relax_core.ir.node import postorder
 from relax_core.ir.prim import IntImm
-from relax_core.ir.rewrite import RewriteLog
-from relax_core.ir.types import TensorType
+from relax_core.ir.rewriting.rewrite import RewriteLog
 from tests.passes.relay.after import ONES, chain, last, same_value
 from tests.passes.relay.running import agree
 from tests.passes.relay.test_generated_programs import modules

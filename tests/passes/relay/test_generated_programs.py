@@ -8,12 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import relax_core as rc
-from relax_core.ir.expr import Call, Expr, Function, GlobalVar, If, Op, Tuple, TupleGetItem, Var, constant
+from relax_core.ir.expr import Call, Expr, Function, GlobalVar, If, Op, TensorType, Tuple, TupleGetItem, Var, constant
 from relax_core.ir.module import Definition, IRModule
 from relax_core.ir.node import postorder
 from relax_core.ir.prim import IntImm
 from relax_core.ir.relay import Let, RefCreate, RefRead, RefWrite
-from relax_core.ir.types import TensorType
 from tests.passes.relay.running import agree, parsed
 
 VECTOR = TensorType((IntImm(3),), "int32")

@@ -7,10 +7,9 @@ import relax_core as rc
 from relax_core.analysis.regions import find_regions, is_annotation, is_closed, open_postorder, open_values
 from relax_core.check.infer import infer
 from relax_core.ir.equality import same_type
-from relax_core.ir.expr import Function
+from relax_core.ir.expr import Function, Type
 from relax_core.ir.module import IRModule
 from relax_core.ir.node import Node
-from relax_core.ir.types import Type
 from relax_core.passes.core import Stage
 from tests.passes.relay.byoc import begins, program, stages, tables
 from tests.passes.relay.test_byoc_properties import LETS, Drawn, programs

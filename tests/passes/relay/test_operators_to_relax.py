@@ -6,7 +6,7 @@ import pytest
 import relax_core as rc
 from relax_core.check.infer import infer
 from relax_core.diagnostics import RunError
-from relax_core.ir.types import TensorType
+from relax_core.ir.expr import TensorType
 from relax_core.ops.relay import RELAY_OPS
 from relax_core.ops.relay.to_relax import is_translated
 from tests.ops.relay.cases import CASES as SHAPE_CASES

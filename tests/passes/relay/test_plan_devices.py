@@ -5,11 +5,10 @@ import pytest
 
 import relax_core as rc
 from relax_core.engine.inputs import generate
-from relax_core.ir.expr import Call, Function, Op, Var
+from relax_core.ir.expr import Call, Function, Op, TensorType, Var
 from relax_core.ir.module import Definition, IRModule
 from relax_core.ir.node import postorder
 from relax_core.ir.prim import IntImm
-from relax_core.ir.types import TensorType
 from relax_core.present.device_models import CopyRow
 from tests.passes.relay.device_cases import CASES, FOUR, TWO, Case, cpu, cuda, main
 

@@ -8,9 +8,8 @@ import pytest
 
 import relax_core as rc
 from relax_core.ir.equality import first_difference
-from relax_core.ir.expr import Call
+from relax_core.ir.expr import Call, TensorType
 from relax_core.ir.prim import IntImm
-from relax_core.ir.types import TensorType
 from relax_core.pattern.matcher import Match
 from tests.passes.relay.byoc import after, program, tables
 

@@ -3,10 +3,9 @@
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from relax_core.ir.expr import Expr
+from relax_core.ir.expr import Expr, Type
 from relax_core.ir.prim import PrimExpr
 from relax_core.ir.slots import set_by_slots
-from relax_core.ir.types import Type
 from relax_core.source import Span
 
 

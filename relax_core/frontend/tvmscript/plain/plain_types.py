@@ -20,8 +20,8 @@ from relax_core.frontend.tvmscript.plain.plain_words import (
     is_type_spelt,
 )
 from relax_core.frontend.tvmscript.scalar.scalar_calls import is_dtype
+from relax_core.ir.expr import TensorType, TupleType, Type
 from relax_core.ir.prim import IntImm, PrimExpr, PrimVar
-from relax_core.ir.types import TensorType, TupleType, Type
 from relax_core.source import Source, Span
 
 _MARK = "_plain"

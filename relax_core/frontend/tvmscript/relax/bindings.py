@@ -23,13 +23,17 @@ from relax_core.ir.expr import (
     DataflowVar,
     Expr,
     MatchCast,
+    PrimType,
+    ShapeType,
+    TensorType,
     Tuple,
     TupleGetItem,
+    TupleType,
+    Type,
     Var,
     VarBinding,
 )
 from relax_core.ir.prim import PrimVar
-from relax_core.ir.types import PrimType, ShapeType, TensorType, TupleType, Type
 from relax_core.source import Span
 
 _NO_SYMBOLS = ("_", "R", "T", "relax", "tir")

@@ -34,6 +34,7 @@ from relax_core.frontend.tvmscript.unread import tell_arguments, tell_import
 from relax_core.ir.absent import no_value
 from relax_core.ir.attrs import Attrs
 from relax_core.ir.expr import (
+    OBJECT,
     Call,
     DataflowBlock,
     DataflowVar,
@@ -43,13 +44,15 @@ from relax_core.ir.expr import (
     If,
     MatchCast,
     Op,
+    PrimType,
     SeqExpr,
     Tuple,
+    TupleType,
+    Type,
     Var,
     VarBinding,
 )
 from relax_core.ir.prim import PrimVar
-from relax_core.ir.types import OBJECT, PrimType, TupleType, Type
 from relax_core.ops import find
 from relax_core.source import Span
 

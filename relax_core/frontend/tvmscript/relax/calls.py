@@ -31,19 +31,23 @@ from relax_core.ir.expr import (
     Call,
     Constant,
     DataTypeImm,
+    Dims,
     Expr,
     ExternFunc,
     MatchCast,
     Null,
     Op,
+    PrimType,
     PrimValue,
     ShapeExpr,
+    ShapeType,
+    TensorType,
     Tuple,
     TupleGetItem,
+    Type,
     Var,
 )
 from relax_core.ir.prim import FloatImm, PrimExpr, StringImm
-from relax_core.ir.types import Dims, PrimType, ShapeType, TensorType, Type
 from relax_core.ops import ALIASES, OPS, find
 from relax_core.ops.spec import OpSpec
 

@@ -12,14 +12,18 @@ from relax_core.ir.expr import (
     ExternFunc,
     Null,
     Op,
+    PrimType,
     PrimValue,
     ShapeExpr,
+    ShapeType,
+    TensorType,
     Tuple,
+    TupleType,
+    Type,
     Var,
     constant,
 )
 from relax_core.ir.prim import FloatImm, IntImm, PrimExpr, StringImm, const
-from relax_core.ir.types import PrimType, ShapeType, TensorType, TupleType, Type
 from relax_core.ops.spec import Param
 from relax_core.source import Span
 

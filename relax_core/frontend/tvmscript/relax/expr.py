@@ -12,9 +12,8 @@ from relax_core.frontend.tvmscript.relax import calls
 from relax_core.frontend.tvmscript.relax.coerce import to_expr, to_scalar
 from relax_core.frontend.tvmscript.relax.reader import RelaxReader
 from relax_core.frontend.tvmscript.scalar.scalars import BINARY, Operand
-from relax_core.ir.expr import Call, Expr, If, Op, SeqExpr, TupleGetItem
+from relax_core.ir.expr import Call, Expr, If, Op, SeqExpr, TensorType, TupleGetItem
 from relax_core.ir.prim import PrimExpr
-from relax_core.ir.types import TensorType
 from relax_core.ops import find
 from relax_core.ops.spec import default_expr
 from relax_core.source import Span

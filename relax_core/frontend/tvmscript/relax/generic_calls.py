@@ -10,8 +10,7 @@ from relax_core.frontend.tvmscript.relax.coerce import to_expr, to_scalar
 from relax_core.frontend.tvmscript.relax.op_calls import OUT_TYPES, read_types, type_arguments, without_stars
 from relax_core.frontend.tvmscript.relax.reader import RelaxReader
 from relax_core.ir.attrs import AttrValue, attrs_of
-from relax_core.ir.expr import Call, Expr, Op, PrimValue, Tuple
-from relax_core.ir.types import Type
+from relax_core.ir.expr import Call, Expr, Op, PrimValue, Tuple, Type
 
 _MAKERS = ("device",)
 """Names that are not operators but arguments of one."""

@@ -14,8 +14,7 @@ from relax_core.frontend.tvmscript.names import suggestion
 from relax_core.frontend.tvmscript.relax.coerce import is_tuple, to_argument
 from relax_core.frontend.tvmscript.relax.reader import RelaxReader
 from relax_core.ir.attrs import Attrs
-from relax_core.ir.expr import Call, Expr, Op, ShapeExpr, Tuple, Var
-from relax_core.ir.types import TensorType, TupleType, Type
+from relax_core.ir.expr import Call, Expr, Op, ShapeExpr, TensorType, Tuple, TupleType, Type, Var
 from relax_core.ops import find
 from relax_core.ops.signature import schema_text
 from relax_core.ops.spec import OpSpec, Param, default_expr

@@ -22,9 +22,8 @@ from relax_core.frontend.tvmscript.relax.op_calls import (
 )
 from relax_core.frontend.tvmscript.relax.reader import RelaxReader
 from relax_core.ir.attrs import Attrs, attrs_of
-from relax_core.ir.expr import Call, DataTypeImm, Expr, ExternFunc, Null, Op, PrimValue, Tuple
+from relax_core.ir.expr import Call, DataTypeImm, Expr, ExternFunc, Null, Op, PrimValue, TensorType, Tuple
 from relax_core.ir.prim import StringImm, const
-from relax_core.ir.types import TensorType
 from relax_core.ops.packed.registry import DECLARED
 from relax_core.ops.packed.schema import Absent, Default, SchemaParam, SchemaType
 from relax_core.ops.packed.spec import PackedSpec

@@ -27,9 +27,8 @@ from relax_core.frontend.tvmscript.scope import (
     Regional,
     Scope,
 )
-from relax_core.ir.expr import Binding, Expr, GlobalVar, Var
+from relax_core.ir.expr import Binding, Expr, GlobalVar, Type, Var
 from relax_core.ir.prim import PrimExpr, PrimVar
-from relax_core.ir.types import Type
 
 _KnownType: TypeAlias = tuple[Type, tuple[tuple[str, Entity | None], ...]]
 """A type that has been read, and what the names in its words stood for."""

@@ -12,8 +12,7 @@ from relax_core.frontend.tvmscript.scalar.prim_variables import with_symbol
 from relax_core.frontend.tvmscript.scalar.scalar_calls import is_dtype
 from relax_core.frontend.tvmscript.scope import POISONED
 from relax_core.frontend.tvmscript.unread import refuse_repeated
-from relax_core.ir.expr import Var
-from relax_core.ir.types import OBJECT, PrimType, TensorType, Type
+from relax_core.ir.expr import OBJECT, PrimType, TensorType, Type, Var
 
 _FLAGS = ("private", "pure", "check_well_formed", "s_tir")
 

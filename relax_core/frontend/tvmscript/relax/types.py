@@ -12,9 +12,20 @@ from relax_core.frontend.tvmscript.scalar.scalar_calls import is_dtype
 from relax_core.frontend.tvmscript.scalar.scalars import ScalarReader
 from relax_core.frontend.tvmscript.scope import Entity
 from relax_core.frontend.tvmscript.unread import refuse_repeated, tell_repeated
-from relax_core.ir.expr import PrimValue, ShapeExpr, Var
+from relax_core.ir.expr import (
+    OBJECT,
+    VOID,
+    FuncType,
+    PrimType,
+    PrimValue,
+    ShapeExpr,
+    ShapeType,
+    TensorType,
+    TupleType,
+    Type,
+    Var,
+)
 from relax_core.ir.prim import PrimExpr, PrimVar, dtype_of
-from relax_core.ir.types import OBJECT, VOID, FuncType, PrimType, ShapeType, TensorType, TupleType, Type
 from relax_core.source import Span
 
 TYPE_NAMES = ("Tensor", "Shape", "Tuple", "Callable", "Object", "Any", "Prim", "DTensor")

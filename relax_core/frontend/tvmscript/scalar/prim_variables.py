@@ -14,21 +14,26 @@ from relax_core.frontend.tvmscript.context import Context
 from relax_core.frontend.tvmscript.names import qualified
 from relax_core.frontend.tvmscript.plain.plain_types import names_in, written_out
 from relax_core.ir.expr import (
+    OBJECT,
     Binding,
     Call,
     DataflowVar,
     Expr,
+    FuncType,
     GlobalVar,
     If,
     MatchCast,
+    ObjectType,
+    PrimType,
     PrimValue,
     SeqExpr,
     Tuple,
     TupleGetItem,
+    TupleType,
+    Type,
     Var,
 )
 from relax_core.ir.prim import FloatImm, IntImm, PrimExpr, PrimVar, StringImm, dtype_of
-from relax_core.ir.types import OBJECT, FuncType, ObjectType, PrimType, TupleType, Type
 from relax_core.source import Span
 
 _NO_NUMBERS = ("string", "handle", "void", "")

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 from relax_core.ir.node import Node, postorder
 from relax_core.ir.prim import Intrinsic, LetExpr, PrimExpr, dtype_of, lanes_of
-from relax_core.ir.rewrite import RewriteLog, rewrite
+from relax_core.ir.rewriting.rewrite import RewriteLog, rewrite
 from relax_core.ir.tir import (
     Block,
     Buffer,

@@ -10,7 +10,7 @@ from math import prod
 from relax_core.analysis.tir_memory import passed_buffers
 from relax_core.ir.node import Node, children, postorder
 from relax_core.ir.prim import Cast, IntImm, LetExpr, PrimExpr, PrimVar, dtype_of
-from relax_core.ir.rewrite import RewriteLog, rewrite
+from relax_core.ir.rewriting.rewrite import RewriteLog, rewrite
 from relax_core.ir.tir import Buffer, BufferLoad, BufferRef, BufferStore, For, Stmt
 from relax_core.jit.lowering.state import State
 from relax_core.jit.lowering.types import SCALAR_TYPES

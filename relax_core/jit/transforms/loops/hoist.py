@@ -6,7 +6,7 @@ from functools import partial
 
 from relax_core.ir.node import Node, postorder
 from relax_core.ir.prim import IntImm, PrimExpr, PrimVar, Select
-from relax_core.ir.rewrite import RewriteLog, rewrite
+from relax_core.ir.rewriting.rewrite import RewriteLog, rewrite
 from relax_core.ir.tir import Block, BufferLoad, BufferStore, For
 from relax_core.jit.lowering.scalar import checked_index
 from relax_core.jit.lowering.state import State

@@ -6,7 +6,7 @@ from math import prod
 
 from relax_core.ir.node import Node, postorder
 from relax_core.ir.prim import IntImm, Intrinsic, PrimExpr, PrimVar, binary
-from relax_core.ir.rewrite import RewriteLog, rewrite
+from relax_core.ir.rewriting.rewrite import RewriteLog, rewrite
 from relax_core.ir.tir import For, Stmt
 from relax_core.jit.lowering.intrinsics import CALLS
 from relax_core.jit.lowering.parts import OWN_WORDS, call_parts

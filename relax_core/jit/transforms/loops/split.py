@@ -9,7 +9,7 @@ from relax_core.ir.integer.affine import Affine, affine_of, affine_of_binding, o
 from relax_core.ir.integer.interval import Interval
 from relax_core.ir.node import Node, postorder
 from relax_core.ir.prim import Binary, BinaryKind, IntImm, PrimExpr, PrimVar, Select, Unary, dtype_of
-from relax_core.ir.rewrite import RewriteLog, rewrite
+from relax_core.ir.rewriting.rewrite import RewriteLog, rewrite
 from relax_core.ir.tir import Block, BufferLoad, BufferStore, For, SeqStmt, Stmt
 from relax_core.jit.lowering.state import State
 from relax_core.jit.options import Mode

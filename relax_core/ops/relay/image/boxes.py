@@ -2,9 +2,8 @@
 
 from types import MappingProxyType
 
-from relax_core.ir.expr import Expr, Tuple
+from relax_core.ir.expr import Expr, TensorType, Tuple, TupleType, Type
 from relax_core.ir.prim import AnyDim, IntImm
-from relax_core.ir.types import TensorType, TupleType, Type
 from relax_core.ops.relay.entry import op
 from relax_core.ops.relay.spec import RelayCall
 from relax_core.ops.relay.translation import cast, dtype_of, relax, scalar, size, untranslated

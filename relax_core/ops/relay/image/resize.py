@@ -3,9 +3,8 @@
 from types import MappingProxyType
 from typing import TypeAlias
 
-from relax_core.ir.expr import Expr
+from relax_core.ir.expr import Expr, TensorType, Type
 from relax_core.ir.prim import AnyDim, IntImm, PrimExpr
-from relax_core.ir.types import TensorType, Type
 from relax_core.ops.relay.dims import (
     dims_of,
     known_size,

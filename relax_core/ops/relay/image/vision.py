@@ -5,9 +5,8 @@ from types import MappingProxyType
 
 import numpy as np
 
-from relax_core.ir.expr import Expr, constant
+from relax_core.ir.expr import Expr, TensorType, TupleType, Type, constant
 from relax_core.ir.prim import AnyDim, IntImm, PrimExpr
-from relax_core.ir.types import TensorType, TupleType, Type
 from relax_core.ops.relay.dims import calculate, stored_axes, whole_axes
 from relax_core.ops.relay.entry import op
 from relax_core.ops.relay.spec import RelayCall

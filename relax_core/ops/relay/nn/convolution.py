@@ -3,9 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from relax_core.ir.expr import Expr
+from relax_core.ir.expr import Expr, TensorType, Type
 from relax_core.ir.prim import PrimExpr
-from relax_core.ir.types import TensorType, Type
 from relax_core.ops.relay.derive import derived, derived_product
 from relax_core.ops.relay.dims import (
     calculate,

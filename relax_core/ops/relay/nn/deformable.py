@@ -10,8 +10,7 @@ from types import MappingProxyType
 
 import numpy as np
 
-from relax_core.ir.expr import Expr, constant
-from relax_core.ir.types import TensorType, Type
+from relax_core.ir.expr import Expr, TensorType, Type, constant
 from relax_core.ops.relay.dims import stored_axes, whole_axes
 from relax_core.ops.relay.entry import op
 from relax_core.ops.relay.nn.convolution import convolution_attrs

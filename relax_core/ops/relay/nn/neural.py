@@ -5,9 +5,8 @@ from types import MappingProxyType
 
 import numpy as np
 
-from relax_core.ir.expr import Expr, Tuple, constant
+from relax_core.ir.expr import Expr, TensorType, Tuple, TupleType, Type, constant
 from relax_core.ir.prim import IntImm, PrimExpr
-from relax_core.ir.types import TensorType, TupleType, Type
 from relax_core.ops.relay.derive import derived_product
 from relax_core.ops.relay.dims import (
     broadcast,

@@ -2,8 +2,7 @@
 
 from types import MappingProxyType
 
-from relax_core.ir.expr import Expr
-from relax_core.ir.types import TensorType, Type
+from relax_core.ir.expr import Expr, TensorType, Type
 from relax_core.ops.relay.dims import (
     calculate,
     dims_of,

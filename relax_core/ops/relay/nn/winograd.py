@@ -10,8 +10,7 @@ from types import MappingProxyType
 import numpy as np
 import numpy.typing as npt
 
-from relax_core.ir.expr import Expr, constant
-from relax_core.ir.types import TensorType, Type
+from relax_core.ir.expr import Expr, TensorType, Type, constant
 from relax_core.ops.relay.dims import (
     calculate,
     dims_of,

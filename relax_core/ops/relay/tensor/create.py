@@ -4,9 +4,8 @@ import math
 from collections.abc import Callable
 from types import MappingProxyType
 
-from relax_core.ir.expr import Expr
+from relax_core.ir.expr import Expr, TensorType, Type
 from relax_core.ir.prim import AnyDim
-from relax_core.ir.types import TensorType, Type
 from relax_core.ops.relay.dims import dims_of
 from relax_core.ops.relay.entry import op
 from relax_core.ops.relay.spec import RelayCall

@@ -4,9 +4,8 @@ Sizes are tensors here: positions are counted up to them, elements are taken at 
 of them again.
 """
 
-from relax_core.ir.expr import Expr
+from relax_core.ir.expr import Dims, Expr, TensorType, Type
 from relax_core.ir.prim import AnyDim, IntImm
-from relax_core.ir.types import Dims, TensorType, Type
 from relax_core.ops.relay.dims import known_size, replaced
 from relax_core.ops.relay.entry import op
 from relax_core.ops.relay.image.resize import (

@@ -4,8 +4,7 @@ import math
 from dataclasses import replace
 from types import MappingProxyType
 
-from relax_core.ir.expr import Expr
-from relax_core.ir.types import TensorType, Type
+from relax_core.ir.expr import Expr, TensorType, Type
 from relax_core.ops.relay.dims import broadcast
 from relax_core.ops.relay.entry import op
 from relax_core.ops.relay.show import show_type

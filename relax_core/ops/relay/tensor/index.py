@@ -5,9 +5,8 @@ from types import MappingProxyType
 
 import numpy as np
 
-from relax_core.ir.expr import Expr, constant
+from relax_core.ir.expr import Expr, TensorType, Type, constant
 from relax_core.ir.prim import AnyDim, IntImm, PrimExpr
-from relax_core.ir.types import TensorType, Type
 from relax_core.ops.relay.dims import calculate, is_same, normal_axis, replaced
 from relax_core.ops.relay.entry import op
 from relax_core.ops.relay.show import show_dim, show_type

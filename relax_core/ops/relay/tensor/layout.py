@@ -3,9 +3,8 @@
 import re
 from types import MappingProxyType
 
-from relax_core.ir.expr import Expr
+from relax_core.ir.expr import Dims, Expr, TensorType, Type
 from relax_core.ir.prim import IntImm, PrimExpr
-from relax_core.ir.types import Dims, TensorType, Type
 from relax_core.ops.relay.dims import (
     calculate,
     dims_of,

@@ -4,10 +4,9 @@ from dataclasses import replace
 from itertools import pairwise
 from types import MappingProxyType
 
-from relax_core.ir.expr import Expr
+from relax_core.ir.expr import Dims, Expr, TensorType, TupleType, Type
 from relax_core.ir.integer.prove import constant_value
 from relax_core.ir.prim import AnyDim, IntImm, PrimExpr
-from relax_core.ir.types import Dims, TensorType, TupleType, Type
 from relax_core.ops.relay.dims import (
     ONE,
     broadcast,

@@ -13,9 +13,8 @@ from types import MappingProxyType
 
 import numpy as np
 
-from relax_core.ir.expr import Constant, Expr, Tuple, constant
+from relax_core.ir.expr import Constant, Expr, TensorType, Tuple, TupleType, Type, constant
 from relax_core.ir.prim import IntImm, PrimExpr
-from relax_core.ir.types import TensorType, TupleType, Type
 from relax_core.ops.relay.dims import dims_of
 from relax_core.ops.relay.entry import op
 from relax_core.ops.relay.spec import RelayCall

@@ -4,9 +4,8 @@ from dataclasses import replace
 from math import prod
 from types import MappingProxyType
 
-from relax_core.ir.expr import Expr, Tuple
+from relax_core.ir.expr import Dims, Expr, TensorType, Tuple, TupleType, Type
 from relax_core.ir.prim import AnyDim, IntImm
-from relax_core.ir.types import Dims, TensorType, TupleType, Type
 from relax_core.ops.relay.dims import ONE, dims_of, normal_axis, product, replaced
 from relax_core.ops.relay.entry import op
 from relax_core.ops.relay.nn.convolution import Window, window_count

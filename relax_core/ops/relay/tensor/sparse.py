@@ -1,8 +1,7 @@
 """Sparse tensors: rows that are compressed become a dense matrix, places in one shape those in another."""
 
-from relax_core.ir.expr import Expr, Tuple
+from relax_core.ir.expr import Expr, TensorType, Tuple, TupleType, Type
 from relax_core.ir.prim import AnyDim, PrimExpr
-from relax_core.ir.types import TensorType, TupleType, Type
 from relax_core.ops.relay.dims import (
     calculate,
     stored_axes,

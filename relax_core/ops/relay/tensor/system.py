@@ -3,9 +3,8 @@
 from types import MappingProxyType
 
 from relax_core.ir.attrs import AttrValue
-from relax_core.ir.expr import Expr, Tuple
+from relax_core.ir.expr import VOID, AdtType, Expr, FuncType, TensorType, Tuple, Type
 from relax_core.ir.prim import AnyDim, IntImm
-from relax_core.ir.types import VOID, AdtType, FuncType, TensorType, Type
 from relax_core.ops.relay.entry import op, passing
 from relax_core.ops.relay.spec import RelayCall
 from relax_core.ops.relay.tensor.create import shape_of

@@ -4,26 +4,32 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import TypeAlias, TypeVar, cast
 
-from relax_core.ir.expr import Call, Expr, Function, MatchCast, ShapeExpr, Var, VarBinding
+from relax_core.ir.expr import (
+    AdtType,
+    Call,
+    Expr,
+    Function,
+    FuncType,
+    MatchCast,
+    ObjectType,
+    PrimType,
+    RefType,
+    ShapeExpr,
+    ShapeType,
+    TensorType,
+    TupleType,
+    Type,
+    Var,
+    VarBinding,
+)
+from relax_core.ir.expr import (
+    TypeVar as RelayTypeVar,
+)
 from relax_core.ir.integer.interval import dtype_interval
 from relax_core.ir.integer.prove import simplify
 from relax_core.ir.node import Node, map_children, postorder, preorder
 from relax_core.ir.prim import Binary, IntImm, PrimExpr, PrimVar
 from relax_core.ir.relay import Let, PatternVar
-from relax_core.ir.types import (
-    AdtType,
-    FuncType,
-    ObjectType,
-    PrimType,
-    RefType,
-    ShapeType,
-    TensorType,
-    TupleType,
-    Type,
-)
-from relax_core.ir.types import (
-    TypeVar as RelayTypeVar,
-)
 
 N = TypeVar("N", bound=Node)
 ChangePrim: TypeAlias = Callable[[PrimExpr], PrimExpr]

@@ -1,6 +1,6 @@
 """Scalar expressions as a reader of a message knows them from the source."""
 
-from relax_core.ir.infix import UNARY, infix
+from relax_core.ir.notation.infix import UNARY, infix
 from relax_core.ir.prim import (
     Binary,
     Cast,

@@ -1,11 +1,10 @@
 """Lists of lets while a Relay scope is built: names for values, and the chain that they become."""
 
 from relax_core.ir.attrs import NO_ATTRS
-from relax_core.ir.builder import Names
-from relax_core.ir.expr import Expr, Var
+from relax_core.ir.expr import Expr, Type, Var
 from relax_core.ir.relay import Let
-from relax_core.ir.rewrite import RewriteLog
-from relax_core.ir.types import Type
+from relax_core.ir.rewriting.builder import Names
+from relax_core.ir.rewriting.rewrite import RewriteLog
 
 
 class LetList:

@@ -18,13 +18,13 @@ from relax_core.ir.expr import (
     SeqExpr,
     Tuple,
     TupleGetItem,
+    Type,
     Var,
     VarBinding,
 )
 from relax_core.ir.module import Definition, IRModule
 from relax_core.ir.node import preorder
-from relax_core.ir.rewrite import RewriteLog
-from relax_core.ir.types import Type
+from relax_core.ir.rewriting.rewrite import RewriteLog
 
 
 class Names:

@@ -1,0 +1,1 @@
+"""Scalar expressions in Python's notation, for texts and messages."""

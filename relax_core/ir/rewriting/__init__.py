@@ -1,0 +1,1 @@
+"""Making nodes from nodes: rewriting that records itself, substitution, builders."""
