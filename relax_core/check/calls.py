@@ -41,7 +41,7 @@ from relax_core.ir.integer.prove import constant_value
 from relax_core.ir.prim import PrimVar, dtype_of
 from relax_core.ir.tir import PrimFunc
 from relax_core.ops import find
-from relax_core.ops.control import declared
+from relax_core.ops.runtime.control import declared
 from relax_core.ops.show import show_type
 from relax_core.ops.signature import schema_text
 from relax_core.ops.spec import OpSpec, OpTypeError

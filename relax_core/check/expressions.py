@@ -44,7 +44,7 @@ from relax_core.ir.expr import (
 from relax_core.ir.node import preorder
 from relax_core.ir.prim import PrimVar, dtype_of
 from relax_core.ir.tir import PrimFunc
-from relax_core.ops.control import is_condition
+from relax_core.ops.runtime.control import is_condition
 from relax_core.ops.show import show_type
 
 Steps: TypeAlias = Generator[Expr, Type, Type]

@@ -7,11 +7,11 @@ from relax_core.check.typing_context import TypingContext
 from relax_core.check.unify import UNKNOWN, contradiction, is_unknown
 from relax_core.diagnostics import plural
 from relax_core.ir.expr import OBJECT, Call, Expr, ExternFunc, TensorType, Tuple, TupleType, Type, Var
-from relax_core.ops.control import declared
 from relax_core.ops.packed.accept import facts_of, mixing_hint, refused
 from relax_core.ops.packed.registry import DECLARED
 from relax_core.ops.packed.schema import REQUIRED, SchemaParam
 from relax_core.ops.packed.spec import PackedSpec, broken
+from relax_core.ops.runtime.control import declared
 from relax_core.ops.show import show_type
 
 

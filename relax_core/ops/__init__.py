@@ -3,45 +3,45 @@
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from relax_core.ops import (
+from relax_core.ops.arithmetic import (
+    contraction,
+    elementwise,
+    linear_algebra,
+    mathematics,
+    reduce,
+    sampling,
+    statistics,
+    triangular,
+)
+from relax_core.ops.dtypes import with_all_dtypes
+from relax_core.ops.images import grid_sample, image, vision
+from relax_core.ops.nn import (
     activation,
     attention,
-    contraction,
-    control,
     convolution,
     convolution_transpose,
-    create,
-    data_dependent,
-    distributed,
-    elementwise,
-    gather,
-    grid_sample,
-    image,
-    index,
-    index_map,
-    inspection,
-    linear_algebra,
     loss,
-    manipulate,
-    mathematics,
-    memory,
     neural,
     normalization,
     pooling,
     pooling_gradient,
     quantization,
+)
+from relax_core.ops.runtime import control, distributed, memory
+from relax_core.ops.spec import OpSpec
+from relax_core.ops.tensors import (
+    create,
+    data_dependent,
+    gather,
+    index,
+    index_map,
+    inspection,
+    manipulate,
     rearrange,
-    reduce,
-    sampling,
     scatter,
     slicing,
     sorting,
-    statistics,
-    triangular,
-    vision,
 )
-from relax_core.ops.dtypes import with_all_dtypes
-from relax_core.ops.spec import OpSpec
 
 _FAMILIES = (
     elementwise,

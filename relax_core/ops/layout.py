@@ -9,8 +9,8 @@ import numpy as np
 
 from relax_core.ir.expr import Call, Dims, TensorType
 from relax_core.ir.prim import PrimExpr, const
+from relax_core.ops.kernels.scalar import add, floordiv, floormod, mul, size
 from relax_core.ops.operands import call_name
-from relax_core.ops.scalar import add, floordiv, floormod, mul, size
 from relax_core.ops.show import show_type
 from relax_core.ops.spec import OpTypeError
 

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from relax_core.ops.elementwise import erf
+from relax_core.ops.arithmetic.elementwise import erf
 from relax_core.vm.packed_library.arrays import (
     ArgumentError,
     Given,

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from relax_core.ops.data_dependent import evaluate_nonzero, evaluate_unique
-from relax_core.ops.sorting import order
+from relax_core.ops.tensors.data_dependent import evaluate_nonzero, evaluate_unique
+from relax_core.ops.tensors.sorting import order
 from relax_core.vm.values import Array, item_bytes
 
 

@@ -1,0 +1,1 @@
+"""Operators that compute: on elements, along axes, on matrices."""

@@ -1,0 +1,1 @@
+"""What the prim funcs of operators are built with."""

@@ -1,0 +1,1 @@
+"""Operators of the run time: calls, closures, memory, devices, several workers."""

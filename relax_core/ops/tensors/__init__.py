@@ -1,0 +1,1 @@
+"""Operators that make tensors, or move, pick and look at their elements."""
