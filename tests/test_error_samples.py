@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from relax_core.check.infer import infer
-from relax_core.check.prim_policy import prims_outside_packed
+from relax_core.check.prim.prim_policy import prims_outside_packed
 from relax_core.check.text import check_text
 from relax_core.codes import CODES
 from relax_core.diagnostics import Diagnostic

@@ -6,8 +6,8 @@ from typing import TypeAlias
 
 from relax_core.check.carried_devices import on_device_of
 from relax_core.check.packed import check_call_packed, check_dps_packed, check_pure_packed
-from relax_core.check.prim_purity import is_pure_prim_func
-from relax_core.check.prims import (
+from relax_core.check.prim.prim_purity import is_pure_prim_func
+from relax_core.check.prim.prims import (
     attribute_errors,
     computed_type,
     is_object_for_prim,

@@ -4,11 +4,11 @@ from collections.abc import Iterable
 from dataclasses import replace
 from weakref import WeakKeyDictionary
 
-from relax_core.check.impossible import impossible_types
 from relax_core.check.infer import infer
-from relax_core.check.prim_policy import Prims, prims_outside_packed
+from relax_core.check.prim.prim_policy import Prims, prims_outside_packed
 from relax_core.check.relay import well_formed as relay
-from relax_core.check.well_formed import well_formed
+from relax_core.check.rules.impossible import impossible_types
+from relax_core.check.rules.well_formed import well_formed
 from relax_core.diagnostics import Diagnostic
 from relax_core.ir.dialect import dialect_of, relay_parts
 from relax_core.ir.module import IRModule

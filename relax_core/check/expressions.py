@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import TypeAlias
 
 from relax_core.check.calls import type_of_call
-from relax_core.check.prims import is_object_for_prim, mixing_hint, object_for_prim
+from relax_core.check.prim.prims import is_object_for_prim, mixing_hint, object_for_prim
 from relax_core.check.size import bounded
 from relax_core.check.typing_context import TypingContext, constant_type, contradicted, declared_signature
 from relax_core.check.unify import UNKNOWN, Solution, bind_symbols, contradiction, erase, is_unknown, join

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from relax_core.check.check import combined
 from relax_core.check.infer import infer
-from relax_core.check.prim_policy import Prims, prims_outside_packed
+from relax_core.check.prim.prim_policy import Prims, prims_outside_packed
 from relax_core.check.text import check_text
 from relax_core.diagnostics import Diagnostic, has_errors
 from relax_core.engine.replies import Found

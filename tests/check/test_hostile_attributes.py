@@ -9,9 +9,9 @@ import pytest
 
 import relax_core as rc
 from relax_core.check.attribute_limits import LIMITS
-from relax_core.check.impossible import impossible_types
-from relax_core.check.prims import attribute_errors
+from relax_core.check.prim.prims import attribute_errors
 from relax_core.check.relay.attributes import attributes_outside, places_outside
+from relax_core.check.rules.impossible import impossible_types
 from relax_core.ir.expr import Type, Var, constant
 from relax_core.ops import OPS
 from relax_core.ops.relay import RELAY_OPS

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import relax_core as rc
-from relax_core.check.prim_purity import EFFECT_FREE, is_pure_prim_func
+from relax_core.check.prim.prim_purity import EFFECT_FREE, is_pure_prim_func
 from relax_core.ir.module import IRModule
 from relax_core.ir.tir import PrimFunc
 

@@ -6,7 +6,7 @@ import pytest
 
 from relax_core.check.check import check
 from relax_core.check.infer import infer
-from relax_core.check.well_formed import RULES, well_formed
+from relax_core.check.rules.well_formed import RULES, well_formed
 from relax_core.codes import CODES
 from relax_core.ir.absent import no_data, no_value
 from relax_core.ir.attrs import attrs_of

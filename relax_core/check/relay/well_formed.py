@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from difflib import get_close_matches
 from typing import TypeAlias
 
-from relax_core.check.unbound import without_data
+from relax_core.check.rules.unbound import without_data
 from relax_core.diagnostics import Diagnostic, Severity, plural
 from relax_core.ir.expr import (
     AdtType,

@@ -5,7 +5,7 @@ from types import MappingProxyType
 from typing import Literal
 
 from relax_core.check import check as checks
-from relax_core.check.prim_policy import Prims
+from relax_core.check.prim.prim_policy import Prims
 from relax_core.check.text import check_text
 from relax_core.diagnostics import CompileError, Diagnostic, RunError, has_errors
 from relax_core.frontend.parse import parse_text, said_of

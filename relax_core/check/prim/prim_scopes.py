@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 from weakref import WeakKeyDictionary
 
-from relax_core.check.impossible import impossible_buffers
+from relax_core.check.rules.impossible import impossible_buffers
 from relax_core.diagnostics import Diagnostic
 from relax_core.ir.node import Node, children, preorder
 from relax_core.ir.prim import CommReducer, LetExpr, PrimVar

@@ -7,19 +7,19 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from relax_core.check.declarations import (
+from relax_core.check.infer import Inference
+from relax_core.check.prim.prim_scopes import scopes
+from relax_core.check.purity import impurity_of, is_unchecked
+from relax_core.check.rules.declarations import (
     direct_calls,
     known_devices,
     named_as_outside,
     promised_purity,
     written_inputs,
 )
-from relax_core.check.infer import Inference
-from relax_core.check.prim_scopes import scopes
-from relax_core.check.purity import impurity_of, is_unchecked
+from relax_core.check.rules.unbound import unbound, without_data
+from relax_core.check.rules.visits import DefUses, facts_of
 from relax_core.check.typing_context import fields_of, show_callee
-from relax_core.check.unbound import unbound, without_data
-from relax_core.check.visits import DefUses, facts_of
 from relax_core.diagnostics import Diagnostic, Severity
 from relax_core.ir.attrs import attr
 from relax_core.ir.expr import (

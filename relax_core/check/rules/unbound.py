@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from relax_core.check.visits import DefUses, UseProblem
+from relax_core.check.rules.visits import DefUses, UseProblem
 from relax_core.diagnostics import Diagnostic
 from relax_core.ir.absent import is_declared_only, reference_of
 from relax_core.ir.expr import Binding, Call, Constant, Function, If, Var

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from itertools import chain
 from types import MappingProxyType
 
-from relax_core.check.visits import DefUses
+from relax_core.check.rules.visits import DefUses
 from relax_core.diagnostics import Diagnostic, plural
 from relax_core.ir.attrs import AttrValue, attr
 from relax_core.ir.expr import (

@@ -1,0 +1,1 @@
+"""Host scalars, and the rules of prim funcs."""

@@ -1,0 +1,1 @@
+"""The rules of well-formedness, and the walk that they share."""
