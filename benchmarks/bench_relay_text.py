@@ -9,7 +9,7 @@ from benchmarks.table import Row, Table
 from benchmarks.timing import measure
 from relax_core.frontend.relay.module import read_relay
 from relax_core.ir.module import IRModule
-from relax_core.printer.relay import print_relay
+from relax_core.printer.relay_text.module import print_relay
 from relax_core.source import Source
 
 SIZES = (500, 1000, 2000, 4000, 8000)

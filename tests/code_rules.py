@@ -106,7 +106,7 @@ ALLOWED: MappingProxyType[str, tuple[tuple[str, str], ...]] = MappingProxyType(
         "relax_core/present/svg.py": (("layout", _PURE),),
         "relax_core/printer/literals.py": (("_name", _PURE),),
         "relax_core/printer/naming.py": (("legal", _PURE),),
-        "relax_core/printer/relax_layout.py": (
+        "relax_core/printer/relax_expr.py": (
             ("call_layout", _PURE),
             ("operator_text", _PURE),
         ),

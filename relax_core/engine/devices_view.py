@@ -10,7 +10,7 @@ from relax_core.present.device_models import DevicesView, WhyDevice
 from relax_core.present.devices import DevicesShown, shown_devices
 from relax_core.present.node_id import index_nodes
 from relax_core.present.problems import problems_of
-from relax_core.printer.relay import print_relay
+from relax_core.printer.relay_text.module import print_relay
 
 
 def devices_view(message: DevicesOf, opened: OpenProgram) -> DevicesView:

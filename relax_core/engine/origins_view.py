@@ -30,7 +30,7 @@ from relax_core.present.origins import (
     stage_layer,
 )
 from relax_core.printer.printed import Printed
-from relax_core.printer.relay import print_relay
+from relax_core.printer.relay_text.module import print_relay
 from relax_core.printer.tvmscript import print_module
 from relax_core.source import Source
 

@@ -5,7 +5,7 @@ from collections import Counter
 
 from relax_core.ir.expr import Type
 from relax_core.present.words import type_text
-from relax_core.printer.relay_types import NotRelay, relay_type
+from relax_core.printer.relay_text.types import NotRelay, relay_type
 from relax_core.printer.spelling import Spelling
 
 _NEWEST_FIRST: tuple[Spelling, ...] = ("2026", "2023", "2022")

@@ -14,7 +14,7 @@ from relax_core.passes.pipeline import final_module, options_text
 from relax_core.present.models import StageDetail
 from relax_core.present.problems import problem_of
 from relax_core.printer.ast import print_ast
-from relax_core.printer.relay import print_relay
+from relax_core.printer.relay_text.module import print_relay
 from relax_core.printer.spelling import SPELLING_OF
 from relax_core.printer.tvmscript import print_module
 from relax_core.vm.trace import Trace

@@ -28,7 +28,7 @@ from relax_core.pattern.nodes import (
     parts,
     subpatterns,
 )
-from relax_core.printer.relay_types import relay_type
+from relax_core.printer.relay_text.types import relay_type
 
 
 def show_pattern(pattern: Pattern) -> str:

@@ -23,7 +23,7 @@ from relax_core.present.flow import FlowDrawer, GraphContext, segment_of
 from relax_core.present.flow_words import call_words, literal, name_of
 from relax_core.present.region_boxes import RegionBoxes, composite_words
 from relax_core.present.words import type_text
-from relax_core.printer.relay_schedule import Schedule, is_leaf, schedule
+from relax_core.printer.relay_text.schedule import Schedule, is_leaf, schedule
 
 _FOLDS_FROM = 100
 """Statements of an inner block from which it folds in a large graph, as the outermost one does."""

@@ -4,7 +4,7 @@ import numpy as np
 
 from relax_core.ir.expr import TensorType, TupleType, Type, Var
 from relax_core.ir.prim import IntImm
-from relax_core.printer.relay_types import relay_type
+from relax_core.printer.relay_text.types import relay_type
 from relax_core.vm.context import fail
 from relax_core.vm.values import Value, describe, dtype_name
 

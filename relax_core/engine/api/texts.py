@@ -13,7 +13,7 @@ from relax_core.ir.dialect import dialect_of
 from relax_core.ir.equality import structural_equal
 from relax_core.ir.module import IRModule
 from relax_core.printer.ast import print_ast
-from relax_core.printer.relay import print_relay
+from relax_core.printer.relay_text.module import print_relay
 from relax_core.printer.spelling import SPELLING_OF, Spelling, Tvm
 from relax_core.printer.tvmscript import print_module
 

@@ -44,7 +44,7 @@ from relax_core.ir.relay import (
     TypeData,
 )
 from relax_core.ops.relay.show import show_type
-from relax_core.printer.relay import print_relay
+from relax_core.printer.relay_text.module import print_relay
 from tests.check.relay.programs import by_hand
 
 A = TypeVar("A")

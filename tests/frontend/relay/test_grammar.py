@@ -38,7 +38,7 @@ from relax_core.ir.relay import (
     RefRead,
     RefWrite,
 )
-from relax_core.printer.relay_types import relay_type
+from relax_core.printer.relay_text.types import relay_type
 
 
 def parsed(text: str) -> Parsed:

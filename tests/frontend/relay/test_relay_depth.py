@@ -8,7 +8,7 @@ from relax_core.check.check import check
 from relax_core.frontend.parse import parse_text
 from relax_core.frontend.relay.lexer.cursor import MAX_DEPTH, MAX_PART_DEPTH
 from relax_core.ir.equality import structural_equal
-from relax_core.printer.relay import print_relay
+from relax_core.printer.relay_text.module import print_relay
 
 NESTED = {
     "calls": ("abs(", "%x", ")"),

@@ -14,7 +14,7 @@ from relax_core.frontend.relay.metadata import MalformedMetadata, read_metadata
 from relax_core.frontend.tensors import MAGIC, MalformedTensor, base64_of_tensor, tensor_of_base64
 from relax_core.ir.expr import Call, Constant, Function
 from relax_core.ir.node import postorder
-from relax_core.printer.relay import print_relay
+from relax_core.printer.relay_text.module import print_relay
 
 DTYPES = ("bool", "int8", "uint8", "int16", "int32", "int64", "uint64", "float16", "float32", "float64")
 

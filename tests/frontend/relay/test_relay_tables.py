@@ -12,7 +12,7 @@ from relax_core.frontend.relay.detect import is_relay
 from relax_core.ir.equality import structural_equal
 from relax_core.ir.expr import Function
 from relax_core.ops.relay.show import show_type
-from relax_core.printer.relay import print_relay
+from relax_core.printer.relay_text.module import print_relay
 
 TABLES = Path(__file__).with_name("tables")
 Row = tuple[str, str, str]

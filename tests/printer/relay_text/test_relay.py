@@ -11,7 +11,7 @@ from relax_core.ir.equality import first_difference
 from relax_core.ir.expr import Call
 from relax_core.ir.module import IRModule
 from relax_core.ir.node import postorder
-from relax_core.printer.relay import print_relay
+from relax_core.printer.relay_text.module import print_relay
 from tests.golden_text import Golden
 from tests.relay_strategies import relay_modules
 

@@ -1,0 +1,1 @@
+"""Relay modules as Relay text."""
