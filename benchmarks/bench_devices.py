@@ -5,8 +5,8 @@ from collections.abc import Callable
 from benchmarks.bench_partition import network
 from benchmarks.table import Table
 from benchmarks.timing import measure
-from relax_core.analysis.device_plan import plan_devices
-from relax_core.analysis.devices import HOST
+from relax_core.analysis.device.devices import HOST
+from relax_core.analysis.device.plan import plan_devices
 from relax_core.frontend.parse import parse_text
 from relax_core.passes.core import PassContext
 from relax_core.passes.relay.plan_devices import PlanDevicesOptions

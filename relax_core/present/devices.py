@@ -5,11 +5,11 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Literal
 
-from relax_core.analysis.device_calls import callee_name
-from relax_core.analysis.device_constraints import parts_of
-from relax_core.analysis.device_proof import Conflict, Reason
-from relax_core.analysis.device_visits import Visit, path_words
-from relax_core.analysis.devices import Device, as_device_copy, as_on_device, is_primitive
+from relax_core.analysis.device.calls import callee_name
+from relax_core.analysis.device.constraints import parts_of
+from relax_core.analysis.device.devices import Device, as_device_copy, as_on_device, is_primitive
+from relax_core.analysis.device.proof import Conflict, Reason
+from relax_core.analysis.device.visits import Visit, path_words
 from relax_core.diagnostics import CompileError, Diagnostic
 from relax_core.ir.dialect import dialect_of
 from relax_core.ir.expr import Call, Expr, Function, GlobalVar, Op, Var

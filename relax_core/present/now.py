@@ -1,6 +1,6 @@
 """The sentence after `Now:`: what the program is about to do."""
 
-from relax_core.analysis.virtual_devices import numbered_device
+from relax_core.analysis.device.virtual_devices import numbered_device
 from relax_core.bytecode.executable import Executable, FunctionEntry
 from relax_core.bytecode.isa import (
     Argument,

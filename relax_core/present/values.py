@@ -7,8 +7,8 @@ from typing import Any, cast
 
 import numpy as np
 
-from relax_core.analysis.devices import HOST
-from relax_core.analysis.virtual_devices import device_table
+from relax_core.analysis.device.devices import HOST
+from relax_core.analysis.device.virtual_devices import device_table
 from relax_core.diagnostics import plural
 from relax_core.present.measures import bytes_text, cut
 from relax_core.present.models import Kind

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from functools import lru_cache
 
-from relax_core.analysis.devices import DEVICE_KINDS
+from relax_core.analysis.device.devices import DEVICE_KINDS
 from relax_core.frontend.tvmscript.names import DTYPES
 from relax_core.frontend.tvmscript.relax.types import TYPE_NAMES
 from relax_core.ops import OPS

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from relax_core.analysis.virtual_devices import device_table, numbered_device
+from relax_core.analysis.device.virtual_devices import device_table, numbered_device
 from relax_core.vm.checks import (
     check_func_info,
     check_prim_value_info,

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from relax_core.analysis.devices import HOST, Device
-from relax_core.analysis.virtual_devices import default_device
+from relax_core.analysis.device.devices import HOST, Device
+from relax_core.analysis.device.virtual_devices import default_device
 from relax_core.bytecode.executable import Executable
 from relax_core.bytecode.isa import CallInstruction, Register
 from relax_core.vm.placed import PlacedArray

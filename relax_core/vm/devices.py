@@ -11,8 +11,8 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from relax_core.analysis.devices import Device
-from relax_core.analysis.virtual_devices import declared_device, default_device
+from relax_core.analysis.device.devices import Device
+from relax_core.analysis.device.virtual_devices import declared_device, default_device
 from relax_core.bytecode.executable import Executable
 from relax_core.bytecode.isa import CallInstruction, Register
 from relax_core.ir.expr import Type

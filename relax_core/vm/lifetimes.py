@@ -12,7 +12,7 @@ from typing import Final, Literal
 
 import numpy as np
 
-from relax_core.analysis.devices import Device
+from relax_core.analysis.device.devices import Device
 from relax_core.diagnostics import Diagnostic, RunError
 from relax_core.vm.memory_steps import SHAPE_HEAP, Step, steps_of
 from relax_core.vm.placed import PlacedArray

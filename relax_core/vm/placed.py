@@ -4,7 +4,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from relax_core.analysis.devices import Device
+from relax_core.analysis.device.devices import Device
 
 
 class PlacedArray(np.ndarray[Any, Any]):

@@ -12,7 +12,7 @@ from typing import Any, Final, NoReturn
 
 import numpy as np
 
-from relax_core.analysis.devices import declared_devices
+from relax_core.analysis.device.devices import declared_devices
 from relax_core.analysis.relay_scopes import ATOMS, Scope, Scopes, scopes_of
 from relax_core.diagnostics import DiagnosedError, RunError, plural
 from relax_core.ir.expr import Call, Constant, Expr, Function, GlobalVar, If, Op, Tuple, TupleGetItem, Var

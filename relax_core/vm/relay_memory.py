@@ -11,7 +11,7 @@ from typing import Protocol
 
 import numpy as np
 
-from relax_core.analysis.devices import HOST, Device, as_device_copy, as_on_device
+from relax_core.analysis.device.devices import HOST, Device, as_device_copy, as_on_device
 from relax_core.ir.expr import Call, Op, TensorType, Var
 from relax_core.vm.context import fail
 from relax_core.vm.placed import PlacedArray, placed

@@ -13,7 +13,7 @@ from typing import Any, Final, Literal, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from relax_core.analysis.devices import Device
+from relax_core.analysis.device.devices import Device
 
 Array: TypeAlias = npt.NDArray[Any]
 Number: TypeAlias = "bool | int | float | np.generic[Any]"

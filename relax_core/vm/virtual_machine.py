@@ -4,7 +4,7 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from relax_core.analysis.virtual_devices import declared_device
+from relax_core.analysis.device.virtual_devices import declared_device
 from relax_core.bytecode.executable import Executable, FunctionEntry
 from relax_core.ir.expr import Function, Type
 from relax_core.jit.options import KernelOptions, Mode

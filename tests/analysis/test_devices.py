@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import relax_core as rc
-from relax_core.analysis.device_proof import Proof
-from relax_core.analysis.device_visits import VISITS, Visits, visit_functions
-from relax_core.analysis.devices import Device, attribute_of, device_named, device_of
+from relax_core.analysis.device.devices import Device, attribute_of, device_named, device_of
+from relax_core.analysis.device.proof import Proof
+from relax_core.analysis.device.visits import VISITS, Visits, visit_functions
 from relax_core.ir.attrs import AttrValue
 from relax_core.ir.expr import Var
 from relax_core.ir.module import IRModule

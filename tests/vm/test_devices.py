@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from relax_core.analysis.devices import Device
-from relax_core.analysis.virtual_devices import copy_arguments, device_index, device_table, virtual_device
+from relax_core.analysis.device.devices import Device
+from relax_core.analysis.device.virtual_devices import copy_arguments, device_index, device_table, virtual_device
 from relax_core.diagnostics import Diagnostic
 from relax_core.frontend.parse import parse_text
 from relax_core.ir.expr import TensorType

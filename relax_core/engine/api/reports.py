@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from relax_core.analysis.device_visits import Visits
+from relax_core.analysis.device.visits import Visits
 from relax_core.ir.module import IRModule
 from relax_core.passes.relay.plan_devices import PlanDevicesOptions
 from relax_core.pattern.tables import Tables

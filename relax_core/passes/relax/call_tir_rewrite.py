@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from relax_core.analysis.virtual_devices import device_index
+from relax_core.analysis.device.virtual_devices import device_index
 from relax_core.ir.expr import (
     VOID,
     Binding,

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import TypeAlias
 
-from relax_core.analysis.virtual_devices import copy_arguments
+from relax_core.analysis.device.virtual_devices import copy_arguments
 from relax_core.ir.expr import OBJECT, VOID, Call, Expr, Op, PrimValue, ShapeExpr, ShapeType, Tuple, Type, Var
 from relax_core.ir.integer.prove import constant_value
 from relax_core.ir.module import IRModule

@@ -6,8 +6,8 @@ What an operator takes and gives is on one device. See: tvm/src/relax/transform/
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
-from relax_core.analysis.device_proof import Proof
-from relax_core.analysis.devices import DEVICE_KINDS, Device
+from relax_core.analysis.device.devices import DEVICE_KINDS, Device
+from relax_core.analysis.device.proof import Proof
 from relax_core.diagnostics import CompileError, Diagnostic
 from relax_core.ir.attrs import attr
 from relax_core.ir.expr import (

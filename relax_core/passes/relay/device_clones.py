@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import replace
 
-from relax_core.analysis.device_plan import DevicePlan
+from relax_core.analysis.device.plan import DevicePlan
 from relax_core.check.order import components
 from relax_core.ir.equality import structural_equal
 from relax_core.ir.expr import Call, Constant, Expr, Function, GlobalVar, Var

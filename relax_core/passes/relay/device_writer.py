@@ -4,8 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple, TypeVar
 
-from relax_core.analysis.device_plan import DevicePlan
-from relax_core.analysis.devices import (
+from relax_core.analysis.device.devices import (
     PARAM_DEVICES,
     RESULT_DEVICE,
     Device,
@@ -15,6 +14,7 @@ from relax_core.analysis.devices import (
     device_of,
     is_primitive,
 )
+from relax_core.analysis.device.plan import DevicePlan
 from relax_core.ir.attrs import Attrs, AttrValue, with_attr
 from relax_core.ir.expr import Call, Expr, Function, GlobalVar, Op, Var
 from relax_core.ir.node import Node, map_children

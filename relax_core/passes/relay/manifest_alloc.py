@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from relax_core.analysis.device_constraints import parts_of
-from relax_core.analysis.device_plan import DevicePlan, plan_devices
-from relax_core.analysis.devices import HOST, Device, attribute_of, declared_devices, is_primitive
+from relax_core.analysis.device.constraints import parts_of
+from relax_core.analysis.device.devices import HOST, Device, attribute_of, declared_devices, is_primitive
+from relax_core.analysis.device.plan import DevicePlan, plan_devices
 from relax_core.ir.attrs import Attrs
 from relax_core.ir.expr import Call, Constant, Expr, Function, GlobalVar, Op, TensorType, Tuple, TupleType, Type, Var
 from relax_core.ir.module import Definition, IRModule

@@ -6,8 +6,8 @@ See: tvm/src/relay/transforms/memory_alloc.cc and manifest_lifetimes.cc, v0.19
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
-from relax_core.analysis.device_constraints import parts_of
-from relax_core.analysis.devices import is_primitive
+from relax_core.analysis.device.constraints import parts_of
+from relax_core.analysis.device.devices import is_primitive
 from relax_core.ir.expr import Call, Expr, Function, FuncType, If, Op, Var, is_op_call
 from relax_core.ir.module import Definition, IRModule
 from relax_core.ir.node import Node, children, postorder

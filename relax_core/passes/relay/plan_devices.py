@@ -10,10 +10,10 @@ from itertools import chain
 from types import MappingProxyType
 from typing import Literal
 
-from relax_core.analysis.device_plan import DevicePlan, plan_devices
-from relax_core.analysis.device_proof import Conflict, Reason
-from relax_core.analysis.device_visits import VISITS, Visited, Visits, callee_words, path_words, visit_functions
-from relax_core.analysis.devices import RESULT_DEVICE, Device, as_on_device, device_named, is_primitive
+from relax_core.analysis.device.devices import RESULT_DEVICE, Device, as_on_device, device_named, is_primitive
+from relax_core.analysis.device.plan import DevicePlan, plan_devices
+from relax_core.analysis.device.proof import Conflict, Reason
+from relax_core.analysis.device.visits import VISITS, Visited, Visits, callee_words, path_words, visit_functions
 from relax_core.diagnostics import CompileError, Diagnostic, has_errors
 from relax_core.frontend.collector import collector_held
 from relax_core.ir.attrs import has_attr

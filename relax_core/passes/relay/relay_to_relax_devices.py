@@ -4,8 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 
-from relax_core.analysis.device_plan import DevicePlan, plan_devices
-from relax_core.analysis.devices import (
+from relax_core.analysis.device.devices import (
     DEVICE_KINDS,
     HOST,
     PARAM_DEVICES,
@@ -15,6 +14,7 @@ from relax_core.analysis.devices import (
     declared_devices,
     is_primitive,
 )
+from relax_core.analysis.device.plan import DevicePlan, plan_devices
 from relax_core.ir.attrs import Attrs, has_attr
 from relax_core.ir.expr import (
     Call,

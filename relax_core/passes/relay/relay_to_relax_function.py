@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from relax_core.analysis.devices import HOST, Device, as_device_copy, declared_devices, device_number
+from relax_core.analysis.device.devices import HOST, Device, as_device_copy, declared_devices, device_number
 from relax_core.analysis.relay_effects import Effects
 from relax_core.diagnostics import Diagnostic
 from relax_core.ir.attrs import NO_ATTRS

@@ -7,7 +7,7 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import Literal
 
-from relax_core.analysis.virtual_devices import device_table
+from relax_core.analysis.device.virtual_devices import device_table
 from relax_core.bytecode.executable import DTypeConstant, Executable, ShapeConstant
 from relax_core.bytecode.isa import (
     CallInstruction,

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import relax_core as rc
-from relax_core.analysis.virtual_devices import device_table
+from relax_core.analysis.device.virtual_devices import device_table
 from relax_core.engine.inputs import generate
 from relax_core.ir.equality import first_difference
 from relax_core.ir.expr import Function

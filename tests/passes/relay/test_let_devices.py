@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import relax_core as rc
-from relax_core.analysis.devices import as_device_copy, declared_devices
+from relax_core.analysis.device.devices import as_device_copy, declared_devices
 from relax_core.ir.attrs import attr
 from relax_core.ir.equality import structural_equal
 from relax_core.ir.expr import Function

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import relax_core as rc
-from relax_core.analysis.device_constraints import parts_of
-from relax_core.analysis.devices import Device, is_primitive
+from relax_core.analysis.device.constraints import parts_of
+from relax_core.analysis.device.devices import Device, is_primitive
 from relax_core.diagnostics import RunError
 from relax_core.engine.inputs import generate
 from relax_core.ir.expr import Call, Function, Op, Tuple, Var

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from relax_core.analysis.devices import Device
+from relax_core.analysis.device.devices import Device
 from relax_core.ir.node import Node
 
 _ROOT = -1

@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 from typing import cast
 
-from relax_core.analysis.device_calls import constrain_call
-from relax_core.analysis.device_domains import Arrow, Domain, Domains, is_primitive_value, result_slot, tail_of
-from relax_core.analysis.devices import as_on_device, declared_devices, is_primitive, let_device
+from relax_core.analysis.device.calls import constrain_call
+from relax_core.analysis.device.devices import as_on_device, declared_devices, is_primitive, let_device
+from relax_core.analysis.device.domains import Arrow, Domain, Domains, is_primitive_value, result_slot, tail_of
 from relax_core.check.infer import infer
 from relax_core.ir.expr import Call, Constant, Expr, Function, If, Op, Tuple, TupleGetItem, Var
 from relax_core.ir.module import IRModule

@@ -10,8 +10,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from relax_core.analysis.device_calls import callee_name
-from relax_core.analysis.devices import is_primitive
+from relax_core.analysis.device.calls import callee_name
+from relax_core.analysis.device.devices import is_primitive
 from relax_core.ir.expr import Call, Expr, Function, GlobalVar, Var
 from relax_core.ir.module import IRModule
 from relax_core.ir.node import Node, children

@@ -4,10 +4,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import chain
 
-from relax_core.analysis.device_constraints import begin, collect
-from relax_core.analysis.device_domains import Arrow, Domains, slots_of, tail_of
-from relax_core.analysis.device_proof import Proof, Reason
-from relax_core.analysis.devices import Device
+from relax_core.analysis.device.constraints import begin, collect
+from relax_core.analysis.device.devices import Device
+from relax_core.analysis.device.domains import Arrow, Domains, slots_of, tail_of
+from relax_core.analysis.device.proof import Proof, Reason
 from relax_core.check.order import components
 from relax_core.ir.expr import Expr, GlobalVar, Op
 from relax_core.ir.module import BaseFunc, IRModule

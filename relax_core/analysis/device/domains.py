@@ -11,8 +11,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple, TypeAlias
 
-from relax_core.analysis.device_proof import Proof
-from relax_core.analysis.devices import Device, is_primitive
+from relax_core.analysis.device.devices import Device, is_primitive
+from relax_core.analysis.device.proof import Proof
 from relax_core.ir.expr import Call, Expr, Function, FuncType, GlobalVar, Op, Type, Var
 from relax_core.ir.module import IRModule
 from relax_core.ir.node import Node

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import cast
 
-from relax_core.analysis.devices import DEVICE_KINDS, HOST, Device, device_number
+from relax_core.analysis.device.devices import DEVICE_KINDS, HOST, Device, device_number
 from relax_core.ir.attrs import AttrValue, attr
 from relax_core.ir.expr import TensorType, Type
 from relax_core.ir.module import IRModule

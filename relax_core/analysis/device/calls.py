@@ -3,8 +3,8 @@
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
-from relax_core.analysis.device_domains import Arrow, Domains, Use, is_primitive_value
-from relax_core.analysis.devices import HOST, Device, as_device_copy, as_on_device
+from relax_core.analysis.device.devices import HOST, Device, as_device_copy, as_on_device
+from relax_core.analysis.device.domains import Arrow, Domains, Use, is_primitive_value
 from relax_core.ir.expr import Call, Expr, GlobalVar, Op, Var
 from relax_core.ir.relay import Constructor
 

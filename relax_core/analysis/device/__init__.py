@@ -1,0 +1,1 @@
+"""Where the values of a program are: devices, constraints on them, a plan."""
