@@ -9,8 +9,8 @@ from relax_core.ir.expr import Call, Constant, Expr, Function, GlobalVar, If, Op
 from relax_core.ir.module import IRModule
 from relax_core.ir.node import Node, postorder
 from relax_core.ir.relay import Let
-from relax_core.pattern import nodes
-from relax_core.pattern.nodes import Pattern, WildcardPattern
+from relax_core.pattern.language import nodes
+from relax_core.pattern.language.nodes import Pattern, WildcardPattern
 
 OPERATORS = ("add", "subtract", "multiply", "divide", "maximum", "negative", "abs", "copy", "nn.relu", "tanh", "less")
 ARITHMETIC: tuple[Callable[[Pattern, Pattern], Pattern], ...] = (

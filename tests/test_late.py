@@ -80,7 +80,7 @@ def test_the_public_names_are_those_of_the_modules_that_have_them() -> None:
 
 def test_a_public_name_stays_the_function_when_the_subpackage_of_its_name_is_imported() -> None:
     program = (
-        "import relax_core as rc, relax_core.check.infer, relax_core.pattern.nodes\n"
+        "import relax_core as rc, relax_core.check.infer, relax_core.pattern.language.nodes\n"
         "assert callable(rc.check) and callable(rc.pattern)\n"
         "from relax_core import check, pattern\n"
         "assert (check, pattern) == (rc.check, rc.pattern)"

@@ -15,7 +15,7 @@ from relax_core.ir.dialect import Dialect, dialect_of
 from relax_core.ir.expr import Function
 from relax_core.ir.module import IRModule
 from relax_core.passes.pipeline import default_pipeline, repaired_codes
-from relax_core.pattern.tables import NO_TABLES, Tables, read_tables
+from relax_core.pattern.partition.tables import NO_TABLES, Tables, read_tables
 from relax_core.printer.spelling import Spelling
 
 

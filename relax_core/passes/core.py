@@ -15,7 +15,7 @@ from relax_core.ir.prim import PrimExpr, PrimVar
 from relax_core.ir.rewriting.rewrite import RewriteLog, Rule, rewrite
 from relax_core.ir.rewriting.substitute import substitute
 from relax_core.passes.remarks import Finder, Remark, RemarkKind, Remarks, UnnumberedRemark
-from relax_core.pattern.tables import NO_TABLES, Tables
+from relax_core.pattern.partition.tables import NO_TABLES, Tables
 from relax_core.source import Span
 
 N = TypeVar("N", bound=Node)

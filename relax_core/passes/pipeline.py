@@ -20,7 +20,7 @@ from relax_core.passes import PASSES
 from relax_core.passes.core import Dialect, Pass, PassContext, Stage
 from relax_core.passes.outcome import faults_in, is_of_library, module_made, warnings_since
 from relax_core.passes.properties import PROPERTIES, culprit
-from relax_core.pattern.tables import NO_TABLES, Tables
+from relax_core.pattern.partition.tables import NO_TABLES, Tables
 from relax_core.source import Source, Span
 
 Progress: TypeAlias = Callable[[int, int, str, float], None]

@@ -10,14 +10,14 @@ from relax_core.ir.expr import Call, Constant, Expr, Function, GlobalVar, Op, Va
 from relax_core.ir.module import IRModule
 from relax_core.ir.node import Node, postorder
 from relax_core.passes.core import Stage
-from relax_core.pattern.apart import node_name
-from relax_core.pattern.facts import MatchContext, split_attributes
-from relax_core.pattern.groups import Refusal, accept, group
-from relax_core.pattern.matcher import Match, Miss, explain
-from relax_core.pattern.nodes import AltPattern, AttrPattern, Pattern
-from relax_core.pattern.search import facts_of
-from relax_core.pattern.show import show_pattern
-from relax_core.pattern.tables import PatternEntry, Tables
+from relax_core.pattern.language.nodes import AltPattern, AttrPattern, Pattern
+from relax_core.pattern.language.show import show_pattern
+from relax_core.pattern.matching.facts import MatchContext, split_attributes
+from relax_core.pattern.matching.matcher import Match, Miss, explain
+from relax_core.pattern.matching.search import facts_of
+from relax_core.pattern.partition.apart import node_name
+from relax_core.pattern.partition.groups import Refusal, accept, group
+from relax_core.pattern.partition.tables import PatternEntry, Tables
 from relax_core.present.partition_models import PartitionStage, PatternMatch, PatternRow, RegionMark
 from relax_core.present.problems import problems_of
 

@@ -6,7 +6,7 @@ from typing import Literal
 import msgspec
 
 from relax_core.diagnostics import plural
-from relax_core.pattern.reasons import ReasonKind
+from relax_core.pattern.matching.reasons import ReasonKind
 from relax_core.present.measures import bytes_text, columns
 
 

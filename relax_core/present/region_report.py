@@ -28,9 +28,9 @@ from relax_core.ir.node import Node, postorder
 from relax_core.ir.prim import IntImm
 from relax_core.ir.relay import Constructor
 from relax_core.ops.relay.evaluate import literal_type
-from relax_core.pattern.apart import Apart, apart, node_name
-from relax_core.pattern.facts import operator_name
-from relax_core.pattern.tables import NO_TABLES, Tables
+from relax_core.pattern.matching.facts import operator_name
+from relax_core.pattern.partition.apart import Apart, apart, node_name
+from relax_core.pattern.partition.tables import NO_TABLES, Tables
 from relax_core.present.region_models import Flow, OperatorCall, PairRow, RegionReport, RegionRow, Unsupported
 from relax_core.present.table_notes import table_notes
 from relax_core.present.words import type_text

@@ -6,9 +6,9 @@ from difflib import get_close_matches
 from relax_core.ir.module import IRModule
 from relax_core.ir.node import postorder
 from relax_core.ops.relay import RELAY_OPS, is_foreign
-from relax_core.pattern.facts import operator_name
-from relax_core.pattern.nodes import ExprPattern, subpatterns
-from relax_core.pattern.tables import Tables
+from relax_core.pattern.language.nodes import ExprPattern, subpatterns
+from relax_core.pattern.matching.facts import operator_name
+from relax_core.pattern.partition.tables import Tables
 
 
 def table_notes(tables: Tables, module: IRModule) -> tuple[str, ...]:

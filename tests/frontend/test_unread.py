@@ -13,7 +13,7 @@ from relax_core.frontend.parse import Parsed, parse_text
 from relax_core.frontend.tvmscript.names import import_aliases, qualified
 from relax_core.ir.equality import first_difference
 from relax_core.passes.pipeline import run_pipeline
-from relax_core.pattern.text import parse_pattern
+from relax_core.pattern.language.text import parse_pattern
 from tests.frontend.constructs import RELAX, TIR
 
 HERE = Path(__file__).parent

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 import relax_core as rc
 from relax_core.ir.expr import Call, Expr, Function, Op
 from relax_core.ir.module import IRModule
-from relax_core.pattern.matcher import Match
-from relax_core.pattern.nodes import Pattern
-from relax_core.pattern.tables import read_tables
+from relax_core.pattern.language.nodes import Pattern
+from relax_core.pattern.matching.matcher import Match
+from relax_core.pattern.partition.tables import read_tables
 from tests.passes.relay.running import agree
 from tests.passes.relay.test_generated_programs import modules
 from tests.pattern.programs import main, module

@@ -12,11 +12,11 @@ from relax_core.ir.expr import Call, Expr, Function
 from relax_core.ir.module import IRModule
 from relax_core.ir.node import postorder
 from relax_core.ir.rewriting.rewrite import RewriteLog
-from relax_core.pattern.groups import Grouping, group
-from relax_core.pattern.matcher import Match
-from relax_core.pattern.nodes import is_constant, is_expr, is_op, is_var, wildcard
-from relax_core.pattern.replace import partition
-from relax_core.pattern.search import facts_of
+from relax_core.pattern.language.nodes import is_constant, is_expr, is_op, is_var, wildcard
+from relax_core.pattern.matching.matcher import Match
+from relax_core.pattern.matching.search import facts_of
+from relax_core.pattern.partition.groups import Grouping, group
+from relax_core.pattern.partition.replace import partition
 from tests.pattern.programs import main, module
 
 CONV = "%0 = nn.conv2d(%data, %w, padding=[1, 1, 1, 1], channels=4, kernel_size=[3, 3]);"

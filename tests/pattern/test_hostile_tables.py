@@ -6,9 +6,9 @@ from collections.abc import Callable
 import pytest
 
 import relax_core as rc
-from relax_core.pattern.matcher import match
-from relax_core.pattern.text import parse_pattern
-from relax_core.pattern.work import Work
+from relax_core.pattern.language.text import parse_pattern
+from relax_core.pattern.matching.matcher import match
+from relax_core.pattern.matching.work import Work
 from tests.pattern.programs import main, module
 
 ALWAYS_BOTH = "p = is_op('add')(p, is_var('none')) | is_op('add')(p, wildcard())\n"

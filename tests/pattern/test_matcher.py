@@ -4,9 +4,9 @@ import pytest
 
 import relax_core as rc
 from relax_core.ir.expr import Expr
-from relax_core.pattern.matcher import Match, match
-from relax_core.pattern.nodes import is_op, subpatterns, wildcard
-from relax_core.pattern.search import facts_of
+from relax_core.pattern.language.nodes import is_op, subpatterns, wildcard
+from relax_core.pattern.matching.matcher import Match, match
+from relax_core.pattern.matching.search import facts_of
 from tests.pattern.programs import body, main, module
 
 CONV = 'is_op("nn.conv2d")(wildcard(), wildcard())'

@@ -5,11 +5,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from relax_core.diagnostics import CompileError
-from relax_core.pattern import nodes
-from relax_core.pattern.nodes import Pattern, is_op, is_tuple, is_tuple_get_item, is_var, parts, subpatterns, wildcard
-from relax_core.pattern.show import show_pattern
-from relax_core.pattern.tables import read_tables
-from relax_core.pattern.text import parse_pattern
+from relax_core.pattern.language import nodes
+from relax_core.pattern.language.nodes import (
+    Pattern,
+    is_op,
+    is_tuple,
+    is_tuple_get_item,
+    is_var,
+    parts,
+    subpatterns,
+    wildcard,
+)
+from relax_core.pattern.language.show import show_pattern
+from relax_core.pattern.language.text import parse_pattern
+from relax_core.pattern.partition.tables import read_tables
 
 REFUSED = (
     ("PT001", "is_op('nn.relu'(wildcard())", 1),

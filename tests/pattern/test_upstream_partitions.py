@@ -12,7 +12,7 @@ import relax_core as rc
 from relax_core.ir.equality import first_difference
 from relax_core.ir.expr import Call, Expr, Op, TupleGetItem
 from relax_core.ir.module import IRModule
-from relax_core.pattern.matcher import Match
+from relax_core.pattern.matching.matcher import Match
 from tests.pattern.programs import module
 
 X = "Tensor[(4, 4), float32]"

@@ -11,7 +11,7 @@ from relax_core.engine.protocol import GraphOf, PartitionOf, Program
 from relax_core.engine.samples import list_samples, list_tables
 from relax_core.engine.session import Session
 from relax_core.passes.pipeline import run_pipeline
-from relax_core.pattern.tables import read_tables
+from relax_core.pattern.partition.tables import read_tables
 from relax_core.present.drawing import fold
 from relax_core.present.flow import draw_function
 from relax_core.present.graph import function_graph, present

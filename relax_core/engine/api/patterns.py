@@ -6,10 +6,7 @@ from relax_core.ir.attrs import AttrValue
 from relax_core.ir.expr import Expr
 from relax_core.ir.module import IRModule
 from relax_core.ir.rewriting.rewrite import RewriteLog
-from relax_core.pattern import matcher
-from relax_core.pattern.groups import Check, accept
-from relax_core.pattern.matcher import Match, Miss
-from relax_core.pattern.nodes import (
+from relax_core.pattern.language.nodes import (
     Pattern,
     dominates,
     is_constant,
@@ -23,9 +20,12 @@ from relax_core.pattern.nodes import (
     is_var,
     wildcard,
 )
-from relax_core.pattern.search import Callback, facts_of, find, partition_matches, rewrite_matches
-from relax_core.pattern.tables import Tables, read_tables
-from relax_core.pattern.text import parse_pattern
+from relax_core.pattern.language.text import parse_pattern
+from relax_core.pattern.matching import matcher
+from relax_core.pattern.matching.matcher import Match, Miss
+from relax_core.pattern.matching.search import Callback, facts_of, find, partition_matches, rewrite_matches
+from relax_core.pattern.partition.groups import Check, accept
+from relax_core.pattern.partition.tables import Tables, read_tables
 
 __all__ = [
     "Match",

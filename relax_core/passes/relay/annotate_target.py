@@ -35,7 +35,7 @@ from relax_core.ir.values import with_values
 from relax_core.passes.core import Pass, PassContext, keep_type, keep_types
 from relax_core.passes.relay.to_graph_normal_form import to_graph_normal_form
 from relax_core.passes.remarks import UnnumberedRemark
-from relax_core.pattern.tables import Taker, target_of
+from relax_core.pattern.partition.tables import Taker, target_of
 
 Lets = Literal["reported", "values", "definition", "uses", "graph_form"]
 LETS: tuple[Lets, ...] = ("reported", "values", "definition", "uses", "graph_form")

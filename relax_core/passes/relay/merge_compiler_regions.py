@@ -30,8 +30,8 @@ from relax_core.ir.relay import Let
 from relax_core.ir.values import with_parts, with_values
 from relax_core.passes.core import Pass, PassContext, keep_type, keep_types
 from relax_core.passes.remarks import UnnumberedRemark
-from relax_core.pattern.apart import apart
-from relax_core.pattern.tables import Tables
+from relax_core.pattern.partition.apart import apart
+from relax_core.pattern.partition.tables import Tables
 
 Edge: TypeAlias = tuple[Call, Call]
 """A begin, and the end that it encloses."""

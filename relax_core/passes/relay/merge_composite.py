@@ -14,13 +14,13 @@ from relax_core.ir.module import Definition, IRModule
 from relax_core.ir.node import Node
 from relax_core.passes.core import NoOptions, Pass, PassContext
 from relax_core.passes.remarks import UnnumberedRemark
-from relax_core.pattern.facts import MatchContext
-from relax_core.pattern.groups import Grouping, Obstacle, Refusal, accept, group
-from relax_core.pattern.matcher import explain
-from relax_core.pattern.nodes import Pattern
-from relax_core.pattern.replace import partition
-from relax_core.pattern.show import show_pattern
-from relax_core.pattern.tables import Check
+from relax_core.pattern.language.nodes import Pattern
+from relax_core.pattern.language.show import show_pattern
+from relax_core.pattern.matching.facts import MatchContext
+from relax_core.pattern.matching.matcher import explain
+from relax_core.pattern.partition.groups import Grouping, Obstacle, Refusal, accept, group
+from relax_core.pattern.partition.replace import partition
+from relax_core.pattern.partition.tables import Check
 
 _REASONS: Mapping[Obstacle, str] = MappingProxyType(
     {

@@ -9,7 +9,7 @@ from relax_core.codes import CODES
 from relax_core.diagnostics import CompileError, Diagnostic
 from relax_core.frontend.parse import parse_text
 from relax_core.passes.pipeline import run_pipeline
-from relax_core.pattern.tables import NO_TABLES, read_tables
+from relax_core.pattern.partition.tables import NO_TABLES, read_tables
 
 ERRORS = Path(__file__).parents[3] / "samples" / "errors"
 SAMPLES = sorted(file for letters in ("by", "pt") for file in ERRORS.glob(f"{letters}_*.relay"))

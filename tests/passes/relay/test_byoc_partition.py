@@ -8,7 +8,7 @@ from relax_core.ir.attrs import attr
 from relax_core.ir.expr import Constant, Function
 from relax_core.ir.module import IRModule
 from relax_core.ir.node import postorder
-from relax_core.pattern.apart import apart
+from relax_core.pattern.partition.apart import apart
 from tests.passes.relay.byoc import T, after, program, stages, tables
 
 A = tables(a="nn.relu add split concatenate multiply")

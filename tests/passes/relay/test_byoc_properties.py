@@ -16,8 +16,8 @@ from relax_core.ir.module import IRModule
 from relax_core.ir.node import Node
 from relax_core.ir.rewriting.rewrite import RewriteLog
 from relax_core.passes.core import Stage
-from relax_core.pattern.apart import Apart, apart
-from relax_core.pattern.offload import Unit
+from relax_core.pattern.partition.apart import Apart, apart
+from relax_core.pattern.partition.offload import Unit
 from tests.passes.relay.byoc import T
 
 UNARY = ("nn.relu", "tanh", "negative", "sigmoid")

@@ -10,7 +10,7 @@ import relax_core as rc
 from relax_core.ir.equality import first_difference
 from relax_core.ir.expr import Call, TensorType
 from relax_core.ir.prim import IntImm
-from relax_core.pattern.matcher import Match
+from relax_core.pattern.matching.matcher import Match
 from tests.passes.relay.byoc import after, program, tables
 
 CASES: list[dict[str, Any]] = tomllib.loads(Path(__file__).with_name("upstream_composites.toml").read_text())["case"]

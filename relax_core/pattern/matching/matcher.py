@@ -12,9 +12,7 @@ from relax_core.ir.expr import Call, Constant, Expr, Function, If, Op, TensorTyp
 from relax_core.ir.node import Node
 from relax_core.ir.relay import Let
 from relax_core.ir.slots import set_by_slots
-from relax_core.pattern.compare import has_shape, is_equal, is_value, words
-from relax_core.pattern.facts import MatchContext, attributes_of, is_same, operator_name, value_arguments
-from relax_core.pattern.nodes import (
+from relax_core.pattern.language.nodes import (
     AltPattern,
     AnyPattern,
     AttrPattern,
@@ -34,9 +32,11 @@ from relax_core.pattern.nodes import (
     VarPattern,
     WildcardPattern,
 )
-from relax_core.pattern.paths import candidates, nodes_between
-from relax_core.pattern.variants import COMMUTATIVE, regrouped
-from relax_core.pattern.work import Noted, Work, too_deep
+from relax_core.pattern.matching.compare import has_shape, is_equal, is_value, words
+from relax_core.pattern.matching.facts import MatchContext, attributes_of, is_same, operator_name, value_arguments
+from relax_core.pattern.matching.paths import candidates, nodes_between
+from relax_core.pattern.matching.variants import COMMUTATIVE, regrouped
+from relax_core.pattern.matching.work import Noted, Work, too_deep
 
 NO_FACTS = MatchContext()
 NO_ANSWERS: "Mapping[Question, Match | Miss]" = MappingProxyType({})

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from relax_core.pattern.offload import Unit
+from relax_core.pattern.partition.offload import Unit
 
 NEAREST_LIMIT = 8
 """How many equally near regions are kept for one unit."""

@@ -12,9 +12,9 @@ from relax_core.ir.node import Node
 from relax_core.ir.relay import Constructor, PatternConstructor
 from relax_core.ir.rewriting.rewrite import RewriteLog
 from relax_core.ir.values import rebuilt, value_parts, with_parts, with_values
-from relax_core.pattern.binders import bound_by
-from relax_core.pattern.groups import Group
-from relax_core.pattern.matcher import Match
+from relax_core.pattern.matching.binders import bound_by
+from relax_core.pattern.matching.matcher import Match
+from relax_core.pattern.partition.groups import Group
 
 Make = Callable[[Group, Mapping[Expr, Expr]], Expr]
 

@@ -15,8 +15,8 @@ from relax_core.ir.expr import Call, Constant, Expr, Function, Op, Var
 from relax_core.ir.node import Node, children, postorder
 from relax_core.ir.relay import Constructor, Let, Match, RefCreate, RefRead, RefWrite
 from relax_core.ir.values import value_parts
-from relax_core.pattern.binders import bound_by
-from relax_core.pattern.facts import is_source
+from relax_core.pattern.matching.binders import bound_by
+from relax_core.pattern.matching.facts import is_source
 
 CutObstacle: TypeAlias = 'Literal["capture", "branch", "effect"]'
 _REFERENCES = (RefCreate, RefRead, RefWrite)

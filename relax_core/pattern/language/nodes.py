@@ -11,9 +11,24 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, TypeAlias, cast
 
+from relax_core.frontend.parse import parse_text
 from relax_core.ir.attrs import Attrs, AttrValue, attrs_of
-from relax_core.ir.expr import Expr, GlobalVar, Op, Type, constant
-from relax_core.pattern.type_text import read_type
+from relax_core.ir.expr import Expr, Function, GlobalVar, Op, Type, Var, constant
+from relax_core.ir.module import Definition, IRModule
+
+
+def read_type(text: str) -> Type:
+    """Read a type such as `Tensor[(4, 4), float32]` or `(int32, bool)`.
+
+    Raises:
+        ValueError: it is none.
+    """
+    parsed = parse_text(f'#[version = "0.0.5"]\ndef @f(%x: {text}) {{ %x }}\n', "type.relay")
+    match parsed.modules:
+        case [IRModule(definitions=[Definition(function=Function(params=[Var(annotation=read)]))])] if read is not None:
+            return read
+        case _:
+            raise ValueError(f"{text} is no type of Relay")
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -12,11 +12,7 @@ from relax_core.ir.node import Node, postorder
 from relax_core.ir.relay import Let, PatternVar
 from relax_core.ir.slots import set_by_slots
 from relax_core.ir.values import value_parts
-from relax_core.pattern.binders import bound_by, bound_inside
-from relax_core.pattern.cuts import Cuts, is_unit
-from relax_core.pattern.facts import MatchContext, operator_name
-from relax_core.pattern.matcher import Match, match
-from relax_core.pattern.nodes import (
+from relax_core.pattern.language.nodes import (
     AltPattern,
     AttrPattern,
     CallPattern,
@@ -32,8 +28,12 @@ from relax_core.pattern.nodes import (
     WildcardPattern,
     subpatterns,
 )
-from relax_core.pattern.variants import root_operators
-from relax_core.pattern.work import Work
+from relax_core.pattern.matching.binders import bound_by, bound_inside
+from relax_core.pattern.matching.facts import MatchContext, operator_name
+from relax_core.pattern.matching.matcher import Match, match
+from relax_core.pattern.matching.variants import root_operators
+from relax_core.pattern.matching.work import Work
+from relax_core.pattern.partition.cuts import Cuts, is_unit
 
 Check = Callable[[Match], bool]
 Obstacle = Literal["overlap", "inner use", "predicate", "nothing inside", "capture", "branch", "effect"]
@@ -100,7 +100,7 @@ def group(
     With `into_functions` each group is to become a function that is called in its place. Then `root` and composite and
     external functions are units that are neither matched nor looked into. A match is refused, too, if nothing in it is
     computed, which is so of a function literal that is not called, or if the call would not give the same value
-    (`relax_core/pattern/cuts.py`).
+    (`relax_core/pattern/partition/cuts.py`).
 
     Complexity: linear in the nodes, times the size of the pattern.
 

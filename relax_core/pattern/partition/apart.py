@@ -14,15 +14,15 @@ from relax_core.ir.expr import Call, Expr, Function, GlobalVar, If, Op, Var
 from relax_core.ir.module import IRModule
 from relax_core.ir.node import Node
 from relax_core.ir.relay import Let, Match, RefCreate, RefRead, RefWrite
-from relax_core.pattern.facts import MatchContext
-from relax_core.pattern.matcher import Miss, try_match
-from relax_core.pattern.neighbours import neighbours
-from relax_core.pattern.offload import Unit, chain_over, offload_graph
-from relax_core.pattern.reasons import Reason, ReasonKind
-from relax_core.pattern.search import facts_of
-from relax_core.pattern.show import show_pattern
-from relax_core.pattern.tables import NO_TABLES, Tables, target_of
-from relax_core.pattern.variants import root_operators
+from relax_core.pattern.language.show import show_pattern
+from relax_core.pattern.matching.facts import MatchContext
+from relax_core.pattern.matching.matcher import Miss, try_match
+from relax_core.pattern.matching.reasons import Reason, ReasonKind
+from relax_core.pattern.matching.search import facts_of
+from relax_core.pattern.matching.variants import root_operators
+from relax_core.pattern.partition.neighbours import neighbours
+from relax_core.pattern.partition.offload import Unit, chain_over, offload_graph
+from relax_core.pattern.partition.tables import NO_TABLES, Tables, target_of
 
 _SUPPORT_KINDS = frozenset[ReasonKind](("unsupported operator", "predicate", "failed pattern"))
 """Reasons that vanish if the target supports an operator: several such operators are reported as a path."""

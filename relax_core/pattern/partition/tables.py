@@ -9,11 +9,11 @@ from typing import Any, NoReturn, TypeAlias, cast
 
 from relax_core.diagnostics import CompileError, Diagnostic
 from relax_core.ir.expr import Call, Expr
-from relax_core.pattern.facts import operator_name
-from relax_core.pattern.matcher import Match
-from relax_core.pattern.nodes import Pattern
-from relax_core.pattern.show import show_pattern
-from relax_core.pattern.text import parse_pattern
+from relax_core.pattern.language.nodes import Pattern
+from relax_core.pattern.language.show import show_pattern
+from relax_core.pattern.language.text import parse_pattern
+from relax_core.pattern.matching.facts import operator_name
+from relax_core.pattern.matching.matcher import Match
 
 Check: TypeAlias = Callable[[Match], bool]
 Predicate: TypeAlias = Callable[[Call], bool]

@@ -5,8 +5,8 @@ from typing import NoReturn, TypeAlias
 
 from relax_core.diagnostics import CompileError, Diagnostic
 from relax_core.ir.expr import Expr
-from relax_core.pattern.nodes import DominatorPattern, Pattern, WildcardPattern, subpatterns
-from relax_core.pattern.show import show_pattern
+from relax_core.pattern.language.nodes import DominatorPattern, Pattern, WildcardPattern, subpatterns
+from relax_core.pattern.language.show import show_pattern
 
 Noted: TypeAlias = tuple[tuple[Pattern, Expr], ...]
 STEP_LIMIT = 2_000_000

@@ -4,8 +4,7 @@ from collections.abc import Iterator
 from types import MappingProxyType
 
 from relax_core.ir.expr import Call, Expr, Op
-from relax_core.pattern.facts import operator_name
-from relax_core.pattern.nodes import (
+from relax_core.pattern.language.nodes import (
     AltPattern,
     AttrPattern,
     CallPattern,
@@ -17,6 +16,7 @@ from relax_core.pattern.nodes import (
     TypePattern,
     subpatterns,
 )
+from relax_core.pattern.matching.facts import operator_name
 
 COMMUTATIVE = frozenset(("add", "multiply"))
 

@@ -17,8 +17,8 @@ from typing import Any, NoReturn, cast
 from relax_core.diagnostics import CompileError, Diagnostic
 from relax_core.ir.expr import GlobalVar, Op, TensorType
 from relax_core.ir.prim import const, is_dtype
-from relax_core.pattern import nodes
-from relax_core.pattern.nodes import Pattern
+from relax_core.pattern.language import nodes
+from relax_core.pattern.language.nodes import Pattern
 from relax_core.source import Source, Span
 
 _DEPTH_LIMIT = 150

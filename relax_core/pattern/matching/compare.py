@@ -4,7 +4,7 @@ from relax_core.ir.attrs import AttrValue
 from relax_core.ir.equality import structural_equal
 from relax_core.ir.expr import Constant, Expr, GlobalVar, Op, TensorType
 from relax_core.ir.prim import IntImm
-from relax_core.pattern.facts import is_same, operator_name
+from relax_core.pattern.matching.facts import is_same, operator_name
 
 
 def is_equal(expected: Expr, expr: Expr) -> bool:

@@ -12,12 +12,12 @@ from relax_core.ir.expr import Expr, Function, Var, VarBinding
 from relax_core.ir.module import Definition, IRModule
 from relax_core.ir.node import postorder, preorder
 from relax_core.ir.rewriting.rewrite import RewriteLog
-from relax_core.pattern.facts import NO_VALUES, NOTHING, MatchContext
-from relax_core.pattern.groups import Check, group
-from relax_core.pattern.matcher import Match, match
-from relax_core.pattern.nodes import DataTypePattern, Pattern, ShapePattern, TypePattern, subpatterns
-from relax_core.pattern.replace import partition, replace_matches
-from relax_core.pattern.work import Work
+from relax_core.pattern.language.nodes import DataTypePattern, Pattern, ShapePattern, TypePattern, subpatterns
+from relax_core.pattern.matching.facts import NO_VALUES, NOTHING, MatchContext
+from relax_core.pattern.matching.matcher import Match, match
+from relax_core.pattern.matching.work import Work
+from relax_core.pattern.partition.groups import Check, group
+from relax_core.pattern.partition.replace import partition, replace_matches
 
 ROUND_LIMIT = 100
 

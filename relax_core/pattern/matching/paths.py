@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 
 from relax_core.ir.expr import Expr
-from relax_core.pattern.facts import dataflow_inputs, is_source
+from relax_core.pattern.matching.facts import dataflow_inputs, is_source
 
 Fits = Callable[[Expr], bool]
 

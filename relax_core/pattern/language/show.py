@@ -5,8 +5,7 @@ from typing import assert_never, cast
 
 from relax_core.ir.expr import Constant, Expr, GlobalVar, TensorType, Type
 from relax_core.ir.prim import IntImm
-from relax_core.pattern.facts import operator_name
-from relax_core.pattern.nodes import (
+from relax_core.pattern.language.nodes import (
     AltPattern,
     AnyPattern,
     AttrPattern,
@@ -28,6 +27,7 @@ from relax_core.pattern.nodes import (
     parts,
     subpatterns,
 )
+from relax_core.pattern.matching.facts import operator_name
 from relax_core.printer.relay_text.types import relay_type
 
 

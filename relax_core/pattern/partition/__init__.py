@@ -1,0 +1,1 @@
+"""What matches become: groups that can be cut out, and what is offloaded."""
