@@ -5,29 +5,28 @@ from types import MappingProxyType
 
 from relax_core.passes.core import Pass
 from relax_core.passes.relax import (
-    attach_global_symbol,
-    box_prims,
-    call_tir_rewrite,
     canonicalize_bindings,
     dead_code_elimination,
-    elide_closure_wrappers,
     eliminate_common_subexpr,
     fold_constant,
-    fuse_ops,
-    fuse_tir,
-    kill_after_last_use,
-    lambda_lift,
     legalize_ops,
-    lower_alloc_tensor,
-    lower_runtime_builtin,
     normalize,
     realize_vdevice,
+    update_vdevice,
+)
+from relax_core.passes.relax.closures import elide_closure_wrappers, lambda_lift
+from relax_core.passes.relax.fusion import fuse_ops, fuse_tir
+from relax_core.passes.relax.runtime import (
+    attach_global_symbol,
+    call_tir_rewrite,
+    kill_after_last_use,
+    lower_alloc_tensor,
+    lower_runtime_builtin,
     remove_purity_checking,
     to_non_dataflow,
-    unbox_scalars,
-    update_vdevice,
     vm_shape_lower,
 )
+from relax_core.passes.relax.scalars import box_prims, unbox_scalars
 from relax_core.passes.relay import (
     annotate_target,
     canonicalize_ops,

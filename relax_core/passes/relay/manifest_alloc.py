@@ -23,7 +23,7 @@ from relax_core.ir.relay import Let
 from relax_core.ir.rewriting.builder import Names, names_in
 from relax_core.ir.rewriting.let_list import LetList
 from relax_core.passes.core import NoOptions, Pass, PassContext
-from relax_core.passes.relax.lower_alloc_tensor import dtype_bytes
+from relax_core.passes.relax.runtime.lower_alloc_tensor import dtype_bytes
 from relax_core.passes.relay.to_a_normal_form import to_a_normal_form
 
 ALIGNMENT = 64

@@ -13,9 +13,9 @@ from relax_core.ir.prim import PrimVar, StringImm
 from relax_core.ir.rewriting.substitute import free_symbols
 from relax_core.ops import OPS
 from relax_core.passes.core import NoOptions, Pass, PassContext
+from relax_core.passes.relax.closures.result_types import map_symbols
 from relax_core.passes.relax.functions import context_call, integer, operator_call, packed_call, string
-from relax_core.passes.relax.result_types import map_symbols
-from relax_core.passes.relax.size_conditions import depends_on_sizes
+from relax_core.passes.relax.runtime.size_conditions import depends_on_sizes
 
 Lower: TypeAlias = Callable[[Call, Mapping[Node, Type]], Expr | None]
 

@@ -1,9 +1,17 @@
-"""Make a function of some bindings of a dataflow block, and the call that takes their place."""
+"""FuseOps: calls of prim funcs that are computed together become one primitive function.
+
+See: tvm/src/relax/transform/fuse_ops.cc
+"""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from operator import is_
+from typing import Final
 
-from relax_core.ir.attrs import Attrs
+from relax_core.analysis.dataflow_fusion import dataflow_graph, prim_func_kinds, prim_func_of
+from relax_core.analysis.fusion_graph import FusionGraph, Kind
+from relax_core.analysis.fusion_groups import FusionGroup, FusionGroups, fusion_groups
+from relax_core.ir.attrs import Attrs, attrs_of, has_attr
 from relax_core.ir.expr import (
     OBJECT,
     Binding,
@@ -24,13 +32,17 @@ from relax_core.ir.expr import (
     Var,
     VarBinding,
 )
+from relax_core.ir.module import Definition, IRModule
 from relax_core.ir.node import Node, preorder
 from relax_core.ir.prim import PrimExpr, PrimVar
 from relax_core.ir.rewriting.builder import Names
+from relax_core.ir.rewriting.rewrite import Rule
 from relax_core.ir.rewriting.substitute import free_symbols, free_vars
-from relax_core.passes.core import PassContext
-from relax_core.passes.relax.captures import binding_symbols
-from relax_core.passes.relax.result_types import map_symbols
+from relax_core.passes.core import Pass, PassContext
+from relax_core.passes.fusing import FusionOptions, explain_end
+from relax_core.passes.relax.closures.captures import binding_symbols
+from relax_core.passes.relax.closures.result_types import map_symbols
+from relax_core.passes.relax.functions import rewrite_functions
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,3 +165,91 @@ def _field_name(value: Expr) -> str:
             return f"{name}_{index}"
         case _:
             return "param"
+
+
+PRIMITIVE: Final = "Primitive"
+
+
+@dataclass(frozen=True, slots=True)
+class FuseOpsOptions(FusionOptions):
+    """At level 0 nothing is fused; `max_depth` limits the values in a function."""
+
+
+def run(module: IRModule, options: FuseOpsOptions, ctx: PassContext) -> IRModule:
+    """Put the prim funcs that a dataflow block calls into functions, several in one where fusion allows it.
+
+    Only `call_tir` is fused: an operator that LegalizeOps has not lowered stands alone.
+    """
+    if options.fuse_opt_level == 0:
+        return module
+    fusion = _Fusion(options, ctx, ctx.types(module), prim_func_kinds(module), Names(module.names))
+
+    def rules_for(_: GlobalVar, function: Function) -> tuple[Rule, ...]:
+        return () if has_attr(function.attrs, PRIMITIVE) else (fusion.fuse,)
+
+    result = rewrite_functions(module, ctx, rules_for)
+    return ctx.derive(result.with_definitions(*fusion.added), module) if fusion.added else result
+
+
+@dataclass(slots=True)
+class _Fusion:
+    options: FuseOpsOptions
+    ctx: PassContext
+    type_of: Mapping[Node, Type]
+    kinds: Mapping[str, Kind]
+    names: Names
+    added: list[Definition] = field(default_factory=list[Definition])
+
+    def fuse(self, node: Node) -> Node | None:
+        """Rule: bindings that are computed together -> a call of a function that holds them."""
+        if not isinstance(node, DataflowBlock):
+            return None
+        graph = dataflow_graph(node, self.kinds)
+        groups = fusion_groups(graph, self.options.max_depth)
+        members: dict[FusionGroup, list[Binding]] = {}
+        for item in graph.nodes:
+            members.setdefault(groups.groups[item.index].find(), []).append(node.bindings[item.index])
+        self.explain(graph, groups)
+        bindings: list[Binding] = []
+        for item in graph.nodes:
+            group = members[groups.groups[item.index].find()]
+            if not _is_function(group):
+                bindings.append(node.bindings[item.index])
+            elif node.bindings[item.index] is group[-1]:
+                bindings.extend(self.call(group))
+        if len(bindings) == len(node.bindings) and all(map(is_, bindings, node.bindings)):
+            return None
+        return DataflowBlock(tuple(bindings), span=node.span)
+
+    def call(self, group: list[Binding]) -> tuple[Binding, ...]:
+        """Make the function of a group, and return the bindings that call it."""
+        callees = [callee.name for item in group if (callee := prim_func_of(item)) is not None]
+        name = GlobalVar(self.names.fresh("_".join(("fused", *callees))))
+        made = grouped_function(name, group, attrs_of({PRIMITIVE: True}), self.type_of, self.ctx)
+        self.added.append(self.ctx.derive(Definition(name, made.function), *group))
+        words = ", ".join(f"@{item}" for item in callees)
+        message = f"{len(callees)} prim funcs become one function, @{name.name}: {words}"
+        self.ctx.remark(group[-1], "applied", message, tuple(group))
+        return made.bindings
+
+    def explain(self, graph: FusionGraph, groups: FusionGroups) -> None:
+        """Say of each value at the end of its group why it is not computed with what uses it."""
+        for item in graph.nodes:
+            missed = groups.missed.get(item.expr)
+            is_end = groups.groups[item.index].find().root is item.expr
+            if is_end and item.uses and isinstance(item.expr, Binding):
+                explain_end(self.ctx, item.expr, item.expr.var.name, missed)
+
+
+def _is_function(group: list[Binding]) -> bool:
+    return len(group) > 1 and any(prim_func_of(item) is not None for item in group)
+
+
+PASS = Pass(
+    "FuseOps",
+    "Puts prim funcs that are computed together into primitive functions.",
+    run,
+    options=FuseOpsOptions,
+    needs=("normal form",),
+    see="tvm/src/relax/transform/fuse_ops.cc",
+)

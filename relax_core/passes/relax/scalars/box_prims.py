@@ -7,7 +7,7 @@ from relax_core.ir.module import IRModule
 from relax_core.ir.prim import FloatImm, IntImm
 from relax_core.passes.core import NoOptions, Pass, PassContext
 from relax_core.passes.relax.functions import dtype_argument, operator_call
-from relax_core.passes.relax.prim_conversion import REPAIRS, Conversion, convert_places
+from relax_core.passes.relax.scalars.prim_conversion import REPAIRS, Conversion, convert_places
 
 BOX = "vm.builtin.box_prim"
 

@@ -5,7 +5,7 @@ from relax_core.ir.module import IRModule
 from relax_core.ir.prim import const
 from relax_core.passes.core import NoOptions, Pass, PassContext
 from relax_core.passes.relax.functions import operator_call
-from relax_core.passes.relax.prim_conversion import REPAIRS, Conversion, convert_places
+from relax_core.passes.relax.scalars.prim_conversion import REPAIRS, Conversion, convert_places
 
 UNBOX = "vm.builtin.unbox_scalar"
 

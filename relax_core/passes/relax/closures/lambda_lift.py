@@ -30,16 +30,16 @@ from relax_core.ir.rewriting.builder import Names, normalize
 from relax_core.ir.rewriting.rewrite import Rule
 from relax_core.ir.rewriting.substitute import free_symbols
 from relax_core.passes.core import Pass, PassContext
-from relax_core.passes.relax.captures import (
+from relax_core.passes.relax.closures.captures import (
     LocalFunction,
     binding_symbols,
     captured_type,
     local_bindings,
     local_functions,
 )
+from relax_core.passes.relax.closures.result_types import map_symbols, result_type, without_shapes, without_unbound
 from relax_core.passes.relax.effects import has_effect
 from relax_core.passes.relax.functions import change_functions
-from relax_core.passes.relax.result_types import map_symbols, result_type, without_shapes, without_unbound
 
 Style = Literal["tvm", "2022"]
 

@@ -1,0 +1,1 @@
+"""Local functions: what they capture, and how they are lifted."""

@@ -1,0 +1,1 @@
+"""Lowering to what the machine runs: destinations, shapes, memory, builtins."""

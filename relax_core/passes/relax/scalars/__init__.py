@@ -1,0 +1,1 @@
+"""Host scalars and tensors of rank 0, one made of the other."""
