@@ -9,8 +9,8 @@ from relax_core.analysis.device.devices import HOST
 from relax_core.analysis.device.plan import plan_devices
 from relax_core.frontend.parse import parse_text
 from relax_core.passes.core import PassContext
-from relax_core.passes.relay.plan_devices import PlanDevicesOptions
-from relax_core.passes.relay.plan_devices import run as run_pass
+from relax_core.passes.relay.memory.plan_devices import PlanDevicesOptions
+from relax_core.passes.relay.memory.plan_devices import run as run_pass
 
 SIZES = (500, 1_000, 2_000, 4_000, 8_000)
 COMPARED = 2_000

@@ -4,7 +4,7 @@ from relax_core.diagnostics import CompileError, Diagnostic
 from relax_core.engine.open_program import OpenProgram
 from relax_core.engine.protocol import DevicesOf, WhyDeviceOf
 from relax_core.passes.pipeline import options_text
-from relax_core.passes.relay.plan_devices import PlanDevicesOptions, diagnostics_of
+from relax_core.passes.relay.memory.plan_devices import PlanDevicesOptions, diagnostics_of
 from relax_core.present.code import printed_code
 from relax_core.present.device_models import DevicesView, WhyDevice
 from relax_core.present.devices import DevicesShown, shown_devices

@@ -28,31 +28,23 @@ from relax_core.passes.relax.runtime import (
 )
 from relax_core.passes.relax.scalars import box_prims, unbox_scalars
 from relax_core.passes.relay import (
-    annotate_target,
     canonicalize_ops,
-    defunctionalization,
     defuse_ops,
-    eta_expand,
     infer_type,
     inline,
-    manifest_alloc,
-    manifest_lifetimes,
-    merge_compiler_regions,
-    merge_composite,
-    partition_graph,
-    plan_devices,
-    relay_to_relax,
     remove_unused_functions,
     simplify_inference,
-    to_a_normal_form,
-    to_basic_block_normal_form,
-    to_graph_normal_form,
 )
 from relax_core.passes.relay import dead_code_elimination as relay_dead_code_elimination
 from relax_core.passes.relay import eliminate_common_subexpr as relay_eliminate_common_subexpr
 from relax_core.passes.relay import fold_constant as relay_fold_constant
 from relax_core.passes.relay import fuse_ops as relay_fuse_ops
-from relax_core.passes.relay import lambda_lift as relay_lambda_lift
+from relax_core.passes.relay.byoc import annotate_target, merge_compiler_regions, merge_composite, partition_graph
+from relax_core.passes.relay.closures import defunctionalization, eta_expand
+from relax_core.passes.relay.closures import lambda_lift as relay_lambda_lift
+from relax_core.passes.relay.memory import manifest_alloc, manifest_lifetimes, plan_devices
+from relax_core.passes.relay.normal_form import to_a_normal_form, to_basic_block_normal_form, to_graph_normal_form
+from relax_core.passes.relay.to_relax import relay_to_relax
 
 PASSES: Mapping[tuple[str, str], Pass] = MappingProxyType(
     {

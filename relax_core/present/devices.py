@@ -18,7 +18,7 @@ from relax_core.ir.node import Node
 from relax_core.ir.relay import Constructor, Let, PatternVar
 from relax_core.ir.rewriting.rewrite import RewriteLog
 from relax_core.passes.core import PassContext
-from relax_core.passes.relay.plan_devices import PlanDevicesOptions, Planned, planned_module
+from relax_core.passes.relay.memory.plan_devices import PlanDevicesOptions, Planned, planned_module
 from relax_core.present.device_models import (
     MAX_REASONS,
     CopyRow,

@@ -4,7 +4,7 @@ from typing import Literal
 
 from relax_core.analysis.device.visits import Visits
 from relax_core.ir.module import IRModule
-from relax_core.passes.relay.plan_devices import PlanDevicesOptions
+from relax_core.passes.relay.memory.plan_devices import PlanDevicesOptions
 from relax_core.pattern.partition.tables import Tables
 from relax_core.present import region_report as regions
 from relax_core.present.device_models import DeviceReport

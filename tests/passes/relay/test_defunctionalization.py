@@ -12,7 +12,7 @@ from relax_core.check.infer import infer
 from relax_core.ir.expr import Function, FuncType, TypeVar, Var
 from relax_core.ir.module import IRModule
 from relax_core.ir.node import postorder
-from relax_core.passes.relay.defunctionalization import is_higher_order
+from relax_core.passes.relay.closures.defunctionalization import is_higher_order
 from tests.passes.relay.after import ONES, last, same_value
 from tests.passes.relay.running import agree, listed, parsed
 

@@ -15,7 +15,7 @@ from relax_core.engine.inputs import can_be_made_up, generate
 from relax_core.ir.dialect import dialect_of, relay_parts
 from relax_core.ir.expr import Function
 from relax_core.ir.rewriting.rewrite import RewriteLog
-from relax_core.passes.relay.to_a_normal_form import to_a_normal_form
+from relax_core.passes.relay.normal_form.to_a_normal_form import to_a_normal_form
 from relax_core.vm.values import AdtValue
 from tests.golden_text import Golden
 from tests.passes.relay.running import agree, both, listed, parsed, plain

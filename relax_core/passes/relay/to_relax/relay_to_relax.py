@@ -1,24 +1,29 @@
-"""Make Relax of Relay: polymorphism erased, data as objects with constructors, `match` as tests of tags."""
+"""Make Relax of Relay: polymorphism erased, data as objects with constructors, `match` as tests of tags.
 
+Relax keeps what some operators take, such as the value of `nn.pad`, as attributes; a composite has it as a parameter.
+"""
+
+from collections import Counter
 from collections.abc import Collection
 from dataclasses import replace
+from itertools import chain
 
 from relax_core.analysis.relay_effects import effects_of
 from relax_core.diagnostics import CompileError, Diagnostic
 from relax_core.ir.attrs import has_attr, with_attr
 from relax_core.ir.dialect import DIALECT_ATTR
-from relax_core.ir.expr import Function, GlobalVar
+from relax_core.ir.expr import Call, Constant, Function, GlobalVar, Var
 from relax_core.ir.module import Definition, IRModule
-from relax_core.ir.node import postorder
+from relax_core.ir.node import Node, children, postorder
 from relax_core.ir.rewriting.builder import Names, normalize
 from relax_core.ir.rewriting.trampoline import run as run_steps
+from relax_core.ir.values import with_values
 from relax_core.passes.core import NoOptions, Pass, PassContext
-from relax_core.passes.relay.bind_literals import bind_literals
-from relax_core.passes.relay.relay_to_relax_block import Supply
-from relax_core.passes.relay.relay_to_relax_devices import places_of, with_kernels_placed
-from relax_core.passes.relay.relay_to_relax_function import FunctionConverter
-from relax_core.passes.relay.relay_to_relax_memory import without_memory
-from relax_core.passes.relay.to_a_normal_form import to_a_normal_form
+from relax_core.passes.relay.normal_form.to_a_normal_form import to_a_normal_form
+from relax_core.passes.relay.to_relax.block import Supply
+from relax_core.passes.relay.to_relax.devices import places_of, with_kernels_placed
+from relax_core.passes.relay.to_relax.function import FunctionConverter
+from relax_core.passes.relay.to_relax.memory import without_memory
 from relax_core.printer.naming import legal
 
 _INNER = ("Compiler", "Primitive", "Composite", "Inline")
@@ -99,3 +104,59 @@ PASS = Pass(
     dialect="relay",
     to_dialect="relax",
 )
+
+
+def bind_literals(module: IRModule, ctx: PassContext) -> IRModule:
+    """Return `module` without the parameters of composites whose one call gives them a tensor literal."""
+    changed = [
+        replace(item, function=after)
+        for item in module.definitions
+        if isinstance(item.function, Function) and (after := _bound(item.function, ctx)) is not item.function
+    ]
+    return module.with_definitions(*changed) if changed else module
+
+
+def _bound(function: Function, ctx: PassContext) -> Function:
+    order = tuple(postorder(function))
+    literal_of = _literals(order)
+    if not literal_of:
+        return function
+    new_of: dict[Node, Node] = {}
+    for node in order:
+        new_of[node] = new = _new(node, new_of, literal_of)
+        ctx.log.rebuilt(node, new)
+    result = new_of[function]
+    assert isinstance(result, Function), "a function stays a function"
+    return result
+
+
+def _literals(order: tuple[Node, ...]) -> dict[Var, Constant]:
+    """Return what becomes of the parameters of composites that are called once with literals."""
+    called = [
+        (node.op, node)
+        for node in order
+        if isinstance(node, Call) and isinstance(node.op, Function) and has_attr(node.op.attrs, "Composite")
+    ]
+    uses = Counter(chain.from_iterable(map(children, order))) if called else Counter[Node]()
+    found: dict[Var, Constant] = {}
+    for composite, call in called:
+        if uses[composite] == 1:
+            pairs = zip(composite.params, call.args, strict=False)
+            found.update({param: arg for param, arg in pairs if isinstance(arg, Constant)})
+    return found
+
+
+def _new(node: Node, new_of: dict[Node, Node], literal_of: dict[Var, Constant]) -> Node:
+    match node:
+        case Var():
+            return literal_of.get(node, node)
+        case Function(params=params, body=body) if any(param in literal_of for param in params):
+            kept = tuple(param for param in params if param not in literal_of)
+            after = replace(node, params=kept)
+            return with_values(after, {body: new_of[body]})
+        case Call(op=Function(params=params) as callee, args=args) if any(param in literal_of for param in params):
+            pairs = zip(params, args, strict=False)
+            kept = tuple(arg for param, arg in pairs if param not in literal_of)
+            return with_values(replace(node, args=kept), {**{arg: new_of[arg] for arg in kept}, callee: new_of[callee]})
+        case _:
+            return with_values(node, new_of)

@@ -10,8 +10,8 @@ from relax_core.ir.module import IRModule
 from relax_core.ir.node import Node, postorder
 from relax_core.ir.relay import Let
 from relax_core.passes.core import NoOptions, Pass, PassContext
+from relax_core.passes.relay.normal_form.to_a_normal_form import is_opaque, normalized
 from relax_core.passes.relay.rebuild import change_functions
-from relax_core.passes.relay.to_a_normal_form import is_opaque, normalized
 
 
 def run(module: IRModule, options: NoOptions, ctx: PassContext) -> IRModule:

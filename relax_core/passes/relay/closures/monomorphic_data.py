@@ -13,9 +13,9 @@ from relax_core.ir.rewriting.builder import Names
 from relax_core.ir.rewriting.substitute import with_types
 from relax_core.ops.relay.show import show_type
 from relax_core.passes.core import PassContext
+from relax_core.passes.relay.closures.monomorphize import MAX_COPIES, is_large, same_types
 from relax_core.passes.relay.copying import at_types
 from relax_core.passes.relay.infer_type import is_open
-from relax_core.passes.relay.monomorphize import MAX_COPIES, is_large, same_types
 from relax_core.passes.relay.rebuild import change_functions, rebuild
 
 

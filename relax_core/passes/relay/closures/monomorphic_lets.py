@@ -13,8 +13,8 @@ from relax_core.ir.relay import Let
 from relax_core.ir.rewriting.builder import is_same
 from relax_core.ir.rewriting.substitute import free_vars
 from relax_core.passes.core import PassContext
+from relax_core.passes.relay.closures.monomorphize import MAX_COPIES, is_large, same_types
 from relax_core.passes.relay.copying import copied
-from relax_core.passes.relay.monomorphize import MAX_COPIES, is_large, same_types
 from relax_core.passes.relay.rebuild import change_functions, let_vars, rebuild
 
 

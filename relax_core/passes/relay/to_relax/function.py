@@ -33,10 +33,10 @@ from relax_core.ops.relay.derive import wrong_dtype
 from relax_core.ops.relay.spec import RelayCall
 from relax_core.ops.relay.to_relax import to_relax
 from relax_core.ops.spec import OpTypeError
-from relax_core.passes.relay.relay_to_relax_block import Block, Supply, number
-from relax_core.passes.relay.relay_to_relax_devices import copy_to, without_devices
-from relax_core.passes.relay.relay_to_relax_match import Matcher
-from relax_core.passes.relay.relay_to_relax_types import CALLABLE, erased, has_unknown_size, opened
+from relax_core.passes.relay.to_relax.block import Block, Supply, number
+from relax_core.passes.relay.to_relax.devices import copy_to, without_devices
+from relax_core.passes.relay.to_relax.match import Matcher
+from relax_core.passes.relay.to_relax.types import CALLABLE, erased, has_unknown_size, opened
 
 GENERIC = FuncType(None, OBJECT)
 _ON_NO_FLOATS = ("logical_", "bitwise_", "left_shift", "right_shift")

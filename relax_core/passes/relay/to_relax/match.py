@@ -13,8 +13,8 @@ from relax_core.ir.relay import (
     PatternVar,
     PatternWildcard,
 )
-from relax_core.passes.relay.relay_to_relax_block import BOOL, INT, Block, number
-from relax_core.passes.relay.relay_to_relax_types import erased
+from relax_core.passes.relay.to_relax.block import BOOL, INT, Block, number
+from relax_core.passes.relay.to_relax.types import erased
 
 
 @dataclass(slots=True)

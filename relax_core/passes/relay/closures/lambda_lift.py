@@ -20,8 +20,8 @@ from relax_core.ops.relay.show import show_type
 from relax_core.passes.core import NoOptions, Pass, PassContext
 from relax_core.passes.relay.copying import at_types, copied, free_type_vars
 from relax_core.passes.relay.infer_type import is_open
+from relax_core.passes.relay.normal_form.to_basic_block_normal_form import to_basic_block_normal_form
 from relax_core.passes.relay.rebuild import change_functions, let_vars, rebuild
-from relax_core.passes.relay.to_basic_block_normal_form import to_basic_block_normal_form
 
 CLOSURE = "Closure"
 _DIGITS = 16

@@ -28,8 +28,8 @@ from relax_core.ir.prim import StringImm, const
 from relax_core.ir.relay import Constructor
 from relax_core.ir.rewriting.builder import Names
 from relax_core.passes.core import PassContext
-from relax_core.passes.relay.relay_to_relax_devices import Places
-from relax_core.passes.relay.relay_to_relax_types import CALLABLE, needs_cast
+from relax_core.passes.relay.to_relax.devices import Places
+from relax_core.passes.relay.to_relax.types import CALLABLE, needs_cast
 
 BOOL = PrimType("bool")
 INT = PrimType("int64")

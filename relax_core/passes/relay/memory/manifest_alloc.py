@@ -24,7 +24,7 @@ from relax_core.ir.rewriting.builder import Names, names_in
 from relax_core.ir.rewriting.let_list import LetList
 from relax_core.passes.core import NoOptions, Pass, PassContext
 from relax_core.passes.relax.runtime.lower_alloc_tensor import dtype_bytes
-from relax_core.passes.relay.to_a_normal_form import to_a_normal_form
+from relax_core.passes.relay.normal_form.to_a_normal_form import to_a_normal_form
 
 ALIGNMENT = 64
 """Bytes to which storages are aligned, as in TVM's run time."""

@@ -17,18 +17,31 @@ from relax_core.ir.equality import same_type
 from relax_core.ir.expr import AdtType, Call, Expr, Function, FuncType, GlobalVar, Op, Type, Var
 from relax_core.ir.module import Definition, IRModule
 from relax_core.ir.node import Node, children, map_children, postorder
-from relax_core.ir.relay import Clause, Constructor, Match, PatternConstructor, PatternVar, PatternWildcard, TypeData
+from relax_core.ir.relay import (
+    Clause,
+    Constructor,
+    Let,
+    Match,
+    PatternConstructor,
+    PatternVar,
+    PatternWildcard,
+    TypeData,
+)
 from relax_core.ir.rewriting.builder import Names
 from relax_core.ir.rewriting.substitute import with_types
 from relax_core.ops.relay.show import show_type
 from relax_core.passes.core import NoOptions, Pass, PassContext
+from relax_core.passes.relay.closures.lambda_lift import CLOSURE, with_polymorphic_functions
+from relax_core.passes.relay.closures.lambda_lift import run as lambda_lift
+from relax_core.passes.relay.closures.monomorphic_data import with_monomorphic_data
+from relax_core.passes.relay.closures.monomorphic_lets import with_monomorphic_lets
+from relax_core.passes.relay.closures.monomorphize import CODE, monomorphized, with_called_values
 from relax_core.passes.relay.infer_type import run as infer_type
-from relax_core.passes.relay.lambda_lift import CLOSURE, with_polymorphic_functions
-from relax_core.passes.relay.lambda_lift import run as lambda_lift
-from relax_core.passes.relay.monomorphic_data import with_monomorphic_data
-from relax_core.passes.relay.monomorphic_lets import with_monomorphic_lets
-from relax_core.passes.relay.monomorphize import CODE, monomorphized, with_called_values
-from relax_core.passes.relay.open_entry import Boundary, with_open_entry
+from relax_core.passes.relay.rebuild import change_functions, rebuild
+
+Boundary = tuple[dict[int, Constructor], GlobalVar | None]
+"""The constructors that hold given functions, by parameter, and the function that calls what is given back."""
+
 
 N = TypeVar("N", bound=Node)
 
@@ -333,3 +346,49 @@ PASS = Pass(
     dialect="relay",
     see="tvm/src/relay/transforms/defunctionalization.cc",
 )
+
+
+def with_open_entry(
+    module: IRModule, entry: str, before: tuple[Function, FuncType], data: "Boundary", ctx: PassContext
+) -> IRModule:
+    """Return `module` with an entry that takes and gives functions, as the function `before` of that type did.
+
+    The entry that takes data gets another name; the new one makes data of each function that it is given, and a
+    function of the data that the other gives.
+    """
+    inner = GlobalVar(Names(module.names).fresh(f"{entry}_first_order"))
+
+    def change(old: Node, rebuilt: Node) -> Node:
+        return inner if isinstance(old, GlobalVar) and old.name == entry else rebuilt
+
+    renamed = change_functions(module, lambda function: rebuild(function, change, ctx), ctx)
+    definitions: list[Definition] = []
+    for item in renamed.definitions:
+        if item.var.name == entry:
+            assert isinstance(item.function, Function), "Relay has functions only"
+            hidden = ctx.derive(replace(item.function, attrs=()), item.function)
+            made = ctx.derive(_entry(before, inner, data), item.function)
+            definitions += (replace(item, function=made), Definition(inner, hidden))
+        else:
+            definitions.append(item)
+    ctx.remark(before[0], "applied", f"@{entry} takes and gives functions of the host; @{inner.name} is first-order")
+    return ctx.derive(replace(renamed, definitions=tuple(definitions)), module)
+
+
+def _entry(before: tuple[Function, FuncType], inner: GlobalVar, data: Boundary) -> Function:
+    function, signature = before
+    constructors, apply = data
+    params = tuple(
+        Var(param.name, type_, span=param.span)
+        for param, type_ in zip(function.params, signature.params or (), strict=True)
+    )
+    args: list[Expr] = [
+        Call(constructors[at], (param,)) if at in constructors else param for at, param in enumerate(params)
+    ]
+    body: Expr = Call(inner, tuple(args))
+    if apply is not None:
+        assert isinstance(signature.ret, FuncType), "what is called is a function"
+        taken = tuple(Var(f"a{k}", type_) for k, type_ in enumerate(signature.ret.params or ()))
+        found = Var("f")
+        body = Let(found, body, Function(taken, Call(apply, (found, *taken)), signature.ret.ret))
+    return Function(params, body, signature.ret, function.attrs, span=function.span)

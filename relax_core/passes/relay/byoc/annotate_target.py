@@ -33,7 +33,7 @@ from relax_core.ir.node import Node, children, map_children
 from relax_core.ir.relay import Clause, Let, Match, RefCreate, RefRead, RefWrite
 from relax_core.ir.values import with_values
 from relax_core.passes.core import Pass, PassContext, keep_type, keep_types
-from relax_core.passes.relay.to_graph_normal_form import to_graph_normal_form
+from relax_core.passes.relay.normal_form.to_graph_normal_form import to_graph_normal_form
 from relax_core.passes.remarks import UnnumberedRemark
 from relax_core.pattern.partition.tables import Taker, target_of
 

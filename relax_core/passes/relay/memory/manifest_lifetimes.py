@@ -16,7 +16,7 @@ from relax_core.ir.rewriting.substitute import free_vars
 from relax_core.ir.rewriting.trampoline import Steps
 from relax_core.ir.rewriting.trampoline import run as run_steps
 from relax_core.passes.core import NoOptions, Pass, PassContext
-from relax_core.passes.relay.to_a_normal_form import to_a_normal_form
+from relax_core.passes.relay.normal_form.to_a_normal_form import to_a_normal_form
 
 KILL = "memory.kill"
 

@@ -1,0 +1,1 @@
+"""Bring your own codegen: what is offloaded becomes functions of its own."""

@@ -1,0 +1,1 @@
+"""Functions as values and polymorphism, made into first-order code."""

@@ -1,0 +1,1 @@
+"""Where values are, and how long: devices, allocation, lifetimes."""

@@ -1,0 +1,1 @@
+"""Normal forms: A-normal, basic blocks, graph."""

@@ -1,0 +1,1 @@
+"""RelayToRelax: one function after another, in A-normal form."""
