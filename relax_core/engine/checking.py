@@ -11,7 +11,7 @@ from relax_core.engine.replies import Found
 from relax_core.frontend.parse import Parsed
 from relax_core.ir.module import IRModule
 from relax_core.ir.tir import BufferStore
-from relax_core.jit.lowering.ranges import access_report
+from relax_core.jit.lowering.known.ranges import access_report
 from relax_core.present.problems import problems_of
 from relax_core.present.words import prim_text
 

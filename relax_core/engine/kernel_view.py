@@ -12,7 +12,7 @@ from relax_core.ir.module import Definition, IRModule
 from relax_core.ir.prim import PrimVar
 from relax_core.jit.engine import Engine
 from relax_core.jit.kernel_views import kernel_views
-from relax_core.jit.lowering.symbols import shape_symbols
+from relax_core.jit.lowering.known.symbols import shape_symbols
 from relax_core.present.code import without_header
 from relax_core.present.kernel_models import KernelView, SourceLine
 from relax_core.present.kernels import present_kernel

@@ -37,12 +37,12 @@ from relax_core.jit.calls.trampoline import CallHost, Trampoline
 from relax_core.jit.compilation.metadata import KernelMetadata, size_bytes
 from relax_core.jit.compilation.specialisation import Request, Specialisation, source_of
 from relax_core.jit.compilation.target import Program, Target
+from relax_core.jit.lowering.calls.host_calls import FAILED
 from relax_core.jit.lowering.checks import cancelled, diagnose
-from relax_core.jit.lowering.host_calls import FAILED
 from relax_core.jit.lowering.jumps import ENDED, STOPPED
+from relax_core.jit.lowering.known.ranges import access_report
 from relax_core.jit.lowering.lower import Lowered
-from relax_core.jit.lowering.ranges import access_report
-from relax_core.jit.lowering.types import SCALAR_TYPES, ScalarType
+from relax_core.jit.lowering.scalars.types import SCALAR_TYPES, ScalarType
 from relax_core.jit.options import KernelOptions
 from relax_core.jit.remarks import KernelRemark
 from relax_core.source import Span

@@ -11,8 +11,8 @@ from relax_core.ir.tir import PrimFunc
 from relax_core.jit.compilation.debug_lines import Origin, PlacedLine, placed_assembly, placed_ir
 from relax_core.jit.compilation.target import Target
 from relax_core.jit.lowering.checks import Locate
+from relax_core.jit.lowering.known.ranges import AccessFact, access_report
 from relax_core.jit.lowering.lower import NO_FUNCTIONS, lower
-from relax_core.jit.lowering.ranges import AccessFact, access_report
 from relax_core.jit.options import DEFAULT_OPTIONS, KernelOptions
 from relax_core.jit.remarks import KernelRemark
 

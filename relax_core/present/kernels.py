@@ -8,7 +8,7 @@ from relax_core.ir.prim import PrimExpr, PrimVar
 from relax_core.ir.tir import Block, BufferLoad, BufferStore, For, IfThenElse, LetStmt, PrimFunc, While
 from relax_core.jit.compilation.debug_lines import Origin, PlacedLine
 from relax_core.jit.kernel_views import KernelViews
-from relax_core.jit.lowering.ranges import AccessFact
+from relax_core.jit.lowering.known.ranges import AccessFact
 from relax_core.present.code import Language, tokenize
 from relax_core.present.kernel_models import (
     AccessRow,

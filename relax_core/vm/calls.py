@@ -130,7 +130,7 @@ class Calls:
         """Call a prim func in the mode that tracks which bytes of its arguments were written."""
         from relax_core.jit.kernel import Kernel as CompiledKernel
         from relax_core.jit.kernel import UnwrittenReadError
-        from relax_core.jit.lowering.written import followed_params
+        from relax_core.jit.lowering.memory.written import followed_params
 
         machine, kernel, writes = self._machine, found.kernel, found.writes
         arrays = {at: item for at, item in enumerate(args) if isinstance(item, np.ndarray)}

@@ -12,8 +12,8 @@ from relax_core.jit.compilation.debug_lines import Origin, PlacedLine, placed_as
 from relax_core.jit.compilation.llvm_remarks import captured_remarks
 from relax_core.jit.compilation.target import Target
 from relax_core.jit.kernel_views import KernelViews, kernel_views
+from relax_core.jit.lowering.known.symbols import shape_symbols
 from relax_core.jit.lowering.lower import lower
-from relax_core.jit.lowering.symbols import shape_symbols
 from relax_core.jit.options import KernelOptions
 from tests.jit.programs import elementwise, gather, plus, row_sum, tir_matmul
 from tests.jit.test_samples import VALUES, sample

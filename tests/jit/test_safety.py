@@ -14,7 +14,7 @@ from relax_core.ir.integer.interval import Interval
 from relax_core.ir.prim import Binary, BinaryKind, IntImm, PrimExpr, PrimVar, Select, binary
 from relax_core.ir.tir import Buffer, BufferLoad, BufferStore, For, IfThenElse, PrimFunc, SeqStmt, Stmt, seq
 from relax_core.jit.engine import Engine
-from relax_core.jit.lowering.ranges import access_report
+from relax_core.jit.lowering.known.ranges import access_report
 from tests.jit.programs import compared, gather, index, integer, parsed, prim_func, tir_matmul
 from tests.jit.reference import OutOfRange, Reference, wrapped
 

@@ -11,7 +11,7 @@ from relax_core.diagnostics import DiagnosedError, has_errors
 from relax_core.frontend.parse import parse_text
 from relax_core.ir.tir import PrimFunc
 from relax_core.jit.engine import Engine
-from relax_core.jit.lowering.ranges import access_report
+from relax_core.jit.lowering.known.ranges import access_report
 from relax_core.jit.options import KernelOptions
 
 SAMPLES = Path(__file__).resolve().parents[2] / "samples"

@@ -11,7 +11,7 @@ from relax_core.diagnostics import CompileError, RunError
 from relax_core.ir.prim import Binary, BinaryKind, Cast, Intrinsic, PrimExpr, Select, Unary, binary, const
 from relax_core.ir.tir import PrimFunc
 from relax_core.jit.engine import Engine
-from relax_core.jit.lowering.intrinsics import COMPOSED, FUNCTIONS
+from relax_core.jit.lowering.scalars.intrinsics import COMPOSED, FUNCTIONS
 from tests.jit import reference
 from tests.jit.programs import compared, elementwise, row_sum, tir_matmul
 

@@ -20,8 +20,8 @@ from relax_core.ir.notation.show import show_prim
 from relax_core.ir.prim import IntImm, PrimExpr, PrimVar
 from relax_core.ir.tir import Buffer, PrimFunc
 from relax_core.jit.lowering.checks import Locate, unknown_dtype
-from relax_core.jit.lowering.symbols import shape_symbols
-from relax_core.jit.lowering.types import SCALAR_TYPES
+from relax_core.jit.lowering.known.symbols import shape_symbols
+from relax_core.jit.lowering.scalars.types import SCALAR_TYPES
 
 Array = npt.NDArray[Any]
 KNOWN_SHAPES = 256

@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from relax_core.analysis.tir_memory import ONLY_READ
-from relax_core.jit.lowering.host_calls import WORD_BYTES, Argument, PackedCall
-from relax_core.jit.lowering.types import ScalarType
+from relax_core.jit.lowering.calls.host_calls import WORD_BYTES, Argument, PackedCall
+from relax_core.jit.lowering.scalars.types import ScalarType
 
 CallHost = Callable[[str, tuple[object, ...]], object]
 HOST_TYPE = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p)

@@ -9,10 +9,10 @@ from typing import Any
 from relax_core.ir.integer.bounds import Bounds
 from relax_core.ir.prim import PrimVar
 from relax_core.ir.tir import Buffer, PrimFunc
-from relax_core.jit.lowering.coverage import writes_all
-from relax_core.jit.lowering.host_calls import PackedCall
+from relax_core.jit.lowering.calls.host_calls import PackedCall
+from relax_core.jit.lowering.known.coverage import writes_all
 from relax_core.jit.lowering.lower import Lowered
-from relax_core.jit.lowering.types import SCALAR_TYPES, ScalarType
+from relax_core.jit.lowering.scalars.types import SCALAR_TYPES, ScalarType
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,11 +16,11 @@ from relax_core.jit.compilation.llvm_source import LLVMSource
 from relax_core.jit.compilation.metadata import CachedKernel, KernelMetadata, metadata_of
 from relax_core.jit.compilation.target import Target
 from relax_core.jit.compilation.version import lowering_version
+from relax_core.jit.lowering.calls.prim_calls import called_functions
 from relax_core.jit.lowering.checks import Locate
 from relax_core.jit.lowering.frame import ENTRY
+from relax_core.jit.lowering.known.symbols import shape_symbols
 from relax_core.jit.lowering.lower import Lowered, lower
-from relax_core.jit.lowering.prim_calls import called_functions
-from relax_core.jit.lowering.symbols import shape_symbols
 from relax_core.jit.options import KernelOptions
 
 # How the row of a call between prim funcs starts.

@@ -9,7 +9,7 @@ from relax_core.ir.node import Node
 from relax_core.ir.notation.show import show_prim
 from relax_core.ir.prim import PrimExpr
 from relax_core.ir.tir import Buffer, BufferLoad, BufferStore, For, MatchRegion
-from relax_core.jit.lowering.types import SCALAR_TYPES
+from relax_core.jit.lowering.scalars.types import SCALAR_TYPES
 from relax_core.source import Span
 
 SiteKind = Literal["range", "zero", "shift", "assert", "fuel", "view", "unwritten", "overflow", "count"]

@@ -14,13 +14,13 @@ from relax_core.ir.notation.show import show_prim
 from relax_core.ir.prim import PrimVar
 from relax_core.ir.tir import Buffer, PrimFunc
 from relax_core.jit.compilation.debug_lines import function_mark, location_metadata
+from relax_core.jit.lowering.known.symbols import shape_symbols
+from relax_core.jit.lowering.memory.storage import Storage
+from relax_core.jit.lowering.memory.views import layout_of
+from relax_core.jit.lowering.memory.written import bytes_beside, declare_bytes
 from relax_core.jit.lowering.parts import enclose_parts
+from relax_core.jit.lowering.scalars.types import ScalarType
 from relax_core.jit.lowering.state import SITE_OFFSET, VALUES_OFFSET, State
-from relax_core.jit.lowering.storage import Storage
-from relax_core.jit.lowering.symbols import shape_symbols
-from relax_core.jit.lowering.types import ScalarType
-from relax_core.jit.lowering.views import layout_of
-from relax_core.jit.lowering.written import bytes_beside, declare_bytes
 
 ENTRY = "kernel"
 # A buffer of no more bytes lies on the stack, where LLVM may turn it into registers.

@@ -3,11 +3,11 @@
 from relax_core.ir.node import postorder
 from relax_core.ir.prim import Intrinsic, PrimExpr
 from relax_core.ir.tir import Evaluate, PrimFunc
-from relax_core.jit.lowering.arithmetic import convert
 from relax_core.jit.lowering.checks import unsupported
-from relax_core.jit.lowering.scalar import lower_expr
+from relax_core.jit.lowering.scalars.arithmetic import convert
+from relax_core.jit.lowering.scalars.scalar import lower_expr
+from relax_core.jit.lowering.scalars.types import SCALAR_TYPES, ScalarType
 from relax_core.jit.lowering.state import State
-from relax_core.jit.lowering.types import SCALAR_TYPES, ScalarType
 
 # What the function that is compiled returns: it ran to its end, it stopped at a site, it returned a value.
 ENDED, STOPPED, RETURNED = 0, 1, 2

@@ -11,12 +11,12 @@ from relax_core.ir.tir import BufferStore, For, IterVar, Stmt, While
 from relax_core.jit.compilation.pipelines import form_of
 from relax_core.jit.lowering.checks import Site, unsupported
 from relax_core.jit.lowering.code import phi
-from relax_core.jit.lowering.counts import lower_count, require_values
-from relax_core.jit.lowering.repeated import repeats_itself
-from relax_core.jit.lowering.scalar import lower_expr
+from relax_core.jit.lowering.known.repeated import repeats_itself
+from relax_core.jit.lowering.known.work import always_charges, has_jump, iteration_work, static_work
+from relax_core.jit.lowering.memory.storage import LoopLabels
+from relax_core.jit.lowering.scalars.counts import lower_count, require_values
+from relax_core.jit.lowering.scalars.scalar import lower_expr
 from relax_core.jit.lowering.state import State
-from relax_core.jit.lowering.storage import LoopLabels
-from relax_core.jit.lowering.work import always_charges, has_jump, iteration_work, static_work
 
 # A unit of fuel is about a nanosecond of work; this much of it passes between two looks at the cell.
 CHUNK = 65536

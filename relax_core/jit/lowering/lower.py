@@ -34,24 +34,24 @@ from relax_core.ir.tir import (
 )
 from relax_core.jit.compilation.debug_lines import Origin
 from relax_core.jit.compilation.pipelines import Form, Pipeline, form_of_tiles, pipeline_of
-from relax_core.jit.lowering.arithmetic import convert
+from relax_core.jit.lowering.calls.host_calls import PackedCall
+from relax_core.jit.lowering.calls.packed_calls import call_packed
+from relax_core.jit.lowering.calls.prim_calls import call_prim_func, called_functions
 from relax_core.jit.lowering.checks import Locate, Site, unsupported
 from relax_core.jit.lowering.code import FunctionBuilder
 from relax_core.jit.lowering.empty import has_empty_loop, without_iterations
 from relax_core.jit.lowering.frame import declare_buffers, enclose
-from relax_core.jit.lowering.host_calls import PackedCall
 from relax_core.jit.lowering.jumps import lower_jump, result_type
+from relax_core.jit.lowering.known.symbols import shape_symbols
+from relax_core.jit.lowering.known.work import static_work
 from relax_core.jit.lowering.loops import lower_for, lower_while
-from relax_core.jit.lowering.packed_calls import call_packed
-from relax_core.jit.lowering.prim_calls import call_prim_func, called_functions
-from relax_core.jit.lowering.scalar import lower_expr
+from relax_core.jit.lowering.memory.views import match_region, pointer_of
+from relax_core.jit.lowering.scalars.arithmetic import convert
+from relax_core.jit.lowering.scalars.scalar import lower_expr
+from relax_core.jit.lowering.scalars.types import SCALAR_TYPES, ScalarType
+from relax_core.jit.lowering.scalars.vectors import bind_vector, lanes_of_value, lower_store
 from relax_core.jit.lowering.scoped import enter
 from relax_core.jit.lowering.state import State, stores_size
-from relax_core.jit.lowering.symbols import shape_symbols
-from relax_core.jit.lowering.types import SCALAR_TYPES, ScalarType
-from relax_core.jit.lowering.vectors import bind_vector, lanes_of_value, lower_store
-from relax_core.jit.lowering.views import match_region, pointer_of
-from relax_core.jit.lowering.work import static_work
 from relax_core.jit.options import DEFAULT_OPTIONS, KernelOptions
 from relax_core.jit.remarks import KernelRemark
 from relax_core.jit.transforms.loops.fuse import fuse

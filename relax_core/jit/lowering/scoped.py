@@ -4,8 +4,8 @@ from relax_core.ir.intrinsics import UNKNOWN_POINTER
 from relax_core.ir.prim import IntImm, Intrinsic, PrimExpr
 from relax_core.ir.tir import Allocate, AttrStmt, BufferRealize, DeclBuffer, LaunchThread, Stmt
 from relax_core.jit.lowering.checks import unsupported
+from relax_core.jit.lowering.memory.views import declare_view, pointer_of
 from relax_core.jit.lowering.state import State
-from relax_core.jit.lowering.views import declare_view, pointer_of
 
 # Attributes that change what their body computes; any other only tells a code generator how.
 MEANINGFUL = frozenset(

@@ -18,12 +18,12 @@ from relax_core.ir.node import Node
 from relax_core.ir.prim import Intrinsic, PrimExpr, PrimVar, dtype_of
 from relax_core.ir.tir import SCALAR_SLOTS, Buffer, BufferLoad, BufferStore, For, PrimFunc, Stmt
 from relax_core.jit.compilation.pipelines import Form
+from relax_core.jit.lowering.calls.host_calls import PackedCall
 from relax_core.jit.lowering.checks import Locate, Site, unknown_dtype
 from relax_core.jit.lowering.code import FunctionBuilder
-from relax_core.jit.lowering.host_calls import PackedCall
-from relax_core.jit.lowering.lanes import Lanes
-from relax_core.jit.lowering.storage import Held, Inlined, LaneElement, LoopLabels, Pointer, Storage, Visible
-from relax_core.jit.lowering.types import SCALAR_TYPES, ScalarType
+from relax_core.jit.lowering.memory.storage import Held, Inlined, LaneElement, LoopLabels, Pointer, Storage, Visible
+from relax_core.jit.lowering.scalars.lanes import Lanes
+from relax_core.jit.lowering.scalars.types import SCALAR_TYPES, ScalarType
 from relax_core.jit.options import DEFAULT_OPTIONS, KernelOptions
 from relax_core.jit.remarks import KernelRemark
 from relax_core.jit.transforms.loop_nest import Nest

@@ -8,7 +8,7 @@ from typing import Literal
 from relax_core.ir.integer.affine import Affine, overlapping
 from relax_core.ir.prim import PrimVar
 from relax_core.ir.tir import Block, Buffer, BufferLoad, BufferStore, For
-from relax_core.jit.lowering.storage import Storage
+from relax_core.jit.lowering.memory.storage import Storage
 
 
 @dataclass(frozen=True, slots=True)

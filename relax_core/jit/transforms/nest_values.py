@@ -8,10 +8,10 @@ from relax_core.ir.node import Node, postorder
 from relax_core.ir.prim import LetExpr, PrimExpr, PrimVar, dtype_of
 from relax_core.ir.rewriting.rewrite import RewriteLog, rewrite
 from relax_core.ir.tir import Block, BufferLoad, BufferStore
-from relax_core.jit.lowering.arithmetic import convert
-from relax_core.jit.lowering.scalar import lower_expr
+from relax_core.jit.lowering.memory.storage import Storage
+from relax_core.jit.lowering.scalars.arithmetic import convert
+from relax_core.jit.lowering.scalars.scalar import lower_expr
 from relax_core.jit.lowering.state import State
-from relax_core.jit.lowering.storage import Storage
 from relax_core.jit.transforms.loop_nest import Axis, Nest
 
 Point = Mapping[PrimVar, str]

@@ -5,8 +5,8 @@ from types import MappingProxyType
 
 from relax_core.ir.prim import BinaryKind
 from relax_core.jit.lowering.code import FunctionBuilder
+from relax_core.jit.lowering.scalars.types import ScalarType
 from relax_core.jit.lowering.state import State
-from relax_core.jit.lowering.types import ScalarType
 
 _SHORT: Mapping[str, str] = MappingProxyType({"half": "f16", "float": "f32", "double": "f64"})
 _FLOAT: Mapping[str, str] = MappingProxyType({"+": "fadd", "-": "fsub", "*": "fmul", "/": "fdiv"})

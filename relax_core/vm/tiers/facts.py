@@ -20,8 +20,8 @@ from relax_core.bytecode.isa import (
 from relax_core.ir.node import preorder
 from relax_core.ir.prim import Intrinsic
 from relax_core.ir.tir import PrimFunc
-from relax_core.jit.lowering.coverage import writes_all
-from relax_core.jit.lowering.intrinsics import CALLS
+from relax_core.jit.lowering.known.coverage import writes_all
+from relax_core.jit.lowering.scalars.intrinsics import CALLS
 from relax_core.vm.builtins import BUILTINS
 from relax_core.vm.kernels import written_params
 from relax_core.vm.storage import storable

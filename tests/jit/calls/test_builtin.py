@@ -18,7 +18,7 @@ from relax_core.ir.prim import PrimVar
 from relax_core.ir.tir import BufferStore, PrimFunc
 from relax_core.jit.calls import builtin
 from relax_core.jit.engine import Engine
-from relax_core.jit.lowering.coverage import writes_all
+from relax_core.jit.lowering.known.coverage import writes_all
 from tests.jit.programs import Buffer, added, integer, parsed, prim_func, row_sum, tir_matmul
 
 ENGINE = Engine()

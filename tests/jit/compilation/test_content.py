@@ -20,7 +20,7 @@ from relax_core.jit.compilation.content import nodes_of, rows_of
 from relax_core.jit.compilation.metadata import KernelMetadata
 from relax_core.jit.compilation.specialisation import Request, Specialisation
 from relax_core.jit.compilation.target import Target
-from relax_core.jit.lowering.symbols import shape_symbols
+from relax_core.jit.lowering.known.symbols import shape_symbols
 from relax_core.jit.options import KernelOptions
 from relax_core.passes.pipeline import run_pipeline
 from tests.jit.programs import Buffer, BufferStore, PrimVar, elementwise, for_each, integer, prim_func

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from relax_core.diagnostics import CompileError, RunError
 from relax_core.jit.engine import Engine
-from relax_core.jit.lowering.types import SCALAR_TYPES
+from relax_core.jit.lowering.scalars.types import SCALAR_TYPES
 from relax_core.jit.options import KernelOptions
 from tests.jit.programs import parsed
 

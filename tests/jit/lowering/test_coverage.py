@@ -12,8 +12,8 @@ from relax_core.ir.expr import Var
 from relax_core.ir.integer.evaluate import evaluate
 from relax_core.ir.tir import PrimFunc
 from relax_core.jit.engine import Engine
-from relax_core.jit.lowering.coverage import writes_all
-from relax_core.jit.lowering.symbols import shape_symbols
+from relax_core.jit.lowering.known.coverage import writes_all
+from relax_core.jit.lowering.known.symbols import shape_symbols
 from tests.jit.test_safety import Program, programs
 from tests.ops.cases import LEGALIZED, SIZES, Builder, Case
 from tests.ops.test_operators import TOLERANCE, value_of

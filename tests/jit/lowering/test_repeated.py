@@ -6,7 +6,7 @@ import pytest
 from relax_core.ir.node import postorder
 from relax_core.ir.tir import For
 from relax_core.jit.engine import Engine
-from relax_core.jit.lowering.repeated import repeats_itself
+from relax_core.jit.lowering.known.repeated import repeats_itself
 from relax_core.jit.options import KernelOptions
 from tests.jit.programs import parsed
 

@@ -9,7 +9,7 @@ from relax_core.ir.integer.interval import Interval
 from relax_core.ir.node import Node, children
 from relax_core.ir.prim import BinaryKind, PrimExpr, PrimVar
 from relax_core.ir.tir import BufferLoad, BufferStore, For
-from relax_core.jit.lowering.storage import Storage
+from relax_core.jit.lowering.memory.storage import Storage
 
 
 @dataclass(frozen=True, slots=True)

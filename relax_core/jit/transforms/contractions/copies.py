@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from relax_core.ir.integer.affine import Affine
 from relax_core.ir.prim import PrimExpr, PrimVar
-from relax_core.jit.lowering.scalar import lower_expr
+from relax_core.jit.lowering.scalars.scalar import lower_expr
 from relax_core.jit.lowering.state import State
 from relax_core.jit.transforms.contractions.contraction import Dim, Edge, Guard, Operand, box_of, box_size
 from relax_core.jit.transforms.contractions.kernel import TileContext, distance_of

@@ -5,10 +5,10 @@ from dataclasses import dataclass, field
 
 from relax_core.ir.integer.affine import Affine
 from relax_core.ir.prim import Binary, Cast, FloatImm, IntImm, PrimExpr
-from relax_core.jit.lowering.scalar import float_literal, integer_literal
+from relax_core.jit.lowering.memory.storage import Storage
+from relax_core.jit.lowering.scalars.scalar import float_literal, integer_literal
+from relax_core.jit.lowering.scalars.types import ScalarType
 from relax_core.jit.lowering.state import State
-from relax_core.jit.lowering.storage import Storage
-from relax_core.jit.lowering.types import ScalarType
 from relax_core.jit.transforms.contractions.plan import Tiling
 from relax_core.jit.transforms.vector_code import (
     at_distance,

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from relax_core.ir.tir import BufferLoad, For
+from relax_core.jit.lowering.known.work import static_work
 from relax_core.jit.lowering.state import State
-from relax_core.jit.lowering.work import static_work
 from relax_core.jit.transforms.loop_nest import Access, Nest
 from relax_core.jit.transforms.nest import read_nest
 from relax_core.jit.transforms.nest_values import element_at, offset_at

@@ -10,9 +10,9 @@ from dataclasses import dataclass, replace
 from relax_core.ir.prim import PrimVar
 from relax_core.ir.tir import BufferLoad, For
 from relax_core.jit.lowering.loops import Counting, Iterations, counted, lower_for
-from relax_core.jit.lowering.scalar import integer_literal
+from relax_core.jit.lowering.scalars.scalar import integer_literal
+from relax_core.jit.lowering.scalars.types import SCALAR_TYPES, ScalarType
 from relax_core.jit.lowering.state import State
-from relax_core.jit.lowering.types import SCALAR_TYPES, ScalarType
 from relax_core.jit.options import Mode
 from relax_core.jit.transforms.indirect.gather_read import Gather, read_gather
 from relax_core.jit.transforms.indirect.gather_values import VectorEmitter, is_row

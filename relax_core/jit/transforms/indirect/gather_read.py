@@ -8,9 +8,9 @@ from relax_core.ir.integer.strides import StrideReader
 from relax_core.ir.node import postorder
 from relax_core.ir.prim import COMPARISONS, Binary, Cast, PrimExpr, PrimVar, Select, dtype_of
 from relax_core.ir.tir import Block, BufferLoad, BufferStore, For, IterVar
-from relax_core.jit.lowering.scalar import is_safe
+from relax_core.jit.lowering.scalars.scalar import is_safe
+from relax_core.jit.lowering.scalars.types import SCALAR_TYPES, ScalarType
 from relax_core.jit.lowering.state import State
-from relax_core.jit.lowering.types import SCALAR_TYPES, ScalarType
 from relax_core.jit.transforms.vector_code import can_combine, can_convert
 
 # Elements that are loaded one by one to make a vector lie no farther apart.

@@ -6,10 +6,10 @@ from dataclasses import dataclass, field
 
 from relax_core.ir.prim import Binary, Cast, PrimExpr, PrimVar, Select
 from relax_core.ir.tir import BufferLoad
-from relax_core.jit.lowering.arithmetic import comparison
-from relax_core.jit.lowering.scalar import element_pointer, lower_expr
+from relax_core.jit.lowering.scalars.arithmetic import comparison
+from relax_core.jit.lowering.scalars.scalar import element_pointer, lower_expr
+from relax_core.jit.lowering.scalars.types import SCALAR_TYPES
 from relax_core.jit.lowering.state import State
-from relax_core.jit.lowering.types import SCALAR_TYPES
 from relax_core.jit.transforms.indirect.gather_read import Gather, StridedLoad
 from relax_core.jit.transforms.indirect.guard_read import is_same
 from relax_core.jit.transforms.nest_values import enter_block

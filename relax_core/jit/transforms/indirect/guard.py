@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 from relax_core.ir.node import postorder
 from relax_core.ir.prim import PrimExpr, PrimVar
 from relax_core.ir.tir import Block, BufferLoad, For, LetStmt
-from relax_core.jit.lowering.arithmetic import convert
 from relax_core.jit.lowering.code import phi
+from relax_core.jit.lowering.known.work import static_work
 from relax_core.jit.lowering.loops import (
     CHARGED_AHEAD,
     CHUNK,
@@ -22,10 +22,10 @@ from relax_core.jit.lowering.loops import (
     lower_for,
     stores_apart,
 )
-from relax_core.jit.lowering.scalar import lower_expr
+from relax_core.jit.lowering.scalars.arithmetic import convert
+from relax_core.jit.lowering.scalars.scalar import lower_expr
+from relax_core.jit.lowering.scalars.types import SCALAR_TYPES
 from relax_core.jit.lowering.state import State
-from relax_core.jit.lowering.types import SCALAR_TYPES
-from relax_core.jit.lowering.work import static_work
 from relax_core.jit.options import Mode
 from relax_core.jit.transforms.indirect.gather_read import gathers_inside
 from relax_core.jit.transforms.indirect.guard_ends import Rising, check_ends, read_rising

@@ -7,7 +7,7 @@ from relax_core.ir.integer.polynomial import constant_of
 from relax_core.ir.integer.strides import StrideReader, Strides
 from relax_core.ir.tir import Block, For, LetStmt
 from relax_core.jit.lowering.loops import Counting
-from relax_core.jit.lowering.scalar import is_safe, lower_expr
+from relax_core.jit.lowering.scalars.scalar import is_safe, lower_expr
 from relax_core.jit.lowering.state import State
 from relax_core.jit.transforms.indirect.guard_read import Check, CheckTree
 from relax_core.jit.transforms.indirect.guard_runs import Around

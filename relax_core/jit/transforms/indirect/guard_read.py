@@ -19,8 +19,8 @@ from relax_core.ir.tir import (
     TirStmt,
     While,
 )
-from relax_core.jit.lowering.arithmetic import is_safe_binary
-from relax_core.jit.lowering.intrinsics import CALLS, arity_of
+from relax_core.jit.lowering.scalars.arithmetic import is_safe_binary
+from relax_core.jit.lowering.scalars.intrinsics import CALLS, arity_of
 from relax_core.jit.lowering.state import AccessKey, State
 
 Access: TypeAlias = BufferLoad | BufferStore

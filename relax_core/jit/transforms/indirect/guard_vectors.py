@@ -6,12 +6,12 @@ from dataclasses import dataclass
 
 from relax_core.ir.prim import PrimVar
 from relax_core.ir.tir import Block, For, LetStmt
-from relax_core.jit.lowering.arithmetic import convert
 from relax_core.jit.lowering.code import phi
 from relax_core.jit.lowering.loops import Counting
-from relax_core.jit.lowering.scalar import element_pointer, integer_literal, lower_expr
+from relax_core.jit.lowering.scalars.arithmetic import convert
+from relax_core.jit.lowering.scalars.scalar import element_pointer, integer_literal, lower_expr
+from relax_core.jit.lowering.scalars.types import ScalarType
 from relax_core.jit.lowering.state import State
-from relax_core.jit.lowering.types import ScalarType
 from relax_core.jit.transforms.indirect.guard_read import WORD_BITS, limit_of
 from relax_core.jit.transforms.indirect.guard_runs import Around, Run
 from relax_core.jit.transforms.nest_values import enter_block

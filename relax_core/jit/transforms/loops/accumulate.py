@@ -21,11 +21,11 @@ from relax_core.ir.tir import (
     IterVar,
     LetStmt,
 )
-from relax_core.jit.lowering.intrinsics import CALLS, arity_of
-from relax_core.jit.lowering.scalar import element_pointer, is_safe
+from relax_core.jit.lowering.known.work import has_jump
+from relax_core.jit.lowering.memory.storage import Held, Storage
+from relax_core.jit.lowering.scalars.intrinsics import CALLS, arity_of
+from relax_core.jit.lowering.scalars.scalar import element_pointer, is_safe
 from relax_core.jit.lowering.state import State
-from relax_core.jit.lowering.storage import Held, Storage
-from relax_core.jit.lowering.work import has_jump
 from relax_core.jit.options import Mode
 from relax_core.jit.transforms.indirect.guard_read import is_same
 from relax_core.jit.transforms.transform import Around, Transform

@@ -6,10 +6,10 @@ from math import prod
 
 from relax_core.ir.prim import PrimVar
 from relax_core.ir.tir import For
+from relax_core.jit.lowering.known.work import static_work
 from relax_core.jit.lowering.loops import CHUNK
+from relax_core.jit.lowering.scalars.vectors import store_value
 from relax_core.jit.lowering.state import State
-from relax_core.jit.lowering.vectors import store_value
-from relax_core.jit.lowering.work import static_work
 from relax_core.jit.options import Mode
 from relax_core.jit.transforms.loop_nest import Axis, Nest
 from relax_core.jit.transforms.nest import read_nest

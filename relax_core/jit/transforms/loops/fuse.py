@@ -12,8 +12,8 @@ from relax_core.ir.node import Node, children, postorder
 from relax_core.ir.prim import Cast, IntImm, LetExpr, PrimExpr, PrimVar, dtype_of
 from relax_core.ir.rewriting.rewrite import RewriteLog, rewrite
 from relax_core.ir.tir import Buffer, BufferLoad, BufferRef, BufferStore, For, Stmt
+from relax_core.jit.lowering.scalars.types import SCALAR_TYPES
 from relax_core.jit.lowering.state import State
-from relax_core.jit.lowering.types import SCALAR_TYPES
 from relax_core.jit.remarks import KernelRemark
 from relax_core.jit.transforms.nest import Axis, Nest, read_nest
 from relax_core.jit.transforms.reductions.reduction import may_stop

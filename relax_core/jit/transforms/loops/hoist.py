@@ -8,7 +8,7 @@ from relax_core.ir.node import Node, postorder
 from relax_core.ir.prim import IntImm, PrimExpr, PrimVar, Select
 from relax_core.ir.rewriting.rewrite import RewriteLog, rewrite
 from relax_core.ir.tir import Block, BufferLoad, BufferStore, For
-from relax_core.jit.lowering.scalar import checked_index
+from relax_core.jit.lowering.scalars.scalar import checked_index
 from relax_core.jit.lowering.state import State
 from relax_core.jit.options import Mode
 from relax_core.jit.transforms.nest_values import enter_block

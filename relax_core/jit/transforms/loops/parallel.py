@@ -8,11 +8,11 @@ from relax_core.ir.node import Node, postorder
 from relax_core.ir.prim import IntImm, Intrinsic, PrimExpr, PrimVar, binary
 from relax_core.ir.rewriting.rewrite import RewriteLog, rewrite
 from relax_core.ir.tir import For, Stmt
-from relax_core.jit.lowering.intrinsics import CALLS
+from relax_core.jit.lowering.known.work import static_work
+from relax_core.jit.lowering.memory.storage import Visible
 from relax_core.jit.lowering.parts import OWN_WORDS, call_parts
+from relax_core.jit.lowering.scalars.intrinsics import CALLS
 from relax_core.jit.lowering.state import State
-from relax_core.jit.lowering.storage import Visible
-from relax_core.jit.lowering.work import static_work
 from relax_core.jit.options import Mode
 from relax_core.jit.transforms.contractions.plan import plan_tiling
 from relax_core.jit.transforms.contractions.read import read_contraction

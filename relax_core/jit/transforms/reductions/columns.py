@@ -4,9 +4,9 @@ from dataclasses import dataclass
 from math import prod
 
 from relax_core.ir.tir import For
+from relax_core.jit.lowering.known.work import static_work
 from relax_core.jit.lowering.loops import CHUNK
 from relax_core.jit.lowering.state import State
-from relax_core.jit.lowering.work import static_work
 from relax_core.jit.options import Mode
 from relax_core.jit.transforms.nest import Access, Axis
 from relax_core.jit.transforms.nest_values import (

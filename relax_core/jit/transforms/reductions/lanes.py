@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from relax_core.ir.tir import For
-from relax_core.jit.lowering.scalar import float_literal
+from relax_core.jit.lowering.known.work import static_work
+from relax_core.jit.lowering.scalars.scalar import float_literal
 from relax_core.jit.lowering.state import State
-from relax_core.jit.lowering.work import static_work
 from relax_core.jit.options import Mode
 from relax_core.jit.transforms.nest import Axis
 from relax_core.jit.transforms.nest_values import (

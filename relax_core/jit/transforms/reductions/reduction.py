@@ -8,9 +8,9 @@ from relax_core.ir.integer.affine import Affine
 from relax_core.ir.node import Node, postorder
 from relax_core.ir.prim import Binary, BinaryKind, IntImm, Intrinsic, PrimExpr, PrimVar, dtype_of
 from relax_core.ir.tir import BufferLoad, For
-from relax_core.jit.lowering.intrinsics import CALLS, arity_of
+from relax_core.jit.lowering.scalars.intrinsics import CALLS, arity_of
+from relax_core.jit.lowering.scalars.types import ScalarType
 from relax_core.jit.lowering.state import State
-from relax_core.jit.lowering.types import ScalarType
 from relax_core.jit.transforms.nest import Access, Axis, Nest, read_nest
 from relax_core.jit.transforms.nest_values import Value, value_of
 from relax_core.jit.transforms.vector_code import can_combine

@@ -4,9 +4,9 @@ from dataclasses import dataclass, field
 
 from relax_core.ir.prim import PrimVar
 from relax_core.ir.tir import For
+from relax_core.jit.lowering.known.work import CALL_COST, static_work
 from relax_core.jit.lowering.loops import CHUNK
 from relax_core.jit.lowering.state import State
-from relax_core.jit.lowering.work import CALL_COST, static_work
 from relax_core.jit.options import Mode
 from relax_core.jit.transforms.nest import Axis
 from relax_core.jit.transforms.nest_values import (

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Literal
 
-from relax_core.jit.lowering.types import ScalarType
+from relax_core.jit.lowering.scalars.types import ScalarType
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,13 +5,13 @@ from relax_core.ir.node import Node, postorder
 from relax_core.ir.notation.show import show_prim
 from relax_core.ir.prim import Intrinsic, PrimExpr, PrimVar, dtype_of, lanes_of
 from relax_core.ir.tir import BufferStore
-from relax_core.jit.lowering.arithmetic import convert, rounded
 from relax_core.jit.lowering.checks import unsupported
-from relax_core.jit.lowering.intrinsics import CALLS
-from relax_core.jit.lowering.lanes import scalars_of
-from relax_core.jit.lowering.scalar import checked_indices, element_pointer, lower_expr
+from relax_core.jit.lowering.memory.written import note_store
+from relax_core.jit.lowering.scalars.arithmetic import convert, rounded
+from relax_core.jit.lowering.scalars.intrinsics import CALLS
+from relax_core.jit.lowering.scalars.lanes import scalars_of
+from relax_core.jit.lowering.scalars.scalar import checked_indices, element_pointer, lower_expr
 from relax_core.jit.lowering.state import State
-from relax_core.jit.lowering.written import note_store
 
 # A vector statement with more scalar operations, all lanes together, is not written out.
 SIZE_LIMIT = 100_000

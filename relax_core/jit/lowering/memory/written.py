@@ -11,9 +11,9 @@ from relax_core.analysis.tir_memory import memory_of, passed_buffers, written_bu
 from relax_core.ir.prim import lanes_of
 from relax_core.ir.tir import Buffer, BufferLoad, BufferStore, PrimFunc
 from relax_core.jit.lowering.checks import Site
+from relax_core.jit.lowering.memory.storage import Storage
+from relax_core.jit.lowering.scalars.types import SCALAR_TYPES
 from relax_core.jit.lowering.state import State
-from relax_core.jit.lowering.storage import Storage
-from relax_core.jit.lowering.types import SCALAR_TYPES
 
 
 def bytes_beside(state: State, function: PrimFunc) -> Mapping[Buffer, Buffer]:

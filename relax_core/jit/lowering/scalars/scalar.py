@@ -26,7 +26,11 @@ from relax_core.ir.prim import (
     lanes_of,
 )
 from relax_core.ir.tir import Buffer, BufferLoad, BufferStore
-from relax_core.jit.lowering.arithmetic import (
+from relax_core.jit.lowering.checks import Site, unsupported
+from relax_core.jit.lowering.code import phi
+from relax_core.jit.lowering.memory.storage import LaneElement, Storage
+from relax_core.jit.lowering.memory.written import require_written
+from relax_core.jit.lowering.scalars.arithmetic import (
     compare,
     convert,
     float_binary,
@@ -35,15 +39,11 @@ from relax_core.jit.lowering.arithmetic import (
     may_lose_count,
     narrowed_count,
 )
-from relax_core.jit.lowering.checks import Site, unsupported
-from relax_core.jit.lowering.code import phi
-from relax_core.jit.lowering.intrinsic_calls import lower_intrinsic, named_function
-from relax_core.jit.lowering.intrinsics import CALLS, arity_of
-from relax_core.jit.lowering.lanes import VECTOR_INTRINSICS
+from relax_core.jit.lowering.scalars.intrinsic_calls import lower_intrinsic, named_function
+from relax_core.jit.lowering.scalars.intrinsics import CALLS, arity_of
+from relax_core.jit.lowering.scalars.lanes import VECTOR_INTRINSICS
+from relax_core.jit.lowering.scalars.types import ScalarType
 from relax_core.jit.lowering.state import State
-from relax_core.jit.lowering.storage import LaneElement, Storage
-from relax_core.jit.lowering.types import ScalarType
-from relax_core.jit.lowering.written import require_written
 
 Side = Callable[[], str]
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from relax_core.ir.tir import PrimFunc
-from relax_core.jit.lowering.types import ScalarType
+from relax_core.jit.lowering.scalars.types import ScalarType
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from relax_core.jit.lowering.types import ScalarType
+from relax_core.jit.lowering.scalars.types import ScalarType
 
 # What the function that is compiled returns if a packed function failed.
 FAILED = 3

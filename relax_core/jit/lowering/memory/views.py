@@ -11,10 +11,10 @@ from relax_core.ir.notation.show import show_prim
 from relax_core.ir.prim import IntImm, Intrinsic, PrimExpr, PrimVar, lanes_of
 from relax_core.ir.tir import Buffer, BufferLoad, BufferRef, MatchRegion
 from relax_core.jit.lowering.checks import Site, unsupported
-from relax_core.jit.lowering.counts import check_layout, lower_count, wrapped
-from relax_core.jit.lowering.scalar import element_pointer, lower_expr
+from relax_core.jit.lowering.memory.storage import Pointer, Storage
+from relax_core.jit.lowering.scalars.counts import check_layout, lower_count, wrapped
+from relax_core.jit.lowering.scalars.scalar import element_pointer, lower_expr
 from relax_core.jit.lowering.state import State
-from relax_core.jit.lowering.storage import Pointer, Storage
 
 # Extents, strides and offsets of a view are below this, so that their products fit 128 bits.
 LIMIT = 1 << 47

@@ -18,9 +18,9 @@ from relax_core.ir.prim import (
 )
 from relax_core.jit.functions.real import Scalar
 from relax_core.jit.functions.table import ELEMENTARY, ELEMENTARY_DOUBLE, define_function
-from relax_core.jit.lowering.arithmetic import convert
 from relax_core.jit.lowering.checks import unsupported
-from relax_core.jit.lowering.intrinsics import (
+from relax_core.jit.lowering.scalars.arithmetic import convert
+from relax_core.jit.lowering.scalars.intrinsics import (
     C_FUNCTIONS,
     EXTERN_CALLS,
     FUNCTIONS,
@@ -30,8 +30,8 @@ from relax_core.jit.lowering.intrinsics import (
     arity_of,
     symbol_of,
 )
+from relax_core.jit.lowering.scalars.types import SCALAR_TYPES, ScalarType
 from relax_core.jit.lowering.state import State
-from relax_core.jit.lowering.types import SCALAR_TYPES, ScalarType
 from relax_core.jit.remarks import KernelRemark
 
 # Processors with vectors of so many bits multiply by powers of two in one instruction.

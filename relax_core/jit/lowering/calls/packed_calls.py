@@ -8,13 +8,13 @@ from relax_core.ir.integer.prove import prove_equal
 from relax_core.ir.notation.show import show_prim
 from relax_core.ir.prim import IntImm, Intrinsic, PrimExpr, StringImm, dtype_of
 from relax_core.ir.tir import BufferRef
-from relax_core.jit.lowering.arithmetic import convert
+from relax_core.jit.lowering.calls.host_calls import FAILED, Argument, PackedCall
 from relax_core.jit.lowering.checks import unsupported
-from relax_core.jit.lowering.host_calls import FAILED, Argument, PackedCall
-from relax_core.jit.lowering.scalar import lower_expr
+from relax_core.jit.lowering.memory.storage import Storage
+from relax_core.jit.lowering.scalars.arithmetic import convert
+from relax_core.jit.lowering.scalars.scalar import lower_expr
+from relax_core.jit.lowering.scalars.types import SCALAR_TYPES, ScalarType
 from relax_core.jit.lowering.state import State
-from relax_core.jit.lowering.storage import Storage
-from relax_core.jit.lowering.types import SCALAR_TYPES, ScalarType
 
 DOUBLE, INTEGER = SCALAR_TYPES["float64"], SCALAR_TYPES["int64"]
 

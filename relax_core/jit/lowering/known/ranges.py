@@ -30,8 +30,8 @@ from relax_core.ir.tir import (
     TirStmt,
     While,
 )
-from relax_core.jit.lowering.lanes import Lanes
-from relax_core.jit.lowering.symbols import shape_symbols
+from relax_core.jit.lowering.known.symbols import shape_symbols
+from relax_core.jit.lowering.scalars.lanes import Lanes
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,7 @@ from relax_core.ir.tir import (
     TirStmt,
     While,
 )
-from relax_core.jit.lowering.intrinsics import CALLS
+from relax_core.jit.lowering.scalars.intrinsics import CALLS
 from relax_core.jit.lowering.state import State
 
 NODES_PER_UNIT = 16

@@ -26,7 +26,7 @@ from relax_core.ir.tir import (
     SeqStmt,
     Stmt,
 )
-from relax_core.jit.lowering.work import JUMPS
+from relax_core.jit.lowering.known.work import JUMPS
 
 
 @dataclass(slots=True)

@@ -7,8 +7,8 @@ from types import MappingProxyType
 from relax_core.ir.integer.interval import Interval
 from relax_core.ir.prim import Binary, BinaryKind, Cast
 from relax_core.jit.lowering.checks import Site, unsupported
+from relax_core.jit.lowering.scalars.types import SCALAR_TYPES, ScalarType
 from relax_core.jit.lowering.state import State, is_host_function
-from relax_core.jit.lowering.types import SCALAR_TYPES, ScalarType
 
 _FLOAT = SCALAR_TYPES["float32"]
 _COMPARISON_NAMES: Mapping[str, tuple[str, str, str]] = MappingProxyType(

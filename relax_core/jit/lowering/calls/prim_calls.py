@@ -5,14 +5,14 @@ from collections.abc import Iterator, Mapping
 from relax_core.ir.node import postorder
 from relax_core.ir.prim import Intrinsic, PrimExpr, StringImm
 from relax_core.ir.tir import PrimFunc, Stmt
-from relax_core.jit.lowering.arithmetic import convert
 from relax_core.jit.lowering.checks import unsupported
-from relax_core.jit.lowering.intrinsic_calls import unknown_intrinsic
 from relax_core.jit.lowering.jumps import result_type
-from relax_core.jit.lowering.scalar import lower_expr
+from relax_core.jit.lowering.memory.storage import Inlined
+from relax_core.jit.lowering.memory.views import declare_view, pointer_of
+from relax_core.jit.lowering.scalars.arithmetic import convert
+from relax_core.jit.lowering.scalars.intrinsic_calls import unknown_intrinsic
+from relax_core.jit.lowering.scalars.scalar import lower_expr
 from relax_core.jit.lowering.state import State
-from relax_core.jit.lowering.storage import Inlined
-from relax_core.jit.lowering.views import declare_view, pointer_of
 
 
 def called_functions(function: PrimFunc, functions: Mapping[str, PrimFunc]) -> tuple[PrimFunc, ...]:

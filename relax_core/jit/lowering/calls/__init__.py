@@ -1,0 +1,1 @@
+"""Calls of prim funcs and of packed functions."""

@@ -1,0 +1,1 @@
+"""What is known before code is made: bounds, ranges, work, coverage."""

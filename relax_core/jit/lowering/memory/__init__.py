@@ -1,0 +1,1 @@
+"""Where buffers lie, how they are viewed, and which elements were written."""

@@ -1,0 +1,1 @@
+"""Scalar expressions and vectors of them, as instructions."""
