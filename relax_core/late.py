@@ -37,7 +37,7 @@ LATE = frozenset(
         "relax_core.present.operator_docs",
         "relax_core.present.ops",
         "relax_core.present.packed",
-        "relax_core.vm.torch_operators",
+        "relax_core.vm.external.torch_operators",
     )
 )
 # What Python itself reads of a module that it finds imported already.

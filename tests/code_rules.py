@@ -111,17 +111,17 @@ ALLOWED: MappingProxyType[str, tuple[tuple[str, str], ...]] = MappingProxyType(
             ("operator_text", _PURE),
         ),
         "relax_core/vm/condition.py": (("_places", _PURE),),
-        "relax_core/vm/lines.py": (("of", _FACTS),),
-        "relax_core/vm/storage.py": (
+        "relax_core/vm/recording/lines.py": (("of", _FACTS),),
+        "relax_core/vm/builtin/storage.py": (
             ("_size_bytes", _PURE),
             ("storable", _PURE),
             ("_checked_dtype", _PURE),
         ),
-        "relax_core/vm/torch_operators.py": (
+        "relax_core/vm/external/torch_operators.py": (
             ("_operator", _INSTALLED),
             ("_torch", _INSTALLED),
         ),
-        "relax_core/vm/values.py": (("item_bytes", _PURE),),
+        "relax_core/vm/objects/values.py": (("item_bytes", _PURE),),
     }
 )
 

@@ -3,7 +3,7 @@
 A packed entry of the function table is one of
 
 - a builtin (`vm.builtin.*`, `relax.run.*`): one function of
-  `relax_core/vm/builtins.py`, which says what it takes;
+  `relax_core/vm/builtin/builtins.py`, which says what it takes;
 - an operator that was not lowered, by its full name ("relax.add"): its arguments are those of `Call.args` in the
   order of the operator's schema, and the machine evaluates it with `OpSpec.evaluate`;
 - any other name: the registry of packed functions, looked up when the call is made.

@@ -18,7 +18,7 @@ from relax_core.vm.debugger import (
     run_back_to,
     run_to,
 )
-from relax_core.vm.trace import Trace
+from relax_core.vm.recording.trace import Trace
 
 
 def stop_of(trace: Trace, message: StopOf) -> int:

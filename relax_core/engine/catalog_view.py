@@ -10,7 +10,7 @@ from relax_core.present.catalog_models import Catalog, Sheet, Tried, Vocabulary
 from relax_core.present.packed import packed_function
 from relax_core.present.problems import problem_of
 from relax_core.present.vocabulary import vocabulary
-from relax_core.vm.trace import Trace
+from relax_core.vm.recording.trace import Trace
 
 
 def about(message: Operators | SheetOf | VocabularyOf) -> Catalog | Sheet | Vocabulary:

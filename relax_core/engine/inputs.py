@@ -18,7 +18,7 @@ from relax_core.ir.prim import AnyDim, PrimExpr, PrimVar
 from relax_core.ir.rewriting.substitute import type_nodes
 from relax_core.present.measures import bytes_text
 from relax_core.present.words import type_text
-from relax_core.vm.values import AdtValue, DTypeValue, RefValue, ShapeValue, Value
+from relax_core.vm.objects.values import AdtValue, DTypeValue, RefValue, ShapeValue, Value
 
 FIRST_SIZE = 2
 """Size of the first symbolic dimension; the next ones are one larger each."""

@@ -21,7 +21,7 @@ from relax_core.present.run import Recording
 from relax_core.printer.scalars import ScalarPrinter
 from relax_core.printer.spelling import SPELLINGS
 from relax_core.printer.types import TypePrinter
-from relax_core.vm.trace import Trace
+from relax_core.vm.recording.trace import Trace
 
 T = TypeVar("T")
 

@@ -9,8 +9,8 @@ from relax_core.engine.protocol import Progress, Report
 from relax_core.jit.engine import Engine
 from relax_core.vm.limits import Limits as RunLimits
 from relax_core.vm.machine import Machine
-from relax_core.vm.trace import Trace
-from relax_core.vm.values import Value
+from relax_core.vm.objects.values import Value
+from relax_core.vm.recording.trace import Trace
 from relax_core.vm.virtual_machine import entry_arguments
 
 

@@ -17,8 +17,8 @@ from relax_core.printer.ast import print_ast
 from relax_core.printer.relay_text.module import print_relay
 from relax_core.printer.spelling import SPELLING_OF
 from relax_core.printer.tvmscript import print_module
-from relax_core.vm.trace import Trace
-from relax_core.vm.values import show
+from relax_core.vm.objects.values import show
+from relax_core.vm.recording.trace import Trace
 
 NO_LOG = RewriteLog()
 SOURCE_DETAIL = StageDetail("Source", "the module as it was read")

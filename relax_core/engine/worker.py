@@ -36,7 +36,7 @@ from relax_core.engine.sendable import NotSendableError, encode, not_sent, plain
 from relax_core.engine.session import NotLoadedError, Session
 from relax_core.engine.worker_causes import EXIT_MEMORY, EXIT_NOT_LOADED
 from relax_core.ops.packed.registry import DECLARED
-from relax_core.vm import torch_operators
+from relax_core.vm.external import torch_operators
 
 _STACK_BYTES = 64 * MEGABYTE
 

@@ -17,7 +17,7 @@ from relax_core.present.ops import Operator, OperatorParam, describe
 from relax_core.present.packed import PackedFunction, PackedParam, packed_functions
 from relax_core.present.words import dtype_text
 from relax_core.printer.printed import Printed
-from relax_core.vm.values import ShapeValue, dtype_name, kind_of, shape_text, show
+from relax_core.vm.objects.values import ShapeValue, dtype_name, kind_of, shape_text, show
 
 PACKED = "packed/"
 """Prefix of packed functions where these and operators are named alike."""

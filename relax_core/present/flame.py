@@ -3,7 +3,7 @@
 from relax_core.bytecode.isa import CallInstruction, Register
 from relax_core.present.now import short_name
 from relax_core.present.run_models import FlameSpan
-from relax_core.vm.trace import Trace
+from relax_core.vm.recording.trace import Trace
 
 _SPAN_LIMIT = 500
 _SHORT_RUN = 400

@@ -17,7 +17,7 @@ from relax_core.bytecode.isa import (
 from relax_core.present.measures import columns, cut
 from relax_core.present.models import Syntax
 from relax_core.present.run_models import InstructionLine
-from relax_core.vm.lines import LineTable
+from relax_core.vm.recording.lines import LineTable
 
 _NAME_COLUMNS = 30
 _ARGUMENT_COLUMNS = 22

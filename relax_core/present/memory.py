@@ -6,9 +6,9 @@ from typing import Final
 from relax_core.present.measures import bytes_text
 from relax_core.present.memory_models import MemoryBox, MemoryFault, MemoryRow, MemoryView
 from relax_core.present.words import dtype_text
-from relax_core.vm.lifetimes import Life, MemoryUse, Reuse, memory_of
-from relax_core.vm.trace import Trace
-from relax_core.vm.values import shape_text
+from relax_core.vm.objects.values import shape_text
+from relax_core.vm.recording.lifetimes import Life, MemoryUse, Reuse, memory_of
+from relax_core.vm.recording.trace import Trace
 
 ROWS: Final = 400
 _BOXES: Final = 1_500

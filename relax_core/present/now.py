@@ -15,7 +15,7 @@ from relax_core.bytecode.isa import (
 )
 from relax_core.present.boundary import boundary_of
 from relax_core.present.listing import argument_text
-from relax_core.vm.copies import COPY
+from relax_core.vm.recording.copies import COPY
 
 _SHOWN_ARGUMENTS = 4
 _PREFIXES = ("vm.builtin.", "relax.run.", "relax.")

@@ -13,9 +13,9 @@ from relax_core.present.flame import through
 from relax_core.present.now import sentence
 from relax_core.present.run_models import Event, Frame, Pop, Push, Write
 from relax_core.present.values import SHOWN_LEVELS, Values
-from relax_core.vm.nested import memories_near
-from relax_core.vm.trace import Trace
-from relax_core.vm.values import UNWRITTEN, AdtValue, Closure, RefValue
+from relax_core.vm.objects.nested import memories_near
+from relax_core.vm.objects.values import UNWRITTEN, AdtValue, Closure, RefValue
+from relax_core.vm.recording.trace import Trace
 
 _WHOLE = 1_000
 """In a frame with more registers than this, only so many of those written before the window are shown whole."""

@@ -28,9 +28,9 @@ from relax_core.present.steps import jumps
 from relax_core.present.values import Values
 from relax_core.present.words import type_text
 from relax_core.source import Source
-from relax_core.vm.copies import copies_of
-from relax_core.vm.trace import Trace
-from relax_core.vm.values import describe
+from relax_core.vm.objects.values import describe
+from relax_core.vm.recording.copies import copies_of
+from relax_core.vm.recording.trace import Trace
 
 WINDOW = 5_000
 _MARGIN = 1_000

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from relax_core.present.run_models import Jumps
 from relax_core.vm.debugger import By
-from relax_core.vm.trace import Trace
+from relax_core.vm.recording.trace import Trace
 
 Ints = npt.NDArray[np.int64]
 

@@ -16,10 +16,8 @@ from relax_core.present.run_models import Capture, Closure, Field, Value
 from relax_core.present.target_marks import category_of
 from relax_core.present.tensor import number, short_text, tensor_model
 from relax_core.present.words import dtype_text
-from relax_core.vm.copies import device_of_value
-from relax_core.vm.nested import memories_near
-from relax_core.vm.trace import Trace
-from relax_core.vm.values import (
+from relax_core.vm.objects.nested import memories_near
+from relax_core.vm.objects.values import (
     NOT_KEPT,
     AdtValue,
     DTypeValue,
@@ -31,8 +29,10 @@ from relax_core.vm.values import (
     shape_text,
     show,
 )
-from relax_core.vm.values import Closure as ClosureValue
-from relax_core.vm.values import Value as RunValue
+from relax_core.vm.objects.values import Closure as ClosureValue
+from relax_core.vm.objects.values import Value as RunValue
+from relax_core.vm.recording.copies import device_of_value
+from relax_core.vm.recording.trace import Trace
 
 _LONG_LIMIT = 4_000
 _FIELD_LIMIT = 200

@@ -1,5 +1,7 @@
 """Calls that leave the bytecode: kernels, packed functions, and operators that were not lowered."""
 
+import threading
+import time
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -10,21 +12,70 @@ import numpy as np
 from relax_core.diagnostics import DiagnosedError, RunError
 from relax_core.jit.options import KernelOptions
 from relax_core.ops import find
-from relax_core.vm.builtins import BUILTINS
+from relax_core.vm.builtin.builtins import BUILTINS
 from relax_core.vm.context import fail
-from relax_core.vm.convert import to_host, to_value
-from relax_core.vm.devices import common_device, is_placed, put, same_device
+from relax_core.vm.external.operators import run_operator
+from relax_core.vm.external.packed import Packed
+from relax_core.vm.external.packed_arguments import by_schema, refuse, reserve_result, shown
+from relax_core.vm.external.torch_operators import base_name
 from relax_core.vm.kernels import Kernel, KernelEngine, written_params
-from relax_core.vm.operators import run_operator
-from relax_core.vm.packed import Packed
-from relax_core.vm.packed_arguments import by_schema, refuse, reserve_result, shown
+from relax_core.vm.objects.convert import to_host, to_value
+from relax_core.vm.objects.devices import common_device, is_placed, put, same_device
+from relax_core.vm.objects.values import Array, Value, arrays_in, root_of, shape_text
 from relax_core.vm.packed_library.arrays import ArgumentError, Given
-from relax_core.vm.recorder import Before
+from relax_core.vm.recording.recorder import Before
+from relax_core.vm.recording.written import WrittenBytes
 from relax_core.vm.running import Running
-from relax_core.vm.torch_operators import base_name
-from relax_core.vm.values import Array, Value, arrays_in, root_of, shape_text
-from relax_core.vm.watchdog import Watchdog
-from relax_core.vm.written import WrittenBytes
+
+_POLL_SECONDS: Final = 0.02
+_IDLE_POLLS: Final = 25
+
+
+class Watchdog:
+    """Poll from a thread whether a run is over, and cancel its kernel.
+
+    It cancels at every poll, because a cancellation that arrives between two kernels has no effect. The thread
+    outlives a run by half a second, so that short runs do not each start one. The machine sets `is_watching` for the
+    time of a run; whoever calls kernels sets `is_needed` first, since a run without kernels needs no thread.
+    """
+
+    def __init__(self, is_over: Callable[[], bool], cancel: Callable[[], None]) -> None:
+        self._is_over = is_over
+        self._cancel = cancel
+        self._lock = threading.Lock()
+        self.is_watching = False
+        self.is_needed = False
+        self.has_thread = False
+
+    def watch(self) -> None:
+        """Note that a run has begun, and start the thread unless it runs."""
+        # The thread clears `has_thread` before it reads `is_watching` for the last time, and this sets `is_watching`
+        # before it reads `has_thread`: whichever comes second sees the other.
+        self.is_watching = True
+        if self.is_needed and not self.has_thread and self._begins():
+            threading.Thread(target=self._poll, name="kernel watchdog", daemon=True).start()
+
+    def _poll(self) -> None:
+        idle_count = 0
+        while True:
+            time.sleep(_POLL_SECONDS)
+            idle_count = 0 if self.is_watching else idle_count + 1
+            if self.is_watching and self._is_over():
+                self._cancel()
+            if idle_count > _IDLE_POLLS and self._ends():
+                return
+
+    def _begins(self) -> bool:
+        """Claim to be the only thread; false if there is one already."""
+        with self._lock:
+            had_thread, self.has_thread = self.has_thread, True
+            return not had_thread
+
+    def _ends(self) -> bool:
+        """Give up the claim; false if a run began meanwhile and this thread won it back."""
+        self.has_thread = False
+        return not (self.is_watching and self._begins())
+
 
 CANCELLED: Final = "JT014"
 """The code of a kernel that was cancelled: by the host, or by the clock."""

@@ -18,7 +18,7 @@ from relax_core.diagnostics import Diagnostic, RunError
 from relax_core.ir.expr import ObjectType, TensorType, Type
 from relax_core.source import Source, Span
 from relax_core.vm.condition import Moment
-from relax_core.vm.condition_syntax import (
+from relax_core.vm.conditions.condition_syntax import (
     Apply,
     Expression,
     ItemOf,
@@ -27,10 +27,10 @@ from relax_core.vm.condition_syntax import (
     RegisterName,
     parse_expression,
 )
-from relax_core.vm.convert import TENSOR_KINDS
-from relax_core.vm.fork import Setting, fields_of, stack_at
-from relax_core.vm.trace import FrameState, Trace
-from relax_core.vm.values import Array, Sentinel, ShapeValue, Uninitialised, Value, describe, shape_text
+from relax_core.vm.objects.convert import TENSOR_KINDS
+from relax_core.vm.objects.values import Array, Sentinel, ShapeValue, Uninitialised, Value, describe, shape_text
+from relax_core.vm.recording.fork import Setting, fields_of, stack_at
+from relax_core.vm.recording.trace import FrameState, Trace
 
 _SIDES: Final = re.compile(r"(?P<place>[^=]*)=(?!=)(?P<value>.*)", re.DOTALL)
 _WORDS: Final[Mapping[str, float]] = MappingProxyType({"nan": float("nan"), "inf": float("inf")})

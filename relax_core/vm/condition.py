@@ -14,7 +14,7 @@ from relax_core.diagnostics import CompileError, Diagnostic
 from relax_core.ir.expr import PrimType, ShapeType, TensorType, Type
 from relax_core.ir.prim import PrimVar
 from relax_core.source import Span
-from relax_core.vm.condition_syntax import (
+from relax_core.vm.conditions.condition_syntax import (
     Apply,
     Comparison,
     Expression,
@@ -28,9 +28,19 @@ from relax_core.vm.condition_syntax import (
     Row,
     parse_condition,
 )
-from relax_core.vm.condition_values import FUNCTIONS, applied, arithmetic, as_number, compare, fault, field, item, truth
-from relax_core.vm.trace import Trace
-from relax_core.vm.values import NOT_KEPT, Sentinel, Uninitialised, Value
+from relax_core.vm.conditions.condition_values import (
+    FUNCTIONS,
+    applied,
+    arithmetic,
+    as_number,
+    compare,
+    fault,
+    field,
+    item,
+    truth,
+)
+from relax_core.vm.objects.values import NOT_KEPT, Sentinel, Uninitialised, Value
+from relax_core.vm.recording.trace import Trace
 
 ABOUT_THE_STOP: Final = ("time", "depth", "hits", "written")
 """Names that every condition may use: the time, the depth of the stack (0: the entry), how often the place was met, and

@@ -6,8 +6,8 @@ from typing import NoReturn, Protocol
 from relax_core.bytecode.executable import Executable
 from relax_core.diagnostics import Diagnostic, RunError
 from relax_core.source import Span
+from relax_core.vm.objects.values import Array, Closure, StorageValue, Value
 from relax_core.vm.stack import Frame
-from relax_core.vm.values import Array, Closure, StorageValue, Value
 
 
 class Context(Protocol):

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from relax_core.bytecode.executable import FunctionEntry
 from relax_core.diagnostics import Diagnostic, RunError
 from relax_core.vm.condition import Condition
-from relax_core.vm.trace import Ints, Trace
+from relax_core.vm.recording.trace import Ints, Trace
 
 By = Literal["instruction", "binding"]
 Command: TypeAlias = Callable[..., int]

@@ -18,9 +18,9 @@ from relax_core.bytecode.isa import (
     ReturnInstruction,
     Special,
 )
-from relax_core.vm.builtins import BUILTINS
+from relax_core.vm.builtin.builtins import BUILTINS
+from relax_core.vm.objects.values import MACHINE, UNWRITTEN, Closure, DTypeValue, ShapeValue, Value
 from relax_core.vm.stack import Fetch, Step
-from relax_core.vm.values import MACHINE, UNWRITTEN, Closure, DTypeValue, ShapeValue, Value
 
 BUILTIN: Final = 0
 KERNEL: Final = 1

@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from relax_core.vm.convert import TENSOR_KINDS, to_host
 from relax_core.vm.machine import Machine
+from relax_core.vm.objects.convert import TENSOR_KINDS, to_host
+from relax_core.vm.objects.values import Value
 from relax_core.vm.tiers.tier import ENDS
-from relax_core.vm.values import Value
 
 
 def host_caller(

@@ -8,27 +8,27 @@ from typing import Final, Literal, NoReturn
 from relax_core.bytecode.executable import Executable
 from relax_core.diagnostics import DiagnosedError, Diagnostic, RunError
 from relax_core.jit.options import DEFAULT_OPTIONS, KernelOptions
+from relax_core.vm.builtin.storage import POISON
 from relax_core.vm.calls import CANCELLED, Calls
 from relax_core.vm.context import fail
-from relax_core.vm.convert import own_copies
-from relax_core.vm.fork import Setting, StoppedFrame, fork, made_frame
+from relax_core.vm.external.packed import HOST, Registry
 from relax_core.vm.interpreter import Interpreter
 from relax_core.vm.kernels import KernelEngine
 from relax_core.vm.limits import Limits
-from relax_core.vm.locate import located, wrong_count
-from relax_core.vm.packed import HOST, Registry
-from relax_core.vm.recorder import NO_WRITE, Recorder
-from relax_core.vm.running import Running
-from relax_core.vm.stack import FROM_HOST, Frame, Opened
-from relax_core.vm.storage import POISON
-from relax_core.vm.tiers.generated_stack import Base
-from relax_core.vm.tiers.tier import Tier
-from relax_core.vm.trace import Outcome, Trace
-from relax_core.vm.values import (
+from relax_core.vm.objects.convert import own_copies
+from relax_core.vm.objects.values import (
     Closure,
     Value,
 )
-from relax_core.vm.written import WrittenBytes
+from relax_core.vm.recording.fork import Setting, StoppedFrame, fork, made_frame
+from relax_core.vm.recording.locate import located, wrong_count
+from relax_core.vm.recording.recorder import NO_WRITE, Recorder
+from relax_core.vm.recording.trace import Outcome, Trace
+from relax_core.vm.recording.written import WrittenBytes
+from relax_core.vm.running import Running
+from relax_core.vm.stack import FROM_HOST, Frame, Opened
+from relax_core.vm.tiers.generated_stack import Base
+from relax_core.vm.tiers.tier import Tier
 
 _LIMIT_CODES: Final = ("VM003", "VM004", "VM005", "VM006", "VM007", "VM008", "VM019")
 

@@ -16,14 +16,10 @@ from relax_core.bytecode.executable import Executable
 from relax_core.diagnostics import DiagnosedError, Diagnostic
 from relax_core.source import Span
 from relax_core.vm.context import fail
+from relax_core.vm.external.packed import Registry
 from relax_core.vm.limits import Limits
-from relax_core.vm.liveness import live_registers
 from relax_core.vm.meter import Meter
-from relax_core.vm.packed import Registry
-from relax_core.vm.recorder import Recorder
-from relax_core.vm.stack import Frame
-from relax_core.vm.trace import OutputLine
-from relax_core.vm.values import (
+from relax_core.vm.objects.values import (
     Array,
     Closure,
     StorageValue,
@@ -35,7 +31,11 @@ from relax_core.vm.values import (
     shape_text,
     storages_in,
 )
-from relax_core.vm.written import WrittenBytes
+from relax_core.vm.recording.liveness import live_registers
+from relax_core.vm.recording.recorder import Recorder
+from relax_core.vm.recording.trace import OutputLine
+from relax_core.vm.recording.written import WrittenBytes
+from relax_core.vm.stack import Frame
 
 _RECORDED_BYTES: Final = 64 << 20
 """A recorded run counts what it retains after so many bytes."""

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from relax_core.vm.values import Value
+from relax_core.vm.objects.values import Value
 
 Fetch: TypeAlias = Callable[[list[Value]], tuple[Value, ...]]
 

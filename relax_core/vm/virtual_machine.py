@@ -9,14 +9,14 @@ from relax_core.bytecode.executable import Executable, FunctionEntry
 from relax_core.ir.expr import Function, Type
 from relax_core.jit.options import KernelOptions, Mode
 from relax_core.vm.context import fail
-from relax_core.vm.convert import to_host, to_value
-from relax_core.vm.devices import given
+from relax_core.vm.external.packed import HOST, Registry
 from relax_core.vm.host_call import host_caller
 from relax_core.vm.limits import Limits
-from relax_core.vm.locate import wrong_count
 from relax_core.vm.machine import Machine
-from relax_core.vm.packed import HOST, Registry
-from relax_core.vm.values import Value
+from relax_core.vm.objects.convert import to_host, to_value
+from relax_core.vm.objects.devices import given
+from relax_core.vm.objects.values import Value
+from relax_core.vm.recording.locate import wrong_count
 
 
 class VirtualMachine:

@@ -25,7 +25,7 @@ from relax_core.engine.protocol import (
     StageOf,
 )
 from relax_core.engine.session import Session
-from relax_core.vm.values import AdtValue, RefValue
+from relax_core.vm.objects.values import AdtValue, RefValue
 from tests.engine.asking import ask
 from tests.engine.programs import SAMPLES, SMALL, sample
 from tests.passes.relay.running import listed

@@ -17,7 +17,7 @@ from relax_core.present.node_id import index_nodes
 from relax_core.present.run import Recording
 from relax_core.source import Span
 from relax_core.vm.machine import Machine
-from relax_core.vm.trace import Trace
+from relax_core.vm.recording.trace import Trace
 from relax_core.vm.virtual_machine import entry_arguments
 
 SAMPLES = Path(__file__).resolve().parents[2] / "samples"

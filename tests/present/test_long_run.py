@@ -10,7 +10,7 @@ from relax_core.present.player import Player
 from relax_core.present.run import Recording, present_run
 from relax_core.present.run_models import Frame, Write
 from relax_core.present.values import Values
-from relax_core.vm.trace import Trace
+from relax_core.vm.recording.trace import Trace
 from tests.present.programs import parsed, recording_of, trace_of
 from tests.present.test_run import COUNTDOWN, trace_of_countdown
 

@@ -12,8 +12,8 @@ from relax_core.present.steps import jumps
 from relax_core.present.tensor import number, short_text, tensor_model
 from relax_core.vm import debugger
 from relax_core.vm.debugger import By
-from relax_core.vm.trace import Trace
-from relax_core.vm.values import UNWRITTEN
+from relax_core.vm.objects.values import UNWRITTEN
+from relax_core.vm.recording.trace import Trace
 from tests.golden_text import Golden
 from tests.present.programs import SAMPLES, parsed, recording_of, sample, trace_of
 from tests.present.rendering import render_run

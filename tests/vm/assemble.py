@@ -33,7 +33,7 @@ from relax_core.ir.node import Node
 from relax_core.ir.rewriting.rewrite import RewriteLog
 from relax_core.ir.tir import PrimFunc
 from relax_core.source import Source, Span
-from relax_core.vm.trace import Trace
+from relax_core.vm.recording.trace import Trace
 
 _HEAD = re.compile(r"@(\w+)\((.*)\) (\d+)")
 _CALL = re.compile(r"call ([\w.]+)\((.*)\)(?: -> %(\d+))?")

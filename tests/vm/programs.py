@@ -11,7 +11,7 @@ from relax_core.bytecode.executable import Executable
 from relax_core.diagnostics import has_errors
 from relax_core.frontend.parse import parse_text
 from relax_core.vm.machine import Machine
-from relax_core.vm.trace import Trace
+from relax_core.vm.recording.trace import Trace
 from relax_core.vm.virtual_machine import entry_arguments
 
 SAMPLES = Path(__file__).resolve().parents[2] / "samples"

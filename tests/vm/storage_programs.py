@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 
 from relax_core.bytecode.executable import DTypeConstant, Executable, ShapeConstant
 from relax_core.bytecode.isa import CallInstruction, ConstantRef, Immediate, Register, ReturnInstruction
-from relax_core.vm.trace import Trace
-from relax_core.vm.values import Uninitialised
+from relax_core.vm.objects.values import Uninitialised
+from relax_core.vm.recording.trace import Trace
 
 SIZES: Final[Mapping[str, int]] = MappingProxyType(
     {"int8": 1, "uint8": 1, "bool": 1, "int16": 2, "float16": 2, "int32": 4, "float32": 4, "int64": 8, "float64": 8}

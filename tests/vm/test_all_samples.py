@@ -9,8 +9,8 @@ from relax_core.engine.inputs import can_be_made_up, generate
 from relax_core.frontend.parse import parse_text
 from relax_core.ir.expr import Function
 from relax_core.jit.engine import Engine
-from relax_core.vm.convert import own_copies
 from relax_core.vm.limits import Limits
+from relax_core.vm.objects.convert import own_copies
 from relax_core.vm.virtual_machine import entry_arguments
 from tests.vm.programs import SAMPLES
 from tests.vm.tiers import differences

@@ -9,7 +9,7 @@ import relax_core as rc
 from relax_core.bytecode.executable import DTypeConstant, ShapeConstant
 from relax_core.diagnostics import Diagnostic, RunError
 from relax_core.vm.machine import Machine
-from relax_core.vm.values import ShapeValue
+from relax_core.vm.objects.values import ShapeValue
 from tests.vm.assemble import assemble, result_of
 
 X = 'ErrorContext(fn=main, loc=param[0], param=x, annotation=R.Tensor((n, m), dtype="float32"))'

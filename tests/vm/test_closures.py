@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from relax_core.diagnostics import RunError
-from relax_core.vm.packed import Registry
-from relax_core.vm.values import Closure, kind_of
+from relax_core.vm.external.packed import Registry
+from relax_core.vm.objects.values import Closure, kind_of
 from relax_core.vm.virtual_machine import VirtualMachine
 from tests.vm.assemble import result_of
 from tests.vm.programs import HEAD, executable_of, floats, run_text

@@ -12,10 +12,10 @@ import relax_core as rc
 from relax_core.diagnostics import CompileError, RunError
 from relax_core.vm import debugger
 from relax_core.vm.condition import Condition
-from relax_core.vm.condition_syntax import parse_condition
+from relax_core.vm.conditions.condition_syntax import parse_condition
 from relax_core.vm.debugger import AnyBreakpoint, LineBreakpoint, PcBreakpoint
 from relax_core.vm.machine import Machine
-from relax_core.vm.trace import Trace
+from relax_core.vm.recording.trace import Trace
 from tests.vm.assemble import assemble
 
 LOOP = """

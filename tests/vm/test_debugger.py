@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from relax_core.vm import debugger
 from relax_core.vm.debugger import By, LineBreakpoint, PcBreakpoint
 from relax_core.vm.machine import Machine
-from relax_core.vm.trace import Trace
+from relax_core.vm.recording.trace import Trace
 from tests.vm.assemble import assemble
 
 LISTING = """

@@ -12,10 +12,10 @@ from relax_core.frontend.parse import parse_text
 from relax_core.ir.expr import TensorType
 from relax_core.present.now import sentence
 from relax_core.present.run import present_run
-from relax_core.vm.copies import copies_of
 from relax_core.vm.machine import Machine
-from relax_core.vm.placed import PlacedArray, placed, plain
-from relax_core.vm.trace import Trace
+from relax_core.vm.objects.placed import PlacedArray, placed, plain
+from relax_core.vm.recording.copies import copies_of
+from relax_core.vm.recording.trace import Trace
 from relax_core.vm.virtual_machine import VirtualMachine, entry_arguments
 from tests.present.programs import recording_of
 from tests.present.programs import sample as parsed_sample

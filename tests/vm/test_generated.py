@@ -16,7 +16,7 @@ from relax_core.ir.equality import first_difference
 from relax_core.ir.module import IRModule
 from relax_core.passes.pipeline import DEFAULT_PIPELINE, run_pipeline
 from relax_core.printer.tvmscript import print_module
-from relax_core.vm.packed import Registry
+from relax_core.vm.external.packed import Registry
 from relax_core.vm.virtual_machine import VirtualMachine, entry_arguments
 from tests.vm.programs import HEAD
 from tests.vm.tiers import differences

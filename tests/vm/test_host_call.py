@@ -14,9 +14,9 @@ import relax_core as rc
 from relax_core.diagnostics import RunError
 from relax_core.vm import host_call, running
 from relax_core.vm import machine as machine_module
+from relax_core.vm.external.packed import Registry
 from relax_core.vm.limits import Limits
 from relax_core.vm.machine import Machine
-from relax_core.vm.packed import Registry
 from relax_core.vm.virtual_machine import VirtualMachine
 
 TEXT = """

@@ -12,10 +12,10 @@ from relax_core.diagnostics import RunError
 from relax_core.engine.inputs import generate
 from relax_core.ir.expr import Function
 from relax_core.present.memory import ROWS, present_memory
-from relax_core.vm.fork import Setting
-from relax_core.vm.lifetimes import Life, MemoryUse, memory_of
 from relax_core.vm.machine import Machine
-from relax_core.vm.trace import Trace
+from relax_core.vm.recording.fork import Setting
+from relax_core.vm.recording.lifetimes import Life, MemoryUse, memory_of
+from relax_core.vm.recording.trace import Trace
 from relax_core.vm.virtual_machine import entry_arguments
 from tests.vm.assemble import assemble
 from tests.vm.kernels import PythonEngine, add_one

@@ -9,12 +9,12 @@ import pytest
 
 from relax_core.bytecode.executable import DTypeConstant, ShapeConstant
 from relax_core.diagnostics import RunError
-from relax_core.vm.builtins import BUILTINS
+from relax_core.vm.builtin.builtins import BUILTINS
+from relax_core.vm.external.packed import Registry
 from relax_core.vm.limits import Limits
 from relax_core.vm.machine import Machine
-from relax_core.vm.packed import Registry
-from relax_core.vm.trace import Trace
-from relax_core.vm.values import Closure
+from relax_core.vm.objects.values import Closure
+from relax_core.vm.recording.trace import Trace
 from relax_core.vm.virtual_machine import VirtualMachine
 from tests.vm.assemble import assemble, result_of
 from tests.vm.kernels import PythonEngine, add_one

@@ -4,9 +4,9 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from relax_core.vm.nested import memories_near
-from relax_core.vm.recorder import Recorder
-from relax_core.vm.values import NOT_KEPT, Array, Closure, Value, arrays_in, ranges_in, root_of
+from relax_core.vm.objects.nested import memories_near
+from relax_core.vm.objects.values import NOT_KEPT, Array, Closure, Value, arrays_in, ranges_in, root_of
+from relax_core.vm.recording.recorder import Recorder
 
 UNBOUNDED = 1 << 40
 

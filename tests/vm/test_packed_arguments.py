@@ -12,11 +12,11 @@ from relax_core.check.unify import contradiction
 from relax_core.diagnostics import RunError
 from relax_core.ops.packed.registry import PACKED
 from relax_core.ops.packed.schema import SchemaType
-from relax_core.vm.operators import type_of_value
-from relax_core.vm.packed_arguments import by_schema, known_facts
+from relax_core.vm.external.operators import type_of_value
+from relax_core.vm.external.packed_arguments import by_schema, known_facts
+from relax_core.vm.objects.values import DTypeValue, Value
 from relax_core.vm.packed_library.arrays import ArgumentError, Given
 from relax_core.vm.packed_library.table import LIBRARY
-from relax_core.vm.values import DTypeValue, Value
 
 SHAPES = ((), (0,), (1,), (3,), (2, 3), (3, 2), (2, 3, 4), (1, 2, 3, 4), (2, 0))
 DTYPES = ("float32", "float16", "int32", "int64", "bool", "uint8")

@@ -13,10 +13,10 @@ import relax_core as rc
 from relax_core.check.unify import contradiction
 from relax_core.ops.packed.registry import DECLARED, PACKED
 from relax_core.ops.packed.spec import PackedSpec
+from relax_core.vm.external.operators import type_of_value
+from relax_core.vm.external.packed import DEFAULT_PACKED, Packed, Registry
+from relax_core.vm.external.packed_arguments import known_facts
 from relax_core.vm.limits import Limits
-from relax_core.vm.operators import type_of_value
-from relax_core.vm.packed import DEFAULT_PACKED, Packed, Registry
-from relax_core.vm.packed_arguments import known_facts
 from relax_core.vm.packed_library.arrays import Given
 from relax_core.vm.packed_library.table import LIBRARY
 from tests.vm.assemble import result_of

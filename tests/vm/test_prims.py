@@ -9,7 +9,7 @@ import pytest
 import relax_core as rc
 from relax_core.cli import main
 from relax_core.diagnostics import RunError
-from relax_core.vm.values import kind_of
+from relax_core.vm.objects.values import kind_of
 from tests.vm.assemble import result_of
 from tests.vm.programs import SAMPLES, floats, run_sample, run_text, sample_text
 from tests.vm.test_samples import agree as agree_numbers

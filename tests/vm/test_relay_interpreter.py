@@ -10,8 +10,8 @@ from relax_core.diagnostics import CompileError, RunError
 from relax_core.ir.expr import Call, Function, GlobalVar, Op, Var
 from relax_core.ir.module import Definition, IRModule
 from relax_core.vm.limits import Limits
-from relax_core.vm.relay_interpreter import RelayInterpreter
-from relax_core.vm.values import AdtValue, RefValue
+from relax_core.vm.objects.values import AdtValue, RefValue
+from relax_core.vm.relay.interpreter import RelayInterpreter
 from tests.passes.relay.running import both, listed, parsed, plain
 
 

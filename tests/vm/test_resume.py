@@ -13,12 +13,12 @@ from relax_core.engine.inputs import generate
 from relax_core.ir.expr import Function
 from relax_core.jit.engine import Engine
 from relax_core.vm.change import Change, setting
-from relax_core.vm.fork import Setting
+from relax_core.vm.external.packed import Registry
 from relax_core.vm.limits import Limits
 from relax_core.vm.machine import Machine
-from relax_core.vm.packed import Registry
-from relax_core.vm.trace import Trace
-from relax_core.vm.values import Uninitialised, Value, kind_of, show
+from relax_core.vm.objects.values import Uninitialised, Value, kind_of, show
+from relax_core.vm.recording.fork import Setting
+from relax_core.vm.recording.trace import Trace
 from relax_core.vm.virtual_machine import entry_arguments
 from tests.vm.programs import HEAD, executable_of, run_text, sample_text
 

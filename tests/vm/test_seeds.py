@@ -13,7 +13,7 @@ from tvm import relax
 from relax_core.frontend.parse import parse_text
 from relax_core.ir.expr import Function
 from relax_core.printer.tvmscript import print_module
-from relax_core.vm.values import Closure, kind_of
+from relax_core.vm.objects.values import Closure, kind_of
 from tests.vm.assemble import result_of
 from tests.vm.programs import floats, run_sample, run_text, sample_text
 

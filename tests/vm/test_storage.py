@@ -9,8 +9,8 @@ import pytest
 from relax_core.bytecode.executable import DTypeConstant, PoolConstant, ShapeConstant
 from relax_core.cli import main
 from relax_core.vm.machine import Machine
-from relax_core.vm.trace import Trace
-from relax_core.vm.values import Uninitialised, arrays_in
+from relax_core.vm.objects.values import Uninitialised, arrays_in
+from relax_core.vm.recording.trace import Trace
 from relax_core.vm.virtual_machine import VirtualMachine
 from tests.vm.assemble import assemble
 from tests.vm.programs import executable_of, run_text, sample_text

@@ -7,11 +7,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from relax_core.jit.engine import Engine
-from relax_core.vm.fork import Setting
+from relax_core.vm.builtin.storage import POISON
 from relax_core.vm.machine import Machine
-from relax_core.vm.storage import POISON
-from relax_core.vm.trace import Trace
-from relax_core.vm.values import arrays_in
+from relax_core.vm.objects.values import arrays_in
+from relax_core.vm.recording.fork import Setting
+from relax_core.vm.recording.trace import Trace
 from tests.vm.programs import HEAD, executable_of
 from tests.vm.storage_programs import Model, differences, module_text, shown_differently, storage_programs
 

@@ -11,10 +11,10 @@ import pytest
 from relax_core.bytecode.executable import DTypeConstant, Executable, ShapeConstant
 from relax_core.diagnostics import RunError
 from relax_core.jit.engine import Engine
-from relax_core.vm.convert import own_copies
+from relax_core.vm.external.packed import Registry
 from relax_core.vm.limits import Limits
 from relax_core.vm.machine import Machine
-from relax_core.vm.packed import Registry
+from relax_core.vm.objects.convert import own_copies
 from relax_core.vm.virtual_machine import entry_arguments
 from tests.vm.assemble import assemble
 from tests.vm.kernels import PythonEngine, add_one

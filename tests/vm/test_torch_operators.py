@@ -15,12 +15,12 @@ import numpy as np
 import pytest
 
 from relax_core.ops.packed.registry import DECLARED, PACKED
-from relax_core.vm import torch_operators
-from relax_core.vm.packed import HOST
-from relax_core.vm.packed_arguments import by_schema
+from relax_core.vm.external import torch_operators
+from relax_core.vm.external.packed import HOST
+from relax_core.vm.external.packed_arguments import by_schema
+from relax_core.vm.external.torch_operators import declaration, packed, read_schema
 from relax_core.vm.packed_library.arrays import ArgumentError, Given
 from relax_core.vm.packed_library.table import LIBRARY
-from relax_core.vm.torch_operators import declaration, packed, read_schema
 
 SCHEMAS = {
     "aten::xlogy": {

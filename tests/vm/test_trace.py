@@ -8,11 +8,11 @@ import pytest
 
 from relax_core.bytecode.executable import DTypeConstant, ShapeConstant
 from relax_core.vm.debugger import step_back
+from relax_core.vm.external.packed import Registry
 from relax_core.vm.limits import Limits
 from relax_core.vm.machine import Machine
-from relax_core.vm.packed import Registry
-from relax_core.vm.trace import Trace
-from relax_core.vm.values import NOT_KEPT, UNWRITTEN, Closure, Uninitialised, kind_of
+from relax_core.vm.objects.values import NOT_KEPT, UNWRITTEN, Closure, Uninitialised, kind_of
+from relax_core.vm.recording.trace import Trace
 from tests.vm.assemble import assemble
 from tests.vm.kernels import PythonEngine, add_one
 

@@ -11,7 +11,7 @@ import relax_core as rc
 from relax_core.diagnostics import RunError
 from relax_core.ir.expr import AdtType, Function, TensorType, TupleType, Type
 from relax_core.ir.module import IRModule
-from relax_core.vm.values import AdtValue
+from relax_core.vm.objects.values import AdtValue
 from tests.passes.relay.running import listed, parsed
 
 FILE = Path(__file__).with_name("upstream_values.toml")

@@ -9,8 +9,8 @@ import pytest
 from relax_core.cli import main
 from relax_core.diagnostics import Diagnostic, RunError
 from relax_core.jit.options import KernelOptions
-from relax_core.vm.fork import Setting
 from relax_core.vm.machine import Machine
+from relax_core.vm.recording.fork import Setting
 from relax_core.vm.virtual_machine import VirtualMachine
 from tests.vm.programs import HEAD, executable_of
 

@@ -8,8 +8,8 @@ import numpy as np
 from relax_core.bytecode.executable import Executable
 from relax_core.diagnostics import Diagnostic
 from relax_core.vm.machine import Machine
-from relax_core.vm.trace import Trace
-from relax_core.vm.values import AdtValue, Closure, ObjectValue, RefValue, StorageValue, Value
+from relax_core.vm.objects.values import AdtValue, Closure, ObjectValue, RefValue, StorageValue, Value
+from relax_core.vm.recording.trace import Trace
 
 # A program, and what makes its arguments: a program may change them.
 Given = Callable[[], tuple[Value, ...]]

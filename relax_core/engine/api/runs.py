@@ -12,8 +12,8 @@ from relax_core.ir.dialect import dialect_of
 from relax_core.ir.module import IRModule
 from relax_core.passes.core import Pass, PassContext
 from relax_core.passes.pipeline import run_pipeline
-from relax_core.vm.packed import register_packed
-from relax_core.vm.relay_host import run_relay
+from relax_core.vm.external.packed import register_packed
+from relax_core.vm.relay.host import run_relay
 from relax_core.vm.virtual_machine import VirtualMachine
 
 __all__ = [

@@ -14,9 +14,9 @@ from relax_core.engine.debug.replies import Bisection, StageResult
 from relax_core.engine.debug.tolerance import DEFAULT_TOLERANCE, Tolerance
 from relax_core.ir.module import IRModule
 from relax_core.passes.core import Stage
-from relax_core.vm.convert import own_copies
-from relax_core.vm.trace import Trace
-from relax_core.vm.values import Value
+from relax_core.vm.objects.convert import own_copies
+from relax_core.vm.objects.values import Value
+from relax_core.vm.recording.trace import Trace
 from relax_core.vm.virtual_machine import entry_arguments
 
 RunMachine = Callable[[Executable, tuple[Value, ...]], Trace]

@@ -16,8 +16,8 @@ from relax_core.engine.protocol import Progress
 from relax_core.present.run import Recording
 from relax_core.vm.change import Change, is_file, setting
 from relax_core.vm.machine import Machine
-from relax_core.vm.trace import Trace
-from relax_core.vm.values import Array
+from relax_core.vm.objects.values import Array
+from relax_core.vm.recording.trace import Trace
 
 Changes = tuple[ChangeAt, ...]
 

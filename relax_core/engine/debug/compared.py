@@ -22,9 +22,9 @@ from relax_core.engine.debug.tolerance import EXACT, Tolerance
 from relax_core.engine.inputs import members_of, read_members
 from relax_core.engine.open_program import OpenProgram
 from relax_core.engine.protocol import Program, Progress
-from relax_core.vm.convert import to_value
 from relax_core.vm.machine import Machine
-from relax_core.vm.trace import Trace
+from relax_core.vm.objects.convert import to_value
+from relax_core.vm.recording.trace import Trace
 from relax_core.vm.virtual_machine import entry_arguments
 
 Call = tuple[str, tuple[Any, ...]]

@@ -17,8 +17,8 @@ from relax_core.passes.pipeline import Passes, run_pipeline
 from relax_core.present.memory import present_memory
 from relax_core.present.memory_models import MemoryView
 from relax_core.vm.machine import Machine
-from relax_core.vm.trace import Trace
-from relax_core.vm.values import Value
+from relax_core.vm.objects.values import Value
+from relax_core.vm.recording.trace import Trace
 from relax_core.vm.virtual_machine import entry_arguments
 
 

@@ -15,8 +15,8 @@ from relax_core.ir.expr import Var
 from relax_core.ir.module import IRModule
 from relax_core.ir.node import preorder
 from relax_core.present.measures import bytes_text
-from relax_core.vm.trace import Trace
-from relax_core.vm.values import ByteRange, Uninitialised, Value, ranges_in
+from relax_core.vm.objects.values import ByteRange, Uninitialised, Value, ranges_in
+from relax_core.vm.recording.trace import Trace
 
 ARCHIVE_BYTES = 48 << 20
 """Size of the values that one archive holds, or that are compared at once."""

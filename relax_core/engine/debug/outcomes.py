@@ -13,9 +13,9 @@ from relax_core.engine.debug.differences import compare, compare_arrays, type_of
 from relax_core.engine.debug.tolerance import EXACT, Difference, Tolerance
 from relax_core.engine.debug.verdicts import Verdict, distance_words
 from relax_core.engine.inputs import members_of
-from relax_core.vm.convert import to_value
-from relax_core.vm.trace import Trace
-from relax_core.vm.values import AdtValue, Closure, DTypeValue, RefValue, ShapeValue, StorageValue, Value
+from relax_core.vm.objects.convert import to_value
+from relax_core.vm.objects.values import AdtValue, Closure, DTypeValue, RefValue, ShapeValue, StorageValue, Value
+from relax_core.vm.recording.trace import Trace
 
 Arrays = Mapping[str, npt.NDArray[Any]]
 

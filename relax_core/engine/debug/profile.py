@@ -9,8 +9,8 @@ from relax_core.bytecode.isa import CallInstruction
 from relax_core.engine.debug.replies import Profiled, ProfileLine
 from relax_core.present.origins import Lines
 from relax_core.source import Source
-from relax_core.vm.lines import LineTable
-from relax_core.vm.profile import Profile
+from relax_core.vm.recording.lines import LineTable
+from relax_core.vm.recording.profile import Profile
 
 
 def profiled(executable: Executable, profile: Profile, source: Source) -> Profiled:

@@ -27,9 +27,9 @@ from relax_core.engine.protocol import Progress
 from relax_core.engine.text_views import executed
 from relax_core.present.memory import present_memory
 from relax_core.present.memory_models import MemoryView
-from relax_core.vm.profile import TimedMachine, profile
-from relax_core.vm.trace import Trace
-from relax_core.vm.values import Value
+from relax_core.vm.objects.values import Value
+from relax_core.vm.recording.profile import TimedMachine, profile
+from relax_core.vm.recording.trace import Trace
 from relax_core.vm.virtual_machine import entry_arguments
 
 

@@ -8,8 +8,8 @@ from relax_core.engine.debug.replies import StopText
 from relax_core.present.run_models import Breakpoint as Point
 from relax_core.present.values import Values
 from relax_core.vm.debugger import hits_of
-from relax_core.vm.trace import FrameState, Trace
-from relax_core.vm.values import UNWRITTEN
+from relax_core.vm.objects.values import UNWRITTEN
+from relax_core.vm.recording.trace import FrameState, Trace
 
 _AROUND = 2
 _FRAMES = 20

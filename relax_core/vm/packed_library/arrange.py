@@ -4,8 +4,8 @@ import re
 
 import numpy as np
 
+from relax_core.vm.objects.values import Array
 from relax_core.vm.packed_library.arrays import ArgumentError, Given, fitting, promoted
-from relax_core.vm.values import Array
 
 
 def cat(given: Given) -> Array:

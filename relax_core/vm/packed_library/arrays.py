@@ -7,7 +7,7 @@ from typing import Any, TypeAlias, cast
 
 import numpy as np
 
-from relax_core.vm.values import Array
+from relax_core.vm.objects.values import Array
 
 Scalar: TypeAlias = bool | int | float
 

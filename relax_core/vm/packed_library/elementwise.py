@@ -5,6 +5,7 @@ import math
 import numpy as np
 
 from relax_core.ops.arithmetic.elementwise import erf
+from relax_core.vm.objects.values import Array
 from relax_core.vm.packed_library.arrays import (
     ArgumentError,
     Given,
@@ -17,7 +18,6 @@ from relax_core.vm.packed_library.arrays import (
     wide,
     write,
 )
-from relax_core.vm.values import Array
 
 
 def add(given: Given) -> Array:

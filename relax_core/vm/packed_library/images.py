@@ -4,8 +4,8 @@ import math
 
 import numpy as np
 
+from relax_core.vm.objects.values import Array
 from relax_core.vm.packed_library.arrays import ArgumentError, Given, need_float, wide, write
-from relax_core.vm.values import Array
 
 
 def slow_conv2d_forward_out(given: Given) -> None:

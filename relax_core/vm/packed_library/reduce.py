@@ -4,8 +4,8 @@ import math
 
 import numpy as np
 
+from relax_core.vm.objects.values import Array
 from relax_core.vm.packed_library.arrays import ArgumentError, Given, cast_to, is_float, need_float, wide
-from relax_core.vm.values import Array
 
 
 def softmax(given: Given) -> Array:

@@ -9,7 +9,7 @@ import numpy as np
 
 from relax_core.ops.tensors.data_dependent import evaluate_nonzero, evaluate_unique
 from relax_core.ops.tensors.sorting import order
-from relax_core.vm.values import Array, item_bytes
+from relax_core.vm.objects.values import Array, item_bytes
 
 
 def sort(data: Array, out: Array, axis: int = -1, is_ascend: Any = 1) -> None:

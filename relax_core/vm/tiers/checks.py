@@ -11,11 +11,11 @@ from typing import Final
 from relax_core.bytecode.isa import CallInstruction, ConstantRef, Immediate, Register
 from relax_core.ir.integer.prove import constant_value
 from relax_core.ir.tir import PrimFunc
+from relax_core.vm.builtin.heap import EQUAL_TO_IMMEDIATE, NO_CHECK
 from relax_core.vm.decode import pool_value
-from relax_core.vm.heap import EQUAL_TO_IMMEDIATE, NO_CHECK
-from relax_core.vm.liveness import written
+from relax_core.vm.objects.values import DTypeValue
+from relax_core.vm.recording.liveness import written
 from relax_core.vm.tiers.segments import Body
-from relax_core.vm.values import DTypeValue
 
 LATEST: Final = 12
 """The kernel is looked for among so many first instructions."""

@@ -22,10 +22,10 @@ from relax_core.ir.prim import Intrinsic
 from relax_core.ir.tir import PrimFunc
 from relax_core.jit.lowering.known.coverage import writes_all
 from relax_core.jit.lowering.scalars.intrinsics import CALLS
-from relax_core.vm.builtins import BUILTINS
+from relax_core.vm.builtin.builtins import BUILTINS
+from relax_core.vm.builtin.storage import storable
 from relax_core.vm.kernels import written_params
-from relax_core.vm.storage import storable
-from relax_core.vm.values import item_bytes
+from relax_core.vm.objects.values import item_bytes
 
 Kind = Literal["call", "closure", "kernel", "builtin", "outside", "return", "jump"]
 

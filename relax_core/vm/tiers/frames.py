@@ -9,9 +9,9 @@ from types import CodeType, FrameType, TracebackType
 from typing import Any
 
 from relax_core.vm.decode import DecodedFunction
+from relax_core.vm.objects.values import UNWRITTEN, StorageValue, Value
 from relax_core.vm.stack import Frame
 from relax_core.vm.tiers.generate import Generated
-from relax_core.vm.values import UNWRITTEN, StorageValue, Value
 
 
 @dataclass(frozen=True, slots=True)

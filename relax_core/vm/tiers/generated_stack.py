@@ -9,13 +9,13 @@ import numpy as np
 
 from relax_core.diagnostics import DiagnosedError, Diagnostic, RunError
 from relax_core.vm.interpreter import Interpreter
-from relax_core.vm.liveness import written
 from relax_core.vm.meter import SMALL_BYTES
+from relax_core.vm.objects.values import Value, no_memory
+from relax_core.vm.recording.liveness import written
 from relax_core.vm.running import Running
 from relax_core.vm.stack import Frame
 from relax_core.vm.tiers.frames import FrameFinder, GeneratedFrame
 from relax_core.vm.tiers.log import RawLog
-from relax_core.vm.values import Value, no_memory
 
 NO_NUMBER: Final = -1
 

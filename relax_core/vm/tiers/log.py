@@ -12,9 +12,9 @@ from typing import Any, Final
 
 import numpy as np
 
-from relax_core.vm.recorder import NO_WRITE, FrameRecord, Recorder
+from relax_core.vm.objects.values import Array, StorageValue, Value
+from relax_core.vm.recording.recorder import NO_WRITE, FrameRecord, Recorder
 from relax_core.vm.tiers.facts import Room
-from relax_core.vm.values import Array, StorageValue, Value
 
 
 class Effect(Enum):

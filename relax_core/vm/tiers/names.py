@@ -9,7 +9,7 @@ from typing import Any
 from relax_core.bytecode.executable import Executable
 from relax_core.bytecode.isa import Argument, ConstantRef, FunctionRef, Immediate, Register, Special
 from relax_core.vm.decode import pool_value
-from relax_core.vm.values import Closure, Value
+from relax_core.vm.objects.values import Closure, Value
 
 
 class Names:

@@ -13,7 +13,7 @@ from typing import Final
 
 from relax_core.bytecode.executable import FunctionEntry
 from relax_core.bytecode.isa import CallInstruction, IfInstruction, Instruction, Register
-from relax_core.vm.liveness import Liveness, reads, written
+from relax_core.vm.recording.liveness import Liveness, reads, written
 from relax_core.vm.tiers.facts import BytecodeFacts, Kind, Room
 
 _ALLOC_TENSOR: Final = "vm.builtin.alloc_tensor"

@@ -8,13 +8,14 @@ from typing import Any, Final, NoReturn
 import numpy as np
 
 from relax_core.diagnostics import DiagnosedError
-from relax_core.vm.builtins import callable_value
+from relax_core.vm.builtin.builtins import callable_value
 from relax_core.vm.calls import Calls
 from relax_core.vm.context import fail
 from relax_core.vm.interpreter import Interpreter
-from relax_core.vm.liveness import written
-from relax_core.vm.locate import too_deep, wrong_count
-from relax_core.vm.recorder import NO_WRITE
+from relax_core.vm.objects.values import MACHINE, UNWRITTEN, AdtValue, Closure, ShapeValue, StorageValue, Value
+from relax_core.vm.recording.liveness import written
+from relax_core.vm.recording.locate import too_deep, wrong_count
+from relax_core.vm.recording.recorder import NO_WRITE
 from relax_core.vm.running import Running
 from relax_core.vm.stack import Opened
 from relax_core.vm.tiers.events import EventWriter
@@ -25,7 +26,6 @@ from relax_core.vm.tiers.generated_stack import Base, Deoptimised, GeneratedStac
 from relax_core.vm.tiers.link import Callee, Linker
 from relax_core.vm.tiers.log import RawLog, Segment
 from relax_core.vm.tiers.structure import UnstructuredError
-from relax_core.vm.values import MACHINE, UNWRITTEN, AdtValue, Closure, ShapeValue, StorageValue, Value
 
 USUAL_DEPTH: Final = 100
 """So many calls fit into Python's limit on recursion, which is raised for the rest of a run that goes deeper."""

@@ -2,18 +2,49 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Final
 
 from relax_core.bytecode.executable import FunctionEntry
 from relax_core.bytecode.isa import CallInstruction, IfInstruction, Register, ReturnInstruction
 from relax_core.vm.meter import SMALL_BYTES
-from relax_core.vm.tiers.arena import TensorArena
 from relax_core.vm.tiers.checks import implied_checks
 from relax_core.vm.tiers.events import EventWriter
 from relax_core.vm.tiers.facts import HEAP, Room
-from relax_core.vm.tiers.link import Linker
+from relax_core.vm.tiers.link import ARENA_BYTES, Linker
 from relax_core.vm.tiers.segments import LARGEST_BUFFER_BYTES, LARGEST_LOGGED_BYTES, NO_SAVINGS, Body, Savings, Straight
 from relax_core.vm.tiers.statements import Statements
 from relax_core.vm.tiers.structure import Branch, Item
+
+ALIGNMENT: Final = 16
+
+
+class TensorArena:
+    """Allocates the tensors of one segment, each aligned, one behind the other; nothing is freed on its own.
+
+    The memory is the linker's and serves every segment in turn. `offset_of` gives the byte offset of a tensor by the
+    number that `place` returned for it.
+    """
+
+    def __init__(self, linker: Linker) -> None:
+        self.offset_of: dict[int, int] = {}
+        self._linker = linker
+        self._size_bytes = 0
+
+    def place(self, room: Room, number: int) -> int | None:
+        """Allocate a tensor and return the number of its constant; `None` if the arena is full."""
+        del number
+        offset = -(-self._size_bytes // ALIGNMENT) * ALIGNMENT
+        if offset + room.size_bytes > ARENA_BYTES:
+            return None
+        self._size_bytes = offset + room.size_bytes
+        place = self._linker.in_arena(room, offset)
+        self.offset_of[place] = offset
+        return place
+
+    @property
+    def name(self) -> str:
+        """The name in generated code of a function that returns a copy of the allocated bytes."""
+        return self._linker.bytes_of_arena(self._size_bytes)
 
 
 @dataclass(slots=True)

@@ -8,9 +8,9 @@ import pytest
 
 import relax_core as rc
 from relax_core.frontend.parse import parse_text
+from relax_core.vm.external.packed import Registry
 from relax_core.vm.machine import Machine
-from relax_core.vm.packed import Registry
-from relax_core.vm.trace import Trace
+from relax_core.vm.recording.trace import Trace
 from tests.jit.low_level import failure, run, run_in_tvm
 
 HEAD = """@T.prim_func

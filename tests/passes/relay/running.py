@@ -7,7 +7,7 @@ import numpy as np
 
 import relax_core as rc
 from relax_core.ir.module import IRModule
-from relax_core.vm.values import AdtValue
+from relax_core.vm.objects.values import AdtValue
 
 HEADER = '#[version = "0.0.5"]\n'
 

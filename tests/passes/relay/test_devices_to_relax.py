@@ -12,10 +12,10 @@ from relax_core.engine.inputs import generate
 from relax_core.ir.equality import first_difference
 from relax_core.ir.expr import Function
 from relax_core.ir.module import IRModule
-from relax_core.vm.copies import copies_of
 from relax_core.vm.machine import Machine
-from relax_core.vm.relay_interpreter import RelayInterpreter
-from relax_core.vm.trace import Trace
+from relax_core.vm.recording.copies import copies_of
+from relax_core.vm.recording.trace import Trace
+from relax_core.vm.relay.interpreter import RelayInterpreter
 from relax_core.vm.virtual_machine import entry_arguments
 from tests.passes.relay.device_cases import CASES, TO_GPU, TWO, Case, cpu, main
 from tests.passes.relay.running import agree, listed, parsed

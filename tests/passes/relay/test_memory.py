@@ -16,9 +16,9 @@ from relax_core.ir.expr import Call, Function, Op, Tuple, Var
 from relax_core.ir.module import IRModule
 from relax_core.ir.node import Node, children
 from relax_core.ir.relay import Let
-from relax_core.vm.relay_interpreter import RelayInterpreter
-from relax_core.vm.relay_memory import MEMORY_OPERATORS, Copied
-from relax_core.vm.values import StorageValue
+from relax_core.vm.objects.values import StorageValue
+from relax_core.vm.relay.interpreter import RelayInterpreter
+from relax_core.vm.relay.memory import MEMORY_OPERATORS, Copied
 
 SAMPLES = Path(__file__).resolve().parents[3] / "samples"
 RUN_TIME = SAMPLES / "errors" / "dv_run_time.relay"

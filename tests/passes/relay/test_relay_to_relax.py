@@ -16,7 +16,7 @@ from relax_core.ir.dialect import dialect_of, relay_parts
 from relax_core.ir.expr import Function
 from relax_core.ir.rewriting.rewrite import RewriteLog
 from relax_core.passes.relay.normal_form.to_a_normal_form import to_a_normal_form
-from relax_core.vm.values import AdtValue
+from relax_core.vm.objects.values import AdtValue
 from tests.golden_text import Golden
 from tests.passes.relay.running import agree, both, listed, parsed, plain
 

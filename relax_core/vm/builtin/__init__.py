@@ -1,0 +1,1 @@
+"""The builtins that compiled code calls."""

@@ -1,0 +1,1 @@
+"""Functions from outside of the program: packed ones, PyTorch's, operators that were not lowered."""

@@ -1,0 +1,1 @@
+"""What registers hold, and how it goes between host and machine."""

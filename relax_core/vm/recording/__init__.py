@@ -1,0 +1,1 @@
+"""Recorded runs: the log, what is read off from it, and going on from a time of it."""

@@ -1,0 +1,314 @@
+"""A recorded run: what every register held at every time, what was printed, and how it ended."""
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from relax_core.bytecode.executable import Executable
+from relax_core.bytecode.isa import CallInstruction, Register, ReturnInstruction
+from relax_core.diagnostics import Diagnostic
+from relax_core.vm.objects.values import (
+    UNWRITTEN,
+    ByteRange,
+    RefValue,
+    Sentinel,
+    Uninitialised,
+    Value,
+    map_leaves,
+    root_of,
+)
+from relax_core.vm.recording.lines import LineTable
+from relax_core.vm.recording.recorder import NO_WRITE, FrameRecord, Injection, Recorder
+from relax_core.vm.recording.written import WrittenBytes
+
+Ints = npt.NDArray[np.int64]
+Outcome = Literal["returned", "error", "limit"]
+
+
+@dataclass(frozen=True, slots=True)
+class OutputLine:
+    """A line that the program printed: at which event, and the instruction that printed it."""
+
+    time: int
+    text: str
+    pc: int
+
+
+@dataclass(frozen=True, slots=True)
+class FrameState:
+    """A frame at a time: its number, function (an index into the function table), and the instruction it is at.
+
+    `through` is the caller's register with the closure that was called, -1 for a direct call.
+    """
+
+    frame: int
+    function: int
+    pc: int
+    depth: int
+    through: int
+
+
+@dataclass(frozen=True, slots=True)
+class CallSpan:
+    """A call on the time axis: from the event that enters it to the time after it returned, or the end."""
+
+    frame: int
+    function: int
+    depth: int
+    start: int
+    end: int
+
+
+class Trace:
+    """A run. Time `t` is the moment before event `t`; `len(trace)` is the end.
+
+    `frames_at`, `value_at` and `registers_at` answer for any time: a tensor is shown as it was then, one that nothing
+    had been written to reads `Uninitialised`, a value that was given up to save memory reads `NOT_KEPT`. `written` is
+    what the run followed in the mode that finds what nothing wrote.
+    """
+
+    def __init__(
+        self,
+        executable: Executable,
+        recorder: Recorder,
+        *,
+        result: Value,
+        error: Diagnostic | None,
+        outcome: Outcome,
+        output: tuple[OutputLine, ...],
+        stop: tuple[int, int],
+        seconds: float,
+        written: WrittenBytes | None = None,
+    ) -> None:
+        self.executable = executable
+        self.result = result
+        self.error = error
+        self.outcome: Outcome = outcome
+        self.output = output
+        self.seconds = seconds
+        self.written = written
+        self._recorder = recorder
+        self._stop_frame, self._stop_pc = stop
+
+    @cached_property
+    def _settled(self) -> Recorder:
+        """The recorder with complete lists; decoding waits until somebody looks."""
+        self._recorder.settle()
+        return self._recorder
+
+    @property
+    def recorder(self) -> Recorder:
+        """The log with complete lists."""
+        return self._settled
+
+    @cached_property
+    def injections(self) -> tuple[Injection, ...]:
+        """The values that the host put into registers, in the order of time."""
+        return tuple(self._settled.injections)
+
+    @cached_property
+    def lines(self) -> LineTable:
+        """The lines of the instructions."""
+        return LineTable.of(self.executable)
+
+    @cached_property
+    def pcs(self) -> Ints:
+        """The instruction of each event."""
+        return np.asarray(self._settled.pcs, dtype=np.int64)
+
+    @cached_property
+    def frame_ids(self) -> Ints:
+        """The number of each event's frame."""
+        return np.asarray(self._settled.frame_ids, dtype=np.int64)
+
+    @cached_property
+    def frames(self) -> tuple[FrameRecord, ...]:
+        """All calls, in the order of entry."""
+        return tuple(self._settled.frames)
+
+    @cached_property
+    def frame_depths(self) -> Ints:
+        """The depth of each frame, 0 being the entry function's."""
+        return np.fromiter((frame.depth for frame in self.frames), np.int64, len(self.frames))
+
+    @cached_property
+    def depths(self) -> Ints:
+        """The depth of each event's frame."""
+        return self.frame_depths[self.frame_ids]
+
+    @property
+    def _values(self) -> list[Value]:
+        return self._settled.values
+
+    def __len__(self) -> int:
+        return len(self.pcs)
+
+    @property
+    def executed_pcs(self) -> tuple[int, ...]:
+        """The instructions that were executed at least once."""
+        return tuple(int(pc) for pc in np.unique(self.pcs))
+
+    def pc_at(self, at: int) -> int | None:
+        """Return the instruction that is next at time `at`; `None` behind the last return."""
+        if at < len(self):
+            return int(self.pcs[at])
+        return self._stop_pc if self._stop_frame >= 0 else None
+
+    def frame_at(self, at: int) -> int | None:
+        """Return the number of the running frame at time `at`; `None` behind the last return."""
+        if at < len(self):
+            return int(self.frame_ids[at])
+        return self._stop_frame if self._stop_frame >= 0 else None
+
+    def frames_at(self, at: int) -> tuple[FrameState, ...]:
+        """Return the stack at time `at`, oldest first."""
+        number, pc = self.frame_at(at), self.pc_at(at)
+        found: list[FrameState] = []
+        while number is not None and pc is not None and number >= 0:
+            record = self.frames[number]
+            found.append(FrameState(number, record.function, pc, record.depth, self._through(record)))
+            number = record.parent
+            pc = int(self.pcs[record.enter]) if record.enter >= 0 else -1
+        return tuple(reversed(found))
+
+    def _through(self, record: FrameRecord) -> int:
+        if record.enter < 0:
+            return -1
+        match self.executable.instructions[int(self.pcs[record.enter])]:
+            case CallInstruction(function=function, args=(_, Register(index=index), *_)) if (
+                self.executable.functions[function].name == "vm.builtin.invoke_closure"
+            ):
+                return index
+            case _:
+                return -1
+
+    def raw_registers_at(self, at: int, frame: int) -> tuple[Value, ...]:
+        """Return the objects in a frame's registers at time `at`, tensors with what they hold at the end of the run."""
+        record = self.frames[frame]
+        entry = self.executable.functions[record.function]
+        registers: list[Value] = [UNWRITTEN] * entry.register_count
+        if record.enter < at:
+            registers[: len(record.args)] = record.args
+        injected = [item for item in self.injections if item.frame == frame and item.time <= at]
+        for event in self.writes_of(frame):
+            if event >= at:
+                break
+            while injected and injected[0].time <= event:
+                item = injected.pop(0)
+                registers[item.register] = item.value
+            register = self.written_register(event)
+            if register is not None:
+                registers[register] = self._values[event]
+        for item in injected:
+            registers[item.register] = item.value
+        return tuple(registers)
+
+    def registers_at(self, at: int, frame: int) -> tuple[Value, ...]:
+        """Return the values of a frame's registers at time `at`."""
+        return tuple(self.as_it_was(value, at) for value in self.raw_registers_at(at, frame))
+
+    def value_at(self, at: int, frame: int, register: int) -> Value:
+        """Return the value of a register of a frame at time `at`, `UNWRITTEN` if it has none yet."""
+        return self.as_it_was(self.raw_registers_at(at, frame)[register], at)
+
+    def as_it_was(self, value: Value, at: int) -> Value:
+        """Return `value` with every tensor in it as it was at time `at`."""
+        return map_leaves(value, lambda leaf: self._leaf_at(leaf, at), into_captures=True)
+
+    def _leaf_at(self, value: Value, at: int) -> Value:
+        match value:
+            case np.ndarray():
+                return self._tensor_at(value, at)
+            case RefValue():
+                return RefValue(value.past(at))
+            case _:
+                return value
+
+    def _tensor_at(self, value: npt.NDArray[Any], at: int) -> Value:
+        memory = self._settled.memories.get(id(root_of(value)))
+        if memory is None:
+            return value
+        past = memory.past(value, at)
+        if past is None:
+            return Uninitialised(value.shape, str(value.dtype))
+        return past
+
+    def written_register(self, event: int) -> int | None:
+        """Return the register that `event` wrote, in the frame `written_frame(event)`; `None` if it wrote none."""
+        if self._values[event] is NO_WRITE:
+            return None
+        pc = int(self.pcs[event])
+        instruction = self.executable.instructions[pc]
+        if isinstance(instruction, ReturnInstruction):
+            enter = self.frames[int(self.frame_ids[event])].enter
+            instruction = self.executable.instructions[int(self.pcs[enter])] if enter >= 0 else instruction
+        match instruction:
+            case CallInstruction(dst=Register(index=index)):
+                return index
+            case _:
+                return None
+
+    def written_frame(self, event: int) -> int:
+        """Return the frame whose register `event` writes: the caller's for a return, -1 behind the entry function."""
+        number = int(self.frame_ids[event])
+        is_return = isinstance(self.executable.instructions[int(self.pcs[event])], ReturnInstruction)
+        return self.frames[number].parent if is_return else number
+
+    def written_value(self, event: int) -> Value:
+        """Return the object that `event` wrote to its register, a tensor with what it holds at the end of the run."""
+        return self._values[event]
+
+    def memory_changes(self) -> Mapping[int, tuple[ByteRange, ...]]:
+        """Return for each event that changed something in place the bytes that it may have changed.
+
+        A reference that was written is one byte of its own identity.
+        """
+        found: dict[int, list[ByteRange]] = defaultdict(list)
+        for identity, memory in self._settled.memories.items():
+            for undo in memory.undos:
+                found[undo.event].append(ByteRange(identity, undo.start, undo.stop))
+        for value in self._values:
+            if isinstance(value, RefValue):
+                for event, _ in value.versions[1:]:
+                    found[event].append(ByteRange(id(value), 0, 1))
+        return {event: tuple(ranges) for event, ranges in found.items()}
+
+    def writes_of(self, frame: int) -> Iterator[int]:
+        """Yield the events that may write registers of `frame`, in order."""
+        order, starts = self._write_index
+        for event in order[starts[frame] : starts[frame + 1]]:
+            yield int(event)
+
+    @cached_property
+    def _write_index(self) -> tuple[Ints, Ints]:
+        is_return = np.fromiter(
+            (isinstance(item, ReturnInstruction) for item in self.executable.instructions), np.bool_
+        )
+        parents = np.fromiter((frame.parent for frame in self.frames), np.int64, len(self.frames))
+        targets = self.frame_ids.copy()
+        returned = is_return[self.pcs] if len(self.pcs) else np.zeros(0, np.bool_)
+        targets[returned] = parents[self.frame_ids[returned]]
+        order = np.argsort(targets, kind="stable")
+        return order, np.searchsorted(targets[order], np.arange(len(self.frames) + 1))
+
+    def call_spans(self) -> tuple[CallSpan, ...]:
+        """Return every call in the order of entry."""
+        return tuple(
+            CallSpan(
+                number,
+                frame.function,
+                frame.depth,
+                max(frame.enter, 0),
+                frame.leave + 1 if frame.leave >= 0 else len(self),
+            )
+            for number, frame in enumerate(self.frames)
+        )
+
+    def is_state(self, value: Value) -> bool:
+        """Tell whether a register's content is a state (unwritten, uninitialised, not kept) and not a value."""
+        return isinstance(value, Sentinel | Uninitialised)

@@ -1,0 +1,1 @@
+"""The definitional interpreter of Relay."""
