@@ -34,9 +34,9 @@ LATE = frozenset(
         "relax_core.jit.compilation.cache",
         "relax_core.jit.compilation.compile_process",
         "relax_core.ops.special_values",
-        "relax_core.present.operator_docs",
-        "relax_core.present.ops",
-        "relax_core.present.packed",
+        "relax_core.present.catalog_of.operator_docs",
+        "relax_core.present.catalog_of.ops",
+        "relax_core.present.catalog_of.packed",
         "relax_core.vm.external.torch_operators",
     )
 )

@@ -98,12 +98,12 @@ ALLOWED: MappingProxyType[str, tuple[tuple[str, str], ...]] = MappingProxyType(
             ("tokenize", _PURE),
             ("_syntax_of_kind", _PURE),
         ),
-        "relax_core/present/vocabulary.py": (("vocabulary", _PURE),),
-        "relax_core/present/run.py": (
+        "relax_core/present/editing/vocabulary.py": (("vocabulary", _PURE),),
+        "relax_core/present/running/run.py": (
             ("_instructions", _FACTS),
             ("_function_infos", _FACTS),
         ),
-        "relax_core/present/svg.py": (("layout", _PURE),),
+        "relax_core/present/drawings/svg.py": (("layout", _PURE),),
         "relax_core/printer/literals.py": (("_name", _PURE),),
         "relax_core/printer/naming.py": (("legal", _PURE),),
         "relax_core/printer/relax_expr.py": (

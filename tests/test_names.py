@@ -58,7 +58,7 @@ def test_no_class_has_a_coined_name() -> None:
     ("paths", "count"),
     [
         (("relax_core/vm/stack.py", "relax_core/vm/tiers/frames.py"), 1),
-        (("relax_core/vm/stack.py", "relax_core/present/run_models.py"), 0),
+        (("relax_core/vm/stack.py", "relax_core/present/running/run_models.py"), 0),
         (("views/state.py", "views/widgets/graph.py"), 1),
     ],
 )

@@ -23,18 +23,10 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 from relax_core.engine.debug import replies  # noqa: E402  # the tool runs from a checkout, without installation
-from relax_core.present import (  # noqa: E402
-    catalog_models,
-    device_models,
-    grammar,
-    kernel_models,
-    memory_models,
-    models,
-    partition_models,
-    region_models,
-    run_models,
-    theme,
-)
+from relax_core.present import device_models, grammar, kernel_models, models, theme  # noqa: E402
+from relax_core.present.catalog_of import catalog_models  # noqa: E402
+from relax_core.present.regions import partition_models, region_models  # noqa: E402
+from relax_core.present.running import memory_models, run_models  # noqa: E402
 from views.widgets import (  # noqa: E402
     catalog,
     devices,

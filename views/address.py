@@ -15,7 +15,7 @@ from urllib.parse import urlencode
 
 from relax_core.engine.samples import list_samples
 from relax_core.jit.options import MODES
-from relax_core.present.partition_models import LETS
+from relax_core.present.regions.partition_models import LETS
 from views import rules
 from views.rules import KEY, Choice, Number, Packed, Rule, Text
 

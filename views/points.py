@@ -4,7 +4,7 @@ import re
 from typing import Final
 from urllib.parse import unquote
 
-from relax_core.present.run_models import Breakpoint
+from relax_core.present.running.run_models import Breakpoint
 
 _PLACE: Final = re.compile("[0-9]{1,9}")
 

@@ -11,8 +11,8 @@ from relax_core.engine.debug.requests import CompareArchiveOf, CompareValuesOf, 
 from relax_core.engine.protocol import Failure, SourceView
 from relax_core.jit.options import MODES
 from relax_core.present.escape import file_name, literal, sentence
-from relax_core.present.origin_models import spans
-from relax_core.present.run_models import Run
+from relax_core.present.nodes.origin_models import spans
+from relax_core.present.running.run_models import Run
 from views.connection import ask, inputs_of, keep_inputs, mode_of, sizes_of, waiting_in
 from views.run_program import run_program, unchanged_program
 from views.state import select, selection

@@ -4,7 +4,7 @@ import streamlit as st
 
 from relax_core.engine.protocol import Failure, Inspect, Program, StopOf
 from relax_core.present.models import Inspector, Side
-from relax_core.present.run_models import Breakpoint
+from relax_core.present.running.run_models import Breakpoint
 from views import KERNELS, PASSES, RUN, SOURCE
 from views.connection import ask
 from views.state import find_part, go_to_line, open_group, select, selection

@@ -9,7 +9,7 @@ import msgspec
 from relax_core.cli.terminal import Engine, UsageError, read_bytes
 from relax_core.engine.program import ChangeAt
 from relax_core.engine.protocol import Failure, HitsOf, Program, StopOf
-from relax_core.present.run_models import Breakpoint
+from relax_core.present.running.run_models import Breakpoint
 
 _SET: Final = re.compile(
     r"\s*(?:(?P<at>@?)(?P<number>\d{1,18})(?:#(?P<hit>\d{1,18}))?|time\s+(?P<time>\d{1,18})|(?P<end>end))\s*:(?P<text>.*)",

@@ -32,7 +32,7 @@ from relax_core.engine.debug.verdicts import NOT_COMPARED, SIGNS
 from relax_core.engine.protocol import Execute, Failure, Program
 from relax_core.engine.replies import Executed
 from relax_core.jit.options import Mode
-from relax_core.present.run_models import Breakpoint
+from relax_core.present.running.run_models import Breakpoint
 
 _FIRST_VALUES = 10
 _DIGIT_LIMIT = 18

@@ -4,7 +4,7 @@ import argparse
 
 from relax_core.cli.terminal import FILE_HELP, PASSES_HELP, Commands, Engine, UsageError, failed, read_program, say
 from relax_core.engine.protocol import Failure, OriginsOf
-from relax_core.present.origin_models import Origins
+from relax_core.present.nodes.origin_models import Origins
 
 
 def add_origins(command: Commands) -> None:

@@ -17,10 +17,10 @@ from relax_core.cli.terminal import (
     say,
 )
 from relax_core.engine.protocol import DevicesOf, Failure, RegionReportOf
-from relax_core.present import operator_docs, ops, packed
+from relax_core.present.catalog_of import operator_docs, ops, packed
 from relax_core.present.device_models import DeviceOptions
-from relax_core.present.partition_models import LETS
-from relax_core.present.region_models import RegionReport, compare_reports, read_report
+from relax_core.present.regions.partition_models import LETS
+from relax_core.present.regions.region_models import RegionReport, compare_reports, read_report
 
 
 def add_reports(command: Commands) -> None:

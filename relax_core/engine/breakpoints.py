@@ -5,8 +5,8 @@ from collections.abc import Callable
 from relax_core.diagnostics import CompileError, Diagnostic, RunError
 from relax_core.engine.protocol import HitsOf, StopOf
 from relax_core.present.problems import problem_of
-from relax_core.present.run_models import Breakpoint as Point
-from relax_core.present.run_models import PointHits, PointList
+from relax_core.present.running.run_models import Breakpoint as Point
+from relax_core.present.running.run_models import PointHits, PointList
 from relax_core.vm.condition import Condition
 from relax_core.vm.debugger import (
     AnyBreakpoint,

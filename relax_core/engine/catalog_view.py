@@ -5,11 +5,11 @@ from relax_core.engine.open_program import OpenProgram
 from relax_core.engine.protocol import Operators, SheetOf, VocabularyOf
 from relax_core.engine.samples import list_samples
 from relax_core.ops import find
-from relax_core.present.catalog import PACKED, catalog, operator_sheet, packed_sheet, shown, shown_results
-from relax_core.present.catalog_models import Catalog, Sheet, Tried, Vocabulary
-from relax_core.present.packed import packed_function
+from relax_core.present.catalog_of.catalog import PACKED, catalog, operator_sheet, packed_sheet, shown, shown_results
+from relax_core.present.catalog_of.catalog_models import Catalog, Sheet, Tried, Vocabulary
+from relax_core.present.catalog_of.packed import packed_function
+from relax_core.present.editing.vocabulary import vocabulary
 from relax_core.present.problems import problem_of
-from relax_core.present.vocabulary import vocabulary
 from relax_core.vm.recording.trace import Trace
 
 

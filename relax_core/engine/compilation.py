@@ -14,7 +14,7 @@ from relax_core.ir.node import Node
 from relax_core.ir.rewriting.rewrite import RewriteLog
 from relax_core.passes.core import Stage
 from relax_core.passes.pipeline import final_module, run_pipeline
-from relax_core.present.node_id import NodeIndex, index_nodes
+from relax_core.present.nodes.node_id import NodeIndex, index_nodes
 from relax_core.printer.printed import Printed
 from relax_core.printer.relay_text.module import print_relay
 from relax_core.printer.tvmscript import print_module

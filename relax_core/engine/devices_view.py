@@ -8,7 +8,7 @@ from relax_core.passes.relay.memory.plan_devices import PlanDevicesOptions, diag
 from relax_core.present.code import printed_code
 from relax_core.present.device_models import DevicesView, WhyDevice
 from relax_core.present.devices import DevicesShown, shown_devices
-from relax_core.present.node_id import index_nodes
+from relax_core.present.nodes.node_id import index_nodes
 from relax_core.present.problems import problems_of
 from relax_core.printer.relay_text.module import print_relay
 

@@ -16,7 +16,7 @@ from relax_core.jit.lowering.known.symbols import shape_symbols
 from relax_core.present.code import without_header
 from relax_core.present.kernel_models import KernelView, SourceLine
 from relax_core.present.kernels import present_kernel
-from relax_core.present.origins import Lines, tir_lines
+from relax_core.present.nodes.origins import Lines, tir_lines
 from relax_core.printer.tvmscript import print_module
 from relax_core.source import Source
 

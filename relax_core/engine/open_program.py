@@ -13,11 +13,11 @@ from relax_core.frontend.parse import Parsed
 from relax_core.ir.dialect import dialect_of
 from relax_core.ir.expr import Type
 from relax_core.ir.node import Node
-from relax_core.present.flow import GraphContext
-from relax_core.present.inspector import InspectorContext
-from relax_core.present.life import what_is
-from relax_core.present.origins import Lines
-from relax_core.present.run import Recording
+from relax_core.present.drawings.flow import GraphContext
+from relax_core.present.nodes.inspector import InspectorContext
+from relax_core.present.nodes.life import what_is
+from relax_core.present.nodes.origins import Lines
+from relax_core.present.running.run import Recording
 from relax_core.printer.scalars import ScalarPrinter
 from relax_core.printer.spelling import SPELLINGS
 from relax_core.printer.types import TypePrinter

@@ -19,9 +19,9 @@ from relax_core.jit.engine import Engine
 from relax_core.passes.core import Stage
 from relax_core.passes.pipeline import final_module, run_pipeline
 from relax_core.present.code import without_header
-from relax_core.present.node_id import NodeIndex, index_nodes
-from relax_core.present.origin_models import OriginLayer, Origins
-from relax_core.present.origins import (
+from relax_core.present.nodes.node_id import NodeIndex, index_nodes
+from relax_core.present.nodes.origin_models import OriginLayer, Origins
+from relax_core.present.nodes.origins import (
     Lines,
     bytecode_layer,
     code_layers,

@@ -17,7 +17,8 @@ from relax_core.ir.relay import Let
 from relax_core.passes.core import Stage
 from relax_core.passes.pipeline import run_pipeline
 from relax_core.present.models import Tone
-from relax_core.present.partition import (
+from relax_core.present.problems import problems_of
+from relax_core.present.regions.partition import (
     cut_of,
     external_functions,
     free_variables,
@@ -26,11 +27,10 @@ from relax_core.present.partition import (
     present_stage,
     targets_of,
 )
-from relax_core.present.partition_models import LETS, FreeVariable, Lets, LetsWay, PartitionView
-from relax_core.present.problems import problems_of
-from relax_core.present.region_models import RegionReport
-from relax_core.present.region_report import region_report
-from relax_core.present.table_notes import target_notes
+from relax_core.present.regions.partition_models import LETS, FreeVariable, Lets, LetsWay, PartitionView
+from relax_core.present.regions.region_models import RegionReport
+from relax_core.present.regions.region_report import region_report
+from relax_core.present.regions.table_notes import target_notes
 
 MERGED, PARTITIONED = 3, 4
 """Numbers of the stages after MergeCompilerRegions and PartitionGraph."""

@@ -13,15 +13,15 @@ from relax_core.engine.debug.requests import AnyDebugRequest
 from relax_core.engine.program import Program
 from relax_core.engine.replies import Executed, Found, Listing, Restored, Stages, Stop, Text
 from relax_core.engine.request import Request
-from relax_core.present.catalog_models import Catalog, Form, Sheet, Tried, Vocabulary
+from relax_core.present.catalog_of.catalog_models import Catalog, Form, Sheet, Tried, Vocabulary
 from relax_core.present.device_models import DeviceOptions, DevicesView, WhyDevice
 from relax_core.present.grammar import GrammarName
 from relax_core.present.kernel_models import KernelView
 from relax_core.present.models import Code, Diff, Graph, Inspector, Pipeline, Problem, StageDetail, Status
-from relax_core.present.origin_models import Origins
-from relax_core.present.partition_models import Lets, PartitionView
-from relax_core.present.region_models import RegionReport
-from relax_core.present.run_models import Breakpoint, PointList, Run, Tensor
+from relax_core.present.nodes.origin_models import Origins
+from relax_core.present.regions.partition_models import Lets, PartitionView
+from relax_core.present.regions.region_models import RegionReport
+from relax_core.present.running.run_models import Breakpoint, PointList, Run, Tensor
 
 VERSION = 1
 

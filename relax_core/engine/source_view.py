@@ -13,8 +13,8 @@ from relax_core.ir.expr import Binding, Call
 from relax_core.ir.module import IRModule
 from relax_core.ir.node import preorder
 from relax_core.present.code import source_code
+from relax_core.present.editing.names import names_of
 from relax_core.present.models import Status
-from relax_core.present.names import names_of
 from relax_core.present.problems import problems_of
 
 

@@ -58,18 +58,18 @@ from relax_core.frontend.parse import Parsed
 from relax_core.jit.compilation.compiler import local_compiler, served_compiler
 from relax_core.jit.engine import Engine
 from relax_core.jit.options import KernelOptions
-from relax_core.present.catalog_models import Tried
+from relax_core.present.catalog_of.catalog_models import Tried
 from relax_core.present.code import header_length, plain_code, printed_code, printed_text
 from relax_core.present.diff import Page, diff_pages
-from relax_core.present.graph import compare_graph, function_graph, module_graph
-from relax_core.present.inspector import inspect
+from relax_core.present.drawings.graph import compare_graph, function_graph, module_graph
 from relax_core.present.kernels import remarks_text
 from relax_core.present.models import Code, Graph, Inspector, Pipeline
-from relax_core.present.node_id import NodeId
+from relax_core.present.nodes.inspector import inspect
+from relax_core.present.nodes.node_id import NodeId
 from relax_core.present.pipeline import present_detail, present_pipeline
-from relax_core.present.run import present_run
-from relax_core.present.run_models import PointList, Run
-from relax_core.present.tensor import matrix, tensor_model
+from relax_core.present.running.run import present_run
+from relax_core.present.running.run_models import PointList, Run
+from relax_core.present.running.tensor import matrix, tensor_model
 from relax_core.printer.ast import print_ast
 from relax_core.vm.limits import Limits as RunLimits
 

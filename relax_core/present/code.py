@@ -18,7 +18,7 @@ from relax_core.ir.node import Node
 from relax_core.ir.relay import Let
 from relax_core.present.grammar import tokens
 from relax_core.present.models import Code, CodeLine, NameFact, NodeRange, Problem, Syntax, Token
-from relax_core.present.node_id import NodeIndex
+from relax_core.present.nodes.node_id import NodeIndex
 from relax_core.printer.printed import NodeRange as PrintedRange
 from relax_core.printer.printed import Printed
 from relax_core.source import Source, Span

@@ -15,7 +15,7 @@ from relax_core.ir.node import Node
 from relax_core.ir.rewriting.rewrite import RewriteLog
 from relax_core.present.code import tokenize
 from relax_core.present.models import Diff, DiffRow, DiffSide, Fold, Mark, Syntax, Token
-from relax_core.present.node_id import NodeIndex
+from relax_core.present.nodes.node_id import NodeIndex
 from relax_core.printer.printed import Printed
 from relax_core.source import Source
 

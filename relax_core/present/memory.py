@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Final
 
 from relax_core.present.measures import bytes_text
-from relax_core.present.memory_models import MemoryBox, MemoryFault, MemoryRow, MemoryView
+from relax_core.present.running.memory_models import MemoryBox, MemoryFault, MemoryRow, MemoryView
 from relax_core.present.words import dtype_text
 from relax_core.vm.objects.values import shape_text
 from relax_core.vm.recording.lifetimes import Life, MemoryUse, Reuse, memory_of

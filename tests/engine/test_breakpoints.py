@@ -2,7 +2,7 @@
 
 from relax_core.engine.protocol import Failure, HitsOf, Program, RunOf, StopOf
 from relax_core.engine.session import Session
-from relax_core.present.run_models import Breakpoint, PointHits, Run, Write
+from relax_core.present.running.run_models import Breakpoint, PointHits, Run, Write
 from tests.engine.programs import sample
 
 LOOP = sample("relax/loop.py")

@@ -5,7 +5,7 @@ import pytest
 from relax_core.engine.protocol import Failure, Operators, Program, SheetOf, Try
 from relax_core.engine.session import Session
 from relax_core.ops import OPS
-from relax_core.present.catalog_models import Catalog, Sheet, Tried
+from relax_core.present.catalog_of.catalog_models import Catalog, Sheet, Tried
 
 
 def sheet_of(session: Session, name: str) -> Sheet:

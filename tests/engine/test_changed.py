@@ -17,8 +17,8 @@ from relax_core.engine.program import ChangeAt
 from relax_core.engine.protocol import Execute, Failure, Program, RunOf, TensorPage, ValueOf
 from relax_core.engine.replies import Executed
 from relax_core.engine.session import Session
-from relax_core.present.memory_models import MemoryView
-from relax_core.present.run_models import Breakpoint, Run, Write
+from relax_core.present.running.memory_models import MemoryView
+from relax_core.present.running.run_models import Breakpoint, Run, Write
 from relax_core.vm.machine import Machine
 from tests.engine.programs import HEADER, program, sample
 

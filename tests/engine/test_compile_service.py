@@ -23,7 +23,7 @@ from relax_core.jit.compilation.metadata import CachedKernel
 from relax_core.jit.compilation.specialisation import Request, Specialisation
 from relax_core.jit.compilation.target import Target
 from relax_core.jit.options import KernelOptions
-from relax_core.present.run_models import Run
+from relax_core.present.running.run_models import Run
 from tests.jit.programs import tir_matmul
 
 SOURCE = LLVMSource("define i32 @kernel(ptr %slots, ptr %record) {\n  ret i32 0\n}")

@@ -20,7 +20,7 @@ from relax_core.engine.debug.requests import (
 from relax_core.engine.inputs import write_members
 from relax_core.engine.protocol import Execute, Failure, Program
 from relax_core.engine.session import Session
-from relax_core.present.run_models import Breakpoint
+from relax_core.present.running.run_models import Breakpoint
 from relax_core.vm.machine import Machine
 from tests.engine.programs import ENDLESS, FOUR_ERRORS, HEADER, program, sample
 

@@ -35,7 +35,7 @@ from relax_core.engine.protocol import (
     SourceView,
 )
 from relax_core.engine.replies import Executed
-from relax_core.present.run_models import Run
+from relax_core.present.running.run_models import Run
 from tests.engine.programs import ENDLESS, SMALL, program
 
 LONG_ENOUGH = 60.0

@@ -2,8 +2,8 @@
 
 from relax_core.engine.protocol import Failure, Program, RunOf, StopOf
 from relax_core.engine.session import Session
-from relax_core.present.run import WINDOW
-from relax_core.present.run_models import Breakpoint, Run
+from relax_core.present.running.run import WINDOW
+from relax_core.present.running.run_models import Breakpoint, Run
 from tests.engine.programs import sample
 
 FIB = sample("relax/fib.py")

@@ -12,8 +12,8 @@ from relax_core.cli import main
 from relax_core.engine.protocol import Failure, GraphOf, PartitionOf, Program, RegionReportOf, Script
 from relax_core.engine.session import Session
 from relax_core.present.models import Graph
-from relax_core.present.partition_models import PartitionView
-from relax_core.present.region_models import RegionReport, compare_reports, read_report
+from relax_core.present.regions.partition_models import PartitionView
+from relax_core.present.regions.region_models import RegionReport, compare_reports, read_report
 
 SAMPLES = Path(__file__).parents[2] / "samples"
 TWO = (SAMPLES / "relay" / "library_call_two.relay").read_text(encoding="utf-8")

@@ -9,7 +9,7 @@ from relax_core.engine import protocol
 from relax_core.engine.debug import requests
 from relax_core.engine.protocol import AnyRequest, Cancel, Envelope, Open, Program
 from relax_core.engine.request import reply_type
-from relax_core.present.run_models import Breakpoint
+from relax_core.present.running.run_models import Breakpoint
 
 REQUESTS = get_args(AnyRequest)
 PROGRAM = Program("text\n\u202e", "m.py", "M", "LambdaLift", "main", 3, (("n", 4),), "reported")

@@ -8,7 +8,7 @@ from relax_core.engine.protocol import Failure, Opt, PipelineOf, Program, RunOf,
 from relax_core.engine.session import Session
 from relax_core.engine.spelling import guess_spelling
 from relax_core.frontend.parse import parse_text
-from relax_core.present.run_models import Run, Write
+from relax_core.present.running.run_models import Run, Write
 from relax_core.printer.spelling import Spelling
 from relax_core.printer.tvmscript import print_module
 from tests.engine.programs import SAMPLES, sample

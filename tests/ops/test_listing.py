@@ -8,7 +8,7 @@ import pytest
 from relax_core.cli import BAD_USAGE, main
 from relax_core.ops import OPS
 from relax_core.ops.signature import call_text
-from relax_core.present import operator_docs
+from relax_core.present.catalog_of import operator_docs
 
 REPOSITORY = Path(__file__).resolve().parent.parent.parent
 

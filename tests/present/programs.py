@@ -12,9 +12,9 @@ from relax_core.ir.node import Node
 from relax_core.ir.rewriting.rewrite import RewriteLog
 from relax_core.passes.core import Stage
 from relax_core.passes.pipeline import run_pipeline
-from relax_core.present.flow import GraphContext
-from relax_core.present.node_id import index_nodes
-from relax_core.present.run import Recording
+from relax_core.present.drawings.flow import GraphContext
+from relax_core.present.nodes.node_id import index_nodes
+from relax_core.present.running.run import Recording
 from relax_core.source import Span
 from relax_core.vm.machine import Machine
 from relax_core.vm.recording.trace import Trace

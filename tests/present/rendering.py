@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from relax_core.present.models import Code, Diff, DiffSide, Graph, Inspector, Token
-from relax_core.present.run_models import Run
+from relax_core.present.running.run_models import Run
 
 
 def render_graph(graph: Graph) -> str:

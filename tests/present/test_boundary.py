@@ -7,8 +7,8 @@ import numpy as np
 import relax_core as rc
 from relax_core.engine.protocol import Program, RunOf
 from relax_core.engine.session import Session
-from relax_core.present.boundary import boundary_of
-from relax_core.present.run_models import Run
+from relax_core.present.regions.boundary import boundary_of
+from relax_core.present.running.run_models import Run
 
 SAMPLES = Path(__file__).parents[2] / "samples"
 TEXT = (SAMPLES / "relay" / "partition_branches.relay").read_text(encoding="utf-8")

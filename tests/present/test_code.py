@@ -6,7 +6,7 @@ from hypothesis import given, strategies
 from relax_core.ir.node import preorder
 from relax_core.present.code import source_code, tokenize
 from relax_core.present.escape import dot_string, markup, visible
-from relax_core.present.node_id import NodeId, index_nodes
+from relax_core.present.nodes.node_id import NodeId, index_nodes
 from relax_core.present.problems import problems_of
 from relax_core.source import Source
 from tests.golden_text import Golden

@@ -18,8 +18,8 @@ from relax_core.ir.expr import (
     VarBinding,
 )
 from relax_core.ir.module import Definition, IRModule
-from relax_core.present.graph import compare_graph, function_graph, module_graph
-from relax_core.present.svg import clean
+from relax_core.present.drawings.graph import compare_graph, function_graph, module_graph
+from relax_core.present.drawings.svg import clean
 from relax_core.present.theme import LIGHT
 from tests.golden_text import Golden
 from tests.present.programs import SEEDS, facts_of, sample, stage_of

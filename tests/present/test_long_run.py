@@ -5,11 +5,11 @@ from functools import cache
 import msgspec
 import pytest
 
-from relax_core.present import player as player_module
-from relax_core.present.player import Player
-from relax_core.present.run import Recording, present_run
-from relax_core.present.run_models import Frame, Write
-from relax_core.present.values import Values
+from relax_core.present.running import player as player_module
+from relax_core.present.running.player import Player
+from relax_core.present.running.run import Recording, present_run
+from relax_core.present.running.run_models import Frame, Write
+from relax_core.present.running.values import Values
 from relax_core.vm.recording.trace import Trace
 from tests.present.programs import parsed, recording_of, trace_of
 from tests.present.test_run import COUNTDOWN, trace_of_countdown
@@ -92,8 +92,8 @@ def test_frames_far_below_a_window_come_without_registers() -> None:
 
 
 def test_no_event_of_a_window_writes_to_a_frame_that_came_without_registers(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("relax_core.present.run.WINDOW", 400)
-    monkeypatch.setattr("relax_core.present.run._MARGIN", 100)
+    monkeypatch.setattr("relax_core.present.running.run.WINDOW", 400)
+    monkeypatch.setattr("relax_core.present.running.run._MARGIN", 100)
     recording = recording_of(parsed(COUNTDOWN), trace_of_countdown(200))
     for at in range(0, len(recording.trace), 300):
         run = present_run(recording, at)

@@ -6,9 +6,9 @@ from relax_core.check.infer import infer
 from relax_core.frontend.parse import parse_text
 from relax_core.ops import OPS
 from relax_core.ops.relay import RELAY_OPS
+from relax_core.present.editing.names import names_of
+from relax_core.present.editing.vocabulary import vocabulary
 from relax_core.present.models import NameFact
-from relax_core.present.names import names_of
-from relax_core.present.vocabulary import vocabulary
 
 SCRIPT = """from tvm.script import ir as I, relax as R
 

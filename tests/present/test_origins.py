@@ -20,7 +20,7 @@ from relax_core.ir.rewriting.rewrite import RewriteLog
 from relax_core.ir.tir import Block, BufferStore, For, PrimFunc
 from relax_core.passes.core import Stage
 from relax_core.passes.pipeline import DEFAULT_PIPELINE, run_pipeline
-from relax_core.present.origin_models import OriginLayer, Origins, spans
+from relax_core.present.nodes.origin_models import OriginLayer, Origins, spans
 from tests import strategies
 
 SAMPLES = Path(__file__).resolve().parents[2] / "samples"

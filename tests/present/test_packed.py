@@ -7,7 +7,7 @@ from relax_core.cli import main
 from relax_core.frontend.parse import parse_text
 from relax_core.ops.packed.registry import PACKED
 from relax_core.ops.packed.schema import parse_schema
-from relax_core.present.packed import packed_function, packed_functions, packed_listing, packed_page
+from relax_core.present.catalog_of.packed import packed_function, packed_functions, packed_listing, packed_page
 
 
 def test_every_function_is_listed_with_a_schema_that_reads() -> None:

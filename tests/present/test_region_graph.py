@@ -12,13 +12,13 @@ from relax_core.engine.samples import list_samples, list_tables
 from relax_core.engine.session import Session
 from relax_core.passes.pipeline import run_pipeline
 from relax_core.pattern.partition.tables import read_tables
-from relax_core.present.drawing import fold
-from relax_core.present.flow import draw_function
-from relax_core.present.graph import function_graph, present
+from relax_core.present.drawings.drawing import fold
+from relax_core.present.drawings.flow import draw_function
+from relax_core.present.drawings.graph import function_graph, present
+from relax_core.present.drawings.relay_flow import RelayFlow
 from relax_core.present.models import Graph
-from relax_core.present.partition_models import LETS, Lets, PartitionView
-from relax_core.present.relay_flow import RelayFlow
-from relax_core.present.target_marks import category_of, symbol_of
+from relax_core.present.regions.partition_models import LETS, Lets, PartitionView
+from relax_core.present.regions.target_marks import category_of, symbol_of
 from tests.golden_text import Golden
 from tests.present.programs import facts_of, parsed
 from tests.present.rendering import render_graph

@@ -5,10 +5,10 @@ import re
 import pytest
 
 from relax_core.present.code import tokenize
-from relax_core.present.drawing import Drawing, DrawNode
-from relax_core.present.flow import draw_function
-from relax_core.present.graph import function_graph, module_graph
-from relax_core.present.relay_flow import RelayFlow
+from relax_core.present.drawings.drawing import Drawing, DrawNode
+from relax_core.present.drawings.flow import draw_function
+from relax_core.present.drawings.graph import function_graph, module_graph
+from relax_core.present.drawings.relay_flow import RelayFlow
 from tests.present.programs import facts_of, parsed
 
 HEAD = '#[version = "0.0.5"]\n'

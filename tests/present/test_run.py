@@ -5,11 +5,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from relax_core.present import run as run_module
-from relax_core.present.run import present_run, window_start
-from relax_core.present.run_models import Pop, Push, Run, Write
-from relax_core.present.steps import jumps
-from relax_core.present.tensor import number, short_text, tensor_model
+from relax_core.present.running import run as run_module
+from relax_core.present.running.run import present_run, window_start
+from relax_core.present.running.run_models import Pop, Push, Run, Write
+from relax_core.present.running.steps import jumps
+from relax_core.present.running.tensor import number, short_text, tensor_model
 from relax_core.vm import debugger
 from relax_core.vm.debugger import By
 from relax_core.vm.objects.values import UNWRITTEN

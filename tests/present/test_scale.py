@@ -3,7 +3,7 @@
 from collections import Counter
 
 from relax_core.present.diff import diff_texts, line_counts
-from relax_core.present.graph import function_graph
+from relax_core.present.drawings.graph import function_graph
 from relax_core.present.models import Graph
 from tests.counting import lines_of
 from tests.present.programs import facts_of, parsed

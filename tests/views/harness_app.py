@@ -4,7 +4,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from relax_core.present.vocabulary import vocabulary
+from relax_core.present.editing.vocabulary import vocabulary
 from tests.views import harness_run, harness_source
 from views.widgets.diff import DiffAction, diff
 from views.widgets.editor import EditorAction, editor

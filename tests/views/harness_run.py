@@ -1,7 +1,7 @@
 """Handmade recorded runs: a closure that is printed and called, and a deep recursion of 5,000 events."""
 
 from relax_core.present.models import CodeLine, Problem
-from relax_core.present.run_models import (
+from relax_core.present.running.run_models import (
     Capture,
     Closure,
     Event,

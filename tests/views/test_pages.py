@@ -13,8 +13,8 @@ from streamlit.testing.v1 import AppTest
 from relax_core.engine.protocol import Program, Stop, StopOf
 from relax_core.engine.samples import list_samples
 from relax_core.engine.session import Session
-from relax_core.present.run import WINDOW
-from relax_core.present.run_models import Breakpoint
+from relax_core.present.running.run import WINDOW
+from relax_core.present.running.run_models import Breakpoint
 from tests.browser import rest, wait_for
 from tests.views.pages import assert_accessible
 from views import PAGES

@@ -10,8 +10,8 @@ from relax_core.analysis.device.virtual_devices import copy_arguments, device_in
 from relax_core.diagnostics import Diagnostic
 from relax_core.frontend.parse import parse_text
 from relax_core.ir.expr import TensorType
-from relax_core.present.now import sentence
-from relax_core.present.run import present_run
+from relax_core.present.running.now import sentence
+from relax_core.present.running.run import present_run
 from relax_core.vm.machine import Machine
 from relax_core.vm.objects.placed import PlacedArray, placed, plain
 from relax_core.vm.recording.copies import copies_of

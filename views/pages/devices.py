@@ -8,7 +8,7 @@ from relax_core.engine.protocol import DevicesOf, Failure, GraphOf, Open, Progra
 from relax_core.present.device_models import DeviceOptions, DevicesView, VisitsName, WhyDevice
 from relax_core.present.escape import file_name
 from relax_core.present.models import Graph
-from relax_core.present.target_marks import NONE, category_of
+from relax_core.present.regions.target_marks import NONE, category_of
 from views.connection import ask, program_of
 from views.failures import show_failure, show_offer
 from views.frame import bar, note, page, status_line

@@ -5,7 +5,7 @@ from typing import get_args
 import streamlit as st
 
 from relax_core.engine.protocol import Failure, Open, Operators, Program, SheetOf, Try
-from relax_core.present.catalog_models import Catalog, CatalogPage, Form, Sheet, Tried
+from relax_core.present.catalog_of.catalog_models import Catalog, CatalogPage, Form, Sheet, Tried
 from relax_core.present.models import Problem
 from views import RUN, SOURCE
 from views.connection import ask, program_of

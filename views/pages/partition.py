@@ -6,7 +6,7 @@ import streamlit as st
 from relax_core.engine.protocol import Failure, GraphOf, Open, PartitionOf, Program, SourceView
 from relax_core.present.escape import file_name
 from relax_core.present.models import Graph, Problem
-from relax_core.present.partition_models import LETS, Lets, PartitionView
+from relax_core.present.regions.partition_models import LETS, Lets, PartitionView
 from views import SOURCE
 from views.connection import ask, program_of
 from views.failures import show_failure, show_offer

@@ -4,8 +4,8 @@ import streamlit as st
 
 from relax_core.engine.debug.requests import MemoryOf
 from relax_core.engine.protocol import Failure, HitsOf, Open, RunOf, SourceView, StopOf
-from relax_core.present.memory_models import MemoryView
-from relax_core.present.run_models import PointHits, Run
+from relax_core.present.running.memory_models import MemoryView
+from relax_core.present.running.run_models import PointHits, Run
 from views.connection import ask, run_again
 from views.failures import show_failure
 from views.frame import bar, chip, page, status_line

@@ -7,7 +7,7 @@ from typing import Literal, NamedTuple
 import streamlit as st
 
 from relax_core.engine.protocol import Ast, Failure, GraphOf, Open, RestoreLayout, Script, SourceView, VocabularyOf
-from relax_core.present.catalog_models import Vocabulary
+from relax_core.present.catalog_of.catalog_models import Vocabulary
 from relax_core.present.escape import bullets, file_name, sentence
 from relax_core.present.models import Code, Graph
 from views import PASSES, RUN

@@ -6,7 +6,7 @@ from typing import Literal
 
 import msgspec
 
-from relax_core.present.catalog_models import CatalogPage, Form
+from relax_core.present.catalog_of.catalog_models import CatalogPage, Form
 from views.widgets.channel import PANE_HEIGHT, channel
 
 

@@ -6,7 +6,7 @@ from typing import Literal
 
 import msgspec
 
-from relax_core.present.catalog_models import Vocabulary
+from relax_core.present.catalog_of.catalog_models import Vocabulary
 from relax_core.present.models import Code
 from views.widgets.channel import PANE_HEIGHT, Buttons, channel
 

@@ -7,7 +7,7 @@ from typing import Literal
 import msgspec
 
 from relax_core.present.models import Problem
-from relax_core.present.partition_models import PartitionView
+from relax_core.present.regions.partition_models import PartitionView
 from views.widgets.channel import PANE_HEIGHT, channel
 
 

@@ -6,9 +6,9 @@ from typing import Literal
 
 import msgspec
 
-from relax_core.present.memory_models import MemoryView
 from relax_core.present.models import Problem
-from relax_core.present.run_models import Breakpoint, PointHits, Run
+from relax_core.present.running.memory_models import MemoryView
+from relax_core.present.running.run_models import Breakpoint, PointHits, Run
 from views.widgets.channel import PANE_HEIGHT, Buttons, channel
 
 

@@ -6,10 +6,10 @@ from relax_core.analysis.device.visits import Visits
 from relax_core.ir.module import IRModule
 from relax_core.passes.relay.memory.plan_devices import PlanDevicesOptions
 from relax_core.pattern.partition.tables import Tables
-from relax_core.present import region_report as regions
 from relax_core.present.device_models import DeviceReport
 from relax_core.present.devices import shown_devices
-from relax_core.present.region_models import RegionReport
+from relax_core.present.regions import region_report as regions
+from relax_core.present.regions.region_models import RegionReport
 
 __all__ = ["DeviceReport", "device_report", "region_report"]
 

@@ -13,7 +13,7 @@ from relax_core.engine.npy import read_npy
 from relax_core.engine.open_program import OpenProgram
 from relax_core.engine.program import ChangeAt, Program
 from relax_core.engine.protocol import Progress
-from relax_core.present.run import Recording
+from relax_core.present.running.run import Recording
 from relax_core.vm.change import Change, is_file, setting
 from relax_core.vm.machine import Machine
 from relax_core.vm.objects.values import Array

@@ -15,7 +15,7 @@ from relax_core.engine.debug.tolerance import DEFAULT_TOLERANCE, Tolerance
 from relax_core.ir.module import IRModule
 from relax_core.passes.pipeline import Passes, run_pipeline
 from relax_core.present.memory import present_memory
-from relax_core.present.memory_models import MemoryView
+from relax_core.present.running.memory_models import MemoryView
 from relax_core.vm.machine import Machine
 from relax_core.vm.objects.values import Value
 from relax_core.vm.recording.trace import Trace

@@ -7,7 +7,7 @@ import numpy as np
 from relax_core.bytecode.executable import Executable
 from relax_core.bytecode.isa import CallInstruction
 from relax_core.engine.debug.replies import Profiled, ProfileLine
-from relax_core.present.origins import Lines
+from relax_core.present.nodes.origins import Lines
 from relax_core.source import Source
 from relax_core.vm.recording.lines import LineTable
 from relax_core.vm.recording.profile import Profile

@@ -19,7 +19,7 @@ from relax_core.engine.debug.verdicts import (
     whole,
 )
 from relax_core.engine.replies import Executed
-from relax_core.present.origin_models import spans
+from relax_core.present.nodes.origin_models import spans
 
 
 class StageResult(msgspec.Struct, frozen=True):

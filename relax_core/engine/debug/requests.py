@@ -8,8 +8,8 @@ from relax_core.engine.debug.replies import Bisection, Dumped, Profiled, Stopped
 from relax_core.engine.debug.tolerance import Tolerance
 from relax_core.engine.program import Program
 from relax_core.engine.request import Request
-from relax_core.present.memory_models import MemoryView
-from relax_core.present.run_models import Breakpoint
+from relax_core.present.running.memory_models import MemoryView
+from relax_core.present.running.run_models import Breakpoint
 
 
 class Closeness(msgspec.Struct, frozen=True):

@@ -26,7 +26,7 @@ from relax_core.engine.open_program import OpenProgram
 from relax_core.engine.protocol import Progress
 from relax_core.engine.text_views import executed
 from relax_core.present.memory import present_memory
-from relax_core.present.memory_models import MemoryView
+from relax_core.present.running.memory_models import MemoryView
 from relax_core.vm.objects.values import Value
 from relax_core.vm.recording.profile import TimedMachine, profile
 from relax_core.vm.recording.trace import Trace

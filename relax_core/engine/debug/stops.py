@@ -5,8 +5,8 @@ from collections.abc import Callable
 from relax_core.diagnostics import Diagnostic
 from relax_core.engine.breakpoints import checked
 from relax_core.engine.debug.replies import StopText
-from relax_core.present.run_models import Breakpoint as Point
-from relax_core.present.values import Values
+from relax_core.present.running.run_models import Breakpoint as Point
+from relax_core.present.running.values import Values
 from relax_core.vm.debugger import hits_of
 from relax_core.vm.objects.values import UNWRITTEN
 from relax_core.vm.recording.trace import FrameState, Trace

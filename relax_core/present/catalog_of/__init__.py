@@ -1,0 +1,1 @@
+"""The tables of operators and packed functions shown."""

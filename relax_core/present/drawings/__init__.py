@@ -1,0 +1,1 @@
+"""Graphs: made from programs, laid out, as DOT and SVG."""

@@ -1,0 +1,150 @@
+"""Graphs of functions and of changes, laid out, with the data that a component has per node."""
+
+from collections import Counter
+from collections.abc import Iterator
+
+from relax_core.ir.dialect import dialect_of
+from relax_core.ir.expr import Function
+from relax_core.ir.rewriting.rewrite import RewriteLog
+from relax_core.ir.tir import PrimFunc
+from relax_core.present.drawings.compare import union
+from relax_core.present.drawings.dot import write_dot
+from relax_core.present.drawings.drawing import VISIBLE_LIMIT, Drawing, DrawNode, fold
+from relax_core.present.drawings.flow import FlowDrawer, GraphContext, draw_function, draw_functions
+from relax_core.present.drawings.relay_flow import RelayFlow
+from relax_core.present.drawings.svg import GraphTooLargeError, layout
+from relax_core.present.drawings.tir_flow import draw_prim_func
+from relax_core.present.escape import visible
+from relax_core.present.models import Graph, GraphEdge, GraphNode, LegendEntry
+from relax_core.present.regions.target_marks import NONE
+
+_LEGEND_OF_KIND = (
+    ("value", "line", "value"),
+    ("order", "dash", "order"),
+    ("capture", "dot", "captured value"),
+    ("reference", "dash", "function reference"),
+)
+_MARKS = ("added", "removed", "changed", "moved")
+
+
+def function_graph(
+    name: str,
+    facts: GraphContext,
+    opened: tuple[str, ...] = (),
+    limit: int = VISIBLE_LIMIT,
+    shown: frozenset[str] = frozenset(),
+) -> Graph:
+    """Present one function of a module; an unknown name gives an empty graph that says so.
+
+    In a large graph groups are folded but for those that are `opened`, and those that hold nodes to be `shown`.
+    """
+    definition = facts.module.find(name)
+    match definition.function if definition is not None else None:
+        case Function() as function:
+            return present(fold(draw_function(name, function, facts, _flow_of(facts)), opened, limit, shown))
+        case PrimFunc() as prim_func:
+            return present(fold(draw_prim_func(name, prim_func, facts), opened, limit, shown))
+        case None:
+            return Graph("", title=f"@{name}", empty_text=f"This module has no function `{name}`.")
+
+
+def module_graph(facts: GraphContext, opened: tuple[str, ...] = (), limit: int = VISIBLE_LIMIT) -> Graph:
+    """Present all Relax or Relay functions of a module in one graph."""
+    functions = tuple((var.name, function) for var, function in facts.module.relax_functions)
+    if not functions:
+        return Graph("", title=facts.module.name, empty_text="This module has no Relax function.")
+    return present(fold(draw_functions(functions, facts, facts.module.name, _flow_of(facts)), opened, limit))
+
+
+def compare_graph(before: GraphContext, after: GraphContext, log: RewriteLog, functions: tuple[str, ...] = ()) -> Graph:
+    """Present the change of a module by one pass; `functions` empty means those that changed."""
+    names = functions or changed_functions(before, after)
+    drawn = tuple(_draw(facts, names) for facts in (before, after))
+    if not names:
+        return Graph(
+            "", title="Compare", empty_title="No change", empty_text="This pass left every function as it was."
+        )
+    joined = union(drawn[0], drawn[1], log, "Compare")
+    if not joined.nodes:
+        return Graph("", title="Compare", empty_text="Only prim funcs changed; the text shows how.")
+    return present(fold(joined))
+
+
+def changed_functions(before: GraphContext, after: GraphContext) -> tuple[str, ...]:
+    """Return the names of functions whose object differs between the sides."""
+    old = {item.var.name: item.function for item in before.module}
+    new = {item.var.name: item.function for item in after.module}
+    return tuple(name for name in dict.fromkeys((*old, *new)) if old.get(name) is not new.get(name))
+
+
+def _draw(facts: GraphContext, names: tuple[str, ...]) -> Drawing:
+    functions = tuple((var.name, function) for var, function in facts.module.relax_functions if var.name in names)
+    return draw_functions(functions, facts, facts.module.name, _flow_of(facts))
+
+
+def _flow_of(facts: GraphContext) -> type[FlowDrawer]:
+    return RelayFlow if dialect_of(facts.module) == "relay" else FlowDrawer
+
+
+def present(drawing: Drawing) -> Graph:
+    """Lay out `drawing` and describe its nodes and edges."""
+    dot = write_dot(drawing)
+    ids = {item.key: f"n{number}" for number, item in enumerate(drawing.nodes)}
+    is_folded = any(item.look == "folded" for item in drawing.nodes)
+    try:
+        svg = layout(dot)
+    except GraphTooLargeError:
+        words = f"{drawing.node_count:,} nodes. Open fewer groups, or save the DOT text."
+        return Graph(
+            "", title=drawing.title, node_count=drawing.node_count, dot=dot, empty_title="Too large", empty_text=words
+        )
+    return Graph(
+        svg,
+        tuple(_graph_node(item, ids[item.key]) for item in drawing.nodes if item.look != "region"),
+        tuple(GraphEdge(ids[edge.source], ids[edge.target], edge.kind, edge.side) for edge in drawing.edges),
+        _legend(drawing),
+        drawing.title,
+        drawing.node_count,
+        is_folded,
+        drawing.is_compare,
+        dot,
+    )
+
+
+def _graph_node(item: DrawNode, id_: str) -> GraphNode:
+    return GraphNode(
+        id_,
+        visible(item.title),
+        visible(item.sub),
+        item.node,
+        item.before_node,
+        item.line,
+        item.function,
+        item.side,
+        item.mark,
+        item.group if item.look == "folded" else "",
+    )
+
+
+def _legend(drawing: Drawing) -> tuple[LegendEntry, ...]:
+    counts = Counter(item.mark for item in drawing.nodes) + Counter(
+        item.mark for item in drawing.clusters if item.kind in ("function", "local")
+    )
+    entries = [LegendEntry(mark, f"{mark} {counts[mark]}") for mark in _MARKS if counts[mark]]
+    kinds = {edge.kind for edge in drawing.edges}
+    entries += _targets_legend(drawing)
+    entries += [LegendEntry(sign, words) for kind, sign, words in _LEGEND_OF_KIND if kind in kinds]
+    return tuple(entries)
+
+
+def _targets_legend(drawing: Drawing) -> Iterator[LegendEntry]:
+    """Name the targets of the regions that are drawn, and the ports."""
+    names = {item.category: item.label for item in drawing.clusters if item.kind == "region"}
+    names |= {item.category: item.tag for item in drawing.nodes if item.category not in ("", NONE, *names) and item.tag}
+    yield from (LegendEntry(token, name) for token, name in sorted(names.items()) if token != NONE)
+    if NONE in names or any(item.category == NONE for item in drawing.nodes):
+        yield LegendEntry(NONE, "default")
+    if any(item.look in ("begin", "end") for item in drawing.nodes):
+        yield LegendEntry("port", "begin, end")
+    if any(item.is_open for item in drawing.nodes):
+        yield LegendEntry("open", "never ends")

@@ -1,0 +1,1 @@
+"""What is known of a node: in words, through the stages, back to the source."""

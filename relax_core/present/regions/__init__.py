@@ -1,0 +1,1 @@
+"""Partitioning shown: regions, what crosses their borders, targets."""

@@ -1,0 +1,1 @@
+"""Recorded runs shown: stack, registers, memory, time."""
