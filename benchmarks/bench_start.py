@@ -15,7 +15,7 @@ SAMPLE: Final = "samples/relax/callback.py"
 SAMPLES: Final = 7
 
 _WORKER = """
-from relax_core.engine.client import Client
+from relax_core.engine.process.client import Client
 from relax_core.engine.protocol import {request}, Program
 from pathlib import Path
 with Client() as client:

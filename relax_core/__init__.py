@@ -22,8 +22,8 @@ from types import MappingProxyType
 
 # The first imports: how the command line answers Ctrl-C while the others are loaded, and what is loaded late.
 from relax_core import late
-from relax_core.engine import starting as starting
 from relax_core.engine.api import patterns, reports, runs, texts
+from relax_core.engine.process import starting as starting
 
 # `__init__.pyi` says the same to type checkers.
 _MODULE_OF = MappingProxyType(

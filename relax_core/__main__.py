@@ -4,7 +4,7 @@ import os
 import sys
 
 from relax_core.cli import INTERRUPTED, main
-from relax_core.engine import starting
+from relax_core.engine.process import starting
 
 if __name__ == "__main__":
     starting.end()

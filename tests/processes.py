@@ -17,7 +17,7 @@ def server_of(url: str) -> int:
 
 def workers_of(server: int) -> frozenset[int]:
     """Return the workers of a server: one for each session that asked for something."""
-    return frozenset(pid for pid in _children(server) if b"relax_core.engine.worker" in _words(pid))
+    return frozenset(pid for pid in _children(server) if b"relax_core.engine.process.worker" in _words(pid))
 
 
 def family_of(process: int) -> frozenset[int]:

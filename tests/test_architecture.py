@@ -48,7 +48,7 @@ BROKEN = (
     (layer_violations, "relax_core/present/drawings/graph.py", "import views.state\nimport streamlit as st", 2),
     (layer_violations, "relax_core/__init__.py", "from relax_core.cli import main", 1),
     (room_violations, "relax_core/utils.py", "", 1),
-    (execution_violations, "relax_core/engine/worker.py", "import pickle\nfrom marshal import loads", 2),
+    (execution_violations, "relax_core/engine/process/worker.py", "import pickle\nfrom marshal import loads", 2),
     (execution_violations, "relax_core/vm/machine.py", "eval('1')\nexec('')\nbuiltins.eval('1')", 3),
     (execution_violations, "relax_core/frontend/parse.py", "import importlib\nimportlib.import_module(name)", 1),
     (state_violations, "relax_core/ops/core.py", "OPS = {}\nNAMES: list[str] = []\nSEEN = set()", 3),

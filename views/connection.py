@@ -15,7 +15,7 @@ from typing import Final, Generic, TypeVar
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from relax_core.engine.client import Client, Ticket
+from relax_core.engine.process.client import Client, Ticket
 from relax_core.engine.protocol import Failure, Program, Progress, Request, Sample
 from relax_core.engine.samples import list_samples
 from relax_core.jit.options import DEFAULT_OPTIONS, MODES, Mode

@@ -8,7 +8,7 @@ import msgspec
 import streamlit as st
 
 from relax_core.engine.debug.requests import CompareValuesOf
-from relax_core.engine.program import ChangeAt
+from relax_core.engine.programs.program import ChangeAt
 from relax_core.engine.protocol import Failure, RunOf
 from relax_core.present.escape import literal
 from relax_core.present.models import Problem

@@ -13,7 +13,7 @@ from urllib.parse import unquote
 import msgspec
 import streamlit as st
 
-from relax_core.engine.program import ChangeAt, Program
+from relax_core.engine.programs.program import ChangeAt, Program
 from relax_core.engine.protocol import SourceView
 from views.connection import program_of, sizes_of
 from views.state import Selection, complain, select, selection

@@ -15,7 +15,7 @@ import streamlit as st
 from streamlit import runtime
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from relax_core.engine.client import Client
+from relax_core.engine.process.client import Client
 from views.replies import Replies
 
 _KEY: Final = "worker"

@@ -7,7 +7,7 @@ from typing import Final
 import msgspec
 
 from relax_core.cli.terminal import Engine, UsageError, read_bytes
-from relax_core.engine.program import ChangeAt
+from relax_core.engine.programs.program import ChangeAt
 from relax_core.engine.protocol import Failure, HitsOf, Program, StopOf
 from relax_core.present.running.run_models import Breakpoint
 

@@ -11,7 +11,7 @@ from relax_core.cli.origins import add_origins
 from relax_core.cli.programs import add_programs
 from relax_core.cli.reports import add_reports
 from relax_core.cli.terminal import BAD_USAGE, INTERRUPTED, LIMIT, Engine, OutputError, Run, UsageError, complain
-from relax_core.engine.client import Client
+from relax_core.engine.process.client import Client
 
 _STATUSES = (
     "COMMAND --help lists the arguments of a command. Exit status: 0; 1 for a program with a diagnostic, values that "

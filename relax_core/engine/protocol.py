@@ -10,7 +10,7 @@ from typing import Literal, TypeAlias
 import msgspec
 
 from relax_core.engine.debug.requests import AnyDebugRequest
-from relax_core.engine.program import Program
+from relax_core.engine.programs.program import Program
 from relax_core.engine.replies import Executed, Found, Listing, Restored, Stages, Stop, Text
 from relax_core.engine.request import Request
 from relax_core.present.catalog_of.catalog_models import Catalog, Form, Sheet, Tried, Vocabulary

@@ -8,7 +8,7 @@ from typing import TypeVar, cast
 from relax_core import late
 from relax_core.diagnostics import DiagnosedError
 from relax_core.engine import toolchain
-from relax_core.engine.checking import found
+from relax_core.engine.programs.checking import found
 from relax_core.engine.protocol import (
     AnyRequest,
     Check,

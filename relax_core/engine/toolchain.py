@@ -6,19 +6,10 @@ from typing import Any, TypeAlias, assert_never, cast
 import numpy as np
 
 from relax_core.diagnostics import CompileError, DiagnosedError, Diagnostic
-from relax_core.engine import (
-    breakpoints,
-    catalog_view,
-    devices_view,
-    kernel_view,
-    origins_view,
-    partition_view,
-    source_view,
-    text_views,
-)
+from relax_core.engine import breakpoints
 from relax_core.engine.debug import changed, service
 from relax_core.engine.debug.requests import AnyDebugRequest
-from relax_core.engine.open_program import OpenProgram
+from relax_core.engine.programs.open_program import OpenProgram
 from relax_core.engine.protocol import (
     Asm,
     Ast,
@@ -54,6 +45,15 @@ from relax_core.engine.protocol import (
 )
 from relax_core.engine.recent import Recent
 from relax_core.engine.replies import Listing
+from relax_core.engine.screens import (
+    catalog_view,
+    devices_view,
+    kernel_view,
+    origins_view,
+    partition_view,
+    source_view,
+    text_views,
+)
 from relax_core.frontend.parse import Parsed
 from relax_core.jit.compilation.compiler import local_compiler, served_compiler
 from relax_core.jit.engine import Engine

@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from relax_core.engine.client import Client, Ticket
 from relax_core.engine.debug.requests import BisectOf, CompareValuesOf, MemoryOf
-from relax_core.engine.program import ChangeAt
+from relax_core.engine.process.client import Client, Ticket
+from relax_core.engine.programs.program import ChangeAt
 from relax_core.engine.protocol import (
     Check,
     DevicesOf,

@@ -13,7 +13,7 @@ import relax_core
 from relax_core.cli.command_line import main
 from relax_core.engine.debug.replies import Dumped, Stopped, ValuesCompared
 from relax_core.engine.debug.requests import CompareValuesOf, DumpOf, MemoryOf, StopsOf
-from relax_core.engine.program import ChangeAt
+from relax_core.engine.programs.program import ChangeAt
 from relax_core.engine.protocol import Execute, Failure, Program, RunOf, TensorPage, ValueOf
 from relax_core.engine.replies import Executed
 from relax_core.engine.session import Session

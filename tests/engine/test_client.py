@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from relax_core.engine.client import Client
-from relax_core.engine.frames import FrameTooLargeError, read_frame, write_frame
 from relax_core.engine.limits import MEGABYTE, Limits
+from relax_core.engine.process.client import Client
+from relax_core.engine.process.frames import FrameTooLargeError, read_frame, write_frame
 from relax_core.engine.protocol import (
     Check,
     Execute,
@@ -223,7 +223,7 @@ def test_a_closed_client_answers_with_a_failure() -> None:
 
 def test_a_worker_ends_with_the_process_that_started_it() -> None:
     script = (
-        "from relax_core.engine.client import Client\n"
+        "from relax_core.engine.process.client import Client\n"
         "from relax_core.engine.protocol import Check, Program\n"
         "import os\n"
         "client = Client()\n"
@@ -274,7 +274,7 @@ CONFINED = {
 def test_the_filter_refuses(code: str) -> None:
     # Where there is no filter, the worker's status says so, and there is nothing to refuse.
     refuse = "if not filter_calls():\n    raise PermissionError('no filter on this machine')"
-    script = f"from relax_core.engine.sandbox import filter_calls\n{refuse}\n{code}"
+    script = f"from relax_core.engine.process.sandbox import filter_calls\n{refuse}\n{code}"
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     ran = subprocess.run((sys.executable, "-c", script), capture_output=True, text=True, env=environment, check=False)
     assert "PermissionError" in ran.stderr

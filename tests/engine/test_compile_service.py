@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from relax_core.engine.client import Client
-from relax_core.engine.compile_service import CompileService
+from relax_core.engine.process.client import Client
+from relax_core.engine.process.compile_service import CompileService
 from relax_core.engine.protocol import Program, RunOf
 from relax_core.jit.compilation.cache import VARIABLE, ObjectCache
 from relax_core.jit.compilation.compile_process import Descriptors, write_all

@@ -16,10 +16,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from relax_core.engine import client as client_module
-from relax_core.engine import worker_process
-from relax_core.engine.client import Client
-from relax_core.engine.frames import HEADER
+from relax_core.engine.process import client as client_module
+from relax_core.engine.process import worker_process
+from relax_core.engine.process.client import Client
+from relax_core.engine.process.frames import HEADER
 from relax_core.engine.protocol import (
     Check,
     Execute,

@@ -5,12 +5,12 @@ from collections.abc import Callable
 
 import pytest
 
-from relax_core.engine import client as client_module
-from relax_core.engine import worker_process
-from relax_core.engine.client import Client
 from relax_core.engine.limits import MEGABYTE, Limits
+from relax_core.engine.process import client as client_module
+from relax_core.engine.process import worker_process
+from relax_core.engine.process.client import Client
+from relax_core.engine.process.worker_process import WorkerProcess
 from relax_core.engine.protocol import Check, Execute, Failure, Open, SourceView
-from relax_core.engine.worker_process import WorkerProcess
 from tests.engine.programs import HEADER, SMALL, program
 
 # A worker that can run programs takes about 540 MB of address space, and some 6 kB for each binding of a text.

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 from relax_core.diagnostics import RunError
 from relax_core.engine import npy
-from relax_core.engine.client import Client
 from relax_core.engine.npy import read_npy, read_npz
-from relax_core.engine.program import ChangeAt
+from relax_core.engine.process.client import Client
+from relax_core.engine.programs.program import ChangeAt
 from relax_core.engine.protocol import Execute, Failure, Samples
 from tests.engine.programs import SMALL, program
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from relax_core.engine.program import Program
+from relax_core.engine.programs.program import Program
 from relax_core.engine.protocol import Check, Failure, Script
 from relax_core.engine.session import Session
 from tests.frontend.hostile import HOSTILE

@@ -10,7 +10,7 @@ from relax_core.engine.protocol import Failure, Open, Request
 from views.replies import Replies
 
 ASK = """
-from relax_core.engine.program import Program
+from relax_core.engine.programs.program import Program
 from relax_core.engine.protocol import Open
 from views.connection import ask, run_again
 import streamlit as st

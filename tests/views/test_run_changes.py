@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Page, expect
 from streamlit.testing.v1 import AppTest
 
-from relax_core.engine.program import ChangeAt
+from relax_core.engine.programs.program import ChangeAt
 from tests.browser import Mode, OpenPage
 from tests.views.pages import assert_accessible, opened, sent_to
 from views.state import Selection, from_address

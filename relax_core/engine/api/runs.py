@@ -7,7 +7,7 @@ from relax_core.check.check import check
 from relax_core.diagnostics import CompileError, has_errors
 from relax_core.engine.debug.host import binding_values, bisect_modules, bisect_passes, memory_report
 from relax_core.engine.debug.tolerance import Tolerance
-from relax_core.engine.origins_view import origins
+from relax_core.engine.screens.origins_view import origins
 from relax_core.ir.dialect import dialect_of
 from relax_core.ir.module import IRModule
 from relax_core.passes.core import Pass, PassContext

@@ -10,8 +10,8 @@ import numpy as np
 from relax_core.diagnostics import Diagnostic, RunError
 from relax_core.engine.debug.request_context import RequestContext
 from relax_core.engine.npy import read_npy
-from relax_core.engine.open_program import OpenProgram
-from relax_core.engine.program import ChangeAt, Program
+from relax_core.engine.programs.open_program import OpenProgram
+from relax_core.engine.programs.program import ChangeAt, Program
 from relax_core.engine.protocol import Progress
 from relax_core.present.running.run import Recording
 from relax_core.vm.change import Change, is_file, setting

@@ -20,7 +20,7 @@ from relax_core.engine.debug.request_context import RequestContext
 from relax_core.engine.debug.requests import CompareArchiveOf, CompareValuesOf
 from relax_core.engine.debug.tolerance import EXACT, Tolerance
 from relax_core.engine.inputs import members_of, read_members
-from relax_core.engine.open_program import OpenProgram
+from relax_core.engine.programs.open_program import OpenProgram
 from relax_core.engine.protocol import Program, Progress
 from relax_core.vm.machine import Machine
 from relax_core.vm.objects.convert import to_value

@@ -3,8 +3,8 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from relax_core.engine.open_program import OpenProgram
-from relax_core.engine.program import Program
+from relax_core.engine.programs.open_program import OpenProgram
+from relax_core.engine.programs.program import Program
 from relax_core.engine.protocol import Report
 from relax_core.jit.engine import Engine
 from relax_core.vm.limits import Limits

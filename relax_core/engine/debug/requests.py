@@ -6,7 +6,7 @@ import msgspec
 
 from relax_core.engine.debug.replies import Bisection, Dumped, Profiled, Stopped, ValuesCompared
 from relax_core.engine.debug.tolerance import Tolerance
-from relax_core.engine.program import Program
+from relax_core.engine.programs.program import Program
 from relax_core.engine.request import Request
 from relax_core.present.running.memory_models import MemoryView
 from relax_core.present.running.run_models import Breakpoint

@@ -22,9 +22,9 @@ from relax_core.engine.debug.requests import (
     StopsOf,
 )
 from relax_core.engine.inputs import write_members
-from relax_core.engine.open_program import OpenProgram
+from relax_core.engine.programs.open_program import OpenProgram
 from relax_core.engine.protocol import Progress
-from relax_core.engine.text_views import executed
+from relax_core.engine.screens.text_views import executed
 from relax_core.present.memory import present_memory
 from relax_core.present.running.memory_models import MemoryView
 from relax_core.vm.objects.values import Value

@@ -139,7 +139,7 @@ def test_no_further_thread_is_allowed(monkeypatch: pytest.MonkeyPatch) -> None:
 SCRIPT = """
 import os
 from tests.jit.transforms import test_parallel as t
-from relax_core.engine.sandbox import filter_calls
+from relax_core.engine.process.sandbox import filter_calls
 from relax_core.jit.calls import threads
 from relax_core.jit.transforms.loops import parallel
 parallel.LEAST_NANOSECONDS = 0

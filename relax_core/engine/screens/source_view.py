@@ -2,9 +2,9 @@
 
 from relax_core.check.infer import infer
 from relax_core.diagnostics import Diagnostic, RunError, plural
-from relax_core.engine.checking import diagnostics_of
 from relax_core.engine.inputs import symbol_sizes
-from relax_core.engine.open_program import OpenProgram
+from relax_core.engine.programs.checking import diagnostics_of
+from relax_core.engine.programs.open_program import OpenProgram
 from relax_core.engine.protocol import SourceView
 from relax_core.engine.spelling import relay_version
 from relax_core.frontend.layout import restore_layout

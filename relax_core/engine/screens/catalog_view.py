@@ -1,7 +1,7 @@
 """The Operators page: the catalogue, the sheet of one operator, and a run of its example."""
 
 from relax_core.diagnostics import CompileError, Diagnostic
-from relax_core.engine.open_program import OpenProgram
+from relax_core.engine.programs.open_program import OpenProgram
 from relax_core.engine.protocol import Operators, SheetOf, VocabularyOf
 from relax_core.engine.samples import list_samples
 from relax_core.ops import find

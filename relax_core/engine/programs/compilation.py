@@ -6,7 +6,7 @@ from relax_core.bytecode.build import finishing_stages
 from relax_core.bytecode.compile import compile_module
 from relax_core.bytecode.executable import Executable
 from relax_core.diagnostics import CompileError, Diagnostic
-from relax_core.engine.program_source import ProgramSource
+from relax_core.engine.programs.program_source import ProgramSource
 from relax_core.engine.protocol import Progress, Report
 from relax_core.ir.dialect import dialect_of
 from relax_core.ir.module import IRModule

@@ -7,9 +7,9 @@ from relax_core.bytecode.build import finishing_stages
 from relax_core.bytecode.compile import compile_module
 from relax_core.bytecode.executable import Executable
 from relax_core.diagnostics import CompileError, Diagnostic
-from relax_core.engine.kernel_view import kernel_view
-from relax_core.engine.open_program import OpenProgram
+from relax_core.engine.programs.open_program import OpenProgram
 from relax_core.engine.protocol import KernelOf, OriginsOf, Report
+from relax_core.engine.screens.kernel_view import kernel_view
 from relax_core.ir.dialect import dialect_of
 from relax_core.ir.expr import GlobalVar
 from relax_core.ir.module import Definition, IRModule

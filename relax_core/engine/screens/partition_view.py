@@ -8,7 +8,7 @@ import msgspec
 from relax_core.analysis.regions import find_regions, is_annotation
 from relax_core.check.check import check
 from relax_core.diagnostics import CompileError, Diagnostic, plural
-from relax_core.engine.open_program import OpenProgram
+from relax_core.engine.programs.open_program import OpenProgram
 from relax_core.engine.protocol import PartitionOf, Program, Progress, RegionReportOf, Report
 from relax_core.ir.attrs import attr
 from relax_core.ir.expr import Call, Expr

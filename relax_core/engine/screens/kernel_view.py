@@ -5,7 +5,7 @@ from collections.abc import Callable
 import msgspec
 
 from relax_core.diagnostics import CompileError, Diagnostic
-from relax_core.engine.open_program import OpenProgram
+from relax_core.engine.programs.open_program import OpenProgram
 from relax_core.engine.protocol import KernelOf, Report
 from relax_core.ir.expr import GlobalVar
 from relax_core.ir.module import Definition, IRModule

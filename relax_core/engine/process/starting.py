@@ -14,7 +14,7 @@ from typing import Final
 
 _INTERRUPTED: Final = 130
 _LIMIT: Final = 3
-_WORKER: Final = "relax_core.engine.worker"
+_WORKER: Final = "relax_core.engine.process.worker"
 
 
 def _begin() -> None:

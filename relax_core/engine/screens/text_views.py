@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from relax_core.diagnostics import CompileError, Diagnostic
 from relax_core.engine.inputs import write_archive
-from relax_core.engine.open_program import OpenProgram
+from relax_core.engine.programs.open_program import OpenProgram
 from relax_core.engine.protocol import Report, Script
 from relax_core.engine.replies import Executed, Stages, StageText, Text
 from relax_core.ir.dialect import dialect_of

@@ -17,11 +17,11 @@ from typing import Final, TypeAlias
 
 import msgspec
 
-from relax_core.engine.compile_service import CompileService
-from relax_core.engine.frames import FrameTooLargeError, read_frame, write_frame
 from relax_core.engine.limits import MEGABYTE, Limits, within_inherited
+from relax_core.engine.process.compile_service import CompileService
+from relax_core.engine.process.frames import FrameTooLargeError, read_frame, write_frame
+from relax_core.engine.process.worker_causes import KEPT_TEXT, RESTARTED, cause_of, not_started
 from relax_core.engine.protocol import Answer, Cancel, Envelope, Failure, Hello
-from relax_core.engine.worker_causes import KEPT_TEXT, RESTARTED, cause_of, not_started
 from relax_core.jit.compilation.cache import HOME_VARIABLE, VARIABLE
 
 _REAP_SECONDS: Final = 1.0
@@ -272,7 +272,7 @@ class WorkerProcess:
 
 
 def _command() -> tuple[str, ...]:
-    return (sys.executable, "-P", "-m", "relax_core.engine.worker")
+    return (sys.executable, "-P", "-m", "relax_core.engine.process.worker")
 
 
 def _environment() -> dict[str, str]:

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Final
 
 from relax_core.engine.limits import MEGABYTE, lower
-from relax_core.engine.sandbox import filter_calls, leave_network
+from relax_core.engine.process.sandbox import filter_calls, leave_network
 from relax_core.jit.compilation import cache, compile_process
 
 IDLE_SECONDS: Final = 20.0

@@ -3,8 +3,8 @@
 from collections.abc import Callable
 
 from relax_core.diagnostics import RunError
-from relax_core.engine.compilation import Compilation
-from relax_core.engine.program import ChangeAt
+from relax_core.engine.programs.compilation import Compilation
+from relax_core.engine.programs.program import ChangeAt
 from relax_core.engine.protocol import Progress, Report
 from relax_core.jit.engine import Engine
 from relax_core.vm.limits import Limits as RunLimits

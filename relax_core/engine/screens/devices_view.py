@@ -1,7 +1,7 @@
 """The Devices page of a program: its devices planned with the options of a request."""
 
 from relax_core.diagnostics import CompileError, Diagnostic
-from relax_core.engine.open_program import OpenProgram
+from relax_core.engine.programs.open_program import OpenProgram
 from relax_core.engine.protocol import DevicesOf, WhyDeviceOf
 from relax_core.passes.pipeline import options_text
 from relax_core.passes.relay.memory.plan_devices import PlanDevicesOptions, diagnostics_of

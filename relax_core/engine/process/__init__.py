@@ -1,0 +1,1 @@
+"""Workers: their processes, what confines them, and their clients."""

@@ -1,0 +1,1 @@
+"""What is known of one program: its text, its compilation, its runs."""
