@@ -1,6 +1,7 @@
 """Rules about the source tree, each a function from a parsed file to the places that break it."""
 
 import ast
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -33,6 +34,8 @@ LAYERS = (
 
 # 400 lines as a rule; up to this where one subject is told better whole than in two files that need each other.
 LINE_LIMIT = 600
+# Besides `__init__`.
+FOLDER_LIMIT = 15
 FUNCTION_LINE_LIMIT = 50
 
 MUTABLE_CONSTRUCTORS = frozenset(
@@ -193,6 +196,15 @@ def room_violations(file: SourceFile) -> Iterator[str]:
     """Name a file of `relax_core` that stands in no layer."""
     if file.layer is not None and file.layer not in LAYERS:
         yield f"{file.path}: {file.layer} is not a layer; the layers are {', '.join(LAYERS)}"
+
+
+def folder_violations(paths: Iterable[str]) -> Iterator[str]:
+    """Name the folders that hold too many modules to be taken in at a glance."""
+    names = (Path(path) for path in paths)
+    counts = Counter(path.parent.as_posix() for path in names if path.name != "__init__.py")
+    for folder, count in sorted(counts.items()):
+        if count > FOLDER_LIMIT:
+            yield f"{folder}: {count} modules, at most {FOLDER_LIMIT}"
 
 
 def import_graph(files: Iterable[SourceFile]) -> dict[str, dict[str, int]]:

@@ -7,12 +7,14 @@ import pytest
 
 from tests.code_rules import (
     ALLOWED,
+    FOLDER_LIMIT,
     FUNCTION_LINE_LIMIT,
     LINE_LIMIT,
     REPOSITORY,
     SourceFile,
     cycle_violations,
     execution_violations,
+    folder_violations,
     function_violations,
     layer_violations,
     length_violations,
@@ -107,6 +109,17 @@ def rule_name(value: object) -> str | None:
 def test_the_tree_keeps_the_rule(rule: Rule, roots: tuple[str, ...], found: dict[Rule, list[str]]) -> None:
     assert rule in found, f"there is nothing to look at under {', '.join(roots)}"
     assert not found[rule], "\n" + "\n".join(found[rule])
+
+
+def test_no_folder_holds_more_modules_than_one_takes_in() -> None:
+    found = list(folder_violations(file.path for root in CORE for file in files_of(root)))
+    assert not found, "\n" + "\n".join(found)
+
+
+def test_a_folder_that_is_too_large_is_seen() -> None:
+    paths = ["pkg/__init__.py", *(f"pkg/m{number}.py" for number in range(FOLDER_LIMIT))]
+    assert not list(folder_violations(paths))
+    assert len(list(folder_violations([*paths, "pkg/more.py", "pkg/inner/m.py"]))) == 1
 
 
 def test_no_file_imports_itself_through_others() -> None:

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from itertools import chain
+from types import MappingProxyType
 
 from relax_core.bytecode.executable import DTypeConstant, ShapeConstant
 from relax_core.bytecode.isa import (
@@ -20,7 +21,6 @@ from relax_core.bytecode.isa import (
     ReturnInstruction,
     Special,
 )
-from relax_core.bytecode.operators import BUILTIN_OF, lowering_pass
 from relax_core.bytecode.places import result_node
 from relax_core.bytecode.tables import ConstantPool, FunctionTable
 from relax_core.diagnostics import Diagnostic
@@ -51,6 +51,37 @@ from relax_core.ir.integer.prove import constant_value
 from relax_core.ir.node import Node, children, preorder
 from relax_core.ir.prim import FloatImm, IntImm, StringImm
 from relax_core.ir.rewriting.rewrite import RewriteLog
+
+BUILTIN_OF: Mapping[str, str] = MappingProxyType(
+    {
+        "relax.print": "relax.run.print",
+        "relax.assert_op": "relax.run.assert_op",
+        "relax.shape_of": "vm.builtin.shape_of",
+        "relax.tensor_to_shape": "vm.builtin.tensor_to_shape",
+        "relax.make_closure": "vm.builtin.make_closure",
+        "relax.vm.call_tir_dyn": "vm.builtin.call_tir_dyn",
+    }
+)
+
+_LOWERED_BY: Mapping[str, str] = MappingProxyType(
+    {
+        "relax.call_tir": "CallTIRRewrite",
+        "relax.call_tir_inplace": "CallTIRRewrite",
+        "relax.call_dps_packed": "CallTIRRewrite",
+        "relax.call_inplace_packed": "RemovePurityChecking",
+        "relax.builtin.alloc_tensor": "LowerAllocTensor",
+        "relax.memory.alloc_storage": "LowerRuntimeBuiltin",
+        "relax.memory.alloc_tensor": "LowerRuntimeBuiltin",
+        "relax.memory.kill_storage": "LowerRuntimeBuiltin",
+        "relax.memory.kill_tensor": "LowerRuntimeBuiltin",
+    }
+)
+
+
+def lowering_pass(name: str) -> str | None:
+    """Return the pass that must lower the operator `name` before it is compiled, `None` for any other operator."""
+    return _LOWERED_BY.get(name)
+
 
 IMMEDIATE_LIMIT = 2**55 - 1
 

@@ -5,12 +5,52 @@ from types import MappingProxyType
 
 from relax_core.jit.functions import double, single
 from relax_core.jit.functions.circular import acos, asin, atan, cos, sin, tan
-from relax_core.jit.functions.error import erf
 from relax_core.jit.functions.exponential import cosh, exp, exp2, exp10, expm1, sigmoid, sinh, tanh
 from relax_core.jit.functions.logarithm import ln, log1p, log2_of, log10, power
-from relax_core.jit.functions.real import Body, Real, Scalar
-from relax_core.jit.functions.root import rsqrt
+from relax_core.jit.functions.real import Body, Real, Scalar, choose
 from relax_core.jit.lowering.code import FunctionBuilder
+
+# erf(x) / x as a function of x**2, for x up to one.
+_NEAR = (
+    1.128379167058022,
+    -0.376126384346502,
+    0.11283781974093461,
+    -0.026865400041477167,
+    0.005220945431037926,
+    -0.000848282882075137,
+    0.00011256947740442078,
+    -9.64151562791536e-06,
+)
+# log2(1 - erf(x)) for x from one to four; beyond, the float32 nearest to erf(x) is one.
+_FAR = (
+    0.0002948290820743438,
+    -1.6297565495772608,
+    -0.9132831087099877,
+    -0.1567329447075746,
+    0.036606304141617155,
+    -0.006178172713612423,
+    0.0006691048363536799,
+    -3.652157553913949e-05,
+    3.625895874150735e-07,
+)
+_BORDER, _END = 1.0, 4.0
+
+
+def erf(x: Real) -> Real:
+    """Return the error function."""
+    size = abs(x).at_most(_END)
+    near = size * (size * size).polynomial(_NEAR)
+    far = 1.0 - exp2(size.polynomial(_FAR))
+    return choose(size.is_above(_BORDER), far, near).with_sign_of(x)
+
+
+def rsqrt(x: Real) -> Real:
+    """Return `1 / sqrt(x)`, where two roundings of float32 alone would err by up to one and a half units."""
+    near = (1.0 / x.to("float").root()).to("double")
+    # One step of Newton's method; where its residual is no number, the first value is infinity, zero or NaN.
+    residual = 1.0 - x * near * near
+    return choose(residual.is_nan(), near, near + near * residual * 0.5)
+
 
 Define = Callable[..., Real]
 

@@ -36,7 +36,7 @@ def without_iterations(state: State, loop: For) -> Stmt | None:
     written = frozenset(postorder(loop))
     for item in postorder(start):
         if isinstance(item, Stmt) and item not in written:
-            state.origin.setdefault(item, state.origin.get(loop, loop))
+            state.provenance.origin.setdefault(item, state.provenance.origin.get(loop, loop))
     if state.bounds.constant(loop.extent) is not None:
         return start
     return IfThenElse(binary("<=", loop.extent, IntImm(0, dtype_of(loop.extent))), start, None, span=loop.span)

@@ -35,16 +35,18 @@ def declare_buffers(state: State, function: PrimFunc, called: Sequence[PrimFunc]
 
     The buffers that the `called` prim funcs allocate are among them.
     """
-    state.memory = memory_of(function, *called)
-    state.lane_buffers = dict(buffers_of_vectors(state.memory))
+    state.environment.memory = memory_of(function, *called)
+    state.environment.lane_buffers = dict(buffers_of_vectors(state.environment.memory))
     for number, param in enumerate(function.params):
         buffer = function.buffer_of(param)
         if buffer is not None:
-            state.storage[buffer] = _storage(state, buffer, f"%a{number}", state.scalar_of(buffer).size_bytes)
+            state.environment.storage[buffer] = _storage(
+                state, buffer, f"%a{number}", state.scalar_of(buffer).size_bytes
+            )
     workspace: list[Buffer] = []
     on_stack = 0
-    for declared in state.memory.allocated:
-        buffer = state.lane_buffers.get(declared, declared)
+    for declared in state.environment.memory.allocated:
+        buffer = state.environment.lane_buffers.get(declared, declared)
         _check_shape(state, function, buffer)
         size = _constant_bytes(state, buffer)
         if size is not None and size <= min(STACK_BYTES, ALL_STACK_BYTES - on_stack):
@@ -56,7 +58,7 @@ def declare_buffers(state: State, function: PrimFunc, called: Sequence[PrimFunc]
         else:
             register = f"%w{len(workspace)}"
             workspace.append(buffer)
-        state.storage[buffer] = _storage(state, buffer, register, ALIGNMENT)
+        state.environment.storage[buffer] = _storage(state, buffer, register, ALIGNMENT)
     if state.options.finds_uninitialised:
         for buffer, written in bytes_beside(state, function).items():
             declare_bytes(state, buffer, f"%w{len(workspace)}", layout_of(state, written))
@@ -97,7 +99,7 @@ def enclose(state: State, function: PrimFunc, workspace: tuple[Buffer, ...], *, 
         params.append(_workspace_param(state, f"%w{number}"))
         head.append(f"; %w{number} is {buffer.name}, allocated by the caller")
         unpacking += _unpack(state, len(params) - 1, f"w{number}", None)
-    if state.packed_calls:
+    if state.emitted.packed_calls:
         params.append("ptr %host")
         unpacking += _unpack(state, len(params) - 1, "host", None)
     return _module_text(state, head, params, unpacking)
@@ -125,7 +127,7 @@ def _module_text(state: State, head: list[str], params: list[str], unpacking: li
             "}",
             *code.declarations.values(),
             *code.metadata(),
-            *(location_metadata(len(code.origins), 1 + len(state.parts)) if code.has_origins else ()),
+            *(location_metadata(len(code.origins), 1 + len(state.emitted.parts)) if code.has_origins else ()),
             "",
         )
     )
@@ -133,13 +135,13 @@ def _module_text(state: State, head: list[str], params: list[str], unpacking: li
 
 def _workspace_param(state: State, register: str) -> str:
     """Return a parameter for a buffer that the caller allocates; the bytes beside two arguments overlap if these do."""
-    is_beside = any(storage.pointer == register for storage in state.written.values())
+    is_beside = any(storage.pointer == register for storage in state.environment.written.values())
     return f"ptr {register}" if is_beside else f"ptr noalias align 16 {register}"
 
 
 def _needed(state: State, workspace: tuple[Buffer, ...]) -> list[tuple[int, Buffer]]:
     """Return the buffers that the caller allocates, with their numbers."""
-    return [(number, buffer) for number, buffer in enumerate(workspace) if buffer not in state.contracted]
+    return [(number, buffer) for number, buffer in enumerate(workspace) if buffer not in state.environment.contracted]
 
 
 def _pointer_attributes(state: State, buffer: Buffer, alias: str, *, is_written: bool) -> str:

@@ -18,10 +18,10 @@ def lower_jump(state: State, stmt: Evaluate) -> None:
     match stmt.value:
         case Intrinsic(name="ret", args=(value,)):
             _return(state, value)
-        case Intrinsic(name="break_loop") if state.loops:
-            state.code.jump(state.loops[-1].leave)
-        case Intrinsic(name="continue_loop") if state.loops:
-            state.code.jump(state.loops[-1].following)
+        case Intrinsic(name="break_loop") if state.position.loops:
+            state.code.jump(state.position.loops[-1].leave)
+        case Intrinsic(name="continue_loop") if state.position.loops:
+            state.code.jump(state.position.loops[-1].following)
         case Intrinsic(name="ret"):
             raise unsupported("`return` without a value", stmt, state.locate, "Write return T.int32(0).")
         case Intrinsic(name=name):
@@ -43,7 +43,7 @@ def result_type(state: State, function: PrimFunc) -> ScalarType | None:
 
 def _return(state: State, value: PrimExpr) -> None:
     """Emit a return: the bits of the value go where the number of a site would."""
-    if state.inlined:
+    if state.position.inlined:
         _return_here(state, value)
         return
     code, scalar = state.code, state.result
@@ -60,7 +60,7 @@ def _return(state: State, value: PrimExpr) -> None:
 
 def _return_here(state: State, value: PrimExpr) -> None:
     """Emit a return from a prim func whose body stands in the place of its call."""
-    call = state.inlined[-1]
+    call = state.position.inlined[-1]
     if call.result is not None:
         register = convert(state, lower_expr(state, value), state.scalar_of(value), call.result)
         state.code.do(f"store {call.result.register} {register}, ptr {call.slot}")

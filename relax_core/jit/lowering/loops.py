@@ -66,7 +66,7 @@ def lower_for(state: State, loop: For, rounds: Iterations | None = None) -> None
     work, inner = static_work(state, loop), static_work(state, loop.body)
     # Loops inside that are short pay together, so that paying does not cost more than what they do.
     is_covered = always_charges(state, loop.body) and (inner is None or inner > CHARGED_AHEAD)
-    was_charged = state.is_charged
+    was_charged = state.position.is_charged
     leave = state.code.label("left") if has_jump(loop.body, "break_loop") else ""
 
     emit = partial(counted, state, loop) if rounds is None else rounds.emit
@@ -75,22 +75,22 @@ def lower_for(state: State, loop: For, rounds: Iterations | None = None) -> None
     def run(first: str, end: str) -> None:
         emit(Counting(start, step, first, end, leave))
 
-    if state.is_charged:
+    if state.position.is_charged:
         run("0", extent)
     elif work is not None and work <= CHARGED_AHEAD:
         if work:
             charge_fuel(state, loop, str(work))
-        state.is_charged = True
+        state.position.is_charged = True
         run("0", extent)
     elif is_covered:
         run("0", extent)
     else:
-        state.is_charged = inner is not None and inner <= CHUNK
+        state.position.is_charged = inner is not None and inner <= CHUNK
         work = max(inner, 1) if inner is not None and inner <= CHUNK else iteration_work(loop.body)
         _chunked(state, loop, (extent, work, chunk), run)
     if leave:
         state.code.goto(leave)
-    state.is_charged = was_charged
+    state.position.is_charged = was_charged
 
 
 def _step(state: State, loop: For, step: PrimExpr) -> str:
@@ -118,7 +118,7 @@ def _trip_count(state: State, extent: str, step: str) -> str:
 
 def lower_while(state: State, loop: While) -> None:
     """Emit a loop that is charged for every iteration."""
-    state.forms.add("plain")
+    state.emitted.forms.add("plain")
     code = state.code
     head, body, leave = code.label("while"), code.label("do"), code.label("done")
     code.comment("while")
@@ -131,9 +131,9 @@ def lower_while(state: State, loop: While) -> None:
     code.start(body)
     mark = state.bounds.mark()
     state.bounds.assume(loop.condition)
-    state.loops.append(LoopLabels(head, leave))
+    state.position.loops.append(LoopLabels(head, leave))
     state.lower_stmt(loop.body)
-    state.loops.pop()
+    state.position.loops.pop()
     state.bounds.leave(mark)
     code.jump(head)
     code.start(leave)
@@ -203,28 +203,28 @@ def counted(state: State, loop: For, counting: Counting, emit_body: Callable[[],
     mark = state.bounds.mark()
     state.bounds.enter_loop(loop)
     state.define(loop.var, register)
-    state.loops.append(LoopLabels(latch, counting.leave))
-    vector_count = state.vector_count
-    if not state.is_deoptimised and not _has_loop(loop.body):
-        state.forms.add(form_of(state.bounds.constant(loop.extent) if loop.step is None else None))
+    state.position.loops.append(LoopLabels(latch, counting.leave))
+    vector_count = state.emitted.vector_count
+    if not state.position.is_deoptimised and not _has_loop(loop.body):
+        state.emitted.forms.add(form_of(state.bounds.constant(loop.extent) if loop.step is None else None))
     if emit_body is None:
         state.lower_stmt(loop.body)
     else:
         emit_body()
-    state.loops.pop()
+    state.position.loops.pop()
     state.forget()
     state.bounds.leave(mark)
     if latch:
         code.goto(latch)
     code.do(f"{following} = add nsw i64 {count}, 1")
     code.fill(position, f"{count} = {phi('i64', (counting.first, before), (following, code.block))}")
-    code.do(f"br label %{head}{_mark(state, loop, counting, has_vectors=state.vector_count != vector_count)}")
+    code.do(f"br label %{head}{_mark(state, loop, counting, has_vectors=state.emitted.vector_count != vector_count)}")
     code.start(leave)
 
 
 def _mark(state: State, loop: For, counting: Counting, *, has_vectors: bool) -> str:
     """Return how LLVM is to treat a loop."""
-    if state.is_deoptimised:
+    if state.position.is_deoptimised:
         return f", !llvm.loop {state.code.written_loop()}"
     if has_vectors or (_has_loop(loop.body) and repeats_itself(loop)):
         # Vectorised itself, a loop around vectors would gather their lanes one by one.

@@ -116,7 +116,7 @@ class _Lowering(State):
                     if isinstance(item, AssertStmt):
                         self.bounds.assume(item.condition)
             case BufferStore() as store:
-                self.is_counting = stores_size(self.function, store)
+                self.position.is_counting = stores_size(self.function, store)
                 lower_store(self, store)
             case For() as loop:
                 start = without_iterations(self, loop)
@@ -191,7 +191,7 @@ def lower(
     state.code.do("ret i32 0")
     state.check_budget(function)
     text = enclose(state, function, workspace, are_distinct=are_distinct)
-    return _lowered(state, text, tuple(buffer for buffer in workspace if buffer not in state.contracted))
+    return _lowered(state, text, tuple(buffer for buffer in workspace if buffer not in state.environment.contracted))
 
 
 def _declare_scalars(state: State, function: PrimFunc, *, has_sizes: bool) -> None:
@@ -201,41 +201,43 @@ def _declare_scalars(state: State, function: PrimFunc, *, has_sizes: bool) -> No
         scalar = state.scalar_of(symbol)
         if not has_sizes:
             state.bounds.bind_symbol(symbol)
-            state.registers[symbol] = f"%d{number}"
+            state.environment.registers[symbol] = f"%d{number}"
         if not scalar.is_integral:
             raise unsupported(f"The dimension `{symbol.name}` of dtype {symbol.dtype}", symbol, state.locate)
     for number, param in enumerate(function.params):
         if param.dtype != "handle" and param not in symbols:
             state.scalar_of(param)
             state.bounds.bind_scalar(param)
-            state.registers[param] = f"%a{number}"
+            state.environment.registers[param] = f"%a{number}"
 
 
 def _lowered(state: State, text: str, workspace: tuple[Buffer, ...]) -> Lowered:
     """Collect what the lowering found, told of the statements of the text alone."""
-    origin = state.origin
-    remarks = tuple(replace(item, node=origin.get(item.node, item.node)) for item in state.remarks)
+    origin = state.provenance.origin
+    remarks = tuple(replace(item, node=origin.get(item.node, item.node)) for item in state.emitted.remarks)
     pipeline = _pipeline(state, text.count("\n"))
     return Lowered(
         text,
-        tuple(replace(item, node=origin.get(item.node, item.node)) for item in state.sites),
+        tuple(replace(item, node=origin.get(item.node, item.node)) for item in state.emitted.sites),
         workspace,
-        tuple(dict.fromkeys(origin.get(item, item) for item in state.checked)),
+        tuple(dict.fromkeys(origin.get(item, item) for item in state.emitted.checked)),
         state.result,
-        tuple(state.packed_calls),
+        tuple(state.emitted.packed_calls),
         pipeline,
         remarks,
         tuple(replace(item, node=origin.get(item.node, item.node)) for item in state.code.origins),
         static_work(state, state.function.body),
-        bool(state.parts),
+        bool(state.emitted.parts),
     )
 
 
 def _pipeline(state: State, line_count: int) -> Pipeline:
-    applied = [remark for remark in state.remarks if remark.kind == "applied"]
+    applied = [remark for remark in state.emitted.remarks if remark.kind == "applied"]
     tiles: set[Form] = {form_of_tiles(remark.node) for remark in applied if remark.transform == "tile"}
     names = (remark.transform for remark in applied)
-    return pipeline_of(names, state.forms | tiles, has_vectors=state.vector_count > 0, line_count=line_count)
+    return pipeline_of(
+        names, state.emitted.forms | tiles, has_vectors=state.emitted.vector_count > 0, line_count=line_count
+    )
 
 
 def _evaluate(state: State, stmt: Evaluate) -> None:
@@ -272,7 +274,7 @@ def _bind(state: State, var: PrimVar, value: PrimExpr) -> None:
 def _let(state: State, var: PrimVar, value: PrimExpr) -> int:
     """Emit `var = value`, a scalar, a vector or a pointer; return how many variables that defines."""
     if var.dtype == "handle":
-        state.pointers[var] = pointer_of(state, value)
+        state.environment.pointers[var] = pointer_of(state, value)
         return 0
     if lanes_of(var.dtype) > 1:
         return bind_vector(state, var, value)
@@ -338,7 +340,7 @@ def _is_first(state: State, item: IterVar) -> str:
     first = "0"
     if item.start is not None:
         first = convert(state, lower_expr(state, item.start), state.scalar_of(item.start), scalar)
-    return state.code.emit(f"icmp eq {scalar.register} {state.registers[item.var]}, {first}")
+    return state.code.emit(f"icmp eq {scalar.register} {state.environment.registers[item.var]}, {first}")
 
 
 def _is_number(literal: IntImm) -> bool:

@@ -39,9 +39,9 @@ def enclose_parts(state: State, params: Sequence[str], unpacking: Sequence[str])
 
     `params` are the parameters of the body, `unpacking` are the loads of these from an array of words.
     """
-    if not state.parts:
+    if not state.emitted.parts:
         return []
-    found = dict.fromkeys(name for text in state.parts for name in _LOCAL.findall(text))
+    found = dict.fromkeys(name for text in state.emitted.parts for name in _LOCAL.findall(text))
     local = [f"ptr noalias {name}" for name in found]
     taken = (*params, *local)
     loads = list(unpacking)
@@ -53,14 +53,14 @@ def enclose_parts(state: State, params: Sequence[str], unpacking: Sequence[str])
         if position >= len(params):
             loads.append(f"  {name}.at = getelementptr i64, ptr %slots, i64 {position}")
             loads.append(f"  {name} = load ptr, ptr {name}.at, align 8")
-    return [line for number in range(len(state.parts)) for line in _part(state, number, taken, loads)]
+    return [line for number in range(len(state.emitted.parts)) for line in _part(state, number, taken, loads)]
 
 
 def _part(state: State, number: int, taken: Sequence[str], loads: Sequence[str]) -> list[str]:
     params = ", ".join((*taken, "ptr align 8 %record", "ptr noalias align 8 %own", "i64 %chunk"))
     passed = ", ".join(" ".join(_type_and_name(param)) for param in (*taken, "ptr %record", "ptr %own", "i64 %chunk"))
     mark = function_mark(number + 1) if state.code.has_origins else ""
-    head, _, rest = state.parts[number].partition("\n")
+    head, _, rest = state.emitted.parts[number].partition("\n")
     return [
         f'define internal i32 @part{number}({params}) noinline nounwind "probe-stack"="inline-asm"{mark} {{',
         head,

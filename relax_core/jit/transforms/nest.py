@@ -24,9 +24,9 @@ def read_nest(state: State, loop: For, *, may_start_later: bool = False) -> Nest
 
     Where a loop may start later than at 0, the offsets are those for a variable that counts from 0 all the same.
     """
-    found = state.nests.get((loop, may_start_later))
+    found = state.position.nests.get((loop, may_start_later))
     if found is None:
-        found = state.nests[loop, may_start_later] = _read(state, loop, may_start_later=may_start_later)
+        found = state.position.nests[loop, may_start_later] = _read(state, loop, may_start_later=may_start_later)
     return found
 
 
@@ -104,9 +104,9 @@ def _accesses(
 def _access(
     state: State, node: BufferLoad | BufferStore, known: Mapping[PrimVar, Affine], intervals: Mapping[PrimVar, Interval]
 ) -> Access | str:
-    storage = state.storage.get(node.buffer)
+    storage = state.environment.storage.get(node.buffer)
     name = node.buffer.name
-    if node.buffer in state.held:
+    if node.buffer in state.environment.held:
         return f"an element of `{name}` is in a register"
     if storage is None or len(node.indices) != len(storage.extents):
         return f"`{name}` is no plain buffer of scalars"

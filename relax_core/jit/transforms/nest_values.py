@@ -56,7 +56,7 @@ def offset_at(state: State, offset: Affine, places: Point) -> str:
     for var, factor in offset.coefficients.items():
         register = places.get(var)
         if register is None:
-            register = state.widen(state.registers[var], state.scalar_of(var))
+            register = state.widen(state.environment.registers[var], state.scalar_of(var))
         if register == "0":
             continue
         term = register if factor == 1 else state.code.emit(f"mul nsw i64 {register}, {factor}")
@@ -87,7 +87,7 @@ def emit_value(state: State, nest: Nest, value: Value, places: Point) -> str:
         pointer = element_at(state, access.storage, offset_at(state, access.offset, places))
         if state.scalar_of(var).is_integral:
             state.bounds.bind_scalar(var)
-        state.registers[var] = read(state, access.storage, pointer)
+        state.environment.registers[var] = read(state, access.storage, pointer)
     mark = state.bounds.mark()
     count = _enter(state, nest, places) if value.uses_axes else 0
     register = lower_expr(state, value.expr)

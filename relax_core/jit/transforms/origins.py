@@ -34,4 +34,4 @@ def note_rewritten(state: State, made: Stmt, old: Stmt) -> None:
 
 def _note(state: State, new: Node, old: Node) -> None:
     if new is not old:
-        state.origin[new] = state.origin.get(old, old)
+        state.provenance.origin[new] = state.provenance.origin.get(old, old)

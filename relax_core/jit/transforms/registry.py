@@ -45,7 +45,7 @@ def emit_transformed(state: State, loop: For) -> bool:
     if not state.options.is_transformed:
         return False
     # What was read of a nest holds at this place only: before its code, each transformation asks for the same.
-    state.nests.clear()
+    state.position.nests.clear()
     with ExitStack() as around:
         return _emit(state, loop, around)
 
@@ -58,18 +58,18 @@ def _emit(state: State, loop: For, around: ExitStack) -> bool:
         state.check_budget(loop)
         match transform.plan(state, loop):
             case Around(reason=reason, enter=enter):
-                state.remarks.append(KernelRemark("applied", transform.name, loop, reason))
+                state.emitted.remarks.append(KernelRemark("applied", transform.name, loop, reason))
                 state.code.comment(f"{transform.name}: {reason}")
                 around.enter_context(enter())
                 is_around = True
             case Plan(reason=reason, emit=emit, statement=statement):
-                state.remarks.append(KernelRemark("applied", transform.name, loop, reason))
+                state.emitted.remarks.append(KernelRemark("applied", transform.name, loop, reason))
                 state.code.comment(f"{transform.name}: {reason}")
-                state.nests.clear()
+                state.position.nests.clear()
                 _emit_from(state, loop, statement, emit)
                 return True
             case Refusal(reason=reason):
-                state.remarks.append(KernelRemark("refused", transform.name, loop, reason))
+                state.emitted.remarks.append(KernelRemark("refused", transform.name, loop, reason))
             case None:
                 pass
     if is_around:
@@ -82,8 +82,8 @@ def _emit_from(state: State, loop: For, statement: Node | None, emit: Callable[[
     if statement is None:
         emit()
         return
-    before, around = state.code.set_location(statement), state.counting
-    state.counting = loop
+    before, around = state.code.set_location(statement), state.position.counting
+    state.position.counting = loop
     emit()
-    state.counting = around
+    state.position.counting = around
     state.code.restore_location(before)

@@ -20,7 +20,7 @@ def repeat(state: State, count: str | int, body: Body, first: str = "0", *, is_w
         body("0")
         return
     code = state.code
-    stood = code.mark if state.counting is None else code.set_location(state.counting)
+    stood = code.mark if state.position.counting is None else code.set_location(state.position.counting)
     head, inside, leave = (code.label(hint) for hint in ("again", "once", "over"))
     before = code.block
     code.goto(head)
@@ -47,7 +47,7 @@ def repeat_charged(state: State, loop: For, count: int, work: int, body: Body) -
     Nothing is paid where a loop around has done so.
     """
     size = max(CHUNK // max(work, 1), 1)
-    if state.is_charged or count <= 0:
+    if state.position.is_charged or count <= 0:
         repeat(state, count, body)
         return
     if count <= size:
@@ -79,9 +79,9 @@ def repeat_nested(state: State, loop: For, counts: Sequence[int], work: int, bod
         charges = inner <= CHUNK or depth + 1 == len(counts)
 
         def rounds(number: str) -> None:
-            was_charged, state.is_charged = state.is_charged, state.is_charged or charges
+            was_charged, state.position.is_charged = state.position.is_charged, state.position.is_charged or charges
             level(depth + 1, [*numbers, number])
-            state.is_charged = was_charged
+            state.position.is_charged = was_charged
 
         if charges:
             repeat_charged(state, loop, counts[depth], inner, rounds)

@@ -24,7 +24,7 @@ def stack_array(state: State, hint: str, scalar: ScalarType, count: int) -> str:
     """Take memory for `count` elements on the stack, which is counted."""
     register = f"%{state.code.label(hint)}"
     state.code.entry.append(f"{register} = alloca [{count} x {scalar.memory}], align 64")
-    state.stack_bytes += count * scalar.size_bytes
+    state.emitted.stack_bytes += count * scalar.size_bytes
     return register
 
 

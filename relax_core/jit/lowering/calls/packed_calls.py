@@ -33,8 +33,8 @@ def call_packed(state: State, expr: Intrinsic) -> str:
         passed.append(argument)
         words += values
     result = SCALAR_TYPES.get(expr.dtype)
-    number = len(state.packed_calls)
-    state.packed_calls.append(PackedCall(name, tuple(passed), result))
+    number = len(state.emitted.packed_calls)
+    state.emitted.packed_calls.append(PackedCall(name, tuple(passed), result))
     return _emit(state, number, words, result)
 
 

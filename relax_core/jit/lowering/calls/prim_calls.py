@@ -44,7 +44,7 @@ def call_prim_func(state: State, expr: Intrinsic) -> str:
             callee = state.functions[name]
         case _:
             raise unknown_intrinsic(state, expr)
-    if callee is state.function or any(callee is item.function for item in state.inlined):
+    if callee is state.function or any(callee is item.function for item in state.position.inlined):
         hint = "Write a loop."
         raise unsupported(f"The prim func `{name}`, which calls itself,", expr, state.locate, hint)
     if len(args) != len(callee.params):
@@ -58,12 +58,12 @@ def call_prim_func(state: State, expr: Intrinsic) -> str:
         code.entry.append(f"{slot} = alloca {result.register}, align 8")
         code.do(f"store {result.register} zeroinitializer, ptr {slot}")
     leave = code.label("returned")
-    loops, state.loops = state.loops, []
-    was_charged, state.is_charged = state.is_charged, False
-    state.inlined.append(Inlined(callee, slot, leave, result))
+    loops, state.position.loops = state.position.loops, []
+    was_charged, state.position.is_charged = state.position.is_charged, False
+    state.position.inlined.append(Inlined(callee, slot, leave, result))
     state.lower_stmt(callee.body)
-    state.inlined.pop()
-    state.loops, state.is_charged = loops, was_charged
+    state.position.inlined.pop()
+    state.position.loops, state.position.is_charged = loops, was_charged
     code.goto(leave)
     state.forget(bound)
     if result is None:
@@ -82,8 +82,8 @@ def _pass(state: State, callee: PrimFunc, args: tuple[PrimExpr, ...]) -> int:
             bound += 1
     for param, arg in zip(callee.params, args, strict=True):
         if param.dtype == "handle":
-            state.pointers[param] = pointer_of(state, arg)
+            state.environment.pointers[param] = pointer_of(state, arg)
             buffer = callee.buffer_of(param)
             if buffer is not None:
-                declare_view(state, buffer, state.pointers[param], arg)
+                declare_view(state, buffer, state.environment.pointers[param], arg)
     return bound

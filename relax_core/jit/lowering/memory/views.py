@@ -23,7 +23,7 @@ LIMIT = 1 << 47
 def layout_of(state: State, buffer: Buffer) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Emit the extents and the strides of a buffer; without strides of its own it is row-major."""
     extents = tuple(_wide(state, dim) for dim in buffer.shape)
-    size_bytes = state.scalar_of(state.lane_buffers.get(buffer, buffer)).size_bytes
+    size_bytes = state.scalar_of(state.environment.lane_buffers.get(buffer, buffer)).size_bytes
     if buffer.strides:
         strides = [_wide(state, stride) for stride in buffer.strides]
         check_layout(buffer, (extents, strides), size_bytes, state.locate)
@@ -40,7 +40,7 @@ def layout_of(state: State, buffer: Buffer) -> tuple[tuple[str, ...], tuple[str,
 def declare_view(state: State, buffer: Buffer, pointer: Pointer, node: Node) -> None:
     """Let `buffer` be a view of the memory at `pointer`, which has to be large enough for it."""
     lanes = lanes_of(buffer.dtype)
-    scalars = state.lane_buffers.get(buffer, buffer)
+    scalars = state.environment.lane_buffers.get(buffer, buffer)
     extents, strides = layout_of(state, scalars if not buffer.strides else buffer)
     offset = "0" if buffer.elem_offset is None else _wide(state, buffer.elem_offset)
     site = Site("view", node, ("", ""), hint=buffer.name)
@@ -59,7 +59,7 @@ def declare_view(state: State, buffer: Buffer, pointer: Pointer, node: Node) -> 
     _check_extent(state, (offset, extents, strides), scalar.size_bytes, (buffer, node, pointer.room_bytes))
     start = _moved(state, pointer.register, _product(state, offset, str(scalar.size_bytes)))
     alignment = min(scalar.size_bytes, pointer.alignment)
-    state.storage[scalars] = Storage(start, extents, strides, scalar, alignment, pointer, offset)
+    state.environment.storage[scalars] = Storage(start, extents, strides, scalar, alignment, pointer, offset)
 
 
 def pointer_of(state: State, expr: PrimExpr) -> Pointer:
@@ -67,10 +67,10 @@ def pointer_of(state: State, expr: PrimExpr) -> Pointer:
     match expr:
         case BufferRef(buffer=buffer) if (storage := state.storage_of(buffer)) is not None:
             return _memory(state, storage)
-        case PrimVar() if expr in state.pointers:
-            return state.pointers[expr]
-        case PrimVar() if expr in state.memory.allocation_of:
-            return _memory(state, state.storage[state.memory.allocation_of[expr]])
+        case PrimVar() if expr in state.environment.pointers:
+            return state.environment.pointers[expr]
+        case PrimVar() if expr in state.environment.memory.allocation_of:
+            return _memory(state, state.environment.storage[state.environment.memory.allocation_of[expr]])
         case PrimVar(name=name):
             hint = "Every handle needs its buffer: A = T.match_buffer(handle, shape)."
             raise unsupported(f"The handle `{name}`, whose memory is not known,", expr, state.locate, hint)
@@ -93,7 +93,7 @@ def pointer_of(state: State, expr: PrimExpr) -> Pointer:
 def match_region(state: State, match: MatchRegion) -> int:
     """Let a block's buffer be the region that it is matched to; return how many variables that defines."""
     buffer, region = match.buffer, match.region
-    source = state.storage.get(region.buffer)
+    source = state.environment.storage.get(region.buffer)
     skipped = len(region.starts) - len(buffer.shape)
     if source is None or skipped < 0 or buffer.dtype != region.buffer.dtype:
         what = f"The buffer `{buffer.name}`, matched to a region of `{region.buffer.name}`,"
@@ -118,7 +118,7 @@ def match_region(state: State, match: MatchRegion) -> int:
         bound += _unify(state, match, stride, (register, _known(register)))
     if buffer.elem_offset is not None:
         bound += _unify(state, match, buffer.elem_offset, (total, _known(total)))
-    state.storage[buffer] = view
+    state.environment.storage[buffer] = view
     return bound
 
 
@@ -129,7 +129,7 @@ def _region_part(state: State, match: MatchRegion, position: int) -> tuple[str, 
     first, count = _wide(state, start), _wide(state, extent)
     behind = add(add(bounds.poly(region.buffer.shape[position]), bounds.poly(start), -1), bounds.poly(extent), -1)
     if not all(bounds.is_nonnegative(goal) for goal in (bounds.poly(start), bounds.poly(extent), behind)):
-        whole = state.storage[region.buffer].extents[position]
+        whole = state.environment.storage[region.buffer].extents[position]
         site = Site("view", match, ("", ""), position)
         state.require(state.code.emit(f"icmp ule i64 {first}, {whole}"), site, (_sum(state, first, count), whole))
         left = state.code.emit(f"sub i64 {whole}, {first}")
@@ -141,13 +141,17 @@ def _unify(state: State, match: MatchRegion, declared: PrimExpr, found: tuple[st
     """Bind a symbol of a matched buffer, or compare what it declares; return how many variables that defines."""
     register, expr = found
     bounds = state.bounds
-    is_free = isinstance(declared, PrimVar) and declared not in state.registers and declared not in bounds.values
-    if isinstance(declared, PrimVar) and (is_free or (declared in state.matched and declared not in state.active)):
+    is_free = (
+        isinstance(declared, PrimVar) and declared not in state.environment.registers and declared not in bounds.values
+    )
+    if isinstance(declared, PrimVar) and (
+        is_free or (declared in state.environment.matched and declared not in state.environment.active)
+    ):
         scalar = state.scalar_of(declared)
         narrow = register
         if scalar.bits != 64 and "%" in register:
             narrow = state.code.emit(f"trunc i64 {register} to {scalar.register}")
-        state.matched.add(declared)
+        state.environment.matched.add(declared)
         if expr is not None:
             state.bind(declared, expr, narrow)
         else:

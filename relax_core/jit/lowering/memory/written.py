@@ -22,10 +22,12 @@ def bytes_beside(state: State, function: PrimFunc) -> Mapping[Buffer, Buffer]:
     positions = range(len(function.params)) if state.outputs is None else state.outputs
     params = [function.buffer_of(function.params[at]) for at in sorted(positions)]
     chosen = [buffer for buffer in params if buffer is not None and (state.outputs is not None or buffer in stored)]
-    hidden = {state.memory.owner(view) for view in state.memory.views} | passed_buffers(state.memory, function)
+    hidden = {state.environment.memory.owner(view) for view in state.environment.memory.views} | passed_buffers(
+        state.environment.memory, function
+    )
     return {
         buffer: Buffer(f"{buffer.name}.written", buffer.shape, _word(buffer), span=buffer.span)
-        for buffer in (*state.memory.allocated, *chosen)
+        for buffer in (*state.environment.memory.allocated, *chosen)
         if buffer not in hidden and lanes_of(buffer.dtype) == 1
     }
 
@@ -49,7 +51,7 @@ def _word(buffer: Buffer) -> str:
 
 def declare_bytes(state: State, buffer: Buffer, pointer: str, layout: tuple[tuple[str, ...], tuple[str, ...]]) -> None:
     """Let the bytes of `buffer` be at `pointer`, with these extents and strides."""
-    state.written[buffer] = Storage(pointer, *layout, SCALAR_TYPES[_word(buffer)], 1)
+    state.environment.written[buffer] = Storage(pointer, *layout, SCALAR_TYPES[_word(buffer)], 1)
 
 
 def note_store(state: State, store: BufferStore, indices: tuple[str, ...]) -> None:
@@ -68,13 +70,13 @@ def require_written(state: State, load: BufferLoad, indices: tuple[str, ...]) ->
 
 def _all_set(state: State, buffer: Buffer) -> tuple[str, int]:
     """Return the type of the bytes beside an element, and what they are once it is written."""
-    scalar = state.written[buffer].scalar
+    scalar = state.environment.written[buffer].scalar
     return scalar.memory, int.from_bytes(b"\1" * scalar.size_bytes)
 
 
 def _bytes(state: State, buffer: Buffer, indices: tuple[str, ...]) -> str:
     """Emit the address of the bytes beside an element."""
-    storage = state.written[buffer]
+    storage = state.environment.written[buffer]
     offset = "0"
     for index, stride in zip(indices, storage.strides, strict=True):
         offset = state.code.emit(f"add i64 {offset}, {state.code.emit(f'mul i64 {index}, {stride}')}")

@@ -107,7 +107,7 @@ def is_safe_binary(state: State, expr: Binary) -> bool:
 
 def _may_overflow(state: State, expr: Binary) -> bool:
     """Tell whether an operation is one of counts, which may not wrap around as all others do."""
-    return state.is_counting and expr.op in ("+", "-", "*") and not state.bounds.is_exact(expr)
+    return state.position.is_counting and expr.op in ("+", "-", "*") and not state.bounds.is_exact(expr)
 
 
 def _without_overflow(state: State, expr: Binary, a: str, b: str) -> str:
@@ -124,7 +124,7 @@ def _without_overflow(state: State, expr: Binary, a: str, b: str) -> str:
 
 def may_lose_count(state: State, expr: Cast) -> bool:
     """Tell whether a conversion is one of counts to a dtype that may not hold them."""
-    if not state.is_counting:
+    if not state.position.is_counting:
         return False
     source, target = state.scalar_of(expr.value), state.scalar_of(expr)
     if not {source.kind, target.kind} <= {"int", "uint"}:

@@ -23,9 +23,9 @@ MOST = (1 << 63) - 1
 def lower_count(state: State, expr: PrimExpr, lower_expr: Callable[[State, PrimExpr], str]) -> str:
     """Emit a count as a 64-bit integer; the kernel stops where its arithmetic would wrap around."""
     scalar = state.scalar_of(expr)
-    was_counting, state.is_counting = state.is_counting, True
+    was_counting, state.position.is_counting = state.position.is_counting, True
     register = state.widen(lower_expr(state, expr), scalar)
-    state.is_counting = was_counting
+    state.position.is_counting = was_counting
     if scalar.is_integral and scalar.high > MOST and state.bounds.interval(expr).high > MOST:
         is_small = state.code.emit(f"icmp sge i64 {register}, 0")
         state.require(is_small, Site("overflow", expr, hint="int64"))

@@ -56,7 +56,7 @@ def lower_intrinsic(state: State, expr: Intrinsic, lower_args: Callable[[], tupl
         if source.bits < 64 or expr.name in ELEMENTARY_DOUBLE:
             return _elementary(state, expr, args, source)
         reason = f"`T.{expr.name}` of {source.name} is computed by the C library, one value at a time"
-        state.remarks.append(KernelRemark("refused", "elementary functions", expr, reason))
+        state.emitted.remarks.append(KernelRemark("refused", "elementary functions", expr, reason))
     if state.options.mode == "bitwise" and expr.name in REWRITTEN and source.kind == "float":
         return convert(state, _as_in_tvm(state, expr.name, args[0], source), source, result)
     if expr.name in FUNCTIONS and source.kind == "float":

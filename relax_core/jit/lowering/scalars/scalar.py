@@ -62,8 +62,8 @@ def lower_expr(state: State, expr: PrimExpr) -> str:
             return _logical(state, expr)
         case Binary():
             return _binary(state, expr)
-        case PrimVar() if expr in state.registers:
-            return state.registers[expr]
+        case PrimVar() if expr in state.environment.registers:
+            return state.environment.registers[expr]
         case BufferLoad():
             return _load(state, expr)
         case FloatImm(value=value):
@@ -95,7 +95,7 @@ def _cast(state: State, expr: Cast, scalar: ScalarType) -> str:
 
 def _let(state: State, expr: LetExpr) -> str:
     var, value = expr.var, expr.value
-    statement = state.statement_of.get(var)
+    statement = state.provenance.statement_of.get(var)
     before = state.code.set_location(statement) if statement is not None else ""
     register = convert(state, lower_expr(state, value), state.scalar_of(value), state.scalar_of(var))
     if statement is not None:
@@ -140,7 +140,7 @@ def float_literal(value: float, scalar: ScalarType) -> str:
 def element_pointer(state: State, access: BufferLoad | BufferStore) -> str:
     """Emit the checks of an access that are not proven, and the address of its element."""
     buffer = access.buffer
-    storage = state.storage.get(buffer)
+    storage = state.environment.storage.get(buffer)
     if storage is None or lanes_of(buffer.dtype) > 1:
         raise unsupported(
             f"The buffer `{buffer.name}`, which is neither a parameter nor allocated,", access, state.locate
@@ -148,10 +148,10 @@ def element_pointer(state: State, access: BufferLoad | BufferStore) -> str:
     if len(access.indices) != len(buffer.shape):
         what = f"An access of `{buffer.name}` with {len(access.indices)} indices, where it has {len(buffer.shape)},"
         raise unsupported(what, access, state.locate)
-    if buffer in state.held:
-        return state.held[buffer].slot
+    if buffer in state.environment.held:
+        return state.environment.held[buffer].slot
     key, constants = _place_of(state, access)
-    known = state.lane_elements.get(key) if state.lane_elements is not None else None
+    known = state.position.lane_elements.get(key) if state.position.lane_elements is not None else None
     if known is not None and _is_adjacent(state, access, storage, known):
         steps = zip(constants, known.constants, storage.strides, strict=True)
         distance = sum((here - there) * int(stride) for here, there, stride in steps)
@@ -163,14 +163,14 @@ def element_pointer(state: State, access: BufferLoad | BufferStore) -> str:
         offset = term if offset == "0" else state.code.emit(f"add nuw nsw i64 {offset}, {term}")
     element = f"getelementptr inbounds {storage.scalar.memory}, ptr {storage.pointer}, i64 {offset}"
     pointer = state.code.emit(element, "p")
-    if state.lane_elements is not None:
-        state.lane_elements[key] = LaneElement(pointer, state.code.block, constants)
+    if state.position.lane_elements is not None:
+        state.position.lane_elements[key] = LaneElement(pointer, state.code.block, constants)
     return pointer
 
 
 def _place_of(state: State, access: BufferLoad | BufferStore) -> tuple[object, tuple[int, ...]]:
     """Return what the elements at a constant distance have in common, and the constants of the indices."""
-    if state.lane_elements is None:
+    if state.position.lane_elements is None:
         return None, ()
     polynomials = [state.bounds.poly(index) for index in access.indices]
     common = tuple(frozenset(item for item in p.items() if item[0]) for p in polynomials)
@@ -195,8 +195,8 @@ def checked_index(state: State, access: BufferLoad | BufferStore, position: int)
     is_proven = not state.options.is_checked or state.is_in_range(access, position)
     register = state.widen(lower_expr(state, index), scalar)
     if not is_proven:
-        state.checked.append(access)
-        extent = state.storage[access.buffer].extents[position]
+        state.emitted.checked.append(access)
+        extent = state.environment.storage[access.buffer].extents[position]
         condition = state.code.emit(f"icmp ult i64 {register}, {extent}", "in")
         state.require(condition, Site("range", access, ("", ""), position), (register, extent))
     return register
@@ -209,10 +209,10 @@ def checked_indices(state: State, access: BufferLoad | BufferStore) -> tuple[str
 
 def _load(state: State, load: BufferLoad) -> str:
     pointer = element_pointer(state, load)
-    if load.buffer in state.written:
+    if load.buffer in state.environment.written:
         require_written(state, load, checked_indices(state, load))
-    scalar = state.storage[load.buffer].scalar
-    alignment = state.storage[load.buffer].alignment
+    scalar = state.environment.storage[load.buffer].scalar
+    alignment = state.environment.storage[load.buffer].alignment
     value = state.code.emit(f"load {scalar.memory}, ptr {pointer}, align {alignment}", "v")
     if scalar.is_narrowed:
         wide = state.code.emit(f"shl i32 {state.code.emit(f'zext i16 {value} to i32')}, 16")
@@ -312,10 +312,14 @@ def is_safe(state: State, expr: PrimExpr) -> bool:
 def _is_safe_node(state: State, node: object) -> bool:
     match node:
         case BufferLoad(buffer=buffer, indices=indices):
-            if len(indices) != len(buffer.shape) or buffer not in state.storage or buffer in state.written:
+            if (
+                len(indices) != len(buffer.shape)
+                or buffer not in state.environment.storage
+                or buffer in state.environment.written
+            ):
                 return False
             return all(
-                state.assumed.get((buffer, at, index), False) or state.bounds.is_in_range(buffer, at, index)
+                state.position.assumed.get((buffer, at, index), False) or state.bounds.is_in_range(buffer, at, index)
                 for at, index in enumerate(indices)
             )
         case Binary():

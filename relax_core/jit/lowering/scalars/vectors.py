@@ -26,10 +26,10 @@ def lower_store(state: State, store: BufferStore) -> None:
         pointer = element_pointer(state, store)
         store_value(state, store, pointer, lower_expr(state, store.value))
         return
-    state.vector_count += 1
-    state.lane_elements = {}
+    state.emitted.vector_count += 1
+    state.position.lane_elements = {}
     _store_lanes(state, store, width)
-    state.lane_elements = None
+    state.position.lane_elements = None
 
 
 def _store_lanes(state: State, store: BufferStore, width: int) -> None:
@@ -60,7 +60,7 @@ def bind_vector(state: State, var: PrimVar, value: PrimExpr) -> int:
     for scalar, item in zip(scalars, values, strict=True):
         kind = state.scalar_of(scalar)
         state.bind(scalar, item, convert(state, lower_expr(state, item), state.scalar_of(item), kind))
-    state.vectors[var] = scalars
+    state.environment.vectors[var] = scalars
     return len(scalars)
 
 
@@ -79,9 +79,9 @@ def _check_pure(state: State, value: PrimExpr, width: int) -> None:
 
 def store_value(state: State, store: BufferStore, pointer: str, value: str, of: PrimExpr | None = None) -> None:
     """Emit the store of a register; `of` is the expression that it holds, if that is not the value of `store`."""
-    if store.buffer in state.written:
+    if store.buffer in state.environment.written:
         note_store(state, store, checked_indices(state, store))
-    storage = state.storage[store.buffer]
+    storage = state.environment.storage[store.buffer]
     scalar = storage.scalar
     value = convert(state, value, state.scalar_of(store.value if of is None else of), scalar)
     if scalar.kind == "bool":

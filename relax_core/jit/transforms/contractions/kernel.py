@@ -58,7 +58,7 @@ def distance_of(state: State, index: Mapping[PrimVar, str], offset: Affine, tili
         elif var in axes or var is tiling.rows.var:
             continue
         else:
-            register = state.widen(state.registers[var], state.scalar_of(var))
+            register = state.widen(state.environment.registers[var], state.scalar_of(var))
         term = register if factor == 1 else code.emit(f"mul nsw i64 {register}, {factor}")
         if register != "0":
             total = term if total == "0" else code.emit(f"add nsw i64 {total}, {term}")

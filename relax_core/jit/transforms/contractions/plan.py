@@ -127,7 +127,7 @@ def plan_tiling(state: State, read: Contraction) -> Tiling | str:
     if row_count * vector_count * tiling.depth_factor > LONGEST_VALUE:
         return "the sums inside of its first reduction are so long that a tile could not be stopped"
     made = _with_copies(tiling)
-    if state.stack_bytes + made.stack_bytes > STACK_BYTES:
+    if state.emitted.stack_bytes + made.stack_bytes > STACK_BYTES:
         return "copies of its operands are too large for the stack"
     return made
 

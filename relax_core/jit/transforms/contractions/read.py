@@ -345,7 +345,7 @@ def _operand(
 ) -> Operand | str:
     """Read an access that is proven to be in range where the conditions hold."""
     name = access.buffer.name
-    storage = reading.state.storage.get(access.buffer)
+    storage = reading.state.environment.storage.get(access.buffer)
     if storage is None or len(access.indices) != len(storage.extents):
         return f"`{name}` is no plain buffer of scalars"
     offset = Affine()

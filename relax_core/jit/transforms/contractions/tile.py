@@ -140,7 +140,7 @@ class Tiler:
 
         def tile(number: str, rows: int) -> None:
             self.index[tiling.rows.var] = number
-            if not self.state.is_charged:
+            if not self.state.position.is_charged:
                 charge_fuel(self.state, tiling.contraction.loop, str(self._units(work)))
             emit_tile(TileContext(self.state, tiling, dict(self.index), sources, block), Part(rows, *shape))
             del self.index[tiling.rows.var]
@@ -161,14 +161,14 @@ class Tiler:
     def _paced(self, count: int, work: int, body: Callable[[str], None]) -> None:
         """Emit a loop whose iterations add `work` terms; the outermost with short iterations is charged for all."""
         state, units = self.state, self._units(work)
-        if state.is_charged or units > CHUNK:
+        if state.position.is_charged or units > CHUNK:
             repeat(state, count, body)
             return
 
         def paid(number: str) -> None:
-            state.is_charged = True
+            state.position.is_charged = True
             body(number)
-            state.is_charged = False
+            state.position.is_charged = False
 
         repeat_charged(state, self.tiling.contraction.loop, count, units, paid)
 

@@ -119,9 +119,9 @@ class _Rounds:
         """Write rounds as they stand."""
         state = self.state
         options, state.options = state.options, replace(state.options, is_transformed=False)
-        was_deoptimised, state.is_deoptimised = state.is_deoptimised, True
+        was_deoptimised, state.position.is_deoptimised = state.position.is_deoptimised, True
         counted(state, self._loop, counting)
-        state.options, state.is_deoptimised = options, was_deoptimised
+        state.options, state.position.is_deoptimised = options, was_deoptimised
 
 
 def require(state: State, load: BufferLoad, vectors: Sequence[VectorEmitter], otherwise: str) -> None:
@@ -130,7 +130,7 @@ def require(state: State, load: BufferLoad, vectors: Sequence[VectorEmitter], ot
     checked = [at for at in range(len(load.indices)) if not state.is_in_range(load, at)]
     if not state.options.is_checked or not checked:
         return
-    state.checked.append(load)
+    state.emitted.checked.append(load)
     before = code.set_location(load, is_check=True)
     found: list[list[str]] = []
     for lanes in vectors:
@@ -139,7 +139,7 @@ def require(state: State, load: BufferLoad, vectors: Sequence[VectorEmitter], ot
     fits = "true"
     for at in checked:
         scalar = state.scalar_of(load.indices[at])
-        extent = state.storage[load.buffer].extents[at]
+        extent = state.environment.storage[load.buffer].extents[at]
         fit = _are_below(state, [places[at] for places in found], scalar, (vectors[0].gather.lanes, extent))
         fits = fit if fits == "true" else code.emit(f"and i1 {fits}, {fit}")
     fine = code.label("fine")

@@ -167,7 +167,7 @@ class _GatherReader:
 
     def is_stored(self) -> bool:
         """Tell whether the store surely is in range, and its elements lie side by side."""
-        storage = self.state.storage.get(self.store.buffer)
+        storage = self.state.environment.storage.get(self.store.buffer)
         scalar = self.state.scalar_of(self.store.buffer)
         if storage is None or storage.memory is not None or not _is_plain(scalar):
             return False
@@ -223,7 +223,10 @@ class _GatherReader:
 
     def _is_apart(self, load: BufferLoad) -> bool:
         """Tell whether nothing of what a load may read is stored in the loop."""
-        mine, other = self.state.storage.get(load.buffer), self.state.storage.get(self.store.buffer)
+        mine, other = (
+            self.state.environment.storage.get(load.buffer),
+            self.state.environment.storage.get(self.store.buffer),
+        )
         if mine is None or other is None or len(load.indices) != len(mine.extents):
             return False
         return mine.memory is None and mine.pointer != other.pointer

@@ -86,7 +86,7 @@ class VectorEmitter:
         match expr:
             case PrimVar() if expr is self.gather.loop.var:
                 numbers = f"<{', '.join(f'{scalar.register} {lane}' for lane in range(lanes))}>"
-                first = splat(code, scalar.register, lanes, state.registers[expr])
+                first = splat(code, scalar.register, lanes, state.environment.registers[expr])
                 return code.emit(f"add {vector_type(scalar.register, lanes)} {first}, {numbers}")
             case PrimVar():
                 binding = self.gather.binding[expr]
@@ -128,7 +128,7 @@ class VectorEmitter:
 
     def _gathered(self, load: BufferLoad) -> str:
         state, code, lanes = self.state, self.state.code, self.gather.lanes
-        storage, vector = state.storage[load.buffer], f"<{lanes} x i64>"
+        storage, vector = state.environment.storage[load.buffer], f"<{lanes} x i64>"
         if is_row(state, self.gather, load):
             return taken(state, load, row_of(state, load), (self._place(load.indices[-1]), lanes))
         places = [self._place(index) for index in load.indices]
@@ -153,7 +153,7 @@ class VectorEmitter:
 
 def is_row(state: State, gather: Gather, load: BufferLoad) -> bool:
     """Tell whether all that a load reads in a vector of iterations lies in one vector."""
-    storage = state.storage[load.buffer]
+    storage = state.environment.storage[load.buffer]
     extent, bits = storage.extents[-1], storage.scalar.bits
     if state.options.vector_bits < VECTOR_BITS or bits not in ELEMENT_BITS or storage.scalar.is_narrowed:
         return False
@@ -165,7 +165,7 @@ def is_row(state: State, gather: Gather, load: BufferLoad) -> bool:
 
 def row_of(state: State, load: BufferLoad) -> str:
     """Emit the load of the row in which a load reads; what is behind its last element is 0."""
-    code, storage = state.code, state.storage[load.buffer]
+    code, storage = state.code, state.environment.storage[load.buffer]
     pointer = storage.pointer
     for index, stride in zip(load.indices[:-1], storage.strides[:-1], strict=True):
         place = state.widen(lower_expr(state, index), state.scalar_of(index))
@@ -177,7 +177,7 @@ def row_of(state: State, load: BufferLoad) -> str:
 
 def taken(state: State, load: BufferLoad, row: str, places: tuple[str, int]) -> str:
     """Emit the elements of a row at a vector of places in it; `places` are its register and its lanes."""
-    code, scalar = state.code, state.storage[load.buffer].scalar
+    code, scalar = state.code, state.environment.storage[load.buffer].scalar
     register, lanes = places
     indices, values = f"<{lanes} x i64>", vector_type(scalar.memory, VECTOR_BITS // scalar.bits)
     found: list[str] = []

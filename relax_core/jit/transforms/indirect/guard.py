@@ -133,15 +133,15 @@ class _Guard:
         code.branch(code.emit(f"icmp slt i64 {base}, {counting.end}"), careful, leave)
         code.start(careful)
         options, state.options = state.options, replace(state.options, is_transformed=False)
-        was_deoptimised, state.is_deoptimised = state.is_deoptimised, True
+        was_deoptimised, state.position.is_deoptimised = state.position.is_deoptimised, True
         counted(state, self.loop, replace(counting, first=base))
-        state.options, state.is_deoptimised = options, was_deoptimised
+        state.options, state.position.is_deoptimised = options, was_deoptimised
         code.goto(leave)
 
     def _tile(self, counting: Counting, careful: str) -> None:
         """Write iterations without checks, behind a scan that goes to `careful` if an index is out of range."""
         state, code = self.state, self.state.code
-        kept = dict(state.assumed)
+        kept = dict(state.position.assumed)
         for level in sorted({check.level for check in self.checks.checks()}):
             checks = [check for check in self.checks.checks() if check.level == level]
             part = self.checks.only(frozenset(checks))
@@ -150,18 +150,18 @@ class _Guard:
             code.branch(self._scan(part, counting), fine, careful, expects_true=True)
             code.start(fine)
             for check in checks:
-                state.assumed[check.key] = not check.conditions and state.assumed.get(check.key, True)
+                state.position.assumed[check.key] = not check.conditions and state.position.assumed.get(check.key, True)
         if self.rows is None:
             counted(state, self.loop, counting)
         else:
             emit_rows(state, self.loop, self.rows, counting)
-        state.assumed.clear()
-        state.assumed.update(kept)
+        state.position.assumed.clear()
+        state.position.assumed.update(kept)
 
     def _scan(self, scope: CheckTree, counting: Counting) -> str:
         """Emit a scan of all indices of some iterations; the result tells whether they are in range."""
         state, code = self.state, self.state.code
-        site_count = len(state.sites)
+        site_count = len(state.emitted.sites)
         fits = "true"
         rising, runs, others = _apart(state, scope)
         for item in {(item.check.access.buffer.shape, item.check.index): item for item in rising}.values():
@@ -184,7 +184,7 @@ class _Guard:
             code.do(f"store {scalar.register} 0, ptr {place}")
         places = {check: place_of[kind] for check, kind in kind_of.items()}
         _MaximumScan(state, places).loop(others, self.loop, counting)
-        assert len(state.sites) == site_count, "nothing stops while it is looked ahead"
+        assert len(state.emitted.sites) == site_count, "nothing stops while it is looked ahead"
         for check, bound in {places[check]: (check, bound) for check, bound in limits.items()}.values():
             scalar = state.scalar_of(check.index)
             found = state.widen(code.emit(f"load {scalar.register}, ptr {places[check]}"), scalar)

@@ -93,11 +93,11 @@ def check_ends(state: State, rising: Rising, counting: Counting) -> str:
     """Emit whether an index is in range in all iterations, of which there is one at least."""
     code, check = state.code, rising.check
     scalar = state.scalar_of(check.index)
-    site_count = len(state.sites)
+    site_count = len(state.emitted.sites)
     with at_iteration(state, rising.path, counting.first):
         first = state.widen(lower_expr(state, check.index), scalar)
-    assert len(state.sites) == site_count, "nothing stops while it is looked ahead"
-    extent = state.storage[check.access.buffer].extents[check.position]
+    assert len(state.emitted.sites) == site_count, "nothing stops while it is looked ahead"
+    extent = state.environment.storage[check.access.buffer].extents[check.position]
     # Up to the greatest value of its dtype an index does not wrap around.
     most = min(scalar.high + 1, (1 << 63) - 1)
     if "%" in extent:

@@ -19,9 +19,10 @@ from relax_core.ir.tir import (
     TirStmt,
     While,
 )
+from relax_core.jit.lowering.environment import AccessKey
 from relax_core.jit.lowering.scalars.arithmetic import is_safe_binary
 from relax_core.jit.lowering.scalars.intrinsics import CALLS, arity_of
-from relax_core.jit.lowering.state import AccessKey, State
+from relax_core.jit.lowering.state import State
 
 Access: TypeAlias = BufferLoad | BufferStore
 Conditions: TypeAlias = tuple[PrimExpr, ...]
@@ -201,7 +202,7 @@ class _CheckReader:
                     yield from self._exprs((item for item in children(expr) if isinstance(item, PrimExpr)), conditions)
 
     def _access(self, access: Access, conditions: Conditions) -> Iterator[Check]:
-        storage = self.state.storage.get(access.buffer)
+        storage = self.state.environment.storage.get(access.buffer)
         kinds = [self.state.scalar_of(index).kind for index in access.indices]
         if storage is None or len(kinds) != len(storage.extents) or not {*kinds} <= {"int", "uint"}:
             return
@@ -251,7 +252,7 @@ class _CheckReader:
 
     def _is_kept(self, load: BufferLoad) -> bool:
         """Tell whether no store of the loop changes what a load reads."""
-        storage = self.state.storage
+        storage = self.state.environment.storage
         stored = [storage.get(buffer) for buffer in self.written]
         mine = storage.get(load.buffer)
         if mine is None or mine.memory is not None or len(load.indices) != len(mine.extents):
@@ -285,7 +286,7 @@ def bound_of(state: State, check: Check) -> Bound:
 
     `i + n if i < 0 else i` is less than `m` just if `i + n` is less than `m + n`, for `n` up to `m` and without signs.
     """
-    extent = state.storage[check.access.buffer].extents[check.position]
+    extent = state.environment.storage[check.access.buffer].extents[check.position]
     match check.index:
         case Select(condition=Binary(op="<", a=i, b=zero), true_value=Binary(op="+", a=a, b=n), false_value=b):
             scalar = state.scalar_of(i)

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from relax_core.ir.node import Node, postorder
 from relax_core.ir.tir import Block, Buffer, BufferLoad, BufferStore, For, IterVar, SeqStmt, Stmt
 from relax_core.jit.lowering.loops import Counting, counted
-from relax_core.jit.lowering.state import Held, State
+from relax_core.jit.lowering.memory.storage import Held
+from relax_core.jit.lowering.state import State
 from relax_core.jit.transforms.indirect.guard_read import WORD_BITS, Access, CheckTree
 from relax_core.jit.transforms.loops.accumulate import elements_of, give_back, take
 from relax_core.jit.transforms.reductions.reduction import may_stop
@@ -70,7 +71,7 @@ def emit_rows(state: State, loop: For, rows: GuardedRows, counting: Counting) ->
         place = code.emit(f"add i64 {counting.first}, {distance}") if distance else counting.first
         place = place if counting.start == "0" else code.emit(f"add i64 {place}, {counting.start}")
         places.append(place if scalar.bits == WORD_BITS else code.emit(f"trunc i64 {place} to {scalar.register}"))
-    site_count, mark = len(state.sites), state.bounds.mark()
+    site_count, mark = len(state.emitted.sites), state.bounds.mark()
     state.bounds.enter_loop(loop)
     held: dict[str, dict[Buffer, Held]] = {}
     for place in places:
@@ -80,11 +81,11 @@ def emit_rows(state: State, loop: For, rows: GuardedRows, counting: Counting) ->
     def together() -> None:
         """Emit an iteration of each row."""
         for place in places:
-            state.held.update(held[place])
+            state.environment.held.update(held[place])
             with _row(state, loop, place, (rows.loop.body,)):
                 pass
             for buffer in held[place]:
-                del state.held[buffer]
+                del state.environment.held[buffer]
 
     start = str(state.bounds.constant(rows.loop.start))
     counted(state, rows.loop, Counting(start, "1", "0", str(rows.count), "", count=rows.count), together)
@@ -94,7 +95,7 @@ def emit_rows(state: State, loop: For, rows: GuardedRows, counting: Counting) ->
         with _row(state, loop, place, rows.behind):
             pass
     state.bounds.leave(mark)
-    assert len(state.sites) == site_count, "nothing stops between two rows"
+    assert len(state.emitted.sites) == site_count, "nothing stops between two rows"
 
 
 @contextmanager
@@ -133,7 +134,7 @@ def _are_in_order(state: State, loop: For, sums: Sequence[BufferLoad]) -> bool:
 
 def _are_apart(state: State, loop: For, accesses: Sequence[Access]) -> bool:
     """Tell whether no iteration reads or writes what another one writes: it is an index of all that is written."""
-    storages = {item.buffer: state.storage.get(item.buffer) for item in accesses}
+    storages = {item.buffer: state.environment.storage.get(item.buffer) for item in accesses}
     if any(item is None or item.memory is not None for item in storages.values()):
         return False
     pointers = [item.pointer for item in storages.values() if item is not None]
@@ -143,7 +144,7 @@ def _are_apart(state: State, loop: For, accesses: Sequence[Access]) -> bool:
         storage = storages[buffer]
         assert storage is not None, "all buffers lie somewhere"
         is_own = any(all(indices[at] in own for indices in mine) for at in range(min(map(len, mine))))
-        if not is_own or pointers.count(storage.pointer) > 1 or buffer in state.held:
+        if not is_own or pointers.count(storage.pointer) > 1 or buffer in state.environment.held:
             return False
     return True
 

@@ -34,10 +34,10 @@ def scan(state: State, run: Run, counting: Counting) -> str:
     """Emit a scan of all indices of a run in some iterations; the result tells whether they are in range."""
     scalar = state.scalar_of(run.load)
     lanes = state.options.lanes(scalar.bits)
-    site_count = len(state.sites)
+    site_count = len(state.emitted.sites)
     with at_iteration(state, run.path, counting.first):
         pointer, count = element_pointer(state, run.load), _count(state, run, counting)
-    assert len(state.sites) == site_count, "nothing stops while it is looked ahead"
+    assert len(state.emitted.sites) == site_count, "nothing stops while it is looked ahead"
     shifts = [item.shift or "0" for item in run.bounds]
     shift = "" if {*shifts} == {"0"} else _lanes(state, shifts, scalar, lanes)
     vectors = _Vectors(state, scalar, lanes, shift, pointer)

@@ -53,7 +53,10 @@ def elements_of(state: State, loop: For) -> list[BufferLoad]:
     if any(_is_foreign(item) for item in nodes):
         return []
     accesses = [item for item in nodes if isinstance(item, BufferLoad | BufferStore)]
-    if any((storage := state.storage.get(item.buffer)) is None or storage.memory is not None for item in accesses):
+    if any(
+        (storage := state.environment.storage.get(item.buffer)) is None or storage.memory is not None
+        for item in accesses
+    ):
         return []
     return [element for buffer in _updated(accesses) if (element := _element(state, loop, buffer, accesses))]
 
@@ -70,10 +73,10 @@ ACCUMULATE = Transform("accumulate", "What a loop adds up stays in a register un
 @contextmanager
 def _held(state: State, elements: list[BufferLoad]) -> Generator[None]:
     held = take(state, elements)
-    state.held.update(held)
+    state.environment.held.update(held)
     yield
     for buffer in held:
-        del state.held[buffer]
+        del state.environment.held[buffer]
     give_back(state, elements, held)
 
 
@@ -82,7 +85,7 @@ def take(state: State, elements: list[BufferLoad]) -> dict[Buffer, Held]:
     code = state.code
     held: dict[Buffer, Held] = {}
     for element in elements:
-        storage = state.storage[element.buffer]
+        storage = state.environment.storage[element.buffer]
         before = code.set_location(element)
         slot, pointer = f"%{code.label('kept')}", element_pointer(state, element)
         code.entry.append(f"{slot} = alloca {storage.scalar.memory}")
@@ -130,9 +133,13 @@ def _updated(accesses: "list[BufferLoad | BufferStore]") -> "Iterator[Buffer]":
 
 def _element(state: State, loop: For, buffer: Buffer, accesses: "list[BufferLoad | BufferStore]") -> BufferLoad | None:
     """Return the one element of a buffer that a loop accesses, if it surely is in range, as read before the loop."""
-    pointer = state.storage[buffer].pointer
-    mine = [item for item in accesses if state.storage[item.buffer].pointer == pointer]
-    if buffer in state.held or pointer.startswith(ON_STACK) or any(item.buffer is not buffer for item in mine):
+    pointer = state.environment.storage[buffer].pointer
+    mine = [item for item in accesses if state.environment.storage[item.buffer].pointer == pointer]
+    if (
+        buffer in state.environment.held
+        or pointer.startswith(ON_STACK)
+        or any(item.buffer is not buffer for item in mine)
+    ):
         return None
     if any(len(item.indices) != len(buffer.shape) for item in mine):
         return None
@@ -147,7 +154,7 @@ def _element(state: State, loop: For, buffer: Buffer, accesses: "list[BufferLoad
         return None
     node = next(item for item in mine if isinstance(item, BufferStore))
     element = BufferLoad(buffer, first, span=node.span)
-    state.origin[element] = state.origin.get(node, node)
+    state.provenance.origin[element] = state.provenance.origin.get(node, node)
     return element
 
 

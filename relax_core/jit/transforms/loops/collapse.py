@@ -86,12 +86,12 @@ def _emit(state: State, nest: Nest, value: Value, groups: Sequence[Group]) -> No
             return
         group = groups[depth]
         work = cost * prod(item.extent for item in groups[depth + 1 :])
-        charges = not state.is_charged and (work <= CHUNK or depth + 1 == len(groups))
+        charges = not state.position.is_charged and (work <= CHUNK or depth + 1 == len(groups))
 
         def body(round_number: str) -> None:
-            was_charged, state.is_charged = state.is_charged, state.is_charged or charges
+            was_charged, state.position.is_charged = state.position.is_charged, state.position.is_charged or charges
             level(depth + 1, places | group.places(round_number))
-            state.is_charged = was_charged
+            state.position.is_charged = was_charged
 
         if charges:
             repeat_charged(state, loop, group.extent, work, body)

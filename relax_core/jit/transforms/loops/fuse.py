@@ -15,7 +15,8 @@ from relax_core.ir.tir import Buffer, BufferLoad, BufferRef, BufferStore, For, S
 from relax_core.jit.lowering.scalars.types import SCALAR_TYPES
 from relax_core.jit.lowering.state import State
 from relax_core.jit.remarks import KernelRemark
-from relax_core.jit.transforms.nest import Axis, Nest, read_nest
+from relax_core.jit.transforms.loop_nest import Axis, Nest
+from relax_core.jit.transforms.nest import read_nest
 from relax_core.jit.transforms.reductions.reduction import may_stop
 
 NAME = "fuse"
@@ -45,7 +46,7 @@ class _Producer:
 # they stay apart, so that nothing is written earlier or later than in the text.
 def fuse(state: State, stmts: Sequence[Stmt]) -> tuple[Stmt, ...]:
     """Put each nest of a sequence into the one that alone reads what it computes, where that changes no value."""
-    is_outermost = not (state.active or state.loops or state.inlined)
+    is_outermost = not (state.environment.active or state.position.loops or state.position.inlined)
     if not state.options.is_transformed or not is_outermost or len(stmts) < 2:
         return tuple(stmts)
     temporaries = _temporaries(state, stmts)
@@ -63,11 +64,15 @@ def fuse(state: State, stmts: Sequence[Stmt]) -> tuple[Stmt, ...]:
             continue
         found = _join(state, _Producer(at, current, nest), target, items[at + 1 : readers[0] + 1])
         if isinstance(found, str):
-            state.remarks.append(KernelRemark("refused", NAME, state.origin.get(current, current), found))
+            state.emitted.remarks.append(
+                KernelRemark("refused", NAME, state.provenance.origin.get(current, current), found)
+            )
             continue
         reason = f"`{buffer.name}` is computed where it is read, and takes no memory"
-        state.remarks.append(KernelRemark("applied", NAME, state.origin.get(current, current), reason))
-        state.contracted.add(buffer)
+        state.emitted.remarks.append(
+            KernelRemark("applied", NAME, state.provenance.origin.get(current, current), reason)
+        )
+        state.environment.contracted.add(buffer)
         items[at], items[readers[0]] = None, found
         loaded[readers[0]] = loaded[readers[0]] - {buffer} | loaded[at]
         loaded[at] = frozenset()
@@ -77,7 +82,9 @@ def fuse(state: State, stmts: Sequence[Stmt]) -> tuple[Stmt, ...]:
 def _temporaries(state: State, stmts: Sequence[Stmt]) -> set[Buffer]:
     """Return the allocated buffers that one statement of `stmts` stores to, and nothing beside them accesses."""
     inside = {*postorder(*stmts)}
-    hidden = {state.memory.owner(view) for view in state.memory.views} | passed_buffers(state.memory, state.function)
+    hidden = {state.environment.memory.owner(view) for view in state.environment.memory.views} | passed_buffers(
+        state.environment.memory, state.function
+    )
     found: dict[Buffer, int] = {}
     for item in postorder(state.function.body):
         match item:
@@ -89,7 +96,7 @@ def _temporaries(state: State, stmts: Sequence[Stmt]) -> set[Buffer]:
                 hidden.add(buffer)
             case _:
                 pass
-    plain = {buffer for buffer in state.memory.allocated if _is_plain(buffer)}
+    plain = {buffer for buffer in state.environment.memory.allocated if _is_plain(buffer)}
     return {buffer for buffer, count in found.items() if count == 1 and buffer in plain and buffer not in hidden}
 
 
@@ -132,7 +139,7 @@ def _join(state: State, producer: _Producer, target: For, between: Sequence[Stmt
     if _depth(put) > DEEPEST:
         return f"the value in which `{buffer.name}` is read would be too large"
     update = producer.nest.update
-    state.statement_of[var] = state.origin.get(update, update)
+    state.provenance.statement_of[var] = state.provenance.origin.get(update, update)
     return _rebuilt(state, nest, put)
 
 
@@ -163,11 +170,15 @@ def _row_major(axes: Sequence[Axis]) -> list[int]:
 
 def _why_not_later(state: State, producer: _Producer, between: Sequence[Stmt | None]) -> str:
     """Say which operand of the producer is written before the other nest has read it."""
-    operands = {state.storage[item.buffer].pointer for item in producer.nest.accesses if isinstance(item, BufferLoad)}
+    operands = {
+        state.environment.storage[item.buffer].pointer
+        for item in producer.nest.accesses
+        if isinstance(item, BufferLoad)
+    }
     for stmt in between:
         for item in () if stmt is None else postorder(stmt):
             if isinstance(item, BufferStore):
-                storage = state.storage.get(item.buffer)
+                storage = state.environment.storage.get(item.buffer)
                 if storage is None or storage.memory is not None or storage.pointer in operands:
                     return f"`{item.buffer.name}` is written meanwhile"
     return ""
@@ -222,7 +233,7 @@ def _rebuilt(state: State, nest: Nest, value: PrimExpr) -> For:
         made.append((replace(nest.block, body=store), nest.block))
     for axis in reversed(nest.axes):
         made.append((replace(axis.loop, body=made[-1][0]), axis.loop))
-    state.origin.update((new, state.origin.get(old, old)) for new, old in made)
+    state.provenance.origin.update((new, state.provenance.origin.get(old, old)) for new, old in made)
     outermost = made[-1][0]
     assert isinstance(outermost, For), "a nest starts with a loop"
     return outermost

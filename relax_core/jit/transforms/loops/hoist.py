@@ -103,10 +103,10 @@ def _is_fixed(state: State, index: PrimExpr, varying: set[PrimVar], store: Buffe
     """Tell whether an index is loaded from memory that the store does not change, and does not depend on the loops."""
     nodes = [*postorder(index)]
     loads = [item for item in nodes if isinstance(item, BufferLoad)]
-    target = state.storage.get(store.buffer)
+    target = state.environment.storage.get(store.buffer)
     if not loads or target is None or target.memory is not None or varying.intersection(nodes):
         return False
-    sources = [state.storage.get(item.buffer) for item in loads]
+    sources = [state.environment.storage.get(item.buffer) for item in loads]
     return all(item is not None and item.memory is None and item.pointer != target.pointer for item in sources)
 
 
@@ -124,7 +124,7 @@ def _emit(state: State, row: Row) -> None:
     for (load, position), variable, register in zip(row.indices, variables, registers, strict=True):
         # The variable of a loop over the extent takes just the values that passed the check.
         state.bounds.enter_loop(For(variable, IntImm(0, "int64"), load.buffer.shape[position], row.store))
-        state.registers[variable] = register
+        state.environment.registers[variable] = register
     made = _rebuilt(row, variables)
     note_pieces(state, (made,), row.loops, row.store if row.block is None else row.block)
     state.lower_stmt(made)

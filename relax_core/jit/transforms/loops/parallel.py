@@ -16,7 +16,8 @@ from relax_core.jit.lowering.state import State
 from relax_core.jit.options import Mode
 from relax_core.jit.transforms.contractions.plan import plan_tiling
 from relax_core.jit.transforms.contractions.read import read_contraction
-from relax_core.jit.transforms.nest import Axis, Nest, read_nest
+from relax_core.jit.transforms.loop_nest import Axis, Nest
+from relax_core.jit.transforms.nest import read_nest
 from relax_core.jit.transforms.origins import note_rewritten
 from relax_core.jit.transforms.transform import Plan, Refusal, Transform
 
@@ -55,7 +56,7 @@ class Cut:
 
 def plan_parallel(state: State, loop: For) -> Plan | Refusal | None:
     """Plan the chunks of a nest that is in no other loop; their code is written apart, to see whether it may stop."""
-    if state.options.threads < 2 or state.active or state.loops or state.inlined:
+    if state.options.threads < 2 or state.environment.active or state.position.loops or state.position.inlined:
         return None
     work = static_work(state, loop)
     if work is None or work < LEAST_NANOSECONDS:
@@ -145,25 +146,35 @@ def _size(extent: int, count: int, quanta: Sequence[int]) -> int:
 def _planned(state: State, cut: Cut) -> Plan | Refusal:
     """Write the code of a chunk; give it up if it may stop for another reason than that it is cancelled."""
     loop = cut.nest.axes[0].loop
-    sites, remarks, checked, calls = len(state.sites), len(state.remarks), len(state.checked), len(state.packed_calls)
+    sites, remarks, checked, calls = (
+        len(state.emitted.sites),
+        len(state.emitted.remarks),
+        len(state.emitted.checked),
+        len(state.emitted.packed_calls),
+    )
     text = state.code.outlined(lambda: _emit_chunk(state, cut))
-    added = state.sites[sites:]
-    is_proven = all(site.kind == "fuel" for site in added) and len(state.packed_calls) == calls
+    added = state.emitted.sites[sites:]
+    is_proven = all(site.kind == "fuel" for site in added) and len(state.emitted.packed_calls) == calls
     if not is_proven or any(len(site.recorded) + 2 > OWN_WORDS for site in added):
-        del state.sites[sites:], state.remarks[remarks:], state.checked[checked:], state.packed_calls[calls:]
+        del (
+            state.emitted.sites[sites:],
+            state.emitted.remarks[remarks:],
+            state.emitted.checked[checked:],
+            state.emitted.packed_calls[calls:],
+        )
         return Refusal("a chunk of it may stop for more than being cancelled")
     # The loops of a chunk were made for it: what is said of them is said of the one that the user wrote.
     known = {*postorder(loop)}
-    state.sites[sites:] = [site if site.node in known else replace(site, node=loop) for site in added]
-    state.remarks[remarks:] = [
-        remark if remark.node in known else replace(remark, node=loop) for remark in state.remarks[remarks:]
+    state.emitted.sites[sites:] = [site if site.node in known else replace(site, node=loop) for site in added]
+    state.emitted.remarks[remarks:] = [
+        remark if remark.node in known else replace(remark, node=loop) for remark in state.emitted.remarks[remarks:]
     ]
     word_count = 1 + max((len(site.recorded) for site in added), default=0)
     count = cut.count + bool(cut.rest)
 
     def emit() -> None:
-        state.parts.append(text)
-        call_parts(state, len(state.parts) - 1, word_count, count)
+        state.emitted.parts.append(text)
+        call_parts(state, len(state.emitted.parts) - 1, word_count, count)
 
     return Plan(f"{count} chunks of {cut.size} values of `{cut.axis.var.name}`", emit)
 
@@ -178,7 +189,7 @@ def _emit_chunk(state: State, cut: Cut) -> None:
     scalar = state.scalar_of(number)
     state.define(number, "%chunk" if scalar.bits == 64 else code.emit(f"trunc i64 %chunk to {scalar.register}"))
     # The user knows of no chunk.
-    state.visible[-1] = Visible("", "0")
+    state.environment.visible[-1] = Visible("", "0")
     if cut.rest:
         whole, rest = code.label("whole"), code.label("rest")
         code.branch(code.emit(f"icmp ult i64 %chunk, {cut.count}"), whole, rest)
@@ -209,5 +220,5 @@ def _emit_loops(state: State, cut: Cut, start: PrimExpr, extent: int) -> None:
         is_cut = axis is cut.axis
         size = IntImm(extent if is_cut else axis.extent, axis.var.dtype)
         body = replace(axis.loop, var=var if is_cut else axis.var, extent=size, body=body)
-        state.origin[body] = state.origin.get(axis.loop, axis.loop)
+        state.provenance.origin[body] = state.provenance.origin.get(axis.loop, axis.loop)
     state.lower_stmt(body)

@@ -264,7 +264,7 @@ def _distance(choice: Choice, a: PrimExpr, b: PrimExpr) -> Affine | None:
 
 def _is_free(state: State, choice: Choice) -> bool:
     """Tell whether the stores may come in any order: each element is stored once, and none is read."""
-    storage = state.storage.get(choice.store.buffer)
+    storage = state.environment.storage.get(choice.store.buffer)
     if storage is None or storage.memory is not None:
         return False
     offset = Affine()
@@ -277,7 +277,7 @@ def _is_free(state: State, choice: Choice) -> bool:
     if overlapping(terms) is not None:
         return False
     loads = (item.buffer for item in postorder(choice.store) if isinstance(item, BufferLoad))
-    others = [state.storage.get(buffer) for buffer in loads]
+    others = [state.environment.storage.get(buffer) for buffer in loads]
     return all(item is not None and item.memory is None and item.pointer != storage.pointer for item in others)
 
 

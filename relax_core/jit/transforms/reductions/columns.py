@@ -8,7 +8,7 @@ from relax_core.jit.lowering.known.work import static_work
 from relax_core.jit.lowering.loops import CHUNK
 from relax_core.jit.lowering.state import State
 from relax_core.jit.options import Mode
-from relax_core.jit.transforms.nest import Access, Axis
+from relax_core.jit.transforms.loop_nest import Access, Axis
 from relax_core.jit.transforms.nest_values import (
     Point,
     Value,
@@ -87,9 +87,12 @@ class _Columns:
         row_work = self.along.extent * self.reduction.column_count * self.work
 
         def row(number: str) -> None:
-            was_charged, self.state.is_charged = self.state.is_charged, self.state.is_charged or row_work <= CHUNK
+            was_charged, self.state.position.is_charged = (
+                self.state.position.is_charged,
+                self.state.position.is_charged or row_work <= CHUNK,
+            )
             self._row(parts_of(self.state, number, around))
-            self.state.is_charged = was_charged
+            self.state.position.is_charged = was_charged
 
         if row_work <= CHUNK:
             repeat_charged(self.state, self.loop, count, row_work, row)

@@ -9,7 +9,7 @@ from relax_core.jit.lowering.known.work import static_work
 from relax_core.jit.lowering.scalars.scalar import float_literal
 from relax_core.jit.lowering.state import State
 from relax_core.jit.options import Mode
-from relax_core.jit.transforms.nest import Axis
+from relax_core.jit.transforms.loop_nest import Axis
 from relax_core.jit.transforms.nest_values import (
     Point,
     element_at,

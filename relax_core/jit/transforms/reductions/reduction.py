@@ -11,7 +11,8 @@ from relax_core.ir.tir import BufferLoad, For
 from relax_core.jit.lowering.scalars.intrinsics import CALLS, arity_of
 from relax_core.jit.lowering.scalars.types import ScalarType
 from relax_core.jit.lowering.state import State
-from relax_core.jit.transforms.nest import Access, Axis, Nest, read_nest
+from relax_core.jit.transforms.loop_nest import Access, Axis, Nest
+from relax_core.jit.transforms.nest import read_nest
 from relax_core.jit.transforms.nest_values import Value, value_of
 from relax_core.jit.transforms.vector_code import can_combine
 
