@@ -22,7 +22,7 @@ ELSEWHERE = frozenset(
     (
         *("None", "True", "False", "Mapping", "lru_cache", "AppTest"),
         *("Ret", "Goto", "compiler_begin", "compiler_end"),
-        "relax_core/ops/softsign.py",
+        "relax_core/ops/nn/softsign.py",
     )
 )
 
