@@ -211,7 +211,7 @@ class Toolchain:
 
     def _reach(self, opened: OpenProgram, stage: int, report: Report) -> None:
         """Run as much of the pipeline as is needed to have `stage`."""
-        opened.source.require_sound()
+        opened.source.require_sound(reads_data=stage > 0)
         if stage > 0:
             stages = opened.compilation.stages(report, self._is_cancelled)
             if stage > len(stages):

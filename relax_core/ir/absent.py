@@ -1,11 +1,17 @@
 """What stands in a module for a value that its text does not hold.
 
-A program with such a place is read, shown and printed; the checks refuse it, so that nothing computes with it.
+A program with such a place is read, shown and printed. The checks refuse it, so that nothing computes with it; of the
+passes, only those that never look at the elements of a constant accept it.
 """
 
+from dataclasses import dataclass
+from typing import Any
 from weakref import WeakKeyDictionary
 
-from relax_core.ir.expr import Call, Constant, Op, PrimValue, Type, VarBinding
+import numpy as np
+import numpy.typing as npt
+
+from relax_core.ir.expr import Call, Constant, Op, PrimValue, TensorType, Type, VarBinding
 from relax_core.ir.node import Node
 from relax_core.ir.prim import IntImm, StringImm
 from relax_core.source import Span
@@ -44,31 +50,64 @@ def reference_of(node: Node) -> str | None:
         ) if name == NO_DATA:
             return f'metadata["{kind}"][{index}]'
         case Constant():
-            return _ABSENT.get(node)
+            absent = _ABSENT.get(node)
+            return None if absent is None else absent.reference
         case _:
             return None
 
 
-class _Absent:
-    """Relay's constants without data, with the references that they stand for, while they live.
+@dataclass(frozen=True, slots=True)
+class Absent:
+    """What is known of a constant of Relay without data: the reference that stands for it, and its type, if any."""
 
-    Relay text gives such a constant a type in a comment; zeros of that type stand for it, so that the rest is typed.
+    reference: str
+    type: Type | None
+
+
+class _AbsentConstants:
+    """The constants of Relay without data, while they live.
+
+    Each holds zeros in the shape of its type, which take no memory, so that whoever asks for shape and dtype has them.
     """
 
     def __init__(self) -> None:
-        self._reference_of: WeakKeyDictionary[Node, str] = WeakKeyDictionary()
+        self._known: WeakKeyDictionary[Node, Absent] = WeakKeyDictionary()
 
-    def note(self, constant: Constant, reference: str) -> None:
-        self._reference_of[constant] = reference
+    def make(self, absent: Absent, span: Span | None) -> Constant:
+        made = Constant(_zeros(absent.type), span=span)
+        self._known[made] = absent
+        return made
 
-    def get(self, constant: Constant) -> str | None:
-        return self._reference_of.get(constant) if self._reference_of else None
+    def get(self, constant: Constant) -> Absent | None:
+        return self._known.get(constant) if self._known else None
 
 
-_ABSENT = _Absent()
+_ABSENT = _AbsentConstants()
 
 
-def note_absent(constant: Constant, reference: str) -> Constant:
-    """Take note that `constant` stands for data that the text lacks, and return it."""
-    _ABSENT.note(constant, reference)
-    return constant
+def absent_constant(reference: str, type_: Type | None, span: Span | None) -> Constant:
+    """Make a constant of Relay whose data the text lacks; `type_` is what a comment says of it."""
+    return _ABSENT.make(Absent(reference, type_), span)
+
+
+def absence_of(constant: Constant) -> Absent | None:
+    """Return what is known of a constant without data; `None` if it has data."""
+    return _ABSENT.get(constant)
+
+
+def has_data(constant: Constant) -> bool:
+    """Tell whether the elements of `constant` are known."""
+    return _ABSENT.get(constant) is None
+
+
+def _zeros(type_: Type | None) -> npt.NDArray[Any]:
+    match type_:
+        case TensorType(dims=tuple() as dims, dtype=str() as dtype):
+            sizes = tuple([dim.value for dim in dims if isinstance(dim, IntImm)])
+            try:
+                return np.broadcast_to(np.zeros((), dtype), sizes if len(sizes) == len(dims) else ())
+            except (TypeError, ValueError):
+                # A dtype or a shape that NumPy lacks: whoever needs it asks for the type.
+                return np.zeros((), np.float32)
+        case _:
+            return np.zeros((), np.float32)

@@ -8,6 +8,7 @@ from typing import Any, TypeAlias, cast
 
 import numpy as np
 
+from relax_core.ir.absent import reference_of
 from relax_core.ir.expr import (
     AdtType,
     Constant,
@@ -108,7 +109,7 @@ class _Comparison:
             case (GlobalVar(), GlobalVar()):
                 return None if a.name == b.name else f"@{a.name} here, @{b.name} there"
             case (Constant(), Constant()):
-                return None if _same_array(a.data, b.data) else "the constants differ"
+                return None if _same_constant(a, b) else "the constants differ"
             case (FloatImm(), FloatImm()):
                 is_same = a.dtype == b.dtype and np.float64(a.value).tobytes() == np.float64(b.value).tobytes()
                 return None if is_same else f"{a.value} here, {b.value} there"
@@ -191,6 +192,14 @@ def _fields(cls: type[Any]) -> tuple[str, ...]:
 
 def _sorted_attrs(attrs: Value) -> Value:
     return tuple(sorted(cast("tuple[tuple[str, Any], ...]", attrs), key=lambda item: item[0]))
+
+
+def _same_constant(a: Constant, b: Constant) -> bool:
+    """Tell whether two constants have the same elements; of those whose data is absent, whether they stand for one."""
+    reference = reference_of(a)
+    if reference is not None or reference_of(b) is not None:
+        return reference == reference_of(b) and (a.data.dtype, a.data.shape) == (b.data.dtype, b.data.shape)
+    return _same_array(a.data, b.data)
 
 
 def _same_array(a: "np.ndarray[Any, Any]", b: "np.ndarray[Any, Any]") -> bool:
@@ -283,6 +292,8 @@ def _parts(value: Value) -> list[Value]:
             fields = [value.var.name, value.function]
         case GlobalVar():
             fields = ["@" + value.name]
+        case Constant() if (reference := reference_of(value)) is not None:
+            fields = [f"{value.data.dtype}{value.data.shape}", reference]
         case Constant():
             fields = [f"{value.data.dtype}{value.data.shape}", value.data.tobytes()]
         case FloatImm():

@@ -23,6 +23,8 @@ N = TypeVar("N", bound=Node)
 Dialect = Literal["relax", "relay", "tir", "any"]
 
 
+ABSENT_DATA = "WF025"
+"""The code of constants whose data the text lacks."""
 NO_TYPES: Mapping[Node, Type] = MappingProxyType({})
 
 
@@ -151,7 +153,8 @@ class Pass:
     `options` is the frozen dataclass that `run` takes. `needs`, `gives` and `breaks` are names of properties of a
     module (`passes/properties.py`): what must hold before, what holds after, and what may no longer hold. `repairs`
     are the codes of errors that a module may have if this is the first pass that it goes through.
-    `to_dialect` is the dialect of the result, if that is another than the pass's own.
+    `to_dialect` is the dialect of the result, if that is another than the pass's own. `reads_data` tells whether the
+    pass looks at the elements of constants; one that does not also accepts a module whose text lacks them.
     """
 
     name: str
@@ -165,6 +168,12 @@ class Pass:
     dialect: Dialect = "relax"
     repairs: tuple[str, ...] = ()
     to_dialect: Dialect | None = None
+    reads_data: bool = True
+
+    @property
+    def tolerates(self) -> tuple[str, ...]:
+        """The codes of errors that a module may have before the pass."""
+        return self.repairs if self.reads_data else (*self.repairs, ABSENT_DATA)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -17,7 +17,7 @@ from relax_core.ir.expr import Function
 from relax_core.ir.module import IRModule
 from relax_core.ir.rewriting.builder import normalize
 from relax_core.passes import PASSES
-from relax_core.passes.core import Dialect, Pass, PassContext, Stage
+from relax_core.passes.core import ABSENT_DATA, Dialect, Pass, PassContext, Stage
 from relax_core.passes.outcome import faults_in, is_of_library, module_made, warnings_since
 from relax_core.passes.properties import PROPERTIES, culprit
 from relax_core.pattern.partition.tables import NO_TABLES, Tables
@@ -75,18 +75,19 @@ def run_pipeline(
     stages: list[Stage] = []
     # Between passes, too: what one pass allocates the next one traverses.
     with collector_held():
-        _require_sound(module, steps[0].pass_.repairs if steps else ())
+        missing = _tolerated(module, steps[0].pass_.tolerates if steps else ())
         for index, step in enumerate(steps):
             if is_cancelled():
                 raise CompileError((Diagnostic("PS009", f"the pipeline was cancelled before {step.pass_.name}"),))
             if progress is not None:
                 progress(index, len(steps), step.pass_.name, time.perf_counter() - start)
-            stages.append(_checked(run_step(step, module, tuple(stages), tables), step.pass_))
+            refusal = missing if step.pass_.reads_data else ()
+            stages.append(_checked(run_step(step, module, tuple(stages), tables, refusal), step.pass_))
             if stages[-1].is_failed:
                 break
             module = stages[-1].after
             if step.pass_.repairs:
-                _require_sound(module, steps[index + 1].pass_.repairs if index + 1 < len(steps) else ())
+                missing = _tolerated(module, steps[index + 1].pass_.tolerates if index + 1 < len(steps) else ())
     return _up_to_the_cause(tuple(stages))
 
 
@@ -97,7 +98,7 @@ def _checked(stage: Stage, pass_: Pass) -> Stage:
     """
     if stage.is_failed or not stage.is_changed or is_of_library(pass_):
         return stage
-    faults = faults_in(stage.after, pass_.name, pass_.repairs)
+    faults = faults_in(stage.after, pass_.name, pass_.tolerates)
     if faults:
         return _rejected(stage, faults)
     warnings = warnings_since(stage.before, stage.after)
@@ -117,28 +118,31 @@ def _up_to_the_cause(stages: tuple[Stage, ...]) -> tuple[Stage, ...]:
     if not stages or not any(item.code in _NO_REFUSAL for item in stages[-1].diagnostics):
         return stages
     for number, stage in enumerate(stages[:-1]):
-        faults = faults_in(stage.after, stage.pass_name) if stage.is_changed else ()
+        faults = faults_in(stage.after, stage.pass_name, (ABSENT_DATA,)) if stage.is_changed else ()
         if faults:
             return (*stages[:number], _rejected(stage, faults))
     return stages
 
 
-def repaired_codes(text: str | None, dialect: Dialect) -> tuple[str, ...]:
-    """Return the codes of the errors that a module may have before the pipeline `text`: its first pass repairs them.
+def tolerated_codes(text: str | None, dialect: Dialect) -> tuple[str, ...]:
+    """Return the codes of the errors that a module may have before the pipeline `text`.
+
+    Its first pass repairs them, or does without what is missing.
 
     Raises:
         CompileError: the text of the pipeline has errors.
     """
     steps = parse_pipeline(text, dialect) if text is not None else ()
-    return steps[0].pass_.repairs if steps else ()
+    return steps[0].pass_.tolerates if steps else ()
 
 
-def _require_sound(module: IRModule, repairs: tuple[str, ...]) -> None:
-    """Raise the errors of `module` unless the next pass repairs errors of their kinds."""
+def _tolerated(module: IRModule, codes: tuple[str, ...]) -> tuple[Diagnostic, ...]:
+    """Raise the errors of `module` that are not of the kinds `codes`; return those for data that its text lacks."""
     with collector_held():
         diagnostics = check(module)
-    if any(item.severity == "error" and item.code not in repairs for item in diagnostics):
+    if any(item.severity == "error" and item.code not in codes for item in diagnostics):
         raise CompileError(diagnostics)
+    return tuple(item for item in diagnostics if item.code == ABSENT_DATA)
 
 
 def default_pipeline(module: IRModule) -> str:
@@ -146,14 +150,22 @@ def default_pipeline(module: IRModule) -> str:
     return RELAY_PIPELINE if dialect_of(module) == "relay" else DEFAULT_PIPELINE
 
 
-def run_step(step: Step, module: IRModule, before: tuple[Stage, ...] = (), tables: Tables = NO_TABLES) -> Stage:
-    """Run one pass on `module`, after the stages `before`."""
+def run_step(
+    step: Step,
+    module: IRModule,
+    before: tuple[Stage, ...] = (),
+    tables: Tables = NO_TABLES,
+    refusal: tuple[Diagnostic, ...] = (),
+) -> Stage:
+    """Run one pass on `module`, after the stages `before`; with a `refusal` it fails for these reasons instead."""
     context = PassContext(before, tables)
     start = time.perf_counter()
     diagnostics: tuple[Diagnostic, ...] = ()
     after = module
 
     def run() -> IRModule:
+        if refusal:
+            raise CompileError(refusal)
         start_module = _normalized(module, context) if NORMAL_FORM in step.pass_.needs else module
         _require(step.pass_, start_module, context)
         return step.pass_.run(start_module, step.options, context)

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, fields
 from typing import cast
 
+from relax_core.ir.absent import reference_of
 from relax_core.ir.attrs import Attrs
 from relax_core.ir.expr import (
     Binding,
@@ -167,6 +168,8 @@ class _AstPrinter:
                 yield self.names[expr]
             case GlobalVar(name=name) | ExternFunc(name=name) | Op(name=name):
                 yield f"{type(expr).__name__}({quoted(name)})"
+            case Constant() if (reference := reference_of(expr)) is not None:
+                yield f"Constant({quoted(reference)})"
             case Constant(data=data):
                 yield f"Constant({constant(data)})"
             case PrimValue(value=value):

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from relax_core.check.relay.calls import type_of_call, used
 from relax_core.check.relay.context import UNKNOWN, Context, constructor_type, place_of
 from relax_core.check.relay.matching import bind_clause, check_coverage
+from relax_core.ir.absent import absence_of
 from relax_core.ir.expr import (
     VOID,
     AdtType,
@@ -183,6 +184,8 @@ def _type_of(context: Context, expr: Expr) -> Type:
     match expr:
         case Var():
             return UNKNOWN if expr.annotation is None else declare(context, expr, f"the type of %{expr.name}")
+        case Constant() if (absent := absence_of(expr)) is not None:
+            return TensorType() if absent.type is None else absent.type
         case Constant(data=data):
             return TensorType(tuple(IntImm(item) for item in data.shape), str(data.dtype))
         case Tuple(fields=fields):

@@ -14,7 +14,8 @@ from relax_core.frontend.parse import Parsed
 from relax_core.ir.dialect import Dialect, dialect_of
 from relax_core.ir.expr import Function
 from relax_core.ir.module import IRModule
-from relax_core.passes.pipeline import default_pipeline, repaired_codes
+from relax_core.passes.core import ABSENT_DATA
+from relax_core.passes.pipeline import default_pipeline, tolerated_codes
 from relax_core.pattern.partition.tables import NO_TABLES, Tables, read_tables
 from relax_core.printer.spelling import Spelling
 
@@ -63,13 +64,18 @@ class ProgramSource:
             raise CompileError(errors or (missing,))
         return found
 
-    def require_sound(self) -> None:
-        """Raise the errors of the text, if there are any."""
+    def require_sound(self, *, reads_data: bool = True) -> None:
+        """Raise the errors of the text, if there are any.
+
+        Data that the text lacks is none where the pipeline begins with a pass that does without, or if what is about
+        to be done does (`reads_data`).
+        """
         module = self.module
         errors = [item for item in self.parsed.diagnostics if item.severity == "error"]
         found = [item for item in check(module) if item.severity == "error"]
-        repaired = repaired_codes(self.program.pipeline, self.dialect) if found else ()
-        errors += [item for item in found if item.code not in repaired]
+        tolerated = tolerated_codes(self.program.pipeline, self.dialect) if found else ()
+        tolerated = tolerated if reads_data else (*tolerated, ABSENT_DATA)
+        errors += [item for item in found if item.code not in tolerated]
         if errors:
             raise CompileError(errors)
 

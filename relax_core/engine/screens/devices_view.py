@@ -48,5 +48,5 @@ def _options(message: DevicesOf | WhyDeviceOf) -> PlanDevicesOptions:
 
 
 def _shown(message: DevicesOf | WhyDeviceOf, opened: OpenProgram) -> DevicesShown:
-    opened.source.require_sound()
+    opened.source.require_sound(reads_data=False)
     return shown_devices(opened.source.module, _options(message), opened.compilation.index(0).id_of)

@@ -14,9 +14,8 @@ from relax_core.frontend.relay.metadata import meta_parts
 from relax_core.frontend.relay.operators import ATTRIBUTES_OF
 from relax_core.frontend.relay.report import Report, close_name, did_you_mean
 from relax_core.frontend.relay.scope import Library, ModuleNames, Names, Notes
-from relax_core.ir.absent import note_absent
-from relax_core.ir.expr import Call, Constant, Expr, GlobalVar, Op, TensorType, Tuple, Type, Var
-from relax_core.ir.prim import IntImm
+from relax_core.ir.absent import absent_constant
+from relax_core.ir.expr import Call, Constant, Expr, GlobalVar, Op, Tuple, Type, Var
 from relax_core.ir.relay import Constructor
 from relax_core.ops.relay import is_foreign
 from relax_core.source import Span
@@ -25,8 +24,6 @@ from relax_core.source import Span
 _SHORT_NAMES: Mapping[str, str] = MappingProxyType(
     {"compiler_begin": "annotation.compiler_begin", "compiler_end": "annotation.compiler_end"}
 )
-_MAX_PLACEHOLDER_ELEMENTS = 1 << 20
-_MAX_PLACEHOLDER_RANK = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,7 +224,7 @@ class Resolver(AttributeReader):
         return Constant(data, span=self.tokens.span(at))
 
     def meta_constant(self) -> Expr:
-        """Read `meta[relay.Constant][0]`; without its tensor it is zeros of the type in the comment behind it."""
+        """Read `meta[relay.Constant][0]`; without its tensor it is known only by the type in the comment behind it."""
         at = self.position
         self.position = at + 1
         name, index = meta_parts(self.texts[at])
@@ -236,24 +233,6 @@ class Resolver(AttributeReader):
         data = self.metadata.constant(index)
         if data is None:
             self.report_missing(at)
-            placeholder = Constant(_zeros(self.type_in_comment()), span=self.tokens.span(at))
-            return note_absent(placeholder, self.texts[at])
+            return absent_constant(self.texts[at], self.type_in_comment(), self.tokens.span(at))
         is_narrow = self.metadata.constant_dtype(index) == "bfloat16"
         return self._narrowed(Constant(data, span=self.tokens.span(at)), is_narrow=is_narrow)
-
-
-def _zeros(type_: Type | None) -> "np.ndarray[tuple[int, ...], np.dtype[np.generic]]":
-    shape: tuple[int, ...] = ()
-    dtype = "float32"
-    if isinstance(type_, TensorType):
-        sizes = tuple(dim.value for dim in type_.dims or () if isinstance(dim, IntImm))
-        count = int(np.prod(sizes, dtype=np.float64))
-        is_possible = len(sizes) <= _MAX_PLACEHOLDER_RANK and count <= _MAX_PLACEHOLDER_ELEMENTS
-        shape = sizes if len(sizes) == len(type_.dims or ()) and is_possible else ()
-        try:
-            dtype = np.dtype(type_.dtype or dtype).name
-        except TypeError:
-            dtype = "float32"
-    data = np.zeros(shape, dtype)
-    data.flags.writeable = False
-    return data

@@ -12,6 +12,7 @@ from dataclasses import replace
 from functools import reduce
 from types import MappingProxyType
 
+from relax_core.ir.absent import has_data
 from relax_core.ir.expr import (
     OBJECT,
     Call,
@@ -220,7 +221,7 @@ def _typed(made: Expr, known: dict[Node, Type]) -> None:
 def _stand_in(expr: Expr | None, type_: Type, known: dict[Node, Type]) -> Expr:
     """Return what a rule gets for an argument: a literal itself, a tuple of variables, or a variable."""
     match type_:
-        case _ if isinstance(expr, Constant):
+        case _ if isinstance(expr, Constant) and has_data(expr):
             made = expr
         case TupleType(fields=fields):
             made = Tuple(tuple(_stand_in(None, field, known) for field in fields))

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from relax_core.ir.absent import has_data
 from relax_core.ir.attrs import AttrValue
 from relax_core.ir.expr import (
     Call,
@@ -60,11 +61,11 @@ def evaluate_call(name: str, attrs: Mapping[str, AttrValue], args: tuple[Expr, .
 
 
 def is_literal(expr: Expr) -> bool:
-    """Tell whether `expr` is a constant, or a tuple of literals."""
+    """Tell whether `expr` is a constant with known data, or a tuple of literals."""
     stack = [expr]
     while stack:
         match stack.pop():
-            case Constant():
+            case Constant() as constant if has_data(constant):
                 pass
             case Tuple(fields=fields):
                 stack.extend(fields)

@@ -7,6 +7,7 @@ from typing import TypeAlias, cast
 
 import numpy as np
 
+from relax_core.ir.absent import has_data
 from relax_core.ir.attrs import AttrValue
 from relax_core.ir.expr import Constant, Dims, Expr, TensorType, TupleType, Type
 from relax_core.ops.relay.show import show_type
@@ -124,10 +125,10 @@ class RelayCall:
         raise self._wrong(name, "a list of pairs of integers")
 
     def constant(self, index: int) -> tuple[int | float, ...] | None:
-        """Return the elements of the argument at `index` if it is a literal."""
+        """Return the elements of the argument at `index` if it is a literal whose data is known."""
         if index < len(self.exprs):
             expr = self.exprs[index]
-            if isinstance(expr, Constant):
+            if isinstance(expr, Constant) and has_data(expr):
                 return tuple(cast("list[int | float]", np.asarray(expr.data).ravel().tolist()))
         return None
 

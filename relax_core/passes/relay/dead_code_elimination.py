@@ -108,4 +108,5 @@ PASS = Pass(
     options=RelayDCEOptions,
     dialect="relay",
     see="tvm/src/relay/transforms/dead_code.cc",
+    reads_data=False,
 )

@@ -43,4 +43,5 @@ PASS = Pass(
     run,
     dialect="relay",
     see="tvm/src/relay/transforms/defuse_ops.cc",
+    reads_data=False,
 )

@@ -172,4 +172,5 @@ PASS = Pass(
     options=RelayFuseOpsOptions,
     dialect="relay",
     see="tvm/src/relay/transforms/fuse_ops.cc",
+    reads_data=False,
 )

@@ -72,4 +72,5 @@ PASS = Pass(
     run,
     dialect="relay",
     see="tvm/src/relay/transforms/type_infer.cc",
+    reads_data=False,
 )

@@ -129,4 +129,5 @@ PASS = Pass(
     run,
     dialect="relay",
     see="tvm/src/relay/transforms/inline.cc",
+    reads_data=False,
 )

@@ -50,4 +50,5 @@ PASS = Pass(
     options=RemoveUnusedFunctionsOptions,
     dialect="relay",
     see="tvm/src/relay/backend/vm/removed_unused_funcs.cc",
+    reads_data=False,
 )

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 
+from relax_core.ir.absent import reference_of
 from relax_core.ir.expr import (
     Call,
     Constant,
@@ -56,6 +57,8 @@ def name_of(value: Expr) -> str:
 def literal(value: Expr) -> str:
     """Print a value that needs no computation; empty for others."""
     match value:
+        case Constant() if (reference := reference_of(value)) is not None:
+            return reference
         case Constant(data=data):
             return str(data.item()) if data.ndim == 0 else f"const {tuple(data.shape)}"
         case PrimValue(value=inner):

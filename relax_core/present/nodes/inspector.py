@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from relax_core.diagnostics import plural
+from relax_core.ir.absent import reference_of
 from relax_core.ir.attrs import Attrs
 from relax_core.ir.dialect import dialect_of
 from relax_core.ir.expr import (
@@ -165,6 +166,8 @@ def _facts(node: Node, value: Node, type_: Type | None, context: InspectorContex
         case Buffer(shape=shape, dtype=dtype, scope=scope):
             rows.insert(0, InspectorRow("Type", (Part(f"{dims_text(shape)} {dtype_text(dtype)}", "code"),)))
             rows.append(InspectorRow("Scope", (Part(scope),)))
+        case Constant() if (reference := reference_of(value)) is not None:
+            rows.append(InspectorRow("Value", (Part(reference, "code"), Part(" the text does not hold it", "muted"))))
         case Constant(data=data):
             rows.append(InspectorRow("Value", (Part(cut(" ".join(str(data).split()), 80), "code"),)))
         case _:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from relax_core.analysis.regions import DEFAULT, Regions, find_regions, is_begin, is_closed, is_end, open_postorder
 from relax_core.diagnostics import plural
+from relax_core.ir.absent import reference_of
 from relax_core.ir.attrs import attr, has_attr
 from relax_core.ir.expr import Call, Constant, Expr, Function, GlobalVar, Op, Var
 from relax_core.ir.module import IRModule
@@ -209,6 +210,8 @@ def _short(value: Expr) -> str:
             return f"%{name}"
         case GlobalVar(name=name):
             return f"@{name}"
+        case Constant() if (reference := reference_of(value)) is not None:
+            return reference
         case Constant(data=data):
             return str(data.item()) if data.ndim == 0 else "literal"
         case Op(name=name):

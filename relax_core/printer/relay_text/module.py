@@ -8,7 +8,7 @@ from typing import Any
 import numpy.typing as npt
 
 from relax_core.diagnostics import CompileError, Diagnostic
-from relax_core.ir.absent import reference_of
+from relax_core.ir.absent import absence_of
 from relax_core.ir.attrs import Attrs, AttrValue, attr
 from relax_core.ir.expr import Call, Constant, Expr, Function, GlobalVar, If, Op, Tuple, TupleGetItem, Type, Var
 from relax_core.ir.module import Definition, IRModule
@@ -168,11 +168,10 @@ class RelayPrinter:
         yield ")"
 
     def _constant(self, constant: Constant) -> str:
-        if reference_of(constant) is not None:
-            index, data = self.tensors.index_of_absent(constant), constant.data
-            sizes = ", ".join(map(str, data.shape)) + ("," if data.ndim == 1 else "")
-            type_ = f"Tensor[({sizes}), {data.dtype.name}]" if data.ndim else data.dtype.name
-            return f"meta[relay.Constant][{index}] /* ty={type_} */"
+        absent = absence_of(constant)
+        if absent is not None:
+            comment = "" if absent.type is None else f" /* ty={self.type(absent.type)} */"
+            return f"meta[relay.Constant][{self.tensors.index_of_absent(constant)}]{comment}"
         text = scalar(constant.data)
         return f"meta[relay.Constant][{self.tensors.index_of(constant.data)}]" if text is None else text
 

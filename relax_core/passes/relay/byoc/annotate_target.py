@@ -313,4 +313,5 @@ PASS = Pass(
     options=AnnotateTargetOptions,
     dialect="relay",
     see="tvm/src/relay/transforms/annotate_target.cc",
+    reads_data=False,
 )

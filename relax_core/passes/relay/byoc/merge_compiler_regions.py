@@ -233,4 +233,5 @@ PASS = Pass(
     options=MergeCompilerRegionsOptions,
     dialect="relay",
     see="tvm/src/relay/transforms/merge_compiler_regions.cc",
+    reads_data=False,
 )

@@ -110,4 +110,5 @@ PASS = Pass(
     run=run,
     dialect="relay",
     see="tvm/src/relay/transforms/merge_composite.cc",
+    reads_data=False,
 )

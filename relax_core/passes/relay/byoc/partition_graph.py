@@ -428,4 +428,5 @@ PASS = Pass(
     options=PartitionGraphOptions,
     dialect="relay",
     see="tvm/src/relay/transforms/partition_graph.cc",
+    reads_data=False,
 )

@@ -77,4 +77,5 @@ PASS = Pass(
     options=EtaExpandOptions,
     dialect="relay",
     see="tvm/src/relay/transforms/eta_expand.cc",
+    reads_data=False,
 )

@@ -165,4 +165,5 @@ PASS = Pass(
     run,
     dialect="relay",
     see="tvm/src/relay/transforms/lambda_lift.cc",
+    reads_data=False,
 )

@@ -242,6 +242,7 @@ PASS = Pass(
     PlanDevicesOptions,
     see="tvm/src/relay/transforms/device_planner.cc",
     dialect="relay",
+    reads_data=False,
 )
 
 

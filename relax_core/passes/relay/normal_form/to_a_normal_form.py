@@ -180,4 +180,5 @@ PASS = Pass(
     run,
     see="tvm/src/relay/transforms/to_a_normal_form.cc",
     dialect="relay",
+    reads_data=False,
 )

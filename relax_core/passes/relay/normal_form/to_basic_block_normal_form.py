@@ -88,4 +88,5 @@ PASS = Pass(
     run,
     dialect="relay",
     see="tvm/src/relay/transforms/to_basic_block_normal_form.cc",
+    reads_data=False,
 )

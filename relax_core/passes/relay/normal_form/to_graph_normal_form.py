@@ -98,4 +98,5 @@ PASS = Pass(
     run=run,
     dialect="relay",
     see="tvm/src/relay/transforms/to_graph_normal_form.cc",
+    reads_data=False,
 )
