@@ -2,32 +2,10 @@
 
 import re
 
-from relax_core.ir.expr import (
-    AdtType,
-    FuncType,
-    ObjectType,
-    PrimType,
-    RefType,
-    ShapeType,
-    TensorType,
-    TupleType,
-    Type,
-    TypeVar,
-)
-from relax_core.ir.notation.infix import UNARY, infix
-from relax_core.ir.prim import (
-    Binary,
-    Cast,
-    FloatImm,
-    IntImm,
-    Intrinsic,
-    PrimExpr,
-    PrimVar,
-    Select,
-    StringImm,
-    Unary,
-)
-from relax_core.ir.tir import BufferLoad
+from relax_core.ir.expr import PrimType, ShapeType, TensorType, TupleType, Type
+from relax_core.ir.notation.show import show_prim
+from relax_core.ir.notation.types import TypeNotation, tuple_text
+from relax_core.ir.prim import PrimExpr
 
 _DTYPE = re.compile(r"^(bfloat|float|uint|int)(\d+)$")
 
@@ -44,72 +22,49 @@ def dtype_text(dtype: str | None) -> str:
 
 def prim_text(expr: PrimExpr) -> str:
     """Print a scalar expression with the parentheses that it needs."""
-    return infix(expr, 0, _operand)
-
-
-def _operand(expr: PrimExpr) -> str:
-    match expr:
-        case PrimVar(name=name):
-            return name
-        case IntImm(value=value, dtype="bool"):
-            return str(bool(value))
-        case IntImm(value=value) | FloatImm(value=value):
-            return str(value)
-        case StringImm(value=value):
-            return repr(value)
-        case Binary(op=op, a=a, b=b):
-            return f"{op}({prim_text(a)}, {prim_text(b)})"
-        case Unary(op=op, a=a):
-            return f"{op} {infix(a, UNARY, _operand)}" if op == "not" else f"{op}{infix(a, UNARY, _operand)}"
-        case Cast(value=value, dtype=dtype):
-            return f"{dtype}({prim_text(value)})"
-        case Select(condition=condition, true_value=yes, false_value=no):
-            return f"({infix(yes, 1, _operand)} if {infix(condition, 1, _operand)} else {infix(no, 1, _operand)})"
-        case Intrinsic(name=name, args=args):
-            return f"{name}({', '.join(prim_text(item) for item in args)})"
-        case BufferLoad(buffer=buffer, indices=indices):
-            return f"{buffer.name}[{', '.join(prim_text(item) for item in indices)}]"
-        case _:
-            return type(expr).__name__
+    return show_prim(expr, is_short=True)
 
 
 def dims_text(dims: tuple[PrimExpr, ...]) -> str:
     """`(m, k * 2)`, `(n,)`, `()`."""
-    inner = ", ".join(map(prim_text, dims))
-    return f"({inner},)" if len(dims) == 1 else f"({inner})"
+    return tuple_text(list(map(prim_text, dims)))
 
 
 def type_text(type_: Type | None) -> str:
     """Print a type for a node or a register: `(m, k) f32`, `Shape (n,)`, `Tuple()`, `Object`, `→ i64`."""
-    match type_:
+    return "" if type_ is None else _LABEL.show(type_)
+
+
+def _tensor(type_: TensorType) -> str:
+    match type_.shape:
+        case tuple() as dims:
+            shape = dims_text(dims)
         case None:
-            return ""
-        case TensorType(shape=tuple() as dims, dtype=dtype):
-            return f"{dims_text(dims)} {dtype_text(dtype)}"
-        case TensorType(shape=None, dtype=dtype, ndim=ndim):
-            rank = "rank ?" if ndim is None else f"rank {ndim}"
-            return f"{rank} {dtype_text(dtype)}"
-        case TensorType(shape=shape, dtype=dtype):
-            return f"{getattr(shape, 'name', '?')} {dtype_text(dtype)}"
-        case ShapeType(values=tuple() as dims):
-            return f"Shape {dims_text(dims)}"
-        case ShapeType(ndim=ndim):
-            return "Shape" if ndim is None else f"Shape rank {ndim}"
-        case PrimType(dtype=dtype, value=value):
-            return f"Prim {dtype_text(dtype)}" + (f" = {prim_text(value)}" if value is not None else "")
-        case TupleType(fields=fields):
-            return f"Tuple({', '.join(map(type_text, fields))})"
-        case FuncType(params=params, ret=ret):
-            inner = "…" if params is None else ", ".join(map(type_text, params))
-            return f"({inner}) → {type_text(ret)}"
-        case ObjectType():
-            return "Object"
-        case AdtType(name=name, args=args):
-            return name + (f"[{', '.join(map(type_text, args))}]" if args else "")
-        case RefType(value=value):
-            return f"Ref[{type_text(value)}]"
-        case TypeVar(name=name):
-            return name
+            shape = f"rank {'?' if type_.ndim is None else type_.ndim}"
+        case var:
+            shape = var.name
+    return f"{shape} {dtype_text(type_.dtype)}"
+
+
+def _shape(type_: ShapeType) -> str:
+    if type_.values is not None:
+        return f"Shape {dims_text(type_.values)}"
+    return "Shape" if type_.ndim is None else f"Shape rank {type_.ndim}"
+
+
+def _prim(type_: PrimType) -> str:
+    return f"Prim {dtype_text(type_.dtype)}" + (f" = {prim_text(type_.value)}" if type_.value is not None else "")
+
+
+_LABEL = TypeNotation(
+    _tensor,
+    _shape,
+    _prim,
+    lambda fields: f"Tuple({', '.join(fields)})",
+    lambda _, params, ret: f"({'…' if params is None else ', '.join(params)}) → {ret}",
+    "Object",
+    "Ref[{}]",
+)
 
 
 def is_void(type_: Type | None) -> bool:

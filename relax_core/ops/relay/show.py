@@ -1,20 +1,8 @@
 """Types as Relay's text writes them."""
 
-from relax_core.ir.expr import (
-    AdtType,
-    Dims,
-    FuncType,
-    ObjectType,
-    PrimType,
-    RefType,
-    ShapeType,
-    TensorType,
-    TupleType,
-    Type,
-    TypeVar,
-    Var,
-)
+from relax_core.ir.expr import Dims, FuncType, TensorType, Type, Var
 from relax_core.ir.notation.show import show_prim
+from relax_core.ir.notation.types import TypeNotation, tuple_text
 from relax_core.ir.prim import AnyDim, PrimExpr
 
 MAX_LENGTH = 400
@@ -27,40 +15,27 @@ def show_dim(dim: PrimExpr) -> str:
 
 def show_dims(dims: Dims) -> str:
     """Return sizes as a tuple."""
-    return f"({', '.join(map(show_dim, dims))}{',' if len(dims) == 1 else ''})"
+    return tuple_text(list(map(show_dim, dims)))
 
 
 def show_type(type_: Type) -> str:
-    """Return a type as Relay's text writes it; a very long one is cut."""
-    text = _show(type_)
+    """Return a type as messages write it; a very long one is cut."""
+    text = _MESSAGE.show(type_)
     return text if len(text) <= MAX_LENGTH else f"{text[:MAX_LENGTH]}..."
 
 
-def _show(type_: Type) -> str:
-    match type_:
-        case TensorType(shape=(), dtype=str() as dtype):
-            return dtype
-        case TensorType(shape=shape, dtype=dtype):
-            dims = show_dims(shape) if isinstance(shape, tuple) else shape.name if isinstance(shape, Var) else "?"
-            return f"Tensor[{dims}, {dtype or '?'}]"
-        case TupleType(fields=fields):
-            return f"({_list(fields)}{',' if len(fields) == 1 else ''})"
-        case FuncType(params=params, ret=ret, type_params=type_params):
-            head = f"fn[{', '.join(item.name for item in type_params)}]" if type_params else "fn"
-            return f"{head}({'...' if params is None else _list(params)}) -> {_show(ret)}"
-        case AdtType(name=name, args=args):
-            return f"{name}[{_list(args)}]" if args else name
-        case TypeVar(name=name):
-            return name
-        case RefType(value=value):
-            return f"ref({_show(value)})"
-        case ObjectType():
-            return "_"
-        case PrimType(dtype=dtype):
-            return dtype
-        case ShapeType():
-            return "Shape"
+def _tensor(type_: TensorType) -> str:
+    shape, dtype = type_.shape, type_.dtype
+    if shape == () and dtype is not None:
+        return dtype
+    dims = show_dims(shape) if isinstance(shape, tuple) else shape.name if isinstance(shape, Var) else "?"
+    return f"Tensor[{dims}, {dtype or '?'}]"
 
 
-def _list(types: tuple[Type, ...]) -> str:
-    return ", ".join(map(_show, types))
+def _function(type_: FuncType, params: list[str] | None, ret: str) -> str:
+    variables = ", ".join(item.name for item in type_.type_params)
+    head = f"fn[{variables}]" if variables else "fn"
+    return f"{head}({'...' if params is None else ', '.join(params)}) -> {ret}"
+
+
+_MESSAGE = TypeNotation(_tensor, lambda _: "Shape", lambda type_: type_.dtype, tuple_text, _function, "_")

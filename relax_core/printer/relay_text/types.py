@@ -1,20 +1,10 @@
 """Relay types as text."""
 
 from collections.abc import Callable
-from typing import assert_never
+from typing import NoReturn
 
-from relax_core.ir.expr import (
-    AdtType,
-    FuncType,
-    ObjectType,
-    PrimType,
-    RefType,
-    ShapeType,
-    TensorType,
-    TupleType,
-    Type,
-    TypeVar,
-)
+from relax_core.ir.expr import FuncType, PrimType, ShapeType, TensorType, Type, TypeVar
+from relax_core.ir.notation.types import TypeNotation, tuple_text
 from relax_core.ir.prim import AnyDim, IntImm, PrimExpr, PrimVar
 
 
@@ -28,33 +18,32 @@ def relay_type(type_: Type, name_of: Callable[[TypeVar], str]) -> str:
     Raises:
         NotRelay: the type is one of Relax only.
     """
+
+    def function(type_: FuncType, params: list[str] | None, ret: str) -> str:
+        if params is None:
+            _refuse(type_)
+        variables = f"[{', '.join(map(name_of, type_.type_params))}]" if type_.type_params else ""
+        return f"fn {variables}({', '.join(params)}) -> {ret}"
+
+    return TypeNotation(_tensor, _refuse, _refuse, tuple_text, function, "_", plain_adt="{}[]", name_of=name_of).show(
+        type_
+    )
+
+
+def _tensor(type_: TensorType) -> str:
     match type_:
         case TensorType(shape=(), dtype=str(dtype)):
             return dtype
         case TensorType(dtype=str(dtype)) if type_.dims is not None:
-            dims = [_dim(item) for item in type_.dims]
-            return f"Tensor[({', '.join(dims)}{',' * (len(dims) == 1)}), {dtype}]"
+            return f"Tensor[{tuple_text([_dim(item) for item in type_.dims])}, {dtype}]"
         case TensorType(shape=None, dtype=None, ndim=None):
             return "Tensor"
-        case TupleType():
-            fields = [relay_type(item, name_of) for item in type_.fields]
-            return f"({', '.join(fields)}{',' * (len(fields) == 1)})"
-        case FuncType() if type_.params is not None:
-            params = ", ".join(relay_type(item, name_of) for item in type_.params)
-            variables = f"[{', '.join(name_of(item) for item in type_.type_params)}]" if type_.type_params else ""
-            return f"fn {variables}({params}) -> {relay_type(type_.ret, name_of)}"
-        case AdtType():
-            return f"{type_.name}[{', '.join(relay_type(item, name_of) for item in type_.args)}]"
-        case TypeVar():
-            return name_of(type_)
-        case RefType():
-            return f"ref({relay_type(type_.value, name_of)})"
-        case ObjectType():
-            return "_"
-        case TensorType() | FuncType() | ShapeType() | PrimType():
-            raise NotRelay(f"the type {type(type_).__name__} without its parts")
         case _:
-            assert_never(type_)
+            _refuse(type_)
+
+
+def _refuse(type_: TensorType | ShapeType | PrimType | FuncType) -> NoReturn:
+    raise NotRelay(f"the type {type(type_).__name__} without its parts")
 
 
 def _dim(dim: PrimExpr) -> str:
