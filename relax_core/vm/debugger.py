@@ -1,11 +1,12 @@
-"""Debugger commands: pure functions from a trace and a time to a time.
+"""Debugger commands: pure functions from a trace and a time to a time, or from all times of a window at once.
 
 `by` is the step's size: "instruction", or "binding", which stops only at the first instruction of a binding. Every
 command returns a time in `[0, len(trace)]`, the given one if there is nowhere to go. A breakpoint with a condition
 stops only where it holds.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
@@ -18,7 +19,6 @@ from relax_core.vm.condition import Condition
 from relax_core.vm.recording.trace import Ints, Trace
 
 By = Literal["instruction", "binding"]
-Command: TypeAlias = Callable[..., int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,52 +47,105 @@ class AnyBreakpoint:
 Breakpoint: TypeAlias = LineBreakpoint | PcBreakpoint | AnyBreakpoint
 
 
+@dataclass(frozen=True, slots=True)
+class StepCommand:
+    """A command: go to the nearest stop on one side whose frame is at most `deeper` calls below the running one."""
+
+    is_forward: bool
+    deeper: int
+
+
+_ANY = 1 << 62
+INTO, OVER, OUT = (StepCommand(is_forward=True, deeper=deeper) for deeper in (_ANY, 0, -1))
+BACK, BACK_OVER, BACK_OUT = (StepCommand(is_forward=False, deeper=deeper) for deeper in (_ANY, 0, -1))
+
+
 def step_in(trace: Trace, at: int, by: By = "instruction") -> int:
     """Go to the next stop, in a called function if there is a call."""
-    if by == "instruction":
-        return min(at + 1, len(trace))
-    return _next(_stops(trace), at)
+    return _destination(trace, at, by, INTO)
 
 
 def step_over(trace: Trace, at: int, by: By = "instruction") -> int:
     """Go to the next stop of this function, or of its caller when it returns."""
-    if at >= len(trace):
-        return at
-    return _next(_stops(trace, by) & (trace.depths <= _depth(trace, at)), at)
+    return _destination(trace, at, by, OVER)
 
 
 def step_out(trace: Trace, at: int, by: By = "instruction") -> int:
     """Go to the first stop behind the running function's return, the end if it does not return."""
-    if at >= len(trace):
-        return at
-    return _next(_stops(trace, by) & (trace.depths < _depth(trace, at)), at)
+    return _destination(trace, at, by, OUT)
 
 
 def step_back(trace: Trace, at: int, by: By = "instruction") -> int:
     """Undo `step_in`."""
-    if by == "instruction":
-        return max(at - 1, 0)
-    return _previous(_stops(trace), at)
+    return _destination(trace, at, by, BACK)
 
 
 def back_over(trace: Trace, at: int, by: By = "instruction") -> int:
     """Undo `step_over`: go to the previous stop of this function or its caller."""
-    return _previous(_stops(trace, by) & (trace.depths <= _depth(trace, at)), at)
+    return _destination(trace, at, by, BACK_OVER)
 
 
 def back_out(trace: Trace, at: int, by: By = "instruction") -> int:
     """Go back to the last stop of the caller, at or before the call of the running function."""
-    return _previous(_stops(trace, by) & (trace.depths < _depth(trace, at)), at)
+    return _destination(trace, at, by, BACK_OUT)
 
 
-def to_start(trace: Trace, at: int) -> int:
-    """Go to the first event."""
-    return 0
+def _destination(trace: Trace, at: int, by: By, step: StepCommand) -> int:
+    return destinations(trace, range(at, at + 1), by, (step,))[0][0]
 
 
-def to_end(trace: Trace, at: int) -> int:
-    """Go behind the last event."""
-    return len(trace)
+def destinations(trace: Trace, times: range, by: By, steps: Sequence[StepCommand]) -> tuple[list[int], ...]:
+    """Return for each step where it leads from each of `times`, which go up by one; linear in the run.
+
+    Stops that the walk over `times` has passed are kept as a staircase (a monotonic stack): a farther stop only matters
+    if it is less deep than every nearer one.
+    """
+    stops = np.arange(len(trace)) if by == "instruction" else np.flatnonzero(trace.lines.starts_binding[trace.pcs])
+    found: dict[StepCommand, list[int]] = {}
+    for is_forward in (True, False):
+        wanted = tuple(step for step in steps if step.is_forward is is_forward)
+        if wanted:
+            columns = _walk(trace, stops, times[::-1] if is_forward else times, wanted)
+            found |= zip(wanted, (column[::-1] for column in columns) if is_forward else columns, strict=True)
+    return tuple(found[step] for step in steps)
+
+
+def _walk(trace: Trace, stops: Ints, times: range, steps: Sequence[StepCommand]) -> tuple[list[int], ...]:
+    """Return where steps of one direction lead from each of `times`, which go towards the stops."""
+    is_forward = steps[0].is_forward
+    edge = int(np.searchsorted(stops, times[0], "right" if is_forward else "left"))
+    stair_depths, stair_stops = _staircase(trace, stops[edge:] if is_forward else stops[:edge][::-1])
+    # Where a step leads that finds no stop: it is farther than all of them, and no frame is so little deep.
+    stair_depths.insert(0, -2)
+    stair_stops.insert(0, len(trace) if is_forward else 0)
+    is_stop = frozenset(stops[np.isin(stops, times)].tolist())
+    columns: tuple[list[int], ...] = tuple([] for _ in steps)
+    deeper = tuple(step.deeper for step in steps)
+    for at, depth in zip(times, _depths(trace, times), strict=True):
+        for column, more in zip(columns, deeper, strict=True):
+            column.append(stair_stops[bisect_right(stair_depths, depth + more) - 1])
+        if at in is_stop:
+            while stair_depths[-1] >= depth:
+                stair_depths.pop()
+                stair_stops.pop()
+            stair_depths.append(depth)
+            stair_stops.append(at)
+    return columns
+
+
+def _staircase(trace: Trace, stops: Ints) -> tuple[list[int], list[int]]:
+    """Return those of `stops`, nearest first, that are less deep than every nearer one; farthest first."""
+    depths = trace.depths[stops]
+    is_new = np.ones(len(stops), np.bool_)
+    is_new[1:] = depths[1:] < np.minimum.accumulate(depths)[:-1]
+    return depths[is_new][::-1].tolist(), stops[is_new][::-1].tolist()
+
+
+def _depths(trace: Trace, times: range) -> list[int]:
+    """Return the depth of the frame that runs at each time, 0 behind the last return."""
+    frame = trace.frame_at(len(trace))
+    last = 0 if frame is None else trace.frames[frame].depth
+    return np.append(trace.depths, last)[times].tolist()
 
 
 def run_to(trace: Trace, at: int, breakpoints: Iterable[Breakpoint]) -> int:
@@ -165,12 +218,6 @@ def _hits(trace: Trace, breakpoint: Breakpoint, times: Ints, places: range) -> I
             yield Hit(time, stops=False, fault=error.diagnostics[0])
 
 
-def _stops(trace: Trace, by: By = "binding") -> npt.NDArray[np.bool_]:
-    if by == "instruction":
-        return np.ones(len(trace), np.bool_)
-    return trace.lines.starts_binding[trace.pcs]
-
-
 def places_met(trace: Trace, breakpoint: Breakpoint) -> Ints:
     """Return the times at which the place of a breakpoint is met, whatever its condition."""
     return np.flatnonzero(_places(trace, breakpoint)[trace.pcs])
@@ -184,18 +231,3 @@ def _places(trace: Trace, breakpoint: Breakpoint) -> npt.NDArray[np.bool_]:
             return np.arange(len(trace.executable.instructions)) == pc
         case AnyBreakpoint():
             return np.ones(len(trace.executable.instructions), np.bool_)
-
-
-def _depth(trace: Trace, at: int) -> int:
-    frame = trace.frame_at(at)
-    return int(trace.frame_depths[frame]) if frame is not None else 0
-
-
-def _next(stops: npt.NDArray[np.bool_], at: int) -> int:
-    found = np.flatnonzero(stops[at + 1 :])
-    return at + 1 + int(found[0]) if len(found) else len(stops)
-
-
-def _previous(stops: npt.NDArray[np.bool_], at: int) -> int:
-    found = np.flatnonzero(stops[:at])
-    return int(found[-1]) if len(found) else 0

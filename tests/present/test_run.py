@@ -6,11 +6,9 @@ import numpy as np
 import pytest
 
 from relax_core.present.running import run as run_module
-from relax_core.present.running.run import present_run, window_start
+from relax_core.present.running.run import jumps, present_run, window_start
 from relax_core.present.running.run_models import Pop, Push, Run, Write
-from relax_core.present.running.steps import jumps
 from relax_core.present.running.tensor import number, short_text, tensor_model
-from relax_core.vm import debugger
 from relax_core.vm.debugger import By
 from relax_core.vm.objects.values import UNWRITTEN
 from relax_core.vm.recording.trace import Trace
@@ -91,14 +89,22 @@ def test_an_output_that_is_not_written_yet_reads_uninitialised() -> None:
 
 
 def _command(trace: Trace, name: str, at: int, by: By) -> int:
-    commands: dict[str, Any] = {
-        "into": debugger.step_in,
-        "over": debugger.step_over,
-        "out": debugger.step_out,
-        "back": debugger.step_back,
-        "back_over": debugger.back_over,
-    }
-    found = commands[name](trace, at, by)
+    """Look at every stop: the definition of the commands, in quadratic time."""
+
+    def depth(time: int) -> int:
+        frame = trace.frame_at(time)
+        return 0 if frame is None else trace.frames[frame].depth
+
+    deepest = {"over": depth(at), "back_over": depth(at), "out": depth(at) - 1}.get(name, len(trace))
+    stops = [
+        time
+        for time in range(len(trace))
+        if (by == "instruction" or trace.lines.starts_binding[trace.pcs[time]]) and depth(time) <= deepest
+    ]
+    if name.startswith("back"):
+        found = max((time for time in stops if time < at), default=0)
+    else:
+        found = min((time for time in stops if time > at), default=len(trace))
     return -1 if found == at else found
 
 

@@ -20,14 +20,15 @@ from relax_core.present.running.player import Player
 from relax_core.present.running.run_models import (
     FunctionInfo,
     InstructionLine,
+    Jumps,
     OutputLine,
     Register,
     Run,
 )
-from relax_core.present.running.steps import jumps
 from relax_core.present.running.values import Values
 from relax_core.present.words import type_text
 from relax_core.source import Source
+from relax_core.vm.debugger import BACK, BACK_OVER, INTO, OUT, OVER, By, destinations
 from relax_core.vm.objects.values import describe
 from relax_core.vm.recording.copies import copies_of
 from relax_core.vm.recording.trace import Trace
@@ -93,6 +94,15 @@ def present_run(recording: Recording, event: int = 0) -> Run:
         problem_of(trace.error) if trace.error is not None else None,
         -1 if stop is None else stop,
         0 if stop is None else int(lines[stop]),
+    )
+
+
+def jumps(trace: Trace, first: int, last: int, by: By) -> Jumps:
+    """Return the jump table of the times `first` to `last`, both included."""
+    times = range(first, last + 1)
+    steps = destinations(trace, times, by, (INTO, OVER, OUT, BACK, BACK_OVER))
+    return Jumps(
+        *(tuple([-1 if target == at else target for at, target in zip(times, column, strict=True)]) for column in steps)
     )
 
 
