@@ -92,8 +92,10 @@ ALLOWED: MappingProxyType[str, tuple[tuple[str, str], ...]] = MappingProxyType(
             ("address_in_process", _PURE),
             ("_library", _ONE),
         ),
-        "relax_core/jit/compilation/specialisation.py": (("_plain", _FACTS),),
-        "relax_core/jit/compilation/version.py": (("lowering_version", _INSTALLED),),
+        "relax_core/jit/compilation/specialisation.py": (
+            ("_plain", _FACTS),
+            ("lowering_version", _INSTALLED),
+        ),
         "relax_core/jit/kernel.py": (("_words_types", _PURE),),
         "relax_core/jit/lowering/known/symbols.py": (("shape_symbols", _FACTS),),
         "relax_core/passes/properties.py": (("_nodes", _FACTS),),

@@ -12,8 +12,8 @@ import pytest
 
 import relax_core as rc
 from relax_core.diagnostics import RunError
-from relax_core.vm import host_call, running
 from relax_core.vm import machine as machine_module
+from relax_core.vm import running, virtual_machine
 from relax_core.vm.external.packed import Registry
 from relax_core.vm.limits import Limits
 from relax_core.vm.machine import Machine
@@ -211,7 +211,7 @@ class Clock:
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     """Let all machines look at another clock."""
     made = Clock()
-    monkeypatch.setattr(host_call, "monotonic", made.monotonic)
+    monkeypatch.setattr(virtual_machine, "monotonic", made.monotonic)
     seen = SimpleNamespace(monotonic=made.monotonic, perf_counter=perf_counter)
     for module in (machine_module, running):
         monkeypatch.setattr(module, "time", seen)

@@ -5,7 +5,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import astuple, dataclass
 from functools import lru_cache
 from hashlib import blake2b
-from typing import Any, cast
+from pathlib import Path
+from typing import Any, Final, cast
 
 from relax_core.diagnostics import CompileError
 from relax_core.ir.node import Node
@@ -15,7 +16,6 @@ from relax_core.jit.compilation.content import node_at, nodes_of, rows_of, to_by
 from relax_core.jit.compilation.llvm_source import LLVMSource
 from relax_core.jit.compilation.metadata import CachedKernel, KernelMetadata, metadata_of
 from relax_core.jit.compilation.target import Target
-from relax_core.jit.compilation.version import lowering_version
 from relax_core.jit.lowering.calls.prim_calls import called_functions
 from relax_core.jit.lowering.checks import Locate
 from relax_core.jit.lowering.frame import ENTRY
@@ -25,6 +25,23 @@ from relax_core.jit.options import KernelOptions
 
 # How the row of a call between prim funcs starts.
 _CALL = ("Intrinsic", "global")
+
+
+PACKAGES: Final = ("analysis", "ir", "jit")
+"""Where lowering is written: the same prim func becomes the same code as long as nothing changes there."""
+
+_ROOT = Path(__file__).resolve().parents[2]
+
+
+@lru_cache(1)
+def lowering_version() -> str:
+    """Return the digest of the sources that lowering consists of."""
+    digest = blake2b(digest_size=20)
+    for package in PACKAGES:
+        for path in sorted((_ROOT / package).rglob("*.py")):
+            digest.update(f"{path.relative_to(_ROOT).as_posix()}\n".encode())
+            digest.update(path.read_bytes())
+    return digest.hexdigest()
 
 
 @dataclass(frozen=True, slots=True, eq=False)

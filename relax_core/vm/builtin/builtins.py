@@ -1,15 +1,15 @@
 """The builtins that compiled code calls, by name; `relax_core/bytecode/__init__.py` says how arguments are encoded."""
 
 import math
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable, Iterator, Mapping
 from types import MappingProxyType
-from typing import Any, NoReturn
+from typing import Any, Final, NoReturn
 
 import numpy as np
 
 from relax_core.analysis.device.virtual_devices import device_table, numbered_device
 from relax_core.vm.builtin.data_builtins import DATA_BUILTINS
-from relax_core.vm.builtin.format import fill
 from relax_core.vm.builtin.heap import alloc_shape_heap, make_prim_value, make_shape, match_prim_value, match_shape
 from relax_core.vm.builtin.storage import check_place, storage_bytes, tensor_in
 from relax_core.vm.context import Context, context_words, fail, place_words
@@ -29,6 +29,23 @@ from relax_core.vm.objects.values import (
     shape_text,
     show,
 )
+
+_PLACE: Final = re.compile(r"\{\{|\}\}|\{(\d*)\}")
+
+
+def fill(format_text: str, values: tuple[Value, ...]) -> str:
+    """Replace `{}` by the next value and `{n}` by value `n`; `{{` and `}}` are braces."""
+    following = iter(range(len(values)))
+    return _PLACE.sub(lambda match: _part(match, values, following), format_text)
+
+
+def _part(match: re.Match[str], values: tuple[Value, ...], following: Iterator[int]) -> str:
+    if match[0] in ("{{", "}}"):
+        return match[0][0]
+    index = int(match[1]) if match[1] else next(following, len(values))
+    if index >= len(values):
+        fail("VM020", f"the format has a place for value {index}, but {len(values)} values are given")
+    return show(values[index])
 
 
 def check_tensor_info(context: Context, value: Value, ndim: int, dtype: DTypeValue | None, err: str = "") -> None:

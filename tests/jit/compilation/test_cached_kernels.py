@@ -11,7 +11,7 @@ import pytest
 
 from relax_core.diagnostics import RunError
 from relax_core.ir.tir import PrimFunc
-from relax_core.jit.compilation import version
+from relax_core.jit.compilation import specialisation
 from relax_core.jit.compilation.cache import ObjectCache
 from relax_core.jit.compilation.compile_process import command
 from relax_core.jit.compilation.compiler import Compiler
@@ -212,19 +212,19 @@ def test_the_version_covers_all_that_lowering_imports() -> None:
     front = {"relax_core.late", "relax_core.engine", "relax_core.engine.process.starting"}
     parts = {name.split(".")[1] for name in found if name not in front and not name.startswith("relax_core.engine.api")}
     # Where messages come from and what they look like changes no code.
-    assert parts - {*version.PACKAGES} <= {"diagnostics", "source"}
+    assert parts - {*specialisation.PACKAGES} <= {"diagnostics", "source"}
     assert sys.executable == start[0]
 
 
 def test_the_version_is_that_of_the_sources(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for package in version.PACKAGES:
+    for package in specialisation.PACKAGES:
         (tmp_path / package).mkdir()
         (tmp_path / package / "one.py").write_text("1\n")
-    monkeypatch.setattr(version, "_ROOT", tmp_path)
+    monkeypatch.setattr(specialisation, "_ROOT", tmp_path)
 
     def found() -> str:
-        version.lowering_version.cache_clear()
-        return version.lowering_version()
+        specialisation.lowering_version.cache_clear()
+        return specialisation.lowering_version()
 
     versions = [found(), found()]
     (tmp_path / "jit" / "one.py").write_text("2\n")
@@ -233,7 +233,7 @@ def test_the_version_is_that_of_the_sources(tmp_path: Path, monkeypatch: pytest.
     versions.append(found())
     (tmp_path / "jit" / "notes.txt").write_text("3\n")
     versions.append(found())
-    version.lowering_version.cache_clear()
+    specialisation.lowering_version.cache_clear()
     assert versions[0] == versions[1]
     assert versions[3] == versions[4]
     assert len(set(versions)) == 3
