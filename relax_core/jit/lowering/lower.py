@@ -1,6 +1,6 @@
 """TIR to LLVM IR as text: one prim func, for given sizes or for any."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import cast
@@ -8,9 +8,10 @@ from typing import cast
 from relax_core.analysis.tir_memory import DERIVED
 from relax_core.diagnostics import CompileError, Diagnostic
 from relax_core.ir.integer.bounds import LARGEST_PRODUCT, Bounds
+from relax_core.ir.intrinsics import UNKNOWN_POINTER
 from relax_core.ir.node import Node, children, postorder
 from relax_core.ir.notation.show import show_prim
-from relax_core.ir.prim import IntImm, Intrinsic, PrimExpr, PrimVar, dtype_of, lanes_of
+from relax_core.ir.prim import Binary, IntImm, Intrinsic, PrimExpr, PrimVar, binary, dtype_of, lanes_of
 from relax_core.ir.tir import (
     Allocate,
     AssertStmt,
@@ -39,18 +40,16 @@ from relax_core.jit.lowering.calls.packed_calls import call_packed
 from relax_core.jit.lowering.calls.prim_calls import call_prim_func, called_functions
 from relax_core.jit.lowering.checks import Locate, Site, unsupported
 from relax_core.jit.lowering.code import FunctionBuilder
-from relax_core.jit.lowering.empty import has_empty_loop, without_iterations
 from relax_core.jit.lowering.frame import declare_buffers, enclose
 from relax_core.jit.lowering.jumps import lower_jump, result_type
 from relax_core.jit.lowering.known.symbols import shape_symbols
 from relax_core.jit.lowering.known.work import static_work
 from relax_core.jit.lowering.loops import lower_for, lower_while
-from relax_core.jit.lowering.memory.views import match_region, pointer_of
+from relax_core.jit.lowering.memory.views import declare_view, match_region, pointer_of
 from relax_core.jit.lowering.scalars.arithmetic import convert
 from relax_core.jit.lowering.scalars.scalar import lower_expr
 from relax_core.jit.lowering.scalars.types import SCALAR_TYPES, ScalarType
 from relax_core.jit.lowering.scalars.vectors import bind_vector, lanes_of_value, lower_store
-from relax_core.jit.lowering.scoped import enter
 from relax_core.jit.lowering.state import State, stores_size
 from relax_core.jit.options import DEFAULT_OPTIONS, KernelOptions
 from relax_core.jit.remarks import KernelRemark
@@ -67,6 +66,141 @@ MOST_NODES = 40_000
 MOST_TERMS = 1_000_000
 NO_FUNCTIONS: Mapping[str, PrimFunc] = MappingProxyType({})
 BOOL = SCALAR_TYPES["bool"]
+
+
+# Attributes that change what their body computes; any other only tells a code generator how.
+MEANINGFUL = frozenset(
+    (
+        "thread_extent",
+        "virtual_thread",
+        "reduce_scope",
+        "buffer_bind_scope",
+        "coproc_scope",
+        "coproc_uop_scope",
+        "async_scope",
+        "async_commit_queue_scope",
+        "async_wait_queue_scope",
+        "async_wait_inflight_count",
+    )
+)
+
+
+def has_empty_loop(state: State, loop: For) -> bool:
+    """Tell whether `loop` or one inside surely has no iterations."""
+    stack: list[Node] = [loop]
+    while stack:
+        item = stack.pop()
+        if isinstance(item, For):
+            count = state.bounds.constant(item.extent)
+            if count is not None and count <= 0:
+                return True
+        stack += (part for part in children(item) if isinstance(part, Stmt))
+    return False
+
+
+def without_iterations(state: State, loop: For) -> Stmt | None:
+    """Return what is to be done if `loop` has no iterations, `None` if nothing is.
+
+    The initialisation of a block stands for its value before the reduction, so a block that reduces over `loop` and
+    never runs still stores it: a sum of nothing is 0, a product 1. As written it belongs to the first iteration.
+    """
+    if state.bounds.interval(loop.extent).low > 0:
+        return None
+    start = _started(loop.body, loop)
+    if start is None:
+        return None
+    written = frozenset(postorder(loop))
+    for item in postorder(start):
+        if isinstance(item, Stmt) and item not in written:
+            state.provenance.origin.setdefault(item, state.provenance.origin.get(loop, loop))
+    if state.bounds.constant(loop.extent) is not None:
+        return start
+    return IfThenElse(binary("<=", loop.extent, IntImm(0, dtype_of(loop.extent))), start, None, span=loop.span)
+
+
+def _started(stmt: Stmt, loop: For) -> Stmt | None:
+    """Return what is left of `stmt` if only the blocks that reduce over `loop` are initialised."""
+    match stmt:
+        case For(body=body, var=var):
+            inner = _started(body, loop)
+            # Around the initialisation alone, a loop over another axis of the reduction would only repeat it.
+            return inner if inner is None or not _mentions(inner, {var}) else replace(stmt, body=inner)
+        case SeqStmt(stmts=stmts):
+            parts = tuple(part for item in stmts if (part := _started(item, loop)) is not None)
+            return None if not parts else parts[0] if len(parts) == 1 else replace(stmt, stmts=parts)
+        case Block(init=Stmt()):
+            return _initialisation(stmt, loop)
+        case Block(init=None, body=body):
+            inner = _started(body, loop)
+            return None if inner is None else replace(stmt, body=inner)
+        case _:
+            return None
+
+
+def _initialisation(block: Block, loop: For) -> Block | None:
+    """Return the block that only initialises; no variable of a reduction stands there, for none has a value."""
+    reduced = [item for item in block.iter_vars if item.kind == "reduce"]
+    kept = tuple(item for item in block.iter_vars if item.kind != "reduce")
+    if block.init is None or not any(_mentions(item.binding, {loop.var}) for item in reduced):
+        return None
+    if any(_mentions(item.binding, {loop.var}) for item in kept):
+        return None
+    of_reduction = {part for item in reduced for part in postorder(item.binding) if isinstance(part, PrimVar)}
+    conditions = (item for item in _conjuncts(block.predicate) if not _mentions(item, of_reduction))
+    return replace(block, iter_vars=kept, init=None, body=block.init, predicate=_all(conditions))
+
+
+def _all(conditions: Iterable[PrimExpr]) -> PrimExpr | None:
+    found: PrimExpr | None = None
+    for item in conditions:
+        found = item if found is None else binary("and", found, item)
+    return found
+
+
+def _conjuncts(predicate: PrimExpr | None) -> list[PrimExpr]:
+    match predicate:
+        case None:
+            return []
+        case Binary(op="and", a=a, b=b):
+            return [*_conjuncts(a), *_conjuncts(b)]
+        case _:
+            return [predicate]
+
+
+def _mentions(node: Node, variables: Collection[PrimVar]) -> bool:
+    return any(isinstance(part, PrimVar) and part in variables for part in postorder(node))
+
+
+def enter(state: State, stmt: LaunchThread | AttrStmt | Allocate | DeclBuffer | BufferRealize) -> Stmt:
+    """Emit what a statement declares, and return its body.
+
+    Memory was given to all allocated buffers before the body started.
+    """
+    match stmt:
+        case LaunchThread(tag=tag):
+            hint = "Kernels run on the host; use T.grid or T.serial."
+            raise unsupported(f"A launch of the threads `{tag}`", stmt, state.locate, hint)
+        case AttrStmt(key=key) if key in MEANINGFUL:
+            hint = "It is for a code generator; leave it out to run the kernel here."
+            raise unsupported(f"The attribute `{key}`", stmt, state.locate, hint)
+        case Allocate(condition=condition):
+            _check_always(state, "`T.allocate`", condition, stmt)
+        case BufferRealize(condition=condition):
+            _check_always(state, "`T.realize`", condition, stmt)
+        case DeclBuffer(buffer=buffer, pointer=Intrinsic(name=name)) if name == UNKNOWN_POINTER:
+            hint = "Say whose it is, T.decl_buffer(shape, data=A.data), or that it has its own: T.alloc_buffer(shape)."
+            raise unsupported(f"The buffer `{buffer.name}`, whose memory is not known,", stmt, state.locate, hint)
+        case DeclBuffer(buffer=buffer, pointer=PrimExpr() as pointer):
+            declare_view(state, buffer, pointer_of(state, pointer), stmt)
+        case AttrStmt() | DeclBuffer():
+            pass
+    return stmt.body
+
+
+def _check_always(state: State, name: str, condition: PrimExpr | None, stmt: Stmt) -> None:
+    """Refuse memory under a condition that is not a literal."""
+    if condition is not None and not (isinstance(condition, IntImm) and condition.value):
+        raise unsupported(f"{name} under a condition", stmt, state.locate, "Put it under an `if`.")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
