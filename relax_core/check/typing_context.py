@@ -1,20 +1,23 @@
 """The state of typing one function: types found, symbols in scope, diagnostics."""
 
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from relax_core.check.origins import origins
 from relax_core.check.unify import UNKNOWN
 from relax_core.diagnostics import Diagnostic, Severity
 from relax_core.ir.expr import (
     OBJECT,
+    Call,
     Dims,
     Expr,
     Function,
     FuncType,
     GlobalVar,
+    ObjectType,
     ShapeType,
     TensorType,
+    Tuple,
     TupleType,
     Type,
     Var,
@@ -24,8 +27,35 @@ from relax_core.ir.prim import PrimVar, const
 from relax_core.ir.rewriting.substitute import free_symbols, map_type
 from relax_core.ir.tir import PrimFunc
 from relax_core.ops.show import show_type
+from relax_core.source import Span
 
 Signature: TypeAlias = FuncType | PrimFunc
+
+
+_MOST = 4
+
+
+def origins(node: Node, type_of: Mapping[Node, Type]) -> tuple[tuple[str, Span], ...]:
+    """Return for each variable that a call is given its type and the place of its definition."""
+    if not isinstance(node, Call):
+        return ()
+    found: dict[Span, str] = {}
+    for var in _variables(node.args):
+        type_ = type_of.get(var)
+        if var.span is not None and type_ is not None and not isinstance(type_, ObjectType):
+            found[var.span] = f"{var.name} is {show_type(type_)}"
+    return tuple((words, span) for span, words in found.items())[:_MOST]
+
+
+def _variables(args: tuple[Expr, ...]) -> Iterator[Var]:
+    for arg in args:
+        match arg:
+            case Var():
+                yield arg
+            case Tuple(fields=fields):
+                yield from (item for item in fields if isinstance(item, Var))
+            case _:
+                pass
 
 
 @dataclass(slots=True)

@@ -10,7 +10,7 @@ import pytest
 import relax_core as rc
 from relax_core.check.attribute_limits import LIMITS
 from relax_core.check.prim.prims import attribute_errors
-from relax_core.check.relay.attributes import attributes_outside, places_outside
+from relax_core.check.relay.calls import attributes_outside, places_outside
 from relax_core.check.rules.impossible import impossible_types
 from relax_core.ir.expr import Type, Var, constant
 from relax_core.ops import OPS

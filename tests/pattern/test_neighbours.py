@@ -9,8 +9,7 @@ import relax_core as rc
 from relax_core.analysis.regions import find_regions
 from relax_core.ir.expr import Function
 from relax_core.ir.module import IRModule
-from relax_core.pattern.partition.apart import Apart, apart
-from relax_core.pattern.partition.neighbours import NEAREST_LIMIT
+from relax_core.pattern.partition.apart import NEAREST_LIMIT, Apart, apart
 from tests.counting import lines_of
 from tests.passes.relay.byoc import T, program, stages, tables
 

@@ -1,15 +1,30 @@
 """Match a pattern against an expression, or explain why it does not match."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
 from types import MappingProxyType
 from typing import Any, TypeAlias, assert_never, cast
 
-from relax_core.ir.equality import same_type
-from relax_core.ir.expr import Call, Constant, Expr, Function, If, Op, TensorType, Tuple, TupleGetItem, Type, Var
+from relax_core.ir.attrs import AttrValue
+from relax_core.ir.equality import same_type, structural_equal
+from relax_core.ir.expr import (
+    Call,
+    Constant,
+    Expr,
+    Function,
+    GlobalVar,
+    If,
+    Op,
+    TensorType,
+    Tuple,
+    TupleGetItem,
+    Type,
+    Var,
+)
 from relax_core.ir.node import Node
+from relax_core.ir.prim import IntImm
 from relax_core.ir.relay import Let
 from relax_core.ir.slots import set_by_slots
 from relax_core.pattern.language.nodes import (
@@ -32,14 +47,104 @@ from relax_core.pattern.language.nodes import (
     VarPattern,
     WildcardPattern,
 )
-from relax_core.pattern.matching.compare import has_shape, is_equal, is_value, words
-from relax_core.pattern.matching.facts import MatchContext, attributes_of, is_same, operator_name, value_arguments
-from relax_core.pattern.matching.paths import candidates, nodes_between
+from relax_core.pattern.matching.facts import (
+    MatchContext,
+    attributes_of,
+    dataflow_inputs,
+    is_same,
+    is_source,
+    operator_name,
+    value_arguments,
+)
 from relax_core.pattern.matching.variants import COMMUTATIVE, regrouped
 from relax_core.pattern.matching.work import Noted, Work, too_deep
 
 NO_FACTS = MatchContext()
 NO_ANSWERS: "Mapping[Question, Match | Miss]" = MappingProxyType({})
+
+
+Fits = Callable[[Expr], bool]
+
+
+def candidates(child: Expr, fits: Fits) -> Iterator[Expr]:
+    """Yield the nodes that paths from `child` upwards may end at, nearest first, each once."""
+    seen: set[Expr] = set()
+    queue = list(dataflow_inputs(child))
+    for node in queue:
+        if node not in seen:
+            seen.add(node)
+            yield node
+            if fits(node):
+                queue.extend(dataflow_inputs(node))
+
+
+def nodes_between(child: Expr, parent: Expr, fits: Fits) -> tuple[Expr, ...] | None:
+    """Return the nodes on the paths from `parent` to `child`, both left out; `None` if a path leads elsewhere.
+
+    Each input of each node must be the parent, or lead to it over nodes that fit. A variable or literal beside an
+    input that leads to the parent, such as the bias that is added to a convolution, is no path of its own.
+    """
+    leads: dict[Expr, bool] = {parent: True}
+    stack: list[tuple[Expr, bool]] = [(node, False) for node in dataflow_inputs(child)]
+    while stack:
+        node, is_ready = stack.pop()
+        if node in leads or is_source(node):
+            continue
+        if not is_ready:
+            if not fits(node):
+                return None
+            stack.append((node, True))
+            stack.extend((item, False) for item in dataflow_inputs(node))
+            continue
+        if not _leads(node, leads):
+            return None
+        leads[node] = True
+    if not _leads(child, leads):
+        return None
+    del leads[parent]
+    return tuple(leads)
+
+
+def _leads(node: Expr, leads: dict[Expr, bool]) -> bool:
+    """Tell whether some input of `node` leads to the parent, and the others do or are sources."""
+    return any(item in leads for item in dataflow_inputs(node))
+
+
+def is_equal(expected: Expr, expr: Expr) -> bool:
+    """Tell whether `expr` is the expression that a pattern names; operators are compared by name."""
+    if isinstance(expected, Op) and isinstance(expr, Op):
+        return expected.name == expr.name or operator_name(expected) == operator_name(expr)
+    return type(expected) is type(expr) and (is_same(expected, expr) or structural_equal(expected, expr))
+
+
+def words(expected: Expr) -> str:
+    """Describe an expected expression for a message."""
+    match expected:
+        case GlobalVar(name=name):
+            return f"@{name}"
+        case Constant(data=data) if data.ndim == 0:
+            return f"the number {data.item()}"
+        case _:
+            return operator_name(expected) or f"the expected {type(expected).__name__}"
+
+
+def is_value(found: AttrValue, expected: AttrValue) -> bool:
+    """Compare attribute values; a list matches every list that it is a prefix of."""
+    if isinstance(found, tuple) and isinstance(expected, tuple):
+        return found[: len(expected)] == expected
+    if isinstance(found, int) and isinstance(expected, int):
+        return int(found) == int(expected)
+    return found == expected and isinstance(found, str) == isinstance(expected, str)
+
+
+def has_shape(type_: object, shape: tuple[int | None, ...]) -> bool:
+    """Tell whether a type is that of a tensor of `shape`; `None` takes any size."""
+    if not isinstance(type_, TensorType) or type_.dims is None or len(type_.dims) != len(shape):
+        return False
+    sizes = (
+        (dim.value if isinstance(dim, IntImm) else None, size) for dim, size in zip(type_.dims, shape, strict=True)
+    )
+    return all(size is None or found == size for found, size in sizes)
 
 
 @set_by_slots

@@ -1,6 +1,7 @@
 """Print Relay modules as Relay text 0.0.5. The text reads back as an equal module, with its constants in it."""
 
-from collections.abc import Iterable, Iterator, Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
@@ -8,9 +9,23 @@ from typing import Any
 import numpy.typing as npt
 
 from relax_core.diagnostics import CompileError, Diagnostic
+from relax_core.frontend.relay.types import dtype_of_name
 from relax_core.ir.absent import absence_of
 from relax_core.ir.attrs import Attrs, AttrValue, attr
-from relax_core.ir.expr import Call, Constant, Expr, Function, GlobalVar, If, Op, Tuple, TupleGetItem, Type, Var
+from relax_core.ir.expr import (
+    Call,
+    Constant,
+    Expr,
+    Function,
+    GlobalVar,
+    If,
+    Op,
+    Tuple,
+    TupleGetItem,
+    Type,
+    TypeVar,
+    Var,
+)
 from relax_core.ir.module import Definition, IRModule
 from relax_core.ir.node import Node, preorder
 from relax_core.ir.relay import (
@@ -30,9 +45,51 @@ from relax_core.ir.relay import (
 from relax_core.ir.tir import PrimFunc
 from relax_core.printer.printed import Layout, Part, Piece, Printed, joined, write
 from relax_core.printer.relay_text.literals import attribute, attributes, metadata_section, param_devices, scalar
-from relax_core.printer.relay_text.names import RelayNames, relay_name
 from relax_core.printer.relay_text.schedule import Schedule, is_leaf, schedule
 from relax_core.printer.relay_text.types import NotRelay, relay_type
+
+_ILLEGAL = re.compile(r"[^\w?.]|\.(?![^\W\d])|\.$")
+
+
+def relay_name(name: str) -> str:
+    """Return `name` with what no identifier holds replaced."""
+    legal = _ILLEGAL.sub("_", name) or "v"
+    return f"v{legal}" if legal[0].isdigit() or legal[0] in "?." else legal
+
+
+class RelayNames:
+    """Gives each variable a name when it is first asked for: its own, with a number if that is taken.
+
+    `used` are the variables that occur, and `types` the names that a type variable must not have.
+    """
+
+    def __init__(self, used: Set[Var], types: Iterable[str] = ()) -> None:
+        self._used = used
+        self._names: dict[Var | TypeVar, str] = {}
+        self._vars: set[str] = {"_"}
+        self._types: set[str] = {"_", "Tensor", *types}
+        self._next: dict[str, int] = {}
+
+    def var(self, var: Var) -> str:
+        """Return the name of a variable, without `%`. All variables `_` that are never used share it."""
+        if var.name == "_" and var not in self._used:
+            return "_"
+        found = self._names.get(var)
+        return self._fresh(var, relay_name(var.name), self._vars) if found is None else found
+
+    def type_var(self, variable: TypeVar) -> str:
+        """Return the name of a type variable."""
+        found = self._names.get(variable)
+        return self._fresh(variable, relay_name(variable.name), self._types) if found is None else found
+
+    def _fresh(self, key: Var | TypeVar, base: str, taken: set[str]) -> str:
+        name = base
+        while name in taken or (taken is self._types and dtype_of_name(name) is not None):
+            count = self._next[base] = self._next.get(base, 0) + 1
+            name = f"{base.rstrip('_') or 'v'}{count}"
+        taken.add(name)
+        self._names[key] = name
+        return name
 
 
 class Tensors:

@@ -3,7 +3,7 @@
 import pytest
 
 from relax_core.check.check import check
-from relax_core.check.relay.exhaust import coverage
+from relax_core.check.relay.matching import coverage
 from relax_core.ir.expr import AdtType, Call, Expr, Function, GlobalVar, Op, Tuple, TypeVar, Var, constant
 from relax_core.ir.module import Definition, IRModule
 from relax_core.ir.relay import (
