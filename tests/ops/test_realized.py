@@ -15,7 +15,7 @@ from relax_core.ops import OPS
 from relax_core.ops.example import EXAMPLES, example
 from relax_core.ops.spec import OpSpec
 from relax_core.passes.pipeline import final_module, run_pipeline
-from relax_core.present.catalog_of.operator_example import example_llvm, example_tir
+from relax_core.present.catalog_of.catalog import example_llvm, example_tir
 from tests.ops.test_more_operators import TOLERANCE
 
 

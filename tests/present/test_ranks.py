@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 from relax_core.engine.protocol import CompareGraph, Failure, PipelineOf
 from relax_core.engine.session import Session
+from relax_core.present.drawings.dot import consistent
 from relax_core.present.drawings.drawing import DrawEdge
-from relax_core.present.drawings.ranks import consistent
 from tests.engine.programs import program
 
 Edges = list[tuple[int, int]]

@@ -1,28 +1,71 @@
 """The Operators page: the catalogue, and the sheet of one operator or packed function."""
 
+from dataclasses import replace
 from typing import Any, cast
 
 import numpy as np
 
-from relax_core.diagnostics import CompileError
-from relax_core.ops import FAMILIES
+from relax_core.diagnostics import CompileError, has_errors
+from relax_core.frontend.parse import parse_text
+from relax_core.ir.module import IRModule
+from relax_core.jit.engine import Engine
+from relax_core.ops import FAMILIES, find
+from relax_core.ops.example import example as example_of
 from relax_core.ops.relay import RELAY_NAME_OF
 from relax_core.ops.spec import OpSpec
+from relax_core.passes.pipeline import final_module, run_pipeline
 from relax_core.present.catalog_of.catalog_models import Catalog, Entry, FactRow, Family, Form, SchemaRow, Sheet, Shown
 from relax_core.present.catalog_of.operator_docs import MEANING
-from relax_core.present.catalog_of.operator_example import example, example_llvm, example_tir
 from relax_core.present.catalog_of.ops import Operator, OperatorParam, describe
 from relax_core.present.catalog_of.packed import PackedFunction, PackedParam, packed_functions
 from relax_core.present.code import plain_code, without_header
 from relax_core.present.models import Code
 from relax_core.present.words import dtype_text
 from relax_core.printer.printed import Printed
+from relax_core.printer.tvmscript import print_module
 from relax_core.vm.objects.values import ShapeValue, dtype_name, kind_of, shape_text, show
 
 PACKED = "packed/"
 """Prefix of packed functions where these and operators are named alike."""
 
 _FIELD_LIMIT = 50
+
+
+_PASSES = "Normalize, LegalizeOps"
+
+
+def example(name: str) -> str:
+    """Return a module whose `main` calls the operator, with or without "relax." or "R." before its name.
+
+    Raises:
+        KeyError: there is no such operator.
+    """
+    spec = find(f"relax.{name.removeprefix('R.').removeprefix('relax.')}")
+    if spec is None:
+        raise KeyError(name)
+    return example_of(spec)
+
+
+def example_tir(name: str) -> str:
+    """Return the prim funcs that the example runs, as TVMScript; empty if it runs none."""
+    module = _lowered_example(name)
+    kernels = tuple(item for item in module.definitions if item.var in {var for var, _ in module.prim_funcs})
+    return print_module(replace(module, definitions=kernels)).text if kernels else ""
+
+
+def example_llvm(name: str) -> str:
+    """Return the optimised LLVM IR of those prim funcs, one after the other; nothing is run."""
+    engine = Engine()
+    kernels = (engine.kernel(function, var.name) for var, function in _lowered_example(name).prim_funcs)
+    return "\n".join(kernel.optimized_ir() for kernel in kernels)
+
+
+def _lowered_example(name: str) -> IRModule:
+    parsed = parse_text(example(name), f"{name}.py")
+    if has_errors(parsed.diagnostics):
+        raise CompileError(parsed.diagnostics)
+    (module,) = parsed.modules
+    return final_module(module, run_pipeline(module, _PASSES))
 
 
 def catalog() -> Catalog:

@@ -1,6 +1,6 @@
 """The inspector: type, device, place, dimensions, uses, life through the stages and text of a node."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from relax_core.diagnostics import plural
 from relax_core.ir.absent import reference_of
@@ -30,13 +30,12 @@ from relax_core.ir.expr import (
 )
 from relax_core.ir.node import Node, children, preorder
 from relax_core.ir.prim import PrimVar
-from relax_core.ir.relay import Constructor
+from relax_core.ir.relay import Clause, Constructor, Let, Match, Pattern
 from relax_core.ir.rewriting.substitute import type_nodes
 from relax_core.ir.tir import Buffer, PrimFunc
 from relax_core.ops import find
 from relax_core.present.measures import cut
 from relax_core.present.models import Chip, Inspector, InspectorRow, Kind, Part, Section
-from relax_core.present.nodes.inspector_relay import relay_facts, relay_uses
 from relax_core.present.nodes.life import InspectorContext, callee_words, life_rows, name_and_value, what_is
 from relax_core.present.words import dims_text, dtype_text, is_void, type_text
 
@@ -45,6 +44,76 @@ _TEXT_LIMIT = 2_000
 _TYPE_COLUMNS = 400
 _LINES_SHOWN = 8
 _DEFAULT_DEVICE = "cpu(0)"
+
+
+_VALUE_COLUMNS = 80
+
+
+def relay_facts(value: Node, context: InspectorContext) -> Iterator[InspectorRow]:
+    """Yield what a Relay expression is made of, and the device and the type that the text notes."""
+    if value in context.marks:
+        words = (Part(context.marks[value], "code"), Part(" in the text", "muted"))
+        yield InspectorRow("Marked", words)
+    if value in context.noted:
+        words = (Part(context.spell(context.noted[value]), "code"), Part(" in the text's comment", "muted"))
+        yield InspectorRow("Noted type", words)
+    match value:
+        case Call(op=Op(name=name), attrs=attrs):
+            yield InspectorRow("Operator", (Part(name, "code"),))
+            for key, item in attrs:
+                yield InspectorRow(key, (Part(cut(repr(item), _VALUE_COLUMNS), "code"),))
+        case Call(op=Constructor() as constructor) | (Constructor() as constructor):
+            fields = ", ".join(map(context.spell, constructor.field_types))
+            shown = f"{constructor.name}({fields})" if fields else constructor.name
+            yield InspectorRow("Constructor", (Part(shown, "code"), Part(f" of {constructor.type_name}", "muted")))
+        case Match(clauses=clauses, is_complete=is_complete):
+            words = "one is always taken" if is_complete else "perhaps none is taken"
+            yield InspectorRow("Clauses", (Part(str(len(clauses))), Part(f", {words}", "muted")))
+        case _:
+            pass
+
+
+def relay_uses(node: Node, context: InspectorContext) -> tuple[InspectorRow, ...]:
+    """List the expressions of the function that use the value of `node`."""
+    if node not in context.index.place_of:
+        return ()
+    value = node.var if isinstance(node, Let) else node
+    rows: list[InspectorRow] = []
+    for item in context.index.nodes_of[context.index.function_of(node)]:
+        count = sum(part is value for part in _read_by(item))
+        if count == 0:
+            continue
+        title = f"let %{item.var.name}" if isinstance(item, Let) and item.value is value else _words(item)
+        label = f"{title} ×{count}" if count > 1 else title
+        line = context.line_of(item)
+        part = Part(label, "code", node=context.index.id_of(item))
+        rows.append(InspectorRow("", (part,), f"line {line}" if line else ""))
+    more = len(rows) - _USES_LIMIT
+    rest = (InspectorRow("", (Part(f"and {plural(more, 'more use')}", "muted"),)),) if more > 0 else ()
+    return (*rows[:_USES_LIMIT], *rest)
+
+
+def _read_by(item: Node) -> tuple[Node, ...]:
+    """Return the parts whose values `item` reads; a `let` reads its value, its body is what follows."""
+    match item:
+        case Let(value=value, body=body):
+            return value, *(() if isinstance(body, Let) else (body,))
+        case Function(body=body):
+            return (body,)
+        case Pattern():
+            return ()
+        case _:
+            return children(item)
+
+
+def _words(item: Node) -> str:
+    match item:
+        case Function() | Let():
+            return "result"
+        case Clause() | If() | Match():
+            return what_is(item)
+        case _:
+            return callee_words(item)
 
 
 def inspect(node: Node, context: InspectorContext) -> Inspector:
