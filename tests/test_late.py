@@ -29,7 +29,7 @@ PROCESSES = {
         ("numpy", "llvmlite", "pygments", "importlib.metadata", "relax_core.ir", "relax_core.frontend"),
     ),
     "a worker that has checked a text": (
-        "from relax_core.engine import worker\n"
+        "from relax_core.engine.process import worker\n"
         "from relax_core.engine.session import Session\n"
         "from relax_core.engine.protocol import Check, Program\n"
         f"found = Session().request(Check(Program(open({str(CHECKED)!r}).read())))\n"
