@@ -7,8 +7,7 @@ from relax_core.ir.integer.prove import prove_different
 from relax_core.ir.notation.show import show_prim
 from relax_core.ir.prim import PrimExpr
 from relax_core.ops.operands import call_name, dtype_at, int_at, ints_at, is_absent, literal_at, scalar_at, tensor_at
-from relax_core.ops.show import show_type
-from relax_core.ops.spec import OpTypeError
+from relax_core.ops.spec import ArgumentAt, OpTypeError, listed
 
 
 def flag_at(call: Call, arg_types: tuple[Type, ...], index: int) -> bool:
@@ -17,7 +16,9 @@ def flag_at(call: Call, arg_types: tuple[Type, ...], index: int) -> bool:
         return False
     value = literal_at(call, arg_types, index)
     if isinstance(value, str):
-        raise OpTypeError("TY018", f"{call_name(call)} needs True or False as argument {index + 1}, got {value!r}")
+        raise OpTypeError(
+            "TY018", (f"{call_name(call)} needs True or False as ", ArgumentAt(index), f", got {value!r}")
+        )
     return bool(value)
 
 
@@ -25,7 +26,7 @@ def float_at(call: Call, arg_types: tuple[Type, ...], index: int) -> float:
     """Return the number that the argument at `index` is."""
     value = literal_at(call, arg_types, index)
     if isinstance(value, str):
-        raise OpTypeError("TY018", f"{call_name(call)} needs a number as argument {index + 1}, got {value!r}")
+        raise OpTypeError("TY018", (f"{call_name(call)} needs a number as ", ArgumentAt(index), f", got {value!r}"))
     return float(value)
 
 
@@ -34,7 +35,7 @@ def word_at(call: Call, arg_types: tuple[Type, ...], index: int, allowed: tuple[
     value = literal_at(call, arg_types, index)
     if not isinstance(value, str) or (allowed and value not in allowed):
         words = f"one of {', '.join(allowed)}" if allowed else "a word"
-        raise OpTypeError("TY018", f"{call_name(call)} needs {words} as argument {index + 1}, got {value!r}")
+        raise OpTypeError("TY018", (f"{call_name(call)} needs {words} as ", ArgumentAt(index), f", got {value!r}"))
     return value
 
 
@@ -44,7 +45,9 @@ def spread_at(call: Call, arg_types: tuple[Type, ...], index: int, count: int) -
     if len(given) == 1:
         return given * count
     if len(given) != count:
-        raise OpTypeError("TY018", f"{call_name(call)} needs 1 or {count} ints as argument {index + 1}, got {given}")
+        raise OpTypeError(
+            "TY018", (f"{call_name(call)} needs 1 or {count} ints as ", ArgumentAt(index), f", got {given}")
+        )
     return given
 
 
@@ -81,13 +84,13 @@ def integer_tensor_at(call: Call, arg_types: tuple[Type, ...], index: int) -> Te
 def require_integer(call: Call, tensor: TensorType) -> None:
     """Raise TY033 unless the dtype is an integer or unknown."""
     if tensor.dtype is not None and "int" not in tensor.dtype:
-        raise OpTypeError("TY033", f"{call_name(call)} expects integers here, got {show_type(tensor)}")
+        raise OpTypeError("TY033", (f"{call_name(call)} expects integers here, got ", tensor))
 
 
 def require_rank(call: Call, tensor: TensorType, rank: int, what: str) -> None:
     """Raise TY013 unless the rank is `rank` or unknown."""
     if tensor.ndim not in (None, rank):
-        raise OpTypeError("TY013", f"{call_name(call)} expects {what} of rank {rank}, got {show_type(tensor)}")
+        raise OpTypeError("TY013", (f"{call_name(call)} expects {what} of rank {rank}, got ", tensor))
 
 
 def scalars_at(call: Call, arg_types: tuple[Type, ...], index: int) -> tuple[PrimExpr | None, ...] | None:
@@ -112,6 +115,8 @@ def same_sizes(call: Call, pairs: Sequence[tuple[PrimExpr, PrimExpr]], types: Se
         if prove_different(a, b):
             raise OpTypeError(
                 "TY037",
-                f"{call_name(call)} expects equal sizes, got {show_prim(a)} and {show_prim(b)}: "
-                f"{' and '.join(show_type(item) for item in types)}",
+                (
+                    f"{call_name(call)} expects equal sizes, got {show_prim(a)} and {show_prim(b)}: ",
+                    *listed(types, " and "),
+                ),
             )

@@ -11,7 +11,6 @@ from relax_core.ir.expr import Call, Dims, TensorType
 from relax_core.ir.prim import PrimExpr, const
 from relax_core.ops.kernels.scalar import add, floordiv, floormod, mul, size
 from relax_core.ops.operands import call_name
-from relax_core.ops.show import show_type
 from relax_core.ops.spec import OpTypeError
 
 Array: TypeAlias = "np.ndarray[Any, Any]"
@@ -112,6 +111,8 @@ def require_layout(call: Call, tensor: TensorType, layout: Layout, what: str) ->
     if tensor.ndim not in (None, len(layout.axes)):
         raise OpTypeError(
             "TY013",
-            f'{call_name(call)} expects {what} of rank {len(layout.axes)}, its layout is "{layout.name}", '
-            f"got {show_type(tensor)}",
+            (
+                f'{call_name(call)} expects {what} of rank {len(layout.axes)}, its layout is "{layout.name}", got ',
+                tensor,
+            ),
         )

@@ -17,8 +17,8 @@ from relax_core.ir.expr import (
 )
 from relax_core.ir.integer.prove import constant_value, prove_equal
 from relax_core.ir.prim import FloatImm, IntImm, PrimExpr, StringImm, binary, const
-from relax_core.ops.show import show_dims, show_type
-from relax_core.ops.spec import OpTypeError
+from relax_core.ops.show import show_dims
+from relax_core.ops.spec import ArgumentAt, OpTypeError, listed
 
 ONE = IntImm(1)
 _ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth")
@@ -41,18 +41,18 @@ def as_tensor(call: Call, type_: Type, what: str) -> TensorType:
         case PrimType(dtype=dtype):
             raise OpTypeError(
                 "TY003",
-                f"{call_name(call)} expects a tensor as {what}, got the scalar {show_type(type_)}",
+                (f"{call_name(call)} expects a tensor as {what}, got the scalar ", type_),
                 f'write R.const(value, "{dtype}") for a tensor of rank 0; R.prim_value(value) is a scalar on the host; '
                 "BoxPrims converts",
             )
         case ObjectType():
             raise OpTypeError(
                 "TY001",
-                f"{call_name(call)} expects a tensor as {what}, got {show_type(type_)}",
+                (f"{call_name(call)} expects a tensor as {what}, got ", type_),
                 "give the type with R.match_cast(value, R.Tensor(...)), or with ty_args= where the value comes from",
             )
         case _:
-            raise OpTypeError("TY001", f"{call_name(call)} expects a tensor as {what}, got {show_type(type_)}")
+            raise OpTypeError("TY001", (f"{call_name(call)} expects a tensor as {what}, got ", type_))
 
 
 def tensor_at(call: Call, arg_types: tuple[Type, ...], index: int = 0) -> TensorType:
@@ -67,7 +67,7 @@ def tensors_at(call: Call, arg_types: tuple[Type, ...], index: int = 0) -> tuple
         case TupleType(fields=fields):
             return tuple(as_tensor(call, item, f"field {k} of its tuple") for k, item in enumerate(fields))
         case other:
-            raise OpTypeError("TY001", f"{call_name(call)} expects a tuple of tensors, got {show_type(other)}")
+            raise OpTypeError("TY001", (f"{call_name(call)} expects a tuple of tensors, got ", other))
 
 
 def shape_at(call: Call, arg_types: tuple[Type, ...], index: int) -> ShapeType:
@@ -77,7 +77,7 @@ def shape_at(call: Call, arg_types: tuple[Type, ...], index: int) -> ShapeType:
             return shape
         case other:
             raise OpTypeError(
-                "TY001", f"{call_name(call)} expects a shape, got {show_type(other)}", "write R.shape([...]) or a tuple"
+                "TY001", (f"{call_name(call)} expects a shape, got ", other), "write R.shape([...]) or a tuple"
             )
 
 
@@ -105,11 +105,11 @@ def scalar_at(call: Call, arg_types: tuple[Type, ...], index: int) -> PrimExpr |
         case TensorType() as tensor:
             raise OpTypeError(
                 "TY003",
-                f"{call_name(call)} expects a scalar on the host, got {show_type(tensor)}",
+                (f"{call_name(call)} expects a scalar on the host, got ", tensor),
                 "write R.prim_value(value) for a scalar; R.const(value) is a tensor of rank 0; UnboxScalars converts",
             )
         case other:
-            raise OpTypeError("TY001", f"{call_name(call)} expects a scalar on the host, got {show_type(other)}")
+            raise OpTypeError("TY001", (f"{call_name(call)} expects a scalar on the host, got ", other))
 
 
 def int_at(call: Call, arg_types: tuple[Type, ...], index: int) -> int:
@@ -123,7 +123,7 @@ def literal_at(call: Call, arg_types: tuple[Type, ...], index: int) -> int | flo
         case IntImm(value=value) | FloatImm(value=value) | StringImm(value=value):
             return value
         case _:
-            raise OpTypeError("TY018", f"{call_name(call)} needs a literal as argument {index + 1}")
+            raise OpTypeError("TY018", (f"{call_name(call)} needs a literal as ", ArgumentAt(index)))
 
 
 def _int(call: Call, value: PrimExpr | None) -> int:
@@ -175,7 +175,7 @@ def common_dtype(call: Call, tensors: tuple[TensorType, ...]) -> str | None:
     if len(set(known)) > 1:
         raise OpTypeError(
             "TY011",
-            f"{call_name(call)} expects equal dtypes, got {' and '.join(show_type(item) for item in tensors)}",
+            (f"{call_name(call)} expects equal dtypes, got ", *listed(tensors, " and ")),
             f'convert one with R.astype(value, "{known[0]}")',
         )
     return known[0] if len(known) == len(tensors) and known else None
@@ -250,7 +250,7 @@ def require_float(call: Call, tensor: TensorType) -> None:
     if tensor.dtype is not None and "float" not in tensor.dtype:
         raise OpTypeError(
             "TY033",
-            f"{call_name(call)} expects a floating-point tensor, got {show_type(tensor)}",
+            (f"{call_name(call)} expects a floating-point tensor, got ", tensor),
             'convert it with R.astype(value, "float32")',
         )
 

@@ -1,6 +1,6 @@
 """What an operator is: its parameters, and how to type, evaluate and legalize a call of it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Any, Final, Literal, TypeAlias, cast
@@ -11,6 +11,7 @@ import numpy.typing as npt
 from relax_core.ir.expr import Call, DataTypeImm, Expr, Null, PrimValue, ShapeExpr, TensorType, Tuple, Type, constant
 from relax_core.ir.prim import PrimExpr, StringImm, const
 from relax_core.ir.tir import PrimFunc
+from relax_core.ops.show import show_type
 
 ParamKind = Literal["tensor", "tuple", "shape", "prim", "dtype", "axes", "ints", "index_map", "expr", "func"]
 PatternKind = Literal["elementwise", "broadcast", "injective", "reduce", "out_fusable", "tuple", "opaque"]
@@ -70,18 +71,45 @@ class OpValueError(ArithmeticError):
         self.hint = hint
 
 
+@dataclass(frozen=True, slots=True)
+class ArgumentAt:
+    """An argument that a message names by its place, counted from 0."""
+
+    index: int
+
+
+MessagePart: TypeAlias = "str | Type | ArgumentAt"
+
+
 class OpTypeError(Exception):
     """A call of an operator has no type: a code of block TY, the message, and a hint.
 
-    `result` is the type that TVM gives all the same, where the mistake shows when the program runs.
+    Types and arguments are parts of the message by themselves, so that Relay can say it in its words. `result` is the
+    type that TVM gives all the same, where the mistake shows when the program runs.
     """
 
-    def __init__(self, code: str, message: str, hint: str = "", result: Type | None = None) -> None:
-        super().__init__(message)
+    def __init__(
+        self, code: str, message: str | tuple[MessagePart, ...], hint: str = "", result: Type | None = None
+    ) -> None:
         self.code = code
-        self.message = message
+        self.parts: tuple[MessagePart, ...] = (message,) if isinstance(message, str) else message
+        self.message = self.written(show_type, lambda index: f"argument {index + 1}")
         self.hint = hint
         self.result = result
+        super().__init__(self.message)
+
+    def written(self, show: Callable[[Type], str], name_of: Callable[[int], str]) -> str:
+        """Return the message with types as `show` writes them, and arguments as `name_of` does."""
+        return "".join(
+            part if isinstance(part, str) else name_of(part.index) if isinstance(part, ArgumentAt) else show(part)
+            for part in self.parts
+        )
+
+
+def listed(types: Iterable[Type], separator: str = ", ") -> Iterator[MessagePart]:
+    """Yield types for a message, with `separator` between them."""
+    for number, type_ in enumerate(types):
+        yield from (separator, type_) if number else (type_,)
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,7 +23,7 @@ from relax_core.ops.operands import (
     tensors_at,
 )
 from relax_core.ops.schema import BINARY, DATA, SHAPE
-from relax_core.ops.show import show_dims, show_type
+from relax_core.ops.show import show_dims
 from relax_core.ops.spec import OpSpec, OpTypeError, Param, Value
 from relax_core.ops.tensors.manipulate import of_shape
 
@@ -140,7 +140,7 @@ def _infer_linear(call: Call, arg_types: tuple[Type, ...]) -> Type:
     dtype = out_dtype_at(call, 3) or common_dtype(call, (data, weight))
     require_rank(call, weight, 2, "a weight")
     if data.ndim == 0:
-        raise OpTypeError("TY013", f"linear expects data of rank 1 or more, got {show_type(data)}")
+        raise OpTypeError("TY013", ("linear expects data of rank 1 or more, got ", data))
     bias = None if is_absent(call, 2) else tensor_at(call, arg_types, 2)
     if data.dims is None or weight.dims is None:
         return TensorType(None, dtype, data.ndim)
@@ -199,7 +199,7 @@ def _check_collapse(call: Call, data: TensorType, target: TensorType) -> None:
     if len(target.dims) > len(data.dims) or grows or (made is not None and len(made) > len(data.dims)):
         raise OpTypeError(
             "TY010",
-            f"{call_name(call)} cannot sum {show_type(data)} to {show_dims(target.dims)}, which is no part of it",
+            (f"{call_name(call)} cannot sum ", data, f" to {show_dims(target.dims)}, which is no part of it"),
         )
 
 

@@ -38,7 +38,6 @@ from relax_core.ops.operands import (
     two_operands,
 )
 from relax_core.ops.schema import BINARY, DTYPE, UNARY, X
-from relax_core.ops.show import show_type
 from relax_core.ops.spec import Infer, Legalize, Legalized, OpSpec, OpTypeError, Param, Value
 from relax_core.ops.steps import converted, quotient, require_divisors
 from relax_core.ops.steps import is_float as is_float_array
@@ -289,7 +288,7 @@ def require_bool(call: Call, tensor: TensorType) -> None:
     if tensor.dtype not in (None, "bool"):
         raise OpTypeError(
             "TY033",
-            f"{call_name(call)} expects a bool tensor, got {show_type(tensor)}",
+            (f"{call_name(call)} expects a bool tensor, got ", tensor),
             "compare first, for example with R.not_equal(value, R.const(0))",
         )
 

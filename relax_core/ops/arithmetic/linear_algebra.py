@@ -10,7 +10,6 @@ from relax_core.ops.attributes import out_dtype_at
 from relax_core.ops.kernels.te import FuncBuilder, known, load
 from relax_core.ops.operands import broadcast, common_dtype, tensor_at
 from relax_core.ops.schema import BINARY
-from relax_core.ops.show import show_type
 from relax_core.ops.spec import Legalized, OpSpec, OpTypeError, Param, Value
 
 
@@ -27,9 +26,7 @@ def _infer_matmul(call: Call, arg_types: tuple[Type, ...]) -> Type:
     dtype = declared if declared is not None else common_dtype(call, (a, b))
     for side in (a, b):
         if side.ndim == 0:
-            raise OpTypeError(
-                "TY013", f"matmul expects operands of rank 1 or more, got {show_type(side)}", "use R.multiply"
-            )
+            raise OpTypeError("TY013", ("matmul expects operands of rank 1 or more, got ", side), "use R.multiply")
     if a.dims is None or b.dims is None:
         return TensorType(None, dtype, _result_rank(a.ndim, b.ndim))
     _check_inner(a.dims, b.dims, a, b)
@@ -49,8 +46,12 @@ def _check_inner(a: Dims, b: Dims, left: TensorType, right: TensorType) -> None:
             hint = f"insert R.permute_dims on the second operand, whose last size is {show_prim(b[1])}"
         raise OpTypeError(
             "TY012",
-            f"matmul expects equal inner sizes, got {show_prim(inner_a)} and {show_prim(inner_b)}: "
-            f"{show_type(left)} and {show_type(right)}",
+            (
+                f"matmul expects equal inner sizes, got {show_prim(inner_a)} and {show_prim(inner_b)}: ",
+                left,
+                " and ",
+                right,
+            ),
             hint,
         )
 

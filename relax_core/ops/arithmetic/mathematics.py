@@ -23,7 +23,6 @@ from relax_core.ops.arithmetic.elementwise import (
 from relax_core.ops.kernels.extremes import greater_of
 from relax_core.ops.kernels.scalar import add, both, call, choose, either, eq, greatest, mul, sub
 from relax_core.ops.operands import broadcast_types, call_name, common_dtype, require_float, tensor_at
-from relax_core.ops.show import show_type
 from relax_core.ops.spec import OpSpec, OpTypeError, Param, Value
 from relax_core.ops.steps import is_float as is_float_array
 from relax_core.ops.steps import require_divisors, require_shifts
@@ -45,7 +44,7 @@ def _test(name: str):
 
 def _require_bits(call_: Call, tensor: TensorType) -> None:
     if tensor.dtype is not None and "int" not in tensor.dtype and tensor.dtype != "bool":
-        raise OpTypeError("TY033", f"{call_name(call_)} expects integers or bool, got {show_type(tensor)}")
+        raise OpTypeError("TY033", (f"{call_name(call_)} expects integers or bool, got ", tensor))
 
 
 def _infer_bits(call_: Call, arg_types: tuple[Type, ...]) -> Type:

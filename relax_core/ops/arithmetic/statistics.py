@@ -14,7 +14,6 @@ from relax_core.ops.kernels.scalar import call, cast, choose, div, eq, floordiv,
 from relax_core.ops.kernels.te import load
 from relax_core.ops.operands import call_name, ints_at, normal_axis, product, require_float, tensor_at
 from relax_core.ops.schema import AXES, DATA, KEEPDIMS, X
-from relax_core.ops.show import show_type
 from relax_core.ops.spec import Evaluate, OpSpec, OpTypeError, Param, Value
 from relax_core.ops.steps import InSteps, converted, count_of, kept_shape, mean_along, quotient, sum_along, wide
 from relax_core.ops.tensors.manipulate import split_index
@@ -29,7 +28,7 @@ def _infer_spread(call_: Call, arg_types: tuple[Type, ...]) -> Type:
     if call_name(call_) == "std":
         require_float(call_, data)
     if data.dtype == "bool":
-        raise OpTypeError("TY033", f"variance expects numbers, got {show_type(data)}", "convert it with R.astype")
+        raise OpTypeError("TY033", ("variance expects numbers, got ", data), "convert it with R.astype")
     return infer_reduction(call_, arg_types)
 
 

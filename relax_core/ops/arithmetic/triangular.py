@@ -14,7 +14,6 @@ from relax_core.ops.kernels.scalar import add, call, cast, choose, div, eq, le, 
 from relax_core.ops.kernels.te import load
 from relax_core.ops.operands import call_name, dtype_at, is_absent, scalar_at, tensor_at
 from relax_core.ops.schema import OPTIONAL_DTYPE, X
-from relax_core.ops.show import show_type
 from relax_core.ops.spec import Evaluate, OpSpec, OpTypeError, Param, Value
 
 _SEE = "tvm/src/relax/op/tensor/create.cc"
@@ -35,7 +34,7 @@ def _matrix(call_: Call, arg_types: tuple[Type, ...]) -> TensorType:
     data = tensor_at(call_, arg_types)
     scalar_at(call_, arg_types, 1)
     if data.ndim is not None and data.ndim < 2:
-        raise OpTypeError("TY013", f"{call_name(call_)} expects a matrix or a stack of them, got {show_type(data)}")
+        raise OpTypeError("TY013", (f"{call_name(call_)} expects a matrix or a stack of them, got ", data))
     return data
 
 
@@ -44,7 +43,7 @@ def _infer_eye_like(call_: Call, arg_types: tuple[Type, ...]) -> Type:
     data = tensor_at(call_, arg_types)
     scalar_at(call_, arg_types, 1)
     if data.ndim not in (None, 2):
-        raise OpTypeError("TY013", f"eye_like expects a matrix, got {show_type(data)}")
+        raise OpTypeError("TY013", ("eye_like expects a matrix, got ", data))
     return replace(data, dtype=dtype_at(call_, 2) or data.dtype)
 
 

@@ -1,6 +1,7 @@
 """Convolutions of one, two and three spatial axes."""
 
 import itertools
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -17,8 +18,7 @@ from relax_core.ops.kernels.scalar import add, both, cast, choose, floordiv, ins
 from relax_core.ops.kernels.te import load
 from relax_core.ops.layout import Layout, parse_layout, require_layout
 from relax_core.ops.operands import call_name, common_dtype, int_at, is_absent, tensor_at
-from relax_core.ops.show import show_type
-from relax_core.ops.spec import Evaluate, OpSpec, OpTypeError, Param, Value
+from relax_core.ops.spec import Evaluate, OpSpec, OpTypeError, Param, Value, listed
 
 Array: TypeAlias = "np.ndarray[Any, Any]"
 
@@ -102,7 +102,7 @@ def _check_channels(call: Call, conv: Convolution, data: TensorType, weight: Ten
         call,
         conv.data.extent(data.dims, "C"),
         size(mul(conv.kernel.extent(weight.dims, "I"), conv.groups)),
-        f"{show_type(data)} and {show_type(weight)}",
+        (data, weight),
     )
     outputs = constant_value(conv.kernel.extent(weight.dims, "O"))
     if conv.groups < 1 or (outputs is not None and outputs % conv.groups):
@@ -111,12 +111,15 @@ def _check_channels(call: Call, conv: Convolution, data: TensorType, weight: Ten
         )
 
 
-def check_channels(call: Call, given: PrimExpr, wanted: PrimExpr, types: str) -> None:
+def check_channels(call: Call, given: PrimExpr, wanted: PrimExpr, types: Iterable[Type]) -> None:
     """Raise TY037 if the channels of the data provably are not those that the weight takes."""
     if prove_different(given, wanted):
         raise OpTypeError(
             "TY037",
-            f"{call_name(call)} has data of {show_prim(given)} channels and a weight for {show_prim(wanted)}: {types}",
+            (
+                f"{call_name(call)} has data of {show_prim(given)} channels and a weight for {show_prim(wanted)}: ",
+                *listed(types, " and "),
+            ),
             "the weight's input channels times groups must be the channels of the data",
         )
 

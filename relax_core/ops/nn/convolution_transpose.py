@@ -14,7 +14,6 @@ from relax_core.ops.kernels.te import load
 from relax_core.ops.layout import Layout, parse_layout, require_layout
 from relax_core.ops.nn.convolution import SPATIAL, attributes, check_channels, convolve, pairs, spread
 from relax_core.ops.operands import call_name, common_dtype, int_at, is_absent, tensor_at
-from relax_core.ops.show import show_type
 from relax_core.ops.spec import Evaluate, OpSpec, OpTypeError, Param, Value
 
 Array: TypeAlias = "np.ndarray[Any, Any]"
@@ -55,8 +54,8 @@ def _infer(call: Call, arg_types: tuple[Type, ...]) -> Type:
         raise OpTypeError("TY037", f"{call_name(call)} needs an output_padding less than the strides")
     if data.dims is None or weight.dims is None:
         return TensorType(None, dtype, len(out_layout.axes), data.vdevice)
-    types = f"{show_type(data)} and {show_type(weight)}"
-    check_channels(call, data_layout.extent(data.dims, "C"), kernel_layout.extent(weight.dims, "I"), types)
+    channels = data_layout.extent(data.dims, "C"), kernel_layout.extent(weight.dims, "I")
+    check_channels(call, *channels, (data, weight))
     extents = {"N": data_layout.extent(data.dims, "N")}
     extents["C"] = size(mul(kernel_layout.extent(weight.dims, "O"), groups))
     for k, letter in enumerate(spatial):

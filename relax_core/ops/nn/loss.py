@@ -12,7 +12,6 @@ from relax_core.ops.kernels.lowering import Lowering, lowered
 from relax_core.ops.kernels.scalar import as_index, both, cast, choose, div, eq, lit, mul, negated
 from relax_core.ops.kernels.te import load
 from relax_core.ops.operands import common_dtype, int_at, is_absent, require_float, tensor_at
-from relax_core.ops.show import show_type
 from relax_core.ops.spec import OpSpec, OpTypeError, Param, Value
 from relax_core.ops.steps import InSteps, sum_along, wide
 
@@ -67,7 +66,7 @@ def _check_loss(call: Call, arg_types: tuple[Type, ...], first: int) -> tuple[Te
     int_at(call, arg_types, first + 4)
     if data.ndim is not None:
         if data.ndim == 0:
-            raise OpTypeError("TY013", f"nll_loss expects predictions of rank 1 or more, got {show_type(data)}")
+            raise OpTypeError("TY013", ("nll_loss expects predictions of rank 1 or more, got ", data))
         require_rank(call, targets, data.ndim - 1, "targets")
     if data.dims is not None and targets.dims is not None and len(data.dims) > 1:
         same_sizes(call, list(zip((data.dims[0], *data.dims[2:]), targets.dims, strict=True)), (data, targets))

@@ -27,7 +27,6 @@ from relax_core.ops.operands import (
     tensor_at,
 )
 from relax_core.ops.schema import DATA
-from relax_core.ops.show import show_type
 from relax_core.ops.spec import OpSpec, OpTypeError, Param, Value
 from relax_core.ops.steps import InSteps, mean_along, wide
 
@@ -49,7 +48,7 @@ def _check_weights(call_: Call, data: TensorType, weights: tuple[TensorType, ...
     common_dtype(call_, (data, *weights))
     for item in weights:
         if item.ndim not in (None, len(axes)):
-            raise OpTypeError("TY013", f"{call_name(call_)} expects weights of rank {len(axes)}, got {show_type(item)}")
+            raise OpTypeError("TY013", (f"{call_name(call_)} expects weights of rank {len(axes)}, got ", item))
         for axis, given in zip(axes, item.dims or (), strict=False):
             if data.dims is not None and prove_different(data.dims[axis], given):
                 wanted = show_prim(data.dims[axis])

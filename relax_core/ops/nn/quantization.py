@@ -16,7 +16,6 @@ from relax_core.ops.kernels.scalar import add, call, cast, div, greatest, least,
 from relax_core.ops.kernels.te import highest, load, lowest
 from relax_core.ops.operands import call_name, int_at, normal_axis, require_float, tensor_at
 from relax_core.ops.schema import DATA, LAST_AXIS
-from relax_core.ops.show import show_type
 from relax_core.ops.spec import OpSpec, OpTypeError, Param, Value
 from relax_core.ops.steps import converted, is_float
 
@@ -35,7 +34,7 @@ def _infer(default: str):
         for k in (1, 2):
             item = tensor_at(call_, arg_types, k)
             if item.ndim not in (None, 0, 1):
-                raise OpTypeError("TY013", f"{call_name(call_)} expects a scale of rank 0 or 1, got {show_type(item)}")
+                raise OpTypeError("TY013", (f"{call_name(call_)} expects a scale of rank 0 or 1, got ", item))
             is_one = item.dims is None or not item.dims or constant_value(item.dims[0]) == 1
             if data.dims and not is_one and item.dims:
                 same_sizes(call_, [(data.dims[axis], item.dims[0])], (data, item))

@@ -6,7 +6,6 @@ sizes, since a type is asked of any text: an operator whose translation makes a 
 for each step, has a relation of its own.
 """
 
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import reduce
@@ -34,6 +33,7 @@ from relax_core.ir.node import Node, postorder
 from relax_core.ir.prim import AnyDim, IntImm, PrimVar, const, dtype_of
 from relax_core.ops import OPS
 from relax_core.ops.relay.dims import known_size
+from relax_core.ops.relay.show import show_type
 from relax_core.ops.relay.spec import Check, Relation, RelayCall, Rule
 from relax_core.ops.relay.translation import UntranslatedError, untranslated
 from relax_core.ops.spec import OpTypeError
@@ -43,8 +43,6 @@ _RANKS = range(7)
 _WRONG_DTYPE = "TY033"
 _CODES = MappingProxyType({"TY010": "RY008", "TY018": "RY010"})
 """The codes of Relay for those of Relax; RY009 for all others."""
-_ARGUMENT_TEXT = re.compile(r"as argument (\d+)")
-_TENSOR_TEXT = re.compile(r'R\.Tensor\((?:(\(.*?\))(?:, )?)?(?:dtype="(\w+)")?(?:(?:, )?ndim=\d+)?\)')
 _HINT = "convert the argument with cast(%x, dtype=...)"
 
 
@@ -268,8 +266,7 @@ def _in_relay_words(call: RelayCall, refused: "_RefusedError") -> OpTypeError:
     node, error = refused.node, refused.error
     if error.code == _WRONG_DTYPE:
         return untranslated(call, error.message)
-    name = node.op.name.removeprefix("relax.") if isinstance(node, Call) and isinstance(node.op, Op) else ""
-    words = _TENSOR_TEXT.sub(lambda found: f"Tensor[{found[1] or '?'}, {found[2] or '?'}]", error.message)
-    params = OPS[f"relax.{name}"].params if name else ()
-    words = _ARGUMENT_TEXT.sub(lambda found: f"as `{params[int(found[1]) - 1].name}`", words) if params else words
-    return call.refuse(words.removeprefix(f"{name} "), code=_CODES.get(error.code, "RY009"))
+    name = node.op.name if isinstance(node, Call) and isinstance(node.op, Op) else ""
+    params = OPS[name].params if name else ()
+    words = error.written(show_type, lambda index: f"`{params[index].name}`")
+    return call.refuse(words.removeprefix(f"{name.removeprefix('relax.')} "), code=_CODES.get(error.code, "RY009"))

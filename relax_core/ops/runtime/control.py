@@ -3,7 +3,6 @@
 from relax_core.ir.expr import OBJECT, VOID, Call, FuncType, ObjectType, PrimType, TensorType, TupleType, Type
 from relax_core.ops.operands import call_name
 from relax_core.ops.schema import ARGUMENTS, FORMAT, FUNCTION, INPLACE_INDICES, MORE_ARGUMENTS, TIR_VARS
-from relax_core.ops.show import show_type
 from relax_core.ops.spec import OpSpec, OpTypeError, Param, Value, realized
 
 _SEE = "tvm/src/relax/op/op.cc"
@@ -46,7 +45,7 @@ def _infer_void(call: Call, arg_types: tuple[Type, ...]) -> Type:
 def _infer_closure(call: Call, arg_types: tuple[Type, ...]) -> Type:
     """Infer an object; TY023 if what is closed is no function."""
     if not isinstance(arg_types[0], FuncType | ObjectType):
-        raise OpTypeError("TY023", f"a value of type {show_type(arg_types[0])} is not a function to close over values")
+        raise OpTypeError("TY023", ("a value of type ", arg_types[0], " is not a function to close over values"))
     return OBJECT
 
 
@@ -59,7 +58,7 @@ def _infer_assert(call: Call, arg_types: tuple[Type, ...]) -> Type:
     """Infer no value; the condition is a bool scalar."""
     if not is_condition(arg_types[0]):
         raise OpTypeError(
-            "TY026", f"assert_op expects a bool scalar, got {show_type(arg_types[0])}", "compare, or use R.const(True)"
+            "TY026", ("assert_op expects a bool scalar, got ", arg_types[0]), "compare, or use R.const(True)"
         )
     return VOID
 

@@ -13,7 +13,6 @@ from relax_core.ops.kernels.scalar import floordiv, mul, size
 from relax_core.ops.operands import call_name, int_at, normal_axis, tensor_at
 from relax_core.ops.runtime.control import declared
 from relax_core.ops.schema import ARGUMENTS, FUNCTION, TIR_VARS, X
-from relax_core.ops.show import show_type
 from relax_core.ops.spec import OpSpec, OpTypeError, Param, Value, realized
 
 _SEE = "tvm/src/relax/op/ccl/ccl.cc"
@@ -59,7 +58,7 @@ def _infer_scatter(call: Call, arg_types: tuple[Type, ...]) -> Type:
     place = normal_axis(call, axis, len(data.dims))
     extent = constant_value(data.dims[place])
     if extent is not None and extent % count:
-        raise OpTypeError("TY037", f"{call_name(call)} cannot divide {show_type(data)} among {count} workers")
+        raise OpTypeError("TY037", (f"{call_name(call)} cannot divide ", data, f" among {count} workers"))
     part = size(floordiv(data.dims[place], count))
     return replace(data, shape=(*data.dims[:place], part, *data.dims[place + 1 :]))
 

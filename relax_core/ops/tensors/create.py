@@ -12,7 +12,6 @@ from relax_core.ir.prim import Cast, FloatImm, IntImm, PrimExpr, binary, const, 
 from relax_core.ops.kernels.te import FuncBuilder, Known, Operand, known
 from relax_core.ops.operands import dtype_at, is_absent, scalar_at, shape_at, tensor_at
 from relax_core.ops.schema import DTYPE, OPTIONAL_DTYPE, SHAPE, X
-from relax_core.ops.show import show_type
 from relax_core.ops.spec import Evaluate, Legalize, Legalized, OpSpec, OpTypeError, Param, Value, realized
 from relax_core.ops.tensors.manipulate import of_shape
 
@@ -34,7 +33,7 @@ def _infer_like(call: Call, arg_types: tuple[Type, ...]) -> Type:
 def _fill(call: Call, arg_types: tuple[Type, ...]) -> TensorType:
     fill = tensor_at(call, arg_types, 1)
     if fill.ndim not in (None, 0):
-        raise OpTypeError("TY013", f"the fill value must be a tensor of rank 0, got {show_type(fill)}")
+        raise OpTypeError("TY013", ("the fill value must be a tensor of rank 0, got ", fill))
     return fill
 
 
@@ -195,9 +194,7 @@ def _infer_tensor_to_shape(call: Call, arg_types: tuple[Type, ...]) -> Type:
     """Infer a shape of as many sizes as the vector of int64 has elements."""
     tensor = tensor_at(call, arg_types)
     if tensor.ndim not in (None, 1) or tensor.dtype not in (None, "int64"):
-        raise OpTypeError(
-            "TY013", f"tensor_to_shape expects a tensor of rank 1 and dtype int64, got {show_type(tensor)}"
-        )
+        raise OpTypeError("TY013", ("tensor_to_shape expects a tensor of rank 1 and dtype int64, got ", tensor))
     return ShapeType(None, constant_value(tensor.dims[0]) if tensor.dims else None)
 
 

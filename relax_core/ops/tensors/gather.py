@@ -25,7 +25,6 @@ from relax_core.ops.operands import (
     tensors_at,
 )
 from relax_core.ops.schema import DATA, X
-from relax_core.ops.show import show_type
 from relax_core.ops.spec import OpSpec, OpTypeError, Param, Value
 
 _SEE = "tvm/src/relax/op/tensor/manipulate.cc"
@@ -65,7 +64,7 @@ def _evaluate_gather_elements(args: tuple[Value, ...]) -> Value:
 def tuple_length(call: Call, indices: TensorType) -> int | None:
     """Return how many axes a tensor of index tuples picks, which is its last size."""
     if indices.ndim == 0:
-        raise OpTypeError("TY013", f"{call_name(call)} expects indices of rank 1 or more, got {show_type(indices)}")
+        raise OpTypeError("TY013", (f"{call_name(call)} expects indices of rank 1 or more, got ", indices))
     return None if indices.dims is None else constant_value(indices.dims[-1])
 
 
@@ -77,9 +76,7 @@ def _infer_gather_nd(call: Call, arg_types: tuple[Type, ...]) -> Type:
     if data.ndim is None or indices.ndim is None or length is None:
         return TensorType(None, data.dtype)
     if batch + length > data.ndim:
-        raise OpTypeError(
-            "TY013", f"gather_nd picks {batch + length} axes of {show_type(data)}", "the last size of the indices"
-        )
+        raise OpTypeError("TY013", (f"gather_nd picks {batch + length} axes of ", data), "the last size of the indices")
     if data.dims is None or indices.dims is None:
         return TensorType(None, data.dtype, indices.ndim - 1 + data.ndim - batch - length)
     return TensorType((*indices.dims[:-1], *data.dims[batch + length :]), data.dtype)
@@ -139,7 +136,7 @@ def _infer_index_tensor(call: Call, arg_types: tuple[Type, ...]) -> Type:
         raise OpTypeError("TY016", "index_tensor expects at least one tensor of indices")
     dims = index_shape(call, tensors)
     if data.ndim is not None and len(tensors) > data.ndim:
-        raise OpTypeError("TY013", f"index_tensor got {len(tensors)} tensors of indices for {show_type(data)}")
+        raise OpTypeError("TY013", (f"index_tensor got {len(tensors)} tensors of indices for ", data))
     if data.dims is None or dims is None:
         ranks = [item.ndim for item in tensors]
         known = [rank for rank in ranks if rank is not None]

@@ -10,7 +10,6 @@ from relax_core.ops.kernels.scalar import both
 from relax_core.ops.kernels.te import FuncBuilder, clamp, known, load
 from relax_core.ops.operands import int_at, is_absent, literal_at, normal_axis, require_float, scalar_at, tensor_at
 from relax_core.ops.schema import X
-from relax_core.ops.show import show_type
 from relax_core.ops.spec import Legalized, OpSpec, OpTypeError, Param, Value
 
 _MODES = ("fast", "wrap", "clip", "nan")
@@ -22,7 +21,7 @@ def _axis(call: Call, arg_types: tuple[Type, ...], data: TensorType) -> int | No
         axis = int_at(call, arg_types, 2)
         return axis if data.ndim is None else normal_axis(call, axis, data.ndim)
     if data.ndim not in (None, 1):
-        raise OpTypeError("TY013", f"take without axis expects a tensor of rank 1, got {show_type(data)}", "give axis=")
+        raise OpTypeError("TY013", ("take without axis expects a tensor of rank 1, got ", data), "give axis=")
     return 0
 
 
@@ -37,7 +36,7 @@ def _infer_take(call: Call, arg_types: tuple[Type, ...]) -> Type:
     """Infer `(*a, n, *b)` taken at `(*i,)` along the axis of `n` as `(*a, *i, *b)`; a host integer is `()`."""
     data, indices = tensor_at(call, arg_types, 0), _indices(call, arg_types)
     if indices.dtype is not None and "int" not in indices.dtype:
-        raise OpTypeError("TY033", f"take expects integer indices, got {show_type(indices)}")
+        raise OpTypeError("TY033", ("take expects integer indices, got ", indices))
     if literal_at(call, arg_types, 3) not in _MODES:
         raise OpTypeError("TY018", f"take has the modes {', '.join(_MODES)}")
     if literal_at(call, arg_types, 3) == "nan" and data.dtype is not None:

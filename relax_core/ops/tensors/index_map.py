@@ -18,7 +18,6 @@ from relax_core.ops.kernels.scalar import add, cast, floordiv, floormod, greates
 from relax_core.ops.kernels.te import load
 from relax_core.ops.operands import is_absent, scalar_at, tensor_at
 from relax_core.ops.schema import X
-from relax_core.ops.show import show_type
 from relax_core.ops.spec import OpSpec, OpTypeError, Param, Value
 
 Array: TypeAlias = "np.ndarray[Any, Any]"
@@ -146,7 +145,7 @@ def _map(call: Call, arg_types: tuple[Type, ...], data: TensorType) -> IndexMap:
     found = parse_index_map(word_at(call, arg_types, 1))
     if data.ndim is not None and len(found.names) != data.ndim:
         raise OpTypeError(
-            "TY013", f"layout_transform maps {len(found.names)} indices, got {show_type(data)}: `{found.text}`"
+            "TY013", (f"layout_transform maps {len(found.names)} indices, got ", data, f": `{found.text}`")
         )
     return found
 

@@ -14,7 +14,6 @@ from relax_core.ops.arithmetic.elementwise import legalize_map
 from relax_core.ops.attributes import out_dtype_at, same_sizes
 from relax_core.ops.operands import is_absent, product, scalar_at, shape_at, tensor_at
 from relax_core.ops.schema import DATA, X
-from relax_core.ops.show import show_type
 from relax_core.ops.spec import Legalized, OpSpec, OpTypeError, Param, Value, realized
 from relax_core.ops.tensors.manipulate import of_shape
 
@@ -49,7 +48,7 @@ def _infer_property(dtype: str, find: Callable[[TensorType, int | None], PrimExp
             value = scalar_at(call, arg_types, 1)
             axis = None if value is None else constant_value(value)
             if axis is not None and (axis < 0 or (tensor.ndim is not None and axis >= tensor.ndim)):
-                raise OpTypeError("TY014", f"axis {axis} is out of range for {show_type(tensor)}", "axes count from 0")
+                raise OpTypeError("TY014", (f"axis {axis} is out of range for ", tensor), "axes count from 0")
         found = find(tensor, axis)
         if found is None:
             return PrimType(dtype)
@@ -103,7 +102,7 @@ def _infer_view(call: Call, arg_types: tuple[Type, ...]) -> Type:
         if needs > has or start < 0:
             raise OpTypeError(
                 "TY015",
-                f"memory.view of {show_type(seen)} needs {needs // 8} bytes of the {has // 8} of {show_type(data)}",
+                ("memory.view of ", seen, f" needs {needs // 8} bytes of the {has // 8} of ", data),
             )
     elif _is_default(call, 2) and _is_default(call, 3) and data.dims is not None and seen.dims is not None:
         same_sizes(call, [(product(data.dims), product(seen.dims))], (data, seen))

@@ -26,8 +26,8 @@ from relax_core.ops.operands import (
     tensors_at,
 )
 from relax_core.ops.schema import AXES, SHAPE, X
-from relax_core.ops.show import show_dims, show_type
-from relax_core.ops.spec import Legalize, Legalized, OpSpec, OpTypeError, Param, Value
+from relax_core.ops.show import show_dims
+from relax_core.ops.spec import Legalize, Legalized, OpSpec, OpTypeError, Param, Value, listed
 
 _SEE = "tvm/src/relax/op/tensor/manipulate.cc"
 
@@ -52,8 +52,11 @@ def _infer_reshape(call: Call, arg_types: tuple[Type, ...]) -> Type:
     if prove_different(product(tensor.dims), product(dims)):
         raise OpTypeError(
             "TY015",
-            f"reshape expects the same number of elements, got {show_type(tensor)} and {show_dims(shape.values)}: "
-            f"{show_prim(product(tensor.dims))} is not {show_prim(product(dims))}",
+            (
+                "reshape expects the same number of elements, got ",
+                tensor,
+                f" and {show_dims(shape.values)}: {show_prim(product(tensor.dims))} is not {show_prim(product(dims))}",
+            ),
             "write -1 for the size that follows from the others",
         )
     return TensorType(dims, tensor.dtype)
@@ -254,12 +257,12 @@ def _infer_broadcast_to(call: Call, arg_types: tuple[Type, ...]) -> Type:
     """Infer the given shape, to which that of the data must broadcast."""
     tensor, shape = tensor_at(call, arg_types), shape_at(call, arg_types, 1)
     if tensor.ndim is not None and shape.ndim is not None and tensor.ndim > shape.ndim:
-        raise OpTypeError("TY010", f"broadcast_to cannot lower the rank of {show_type(tensor)} to {shape.ndim}")
+        raise OpTypeError("TY010", ("broadcast_to cannot lower the rank of ", tensor, f" to {shape.ndim}"))
     if tensor.dims is not None and shape.values is not None:
         broadcast(call, tensor.dims, shape.values)
         aligned = zip(tensor.dims, shape.values[len(shape.values) - len(tensor.dims) :], strict=True)
         if any(constant_value(new) == 1 and constant_value(old) not in (1, None) for old, new in aligned):
-            raise OpTypeError("TY010", f"broadcast_to cannot shrink {show_type(tensor)} to {show_dims(shape.values)}")
+            raise OpTypeError("TY010", ("broadcast_to cannot shrink ", tensor, f" to {show_dims(shape.values)}"))
     return of_shape(call, 1, shape, tensor.dtype)
 
 
@@ -271,7 +274,7 @@ def _infer_concat(call: Call, arg_types: tuple[Type, ...]) -> Type:
     dtype = common_dtype(call, tensors)
     ranks = {item.ndim for item in tensors if item.ndim is not None}
     if len(ranks) > 1:
-        raise OpTypeError("TY016", f"concat expects equal ranks, got {', '.join(show_type(item) for item in tensors)}")
+        raise OpTypeError("TY016", ("concat expects equal ranks, got ", *listed(tensors)))
     if not ranks:
         return TensorType(None, dtype)
     rank = ranks.pop()
@@ -290,11 +293,9 @@ def _infer_concat(call: Call, arg_types: tuple[Type, ...]) -> Type:
 def _check_concat(tensors: tuple[TensorType, ...], first: Dims, other: Dims, axis: int) -> None:
     for k, (a, b) in enumerate(zip(first, other, strict=True)):
         if k != axis and prove_different(a, b):
-            raise OpTypeError(
-                "TY016",
-                f"concat along axis {axis} expects equal sizes at axis {k}, got {show_prim(a)} and {show_prim(b)}: "
-                f"{', '.join(show_type(item) for item in tensors)}",
-            )
+            sizes = f"{show_prim(a)} and {show_prim(b)}"
+            wanted = f"concat along axis {axis} expects equal sizes at axis {k}, got {sizes}: "
+            raise OpTypeError("TY016", (wanted, *listed(tensors)))
 
 
 def _fields(arg: Expr, count: int) -> tuple[Expr, ...]:

@@ -24,8 +24,7 @@ from relax_core.ops.operands import (
     tensors_at,
 )
 from relax_core.ops.schema import DATA, X
-from relax_core.ops.show import show_type
-from relax_core.ops.spec import OpSpec, OpTypeError, Param, Value
+from relax_core.ops.spec import OpSpec, OpTypeError, Param, Value, listed
 from relax_core.ops.tensors.manipulate import split_index
 
 Array: TypeAlias = "np.ndarray[Any, Any]"
@@ -112,7 +111,7 @@ def _infer_stack(call: Call, arg_types: tuple[Type, ...]) -> Type:
     dtype = common_dtype(call, tensors)
     ranks = {item.ndim for item in tensors if item.ndim is not None}
     if len(ranks) > 1 or not tensors:
-        raise OpTypeError("TY016", f"stack expects equal ranks, got {', '.join(show_type(item) for item in tensors)}")
+        raise OpTypeError("TY016", ("stack expects equal ranks, got ", *listed(tensors)))
     if not ranks:
         return TensorType(None, dtype)
     rank = ranks.pop()
@@ -262,7 +261,7 @@ def _infer_batch_flatten(call: Call, arg_types: tuple[Type, ...]) -> Type:
     """Infer `(b, *s) -> (b, product(s))`."""
     data = tensor_at(call, arg_types)
     if data.ndim == 0:
-        raise OpTypeError("TY013", f"nn.batch_flatten expects a tensor of rank 1 or more, got {show_type(data)}")
+        raise OpTypeError("TY013", ("nn.batch_flatten expects a tensor of rank 1 or more, got ", data))
     dims = None if data.dims is None else (data.dims[0], size(product(data.dims[1:])))
     return TensorType(dims, data.dtype, 2)
 
@@ -285,7 +284,7 @@ def _infer_pixel_shuffle(call: Call, arg_types: tuple[Type, ...]) -> Type:
     """Infer `(*b, c * r * r, h, w) -> (*b, c, h * r, w * r)`."""
     data, factor = tensor_at(call, arg_types), int_at(call, arg_types, 1)
     if data.ndim is not None and data.ndim < 3:
-        raise OpTypeError("TY013", f"nn.pixel_shuffle expects a tensor of rank 3 or more, got {show_type(data)}")
+        raise OpTypeError("TY013", ("nn.pixel_shuffle expects a tensor of rank 3 or more, got ", data))
     if data.dims is None:
         return TensorType(None, data.dtype, data.ndim)
     *batch, channels, height, width = data.dims

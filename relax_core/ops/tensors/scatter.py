@@ -24,7 +24,6 @@ from relax_core.ops.operands import (
     tensors_at,
 )
 from relax_core.ops.schema import DATA
-from relax_core.ops.show import show_type
 from relax_core.ops.spec import OpSpec, OpTypeError, Param, Value
 from relax_core.ops.tensors.gather import broadcast_places, index_shape, tuple_length, wrapped
 
@@ -116,7 +115,7 @@ def _infer_scatter_nd(call: Call, arg_types: tuple[Type, ...]) -> Type:
     if data.dims is None or indices.dims is None or length is None:
         return data
     if length > len(data.dims):
-        raise OpTypeError("TY013", f"scatter_nd picks {length} axes of {show_type(data)}")
+        raise OpTypeError("TY013", (f"scatter_nd picks {length} axes of ", data))
     wanted = (*indices.dims[:-1], *data.dims[length:])
     require_rank(call, updates, len(wanted), "updates")
     if updates.dims is not None:

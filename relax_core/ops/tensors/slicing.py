@@ -29,7 +29,6 @@ from relax_core.ops.kernels.scalar import (
 from relax_core.ops.kernels.te import load
 from relax_core.ops.operands import common_dtype, int_at, ints_at, normal_axes, normal_axis, scalar_at, tensor_at
 from relax_core.ops.schema import DATA, X
-from relax_core.ops.show import show_type
 from relax_core.ops.spec import OpSpec, OpTypeError, Param, Value
 
 Array: TypeAlias = "np.ndarray[Any, Any]"
@@ -152,7 +151,7 @@ def _infer_dynamic(call: Call, arg_types: tuple[Type, ...]) -> Type:
         bounds = integer_tensor_at(call, arg_types, k)
         require_rank(call, bounds, 1, "bounds")
         if bounds.dims is not None and data.ndim is not None and prove_different(bounds.dims[0], const(data.ndim)):
-            raise OpTypeError("TY037", f"dynamic_strided_slice expects {data.ndim} bounds, got {show_type(bounds)}")
+            raise OpTypeError("TY037", (f"dynamic_strided_slice expects {data.ndim} bounds, got ", bounds))
     return TensorType(None, data.dtype, data.ndim)
 
 

@@ -93,6 +93,8 @@ REFUSED = (
     ("transpose(%x, axes=[0, 0, 1, 2])", "RY009", "names an axis twice: [0, 0, 1, 2]"),
     ("image.affine_grid(%x, target_shape=[4, 4])", "RY009",
      "expects matrices of rank 3, got Tensor[(1, ?, 8, 8), float32]"),
+    ("stack((%x, 1f))", "RY009", "expects equal ranks, got Tensor[(1, ?, 8, 8), float32], float32"),
+    ("nn.batch_flatten(1f)", "RY009", "expects a tensor of rank 1 or more, got float32"),
 )  # fmt: skip
 
 
