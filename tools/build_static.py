@@ -1,7 +1,8 @@
 """Build the browser components: `python tools/build_static.py` writes `static/<name>-<hash>.js`.
 
-A built file is one ES module, which esbuild makes of `views/widgets/browser/<name>/index.ts` and what that imports.
-It opens with the digest of its sources, so that a machine without Node.js can tell whether it is up to date, and with
+A component is a folder below `views/` with an `index.ts`. A built file is one ES module, which esbuild makes of that
+and what it imports; `#shared/...` and `#generated/...` stand for folders that `imports` of `package.json` names. It
+opens with the digest of its sources, so that a machine without Node.js can tell whether it is up to date, and with
 the licences of the packages in it. Building needs Node.js and `npm ci`; running and testing does not.
 """
 
@@ -14,21 +15,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-SOURCES = ROOT / "views" / "widgets" / "browser"
+SOURCES = ROOT / "views"
 STATIC = ROOT / "static"
 ESBUILD = ROOT / "node_modules" / ".bin" / "esbuild"
-COMPONENTS = (
-    "catalog",
-    "devices",
-    "diff",
-    "editor",
-    "graph",
-    "inspector",
-    "kernels",
-    "pipeline",
-    "regions",
-    "stepper",
-)
 OPTIONS = (
     "--bundle",
     "--format=esm",
@@ -39,12 +28,26 @@ OPTIONS = (
     "--loader:.css=text",
 )
 LOCK = ROOT / "package-lock.json"
+PACKAGE = ROOT / "package.json"
 _IMPORT = re.compile(r'^(?:import|export)(?! type\b)\b[^"=;()]*"([^"]+)";$', re.MULTILINE)
 _DIGEST = re.compile(r"^// Sources: ([0-9a-f]+)$", re.MULTILINE)
 
 
 class BuildError(Exception):
     """What esbuild says, or that it is not there."""
+
+
+def components() -> dict[str, Path]:
+    """Return the folder of each component by its name, which is the folder's.
+
+    Raises:
+        BuildError: two folders have one name.
+    """
+    found: dict[str, Path] = {}
+    for path in sorted(SOURCES.rglob("index.ts")):
+        if found.setdefault(path.parent.name, path.parent) != path.parent:
+            raise BuildError(f"two components are called {path.parent.name}")
+    return dict(sorted(found.items()))
 
 
 def can_build() -> bool:
@@ -60,13 +63,18 @@ def can_build() -> bool:
 def sources(name: str) -> tuple[Path, ...]:
     """List the files that a component is made of, in the order of their names; types leave nothing in it."""
     found: set[Path] = set()
-    waiting = [SOURCES / name / "index.ts"]
+    waiting = [components()[name] / "index.ts"]
     while waiting:
         path = waiting.pop()
         if path not in found:
             found.add(path)
             waiting += _imported(path)
-    return tuple(sorted(found))
+    return tuple(sorted(found, key=named))
+
+
+def named(path: Path) -> str:
+    """Name a source by its folder and file, so that a component may be moved and stays what it is."""
+    return f"{path.parent.name}/{path.name}"
 
 
 def packages(name: str) -> tuple[str, ...]:
@@ -86,7 +94,7 @@ def digest(name: str) -> str:
     """Return the digest of everything that a component is built from, except the version of esbuild."""
     whole = hashlib.sha256(" ".join(OPTIONS).encode())
     for path in sources(name):
-        whole.update(f"\n{path.relative_to(SOURCES).as_posix()}\n".encode() + path.read_bytes())
+        whole.update(f"\n{named(path)}\n".encode() + path.read_bytes())
     locked = json.loads(LOCK.read_text(encoding="utf-8"))["packages"]
     for package in packages(name):
         whole.update(f"\n{package} {locked[f'node_modules/{package}']['integrity']}".encode())
@@ -107,7 +115,7 @@ def built(name: str) -> tuple[str, str]:
     """
     if not can_build():
         raise BuildError("building needs Node.js and the packages of package-lock.json: run npm ci")
-    entry = SOURCES / name / "index.ts"
+    entry = components()[name] / "index.ts"
     ran = subprocess.run(
         (ESBUILD, entry.relative_to(ROOT), *OPTIONS), cwd=ROOT, capture_output=True, check=False, text=True
     )
@@ -122,7 +130,7 @@ def main() -> None:
     """Write what changed, and remove the files of older builds."""
     STATIC.mkdir(exist_ok=True)
     try:
-        wanted = dict(built(name) for name in COMPONENTS)
+        wanted = dict(built(name) for name in components())
     except BuildError as error:
         sys.exit(str(error))
     for path in STATIC.glob("*.js"):
@@ -135,13 +143,22 @@ def main() -> None:
 
 def _imported(path: Path) -> Iterator[Path]:
     for name in _imports(path):
-        if name.startswith("."):
+        if name.startswith("#"):
+            yield _aliased(name)
+        elif name.startswith("."):
             file = path.parent / name
             yield (file if file.suffix == ".css" else Path(f"{file}.ts")).resolve()
 
 
+def _aliased(name: str) -> Path:
+    """Return the file that `#room/name` stands for."""
+    room, _, file = name.partition("/")
+    target: str = json.loads(PACKAGE.read_text(encoding="utf-8"))["imports"][f"{room}/*"]
+    return ROOT / target.replace("*", file)
+
+
 def _foreign(path: Path) -> Iterator[str]:
-    return (name for name in _imports(path) if not name.startswith("."))
+    return (name for name in _imports(path) if name[0] not in ".#")
 
 
 def _imports(path: Path) -> list[str]:

@@ -1,6 +1,6 @@
 """Write what the browser components receive and send as TypeScript: `python tools/typescript_models.py`.
 
-`views/widgets/browser/generated/models.ts` has an interface for each message class that a component meets, and
+`views/widgets/generated/models.ts` has an interface for each message class that a component meets, and
 `theme.ts` the colours, signs and letters of `tokens.json`, `grammar.ts` the tables by which texts are cut into tokens.
 All are checked in, so that a build needs no Python
 object and a reader sees the types; a test compares them with the classes.
@@ -40,7 +40,7 @@ from views.widgets import (  # noqa: E402
     stepper,
 )
 
-GENERATED = ROOT / "views" / "widgets" / "browser" / "generated"
+GENERATED = ROOT / "views" / "widgets" / "generated"
 LINE = 120
 # Modules whose literal types keep their names; an earlier one wins where two name the same set of words.
 NAMED = (models, run_models, catalog_models, device_models, partition_models, region_models, kernel_models, replies)

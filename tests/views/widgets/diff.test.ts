@@ -2,9 +2,9 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import type { Diff, DiffSide } from "#generated/models";
 import { type FoldKey, itemsOf, keyOf, placeOf } from "../../../views/widgets/browser/diff/items";
 import { shownRows, tokensBetween, wrapped } from "../../../views/widgets/browser/diff/wrap";
-import type { Diff, DiffSide } from "../../../views/widgets/browser/generated/models";
 
 const side = (number: number, text: string): DiffSide => [number, "unchanged", [[text, "", false]], `n${number}`];
 

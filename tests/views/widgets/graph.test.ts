@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Graph } from "../../../views/widgets/browser/generated/models";
+import type { Graph } from "#generated/models";
 import { concrete, fileName } from "../../../views/widgets/browser/graph/files";
 import { boundsOf, centred, fitted, isInSight, zoomed } from "../../../views/widgets/browser/graph/geometry";
 import { edgesBetween } from "../../../views/widgets/browser/graph/path";

@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import type { NameFact, Term } from "#generated/models";
 import {
   definitionOf,
   type Known,
@@ -11,7 +12,6 @@ import {
   termOf,
   wordAt,
 } from "../../../views/widgets/browser/editor/knowledge";
-import type { NameFact, Term } from "../../../views/widgets/browser/generated/models";
 
 const term = (name: string, kind: Term["kind"], keywords: readonly string[] = []): Term => ({
   name,

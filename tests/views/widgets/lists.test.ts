@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import type { NodeRange, PipelineProps, Problem, Stage } from "#generated/models";
 import {
   areaOf,
   entriesOf,
@@ -11,7 +12,6 @@ import {
 } from "../../../views/widgets/browser/catalog/list";
 import { firstShown, placeOf, target } from "../../../views/widgets/browser/devices/steps";
 import { nodeAt, problemsAt, squiggles } from "../../../views/widgets/browser/editor/places";
-import type { NodeRange, PipelineProps, Problem, Stage } from "../../../views/widgets/browser/generated/models";
 import { brief, neighbour, partsOfName, rowsOf } from "../../../views/widgets/browser/pipeline/stages";
 import { shortName, shortPath, sizeOf } from "../../../views/widgets/browser/regions/words";
 

@@ -2,12 +2,12 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { cut } from "../../../views/widgets/browser/shared/code";
-import { placesOf } from "../../../views/widgets/browser/shared/find";
-import { isElsewhere } from "../../../views/widgets/browser/shared/page";
-import { isNear, wantedRows } from "../../../views/widgets/browser/shared/rows";
-import { bytesText, count, sentence } from "../../../views/widgets/browser/shared/tables";
-import { at, between, columnOf, unitOf } from "../../../views/widgets/browser/shared/values";
+import { cut } from "#shared/code";
+import { placesOf } from "#shared/find";
+import { isElsewhere } from "#shared/page";
+import { isNear, wantedRows } from "#shared/rows";
+import { bytesText, count, sentence } from "#shared/tables";
+import { at, between, columnOf, unitOf } from "#shared/values";
 
 test("a mark may begin and end inside a token", () => {
   const tokens = [

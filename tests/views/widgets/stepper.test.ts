@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Breakpoint, Event, MemoryBox, MemoryView, Run } from "../../../views/widgets/browser/generated/models";
+import type { Breakpoint, Event, MemoryBox, MemoryView, Run } from "#generated/models";
 import { axisOf, ticks, timeAt } from "../../../views/widgets/browser/stepper/axis";
 import { instructionTokens } from "../../../views/widgets/browser/stepper/instructions";
 import { marksOf } from "../../../views/widgets/browser/stepper/marks";

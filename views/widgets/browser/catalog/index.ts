@@ -1,11 +1,11 @@
 // Catalog: operators and packed functions with a search, and a sheet about the one that is selected.
 
-import type { CatalogAction, CatalogPage, CatalogProps, Entry, Family } from "../generated/models";
-import { button, tabs } from "../shared/controls";
-import { el, find, keepFocus, replace, targetOf } from "../shared/dom";
-import { act, consume, onKeys } from "../shared/keys";
-import { laterOrOnLeaving } from "../shared/leaving";
-import { component, type Take, type Tell } from "../shared/mount";
+import type { CatalogAction, CatalogPage, CatalogProps, Entry, Family } from "#generated/models";
+import { button, tabs } from "#shared/controls";
+import { el, find, keepFocus, replace, targetOf } from "#shared/dom";
+import { act, consume, onKeys } from "#shared/keys";
+import { laterOrOnLeaving } from "#shared/leaving";
+import { component, type Take, type Tell } from "#shared/mount";
 import { type Area, areaOf, entriesOf, found, neighbour, shortTitle } from "./list";
 import { sheetOf } from "./sheet";
 import style from "./style.css";

@@ -1,7 +1,7 @@
 // Which entries of the catalogue are shown, and which one a key leads to.
 
-import type { Catalog, Entry, Family } from "../generated/models";
-import { between } from "../shared/values";
+import type { Catalog, Entry, Family } from "#generated/models";
+import { between } from "#shared/values";
 
 export type Area = keyof Catalog;
 

@@ -1,11 +1,11 @@
 // The sheet about an operator: schema, facts, example, listing, and a run of the example.
 
-import type { CatalogPage, CatalogProps, Code, CodeLine, Form, Sheet, Shown, Tried } from "../generated/models";
-import { tokenSpan } from "../shared/code";
-import { button, tabs } from "../shared/controls";
-import { type Child, el, prose } from "../shared/dom";
-import { badge, chip, severitySign } from "../shared/marks";
-import { later } from "../shared/values";
+import type { CatalogPage, CatalogProps, Code, CodeLine, Form, Sheet, Shown, Tried } from "#generated/models";
+import { tokenSpan } from "#shared/code";
+import { button, tabs } from "#shared/controls";
+import { type Child, el, prose } from "#shared/dom";
+import { badge, chip, severitySign } from "#shared/marks";
+import { later } from "#shared/values";
 
 /** What the buttons of the sheet ask for. */
 export interface Asks {

@@ -8,11 +8,11 @@ import type {
   DevicesProps,
   DevicesView,
   FunctionDevices,
-} from "../generated/models";
-import { pickable } from "../shared/controls";
-import { type Child, el, prose } from "../shared/dom";
-import { categoryAt, chip, symbol } from "../shared/marks";
-import { bytesText, count, headOf, pieces } from "../shared/tables";
+} from "#generated/models";
+import { pickable } from "#shared/controls";
+import { type Child, el, prose } from "#shared/dom";
+import { categoryAt, chip, symbol } from "#shared/marks";
+import { bytesText, count, headOf, pieces } from "#shared/tables";
 
 /** What the tables are drawn from, and what a row does. */
 export interface Scene {

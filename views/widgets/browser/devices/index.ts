@@ -1,9 +1,9 @@
 // Devices: why a value is where it is, copies, functions, and the analysis step by step; a row selects what it names.
 
-import type { DevicesAction, DevicesProps, DevicesView } from "../generated/models";
-import { el, find, keepFocus, replace } from "../shared/dom";
-import { onKeys, stepOf } from "../shared/keys";
-import { component, type Tell } from "../shared/mount";
+import type { DevicesAction, DevicesProps, DevicesView } from "#generated/models";
+import { el, find, keepFocus, replace } from "#shared/dom";
+import { onKeys, stepOf } from "#shared/keys";
+import { component, type Tell } from "#shared/mount";
 import { deviceTables } from "./draw";
 import { replay } from "./replay";
 import { placeOf, stepsOf, target } from "./steps";

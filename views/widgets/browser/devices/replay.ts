@@ -1,10 +1,10 @@
 // The steps of the analysis: a slider over all of them, and a table of those around the one that is shown.
 
-import type { DevicesView } from "../generated/models";
-import { button, pickable } from "../shared/controls";
-import { type Child, el, prose } from "../shared/dom";
-import { chip } from "../shared/marks";
-import { count, headOf } from "../shared/tables";
+import type { DevicesView } from "#generated/models";
+import { button, pickable } from "#shared/controls";
+import { type Child, el, prose } from "#shared/dom";
+import { chip } from "#shared/marks";
+import { count, headOf } from "#shared/tables";
 import { firstShown, hasVisits, type Step, shownSteps, stepsOf } from "./steps";
 
 export function replay(model: DevicesView, place: number, go: (place: number) => void): Child {

@@ -1,7 +1,7 @@
 // The analysis step by step: visits as reported, or the constraints in the order in which they were found.
 
-import type { DevicesView, VisitKind } from "../generated/models";
-import { between } from "../shared/values";
+import type { DevicesView, VisitKind } from "#generated/models";
+import { between } from "#shared/values";
 
 /** A step of either kind. */
 export interface Step {

@@ -1,11 +1,11 @@
 // Two texts side by side with the pass's head, and its rewrites and remarks.
 
-import type { Diff, DiffAction, DiffProps } from "../generated/models";
-import { button, choice, segments } from "../shared/controls";
-import { type Child, el, replace } from "../shared/dom";
-import { onKeys } from "../shared/keys";
-import { component, type Take, type Tell } from "../shared/mount";
-import { onSharedSelection, shareSelection } from "../shared/selection";
+import type { Diff, DiffAction, DiffProps } from "#generated/models";
+import { button, choice, segments } from "#shared/controls";
+import { type Child, el, replace } from "#shared/dom";
+import { onKeys } from "#shared/keys";
+import { component, type Take, type Tell } from "#shared/mount";
+import { onSharedSelection, shareSelection } from "#shared/selection";
 import type { FoldKey } from "./items";
 import { failure, remarkList, rewriteList, unchanged, valueList } from "./lists";
 import { Sides } from "./sides";

@@ -1,7 +1,7 @@
 // What the two halves show, row by row: lines, parts of long ones, and folds.
 
-import type { Diff, DiffRow, DiffSide } from "../generated/models";
-import { textOf } from "../shared/code";
+import type { Diff, DiffRow, DiffSide } from "#generated/models";
+import { textOf } from "#shared/code";
 import { type LinePart, shownRows, type WrappedSide, wrapped } from "./wrap";
 
 /** A row of the page: a part of a row of the model, a fold of rows, or a fold of the parts of one row. */

@@ -1,9 +1,9 @@
 // The lists beside the texts: rewrites, remarks, values, and why a pass failed.
 
-import type { DiffProps, Remark, ValueRow } from "../generated/models";
-import { pickable } from "../shared/controls";
-import { type Child, el, prose } from "../shared/dom";
-import { chip, severitySign } from "../shared/marks";
+import type { DiffProps, Remark, ValueRow } from "#generated/models";
+import { pickable } from "#shared/controls";
+import { type Child, el, prose } from "#shared/dom";
+import { chip, severitySign } from "#shared/marks";
 
 type Select = (node: string, line: number) => void;
 

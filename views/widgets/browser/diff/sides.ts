@@ -1,11 +1,11 @@
 // The two texts side by side: their rows are made as they come into sight.
 
-import type { Diff, DiffSide } from "../generated/models";
-import { markedSpans, type Span } from "../shared/code";
-import { el } from "../shared/dom";
-import { Find } from "../shared/find";
-import { MARK_SIGN } from "../shared/marks";
-import { Rows } from "../shared/rows";
+import type { Diff, DiffSide } from "#generated/models";
+import { markedSpans, type Span } from "#shared/code";
+import { el } from "#shared/dom";
+import { Find } from "#shared/find";
+import { MARK_SIGN } from "#shared/marks";
+import { Rows } from "#shared/rows";
 import { type FoldKey, type Item, itemsOf, keyOf, partsOf, placeOf, textOfSide } from "./items";
 import { columnsIn, tokensBetween } from "./wrap";
 

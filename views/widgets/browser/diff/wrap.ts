@@ -1,7 +1,7 @@
 // Long lines on several rows: where a line breaks, and the tokens of a part of it.
 
-import type { Piece } from "../shared/code";
-import { el } from "../shared/dom";
+import type { Piece } from "#shared/code";
+import { el } from "#shared/dom";
 
 const HANG = 4;
 // A pane that is narrower is scrolled sideways: lines of a few characters cannot be read.

@@ -9,8 +9,8 @@ import {
 } from "@codemirror/autocomplete";
 import type { Extension } from "@codemirror/state";
 import { EditorView, hoverTooltip, keymap } from "@codemirror/view";
-import type { NameFact, Term } from "../generated/models";
-import { el, nodes, prose } from "../shared/dom";
+import type { NameFact, Term } from "#generated/models";
+import { el, nodes, prose } from "#shared/dom";
 import { definitionOf, type Known, type Option, offerAt, termOf, wordAt } from "./knowledge";
 
 type Ask = () => Known;

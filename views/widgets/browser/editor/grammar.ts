@@ -2,9 +2,9 @@
 
 import { StreamLanguage, type StringStream } from "@codemirror/language";
 import { tags } from "@lezer/highlight";
-import { GRAMMARS } from "../generated/grammar";
-import type { Code, Syntax } from "../generated/models";
-import type { Piece } from "../shared/code";
+import { GRAMMARS } from "#generated/grammar";
+import type { Code, Syntax } from "#generated/models";
+import type { Piece } from "#shared/code";
 
 interface Rule {
   readonly pattern: string;

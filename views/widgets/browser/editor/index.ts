@@ -1,11 +1,11 @@
 // Code editor: a text with its problems, and the node under the caret.
 
-import type { Code, EditorAction, EditorProps, Problem, Vocabulary } from "../generated/models";
-import { button, tabs } from "../shared/controls";
-import { el, replace } from "../shared/dom";
-import { laterOrOnLeaving } from "../shared/leaving";
-import { component, type Take, type Tell } from "../shared/mount";
-import { onSharedSelection, shareSelection } from "../shared/selection";
+import type { Code, EditorAction, EditorProps, Problem, Vocabulary } from "#generated/models";
+import { button, tabs } from "#shared/controls";
+import { el, replace } from "#shared/dom";
+import { laterOrOnLeaving } from "#shared/leaving";
+import { component, type Take, type Tell } from "#shared/mount";
+import { onSharedSelection, shareSelection } from "#shared/selection";
 import { assistance } from "./assist";
 import type { Known } from "./knowledge";
 import { showLines, showProblems } from "./marks";

@@ -1,6 +1,6 @@
 // What the operator table and the checker know, asked by the text around the caret.
 
-import type { Code, NameFact, Term } from "../generated/models";
+import type { Code, NameFact, Term } from "#generated/models";
 
 export interface Known {
   readonly language: Code["language"];

@@ -3,8 +3,8 @@
 
 import { type EditorState, RangeSet, StateEffect, StateField, type Text } from "@codemirror/state";
 import { Decoration, type DecorationSet, EditorView, GutterMarker, gutter } from "@codemirror/view";
-import type { Problem, Severity } from "../generated/models";
-import { severitySign } from "../shared/marks";
+import type { Problem, Severity } from "#generated/models";
+import { severitySign } from "#shared/marks";
 import { bySeverity, squiggles } from "./places";
 
 interface ProblemMarks {

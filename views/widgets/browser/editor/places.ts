@@ -1,8 +1,8 @@
 // Nodes and problems of a text by their places; lines and columns count from 1, in code points.
 
-import type { NodeRange, Problem, Severity } from "../generated/models";
-import type { Span } from "../shared/code";
-import { unitOf } from "../shared/values";
+import type { NodeRange, Problem, Severity } from "#generated/models";
+import type { Span } from "#shared/code";
+import { unitOf } from "#shared/values";
 
 /** The smallest node around a place; empty if there is none. */
 export function nodeAt(ranges: readonly NodeRange[], line: number, column: number): string {

@@ -1,9 +1,9 @@
 // The list of problems below the text.
 
-import type { Elsewhere, Problem } from "../generated/models";
-import { link, pickable } from "../shared/controls";
-import { type Child, el, prose, replace } from "../shared/dom";
-import { severitySign } from "../shared/marks";
+import type { Elsewhere, Problem } from "#generated/models";
+import { link, pickable } from "#shared/controls";
+import { type Child, el, prose, replace } from "#shared/dom";
+import { severitySign } from "#shared/marks";
 import { bySeverity, counts } from "./places";
 
 export class Problems {

@@ -22,9 +22,9 @@ import {
   lineNumbers,
   type ViewUpdate,
 } from "@codemirror/view";
-import type { Code, Problem } from "../generated/models";
-import { el, nodes, treeOf } from "../shared/dom";
-import { columnOf, unitOf } from "../shared/values";
+import type { Code, Problem } from "#generated/models";
+import { el, nodes, treeOf } from "#shared/dom";
+import { columnOf, unitOf } from "#shared/values";
 import { foldsIndented } from "./folding";
 import { languageOf, TAG_CLASSES } from "./grammar";
 import { marking, problemsOn } from "./marks";

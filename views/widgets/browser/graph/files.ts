@@ -1,7 +1,7 @@
 // The picture as a file: styles written out as attributes, colours as values.
 
-import { LIGHT } from "../generated/theme";
-import { el } from "../shared/dom";
+import { LIGHT } from "#generated/theme";
+import { el } from "#shared/dom";
 import type { ViewBox } from "./geometry";
 import { WRITTEN_STYLES } from "./look";
 

@@ -1,6 +1,6 @@
 // Where parts of a picture are, and how it has to lie so that they are seen.
 
-import { between } from "../shared/values";
+import { between } from "#shared/values";
 
 /** How a picture lies on the canvas: moved by x and y, k times as large. */
 export interface Transform {

@@ -1,10 +1,10 @@
 // The head of the graph's pane, its menu of files, and the legend.
 
-import type { Graph, GraphProps, Side } from "../generated/models";
-import { button, choice, type Entry, segments, tabs } from "../shared/controls";
-import { type Child, el } from "../shared/dom";
-import { consume, stepOf } from "../shared/keys";
-import { MARK_SIGN, symbol } from "../shared/marks";
+import type { Graph, GraphProps, Side } from "#generated/models";
+import { button, choice, type Entry, segments, tabs } from "#shared/controls";
+import { type Child, el } from "#shared/dom";
+import { consume, stepOf } from "#shared/keys";
+import { MARK_SIGN, symbol } from "#shared/marks";
 import { portSign } from "./look";
 
 /** What the head asks of the component. */

@@ -1,7 +1,7 @@
 // What is said of the node under the pointer.
 
-import type { GraphNode } from "../generated/models";
-import { el, replace } from "../shared/dom";
+import type { GraphNode } from "#generated/models";
+import { el, replace } from "#shared/dom";
 
 export class Tip {
   readonly element = el("div", { class: "tip", role: "tooltip", hidden: true });

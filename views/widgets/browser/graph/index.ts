@@ -1,10 +1,10 @@
 // Graph: a picture laid out in Python; here it is moved, searched, marked and exported.
 
-import type { Graph, GraphAction, GraphProps, Side } from "../generated/models";
-import { el, find, prose, replace, targetOf, treeOf } from "../shared/dom";
-import { act, consume, isModified, isTyping, onKeys, stepOf } from "../shared/keys";
-import { component, type Take, type Tell } from "../shared/mount";
-import { onSharedSelection, shareSelection } from "../shared/selection";
+import type { Graph, GraphAction, GraphProps, Side } from "#generated/models";
+import { el, find, prose, replace, targetOf, treeOf } from "#shared/dom";
+import { act, consume, isModified, isTyping, onKeys, stepOf } from "#shared/keys";
+import { component, type Take, type Tell } from "#shared/mount";
+import { onSharedSelection, shareSelection } from "#shared/selection";
 import { download, downloadPng, svgFile } from "./files";
 import { type Asks, headOf, legendOf, menuOf } from "./head";
 import { Tip } from "./hover";

@@ -1,6 +1,6 @@
 // How a graph of compiler regions and devices looks: ports in the legend, colours of categories, the blocking path.
 
-import { svg } from "../shared/dom";
+import { svg } from "#shared/dom";
 
 export const CATEGORY_SYMBOL: Readonly<Record<string, string>> = {
   cat0: "●",

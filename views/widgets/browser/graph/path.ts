@@ -1,6 +1,6 @@
 // The edges between two sets of nodes, by way of the nodes of a third set and of ports.
 
-import type { Graph } from "../generated/models";
+import type { Graph } from "#generated/models";
 
 /** Ids of groups of the picture: where a path begins, what lies on it, where it ends. */
 export interface Ways {

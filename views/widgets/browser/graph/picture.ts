@@ -1,7 +1,7 @@
 // The picture and what is marked in it: nodes by their ids, the selection, paths, colours.
 
-import type { Graph, GraphNode, Side } from "../generated/models";
-import { find, svg } from "../shared/dom";
+import type { Graph, GraphNode, Side } from "#generated/models";
+import { find, svg } from "#shared/dom";
 import { CATEGORY_SYMBOL } from "./look";
 import { edgesBetween, waysOf } from "./path";
 import { importSvg } from "./svg";

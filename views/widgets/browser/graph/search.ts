@@ -1,6 +1,6 @@
 // The field that searches the graph.
 
-import { el } from "../shared/dom";
+import { el } from "#shared/dom";
 
 export class Search {
   readonly element: HTMLElement;

@@ -1,6 +1,6 @@
 // SVG from text by allow-list: what is not named here does not reach the page.
 
-import { LIGHT } from "../generated/theme";
+import { LIGHT } from "#generated/theme";
 
 const ELEMENTS = new Set(
   "svg g path polygon polyline ellipse circle rect line text tspan title defs marker".split(" "),

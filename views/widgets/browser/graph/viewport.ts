@@ -1,7 +1,7 @@
 // How the picture lies on the canvas: it is moved and enlarged by the user, or placed so that something is seen.
 
-import { el, svg, targetOf } from "../shared/dom";
-import { isStill } from "../shared/values";
+import { el, svg, targetOf } from "#shared/dom";
+import { isStill } from "#shared/values";
 import {
   type Bounds,
   boundsOf,

@@ -1,12 +1,12 @@
 // Inspector: all that is known of the selected node.
 
-import type { Inspector, InspectorAction, InspectorProps, Part } from "../generated/models";
-import { button } from "../shared/controls";
-import { el, replace, treeOf } from "../shared/dom";
-import { onKeys } from "../shared/keys";
-import { badge, chip } from "../shared/marks";
-import { component, type Tell } from "../shared/mount";
-import { shareSelection } from "../shared/selection";
+import type { Inspector, InspectorAction, InspectorProps, Part } from "#generated/models";
+import { button } from "#shared/controls";
+import { el, replace, treeOf } from "#shared/dom";
+import { onKeys } from "#shared/keys";
+import { badge, chip } from "#shared/marks";
+import { component, type Tell } from "#shared/mount";
+import { shareSelection } from "#shared/selection";
 import { sectionOf } from "./sections";
 import style from "./style.css";
 

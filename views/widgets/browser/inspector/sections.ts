@@ -1,8 +1,8 @@
 // The sections of the inspector: each layout draws rows of pieces, and a piece may be a link.
 
-import type { InspectorRow, Part, Section } from "../generated/models";
-import { type Child, el } from "../shared/dom";
-import { MARK_SIGN, symbol } from "../shared/marks";
+import type { InspectorRow, Part, Section } from "#generated/models";
+import { type Child, el } from "#shared/dom";
+import { MARK_SIGN, symbol } from "#shared/marks";
 
 type Follow = (piece: Part) => void;
 type Layout = (rows: readonly InspectorRow[], follow: Follow) => Child;

@@ -1,8 +1,8 @@
 // One form of a kernel: its lines, of which those of a part are linked with the other forms.
 
-import type { KernelLine, KernelText, KernelView } from "../generated/models";
-import { tokenSpan } from "../shared/code";
-import { type Child, el } from "../shared/dom";
+import type { KernelLine, KernelText, KernelView } from "#generated/models";
+import { tokenSpan } from "#shared/code";
+import { type Child, el } from "#shared/dom";
 import { colourOf } from "./tables";
 
 /** A form in the page, and the rows of each part. */

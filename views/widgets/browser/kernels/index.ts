@@ -1,11 +1,11 @@
 // A kernel in three forms beside each other; a line, a row or a key selects a part, and all forms show it.
 
-import type { KernelsAction, KernelsProps, KernelText, KernelView } from "../generated/models";
-import { segments } from "../shared/controls";
-import { type Child, el } from "../shared/dom";
-import { onKeys, stepOf } from "../shared/keys";
-import { component, type Tell } from "../shared/mount";
-import { count } from "../shared/tables";
+import type { KernelsAction, KernelsProps, KernelText, KernelView } from "#generated/models";
+import { segments } from "#shared/controls";
+import { type Child, el } from "#shared/dom";
+import { onKeys, stepOf } from "#shared/keys";
+import { component, type Tell } from "#shared/mount";
+import { count } from "#shared/tables";
 import { type Form, formOf, markPart } from "./forms";
 import style from "./style.css";
 import { kernelTables, lineLinks, type Scene } from "./tables";

@@ -1,9 +1,9 @@
 // The tables below the forms of a kernel: linked parts, what the compiler did, range checks.
 
-import type { AccessRow, CompilerRemark, KernelPart, KernelView } from "../generated/models";
-import { link, pickable } from "../shared/controls";
-import { type Child, el, prose } from "../shared/dom";
-import { chip } from "../shared/marks";
+import type { AccessRow, CompilerRemark, KernelPart, KernelView } from "#generated/models";
+import { link, pickable } from "#shared/controls";
+import { type Child, el, prose } from "#shared/dom";
+import { chip } from "#shared/marks";
 
 /** What the tables are drawn from, and what a row and a link to a line do. */
 export interface Scene {

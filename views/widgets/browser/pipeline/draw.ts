@@ -1,9 +1,9 @@
 // The table of stages.
 
-import type { Stage, StageVerdict } from "../generated/models";
-import { pickable } from "../shared/controls";
-import { type Child, el } from "../shared/dom";
-import { chip, severitySign } from "../shared/marks";
+import type { Stage, StageVerdict } from "#generated/models";
+import { pickable } from "#shared/controls";
+import { type Child, el } from "#shared/dom";
+import { chip, severitySign } from "#shared/marks";
 import {
   brief,
   isFailed,

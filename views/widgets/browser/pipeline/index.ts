@@ -1,10 +1,10 @@
 // Pipeline: the stages, unchanged ones hidden and counted.
 
-import type { Pipeline, PipelineAction, PipelineProps } from "../generated/models";
-import { button } from "../shared/controls";
-import { el, prose, replace } from "../shared/dom";
-import { act, onKeys } from "../shared/keys";
-import { component, type Take, type Tell } from "../shared/mount";
+import type { Pipeline, PipelineAction, PipelineProps } from "#generated/models";
+import { button } from "#shared/controls";
+import { el, prose, replace } from "#shared/dom";
+import { act, onKeys } from "#shared/keys";
+import { component, type Take, type Tell } from "#shared/mount";
 import { stageTable } from "./draw";
 import { type Listing, milliseconds, neighbour } from "./stages";
 import style from "./style.css";

@@ -1,6 +1,6 @@
 // Which stages of a pipeline are shown, and what is said of them.
 
-import type { Pipeline, PipelineProps, Severity, Stage, StageVerdict } from "../generated/models";
+import type { Pipeline, PipelineProps, Severity, Stage, StageVerdict } from "#generated/models";
 
 /** What decides whether a stage is shown. */
 export interface Listing {

@@ -1,8 +1,8 @@
 // Regions: what partitioning says beside its graph, as tables; a row is a link to what it names.
 
-import type { PartitionView, RegionsAction, RegionsProps } from "../generated/models";
-import { el, find, keepFocus, replace } from "../shared/dom";
-import { component, type Tell } from "../shared/mount";
+import type { PartitionView, RegionsAction, RegionsProps } from "#generated/models";
+import { el, find, keepFocus, replace } from "#shared/dom";
+import { component, type Tell } from "#shared/mount";
 import { Patterns } from "./patterns";
 import { notes, notUsed, problems } from "./problems";
 import { coverage, pairs, regionTable, unsupported, ways } from "./report";

@@ -1,10 +1,10 @@
 // The table that partitioning works with, to be edited in place: patterns with what they match, operators of targets.
 
-import type { PatternMatch, PatternRow } from "../generated/models";
-import { button, pickable } from "../shared/controls";
-import { type Child, el, prose } from "../shared/dom";
-import { severitySign } from "../shared/marks";
-import { count, headOf } from "../shared/tables";
+import type { PatternMatch, PatternRow } from "#generated/models";
+import { button, pickable } from "#shared/controls";
+import { type Child, el, prose } from "#shared/dom";
+import { severitySign } from "#shared/marks";
+import { count, headOf } from "#shared/tables";
 import { none, problemList, type Scene, tableOf } from "./scene";
 
 type Draft = readonly [name: string, text: string];

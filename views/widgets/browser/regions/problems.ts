@@ -1,10 +1,10 @@
 // What is said first: a table that is not used, notes, and what the passes found wrong.
 
-import type { FreeVariable, Problem } from "../generated/models";
-import { button, link } from "../shared/controls";
-import { type Child, el, prose } from "../shared/dom";
-import { severitySign } from "../shared/marks";
-import { headOf, pieces, sentence } from "../shared/tables";
+import type { FreeVariable, Problem } from "#generated/models";
+import { button, link } from "#shared/controls";
+import { type Child, el, prose } from "#shared/dom";
+import { severitySign } from "#shared/marks";
+import { headOf, pieces, sentence } from "#shared/tables";
 import { lineLink, problemList, type Scene, tableOf } from "./scene";
 
 /** A problem, the pass that found it, and the variable that it says nothing binds. */

@@ -1,10 +1,10 @@
 // The tables of the report: pairs that stayed apart, regions, coverage, what is not offloaded, the ways to treat lets.
 
-import type { Flow, LetsWay, PairRow, Place, RegionRow, Unsupported } from "../generated/models";
-import { link, pickable } from "../shared/controls";
-import { type Child, el, prose } from "../shared/dom";
-import { chip, symbol } from "../shared/marks";
-import { count, headOf, sentence } from "../shared/tables";
+import type { Flow, LetsWay, OperatorCall, PairRow, RegionRow, Unsupported } from "#generated/models";
+import { link, pickable } from "#shared/controls";
+import { type Child, el, prose } from "#shared/dom";
+import { chip, symbol } from "#shared/marks";
+import { count, headOf, sentence } from "#shared/tables";
 import { categoryOf, lineLink, none, ROWS_SHOWN, type Scene, tableOf, targetName } from "./scene";
 import { flowsText, shortName, shortPath, sizeOf, titleOf } from "./words";
 
@@ -117,7 +117,7 @@ function externalOf({ model }: Scene, item: RegionRow): Child {
 
 // Which operators of the text a region holds, and what crosses its border.
 function inside(scene: Scene, item: RegionRow): HTMLElement {
-  const place = (held: Place) => {
+  const place = (held: OperatorCall) => {
     const select = () => scene.tell({ kind: "select", node: held.node, function: item.function });
     const name = el("button", { type: "button", class: "chip code", click: select }, held.operator);
     return el("span", { class: "place" }, name, lineLink(scene, held.line));

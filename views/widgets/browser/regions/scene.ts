@@ -1,11 +1,11 @@
 // What the parts of the Partition page are drawn from, and what they have in common.
 
-import type { PartitionView, Problem, RegionsAction, RegionsProps } from "../generated/models";
-import { button, link } from "../shared/controls";
-import { type Child, el, prose } from "../shared/dom";
-import { categoryAt, severitySign, symbol } from "../shared/marks";
-import type { Tell } from "../shared/mount";
-import { pieces } from "../shared/tables";
+import type { PartitionView, Problem, RegionsAction, RegionsProps } from "#generated/models";
+import { button, link } from "#shared/controls";
+import { type Child, el, prose } from "#shared/dom";
+import { categoryAt, severitySign, symbol } from "#shared/marks";
+import type { Tell } from "#shared/mount";
+import { pieces } from "#shared/tables";
 
 export interface Scene {
   readonly model: PartitionView;

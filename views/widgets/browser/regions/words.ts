@@ -1,7 +1,7 @@
 // What the tables of the Partition page say: names, sizes, lines.
 
-import type { Flow } from "../generated/models";
-import { bytesText, count } from "../shared/tables";
+import type { Flow } from "#generated/models";
+import { bytesText, count } from "#shared/tables";
 
 /** The name of a region without that of its target. */
 export function shortName(name: string, target: string): string {

@@ -1,6 +1,6 @@
 // The time axis: where a time lies, and which ones are written below.
 
-import { between } from "../shared/values";
+import { between } from "#shared/values";
 
 const LEFT = 21;
 const LEAST_WIDTH = 200;

@@ -1,9 +1,9 @@
 // A change to the stopped program: what a variable or a register gets, and the button that runs on with it.
 
-import type { ChangeFault, Problem, StepperAction, Value } from "../generated/models";
-import { button } from "../shared/controls";
-import { type Child, el, find, prose } from "../shared/dom";
-import { severitySign } from "../shared/marks";
+import type { ChangeFault, Problem, StepperAction, Value } from "#generated/models";
+import { button } from "#shared/controls";
+import { type Child, el, find, prose } from "#shared/dom";
+import { severitySign } from "#shared/marks";
 
 /** The register that is changed: of the frame at a depth, by its variable or its own name. */
 export interface Target {

@@ -1,14 +1,14 @@
 // Stepper: both listings, toolbar, registers and time in one component, so that a step never waits for the server.
 
-import type { Problem, Run, StepperAction, StepperProps } from "../generated/models";
-import { link, tabs } from "../shared/controls";
-import { type Child, el, prose, replace } from "../shared/dom";
-import { Find } from "../shared/find";
-import { act, onKeys } from "../shared/keys";
-import { laterOrOnLeaving } from "../shared/leaving";
-import { severitySign } from "../shared/marks";
-import { component, type Take, type Tell } from "../shared/mount";
-import { shareSelection } from "../shared/selection";
+import type { Problem, Run, StepperAction, StepperProps } from "#generated/models";
+import { link, tabs } from "#shared/controls";
+import { type Child, el, prose, replace } from "#shared/dom";
+import { Find } from "#shared/find";
+import { act, onKeys } from "#shared/keys";
+import { laterOrOnLeaving } from "#shared/leaving";
+import { severitySign } from "#shared/marks";
+import { component, type Take, type Tell } from "#shared/mount";
+import { shareSelection } from "#shared/selection";
 import { instructionTokens } from "./instructions";
 import { Listing } from "./listing";
 import { chipOf, marksOf } from "./marks";

@@ -1,6 +1,6 @@
 // Instructions as tokens, like those of the source.
 
-import type { Piece } from "../shared/code";
+import type { Piece } from "#shared/code";
 
 const PARTS = /^(?:call|ret|goto|if)\b|\b(?:in|dst|else): |(%\w+)|(f\[[^\]]*\])|(\bi-?[\d.]+|\bc\[\d+\]|\b\d+\b)/g;
 

@@ -1,9 +1,9 @@
 // The two listings: rows are made as they come into sight, and marks are put on those that are there.
 
-import type { Breakpoint } from "../generated/models";
-import { markedSpans, type Piece, type Span, textOf } from "../shared/code";
-import { el, replace } from "../shared/dom";
-import { Rows } from "../shared/rows";
+import type { Breakpoint } from "#generated/models";
+import { markedSpans, type Piece, type Span, textOf } from "#shared/code";
+import { el, replace } from "#shared/dom";
+import { Rows } from "#shared/rows";
 
 /** A line as it is shown; `key` is the number that it is known by (a line of the source, a pc), -1 for none. */
 export interface ListedLine {

@@ -1,6 +1,6 @@
 // What is marked in the listings at a time: the frames, the breakpoints, the cursor, and values behind their lines.
 
-import type { Register } from "../generated/models";
+import type { Register } from "#generated/models";
 import type { LineChip, LineMark } from "./listing";
 import { valueIn } from "./registers";
 import type { FrameState } from "./state";

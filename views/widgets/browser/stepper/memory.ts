@@ -1,12 +1,12 @@
 // Memory: bytes over time, and a row for each storage with the tensors in it; one time axis with the strip below.
 
-import type { MemoryFault, MemoryView } from "../generated/models";
-import { link } from "../shared/controls";
-import { type Child, el, find, prose, replace, svg, targetOf } from "../shared/dom";
-import { consume, stepOf } from "../shared/keys";
-import { severitySign } from "../shared/marks";
-import { bytesText } from "../shared/tables";
-import { between } from "../shared/values";
+import type { MemoryFault, MemoryView } from "#generated/models";
+import { link } from "#shared/controls";
+import { type Child, el, find, prose, replace, svg, targetOf } from "#shared/dom";
+import { consume, stepOf } from "#shared/keys";
+import { severitySign } from "#shared/marks";
+import { bytesText } from "#shared/tables";
+import { between } from "#shared/values";
 import { rowOf, share } from "./memory_rows";
 
 const CURVE_HEIGHT = 72;

@@ -1,9 +1,9 @@
 // The rows of the memory: a storage, with the tensors in it in as many lanes as they need.
 
-import type { MemoryBox, MemoryRow, MemoryView } from "../generated/models";
-import { type Child, el } from "../shared/dom";
-import { bytesText } from "../shared/tables";
-import { between } from "../shared/values";
+import type { MemoryBox, MemoryRow, MemoryView } from "#generated/models";
+import { type Child, el } from "#shared/dom";
+import { bytesText } from "#shared/tables";
+import { between } from "#shared/values";
 
 const LANE_HEIGHT = 17;
 // A narrower box has its name beside it.

@@ -1,10 +1,10 @@
 // Breakpoints: the table below the registers, with a condition for each.
 
-import type { Breakpoint, PointHits, Problem } from "../generated/models";
-import { link } from "../shared/controls";
-import { type Child, el, prose } from "../shared/dom";
-import { severitySign } from "../shared/marks";
-import { unitOf } from "../shared/values";
+import type { Breakpoint, PointHits, Problem } from "#generated/models";
+import { link } from "#shared/controls";
+import { type Child, el, prose } from "#shared/dom";
+import { severitySign } from "#shared/marks";
+import { unitOf } from "#shared/values";
 import { pointKey, pointLabel } from "./points";
 import type { RunState } from "./state";
 

@@ -1,6 +1,6 @@
 // Breakpoints: what they are called, and which one a click in the gutter means.
 
-import type { Breakpoint } from "../generated/models";
+import type { Breakpoint } from "#generated/models";
 
 /** A place in the gutter of one of the listings: a line of the source, or an instruction. */
 export type Place = { readonly line: number } | { readonly pc: number };

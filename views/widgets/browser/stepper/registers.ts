@@ -1,9 +1,9 @@
 // The registers of the newest frames.
 
-import type { Closure, Kind, Register, Run, Value } from "../generated/models";
-import { link, pickable } from "../shared/controls";
-import { type Child, el } from "../shared/dom";
-import { badge, KIND_LOOK, KIND_NAME, symbol } from "../shared/marks";
+import type { Closure, Kind, Register, Run, Value } from "#generated/models";
+import { link, pickable } from "#shared/controls";
+import { type Child, el } from "#shared/dom";
+import { badge, KIND_LOOK, KIND_NAME, symbol } from "#shared/marks";
 import { settle } from "./settle";
 import type { FrameState, StepBy } from "./state";
 

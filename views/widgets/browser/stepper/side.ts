@@ -1,7 +1,7 @@
 // The right side: call stack, registers, the value of one of them, breakpoints, output.
 
-import { button, link } from "../shared/controls";
-import { type Child, el, find, focusedIn, nodes, targetOf } from "../shared/dom";
+import { button, link } from "#shared/controls";
+import { type Child, el, find, focusedIn, nodes, targetOf } from "#shared/dom";
 import { type Change, ChangeForm, type Target } from "./change";
 import { PointTable } from "./point_table";
 import { AT_NAN, changed, indexOf, pointKey } from "./points";

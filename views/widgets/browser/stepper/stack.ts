@@ -1,8 +1,8 @@
 // The call stack, newest frame first.
 
-import type { Run } from "../generated/models";
-import { pickable } from "../shared/controls";
-import { el } from "../shared/dom";
+import type { Run } from "#generated/models";
+import { pickable } from "#shared/controls";
+import { el } from "#shared/dom";
 import type { FrameState } from "./state";
 
 const STACK_SHOWN = 12;

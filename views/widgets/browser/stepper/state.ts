@@ -1,7 +1,7 @@
 // The recorded run: frames at any time from deltas, where commands lead, and which events stop at a breakpoint.
 // Times are absolute; an index into the window is `time - run.first_event`.
 
-import type { Breakpoint, Event, Jumps, PointHits, Run, Write } from "../generated/models";
+import type { Breakpoint, Event, Jumps, PointHits, Run, Write } from "#generated/models";
 import { conditionKey } from "./points";
 
 /** A frame at a time; the lists hold an entry for each register that was written, by its number. */

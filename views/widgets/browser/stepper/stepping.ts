@@ -1,7 +1,7 @@
 // Where the user is in a run, and where a command leads: all that the stepper knows, and nothing of the page.
 
-import type { Breakpoint, Run } from "../generated/models";
-import { between } from "../shared/values";
+import type { Breakpoint, Run } from "#generated/models";
+import { between } from "#shared/values";
 import { type Command, type FrameState, RunState, type StepBy } from "./state";
 
 /** What a command comes to: nothing, another time, or a question to Python for another window of the run. */

@@ -1,7 +1,7 @@
 // Flame strip and slider on one time axis.
 
-import type { FlameSpan, Run } from "../generated/models";
-import { type Child, svg } from "../shared/dom";
+import type { FlameSpan, Run } from "#generated/models";
+import { type Child, svg } from "#shared/dom";
 import { type Axis, axisOf, ticks, timeAt } from "./axis";
 
 const STRIP_HEIGHT = 88;

@@ -1,7 +1,7 @@
 // The buttons that step, what a step is, and the time.
 
-import { button, segments } from "../shared/controls";
-import { el } from "../shared/dom";
+import { button, segments } from "#shared/controls";
+import { el } from "#shared/dom";
 import type { Command, StepBy } from "./state";
 import type { Stepping } from "./stepping";
 

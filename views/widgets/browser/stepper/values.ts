@@ -1,9 +1,9 @@
 // A value: the chip behind its line, and the pane that shows all of it.
 
-import type { Register, Run, Tensor, Value } from "../generated/models";
-import { link } from "../shared/controls";
-import { type Child, el } from "../shared/dom";
-import { badge, KIND_LOOK } from "../shared/marks";
+import type { Register, Run, Tensor, Value } from "#generated/models";
+import { link } from "#shared/controls";
+import { type Child, el } from "#shared/dom";
+import { badge, KIND_LOOK } from "#shared/marks";
 
 const CHIP_LENGTH = 40;
 const UNKNOWN_HEAT = 30;

@@ -3,7 +3,7 @@
 // A payload is one line of JSON (revision of the model, props, commands) followed by the JSON of the model. A command
 // is a value that both the page and the component may change, with a number: it is obeyed once, when its number is new.
 
-import { THEME_CSS } from "../generated/theme";
+import { THEME_CSS } from "#generated/theme";
 import baseCss from "./base.css";
 import { el, treeOf } from "./dom";
 import { offerHelp } from "./keys";

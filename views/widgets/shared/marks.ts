@@ -1,7 +1,7 @@
 // Signs, badges and symbols: every meaning has a letter or a shape beside its colour.
 
-import type { Kind, Mark, Severity } from "../generated/models";
-import { KINDS, MARKS } from "../generated/theme";
+import type { Kind, Mark, Severity } from "#generated/models";
+import { KINDS, MARKS } from "#generated/theme";
 import { type Child, el, svg } from "./dom";
 
 export const MARK_SIGN: Readonly<Record<Mark | Severity, string>> = MARKS;

@@ -1,5 +1,5 @@
 // RelaxScope, component editor: built by tools/build_static.py.
-// Sources: ca9d1bf71b98f027b0d8
+// Sources: d572433b530a3e674f4a
 /*
 @codemirror/autocomplete 6.20.4
 
