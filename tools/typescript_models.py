@@ -1,12 +1,13 @@
 """Write what the browser components receive and send as TypeScript: `python tools/typescript_models.py`.
 
-`views/widgets/generated/models.ts` has an interface for each message class that a component meets, and
-`theme.ts` the colours, signs and letters of `tokens.json`, `grammar.ts` the tables by which texts are cut into tokens.
-All are checked in, so that a build needs no Python
-object and a reader sees the types; a test compares them with the classes.
+`views/widgets/generated/models.ts` has an interface for each message class that a component meets, which are those of
+the `channel(...)` that its module declares and what they hold. `theme.ts` has the colours, signs and letters of
+`tokens.json`, `grammar.ts` the tables by which texts are cut into tokens. All are checked in, so that a build needs
+no Python object and a reader sees the types; a test compares them with the classes.
 """
 
 import enum
+import importlib
 import re
 import sys
 import typing
@@ -26,58 +27,15 @@ from relax_core.engine.debug import replies  # noqa: E402  # the tool runs from 
 from relax_core.present import device_models, grammar, kernel_models, models, theme  # noqa: E402
 from relax_core.present.catalog_of import catalog_models  # noqa: E402
 from relax_core.present.regions import partition_models, region_models  # noqa: E402
-from relax_core.present.running import memory_models, run_models  # noqa: E402
-from views.widgets import (  # noqa: E402
-    catalog,
-    devices,
-    diff,
-    editor,
-    graph,
-    inspector,
-    kernels,
-    pipeline,
-    regions,
-    stepper,
-)
+from relax_core.present.running import run_models  # noqa: E402
+from views.widgets.channel import Channel  # noqa: E402
 
-GENERATED = ROOT / "views" / "widgets" / "generated"
+VIEWS = ROOT / "views"
+GENERATED = VIEWS / "widgets" / "generated"
 LINE = 120
 # Modules whose literal types keep their names; an earlier one wins where two name the same set of words.
 NAMED = (models, run_models, catalog_models, device_models, partition_models, region_models, kernel_models, replies)
-ROOTS: tuple[type, ...] = (
-    catalog_models.CatalogPage,
-    catalog_models.Vocabulary,
-    device_models.DevicesView,
-    kernel_models.KernelView,
-    memory_models.MemoryView,
-    models.Code,
-    models.Diff,
-    models.Graph,
-    models.Inspector,
-    models.Pipeline,
-    partition_models.PartitionView,
-    run_models.Run,
-    catalog.CatalogProps,
-    catalog.CatalogAction,
-    devices.DevicesProps,
-    devices.DevicesAction,
-    diff.DiffProps,
-    diff.DiffAction,
-    editor.EditorProps,
-    editor.EditorAction,
-    graph.GraphProps,
-    graph.GraphAction,
-    inspector.InspectorProps,
-    inspector.InspectorAction,
-    kernels.KernelsProps,
-    kernels.KernelsAction,
-    pipeline.PipelineProps,
-    pipeline.PipelineAction,
-    regions.RegionsProps,
-    regions.RegionsAction,
-    stepper.StepperProps,
-    stepper.StepperAction,
-)
+_DECLARES = re.compile(r"^\w+ = channel\(", re.MULTILINE)
 # What `LETTER` and `WORD` of the grammars are in a pattern with the flag `u`.
 _LETTER = r"[\p{L}\p{Nl}\p{No}_]"
 _WORD = r"[\p{L}\p{N}_]"
@@ -164,11 +122,21 @@ class _Writer:
                 raise TypeError(f"{kind} has no form in TypeScript")
 
 
+def roots() -> Iterator[type]:
+    """Yield the classes that components meet: those of each `channel(...)` that a module below `views/` declares."""
+    for path in sorted(VIEWS.rglob("*.py")):
+        if _DECLARES.search(path.read_text(encoding="utf-8")):
+            module = importlib.import_module(".".join(path.relative_to(ROOT).with_suffix("").parts))
+            for item in vars(module).values():
+                if isinstance(item, Channel):
+                    yield from (kind for kind in (item.model, item.props, item.action, item.apart) if kind is not None)
+
+
 def models_text() -> str:
     """Return the text of `models.ts`."""
     literals = dict(reversed(list(_literals())))
     writer = _Writer(literals)
-    for root in ROOTS:
+    for root in roots():
         writer.type_of(inspect.type_info(root))
     unions = "\n".join(
         _wrapped(f"export type {name} = ", [_quoted(value) for value in typing.get_args(alias)])

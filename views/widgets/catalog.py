@@ -30,7 +30,7 @@ class CatalogProps(msgspec.Struct, frozen=True):
     """Operator and search of a component that is there anew."""
 
 
-_CATALOG = channel("catalog", CatalogAction)
+_CATALOG = channel("catalog", CatalogPage, CatalogProps, CatalogAction)
 
 
 def catalog(

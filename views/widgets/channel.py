@@ -10,7 +10,7 @@ import hashlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Generic, TypeVar, cast
+from typing import Any, Generic, NoReturn, TypeVar, cast
 
 import msgspec
 import streamlit as st
@@ -25,6 +25,8 @@ PANE_HEIGHT = "calc(100vh - 80px - var(--bar, 45px))"
 _LOADER = """export default async function (a) {{
 return (await import(new URL("app/static/{file}", document.baseURI).href)).default(a); }}"""
 
+Model = TypeVar("Model", bound=msgspec.Struct)
+Props = TypeVar("Props", bound=msgspec.Struct)
 Action = TypeVar("Action")
 Buttons = tuple[tuple[str, str], ...]
 """Pairs (id, label)."""
@@ -51,19 +53,26 @@ class _Sent:
 
 
 @dataclass(frozen=True, slots=True)
-class Channel(Generic[Action]):
-    """A registered component and the type of what its user does."""
+class Channel(Generic[Model, Props, Action]):
+    """A registered component: the model that it is given, what a page says beside that, and what its user does.
+
+    `tools/typescript_models.py` writes these classes as TypeScript.
+    """
 
     name: str
+    model: type[Model]
+    props: type[Props]
     action: type[Action]
+    apart: type[msgspec.Struct] | None
+    """A model that is sent apart from the rest, if there is one."""
     mount: Callable[..., Any]
 
     def show(
         self,
         key: str,
-        model: msgspec.Struct,
+        model: Model,
         *,
-        view: msgspec.Struct,
+        view: Props,
         commands: Mapping[str, object],
         mirrored: Mapping[str, object] | None = None,
         base: tuple[str, ...] | msgspec.Struct = (),
@@ -113,17 +122,32 @@ class Channel(Generic[Action]):
             return None
 
 
-def channel(name: str, action: type[Action]) -> Channel[Action]:
+def channel(
+    name: str,
+    model: type[Model],
+    props: type[Props],
+    action: type[Action],
+    *,
+    apart: type[msgspec.Struct] | None = None,
+) -> Channel[Model, Props, Action]:
     """Register the built component `static/<name>-<hash>.js`.
 
-    Raises:
-        FileNotFoundError: the component is not built, or an older build lies beside it.
+    One that is not built, or beside which an older build lies, raises `FileNotFoundError` when it is shown. To declare
+    it is no mistake: its types are written as TypeScript before it can be built.
     """
     found = sorted(STATIC.glob(f"{name}-*.js"))
     if len(found) != 1:
-        raise FileNotFoundError(f"{len(found)} files static/{name}-*.js: run python tools/build_static.py")
-    mount = component(f"relaxscope_{name}", js=_LOADER.format(file=found[0].name))
-    return Channel(name, action, mount)
+        return Channel(name, model, props, action, apart, _not_built(name, len(found)))
+    return Channel(
+        name, model, props, action, apart, component(f"relaxscope_{name}", js=_LOADER.format(file=found[0].name))
+    )
+
+
+def _not_built(name: str, count: int) -> Callable[..., NoReturn]:
+    def mount(**_: object) -> NoReturn:
+        raise FileNotFoundError(f"{count} files static/{name}-*.js: run python tools/build_static.py")
+
+    return mount
 
 
 def _sent(key: str, model: msgspec.Struct, fields: tuple[str, ...]) -> _Sent:

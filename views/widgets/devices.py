@@ -30,7 +30,7 @@ class DevicesProps(msgspec.Struct, frozen=True):
     height: str
 
 
-_DEVICES = channel("devices", DevicesAction)
+_DEVICES = channel("devices", DevicesView, DevicesProps, DevicesAction)
 
 
 def devices(

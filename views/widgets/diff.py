@@ -44,7 +44,7 @@ class DiffProps(msgspec.Struct, frozen=True):
     values_note: str
 
 
-_DIFF = channel("diff", DiffAction)
+_DIFF = channel("diff", Diff, DiffProps, DiffAction)
 
 
 def diff(

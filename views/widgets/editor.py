@@ -37,7 +37,7 @@ class EditorProps(msgspec.Struct, frozen=True):
 
 
 NO_WORDS = Vocabulary(())
-_EDITOR = channel("editor", EditorAction)
+_EDITOR = channel("editor", Code, EditorProps, EditorAction, apart=Vocabulary)
 
 
 def editor(

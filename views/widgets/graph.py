@@ -41,7 +41,7 @@ class GraphProps(msgspec.Struct, frozen=True):
     height: str
 
 
-_GRAPH = channel("graph", GraphAction)
+_GRAPH = channel("graph", Graph, GraphProps, GraphAction)
 
 
 @dataclass(frozen=True, slots=True)

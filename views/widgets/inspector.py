@@ -28,7 +28,7 @@ class InspectorProps(msgspec.Struct, frozen=True):
     is_drawer: bool
 
 
-_INSPECTOR = channel("inspector", InspectorAction)
+_INSPECTOR = channel("inspector", Inspector, InspectorProps, InspectorAction)
 
 
 def inspector(

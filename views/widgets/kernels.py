@@ -30,7 +30,7 @@ class KernelsProps(msgspec.Struct, frozen=True):
     height: str
 
 
-_KERNELS = channel("kernels", KernelsAction)
+_KERNELS = channel("kernels", KernelView, KernelsProps, KernelsAction)
 
 
 def kernels(

@@ -40,7 +40,7 @@ class PipelineProps(msgspec.Struct, frozen=True):
     height: str
 
 
-_PIPELINE = channel("pipeline", PipelineAction)
+_PIPELINE = channel("pipeline", Pipeline, PipelineProps, PipelineAction)
 
 
 def pipeline(

@@ -51,7 +51,7 @@ class RegionsProps(msgspec.Struct, frozen=True):
     height: str
 
 
-_REGIONS = channel("regions", RegionsAction)
+_REGIONS = channel("regions", PartitionView, RegionsProps, RegionsAction)
 
 
 def regions(

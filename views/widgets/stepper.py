@@ -57,7 +57,7 @@ class StepperProps(msgspec.Struct, frozen=True):
 _WHOLE_RUN = ("source", "instructions", "functions", "flame", "output")
 """What all windows of a run share: most of the model of a long program."""
 
-_STEPPER = channel("stepper", StepperAction)
+_STEPPER = channel("stepper", Run, StepperProps, StepperAction)
 
 
 def stepper(
