@@ -8,8 +8,8 @@ from relax_core.present.running.run_models import Breakpoint
 from views import KERNELS, PASSES, RUN, SOURCE
 from views.connection import ask
 from views.state import find_part, go_to_line, open_group, select, selection
-from views.widgets.graph import GraphAction
-from views.widgets.inspector import InspectorAction, inspector
+from views.widgets.graph.component import GraphAction
+from views.widgets.inspector.component import InspectorAction, inspector
 
 
 def on_graph(page: str, action: GraphAction) -> None:

@@ -17,8 +17,8 @@ from views.selecting import on_graph
 from views.state import opened_groups, select, selection
 from views.widgets.channel import Buttons
 from views.widgets.devices import DevicesAction, devices
-from views.widgets.editor import EditorAction, editor
-from views.widgets.graph import GraphAction, Head, Marks, graph
+from views.widgets.editor.component import EditorAction, editor
+from views.widgets.graph.component import GraphAction, Head, Marks, graph
 
 _DEFAULTS = ("cpu", "cuda", "vulkan", "metal")
 _LIMITS = (1, 2, 10, 99)

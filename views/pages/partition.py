@@ -28,7 +28,7 @@ from views.tables import (
     without_operator,
     without_pattern,
 )
-from views.widgets.graph import GraphAction, Head, Marks, graph
+from views.widgets.graph.component import GraphAction, Head, Marks, graph
 from views.widgets.regions import RegionsAction, regions
 
 # The step that the report and its ids are of.

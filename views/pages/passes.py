@@ -22,7 +22,7 @@ from views.run_program import drop_unknown_sizes
 from views.selecting import on_graph, show_inspector, shown_side
 from views.state import select, selection
 from views.widgets.diff import DiffAction, DiffTab, diff
-from views.widgets.graph import Head, Marks, graph
+from views.widgets.graph.component import Head, Marks, graph
 from views.widgets.pipeline import PipelineAction
 from views.widgets.pipeline import pipeline as pipeline_list
 

@@ -18,8 +18,8 @@ from views.heights import pane_height
 from views.selecting import on_graph, show_inspector
 from views.state import line_to_show, open_text, opened_groups, select, selection
 from views.tour import offer
-from views.widgets.editor import NO_WORDS, EditorAction, editor
-from views.widgets.graph import Head, Marks, graph
+from views.widgets.editor.component import NO_WORDS, EditorAction, editor
+from views.widgets.graph.component import Head, Marks, graph
 
 _TARGET = "source.target"
 

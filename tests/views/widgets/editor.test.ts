@@ -2,8 +2,8 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { endOfBlock } from "../../../views/widgets/browser/editor/folding";
-import { indentAfter, replacement, withLineFeeds } from "../../../views/widgets/browser/editor/text_view";
+import { endOfBlock } from "../../../views/widgets/editor/folding";
+import { indentAfter, replacement, withLineFeeds } from "../../../views/widgets/editor/text_view";
 
 const TEXT = ["def f():", "    if x:", "        y", "", "    z", "", "g"];
 

@@ -3,10 +3,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Graph } from "#generated/models";
-import { concrete, fileName } from "../../../views/widgets/browser/graph/files";
-import { boundsOf, centred, fitted, isInSight, zoomed } from "../../../views/widgets/browser/graph/geometry";
-import { edgesBetween } from "../../../views/widgets/browser/graph/path";
-import { isPlain } from "../../../views/widgets/browser/graph/svg";
+import { concrete, fileName } from "../../../views/widgets/graph/files";
+import { boundsOf, centred, fitted, isInSight, zoomed } from "../../../views/widgets/graph/geometry";
+import { edgesBetween } from "../../../views/widgets/graph/path";
+import { isPlain } from "../../../views/widgets/graph/svg";
 
 const CANVAS = { width: 400, height: 344 };
 

@@ -11,7 +11,7 @@ import {
   openCall,
   termOf,
   wordAt,
-} from "../../../views/widgets/browser/editor/knowledge";
+} from "../../../views/widgets/editor/knowledge";
 
 const term = (name: string, kind: Term["kind"], keywords: readonly string[] = []): Term => ({
   name,

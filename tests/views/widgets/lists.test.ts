@@ -11,9 +11,9 @@ import {
   shortTitle,
 } from "../../../views/widgets/browser/catalog/list";
 import { firstShown, placeOf, target } from "../../../views/widgets/browser/devices/steps";
-import { nodeAt, problemsAt, squiggles } from "../../../views/widgets/browser/editor/places";
 import { brief, neighbour, partsOfName, rowsOf } from "../../../views/widgets/browser/pipeline/stages";
 import { shortName, shortPath, sizeOf } from "../../../views/widgets/browser/regions/words";
+import { nodeAt, problemsAt, squiggles } from "../../../views/widgets/editor/places";
 
 const stage = (index: number, is_changed: boolean): Stage => ({
   index,
