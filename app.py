@@ -13,15 +13,19 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 # Loaded before anybody comes: scripts of two visitors that load it at once would each see half of it.
 import relax_core  # noqa: F401  # pyright: ignore[reportUnusedImport]
 from views import PAGES
-from views.headers import Headers
+from views.shell.headers import Headers
+from views.shell.navigation import page_file
 
 ROOT = Path(__file__).parent
-LOGO = ROOT / "views" / "logo.svg"
+LOGO = ROOT / "views" / "shell" / "logo.svg"
 
 if get_script_run_ctx(suppress_warning=True) is None:
     app = st.App(__file__, middleware=[Middleware(Headers)])
 else:
     st.set_page_config(page_title="RelaxScope", page_icon=str(LOGO), layout="wide", initial_sidebar_state="collapsed")
     st.logo(str(LOGO), size="medium")
-    pages = [st.Page(ROOT / file, title=title, default=file == PAGES[0][0]) for file, title in PAGES]
+    pages = [
+        st.Page(ROOT / page_file(noun), title=noun.capitalize(), url_path=noun, default=noun == PAGES[0])
+        for noun in PAGES
+    ]
     st.navigation(pages, position="top").run()

@@ -64,7 +64,7 @@ BROKEN = (
     ),
     (state_violations, "relax_core/ops/core.py", "SEEN = make()\ndef f():\n    SEEN[1] = 2\n    SEEN.append(3)", 2),
     (streamlit_violations, "benchmarks/bench_vm.py", "from streamlit import cache_data", 1),
-    (function_violations, "views/pages/run.py", "def f():\n" + "    pass\n" * FUNCTION_LINE_LIMIT, 1),
+    (function_violations, "views/pages/run/page.py", "def f():\n" + "    pass\n" * FUNCTION_LINE_LIMIT, 1),
     (length_violations, "tests/test_vm.py", "x = 1\n" * (LINE_LIMIT + 1), 1),
 )
 
@@ -79,7 +79,7 @@ SOUND = (
         "relax_core/ops/core.py",
         "def f():\n    @cache\n    def g(): ...\n    x = {}\n    x[1] = 2",
     ),
-    (function_violations, "views/pages/run.py", "def f():\n" + "    pass\n" * (FUNCTION_LINE_LIMIT - 1)),
+    (function_violations, "views/pages/run/page.py", "def f():\n" + "    pass\n" * (FUNCTION_LINE_LIMIT - 1)),
     (length_violations, "tests/test_vm.py", "x = 1\n" * LINE_LIMIT),
 )
 

@@ -7,6 +7,7 @@ import pytest
 
 from relax_core.passes import PASSES
 from tests.code_rules import REPOSITORY, SourceFile, imported_modules
+from views import PAGES
 
 # What such a file has at its top, where these files are, and the table.
 KINDS = (
@@ -18,7 +19,6 @@ KINDS = (
     (r"^SPECS\b", "relax_core/ops/relay/*/*.py", "relax_core/ops/relay/__init__.py"),
     (r"^PASS\b", "relax_core/passes/*/**/*.py", "relax_core/passes/__init__.py"),
     (r"^\w+ = Transform\(", "relax_core/jit/transforms/*/*.py", "relax_core/jit/transforms/registry.py"),
-    (r"\A", "views/pages/*.py", "views/__init__.py"),
 )
 
 
@@ -44,6 +44,11 @@ def test_the_table_names_every_file_of_its_kind(mark: str, pattern: str, table: 
     assert found, f"no file of {pattern} has {mark}"
     forgotten = [file for file in found if not is_named(file, read(table))]
     assert not forgotten, f"{table} names no {', '.join(forgotten)}"
+
+
+def test_the_pages_are_the_folders_of_pages() -> None:
+    folders = {path.parent.name for path in REPOSITORY.glob("views/pages/*/page.py")}
+    assert sorted(folders) == sorted(PAGES)
 
 
 def test_the_tests_of_passes_name_every_pass() -> None:

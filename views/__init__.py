@@ -1,21 +1,6 @@
-"""The pages of the app: file and title, in the order of the navigation; the first one opens."""
+"""The pages of the app, in the order of the navigation; the first one opens.
 
-SOURCE = "views/pages/source.py"
-PASSES = "views/pages/passes.py"
-PARTITION = "views/pages/partition.py"
-DEVICES = "views/pages/devices.py"
-RUN = "views/pages/run.py"
-KERNELS = "views/pages/kernels.py"
-OPERATORS = "views/pages/operators.py"
-LEARN = "views/pages/learn.py"
+A page is the folder `views/pages/<noun>/`; its title and its address are the noun.
+"""
 
-PAGES = (
-    (SOURCE, "Source"),
-    (PASSES, "Passes"),
-    (PARTITION, "Partition"),
-    (DEVICES, "Devices"),
-    (RUN, "Run"),
-    (KERNELS, "Kernels"),
-    (OPERATORS, "Operators"),
-    (LEARN, "Learn"),
-)
+PAGES = ("source", "passes", "partition", "devices", "run", "kernels", "operators", "learn")

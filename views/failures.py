@@ -5,8 +5,8 @@ import streamlit as st
 from relax_core.engine.protocol import Failure
 from relax_core.present.escape import badge, bold, bullets, literal, prose, sentence
 from relax_core.present.models import Problem
-from views import SOURCE
 from views.connection import program_of, run_again, samples
+from views.shell.navigation import open_page
 from views.state import go_to_line, open_sample, select, selection
 
 _NOTHING_TO_RUN = "EN009"
@@ -27,7 +27,7 @@ def show_failure(failure: Failure) -> None:
         if failure.kind == "diagnosed":
             with st.container(horizontal=True, gap="xsmall"):
                 if st.button("Open the source", key="failure.source"):
-                    st.switch_page(SOURCE)
+                    open_page("source")
                 if selection().pipeline:
                     st.button("Default pipeline", key="failure.pipeline", on_click=_use_default_pipeline)
         else:
@@ -70,7 +70,7 @@ def _show_problem(number: int, problem: Problem, lines: list[str]) -> None:
         label = literal(f"Go to line {problem.line}")
         if is_placed and st.button(label, key=f"failure.line.{number}", type="tertiary"):
             go_to_line(problem.line)
-            st.switch_page(SOURCE)
+            open_page("source")
     if is_placed or problem.excerpt:
         st.code(_excerpt(problem, problem.excerpt or lines[problem.line - 1]), language=None)
     if problem.hint:

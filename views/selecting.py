@@ -5,8 +5,8 @@ import streamlit as st
 from relax_core.engine.protocol import Failure, Inspect, Program, StopOf
 from relax_core.present.models import Inspector, Side
 from relax_core.present.running.run_models import Breakpoint
-from views import KERNELS, PASSES, RUN, SOURCE
 from views.connection import ask
+from views.shell.navigation import open_page
 from views.state import find_part, go_to_line, open_group, select, selection
 from views.widgets.graph.component import GraphAction
 from views.widgets.inspector.component import InspectorAction, inspector
@@ -65,21 +65,21 @@ def _leave(page: str, action: InspectorAction, program: Program) -> None:
     kind, _, rest = action.command.partition("/")
     match action.kind, kind:
         case "line", _ if page != "source":
-            st.switch_page(SOURCE)
+            open_page("source")
         case "select", _ if page == "source" and stage > 0:
             select(stage=stage)
-            st.switch_page(PASSES)
+            open_page("passes")
         case "select", _ if page == "passes" and stage > 0 and selection().stage not in (stage, stage + 1):
             select(stage=stage)
             st.rerun()
         case "go", "run":
             stop = ask(StopOf(program, 0, (Breakpoint(pc=int(rest)),)))
             select(time=-1 if isinstance(stop, Failure) else stop.time, view="instruction")
-            st.switch_page(RUN)
+            open_page("run")
         case "go", "kernel":
             line, _, name = rest.partition("/")
             select(kernel=name, part=0, sizes="")
             find_part(int(line))
-            st.switch_page(KERNELS)
+            open_page("kernels")
         case _:
             pass

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import streamlit as st
 
 from relax_core.present.escape import literal, prose
-from views import DEVICES, KERNELS, LEARN, PAGES, PARTITION, PASSES, RUN
+from views.shell.navigation import open_page
 from views.state import Selection, is_first_visit, show
 
 _IS_HIDDEN = "tour.hidden"
@@ -31,12 +31,12 @@ class System:
     @property
     def name(self) -> str:
         """The title of the page."""
-        return dict(PAGES)[self.page]
+        return self.page.capitalize()
 
 
 SYSTEMS = (
     System(
-        PASSES,
+        "passes",
         "What does each pass make of my program, and why?",
         (
             Stop(
@@ -57,7 +57,7 @@ SYSTEMS = (
         ),
     ),
     System(
-        PARTITION,
+        "partition",
         "Which parts does a library take, and why do two of them stay apart?",
         (
             Stop(
@@ -78,7 +78,7 @@ SYSTEMS = (
         ),
     ),
     System(
-        DEVICES,
+        "devices",
         "On which device is each value, and who decided it?",
         (
             Stop(
@@ -94,7 +94,7 @@ SYSTEMS = (
         ),
     ),
     System(
-        RUN,
+        "run",
         "What is in every register, at every step, forwards and backwards?",
         (
             Stop(
@@ -115,7 +115,7 @@ SYSTEMS = (
         ),
     ),
     System(
-        KERNELS,
+        "kernels",
         "What did the compiler make of this loop?",
         (
             Stop(
@@ -147,7 +147,7 @@ def offer() -> bool:
         for system in SYSTEMS:
             go(system, system.stops[0], f"tour.{system.name}")
         if st.button("More", key="tour.more", type="tertiary", help="Every system with its programs"):
-            st.switch_page(LEARN)
+            open_page("learn")
         st.button("✕", key="tour.hide", type="tertiary", help="Hide this row", on_click=_hide)
     return True
 
@@ -156,7 +156,7 @@ def go(system: System, stop: Stop, key: str) -> None:
     """Offer a stop as a button that opens it on its page."""
     if st.button(literal(stop.title), key=key, help=prose(f"{system.name}: {stop.seen}")):
         show(stop.screen)
-        st.switch_page(system.page)
+        open_page(system.page)
 
 
 def _hide() -> None:

@@ -9,6 +9,7 @@ from playwright.sync_api import Page
 from streamlit.testing.v1 import AppTest
 
 from tests.browser import rest
+from views.shell.navigation import page_file
 from views.state import Selection, to_address
 
 REPOSITORY = Path(__file__).resolve().parents[2]
@@ -16,8 +17,8 @@ Sent = dict[str, tuple[dict[str, Any], dict[str, Any]]]
 
 
 def opened(page: str, selection: Selection) -> AppTest:
-    """Run `views/pages/<page>.py` at the address of `selection`; it must not raise."""
-    app = AppTest.from_file(str(REPOSITORY / "views" / "pages" / f"{page}.py"), default_timeout=120)
+    """Run the page of that name at the address of `selection`; it must not raise."""
+    app = AppTest.from_file(str(REPOSITORY / page_file(page)), default_timeout=120)
     for name, value in to_address(selection).items():
         app.query_params[name] = value
     app.run()

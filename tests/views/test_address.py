@@ -17,6 +17,7 @@ from views import PAGES
 from views.address import LONGEST_ADDRESS, RULES, read_address
 from views.points import read as read_points
 from views.rules import Choice, Number, Packed, Text
+from views.shell.navigation import page_file
 from views.state import Selection, from_address, to_address
 
 NUMBERS = st.one_of(
@@ -147,9 +148,9 @@ HOSTILE = {
 }
 
 
-@pytest.mark.parametrize("file", [file for file, _ in PAGES])
-def test_a_page_answers_whatever_the_address_holds(file: str) -> None:
-    app = AppTest.from_file(str(REPOSITORY / file), default_timeout=120)
+@pytest.mark.parametrize("page", PAGES)
+def test_a_page_answers_whatever_the_address_holds(page: str) -> None:
+    app = AppTest.from_file(str(REPOSITORY / page_file(page)), default_timeout=120)
     for title, address in HOSTILE.items():
         app.query_params.clear()
         for name, value in address.items():

@@ -3,7 +3,6 @@
 import csv
 import io
 import re
-from pathlib import Path
 from urllib.parse import urlencode
 
 import pytest
@@ -34,14 +33,14 @@ def _open_stage(page: Page, number: int) -> Locator:
 def test_every_program_that_is_offered_exists_and_has_a_page() -> None:
     known = {sample.path for sample in list_samples()}
     assert {stop.screen.sample for _, stop in STOPS} <= known
-    assert {system.page for system in SYSTEMS} <= {file for file, _ in PAGES}
+    assert {system.page for system in SYSTEMS} <= {*PAGES}
     titles = [stop.title for _, stop in STOPS]
     assert len(titles) == len(set(titles))
 
 
 @pytest.mark.parametrize(("system", "stop"), STOPS, ids=[stop.title for _, stop in STOPS])
 def test_a_program_that_is_offered_opens_whole_on_its_page(system: System, stop: Stop) -> None:
-    app = opened(Path(system.page).stem, stop.screen)
+    app = opened(system.page, stop.screen)
     assert not app.error
     assert len(app.get("bidi_component")) > 0
 

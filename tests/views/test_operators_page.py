@@ -16,7 +16,7 @@ _CLICK_AND_HEAR = """button => new Promise((hear) => {
   button.click();
 })"""
 REPOSITORY = Path(__file__).resolve().parents[2]
-PAGE_FILE = str(REPOSITORY / "views" / "pages" / "operators.py")
+PAGE_FILE = str(REPOSITORY / "views" / "pages" / "operators" / "page.py")
 
 
 @pytest.mark.parametrize(

@@ -18,6 +18,7 @@ from relax_core.present.running.run_models import Breakpoint
 from tests.browser import rest, wait_for
 from tests.views.pages import assert_accessible
 from views import PAGES
+from views.shell.navigation import page_file
 
 # The run is stopped by its own clock after ten seconds: the click comes in the moment in which it is said to run.
 _CANCEL_THE_RUN = """() => {
@@ -40,9 +41,9 @@ def _open(app: AppTest, sample: str) -> None:
     app.run()
 
 
-@pytest.mark.parametrize("file", [file for file, _ in PAGES])
-def test_a_page_opens_for_every_sample(file: str) -> None:
-    app = AppTest.from_file(str(REPOSITORY / file), default_timeout=LONGEST_PAGE_SECONDS)
+@pytest.mark.parametrize("page", PAGES)
+def test_a_page_opens_for_every_sample(page: str) -> None:
+    app = AppTest.from_file(str(REPOSITORY / page_file(page)), default_timeout=LONGEST_PAGE_SECONDS)
     for sample in list_samples():
         _open(app, sample.path)
         assert not app.exception, f"{sample.path}: {[element.value for element in app.exception]}"
@@ -53,13 +54,13 @@ def test_a_page_opens_for_every_sample(file: str) -> None:
             assert not errors, f"{sample.path}: {errors}"
 
 
-@pytest.mark.parametrize("file", [file for file, _ in PAGES])
-def test_a_page_has_no_string_that_streamlit_would_show(file: str) -> None:
-    body = ast.parse((REPOSITORY / file).read_text(encoding="utf-8")).body[1:]
+@pytest.mark.parametrize("page", PAGES)
+def test_a_page_has_no_string_that_streamlit_would_show(page: str) -> None:
+    body = ast.parse((REPOSITORY / page_file(page)).read_text(encoding="utf-8")).body[1:]
     assert not [item.lineno for item in body if isinstance(item, ast.Expr) and isinstance(item.value, ast.Constant)]
 
 
-@pytest.mark.parametrize("file", [file for file, _ in PAGES])
+@pytest.mark.parametrize("page", PAGES)
 @pytest.mark.parametrize(
     "address",
     [
@@ -70,8 +71,8 @@ def test_a_page_has_no_string_that_streamlit_would_show(file: str) -> None:
     ],
     ids=["unknown sample", "numbers out of range", "words that are no numbers", "broken text and pipeline"],
 )
-def test_a_page_opens_for_any_address(file: str, address: dict[str, str]) -> None:
-    app = AppTest.from_file(str(REPOSITORY / file), default_timeout=LONGEST_PAGE_SECONDS)
+def test_a_page_opens_for_any_address(page: str, address: dict[str, str]) -> None:
+    app = AppTest.from_file(str(REPOSITORY / page_file(page)), default_timeout=LONGEST_PAGE_SECONDS)
     for name, value in address.items():
         app.query_params[name] = value
     app.run()

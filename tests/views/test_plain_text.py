@@ -158,8 +158,8 @@ def addresses(elsewhere: str) -> dict[str, Selection]:
 @pytest.mark.parametrize("kind", ["strings", "diagnostics", "relay", "parts"])
 def test_no_page_loads_or_runs_what_a_text_says(watched: Page, elsewhere: Elsewhere, app_url: str, kind: str) -> None:
     query = urlencode({**to_address(addresses(elsewhere.url)[kind]), "seed": f"![x]({elsewhere.url}/seed.png)"})
-    for file, _ in PAGES:
-        watched.goto(f"{app_url}/{Path(file).stem if file != PAGES[0][0] else ''}?{query}")
+    for noun in PAGES:
+        watched.goto(f"{app_url}/{noun if noun != PAGES[0] else ''}?{query}")
         expect(watched.locator(".st-key-complaints")).to_contain_text("seed=![x]")
         rest(watched)
         watched.get_by_role("button", name="Share").click()

@@ -6,11 +6,11 @@ from relax_core.engine.protocol import Failure, KernelOf, Open, Program
 from relax_core.jit.options import MODES
 from relax_core.present.escape import file_name, literal
 from relax_core.present.kernel_models import KernelView
-from views import SOURCE
 from views.connection import ask, mode_of, program_of, sizes_of
 from views.failures import show_failure, show_offer
 from views.frame import bar, note, page, status_line
 from views.heights import pane_height
+from views.shell.navigation import open_page
 from views.state import go_to_line, line_of_part, select, selection
 from views.widgets.kernels import Form, KernelsAction, kernels
 
@@ -136,7 +136,7 @@ with page():
         )
         if action is not None and action.kind == "line":
             go_to_line(action.line)
-            st.switch_page(SOURCE)
+            open_page("source")
     elif any(item.code == _NONE for item in shown.problems):
         _explain()
     else:

@@ -7,12 +7,12 @@ from relax_core.engine.protocol import Failure, GraphOf, Open, PartitionOf, Prog
 from relax_core.present.escape import file_name
 from relax_core.present.models import Graph, Problem
 from relax_core.present.regions.partition_models import LETS, Lets, PartitionView
-from views import SOURCE
 from views.connection import ask, program_of
 from views.failures import show_failure, show_offer
 from views.frame import bar, page, status_line
 from views.heights import CHROME, pane_height, stacked_height
 from views.selecting import on_graph, show_inspector
+from views.shell.navigation import open_page
 from views.state import Selection, go_to_line, opened_groups, select, selection
 from views.tables import (
     patterns_of,
@@ -246,7 +246,7 @@ def _show_tables(view: PartitionView, program: Program, problems: tuple[Problem,
     )
     if action is not None and action.kind == "line":
         go_to_line(action.index)
-        st.switch_page(SOURCE)
+        open_page("source")
 
 
 def _show(view: PartitionView, source: SourceView, program: Program, problems: tuple[Problem, ...]) -> None:

@@ -10,12 +10,12 @@ from relax_core.engine.protocol import Ast, Failure, GraphOf, Open, RestoreLayou
 from relax_core.present.catalog_of.catalog_models import Vocabulary
 from relax_core.present.escape import bullets, file_name, sentence
 from relax_core.present.models import Code, Graph
-from views import PASSES, RUN
 from views.connection import ask, program_of, waiting_in
 from views.failures import show_failure
 from views.frame import bar, chip, note, page, status_line, upload
 from views.heights import pane_height
 from views.selecting import on_graph, show_inspector
+from views.shell.navigation import open_page
 from views.state import line_to_show, open_text, opened_groups, select, selection
 from views.tour import offer
 from views.widgets.editor.component import NO_WORDS, EditorAction, editor
@@ -185,9 +185,9 @@ with page():
         chips = st.container(horizontal=True, vertical_alignment="center", gap="xsmall", width="content")
         printing = st.container(width="content")
         if st.button("Run passes", type="primary", key="source.passes"):
-            st.switch_page(PASSES)
+            open_page("passes")
         if st.button("Step through", key="source.run"):
-            st.switch_page(RUN)
+            open_page("run")
     offer()
     source = ask(Open(program_of(selection())))
     if isinstance(source, Failure):

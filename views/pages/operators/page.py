@@ -7,10 +7,10 @@ import streamlit as st
 from relax_core.engine.protocol import Failure, Open, Operators, Program, SheetOf, Try
 from relax_core.present.catalog_of.catalog_models import Catalog, CatalogPage, Form, Sheet, Tried
 from relax_core.present.models import Problem
-from views import RUN, SOURCE
 from views.connection import ask, program_of
 from views.failures import show_failure
 from views.frame import bar, note, page, status_line
+from views.shell.navigation import open_page
 from views.state import open_sample, open_text, select, selection
 from views.widgets.catalog import CatalogAction, catalog
 
@@ -54,7 +54,7 @@ def _open_example(sheet: Sheet, target: str) -> None:
         open_sample(sheet.sample)
     elif sheet.example is not None:
         open_text(sheet.example.text, sample=sheet.example.name)
-    st.switch_page(RUN if target == "run" else SOURCE)
+    open_page("run" if target == "run" else "source")
 
 
 def _show(found: Catalog) -> None:
