@@ -47,8 +47,8 @@ class Selection:
     """A screen: which module, which pipeline, which stage, which node, which time.
 
     `text` is empty while the sample is as it was; `pipeline` is empty for the default one. `breakpoints` are
-    lines (`8`) and instructions (`@12`) with their conditions, see `views.points`. `operator` and `search` are those
-    of the Operators page.
+    lines (`8`) and instructions (`@12`) with their conditions, see `views.pages.run.points`.
+    `operator` and `search` are those of the Operators page.
     `table` to `pair` are those of the Partition page: the sample of a table or its edited text, targets separated by
     commas (empty: all), which of the passes is shown, and the pair of regions whose blocking path is. `device` to
     `visit` are those of the Devices page: the options of PlanDevices, and the step of the analysis that is shown.
@@ -56,8 +56,8 @@ class Selection:
     `mode` is how kernels round; with `unwritten` a run stops at an element that nothing wrote, and with `poisoned` each
     new tensor in a storage is filled with bytes 0xFF. `dims` are the sizes of symbolic dimensions of made-up inputs, as
     `n=64,m=8`; with `results` the stages are run and compared.
-    `changes` are values that were changed while the program ran, see `views.run_program`; with `unchanged` the run
-    without them is shown. `tab` is what stands beside the registers: the listings, or `memory`.
+    `changes` are values that were changed while the program ran, see `views.pages.run.program`; with `unchanged` the
+    run without them is shown. `tab` is what stands beside the registers: the listings, or `memory`.
     """
 
     sample: str = rules.text(_LONGEST_NAME, FIRST_SAMPLE)

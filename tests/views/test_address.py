@@ -15,7 +15,7 @@ from relax_core.engine.samples import list_samples
 from tests.views.pages import REPOSITORY, opened
 from views import PAGES
 from views.address import LONGEST_ADDRESS, RULES, read_address
-from views.points import read as read_points
+from views.pages.run.points import read as read_points
 from views.rules import Choice, Number, Packed, Text
 from views.shell.navigation import page_file
 from views.state import Selection, from_address, to_address

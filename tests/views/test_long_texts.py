@@ -40,7 +40,7 @@ import streamlit as st
 from relax_core.present.diff import diff_texts
 from tests.views.harness_run import long_run
 from views.widgets.diff import diff
-from views.widgets.stepper import stepper
+from views.pages.run.stepper.component import stepper
 st.html({str(REPOSITORY / "views" / "shell.css")!r})
 if st.query_params.get("show") == "diff":
     before = [f"v{{i}} = add(x)" for i in range(4000)]

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from relax_core.present.running.run_models import Breakpoint
-from views.points import read, written
+from views.pages.run.points import read, written
 
 places = st.one_of(st.integers(1, 10**6).map(lambda n: (n, -1)), st.integers(0, 10**6).map(lambda n: (0, n)))
 points = st.builds(

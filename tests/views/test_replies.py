@@ -22,7 +22,7 @@ st.session_state["reply"] = ask(Open(Program(st.session_state.get("text", "a")))
 STEPPER = """
 import streamlit as st
 from tests.views.harness_run import deep_run
-from views.widgets.stepper import stepper
+from views.pages.run.stepper.component import stepper
 
 first = st.session_state.get("first", 0)
 stepper(deep_run(first), key="deep", at=first)

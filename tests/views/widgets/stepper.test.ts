@@ -3,17 +3,17 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Breakpoint, Event, MemoryBox, MemoryView, Run } from "#generated/models";
-import { axisOf, ticks, timeAt } from "../../../views/widgets/browser/stepper/axis";
-import { instructionTokens } from "../../../views/widgets/browser/stepper/instructions";
-import { marksOf } from "../../../views/widgets/browser/stepper/marks";
-import { outlineOf, sizeAt } from "../../../views/widgets/browser/stepper/memory";
-import { lanesOf } from "../../../views/widgets/browser/stepper/memory_rows";
-import { changed, indexOf, pointAt, toggled } from "../../../views/widgets/browser/stepper/points";
-import { shownPart } from "../../../views/widgets/browser/stepper/registers";
-import { shownDepths } from "../../../views/widgets/browser/stepper/stack";
-import { RunState } from "../../../views/widgets/browser/stepper/state";
-import { Stepping } from "../../../views/widgets/browser/stepper/stepping";
-import { placeOf } from "../../../views/widgets/browser/stepper/values";
+import { axisOf, ticks, timeAt } from "../../../views/pages/run/stepper/axis";
+import { instructionTokens } from "../../../views/pages/run/stepper/instructions";
+import { marksOf } from "../../../views/pages/run/stepper/marks";
+import { outlineOf, sizeAt } from "../../../views/pages/run/stepper/memory";
+import { lanesOf } from "../../../views/pages/run/stepper/memory_rows";
+import { changed, indexOf, pointAt, toggled } from "../../../views/pages/run/stepper/points";
+import { shownPart } from "../../../views/pages/run/stepper/registers";
+import { shownDepths } from "../../../views/pages/run/stepper/stack";
+import { RunState } from "../../../views/pages/run/stepper/state";
+import { Stepping } from "../../../views/pages/run/stepper/stepping";
+import { placeOf } from "../../../views/pages/run/stepper/values";
 
 const COUNT = 200;
 

@@ -18,7 +18,7 @@ from views.exports import stages_csv
 from views.failures import show_failure
 from views.frame import bar, chip, note, page, status_line
 from views.heights import CHROME, pane_height, stacked_height
-from views.run_program import drop_unknown_sizes
+from views.pages.run.program import drop_unknown_sizes
 from views.selecting import on_graph, show_inspector, shown_side
 from views.state import select, selection
 from views.widgets.diff import DiffAction, DiffTab, diff

@@ -10,12 +10,12 @@ from views.connection import ask, run_again
 from views.failures import show_failure
 from views.frame import bar, chip, page, status_line
 from views.heights import pane_height
-from views.points import read, written
-from views.run_changes import ask_for_change, changes_form, fault, make_change
-from views.run_forms import inputs_form, options_form, profile_button, values_form
-from views.run_program import drop_unknown_sizes, run_program, unchanged_program
+from views.pages.run.changes import ask_for_change, changes_form, fault, make_change
+from views.pages.run.forms import inputs_form, options_form, profile_button, values_form
+from views.pages.run.points import read, written
+from views.pages.run.program import drop_unknown_sizes, run_program, unchanged_program
+from views.pages.run.stepper.component import StepperAction, stepper
 from views.state import select, selection
-from views.widgets.stepper import StepperAction, stepper
 
 # Which way the user continued, to a breakpoint that is not in the window that the browser has.
 _CONTINUES = "run.continues"

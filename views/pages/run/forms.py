@@ -14,7 +14,7 @@ from relax_core.present.escape import file_name, literal, sentence
 from relax_core.present.nodes.origin_models import spans
 from relax_core.present.running.run_models import Run
 from views.connection import ask, inputs_of, keep_inputs, mode_of, sizes_of, waiting_in
-from views.run_program import run_program, unchanged_program
+from views.pages.run.program import run_program, unchanged_program
 from views.state import select, selection
 
 _POISON: Final = "NaN in every float dtype, -1 or the largest integer: what is read too early shows in the results"
