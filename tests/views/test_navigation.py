@@ -13,7 +13,7 @@ from relax_core.engine.samples import list_samples
 from relax_core.present.models import Pipeline, Stage
 from tests.views.pages import opened
 from views import PAGES
-from views.exports import stages_csv
+from views.pages.passes.exports import stages_csv
 from views.state import Selection, to_address
 from views.tour import SYSTEMS, Stop, System
 

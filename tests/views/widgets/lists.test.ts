@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { NodeRange, PipelineProps, Problem, Stage } from "#generated/models";
+import { brief, neighbour, partsOfName, rowsOf } from "../../../views/pages/passes/pipeline/stages";
 import {
   areaOf,
   entriesOf,
@@ -11,7 +12,6 @@ import {
   shortTitle,
 } from "../../../views/widgets/browser/catalog/list";
 import { firstShown, placeOf, target } from "../../../views/widgets/browser/devices/steps";
-import { brief, neighbour, partsOfName, rowsOf } from "../../../views/widgets/browser/pipeline/stages";
 import { shortName, shortPath, sizeOf } from "../../../views/widgets/browser/regions/words";
 import { nodeAt, problemsAt, squiggles } from "../../../views/widgets/editor/places";
 

@@ -14,17 +14,17 @@ from relax_core.engine.protocol import CompareGraph, Failure, Open, PipelineOf, 
 from relax_core.present.escape import file_name, literal
 from relax_core.present.models import Pipeline
 from views.connection import ask, program_of, run_again
-from views.exports import stages_csv
 from views.failures import show_failure
 from views.frame import bar, chip, note, page, status_line
 from views.heights import CHROME, pane_height, stacked_height
+from views.pages.passes.diff.component import DiffAction, DiffTab, diff
+from views.pages.passes.exports import stages_csv
+from views.pages.passes.pipeline.component import PipelineAction
+from views.pages.passes.pipeline.component import pipeline as pipeline_list
 from views.pages.run.program import drop_unknown_sizes
 from views.selecting import on_graph, show_inspector, shown_side
 from views.state import select, selection
-from views.widgets.diff import DiffAction, DiffTab, diff
 from views.widgets.graph.component import Head, Marks, graph
-from views.widgets.pipeline import PipelineAction
-from views.widgets.pipeline import pipeline as pipeline_list
 
 _VIEWS: tuple[DiffTab, ...] = get_args(DiffTab)
 _CYCLE: tuple[DiffTab, ...] = ("text", "graph", "both")
