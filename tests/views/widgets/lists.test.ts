@@ -3,16 +3,16 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { NodeRange, PipelineProps, Problem, Stage } from "#generated/models";
-import { brief, neighbour, partsOfName, rowsOf } from "../../../views/pages/passes/pipeline/stages";
+import { firstShown, placeOf, target } from "../../../views/pages/devices/devices/steps";
 import {
   areaOf,
   entriesOf,
   neighbour as entryAfter,
   found,
   shortTitle,
-} from "../../../views/widgets/browser/catalog/list";
-import { firstShown, placeOf, target } from "../../../views/widgets/browser/devices/steps";
-import { shortName, shortPath, sizeOf } from "../../../views/widgets/browser/regions/words";
+} from "../../../views/pages/operators/catalog/list";
+import { shortName, shortPath, sizeOf } from "../../../views/pages/partition/regions/words";
+import { brief, neighbour, partsOfName, rowsOf } from "../../../views/pages/passes/pipeline/stages";
 import { nodeAt, problemsAt, squiggles } from "../../../views/widgets/editor/places";
 
 const stage = (index: number, is_changed: boolean): Stage => ({

@@ -13,10 +13,10 @@ from views.connection import ask, program_of
 from views.failures import show_failure, show_offer
 from views.frame import bar, note, page, status_line
 from views.heights import pane_height, stacked_height
+from views.pages.devices.devices.component import DevicesAction, devices
 from views.selecting import on_graph
 from views.state import opened_groups, select, selection
 from views.widgets.channel import Buttons
-from views.widgets.devices import DevicesAction, devices
 from views.widgets.editor.component import EditorAction, editor
 from views.widgets.graph.component import GraphAction, Head, Marks, graph
 

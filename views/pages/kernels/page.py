@@ -10,9 +10,9 @@ from views.connection import ask, mode_of, program_of, sizes_of
 from views.failures import show_failure, show_offer
 from views.frame import bar, note, page, status_line
 from views.heights import pane_height
+from views.pages.kernels.kernels.component import Form, KernelsAction, kernels
 from views.shell.navigation import open_page
 from views.state import go_to_line, line_of_part, select, selection
-from views.widgets.kernels import Form, KernelsAction, kernels
 
 _NONE = "EN005"
 _HELP = (

@@ -10,9 +10,9 @@ from relax_core.present.models import Problem
 from views.connection import ask, program_of
 from views.failures import show_failure
 from views.frame import bar, note, page, status_line
+from views.pages.operators.catalog.component import CatalogAction, catalog
 from views.shell.navigation import open_page
 from views.state import open_sample, open_text, select, selection
-from views.widgets.catalog import CatalogAction, catalog
 
 _FORMS: tuple[Form, ...] = get_args(Form)
 # Whose example was run last: its result stays on the page until something else is selected.

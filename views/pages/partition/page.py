@@ -11,6 +11,7 @@ from views.connection import ask, program_of
 from views.failures import show_failure, show_offer
 from views.frame import bar, page, status_line
 from views.heights import CHROME, pane_height, stacked_height
+from views.pages.partition.regions.component import RegionsAction, regions
 from views.selecting import on_graph, show_inspector
 from views.shell.navigation import open_page
 from views.state import Selection, go_to_line, opened_groups, select, selection
@@ -29,7 +30,6 @@ from views.tables import (
     without_pattern,
 )
 from views.widgets.graph.component import GraphAction, Head, Marks, graph
-from views.widgets.regions import RegionsAction, regions
 
 # The step that the report and its ids are of.
 _MERGED = 3
