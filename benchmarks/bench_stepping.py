@@ -14,7 +14,7 @@ from benchmarks.script_texts import bindings
 from benchmarks.table import Row, Table
 from tests.app_server import serve
 from tests.browser import HEIGHT, WIDTH, started
-from views.state import Selection, to_address
+from views.state.session import Selection, to_address
 
 STEPS = 10
 ROUNDS = 3

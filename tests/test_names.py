@@ -59,7 +59,7 @@ def test_no_class_has_a_coined_name() -> None:
     [
         (("relax_core/vm/stack.py", "relax_core/vm/tiers/frames.py"), 1),
         (("relax_core/vm/stack.py", "relax_core/present/running/run_models.py"), 0),
-        (("views/state.py", "views/widgets/graph/component.py"), 1),
+        (("views/state/session.py", "views/widgets/graph/component.py"), 1),
     ],
 )
 def test_only_a_name_within_a_layer_is_seen(paths: tuple[str, ...], count: int) -> None:

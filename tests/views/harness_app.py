@@ -116,7 +116,7 @@ def show_empty() -> None:
 SHOWS = {"source": show_source, "passes": show_passes, "run": show_run, "deep": show_deep, "empty": show_empty}
 
 st.set_page_config(page_title="Components", layout="wide")
-st.html(Path(__file__).resolve().parents[2] / "views" / "shell.css")
+st.html(Path(__file__).resolve().parents[2] / "views" / "shell" / "shell.css")
 with st.container(gap=None):
     with st.container(horizontal=True, key="ctx"):
         st.text(st.session_state.get("said", "nothing yet"))

@@ -14,11 +14,11 @@ from streamlit.testing.v1 import AppTest
 from relax_core.engine.samples import list_samples
 from tests.views.pages import REPOSITORY, opened
 from views import PAGES
-from views.address import LONGEST_ADDRESS, RULES, read_address
 from views.pages.run.points import read as read_points
-from views.rules import Choice, Number, Packed, Text
 from views.shell.navigation import page_file
-from views.state import Selection, from_address, to_address
+from views.state.address import LONGEST_ADDRESS, RULES, read_address
+from views.state.rules import Choice, Number, Packed, Text
+from views.state.session import Selection, from_address, to_address
 
 NUMBERS = st.one_of(
     st.integers(-(10**40), 10**40).map(str),

@@ -4,7 +4,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.views.pages import Sent, opened, sent_to
-from views.state import Selection
+from views.state.session import Selection
 
 TWO, MAP = "relay/devices.relay", "relay/map_three_times.relay"
 

@@ -11,7 +11,7 @@ import pytest
 from playwright.sync_api import Download, Locator, Page, expect
 
 from tests.browser import Editor, rest
-from views.state import Selection, to_address
+from views.state.session import Selection, to_address
 
 pytestmark = pytest.mark.browser
 

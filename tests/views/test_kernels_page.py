@@ -4,7 +4,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.views.pages import opened, sent_to
-from views.state import Selection
+from views.state.session import Selection
 
 MATMUL, SOFTMAX = "seeds/my_ir_module.py", "tir/row_softmax.py"
 NO_KERNELS = """from tvm.script import ir as I, relax as R

@@ -21,7 +21,7 @@ from tests import browser
 from tests.app_server import serve
 from tests.browser import Editor, rest
 from tests.processes import family_of, is_alive, server_of, wait_until, workers_of
-from views.state import Selection, from_address
+from views.state.session import Selection, from_address
 
 KILLS = int(os.environ.get("KILLS", "20"))
 SAMPLE = "relay/partition_branches.relay"

@@ -41,7 +41,7 @@ from relax_core.present.diff import diff_texts
 from tests.views.harness_run import long_run
 from views.pages.passes.diff.component import diff
 from views.pages.run.stepper.component import stepper
-st.html({str(REPOSITORY / "views" / "shell.css")!r})
+st.html({str(REPOSITORY / "views" / "shell" / "shell.css")!r})
 if st.query_params.get("show") == "diff":
     before = [f"v{{i}} = add(x)" for i in range(4000)]
     after = [line.replace("add", "call") for line in before]

@@ -22,7 +22,7 @@ SCRIPT = f"""
 import streamlit as st
 from relax_core.present.diff import diff_texts
 from views.pages.passes.diff.component import diff
-st.html({str(REPOSITORY / "views" / "shell.css")!r})
+st.html({str(REPOSITORY / "views" / "shell" / "shell.css")!r})
 arguments = ", ".join(f"argument_{{i}}" for i in range(60))
 before = f"first = call({{arguments}}, old)\\nplain = call(x)\\nlast = call({{arguments}})"
 after = f"first = call({{arguments}}, fresh)\\nplain = call(x)\\nlast = call({{arguments}})"

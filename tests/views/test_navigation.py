@@ -14,8 +14,8 @@ from relax_core.present.models import Pipeline, Stage
 from tests.views.pages import opened
 from views import PAGES
 from views.pages.passes.exports import stages_csv
-from views.state import Selection, to_address
-from views.tour import SYSTEMS, Stop, System
+from views.shell.tour import SYSTEMS, Stop, System
+from views.state.session import Selection, to_address
 
 READABLE_PERCENT = re.compile("^([6-9].|1..)%$")
 STOPS = [(system, stop) for system in SYSTEMS for stop in system.stops]

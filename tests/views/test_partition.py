@@ -6,8 +6,8 @@ import pytest
 
 from relax_core.engine.samples import list_samples, list_tables
 from tests.views.pages import opened, sent_to
-from views.state import Selection
-from views.tables import (
+from views.state.session import Selection
+from views.worker.tables import (
     patterns_of,
     supported_of,
     table_name,

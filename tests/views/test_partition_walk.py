@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from tests.browser import OpenPage, rest
-from views.state import Selection, to_address
+from views.state.session import Selection, to_address
 
 SEED = "relay/library_call_two.relay"
 

@@ -17,7 +17,7 @@ from tests.app_server import serve_script
 from tests.browser import rest
 from tests.views.hostile import hostile_texts
 from views import PAGES
-from views.state import Selection, to_address
+from views.state.session import Selection, to_address
 
 pytestmark = pytest.mark.browser
 

@@ -7,12 +7,12 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from relax_core.engine.protocol import Failure, Open, Request
-from views.replies import Replies
+from views.worker.replies import Replies
 
 ASK = """
 from relax_core.engine.programs.program import Program
 from relax_core.engine.protocol import Open
-from views.connection import ask, run_again
+from views.worker.connection import ask, run_again
 import streamlit as st
 
 if st.session_state.get("again"):
@@ -60,7 +60,7 @@ class CountingClient:
 @pytest.fixture
 def client(monkeypatch: pytest.MonkeyPatch) -> CountingClient:
     made = CountingClient()
-    monkeypatch.setattr("views.connection.holding", lambda: made)
+    monkeypatch.setattr("views.worker.connection.holding", lambda: made)
     return made
 
 

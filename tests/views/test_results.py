@@ -11,8 +11,8 @@ from playwright.sync_api import Page, expect
 from streamlit.testing.v1 import AppTest
 
 from tests.views.pages import assert_accessible, opened, sent_to
-from views.connection import sizes_of
-from views.state import Selection, from_address, to_address
+from views.state.session import Selection, from_address, to_address
+from views.worker.program import sizes_of
 
 FIRST = Selection(sample="relax/loop.py")
 

@@ -11,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 from relax_core.engine.programs.program import ChangeAt
 from tests.browser import Mode, OpenPage
 from tests.views.pages import assert_accessible, opened, sent_to
-from views.state import Selection, from_address
+from views.state.session import Selection, from_address
 
 FIRST = Selection(sample="relax/loop.py", time=9)
 

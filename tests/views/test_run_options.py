@@ -9,7 +9,7 @@ from streamlit.testing.v1 import AppTest
 
 from tests.browser import rest
 from tests.views.pages import REPOSITORY, opened, sent_to
-from views.state import Selection
+from views.state.session import Selection
 
 REUSED = "relax/storage_reused.py"
 # Without the call that writes it, `c` holds what `a` left in the storage, or what poison makes of it.

@@ -9,7 +9,7 @@ from relax_core.engine.samples import list_samples
 from relax_core.engine.session import Session
 from relax_core.present.models import Inspector
 from relax_core.present.running.run_models import Run
-from views.state import FIRST, Selection, from_address, to_address
+from views.state.session import FIRST, Selection, from_address, to_address
 
 WORDS = st.text(max_size=20)
 

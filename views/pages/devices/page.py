@@ -9,16 +9,17 @@ from relax_core.present.device_models import DeviceOptions, DevicesView, VisitsN
 from relax_core.present.escape import file_name
 from relax_core.present.models import Graph
 from relax_core.present.regions.target_marks import NONE, category_of
-from views.connection import ask, program_of
-from views.failures import show_failure, show_offer
-from views.frame import bar, note, page, status_line
-from views.heights import pane_height, stacked_height
 from views.pages.devices.devices.component import DevicesAction, devices
-from views.selecting import on_graph
-from views.state import opened_groups, select, selection
+from views.shell.failures import show_failure, show_offer
+from views.shell.frame import bar, note, page, status_line
+from views.shell.heights import pane_height, stacked_height
+from views.shell.selecting import on_graph
+from views.state.session import opened_groups, select, selection
 from views.widgets.channel import Buttons
 from views.widgets.editor.component import EditorAction, editor
 from views.widgets.graph.component import GraphAction, Head, Marks, graph
+from views.worker.connection import ask
+from views.worker.program import program_of
 
 _DEFAULTS = ("cpu", "cuda", "vulkan", "metal")
 _LIMITS = (1, 2, 10, 99)

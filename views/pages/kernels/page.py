@@ -6,13 +6,14 @@ from relax_core.engine.protocol import Failure, KernelOf, Open, Program
 from relax_core.jit.options import MODES
 from relax_core.present.escape import file_name, literal
 from relax_core.present.kernel_models import KernelView
-from views.connection import ask, mode_of, program_of, sizes_of
-from views.failures import show_failure, show_offer
-from views.frame import bar, note, page, status_line
-from views.heights import pane_height
 from views.pages.kernels.kernels.component import Form, KernelsAction, kernels
+from views.shell.failures import show_failure, show_offer
+from views.shell.frame import bar, note, page, status_line
+from views.shell.heights import pane_height
 from views.shell.navigation import open_page
-from views.state import go_to_line, line_of_part, select, selection
+from views.state.session import go_to_line, line_of_part, select, selection
+from views.worker.connection import ask
+from views.worker.program import mode_of, program_of, sizes_of
 
 _NONE = "EN005"
 _HELP = (

@@ -4,10 +4,11 @@ import streamlit as st
 
 from relax_core.engine.protocol import Failure, Open
 from relax_core.present.escape import literal, prose
-from views.connection import ask, program_of, samples
-from views.frame import bar, page, status_line
-from views.state import selection
-from views.tour import SYSTEMS, System, go
+from views.shell.frame import bar, page, status_line
+from views.shell.tour import SYSTEMS, System, go
+from views.state.session import selection
+from views.worker.connection import ask
+from views.worker.program import program_of, samples
 
 _INTRODUCTION = (
     "RelaxScope reads what TVM prints, Relax, TIR or Relay, and needs no TVM. It shows what every pass makes of a "

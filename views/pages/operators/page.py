@@ -7,12 +7,13 @@ import streamlit as st
 from relax_core.engine.protocol import Failure, Open, Operators, Program, SheetOf, Try
 from relax_core.present.catalog_of.catalog_models import Catalog, CatalogPage, Form, Sheet, Tried
 from relax_core.present.models import Problem
-from views.connection import ask, program_of
-from views.failures import show_failure
-from views.frame import bar, note, page, status_line
 from views.pages.operators.catalog.component import CatalogAction, catalog
+from views.shell.failures import show_failure
+from views.shell.frame import bar, note, page, status_line
 from views.shell.navigation import open_page
-from views.state import open_sample, open_text, select, selection
+from views.state.session import open_sample, open_text, select, selection
+from views.worker.connection import ask
+from views.worker.program import program_of
 
 _FORMS: tuple[Form, ...] = get_args(Form)
 # Whose example was run last: its result stays on the page until something else is selected.

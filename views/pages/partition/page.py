@@ -7,15 +7,17 @@ from relax_core.engine.protocol import Failure, GraphOf, Open, PartitionOf, Prog
 from relax_core.present.escape import file_name
 from relax_core.present.models import Graph, Problem
 from relax_core.present.regions.partition_models import LETS, Lets, PartitionView
-from views.connection import ask, program_of
-from views.failures import show_failure, show_offer
-from views.frame import bar, page, status_line
-from views.heights import CHROME, pane_height, stacked_height
 from views.pages.partition.regions.component import RegionsAction, regions
-from views.selecting import on_graph, show_inspector
+from views.shell.failures import show_failure, show_offer
+from views.shell.frame import bar, page, status_line
+from views.shell.heights import CHROME, pane_height, stacked_height
 from views.shell.navigation import open_page
-from views.state import Selection, go_to_line, opened_groups, select, selection
-from views.tables import (
+from views.shell.selecting import on_graph, show_inspector
+from views.state.session import Selection, go_to_line, opened_groups, select, selection
+from views.widgets.graph.component import GraphAction, Head, Marks, graph
+from views.worker.connection import ask
+from views.worker.program import program_of
+from views.worker.tables import (
     patterns_of,
     sample_table,
     supported_of,
@@ -29,7 +31,6 @@ from views.tables import (
     without_operator,
     without_pattern,
 )
-from views.widgets.graph.component import GraphAction, Head, Marks, graph
 
 # The step that the report and its ids are of.
 _MERGED = 3

@@ -13,18 +13,18 @@ from relax_core.engine.debug.requests import BisectOf, CompareValuesOf
 from relax_core.engine.protocol import CompareGraph, Failure, Open, PipelineOf, SourceView, StageOf, StageView
 from relax_core.present.escape import file_name, literal
 from relax_core.present.models import Pipeline
-from views.connection import ask, program_of, run_again
-from views.failures import show_failure
-from views.frame import bar, chip, note, page, status_line
-from views.heights import CHROME, pane_height, stacked_height
 from views.pages.passes.diff.component import DiffAction, DiffTab, diff
 from views.pages.passes.exports import stages_csv
 from views.pages.passes.pipeline.component import PipelineAction
 from views.pages.passes.pipeline.component import pipeline as pipeline_list
-from views.pages.run.program import drop_unknown_sizes
-from views.selecting import on_graph, show_inspector, shown_side
-from views.state import select, selection
+from views.shell.failures import show_failure
+from views.shell.frame import bar, chip, note, page, status_line
+from views.shell.heights import CHROME, pane_height, stacked_height
+from views.shell.selecting import on_graph, show_inspector, shown_side
+from views.state.session import select, selection
 from views.widgets.graph.component import Head, Marks, graph
+from views.worker.connection import ask, run_again
+from views.worker.program import drop_unknown_sizes, program_of
 
 _VIEWS: tuple[DiffTab, ...] = get_args(DiffTab)
 _CYCLE: tuple[DiffTab, ...] = ("text", "graph", "both")

@@ -12,11 +12,11 @@ from relax_core.engine.programs.program import ChangeAt
 from relax_core.engine.protocol import Failure, RunOf
 from relax_core.present.escape import literal
 from relax_core.present.models import Problem
-from views.connection import ask
 from views.pages.run.forms import show_comparison
 from views.pages.run.program import changed_program, changes_of, unchanged_program, written
 from views.pages.run.stepper.component import ChangeFault, StepperAction
-from views.state import select, selection
+from views.state.session import select, selection
+from views.worker.connection import ask
 
 _ASKED: Final = "run.change"
 _FAULT: Final = "run.change.fault"

@@ -13,9 +13,10 @@ from relax_core.jit.options import MODES
 from relax_core.present.escape import file_name, literal, sentence
 from relax_core.present.nodes.origin_models import spans
 from relax_core.present.running.run_models import Run
-from views.connection import ask, inputs_of, keep_inputs, mode_of, sizes_of, waiting_in
 from views.pages.run.program import run_program, unchanged_program
-from views.state import select, selection
+from views.state.session import select, selection
+from views.worker.connection import ask, waiting_in
+from views.worker.program import inputs_of, keep_inputs, mode_of, sizes_of
 
 _POISON: Final = "NaN in every float dtype, -1 or the largest integer: what is read too early shows in the results"
 

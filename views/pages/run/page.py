@@ -6,16 +6,17 @@ from relax_core.engine.debug.requests import MemoryOf
 from relax_core.engine.protocol import Failure, HitsOf, Open, RunOf, SourceView, StopOf
 from relax_core.present.running.memory_models import MemoryView
 from relax_core.present.running.run_models import PointHits, Run
-from views.connection import ask, run_again
-from views.failures import show_failure
-from views.frame import bar, chip, page, status_line
-from views.heights import pane_height
 from views.pages.run.changes import ask_for_change, changes_form, fault, make_change
 from views.pages.run.forms import inputs_form, options_form, profile_button, values_form
 from views.pages.run.points import read, written
-from views.pages.run.program import drop_unknown_sizes, run_program, unchanged_program
+from views.pages.run.program import run_program, unchanged_program
 from views.pages.run.stepper.component import StepperAction, stepper
-from views.state import select, selection
+from views.shell.failures import show_failure
+from views.shell.frame import bar, chip, page, status_line
+from views.shell.heights import pane_height
+from views.state.session import select, selection
+from views.worker.connection import ask, run_again
+from views.worker.program import drop_unknown_sizes
 
 # Which way the user continued, to a breakpoint that is not in the window that the browser has.
 _CONTINUES = "run.continues"

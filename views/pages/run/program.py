@@ -14,9 +14,8 @@ import msgspec
 import streamlit as st
 
 from relax_core.engine.programs.program import ChangeAt, Program
-from relax_core.engine.protocol import SourceView
-from views.connection import program_of, sizes_of
-from views.state import Selection, complain, select, selection
+from views.state.session import Selection, selection
+from views.worker.program import program_of
 
 _FILES: Final = "run.files"
 _ONE: Final = re.compile(
@@ -39,21 +38,6 @@ def changed_program() -> Program:
     """Return the program with its changes, whichever run is shown."""
     current = selection()
     return _with(current, changes_of(current))
-
-
-def drop_unknown_sizes(source: SourceView) -> None:
-    """Drop the sizes of dimensions that the function that runs does not have, and say so; the page is run again."""
-    current = selection()
-    given, known = sizes_of(current.dims), tuple(name for name, _ in source.sizes)
-    others = [name for name, _ in given if name not in known]
-    # Without an entry it is not known what dimensions there are: the text may have errors for the moment.
-    if not others or not source.entries:
-        return
-    names = ", ".join(f"`{name}`" for name in others)
-    has = f"its dimensions: {', '.join(known)}" if known else "it has no symbolic dimensions"
-    complain(f"The function that runs has no dimension {names}; {has}. The size was left out.")
-    select(dims=",".join(f"{name}={size}" for name, size in given if name in known))
-    st.rerun()
 
 
 def _with(current: Selection, changes: tuple[ChangeAt, ...]) -> Program:

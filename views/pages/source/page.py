@@ -10,16 +10,17 @@ from relax_core.engine.protocol import Ast, Failure, GraphOf, Open, RestoreLayou
 from relax_core.present.catalog_of.catalog_models import Vocabulary
 from relax_core.present.escape import bullets, file_name, sentence
 from relax_core.present.models import Code, Graph
-from views.connection import ask, program_of, waiting_in
-from views.failures import show_failure
-from views.frame import bar, chip, note, page, status_line, upload
-from views.heights import pane_height
-from views.selecting import on_graph, show_inspector
+from views.shell.failures import show_failure
+from views.shell.frame import bar, chip, note, page, status_line, upload
+from views.shell.heights import pane_height
 from views.shell.navigation import open_page
-from views.state import line_to_show, open_text, opened_groups, select, selection
-from views.tour import offer
+from views.shell.selecting import on_graph, show_inspector
+from views.shell.tour import offer
+from views.state.session import line_to_show, open_text, opened_groups, select, selection
 from views.widgets.editor.component import NO_WORDS, EditorAction, editor
 from views.widgets.graph.component import Head, Marks, graph
+from views.worker.connection import ask, waiting_in
+from views.worker.program import program_of
 
 _TARGET = "source.target"
 

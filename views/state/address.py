@@ -16,8 +16,8 @@ from urllib.parse import urlencode
 from relax_core.engine.samples import list_samples
 from relax_core.jit.options import MODES
 from relax_core.present.regions.partition_models import LETS
-from views import rules
-from views.rules import KEY, Choice, Number, Packed, Rule, Text
+from views.state import rules
+from views.state.rules import KEY, Choice, Number, Packed, Rule, Text
 
 LONGEST_ADDRESS: Final = 60_000
 """Characters of an address behind the `?`.

@@ -1,7 +1,6 @@
 """Asking the worker of this browser session, waiting with progress, cancelling."""
 
 import logging
-import re
 import threading
 import time
 from collections.abc import Generator, Sequence
@@ -16,13 +15,9 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from relax_core.engine.process.client import Client, Ticket
-from relax_core.engine.protocol import Failure, Program, Progress, Request, Sample
-from relax_core.engine.samples import list_samples
-from relax_core.jit.options import DEFAULT_OPTIONS, MODES, Mode
+from relax_core.engine.protocol import Failure, Progress, Request
 from relax_core.present.escape import markup, prose
-from views.state import Selection, selection
-from views.tables import table_text
-from views.workers import holding
+from views.worker.holding import holding
 
 R = TypeVar("R")
 
@@ -35,11 +30,6 @@ _WAITING = "Waiting for the worker"
 _LONGEST_SECONDS: Final = 900
 _CANCELLED = "cancelled"
 _PLACE: ContextVar[DeltaGenerator | None] = ContextVar("place", default=None)
-# The sample that an archive of inputs was uploaded for, and the archive: an address cannot hold it.
-_INPUTS = "inputs"
-# Only these passes read a table, so that a mistake in it concerns no other program.
-_SIZE: Final = re.compile(r"\s*([^=,\s]+)\s*=\s*([0-9]{1,12})\s*")
-_TABLE_PASSES = re.compile("MergeComposite|AnnotateTarget|MergeCompilerRegions")
 
 
 def client() -> Client:
@@ -170,56 +160,3 @@ def run_again() -> None:
     """Forget that a request was cancelled, and ask for everything again."""
     st.session_state.pop(_CANCELLED, None)
     holding().replies.clear()
-
-
-def samples() -> dict[str, Sample]:
-    """Return the samples by path, in their order."""
-    return {sample.path: sample for sample in list_samples()}
-
-
-def text_of(current: Selection) -> str:
-    """Return the text that is open: the user's, or the sample's."""
-    if current.text:
-        return current.text
-    sample = samples().get(current.sample)
-    return sample.text if sample else ""
-
-
-def mode_of(current: Selection) -> Mode:
-    """Return the numerical mode that is chosen, the default one if it is none."""
-    return MODES[MODES.index(current.mode)] if current.mode in MODES else DEFAULT_OPTIONS.mode
-
-
-def sizes_of(text: str) -> tuple[tuple[str, int], ...]:
-    """Read sizes as an address holds them, such as `n=64,m=8`; anything else is dropped."""
-    return tuple((found[1], int(found[2])) for found in map(_SIZE.fullmatch, text.split(",")) if found)
-
-
-def inputs_of(current: Selection) -> bytes | None:
-    """Return the archive of inputs that the user uploaded for what is open, None if there is none."""
-    sample, archive = st.session_state.get(_INPUTS, ("", None))
-    return archive if sample == current.sample else None
-
-
-def keep_inputs(archive: bytes | None) -> None:
-    """Run what is open on the inputs of an archive, on made-up ones if it is None."""
-    st.session_state[_INPUTS] = (selection().sample, archive)
-
-
-def program_of(current: Selection) -> Program:
-    """Return what the engine needs to know of the selection."""
-    text = text_of(current)
-    return Program(
-        text=text,
-        name=current.sample.rsplit("/", 1)[-1],
-        module=current.module,
-        pipeline=current.pipeline or None,
-        entry=current.entry,
-        seed=current.seed,
-        inputs=inputs_of(current),
-        sizes=sizes_of(current.dims),
-        tables=table_text(current, text) if _TABLE_PASSES.search(current.pipeline) else "",
-        mode=mode_of(current),
-        finds_uninitialised=bool(current.unwritten),
-        poisons_memory=bool(current.poisoned),
-    )

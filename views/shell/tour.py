@@ -6,7 +6,7 @@ import streamlit as st
 
 from relax_core.present.escape import literal, prose
 from views.shell.navigation import open_page
-from views.state import Selection, is_first_visit, show
+from views.state.session import Selection, is_first_visit, show
 
 _IS_HIDDEN = "tour.hidden"
 

@@ -5,11 +5,11 @@ import streamlit as st
 from relax_core.engine.protocol import Failure, Inspect, Program, StopOf
 from relax_core.present.models import Inspector, Side
 from relax_core.present.running.run_models import Breakpoint
-from views.connection import ask
 from views.shell.navigation import open_page
-from views.state import find_part, go_to_line, open_group, select, selection
+from views.state.session import find_part, go_to_line, open_group, select, selection
 from views.widgets.graph.component import GraphAction
 from views.widgets.inspector.component import InspectorAction, inspector
+from views.worker.connection import ask
 
 
 def on_graph(page: str, action: GraphAction) -> None:

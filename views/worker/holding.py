@@ -16,7 +16,7 @@ from streamlit import runtime
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from relax_core.engine.process.client import Client
-from views.replies import Replies
+from views.worker.replies import Replies
 
 _KEY: Final = "worker"
 _LOOK_SECONDS: Final = 0.5

@@ -5,9 +5,10 @@ import streamlit as st
 from relax_core.engine.protocol import Failure
 from relax_core.present.escape import badge, bold, bullets, literal, prose, sentence
 from relax_core.present.models import Problem
-from views.connection import program_of, run_again, samples
 from views.shell.navigation import open_page
-from views.state import go_to_line, open_sample, select, selection
+from views.state.session import go_to_line, open_sample, select, selection
+from views.worker.connection import run_again
+from views.worker.program import program_of, samples
 
 _NOTHING_TO_RUN = "EN009"
 """The code for arguments that cannot be generated, which is not a mistake of the program."""

@@ -5,7 +5,7 @@ import re
 from typing import Any, cast
 
 from relax_core.engine.samples import list_tables
-from views.state import Selection
+from views.state.session import Selection
 
 _WORDS = re.compile(r'is_op\(\\"([\w.]+)\\"|has_attr\(\{\\"([\w.]+)\\"|^\s+"([\w.]+)",?$', re.MULTILINE)
 

@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import streamlit as st
 
-from views.address import FIRST, Selection, from_address, left_out, read_address, to_address, within
-from views.rules import whole
+from views.state.address import FIRST, Selection, from_address, left_out, read_address, to_address, within
+from views.state.rules import whole
 
 __all__ = ["FIRST", "Selection", "from_address", "to_address"]
 

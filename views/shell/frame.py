@@ -12,9 +12,8 @@ from streamlit.delta_generator import DeltaGenerator
 from relax_core.engine.protocol import Sample
 from relax_core.present.escape import badge, bold, bullets, file_name, literal, prose, table, visible
 from relax_core.present.models import Status
-from views.address import LONGEST_ADDRESS
-from views.connection import client, samples, waiting_in
-from views.state import (
+from views.state.address import LONGEST_ADDRESS
+from views.state.session import (
     complaints,
     dismiss_complaints,
     is_left_out,
@@ -23,6 +22,8 @@ from views.state import (
     selection,
     written_address,
 )
+from views.worker.connection import client, waiting_in
+from views.worker.program import samples
 
 _SHELL = Path(__file__).parent / "shell.css"
 

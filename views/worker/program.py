@@ -1,0 +1,86 @@
+"""The program that is open, as the engine is told of it."""
+
+import re
+from typing import Final
+
+import streamlit as st
+
+from relax_core.engine.protocol import Program, Sample, SourceView
+from relax_core.engine.samples import list_samples
+from relax_core.jit.options import DEFAULT_OPTIONS, MODES, Mode
+from views.state.session import Selection, complain, select, selection
+from views.worker.tables import table_text
+
+# The sample that an archive of inputs was uploaded for, and the archive: an address cannot hold it.
+_INPUTS: Final = "inputs"
+_SIZE: Final = re.compile(r"\s*([^=,\s]+)\s*=\s*([0-9]{1,12})\s*")
+# Only these passes read a table, so that a mistake in it concerns no other program.
+_TABLE_PASSES: Final = re.compile("MergeComposite|AnnotateTarget|MergeCompilerRegions")
+
+
+def samples() -> dict[str, Sample]:
+    """Return the samples by path, in their order."""
+    return {sample.path: sample for sample in list_samples()}
+
+
+def text_of(current: Selection) -> str:
+    """Return the text that is open: the user's, or the sample's."""
+    if current.text:
+        return current.text
+    sample = samples().get(current.sample)
+    return sample.text if sample else ""
+
+
+def mode_of(current: Selection) -> Mode:
+    """Return the numerical mode that is chosen, the default one if it is none."""
+    return MODES[MODES.index(current.mode)] if current.mode in MODES else DEFAULT_OPTIONS.mode
+
+
+def sizes_of(text: str) -> tuple[tuple[str, int], ...]:
+    """Read sizes as an address holds them, such as `n=64,m=8`; anything else is dropped."""
+    return tuple((found[1], int(found[2])) for found in map(_SIZE.fullmatch, text.split(",")) if found)
+
+
+def inputs_of(current: Selection) -> bytes | None:
+    """Return the archive of inputs that the user uploaded for what is open, None if there is none."""
+    sample, archive = st.session_state.get(_INPUTS, ("", None))
+    return archive if sample == current.sample else None
+
+
+def keep_inputs(archive: bytes | None) -> None:
+    """Run what is open on the inputs of an archive, on made-up ones if it is None."""
+    st.session_state[_INPUTS] = (selection().sample, archive)
+
+
+def program_of(current: Selection) -> Program:
+    """Return what the engine needs to know of the selection."""
+    text = text_of(current)
+    return Program(
+        text=text,
+        name=current.sample.rsplit("/", 1)[-1],
+        module=current.module,
+        pipeline=current.pipeline or None,
+        entry=current.entry,
+        seed=current.seed,
+        inputs=inputs_of(current),
+        sizes=sizes_of(current.dims),
+        tables=table_text(current, text) if _TABLE_PASSES.search(current.pipeline) else "",
+        mode=mode_of(current),
+        finds_uninitialised=bool(current.unwritten),
+        poisons_memory=bool(current.poisoned),
+    )
+
+
+def drop_unknown_sizes(source: SourceView) -> None:
+    """Drop the sizes of dimensions that the function that runs does not have, and say so; the page is run again."""
+    current = selection()
+    given, known = sizes_of(current.dims), tuple(name for name, _ in source.sizes)
+    others = [name for name, _ in given if name not in known]
+    # Without an entry it is not known what dimensions there are: the text may have errors for the moment.
+    if not others or not source.entries:
+        return
+    names = ", ".join(f"`{name}`" for name in others)
+    has = f"its dimensions: {', '.join(known)}" if known else "it has no symbolic dimensions"
+    complain(f"The function that runs has no dimension {names}; {has}. The size was left out.")
+    select(dims=",".join(f"{name}={size}" for name, size in given if name in known))
+    st.rerun()
