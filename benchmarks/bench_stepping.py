@@ -14,7 +14,8 @@ from benchmarks.script_texts import bindings
 from benchmarks.table import Row, Table
 from tests.app_server import serve
 from tests.browser import HEIGHT, WIDTH, started
-from views.state.session import Selection, to_address
+from views.state.address import to_address
+from views.state.selection import Selection, screen
 
 STEPS = 10
 ROUNDS = 3
@@ -70,8 +71,8 @@ def run() -> Table:
 
 
 def _programs() -> dict[str, Selection]:
-    long = {f"{size} bindings": Selection(sample="", text=bindings(size), time=0) for size in SIZES}
-    return {"fib": Selection(sample="relax/fib.py", time=0), **long}
+    long = {f"{size} bindings": screen(sample="", text=bindings(size), time=0) for size in SIZES}
+    return {"fib": screen(sample="relax/fib.py", time=0), **long}
 
 
 def _step(page: Page, key: str) -> dict[Literal["page", "frame"], list[float]]:

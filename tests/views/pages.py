@@ -10,7 +10,8 @@ from streamlit.testing.v1 import AppTest
 
 from tests.browser import rest
 from views.shell.navigation import page_file
-from views.state.session import Selection, to_address
+from views.state.address import to_address
+from views.state.selection import Selection
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 Sent = dict[str, tuple[dict[str, Any], dict[str, Any]]]

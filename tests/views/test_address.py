@@ -3,7 +3,6 @@
 import base64
 import random
 import zlib
-from dataclasses import asdict, fields, replace
 from typing import Any
 
 import pytest
@@ -15,10 +14,12 @@ from relax_core.engine.samples import list_samples
 from tests.views.pages import REPOSITORY, opened
 from views import PAGES
 from views.pages.run.points import read as read_points
+from views.pages.run.state import RunState
 from views.shell.navigation import page_file
-from views.state.address import LONGEST_ADDRESS, RULES, read_address
+from views.state.address import LONGEST_ADDRESS, RULES, from_address, read_address, to_address
 from views.state.rules import Choice, Number, Packed, Text
-from views.state.session import Selection, from_address, to_address
+from views.state.selection import screen
+from views.state.shared import FIRST_SAMPLE, ProgramState
 
 NUMBERS = st.one_of(
     st.integers(-(10**40), 10**40).map(str),
@@ -60,31 +61,37 @@ def is_in_range(name: str, value: Any) -> bool:
 def test_any_address_is_a_selection_in_range(address: dict[str, str]) -> None:
     selection, complaints = read_address(address)
     assert from_address(address) == selection
-    for name, value in asdict(selection).items():
+    for name, value in selection.values().items():
         assert is_in_range(name, value), (name, value)
         if isinstance(value, str):
             value.encode()
     assert all(len(words) < 400 for words in complaints)
     assert from_address(to_address(selection)) == selection
-    assert all(0 <= point.line < 10**9 and point.pc < 10**9 for point in read_points(selection.breakpoints))
+    assert all(
+        0 <= point.line < 10**9 and point.pc < 10**9 for point in read_points(selection.of(RunState).breakpoints)
+    )
 
 
-@given(st.sampled_from([item.name for item in fields(Selection)]), st.one_of(NUMBERS, ANYTHING, PACKED, LONG))
+@given(st.sampled_from([*RULES]), st.one_of(NUMBERS, ANYTHING, PACKED, LONG))
 def test_what_is_wrong_is_said_and_left_out(name: str, given_text: str) -> None:
     rule = RULES[name]
     parameter = rule.name if isinstance(rule, Packed) else name
     selection, complaints = read_address({parameter: given_text})
-    default = getattr(Selection(), name)
+    default = screen().values()[name]
     is_default = given_text in ("", str(default)) or (isinstance(rule, Number) and rule.read(given_text) == default)
-    is_empty = isinstance(rule, Packed) and selection.text == selection.table_text == "" and not complaints
-    assert complaints or getattr(selection, name) != default or is_default or is_empty
+    is_empty = (
+        isinstance(rule, Packed)
+        and {selection.of(ProgramState).text, selection.of(ProgramState).table_text} == {""}
+        and not complaints
+    )
+    assert complaints or selection.values()[name] != default or is_default or is_empty
     assert len(complaints) <= 2
 
 
 @pytest.mark.parametrize("packed", [BOMB, WHOLE[:-1], WHOLE[:-4], WHOLE + "AAAA", "A" * 300_000, "no base64 !"])
 def test_a_text_that_is_not_whole_is_refused(packed: str) -> None:
     selection, complaints = read_address({"z": packed})
-    assert selection.text == ""
+    assert selection.of(ProgramState).text == ""
     assert len(complaints) == 1
     assert "`z=" in complaints[0]
 
@@ -95,11 +102,11 @@ def long_text(length: int) -> str:
 
 
 def test_a_text_that_is_too_long_is_left_out_whole() -> None:
-    shown = Selection(sample="relax/fib.py", text=long_text(453_414), time=3)
+    shown = screen(sample="relax/fib.py", text=long_text(453_414), time=3)
     address = to_address(shown)
     assert address == {"sample": "relax/fib.py", "time": "3", "left_out": "text"}
     read = read_address(address)
-    assert read.selection == replace(shown, text="")
+    assert read.selection == shown.changed(text="")
     assert read.complaints == ("The address does not hold `text`: it was too long for one.",)
     assert read_address(address, shown).selection == shown
     assert read_address(address, shown).complaints == ()
@@ -107,12 +114,12 @@ def test_a_text_that_is_too_long_is_left_out_whole() -> None:
 
 @given(st.integers(0, 90_000), st.integers(0, 90_000), st.integers(0, 30_000))
 def test_an_address_has_a_length_and_holds_a_text_whole_or_not_at_all(text: int, table: int, pipeline: int) -> None:
-    given_screen = Selection(text=long_text(text), table_text=long_text(table), pipeline=long_text(pipeline)[:10_000])
+    given_screen = screen(text=long_text(text), table_text=long_text(table), pipeline=long_text(pipeline)[:10_000])
     address = to_address(given_screen)
-    read = from_address(address)
+    read = from_address(address).values()
     for name in ("text", "table_text", "pipeline"):
-        assert getattr(read, name) in ("", getattr(given_screen, name))
-        assert (getattr(read, name) == getattr(given_screen, name)) != (name in address.get("left_out", "").split(","))
+        assert read[name] in ("", given_screen.values()[name])
+        assert (read[name] == given_screen.values()[name]) != (name in address.get("left_out", "").split(","))
     assert sum(len(name) + len(value) for name, value in address.items()) <= LONGEST_ADDRESS
 
 
@@ -172,8 +179,8 @@ def _has_complaints(app: AppTest) -> bool:
 def test_the_session_keeps_a_text_that_its_address_cannot_hold() -> None:
     sample = next(item for item in list_samples() if item.path == "relax/fib.py")
     text = sample.text + "".join(f"# {line}\n" for line in long_text(200_000).splitlines())
-    app = opened("source", Selection(sample=sample.path))
-    app.session_state["selection"] = Selection(sample=sample.path, text=text)
+    app = opened("source", screen(sample=sample.path))
+    app.session_state["selection"] = screen(sample=sample.path, text=text)
     app.run()
     assert not app.exception
     assert app.query_params["left_out"] == "text"
@@ -182,12 +189,36 @@ def test_the_session_keeps_a_text_that_its_address_cannot_hold() -> None:
     assert len(app.get("download_button")) == 1
     app.query_params["stage"] = "1"
     app.run()
-    assert app.session_state["selection"] == Selection(sample=sample.path, text=text, stage=1)
+    assert app.session_state["selection"] == screen(sample=sample.path, text=text, stage=1)
 
 
 def test_a_parameter_that_no_screen_has_is_said() -> None:
     selection, complaints = read_address({"sed": "3", "seed": "4"})
-    assert selection.seed == 4
+    assert selection.of(ProgramState).seed == 4
     assert complaints == ("The address has `sed`, which is no part of a screen. It was left out.",)
-    assert read_address(to_address(replace(Selection(), seed=4))).complaints == ()
+    assert read_address(to_address(screen().changed(seed=4))).complaints == ()
     assert len(read_address({f"unknown{number}": "1" for number in range(100)}).complaints) == 5
+
+
+# What a link may hold that somebody kept: a name is never taken away, and never given to something else.
+NAMES = (
+    "sample z module pipeline stage function node entry time seed breakpoints view operator search table tz targets "
+    "lets through_lets step pair device clone as_in visits visit_limit visit kernel sizes part mode unwritten poisoned dims "
+    "results changes unchanged tab"
+)
+
+
+def test_a_link_of_today_is_read_tomorrow() -> None:
+    assert set(NAMES.split()) <= set(PARAMETERS)
+
+
+def test_what_belongs_to_a_text_is_dropped_with_it_and_the_options_stay() -> None:
+    before = screen(**{name: 1 for name, rule in RULES.items() if isinstance(rule, Number)}, operator="x", lets="ended")
+    assert to_address(before.kept("always")) == {"sample": FIRST_SAMPLE, "operator": "x"}
+    kept = {"sample": FIRST_SAMPLE, "operator": "x", "lets": "ended", "seed": "1", "through_lets": "1"}
+    assert to_address(before.kept("edit")) == kept
+
+
+def test_a_field_that_no_page_has_is_a_mistake_of_the_caller() -> None:
+    with pytest.raises(TypeError, match="no record of state has a field tiem"):
+        screen(tiem=3)

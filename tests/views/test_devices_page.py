@@ -4,7 +4,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.views.pages import Sent, opened, sent_to
-from views.state.session import Selection
+from views.state.selection import Selection, screen
 
 TWO, MAP = "relay/devices.relay", "relay/map_three_times.relay"
 
@@ -17,16 +17,16 @@ def sent(selection: Selection) -> Sent:
 
 
 def test_the_graph_has_the_colours_of_its_devices() -> None:
-    view, _ = sent(Selection(sample=TWO))["relaxscope_graph"]
+    view, _ = sent(screen(sample=TWO))["relaxscope_graph"]
     assert view["colour_names"] == [["cat0", "cpu(0)"], ["cat1", "cuda(0)"]]
     assert set(view["colours"].values()) == {"cat0", "cat1"}
 
 
 def test_a_selected_value_has_its_chain() -> None:
-    selection = Selection(sample=TWO)
+    selection = screen(sample=TWO)
     rows = sent(selection)["relaxscope_devices"][1]["report"]["functions"][0]["rows"]
     result = next(row for row in rows if row["name"] == "%x")
-    shown = sent(Selection(sample=TWO, node=result["node"]))
+    shown = sent(screen(sample=TWO, node=result["node"]))
     why = shown["relaxscope_devices"][0]["why"]
     assert why["device"] == "cpu(0)"
     assert "annotated with cpu(0)" in why["why"][-1]["words"]
@@ -34,21 +34,21 @@ def test_a_selected_value_has_its_chain() -> None:
 
 
 def test_the_visits_as_reported_leave_a_function_without_devices() -> None:
-    model = sent(Selection(sample=MAP, as_in="reported"))["relaxscope_devices"][1]
+    model = sent(screen(sample=MAP, as_in="reported"))["relaxscope_devices"][1]
     hidden = [item for item in model["report"]["functions"] if not item["is_visited"]]
     assert [item["name"] for item in hidden] == ["tensor_expand_dims_float32_2_4"]
     assert hidden[0]["hidden_by"].startswith("never visited: memo hit at")
     assert model["report"]["visits"][hidden[0]["hidden_at"]]["kind"] == "memo hit"
-    fixed = sent(Selection(sample=MAP))["relaxscope_devices"][1]
+    fixed = sent(screen(sample=MAP))["relaxscope_devices"][1]
     assert all(item["is_visited"] for item in fixed["report"]["functions"])
 
 
 @pytest.mark.parametrize(
     "selection",
     [
-        Selection(sample=TWO, device="no such", as_in="x", visits="y", visit_limit=3, visit=10**6, node="0/main/999"),
-        Selection(sample=TWO, view="text", visit=-9),
-        Selection(sample=MAP, as_in="reported", visits="args_first", visit_limit=99, function="map"),
+        screen(sample=TWO, device="no such", as_in="x", visits="y", visit_limit=3, visit=10**6, node="0/main/999"),
+        screen(sample=TWO, view="text", visit=-9),
+        screen(sample=MAP, as_in="reported", visits="args_first", visit_limit=99, function="map"),
     ],
     ids=["values that are none", "the text", "the other diagnosis"],
 )
@@ -57,7 +57,7 @@ def test_the_page_opens_for_any_choice(selection: Selection) -> None:
 
 
 def test_a_relax_module_is_offered_programs_in_relay() -> None:
-    app = opened("devices", Selection(sample="seeds/print_closure.py"))
+    app = opened("devices", screen(sample="seeds/print_closure.py"))
     app.button(key=f"devices.open.{TWO}").click().run()
     assert not app.exception
     assert app.selectbox(key="bar.sample").value == TWO

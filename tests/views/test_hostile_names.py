@@ -11,7 +11,9 @@ import pytest
 from playwright.sync_api import Download, Locator, Page, expect
 
 from tests.browser import Editor, rest
-from views.state.session import Selection, to_address
+from views.state.address import to_address
+from views.state.selection import Selection, screen
+from views.state.shared import ProgramState
 
 pytestmark = pytest.mark.browser
 
@@ -62,8 +64,8 @@ def relay_program() -> str:
     return f'#[version = "0.0.5"]\ndef @main(%x: Tensor[(2), float32]) {{\n{parts}\n  nn.relu(%x)\n}}\n'
 
 
-RELAX = Selection(sample="a`b`<img src=x onerror=alert(1)>.py", text=relax_program())
-RELAY = Selection(sample="a`b`<img src=x onerror=alert(1)>.relay", text=relay_program())
+RELAX = screen(sample="a`b`<img src=x onerror=alert(1)>.py", text=relax_program())
+RELAY = screen(sample="a`b`<img src=x onerror=alert(1)>.relay", text=relay_program())
 
 
 @pytest.fixture
@@ -136,7 +138,7 @@ def test_names_in_graphs_are_text(
 
 
 def test_problems_under_the_pointer_are_text(quiet_page: Page, app_url: str) -> None:
-    visit(quiet_page, app_url, "", Selection(sample=RELAX.sample, text=broken_program()))
+    visit(quiet_page, app_url, "", screen(sample=RELAX.of(ProgramState).sample, text=broken_program()))
     marked = Editor(quiet_page).area.locator("[class^=sq-]")
     expect(marked.first).to_be_visible()
     tip = quiet_page.get_by_role("tooltip")

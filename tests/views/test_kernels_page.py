@@ -4,7 +4,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.views.pages import opened, sent_to
-from views.state.session import Selection
+from views.state.selection import screen
 
 MATMUL, SOFTMAX = "seeds/my_ir_module.py", "tir/row_softmax.py"
 NO_KERNELS = """from tvm.script import ir as I, relax as R
@@ -18,7 +18,7 @@ class Module:
 
 
 def test_the_address_holds_kernel_sizes_part_and_form() -> None:
-    asked = Selection(sample=MATMUL, kernel="tir_matmul", sizes="m=4,n=8,k=8", part=2, view="lowered", mode="bitwise")
+    asked = screen(sample=MATMUL, kernel="tir_matmul", sizes="m=4,n=8,k=8", part=2, view="lowered", mode="bitwise")
     view, model = sent_to(opened("kernels", asked))["relaxscope_kernels"]
     assert (view["part"], view["form"]) == (2, "lowered")
     assert model["name"] == "tir_matmul"
@@ -26,12 +26,12 @@ def test_the_address_holds_kernel_sizes_part_and_form() -> None:
 
 
 def test_a_kernel_or_size_of_another_program_falls_back_to_the_first() -> None:
-    for odd in (Selection(sample=SOFTMAX, kernel="tir_matmul"), Selection(sample=SOFTMAX, sizes="q=3")):
+    for odd in (screen(sample=SOFTMAX, kernel="tir_matmul"), screen(sample=SOFTMAX, sizes="q=3")):
         assert sent_to(opened("kernels", odd))["relaxscope_kernels"][1]["name"] == "row_softmax"
 
 
 def test_a_program_without_kernels_offers_some() -> None:
-    app = opened("kernels", Selection(sample="seeds/print_closure.py", text=NO_KERNELS))
+    app = opened("kernels", screen(sample="seeds/print_closure.py", text=NO_KERNELS))
     assert "relaxscope_kernels" not in sent_to(app)
     app.button(key=f"kernels.open.{SOFTMAX}").click().run()
     assert sent_to(app)["relaxscope_kernels"][1]["name"] == "row_softmax"

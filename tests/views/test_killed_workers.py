@@ -9,7 +9,7 @@ import re
 import signal
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from urllib.parse import parse_qsl, urlsplit
@@ -21,7 +21,9 @@ from tests import browser
 from tests.app_server import serve
 from tests.browser import Editor, rest
 from tests.processes import family_of, is_alive, server_of, wait_until, workers_of
-from views.state.session import Selection, from_address
+from views.pages.run.state import RunState
+from views.state.address import from_address
+from views.state.selection import Selection, screen
 
 KILLS = int(os.environ.get("KILLS", "20"))
 SAMPLE = "relay/partition_branches.relay"
@@ -74,11 +76,11 @@ class Walk:
         return _selection(self.page.url)
 
     def changed(self, **fields: str | int) -> None:
-        self.expected = replace(self.expected, **fields)  # pyright: ignore[reportArgumentType]  # fields of a screen
+        self.expected = self.expected.changed(**fields)
         self.page.wait_for_url(lambda url: self._is_kept(_selection(url)))
 
     def _is_kept(self, found: Selection) -> bool:
-        return all(getattr(found, name) == getattr(self.expected, name) for name in KEPT)
+        return all(found.values()[name] == self.expected.values()[name] for name in KEPT)
 
     def edit(self) -> None:
         self.go("Source")
@@ -120,21 +122,21 @@ class Walk:
         stepper = self._stepper()
         lines = stepper.locator(".listing.source .ln[data-key] .g")
         lines.nth(self.letters.randrange(3, 8)).click()
-        before = self.expected.breakpoints
-        self.page.wait_for_url(lambda url: _selection(url).breakpoints != before)
-        self.expected = replace(self.expected, breakpoints=self.shown().breakpoints)
+        before = self.expected.of(RunState).breakpoints
+        self.page.wait_for_url(lambda url: _selection(url).of(RunState).breakpoints != before)
+        self.expected = self.expected.changed(breakpoints=self.shown().of(RunState).breakpoints)
 
     def fork(self) -> None:
         stepper = self._stepper()
         self.page.keyboard.press("i")
-        before = self.expected.changes
+        before = self.expected.of(RunState).changes
         self.page.get_by_role("button", name="Change", exact=True).first.click()
         form = self.page.get_by_role("group", name="Change a value")
         form.get_by_role("button", name="zeros()").click()
         form.get_by_role("button", name="Run on with this value").click()
-        self.page.wait_for_url(lambda url: _selection(url).changes != before)
+        self.page.wait_for_url(lambda url: _selection(url).of(RunState).changes != before)
         expect(stepper).to_be_visible()
-        self.expected = replace(self.expected, changes=self.shown().changes)
+        self.expected = self.expected.changed(changes=self.shown().of(RunState).changes)
 
     def run_again(self) -> None:
         self._stepper()
@@ -192,7 +194,7 @@ def test_nothing_is_lost_but_time_when_the_worker_is_killed(chromium: Browser, t
         with browser.tabs(chromium) as open_page:
             page = open_page()
             page.goto(f"{url}/?sample={SAMPLE}")
-            seen = _work(Walk(page, random.Random(15), Selection(sample=SAMPLE)), server)
+            seen = _work(Walk(page, random.Random(15), screen(sample=SAMPLE)), server)
         # The tab is closed: the worker ends while the server runs on.
         assert wait_until(lambda: not workers_of(server))
     assert len(seen) >= KILLS

@@ -15,7 +15,8 @@ from tests.views.pages import opened
 from views import PAGES
 from views.pages.passes.exports import stages_csv
 from views.shell.tour import SYSTEMS, Stop, System
-from views.state.session import Selection, to_address
+from views.state.address import to_address
+from views.state.selection import screen
 
 READABLE_PERCENT = re.compile("^([6-9].|1..)%$")
 STOPS = [(system, stop) for system in SYSTEMS for stop in system.stops]
@@ -32,7 +33,7 @@ def _open_stage(page: Page, number: int) -> Locator:
 
 def test_every_program_that_is_offered_exists_and_has_a_page() -> None:
     known = {sample.path for sample in list_samples()}
-    assert {stop.screen.sample for _, stop in STOPS} <= known
+    assert {stop.screen["sample"] for _, stop in STOPS} <= known
     assert {system.page for system in SYSTEMS} <= {*PAGES}
     titles = [stop.title for _, stop in STOPS]
     assert len(titles) == len(set(titles))
@@ -40,13 +41,13 @@ def test_every_program_that_is_offered_exists_and_has_a_page() -> None:
 
 @pytest.mark.parametrize(("system", "stop"), STOPS, ids=[stop.title for _, stop in STOPS])
 def test_a_program_that_is_offered_opens_whole_on_its_page(system: System, stop: Stop) -> None:
-    app = opened(system.page, stop.screen)
+    app = opened(system.page, screen(**stop.screen))
     assert not app.error
     assert len(app.get("bidi_component")) > 0
 
 
 def test_a_newcomer_is_offered_each_system_until_the_row_is_hidden() -> None:
-    app = opened("source", Selection(sample="relax/fib.py"))
+    app = opened("source", screen(sample="relax/fib.py"))
     assert not [item for item in app.button if str(item.key).startswith("tour.")]
     app.query_params.clear()
     del app.session_state["selection"]
@@ -92,8 +93,8 @@ def test_a_link_is_followed_behind_a_step_that_the_server_was_not_told_of(page: 
 
 @pytest.mark.browser
 def test_a_path_in_a_large_network_is_brought_into_sight(page: Page, app_url: str) -> None:
-    screen = Selection(sample="network.relay", text=network(300), table="acl", pair=50)
-    page.goto(f"{app_url}/partition?{urlencode(to_address(screen))}")
+    shown = screen(sample="network.relay", text=network(300), table="acl", pair=50)
+    page.goto(f"{app_url}/partition?{urlencode(to_address(shown))}")
     expect(page.locator(".node.blocked")).to_be_in_viewport()
     expect(page.locator("tr.on[data-pair='50']")).to_be_in_viewport()
     expect(page.locator(".gtools span")).to_have_text(READABLE_PERCENT)

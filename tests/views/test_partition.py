@@ -6,7 +6,8 @@ import pytest
 
 from relax_core.engine.samples import list_samples, list_tables
 from tests.views.pages import opened, sent_to
-from views.state.session import Selection
+from views.state.selection import screen
+from views.state.shared import ProgramState
 from views.worker.tables import (
     patterns_of,
     supported_of,
@@ -29,9 +30,9 @@ TEXTS = {item.path: item.text for item in list_samples()}
     ids=["an attribute of calls", "operators"],
 )
 def test_the_table_that_fits_a_program_best_is_chosen(sample: str, name: str) -> None:
-    assert table_name(Selection(), TEXTS[sample]) == name
-    assert table_name(Selection(table="acl"), TEXTS[sample]) == "acl"
-    assert table_name(Selection(table="no such"), TEXTS[sample]) == name
+    assert table_name(ProgramState(), TEXTS[sample]) == name
+    assert table_name(ProgramState(table="acl"), TEXTS[sample]) == "acl"
+    assert table_name(ProgramState(table="no such"), TEXTS[sample]) == name
 
 
 @pytest.mark.parametrize("name", [name for name, _ in list_tables()])
@@ -79,14 +80,14 @@ def test_targets_take_operators_and_give_them_back() -> None:
 
 
 def test_the_page_shows_four_passes_after_the_source() -> None:
-    view = sent_to(opened("partition", Selection(sample=SEED)))["relaxscope_graph"][0]
+    view = sent_to(opened("partition", screen(sample=SEED)))["relaxscope_graph"][0]
     names = [label for _, label in view["steps"]]
     assert names == ["Source", "MergeComposite", "AnnotateTarget", "MergeCompilerRegions", "PartitionGraph"]
     assert (view["step"], view["tab"], view["path"]) == ("3", "main", [])
 
 
 def test_the_shown_pair_is_a_path_from_a_region_to_a_region() -> None:
-    view = sent_to(opened("partition", Selection(sample=SEED, pair=0)))["relaxscope_graph"][0]
+    view = sent_to(opened("partition", screen(sample=SEED, pair=0)))["relaxscope_graph"][0]
     start, between, end = view["path"]
     assert start
     assert between
@@ -96,7 +97,7 @@ def test_the_shown_pair_is_a_path_from_a_region_to_a_region() -> None:
 
 @pytest.mark.parametrize("pair", [7, -3], ids=["beyond the last", "negative"])
 def test_a_pair_that_is_none_shows_no_path(pair: int) -> None:
-    sent = sent_to(opened("partition", Selection(sample=SEED, pair=pair, step=99)))
+    sent = sent_to(opened("partition", screen(sample=SEED, pair=pair, step=99)))
     assert sent["relaxscope_graph"][0]["path"] == []
     assert sent["relaxscope_regions"][0]["shown"] in (-1, pair)
 
@@ -104,7 +105,7 @@ def test_a_pair_that_is_none_shows_no_path(pair: int) -> None:
 def test_a_broken_pattern_keeps_the_tables_and_says_where_it_is_broken() -> None:
     table = dict(list_tables())["my_library"]
     broken = with_pattern(table, 0, "match_key", "is_op('add')(wildcard(")
-    app = opened("partition", Selection(sample=SEED, table_text=broken))
+    app = opened("partition", screen(sample=SEED, table_text=broken))
     view, _ = sent_to(app)["relaxscope_regions"]
     assert [problem["code"][:2] for problem in view["problems"]] == ["PT"]
     assert view["problems"][0]["line"] == 1
@@ -116,14 +117,14 @@ def test_an_edited_pattern_is_tried() -> None:
     table = dict(list_tables())["my_library"]
     pattern = "wildcard()(wildcard(), wildcard()).has_attr({'match_key': 'my_library'})"
     edited = with_pattern(table, 0, "match_key", pattern)
-    app = opened("partition", Selection(sample=SEED, table_text=edited))
+    app = opened("partition", screen(sample=SEED, table_text=edited))
     _, model = sent_to(app)["relaxscope_regions"]
     assert [row["match_count"] for row in model["patterns"]] == [1]
     assert len(model["report"]["regions"]) == 1
 
 
 def test_a_relax_module_is_offered_programs_in_relay() -> None:
-    app = opened("partition", Selection(sample="seeds/print_closure.py"))
+    app = opened("partition", screen(sample="seeds/print_closure.py"))
     assert not app.error
     titles = [button.label for button in app.button if str(button.key).startswith("partition.open.")]
     assert len(titles) == 3
@@ -134,6 +135,6 @@ def test_a_relax_module_is_offered_programs_in_relay() -> None:
 
 
 def test_a_program_of_which_the_table_knows_nothing_has_no_region() -> None:
-    app = opened("partition", Selection(sample="relay/even_odd.relay", table="dnnl"))
+    app = opened("partition", screen(sample="relay/even_odd.relay", table="dnnl"))
     assert not app.error
     assert "relaxscope_regions" in sent_to(app)

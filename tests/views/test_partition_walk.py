@@ -8,7 +8,8 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from tests.browser import OpenPage, rest
-from views.state.session import Selection, to_address
+from views.state.address import to_address
+from views.state.selection import screen
 
 SEED = "relay/library_call_two.relay"
 
@@ -110,7 +111,7 @@ def @main(%x: Tensor[(4, 4), float32]) {
 
 def test_a_path_of_several_operators_is_shown_whole_and_tried_without(page: Page, app_url: str) -> None:
     given = json.dumps({"patterns": [], "supported": {"acl": ["nn.relu"]}})
-    page.goto(f"{app_url}/partition?{urlencode(to_address(Selection(text=TWO_BETWEEN, table_text=given, pair=0)))}")
+    page.goto(f"{app_url}/partition?{urlencode(to_address(screen(text=TWO_BETWEEN, table_text=given, pair=0)))}")
     graph, tables = graph_of(page), tables_of(page)
     row = tables.locator("tr[data-pair='0']")
     expect(row).to_contain_text("blocking path")
@@ -122,7 +123,7 @@ def test_a_path_of_several_operators_is_shown_whole_and_tried_without(page: Page
 
 
 def test_a_text_that_is_no_table_is_said_first_and_taken_back(page: Page, app_url: str) -> None:
-    address = to_address(Selection(sample=SEED, table_text='{"patterns": ['))
+    address = to_address(screen(sample=SEED, table_text='{"patterns": ['))
     page.goto(f"{app_url}/partition?{urlencode(address)}")
     tables = tables_of(page)
     alert = tables.get_by_role("alert")

@@ -4,7 +4,7 @@ import json
 import re
 import threading
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from urllib.parse import urlencode
@@ -17,7 +17,9 @@ from tests.app_server import serve_script
 from tests.browser import rest
 from tests.views.hostile import hostile_texts
 from views import PAGES
-from views.state.session import Selection, to_address
+from views.state.address import to_address
+from views.state.selection import Selection, screen
+from views.state.shared import ProgramState
 
 pytestmark = pytest.mark.browser
 
@@ -146,12 +148,12 @@ def addresses(elsewhere: str) -> dict[str, Selection]:
     """Return screens that are hostile in each part of an address."""
     name = f"x](y)\"'<img src={elsewhere}/name.png onerror=alert(1)>`![x]({elsewhere}/name2.png)`\u202e.py"
     markdown = f"`![x]({elsewhere}/part.png)` <img src=x onerror=alert(1)>"
-    parts = Selection(pipeline=markdown, node=markdown, function=markdown, entry=markdown, operator=markdown)
+    parts = screen(pipeline=markdown, node=markdown, function=markdown, entry=markdown, operator=markdown)
     return {
-        "strings": Selection(sample=name, text=relax_program(elsewhere)),
-        "diagnostics": Selection(sample=name, text=broken_program(elsewhere)),
-        "relay": Selection(sample=name.replace(".py", ".relay"), text=relay_program(elsewhere), table_text=markdown),
-        "parts": replace(parts, search=markdown, kernel=markdown, targets=markdown, breakpoints=f"1?{markdown}"),
+        "strings": screen(sample=name, text=relax_program(elsewhere)),
+        "diagnostics": screen(sample=name, text=broken_program(elsewhere)),
+        "relay": screen(sample=name.replace(".py", ".relay"), text=relay_program(elsewhere), table_text=markdown),
+        "parts": parts.changed(search=markdown, kernel=markdown, targets=markdown, breakpoints=f"1?{markdown}"),
     }
 
 
@@ -203,7 +205,7 @@ def test_a_page_may_load_from_this_host_alone(page: Page, elsewhere: Elsewhere, 
 def test_downloads_work_and_have_names_of_files(watched: Page, elsewhere: Elsewhere, app_url: str) -> None:
     hostile = addresses(elsewhere.url)["strings"]
     # A pure function may call no packed function, and only a sound program has texts after its passes.
-    sound = replace(hostile, text=hostile.text.replace("@R.function\n", "@R.function(pure=False)\n"))
+    sound = hostile.changed(text=hostile.of(ProgramState).text.replace("@R.function\n", "@R.function(pure=False)\n"))
     watched.goto(f"{app_url}/passes?{urlencode(to_address(sound))}")
     expect(watched.locator("tr[data-stage]").first).to_be_visible()
     rest(watched)

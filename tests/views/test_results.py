@@ -3,7 +3,6 @@
 import html
 import io
 import re
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -11,10 +10,12 @@ from playwright.sync_api import Page, expect
 from streamlit.testing.v1 import AppTest
 
 from tests.views.pages import assert_accessible, opened, sent_to
-from views.state.session import Selection, from_address, to_address
+from views.state.address import from_address, to_address
+from views.state.selection import screen
+from views.state.shared import ProgramState
 from views.worker.program import sizes_of
 
-FIRST = Selection(sample="relax/loop.py")
+FIRST = screen(sample="relax/loop.py")
 
 
 def chips(app: AppTest) -> list[str]:
@@ -23,7 +24,7 @@ def chips(app: AppTest) -> list[str]:
 
 
 def test_results_are_a_part_of_the_address_and_mark_every_stage() -> None:
-    shown = replace(FIRST, results=1)
+    shown = FIRST.changed(results=1)
     assert from_address(to_address(shown)) == shown
     app = opened("passes", shown)
     view, model = sent_to(app)["relaxscope_pipeline"]
@@ -43,10 +44,10 @@ def test_results_are_not_asked_for_unless_they_are_shown() -> None:
 
 
 def test_the_values_before_and_after_a_stage_are_listed() -> None:
-    view, _ = sent_to(opened("passes", replace(FIRST, stage=4, view="values")))["relaxscope_diff"]
+    view, _ = sent_to(opened("passes", FIRST.changed(stage=4, view="values")))["relaxscope_diff"]
     assert {row["verdict"] for row in view["values"]} == {"same"}
     assert "values compared and the same" in view["values_note"]
-    view, _ = sent_to(opened("passes", replace(FIRST, stage=0, view="values")))["relaxscope_diff"]
+    view, _ = sent_to(opened("passes", FIRST.changed(stage=0, view="values")))["relaxscope_diff"]
     assert view["values"] == []
 
 
@@ -62,20 +63,20 @@ MISSING = (
 
 
 def test_the_page_opens_at_the_pass_that_failed_and_says_why() -> None:
-    failing = Selection(text=LOCAL, pipeline="Normalize, VMShapeLower, LambdaLift", results=1)
+    failing = screen(text=LOCAL, pipeline="Normalize, VMShapeLower, LambdaLift", results=1)
     app = opened("passes", failing)
     view, _ = sent_to(app)["relaxscope_diff"]
     assert view["stage"] == 2
     assert [(item["code"], item["line"]) for item in view["problems"]] == [("PS003", 6)]
     assert any("not comparable, 1 of 2 stages compared" in text for text in chips(app))
     assert not any("green" in text for text in chips(app))
-    view, _ = sent_to(opened("passes", replace(failing, stage=2, view="values")))["relaxscope_diff"]
+    view, _ = sent_to(opened("passes", failing.changed(stage=2, view="values")))["relaxscope_diff"]
     assert view["values"] == []
     assert "not comparable, because PS003" in view["values_note"]
 
 
 def test_stages_that_cannot_run_are_not_comparable_on_the_page() -> None:
-    app = opened("passes", Selection(text=MISSING, results=1))
+    app = opened("passes", screen(text=MISSING, results=1))
     view, _ = sent_to(app)["relaxscope_pipeline"]
     assert {item[1] for item in view["verdicts"]} == {"not comparable"}
     assert "VM001" in view["conclusion"]
@@ -83,7 +84,7 @@ def test_stages_that_cannot_run_are_not_comparable_on_the_page() -> None:
 
 
 def test_a_pipeline_that_cannot_be_read_can_be_mended() -> None:
-    app = opened("passes", replace(FIRST, pipeline="Normalize, NoSuch(x=1"))
+    app = opened("passes", FIRST.changed(pipeline="Normalize, NoSuch(x=1"))
     assert "1 problem in the pipeline" in app.error[0].value
     assert any("1  Normalize, NoSuch(x=1" in item.value for item in app.code)
     assert not [item for item in app.button if "Go to line" in item.label]
@@ -96,7 +97,7 @@ def test_a_pipeline_that_cannot_be_read_can_be_mended() -> None:
 
 def test_sizes_of_inputs_are_chosen() -> None:
     assert sizes_of("n=4, m = 7,k=x,=3,") == (("n", 4), ("m", 7))
-    first = Selection(sample="seeds/my_ir_module_corrected.py")
+    first = screen(sample="seeds/my_ir_module_corrected.py")
     app = opened("run", first)
     assert [item.value for item in app.number_input] == [0, 2, 3, 4]
     app.number_input[1].set_value(5).run()
@@ -108,7 +109,7 @@ def test_sizes_of_inputs_are_chosen() -> None:
 
 @pytest.mark.parametrize("page", ["passes", "run"])
 def test_sizes_that_are_too_large_are_a_diagnostic(page: str) -> None:
-    chosen = Selection(sample="seeds/my_ir_module_corrected.py", dims="m=100000,n=100000", results=1)
+    chosen = screen(sample="seeds/my_ir_module_corrected.py", dims="m=100000,n=100000", results=1)
     app = opened(page, chosen)
     said = [item.value for item in (*app.error, *app.markdown)]
     assert any("EN003" in text or "1 problem" in text for text in said)
@@ -121,9 +122,9 @@ def _archive() -> bytes:
 
 
 def test_inputs_are_those_of_a_file_until_another_sample_is_opened() -> None:
-    chosen = Selection(sample="seeds/my_ir_module_corrected.py")
+    chosen = screen(sample="seeds/my_ir_module_corrected.py")
     app = opened("run", chosen)
-    app.session_state["inputs"] = (chosen.sample, _archive())
+    app.session_state["inputs"] = (chosen.of(ProgramState).sample, _archive())
     app.run()
     assert not app.exception
     _, run = sent_to(app)["relaxscope_stepper"]
@@ -152,7 +153,7 @@ def test_a_frame_of_many_registers_is_shown_in_part(page: Page, app_url: str) ->
     lines = "".join(f"        x{at + 1} = R.add(x{at}, x{at})\n" for at in range(300))
     head = '@I.ir_module\nclass Module:\n    @R.function\n    def main(x0: R.Tensor((2,), "float32")):\n'
     text = f"{head}{lines}        return x300\n"
-    address = "&".join(f"{name}={value}" for name, value in to_address(replace(FIRST, text=text, time=900)).items())
+    address = "&".join(f"{name}={value}" for name, value in to_address(FIRST.changed(text=text, time=900)).items())
     page.goto(f"{app_url}/run?{address}")
     stepper = page.locator(".root[data-at]").first
     expect(stepper).to_have_attribute("data-at", "900")

@@ -1,7 +1,6 @@
 """The Run page: a value is changed and the run goes on; the memory of the run beside its registers."""
 
 import re
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -11,9 +10,11 @@ from streamlit.testing.v1 import AppTest
 from relax_core.engine.programs.program import ChangeAt
 from tests.browser import Mode, OpenPage
 from tests.views.pages import assert_accessible, opened, sent_to
-from views.state.session import Selection, from_address
+from views.state.address import from_address
+from views.state.selection import screen
+from views.state.shared import ProgramState
 
-FIRST = Selection(sample="relax/loop.py", time=9)
+FIRST = screen(sample="relax/loop.py", time=9)
 
 
 def stepper(app: AppTest) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -59,13 +60,13 @@ def test_a_change_is_made_listed_and_taken_back() -> None:
 
 def test_an_address_reproduces_the_changed_run_and_not_that_of_another_program() -> None:
     app = after(opened("run", FIRST), ChangeAt(9, "x = x * 3", 1))
-    chosen = replace(FIRST, changes=address(app))
+    chosen = FIRST.changed(changes=address(app))
     again = opened("run", chosen)
     assert stepper(again)[1] == stepper(app)[1]
-    other = opened("run", replace(chosen, seed=1))
+    other = opened("run", chosen.changed(seed=1))
     assert not [item for item in other.code if "x * 3" in item.value]
-    assert stepper(other)[1] == stepper(opened("run", replace(FIRST, seed=1)))[1]
-    broken = opened("run", replace(chosen, changes=address(app) + ";nonsense;12.1:x = 1"))
+    assert stepper(other)[1] == stepper(opened("run", FIRST.changed(seed=1)))[1]
+    broken = opened("run", chosen.changed(changes=address(app) + ";nonsense;12.1:x = 1"))
     assert stepper(broken)[1] == stepper(app)[1], "what stands behind what cannot be read is left out"
 
 
@@ -88,8 +89,8 @@ def test_a_change_before_others_takes_their_place() -> None:
 
 def test_the_memory_is_asked_for_while_its_tab_is_open() -> None:
     assert stepper(opened("run", FIRST))[0]["memory"] is None
-    chosen = Selection(sample="relax/storage_reused.py", tab="memory")
-    assert from_address({"sample": chosen.sample, "tab": "memory"}) == chosen
+    chosen = screen(sample="relax/storage_reused.py", tab="memory")
+    assert from_address({"sample": chosen.of(ProgramState).sample, "tab": "memory"}) == chosen
     memory = stepper(opened("run", chosen))[0]["memory"]
     assert memory["peak_bytes"] == 48
     assert len(memory["faults"]) == 1

@@ -1,6 +1,5 @@
 """The inputs and options of the Run page: what is chosen is in the address, and what is given is looked at."""
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -9,13 +8,13 @@ from streamlit.testing.v1 import AppTest
 
 from tests.browser import rest
 from tests.views.pages import REPOSITORY, opened, sent_to
-from views.state.session import Selection
+from views.state.selection import screen
 
 REUSED = "relax/storage_reused.py"
 # Without the call that writes it, `c` holds what `a` left in the storage, or what poison makes of it.
 READ_TOO_EARLY = (REPOSITORY / "samples" / REUSED).read_text(encoding="utf-8").replace("cls.double(b, c)", "pass")
-EARLY = Selection(sample=REUSED, text=READ_TOO_EARLY)
-UNWRITTEN = Selection(sample="errors/jt_unwritten.py")
+EARLY = screen(sample=REUSED, text=READ_TOO_EARLY)
+UNWRITTEN = screen(sample="errors/jt_unwritten.py")
 SIZED = "seeds/my_ir_module_corrected.py"
 
 
@@ -36,7 +35,7 @@ def test_poisoned_memory_is_chosen_on_the_page_and_kept_in_the_address() -> None
     assert app.query_params["poisoned"] == "1"
     poisoned = run_of(app)
     assert poisoned["values"] != plain["values"]
-    again = opened("run", replace(EARLY, poisoned=1))
+    again = opened("run", EARLY.changed(poisoned=1))
     assert again.toggle(key="run.poisoned").value
     assert run_of(again)["values"] == poisoned["values"]
     app.toggle(key="run.poisoned").set_value(False).run()
@@ -53,13 +52,13 @@ def test_elements_that_nothing_wrote_are_looked_for_on_request() -> None:
 
 
 def test_a_size_of_no_dimension_is_said_and_dropped() -> None:
-    app = opened("run", Selection(sample=SIZED, dims="m=5,q=4,n=3"))
+    app = opened("run", screen(sample=SIZED, dims="m=5,q=4,n=3"))
     assert app.query_params["dims"] == "m=5,n=3"
     (shown,) = [item.value for item in app.markdown if "no dimension" in item.value]
     assert "q" in shown
     app.run()
     assert not app.error
-    stages = opened("passes", Selection(sample=SIZED, dims="q=4", results=1))
+    stages = opened("passes", screen(sample=SIZED, dims="q=4", results=1))
     assert "dims" not in stages.query_params
 
 

@@ -6,9 +6,10 @@ from relax_core.engine.protocol import Failure
 from relax_core.present.escape import badge, bold, bullets, literal, prose, sentence
 from relax_core.present.models import Problem
 from views.shell.navigation import open_page
-from views.state.session import go_to_line, open_sample, select, selection
+from views.state.session import go_to_line, open_sample, select, state
+from views.state.shared import ProgramState
 from views.worker.connection import run_again
-from views.worker.program import program_of, samples
+from views.worker.program import given_program, samples
 
 _NOTHING_TO_RUN = "EN009"
 """The code for arguments that cannot be generated, which is not a mistake of the program."""
@@ -29,7 +30,7 @@ def show_failure(failure: Failure) -> None:
             with st.container(horizontal=True, gap="xsmall"):
                 if st.button("Open the source", key="failure.source"):
                     open_page("source")
-                if selection().pipeline:
+                if state(ProgramState).pipeline:
                     st.button("Default pipeline", key="failure.pipeline", on_click=_use_default_pipeline)
         else:
             st.button("Run again", key="failure.again", on_click=run_again)
@@ -53,10 +54,10 @@ def show_offer(page: str, title: str, text: str, paths: tuple[str, ...]) -> None
 
 def _show_problems(title: str, problems: tuple[Problem, ...]) -> None:
     errors = tuple(problem for problem in problems if problem.severity == "error") or problems
-    where = "the pipeline" if errors[0].excerpt else selection().sample.rsplit("/", 1)[-1]
+    where = "the pipeline" if errors[0].excerpt else state(ProgramState).sample.rsplit("/", 1)[-1]
     count = f"{len(errors)} problem{'' if len(errors) == 1 else 's'} in {where}"
     st.error(sentence(title, count))
-    lines = program_of(selection()).text.split("\n")
+    lines = given_program().text.split("\n")
     for number, problem in enumerate(errors[:_SHOWN]):
         _show_problem(number, problem, lines)
     if len(errors) > _SHOWN:

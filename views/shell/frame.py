@@ -2,6 +2,7 @@
 
 from collections.abc import Generator
 from contextlib import contextmanager
+from itertools import accumulate
 from pathlib import Path
 from types import MappingProxyType
 from urllib.parse import urlencode
@@ -12,6 +13,8 @@ from streamlit.delta_generator import DeltaGenerator
 from relax_core.engine.protocol import Sample
 from relax_core.present.escape import badge, bold, bullets, file_name, literal, prose, table, visible
 from relax_core.present.models import Status
+from views.manifest import KeyGroup
+from views.manifests import MANIFESTS
 from views.state.address import LONGEST_ADDRESS
 from views.state.session import (
     complaints,
@@ -20,8 +23,10 @@ from views.state.session import (
     open_sample,
     open_text,
     selection,
+    state,
     written_address,
 )
+from views.state.shared import ProgramState
 from views.worker.connection import client, waiting_in
 from views.worker.program import samples
 
@@ -30,47 +35,10 @@ _SHELL = Path(__file__).parent / "shell.css"
 _PARTS = MappingProxyType({"text": "the text", "table_text": "the table of patterns", "pipeline": "the pipeline"})
 """Names, for people, of the fields of a selection that may be long."""
 
-_KEYS = (
-    (
-        ("Everywhere", (("`?`", "these keys"), ("`/`", "search"), ("`p` `Esc`", "inspector in a narrow window"))),
-        ("Source", (("`Ctrl+Enter`", "check the text at once"), ("`Tab`", "leaves the editor"))),
-        (
-            "Graph",
-            (
-                ("`Space` `+` `-`", "fit, zoom"),
-                ("arrows", "move"),
-                ("`n` `p`", "next and previous node"),
-                ("`Enter` `Esc`", "open a group, clear"),
-            ),
-        ),
-        (
-            "Passes",
-            (
-                ("`j` `k`", "next and previous pass"),
-                ("`d`", "text, graph, both"),
-                ("`u` `w`", "hide unchanged, wrap lines"),
-            ),
-        ),
-    ),
-    (
-        (
-            "Run",
-            (
-                ("`n` `i` `o`", "step over, in, out"),
-                ("`b`", "step back"),
-                ("`F8`", "continue"),
-                ("`F10` `F11` `Shift+F11`", "over, in, out"),
-                ("`F9` `Shift+F9`", "breakpoint, with a condition"),
-                ("`[` `]`", "previous and next hit"),
-                ("`.`", "run to the cursor"),
-            ),
-        ),
-        ("Partition, devices", (("`j` `k`", "next and previous step"),)),
-        ("Kernels", (("`j` `k`", "next and previous part"), ("`l`", "the other form of LLVM IR"))),
-        ("Operators", (("`j` `k`", "next and previous"), ("`r`", "run the example"))),
-    ),
+_EVERYWHERE: KeyGroup = (
+    "Everywhere",
+    (("`?`", "these keys"), ("`/`", "search"), ("`p` `Esc`", "inspector in a narrow window")),
 )
-"""The keys of each page, in two columns."""
 
 
 @contextmanager
@@ -157,7 +125,7 @@ def _counts(status: Status) -> list[str]:
 
 
 def _sample_picker() -> None:
-    current = selection()
+    current = state(ProgramState)
     known = samples()
     paths = list(known)
     st.session_state["bar.sample"] = current.sample if current.sample in known else None
@@ -212,19 +180,35 @@ def _share() -> None:
 
 def _offer_left_out(names: tuple[str, ...]) -> None:
     """Explain why this screen has no address, and offer as files what it cannot hold."""
-    current = selection()
+    values = selection().values()
     parts = " and ".join(_PARTS.get(name, name.replace("_", " ")) for name in names)
     words = f"There is no address of this screen: it would have more than {LONGEST_ADDRESS:,} characters with {parts}."
     st.warning(literal(f"{words} This tab keeps it; give it away as a file."))
     for name in names:
-        content = str(getattr(current, name))
-        given = file_name(current.sample) if name == "text" else f"{name}.{'json' if name == 'table_text' else 'txt'}"
+        content = str(values[name])
+        given = (
+            file_name(str(values["sample"]))
+            if name == "text"
+            else f"{name}.{'json' if name == 'table_text' else 'txt'}"
+        )
         label = literal(f"Download {_PARTS.get(name, name)}")
         st.download_button(label, content, given, key=f"share.{name}", on_click="ignore")
 
 
+def key_columns() -> tuple[tuple[KeyGroup, ...], tuple[KeyGroup, ...]]:
+    """Return the keys of all pages in two columns of about one height; pages whose keys are alike are told of once."""
+    titles: dict[tuple[tuple[str, str], ...], str] = {}
+    for title, keys in (_EVERYWHERE, *(group for item in MANIFESTS.values() for group in item.keys)):
+        titles[keys] = f"{titles[keys]}, {title.lower()}" if keys in titles else title
+    groups = tuple((title, keys) for keys, title in titles.items())
+    heights = tuple(accumulate(len(keys) + 1 for _, keys in groups))
+    split = next(number for number, height in enumerate(heights, 1) if 2 * height >= heights[-1])
+    return groups[:split], groups[split:]
+
+
 @st.dialog("Keys", width="medium")
 def _show_keys() -> None:
-    for column, groups in zip(st.columns(len(_KEYS), gap="large"), _KEYS, strict=True):
+    columns = key_columns()
+    for column, groups in zip(st.columns(len(columns), gap="large"), columns, strict=True):
         for title, keys in groups:
             column.markdown(f"{bold(title)}\n\n{table(('Key', ''), keys)}")

@@ -6,7 +6,8 @@ from relax_core.engine.protocol import Failure, Inspect, Program, StopOf
 from relax_core.present.models import Inspector, Side
 from relax_core.present.running.run_models import Breakpoint
 from views.shell.navigation import open_page
-from views.state.session import find_part, go_to_line, open_group, select, selection
+from views.state.session import find_part, go_to_line, open_group, select, state
+from views.state.shared import FocusState
 from views.widgets.graph.component import GraphAction
 from views.widgets.inspector.component import InspectorAction, inspector
 from views.worker.connection import ask
@@ -36,7 +37,7 @@ def show_inspector(
     page: str, program: Program, *, height: str, is_drawer: bool = True, is_followed: bool = True
 ) -> None:
     """Show what is known of the selected node of `program`; a line that is clicked opens on the Source page."""
-    node = selection().node
+    node = state(FocusState).node
     found = ask(Inspect(program, node, is_followed=is_followed)) if node else Inspector(title="")
     action = inspector(
         Inspector(title="") if isinstance(found, Failure) else found,
@@ -69,7 +70,7 @@ def _leave(page: str, action: InspectorAction, program: Program) -> None:
         case "select", _ if page == "source" and stage > 0:
             select(stage=stage)
             open_page("passes")
-        case "select", _ if page == "passes" and stage > 0 and selection().stage not in (stage, stage + 1):
+        case "select", _ if page == "passes" and stage > 0 and state(FocusState).stage not in (stage, stage + 1):
             select(stage=stage)
             st.rerun()
         case "go", "run":

@@ -1,8 +1,11 @@
-"""Rules for the parameters of an address: each reads a text, or says what was expected."""
+"""Rules for the parameters of an address: each reads a text, or says what was expected.
+
+A record of state declares its fields by them: `time: int = number(-1, 100, -1)`.
+"""
 
 import re
 from dataclasses import dataclass, field
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, Literal, TypeAlias
 
 _WHOLE: Final = re.compile("-?[0-9]{1,18}")
 _HALF: Final = re.compile("[\ud800-\udfff]")
@@ -76,26 +79,50 @@ class Packed:
 
 Rule: TypeAlias = Number | Text | Choice | Packed
 KEY: Final = "rule"
+KEPT: Final = "kept"
+LONGEST_TEXT: Final = 4_000_000
+LONGEST_LIST: Final = 10_000
+LONGEST_NAME: Final = 1_000
+MOST_STEPS: Final = 10**12
+_SIZE: Final = r"\s*[^=,\s]{1,200}\s*=\s*[0-9]{1,12}\s*"
+
+Kept: TypeAlias = Literal["never", "edit", "always"]
+"""Whether a field stays as it is when another text is opened, and when another sample is, too."""
 
 
-def number(least: int, most: int, default: int = 0) -> Any:
+def number(least: int, most: int, default: int = 0, *, kept: Kept = "never") -> Any:
     """Declare a field that is a number."""
-    return field(default=default, metadata={KEY: Number(least, most)})
+    return _field(Number(least, most), default, kept)
 
 
-def text(longest: int, default: str = "", *, form: str = "", words: str = "") -> Any:
+def switch(*, kept: Kept = "never") -> Any:
+    """Declare a field that is 1 for on and 0 for off."""
+    return number(0, 1, kept=kept)
+
+
+def text(longest: int = LONGEST_NAME, default: str = "", *, kept: Kept = "never") -> Any:
     """Declare a field that is a text."""
-    return field(default=default, metadata={KEY: Text(longest, form, words)})
+    return _field(Text(longest), default, kept)
 
 
-def choice(*words: str) -> Any:
+def sizes(*, kept: Kept = "never") -> Any:
+    """Declare a field of sizes with commas between, such as `n=64,m=8`."""
+    words = "sizes such as n=64,m=8, of at most 12 digits"
+    return _field(Text(LONGEST_LIST, f"{_SIZE}(,{_SIZE})*", words), "", kept)
+
+
+def choice(*words: str, kept: Kept = "never") -> Any:
     """Declare a field that is one of `words`, or empty."""
-    return field(default="", metadata={KEY: Choice(words)})
+    return _field(Choice(words), "", kept)
 
 
-def packed(name: str, longest: int) -> Any:
-    """Declare a field that stands in the address compressed, as `name`."""
-    return field(default="", metadata={KEY: Packed(name, longest)})
+def packed(name: str, *, kept: Kept = "never") -> Any:
+    """Declare a field for a long text, which stands in the address compressed, as `name`."""
+    return _field(Packed(name, LONGEST_TEXT), "", kept)
+
+
+def _field(rule: Rule, default: str | int, kept: Kept) -> Any:
+    return field(default=default, metadata={KEY: rule, KEPT: kept})
 
 
 def whole(given: str) -> str:

@@ -1,13 +1,15 @@
 """What the user looks at, kept in the session and in the address of the page."""
 
-from dataclasses import replace
+from typing import TypeVar
 
 import streamlit as st
 
-from views.state.address import FIRST, Selection, from_address, left_out, read_address, to_address, within
+from views.state.address import left_out, read_address, to_address, within
 from views.state.rules import whole
+from views.state.selection import Selection, screen
+from views.state.shared import ProgramState
 
-__all__ = ["FIRST", "Selection", "from_address", "to_address"]
+S = TypeVar("S")
 
 _KEY = "selection"
 _WRITTEN = "address"
@@ -30,6 +32,11 @@ def selection() -> Selection:
     current: Selection = st.session_state[_KEY]
     _write_address(current)
     return current
+
+
+def state(record: type[S]) -> S:
+    """Return a record of the selection."""
+    return selection().of(record)
 
 
 def complaints() -> tuple[str, ...]:
@@ -70,8 +77,7 @@ def show(screen: Selection) -> None:
 
 def select(**changes: str | int) -> Selection:
     """Change the selection and the address; unknown field names are a mistake of the caller."""
-    current: Selection = st.session_state.get(_KEY, Selection())
-    new = replace(current, **_sound(changes))  # pyright: ignore[reportArgumentType]  # checked by the dataclass's fields
+    new = _known().changed(**_sound(changes))
     st.session_state[_KEY] = new
     _write_address(new)
     return new
@@ -115,8 +121,7 @@ def line_to_show() -> tuple[int, int]:
 
 def open_sample(path: str) -> None:
     """Open a sample from its start."""
-    current: Selection = st.session_state.get(_KEY, Selection())
-    show(Selection(sample=path, operator=current.operator, search=current.search))
+    show(_known().kept("always").changed(sample=path))
 
 
 def open_text(text: str, *, sample: str = "") -> None:
@@ -124,24 +129,14 @@ def open_text(text: str, *, sample: str = "") -> None:
 
     `sample` is the name of the file that it comes from; without one the text is an edit of what is open.
     """
-    current: Selection = st.session_state.get(_KEY, Selection())
-    st.session_state[_KEY] = Selection(
-        sample=whole(sample) or current.sample,
-        # An empty text would mean the unchanged sample.
-        text=whole(text) or "\n",
-        pipeline=current.pipeline,
-        seed=current.seed,
-        dims=current.dims,
-        view=current.view,
-        operator=current.operator,
-        search=current.search,
-        table=current.table,
-        table_text=current.table_text,
-        targets=current.targets,
-        lets=current.lets,
-        through_lets=current.through_lets,
-    )
-    _write_address(st.session_state[_KEY])
+    current = _known()
+    sample = whole(sample) or current.of(ProgramState).sample
+    # An empty text would mean the unchanged sample.
+    show(current.kept("edit").changed(sample=sample, text=whole(text) or "\n"))
+
+
+def _known() -> Selection:
+    return st.session_state.get(_KEY, screen())
 
 
 def _write_address(current: Selection) -> None:

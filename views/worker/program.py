@@ -8,7 +8,8 @@ import streamlit as st
 from relax_core.engine.protocol import Program, Sample, SourceView
 from relax_core.engine.samples import list_samples
 from relax_core.jit.options import DEFAULT_OPTIONS, MODES, Mode
-from views.state.session import Selection, complain, select, selection
+from views.state.session import complain, select, state
+from views.state.shared import ProgramState
 from views.worker.tables import table_text
 
 # The sample that an archive of inputs was uploaded for, and the archive: an address cannot hold it.
@@ -23,17 +24,17 @@ def samples() -> dict[str, Sample]:
     return {sample.path: sample for sample in list_samples()}
 
 
-def text_of(current: Selection) -> str:
+def text_of(chosen: ProgramState) -> str:
     """Return the text that is open: the user's, or the sample's."""
-    if current.text:
-        return current.text
-    sample = samples().get(current.sample)
+    if chosen.text:
+        return chosen.text
+    sample = samples().get(chosen.sample)
     return sample.text if sample else ""
 
 
-def mode_of(current: Selection) -> Mode:
+def mode_of(chosen: ProgramState) -> Mode:
     """Return the numerical mode that is chosen, the default one if it is none."""
-    return MODES[MODES.index(current.mode)] if current.mode in MODES else DEFAULT_OPTIONS.mode
+    return MODES[MODES.index(chosen.mode)] if chosen.mode in MODES else DEFAULT_OPTIONS.mode
 
 
 def sizes_of(text: str) -> tuple[tuple[str, int], ...]:
@@ -41,39 +42,44 @@ def sizes_of(text: str) -> tuple[tuple[str, int], ...]:
     return tuple((found[1], int(found[2])) for found in map(_SIZE.fullmatch, text.split(",")) if found)
 
 
-def inputs_of(current: Selection) -> bytes | None:
+def inputs_of(chosen: ProgramState) -> bytes | None:
     """Return the archive of inputs that the user uploaded for what is open, None if there is none."""
     sample, archive = st.session_state.get(_INPUTS, ("", None))
-    return archive if sample == current.sample else None
+    return archive if sample == chosen.sample else None
 
 
 def keep_inputs(archive: bytes | None) -> None:
     """Run what is open on the inputs of an archive, on made-up ones if it is None."""
-    st.session_state[_INPUTS] = (selection().sample, archive)
+    st.session_state[_INPUTS] = (state(ProgramState).sample, archive)
 
 
-def program_of(current: Selection) -> Program:
-    """Return what the engine needs to know of the selection."""
-    text = text_of(current)
+def given_program() -> Program:
+    """Return the program that is open."""
+    return program_of(state(ProgramState))
+
+
+def program_of(chosen: ProgramState) -> Program:
+    """Return what the engine needs to know of a program."""
+    text = text_of(chosen)
     return Program(
         text=text,
-        name=current.sample.rsplit("/", 1)[-1],
-        module=current.module,
-        pipeline=current.pipeline or None,
-        entry=current.entry,
-        seed=current.seed,
-        inputs=inputs_of(current),
-        sizes=sizes_of(current.dims),
-        tables=table_text(current, text) if _TABLE_PASSES.search(current.pipeline) else "",
-        mode=mode_of(current),
-        finds_uninitialised=bool(current.unwritten),
-        poisons_memory=bool(current.poisoned),
+        name=chosen.sample.rsplit("/", 1)[-1],
+        module=chosen.module,
+        pipeline=chosen.pipeline or None,
+        entry=chosen.entry,
+        seed=chosen.seed,
+        inputs=inputs_of(chosen),
+        sizes=sizes_of(chosen.dims),
+        tables=table_text(chosen, text) if _TABLE_PASSES.search(chosen.pipeline) else "",
+        mode=mode_of(chosen),
+        finds_uninitialised=bool(chosen.unwritten),
+        poisons_memory=bool(chosen.poisoned),
     )
 
 
 def drop_unknown_sizes(source: SourceView) -> None:
     """Drop the sizes of dimensions that the function that runs does not have, and say so; the page is run again."""
-    current = selection()
+    current = state(ProgramState)
     given, known = sizes_of(current.dims), tuple(name for name, _ in source.sizes)
     others = [name for name, _ in given if name not in known]
     # Without an entry it is not known what dimensions there are: the text may have errors for the moment.

@@ -5,7 +5,7 @@ import re
 from typing import Any, cast
 
 from relax_core.engine.samples import list_tables
-from views.state.session import Selection
+from views.state.shared import ProgramState
 
 _WORDS = re.compile(r'is_op\(\\"([\w.]+)\\"|has_attr\(\{\\"([\w.]+)\\"|^\s+"([\w.]+)",?$', re.MULTILINE)
 
@@ -15,17 +15,17 @@ def table_names() -> tuple[str, ...]:
     return tuple(name for name, _ in list_tables())
 
 
-def table_name(current: Selection, program: str) -> str:
+def table_name(chosen: ProgramState, program: str) -> str:
     """Return the name of the chosen table, by default that of the sample table that fits the program best."""
     names = table_names()
-    if current.table in names:
-        return current.table
+    if chosen.table in names:
+        return chosen.table
     return max(names, key=lambda name: _fit(sample_table(name), program), default="")
 
 
-def table_text(current: Selection, program: str) -> str:
+def table_text(chosen: ProgramState, program: str) -> str:
     """Return the text of the table: the user's, or the sample's."""
-    return current.table_text or sample_table(table_name(current, program))
+    return chosen.table_text or sample_table(table_name(chosen, program))
 
 
 def sample_table(name: str) -> str:

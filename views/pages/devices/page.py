@@ -10,16 +10,18 @@ from relax_core.present.escape import file_name
 from relax_core.present.models import Graph
 from relax_core.present.regions.target_marks import NONE, category_of
 from views.pages.devices.devices.component import DevicesAction, devices
+from views.pages.devices.state import DevicesState
 from views.shell.failures import show_failure, show_offer
 from views.shell.frame import bar, note, page, status_line
 from views.shell.heights import pane_height, stacked_height
 from views.shell.selecting import on_graph
-from views.state.session import opened_groups, select, selection
+from views.state.session import opened_groups, select, state
+from views.state.shared import FocusState
 from views.widgets.channel import Buttons
 from views.widgets.editor.component import EditorAction, editor
 from views.widgets.graph.component import GraphAction, Head, Marks, graph
 from views.worker.connection import ask
-from views.worker.program import program_of
+from views.worker.program import given_program
 
 _DEFAULTS = ("cpu", "cuda", "vulkan", "metal")
 _LIMITS = (1, 2, 10, 99)
@@ -42,20 +44,20 @@ def _on_text(action: EditorAction) -> None:
 
 
 def _on_devices(action: DevicesAction) -> None:
-    current = selection()
-    function = action.node.split("/")[1] if action.node.count("/") > 1 else current.function
+    focus, own = state(FocusState), state(DevicesState)
+    function = action.node.split("/")[1] if action.node.count("/") > 1 else focus.function
     match action.kind:
         case "select":
             select(node=action.node, function=function)
         case "visit":
             select(visit=action.visit, node=action.node, function=function)
         case "function":
-            visit = action.visit if action.visit >= 0 else current.visit
+            visit = action.visit if action.visit >= 0 else own.visit
             select(function=action.function, node="", visit=visit)
 
 
 def _options() -> DeviceOptions:
-    current = selection()
+    current = state(DevicesState)
     return DeviceOptions(
         default=current.device if current.device in _DEFAULTS else _DEFAULTS[0],
         clone=bool(current.clone),
@@ -117,12 +119,12 @@ def _export(view: DevicesView, name: str) -> None:
 
 
 def _function(source: SourceView) -> str:
-    current = selection()
+    current = state(FocusState)
     return next((name for name in (current.function, "main", *source.functions) if name in source.functions), "")
 
 
 def _show_left(view: DevicesView, source: SourceView, program: Program, why: WhyDevice | None) -> None:
-    current = selection()
+    current = state(FocusState)
     if current.view == "text":
         editor(view.code, key="devices.editor", tabs=_VIEWS, tab="text", is_readonly=True, on_action=_on_text)
         return
@@ -157,8 +159,8 @@ def _show_left(view: DevicesView, source: SourceView, program: Program, why: Why
 
 
 def _show(view: DevicesView, source: SourceView, program: Program) -> None:
-    current = selection()
-    reply = ask(WhyDeviceOf(program, current.node, _options())) if current.node else None
+    focus, own = state(FocusState), state(DevicesState)
+    reply = ask(WhyDeviceOf(program, focus.node, _options())) if focus.node else None
     why = None if isinstance(reply, Failure) else reply
     left, right = st.columns([980, 460], gap=None)
     with left:
@@ -168,8 +170,8 @@ def _show(view: DevicesView, source: SourceView, program: Program) -> None:
             view,
             key="devices.tables",
             why=why,
-            selected=current.node,
-            visit=current.visit,
+            selected=focus.node,
+            visit=own.visit,
             function=_function(source),
             height=pane_height(),
             on_action=_on_devices,
@@ -189,7 +191,7 @@ def _counted(view: DevicesView) -> str:
 
 
 with page():
-    given = program_of(selection())
+    given = given_program()
     with bar() as files:
         choosing = st.container(horizontal=True, vertical_alignment="center", gap="xsmall", width="content")
     source = ask(Open(given))

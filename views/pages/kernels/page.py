@@ -7,13 +7,15 @@ from relax_core.jit.options import MODES
 from relax_core.present.escape import file_name, literal
 from relax_core.present.kernel_models import KernelView
 from views.pages.kernels.kernels.component import Form, KernelsAction, kernels
+from views.pages.kernels.state import KernelsState
 from views.shell.failures import show_failure, show_offer
 from views.shell.frame import bar, note, page, status_line
 from views.shell.heights import pane_height
 from views.shell.navigation import open_page
-from views.state.session import go_to_line, line_of_part, select, selection
+from views.state.session import go_to_line, line_of_part, select, state
+from views.state.shared import FocusState, ProgramState
 from views.worker.connection import ask
-from views.worker.program import mode_of, program_of, sizes_of
+from views.worker.program import given_program, mode_of, sizes_of
 
 _NONE = "EN005"
 _HELP = (
@@ -29,17 +31,17 @@ def _on_kernels(action: KernelsAction) -> None:
 
 
 def _form() -> Form:
-    return "lowered" if selection().view == "lowered" else "optimised"
+    return "lowered" if state(FocusState).view == "lowered" else "optimised"
 
 
 def _choose(view: KernelView) -> None:
     st.session_state["kernels.kernel"] = view.name
-    st.session_state["kernels.mode"] = mode_of(selection())
+    st.session_state["kernels.mode"] = mode_of(state(ProgramState))
 
     def changed() -> None:
         kernel, mode = st.session_state["kernels.kernel"], st.session_state["kernels.mode"]
         is_other = kernel != view.name
-        select(kernel=kernel, mode=mode, part=0, sizes="" if is_other else selection().sizes)
+        select(kernel=kernel, mode=mode, part=0, sizes="" if is_other else state(KernelsState).sizes)
 
     st.selectbox(
         "Kernel",
@@ -83,7 +85,7 @@ def _choose_sizes(view: KernelView) -> None:
             if value is not None:
                 given[size.name] = int(value)
         written = ",".join(f"{name}={value}" for name, value in given.items())
-        if written != selection().sizes:
+        if written != state(KernelsState).sizes:
             select(sizes=written, part=0)
             st.rerun()
 
@@ -104,14 +106,14 @@ def _explain() -> None:
 
 def _asked(program: Program) -> KernelView | Failure:
     """Ask for the chosen kernel, or for the first one if the program has no such kernel or sizes."""
-    view = ask(KernelOf(program, selection().kernel, sizes_of(selection().sizes)))
+    view = ask(KernelOf(program, state(KernelsState).kernel, sizes_of(state(KernelsState).sizes)))
     if isinstance(view, Failure) and any(item.code == _NONE for item in view.problems):
         view = ask(KernelOf(program))
     return view
 
 
 with page():
-    given = program_of(selection())
+    given = given_program()
     with bar() as files:
         choosing = st.container(horizontal=True, vertical_alignment="center", gap="xsmall", width="content")
     source = ask(Open(given))
@@ -130,7 +132,7 @@ with page():
         action = kernels(
             shown,
             key="kernels.forms",
-            part=selection().part,
+            part=state(KernelsState).part,
             form=_form(),
             height=pane_height(),
             on_action=_on_kernels,

@@ -6,9 +6,8 @@ from relax_core.engine.protocol import Failure, Open
 from relax_core.present.escape import literal, prose
 from views.shell.frame import bar, page, status_line
 from views.shell.tour import SYSTEMS, System, go
-from views.state.session import selection
 from views.worker.connection import ask
-from views.worker.program import program_of, samples
+from views.worker.program import given_program, samples
 
 _INTRODUCTION = (
     "RelaxScope reads what TVM prints, Relax, TIR or Relay, and needs no TVM. It shows what every pass makes of a "
@@ -35,5 +34,5 @@ with page():
         st.markdown(_INTRODUCTION)
         for system in SYSTEMS:
             _show(system)
-    source = ask(Open(program_of(selection())))
+    source = ask(Open(given_program()))
     status_line(None if isinstance(source, Failure) else source.status)

@@ -8,12 +8,14 @@ from relax_core.engine.protocol import Failure, Open, Operators, Program, SheetO
 from relax_core.present.catalog_of.catalog_models import Catalog, CatalogPage, Form, Sheet, Tried
 from relax_core.present.models import Problem
 from views.pages.operators.catalog.component import CatalogAction, catalog
+from views.pages.operators.state import OperatorsState
 from views.shell.failures import show_failure
 from views.shell.frame import bar, note, page, status_line
 from views.shell.navigation import open_page
-from views.state.session import open_sample, open_text, select, selection
+from views.state.session import open_sample, open_text, select, state
+from views.state.shared import FocusState
 from views.worker.connection import ask
-from views.worker.program import program_of
+from views.worker.program import given_program
 
 _FORMS: tuple[Form, ...] = get_args(Form)
 # Whose example was run last: its result stays on the page until something else is selected.
@@ -32,11 +34,11 @@ def _on_action(action: CatalogAction) -> None:
 
 
 def _selected(found: Catalog) -> str:
-    return selection().operator or found.operators[0].entries[0].id
+    return state(OperatorsState).operator or found.operators[0].entries[0].id
 
 
 def _form() -> Form:
-    view = selection().view
+    view = state(FocusState).view
     return _FORMS[_FORMS.index(view)] if view in _FORMS else "tir"
 
 
@@ -73,7 +75,7 @@ def _show(found: Catalog) -> None:
         CatalogPage(found, known, _tried(known) if known else None, "" if known else name),
         key="operators.catalog",
         operator=name,
-        search=selection().search,
+        search=state(OperatorsState).search,
         listing=_form(),
         on_action=_on_action,
     )
@@ -96,5 +98,5 @@ with page():
         with chips:
             note(_count(listed))
         _show(listed)
-    source = ask(Open(program_of(selection())))
+    source = ask(Open(given_program()))
     status_line(None if isinstance(source, Failure) else source.status)

@@ -8,15 +8,17 @@ from relax_core.present.escape import file_name
 from relax_core.present.models import Graph, Problem
 from relax_core.present.regions.partition_models import LETS, Lets, PartitionView
 from views.pages.partition.regions.component import RegionsAction, regions
+from views.pages.partition.state import PartitionState
 from views.shell.failures import show_failure, show_offer
 from views.shell.frame import bar, page, status_line
 from views.shell.heights import CHROME, pane_height, stacked_height
 from views.shell.navigation import open_page
 from views.shell.selecting import on_graph, show_inspector
-from views.state.session import Selection, go_to_line, opened_groups, select, selection
+from views.state.session import go_to_line, opened_groups, select, state
+from views.state.shared import FocusState, ProgramState
 from views.widgets.graph.component import GraphAction, Head, Marks, graph
 from views.worker.connection import ask
-from views.worker.program import program_of
+from views.worker.program import given_program
 from views.worker.tables import (
     patterns_of,
     sample_table,
@@ -46,22 +48,22 @@ def _on_graph(action: GraphAction) -> None:
 
 
 def _on_regions(action: RegionsAction) -> None:
-    current = selection()
+    chosen, focus = state(ProgramState), state(FocusState)
     match action.kind:
         case "show":
-            select(pair=action.index, step=_MERGED, node="", function=action.function or current.function)
+            select(pair=action.index, step=_MERGED, node="", function=action.function or focus.function)
         case "lets":
             select(lets=action.command, pair=-1, node="")
         case "through":
             select(through_lets=1, pair=-1, node="")
         case "select":
-            select(node=action.node, step=_MERGED, pair=-1, function=action.function or current.function)
+            select(node=action.node, step=_MERGED, pair=-1, function=action.function or focus.function)
         case "match":
             select(node=action.node, step=0, pair=-1, function=action.node.split("/")[1] if action.node else "")
         case "line":
             pass
         case _:
-            select(table_text=_edited(table_text(current, program_of(current).text), action), pair=-1, node="")
+            select(table_text=_edited(table_text(chosen, given_program().text), action), pair=-1, node="")
 
 
 def _edited(table: str, action: RegionsAction) -> str:
@@ -81,13 +83,13 @@ def _edited(table: str, action: RegionsAction) -> str:
             return ""
 
 
-def _lets(current: Selection) -> Lets:
-    return LETS[LETS.index(current.lets)] if current.lets in LETS else "values"
+def _lets(own: PartitionState) -> Lets:
+    return LETS[LETS.index(own.lets)] if own.lets in LETS else "values"
 
 
 def _choose_table(program: str) -> None:
-    current = selection()
-    st.session_state["partition.table"] = table_name(current, program)
+    chosen = state(ProgramState)
+    st.session_state["partition.table"] = table_name(chosen, program)
 
     def picked() -> None:
         select(table=st.session_state["partition.table"], table_text="", targets="", pair=-1, node="")
@@ -96,7 +98,7 @@ def _choose_table(program: str) -> None:
         "Table",
         table_names(),
         key="partition.table",
-        format_func=lambda name: f"Table: {name}{', edited' if current.table_text else ''}",
+        format_func=lambda name: f"Table: {name}{', edited' if chosen.table_text else ''}",
         on_change=picked,
         label_visibility="collapsed",
         width=150,
@@ -104,7 +106,7 @@ def _choose_table(program: str) -> None:
 
 
 def _choose_lets() -> None:
-    st.session_state["partition.lets"] = _lets(selection())
+    st.session_state["partition.lets"] = _lets(state(PartitionState))
 
     def picked() -> None:
         select(lets=st.session_state["partition.lets"], pair=-1, node="")
@@ -122,12 +124,11 @@ def _choose_lets() -> None:
 
 def _choose_options(program: str) -> None:
     """Choose targets and whether regions grow through lets, and edit the table as a whole."""
-    current = selection()
-    text = table_text(current, program)
+    chosen, own = state(ProgramState), state(PartitionState)
+    text = table_text(chosen, program)
     known = targets_of(text)
-    chosen = [name for name in current.targets.split(",") if name in known] or list(known)
-    st.session_state["partition.targets"] = chosen
-    st.session_state["partition.through"] = bool(current.through_lets)
+    st.session_state["partition.targets"] = [name for name in own.targets.split(",") if name in known] or list(known)
+    st.session_state["partition.through"] = bool(own.through_lets)
 
     def changed() -> None:
         names: list[str] = st.session_state["partition.targets"]
@@ -140,9 +141,9 @@ def _choose_options(program: str) -> None:
         edited = st.text_area("Table", value=text, height=240, key=f"partition.text.{hash(text)}")
         with st.container(horizontal=True, gap="xsmall"):
             if st.button("Use this table", type="primary", key="partition.use"):
-                select(table_text="" if edited == sample_table(table_name(current, program)) else edited, pair=-1)
+                select(table_text="" if edited == sample_table(table_name(chosen, program)) else edited, pair=-1)
                 st.rerun()
-            if current.table_text and st.button("Back to the sample's table", key="partition.revert"):
+            if chosen.table_text and st.button("Back to the sample's table", key="partition.revert"):
                 select(table_text="", pair=-1)
                 st.rerun()
             st.download_button("Download", text, "table.json", key="partition.download", on_click="ignore")
@@ -169,15 +170,15 @@ def _export(view: PartitionView, name: str) -> None:
 
 def _partition(program: Program) -> tuple[PartitionView | Failure, Program, tuple[Problem, ...]]:
     """Partition with the table that is chosen; if the user's edit of it has problems, with the sample's, and say so."""
-    current = selection()
-    text = table_text(current, program.text)
-    targets = tuple(name for name in current.targets.split(",") if name in targets_of(text))
+    chosen, own = state(ProgramState), state(PartitionState)
+    text = table_text(chosen, program.text)
+    targets = tuple(name for name in own.targets.split(",") if name in targets_of(text))
     with_table = msgspec.structs.replace(program, tables=text)
-    reply = ask(PartitionOf(with_table, targets, _lets(current), through_lets=bool(current.through_lets)))
-    if not isinstance(reply, Failure) or not current.table_text or reply.kind != "diagnosed":
+    reply = ask(PartitionOf(with_table, targets, _lets(own), through_lets=bool(own.through_lets)))
+    if not isinstance(reply, Failure) or not chosen.table_text or reply.kind != "diagnosed":
         return reply, with_table, ()
-    fallback = msgspec.structs.replace(program, tables=sample_table(table_name(current, program.text)))
-    other = ask(PartitionOf(fallback, (), _lets(current), through_lets=bool(current.through_lets)))
+    fallback = msgspec.structs.replace(program, tables=sample_table(table_name(chosen, program.text)))
+    other = ask(PartitionOf(fallback, (), _lets(own), through_lets=bool(own.through_lets)))
     return (reply, with_table, ()) if isinstance(other, Failure) else (other, fallback, reply.problems)
 
 
@@ -191,7 +192,7 @@ def _functions(view: PartitionView, source: SourceView, step: int) -> tuple[str,
 
 def _path(view: PartitionView, step: int) -> tuple[tuple[str, ...], ...]:
     """Return the nodes of the blocking path that is shown: of its first region, on the way, of its last region."""
-    place = selection().pair
+    place = state(PartitionState).pair
     if step != _MERGED or not 0 <= place < len(view.report.pairs):
         return ()
     pair = view.report.pairs[place]
@@ -200,7 +201,7 @@ def _path(view: PartitionView, step: int) -> tuple[tuple[str, ...], ...]:
 
 
 def _show_graph(view: PartitionView, source: SourceView, program: Program, step: int) -> None:
-    current = selection()
+    current = state(FocusState)
     functions = _functions(view, source, step)
     function = current.function if current.function in functions else next(iter(functions), "")
     opened = opened_groups("partition")
@@ -226,23 +227,23 @@ def _show_graph(view: PartitionView, source: SourceView, program: Program, step:
 
 
 def _show_tables(view: PartitionView, program: Program, problems: tuple[Problem, ...]) -> None:
-    current = selection()
+    chosen, focus, own = state(ProgramState), state(FocusState), state(PartitionState)
     # The tables keep their place, and so what is being written in them, when a node is selected.
     with st.container(gap=None):
-        if current.node:
+        if focus.node:
             height = f"calc(38vh - {CHROME // 2}px)"
             show_inspector("partition", program, height=height, is_drawer=False, is_followed=False)
-    table = table_text(current, program.text)
+    table = table_text(chosen, program.text)
     action = regions(
         view,
         key="partition.regions",
-        shown=current.pair if current.pair < len(view.report.pairs) else -1,
-        selected=current.node,
+        shown=own.pair if own.pair < len(view.report.pairs) else -1,
+        selected=focus.node,
         patterns=patterns_of(table),
         supported=supported_of(table),
         problems=problems,
-        is_edited=bool(current.table_text),
-        height=pane_height(62, CHROME - CHROME // 2) if current.node else pane_height(),
+        is_edited=bool(chosen.table_text),
+        height=pane_height(62, CHROME - CHROME // 2) if focus.node else pane_height(),
         on_action=_on_regions,
     )
     if action is not None and action.kind == "line":
@@ -251,7 +252,7 @@ def _show_tables(view: PartitionView, program: Program, problems: tuple[Problem,
 
 
 def _show(view: PartitionView, source: SourceView, program: Program, problems: tuple[Problem, ...]) -> None:
-    step = selection().step
+    step = state(PartitionState).step
     step = step if 0 <= step <= len(view.stages) else min(_MERGED, len(view.stages))
     program = msgspec.structs.replace(program, pipeline=view.pipeline)
     left, right = st.columns([866, 574], gap=None)
@@ -275,7 +276,7 @@ def _balance(view: PartitionView) -> str:
 
 
 with page():
-    given = program_of(selection())
+    given = given_program()
     with bar() as files:
         choosing = st.container(horizontal=True, vertical_alignment="center", gap="xsmall", width="content")
     source = ask(Open(given))

@@ -17,14 +17,16 @@ from views.pages.passes.diff.component import DiffAction, DiffTab, diff
 from views.pages.passes.exports import stages_csv
 from views.pages.passes.pipeline.component import PipelineAction
 from views.pages.passes.pipeline.component import pipeline as pipeline_list
+from views.pages.passes.state import PassesState
 from views.shell.failures import show_failure
 from views.shell.frame import bar, chip, note, page, status_line
 from views.shell.heights import CHROME, pane_height, stacked_height
 from views.shell.selecting import on_graph, show_inspector, shown_side
-from views.state.session import select, selection
+from views.state.session import select, state
+from views.state.shared import FocusState, ProgramState
 from views.widgets.graph.component import Head, Marks, graph
 from views.worker.connection import ask, run_again
-from views.worker.program import drop_unknown_sizes, program_of
+from views.worker.program import drop_unknown_sizes, given_program
 
 _VIEWS: tuple[DiffTab, ...] = get_args(DiffTab)
 _CYCLE: tuple[DiffTab, ...] = ("text", "graph", "both")
@@ -56,7 +58,7 @@ def _on_diff(action: DiffAction) -> None:
 
 
 def _view() -> DiffTab:
-    view = selection().view
+    view = state(FocusState).view
     return _VIEWS[_VIEWS.index(view)] if view in _VIEWS else "both"
 
 
@@ -71,7 +73,7 @@ def _first_shown(pipeline: Pipeline) -> int:
 
 def _pipeline_form(pipeline: Pipeline | None) -> None:
     """Edit the pipeline, of which `pipeline` is what ran, if anything did."""
-    current = selection()
+    current = state(ProgramState)
     default = pipeline.text if pipeline else ""
     with st.popover("Pipeline: default" if not current.pipeline else "Pipeline: own"):
         text = st.text_area("Passes, in order", value=current.pipeline or default, height=160)
@@ -89,7 +91,7 @@ def _pipeline_form(pipeline: Pipeline | None) -> None:
 
 def _names_choice(pipeline: Pipeline) -> None:
     """Choose how LambdaLift names what it lifts, if it is in the pipeline."""
-    text = selection().pipeline or pipeline.text
+    text = state(ProgramState).pipeline or pipeline.text
     found = _NAMES.search(text)
     if found is None:
         return
@@ -111,12 +113,12 @@ def _names_choice(pipeline: Pipeline) -> None:
 
 def _results() -> Bisection | Failure | None:
     """Run the module after every stage on the same inputs, if the user asked for it."""
-    return ask(BisectOf(program_of(selection()))) if selection().results else None
+    return ask(BisectOf(given_program())) if state(PassesState).results else None
 
 
 def _show_results(found: Bisection | Failure | None) -> None:
     """Say in the bar whether a pass changes what the program computes, and lead to the first one."""
-    is_on = bool(selection().results)
+    is_on = bool(state(PassesState).results)
     words = "Run the module after every pass on the same inputs, and compare"
     if st.button("Hide results" if is_on else "Check results", key="passes.results", help=words):
         select(results=int(not is_on))
@@ -145,7 +147,7 @@ def _show_culprit(stage: int) -> None:
 
 def _export(pipeline: Pipeline, view: StageView) -> None:
     """Offer the text after the pass that is shown, and the list of passes."""
-    stem = file_name(selection().sample.rsplit("/", 1)[-1].partition(".")[0])
+    stem = file_name(state(ProgramState).sample.rsplit("/", 1)[-1].partition(".")[0])
     name = view.detail.name.partition("(")[0]
     with st.container(horizontal=True, gap="xsmall"):
         text, stages = view.after.text, stages_csv(pipeline)
@@ -157,7 +159,7 @@ def _export(pipeline: Pipeline, view: StageView) -> None:
 
 def _values(stage: int) -> tuple[tuple[ValueRow, ...], str]:
     """Compare the values of bindings before and after a stage."""
-    program = program_of(selection())
+    program = given_program()
     if stage == 0:
         return (), "The stages are compared with the source: choose one that changed it."
     reply = ask(CompareValuesOf(program, stage - 1, program, stage))
@@ -168,7 +170,7 @@ def _values(stage: int) -> tuple[tuple[ValueRow, ...], str]:
 
 
 def _show_stage(pipeline: Pipeline, view: StageView, stage: int) -> None:
-    current = selection()
+    focus = state(FocusState)
     shown = _view()
     diff(
         view.diff,
@@ -177,13 +179,13 @@ def _show_stage(pipeline: Pipeline, view: StageView, stage: int) -> None:
         pipeline=pipeline,
         stage=stage,
         tab=shown,
-        selected=current.node,
+        selected=focus.node,
         values=_values(stage) if shown == "values" else ((), ""),
         height={"both": pane_height(50, CHROME // 2), "graph": "auto"}.get(shown, pane_height()),
         on_action=_on_diff,
     )
     if shown in ("both", "graph"):
-        reply = ask(CompareGraph(program_of(current), stage))
+        reply = ask(CompareGraph(given_program(), stage))
         if isinstance(reply, Failure):
             show_failure(reply)
             return
@@ -191,15 +193,15 @@ def _show_stage(pipeline: Pipeline, view: StageView, stage: int) -> None:
             reply,
             key="passes.graph",
             head=Head("Compare", "one layout for both sides: what is unchanged stays put", side=shown_side("passes")),
-            marks=Marks(current.node),
+            marks=Marks(focus.node),
             height=_LOWER_HALF if shown == "both" else pane_height(less=CHROME + 71),
             on_action=partial(on_graph, "passes"),
         )
 
 
 def _show(pipeline: Pipeline, found: Bisection | Failure | None, files: DeltaGenerator) -> None:
-    current = selection()
-    stage = current.stage if 0 <= current.stage < len(pipeline.stages) else _first_shown(pipeline)
+    focus = state(FocusState)
+    stage = focus.stage if 0 <= focus.stage < len(pipeline.stages) else _first_shown(pipeline)
     left, middle, right = st.columns([280, 874, 286], gap=None)
     with left:
         height = stacked_height()
@@ -212,7 +214,7 @@ def _show(pipeline: Pipeline, found: Bisection | Failure | None, files: DeltaGen
             on_action=_on_pipeline,
         )
     with middle:
-        view = ask(StageOf(program_of(current), stage))
+        view = ask(StageOf(given_program(), stage))
         if isinstance(view, Failure):
             show_failure(view)
         else:
@@ -221,7 +223,7 @@ def _show(pipeline: Pipeline, found: Bisection | Failure | None, files: DeltaGen
             with st.container(gap=None):
                 _show_stage(pipeline, view, stage)
     with right, st.container(key="drawer"):
-        show_inspector("passes", program_of(current), height=pane_height())
+        show_inspector("passes", given_program(), height=pane_height())
 
 
 with page():
@@ -230,17 +232,17 @@ with page():
         if st.button("Run again", type="primary", key="passes.again"):
             run_again()
         results = st.container(horizontal=True, vertical_alignment="center", gap="xsmall", width="content")
-    source = ask(Open(program_of(selection())))
-    if selection().results and isinstance(source, SourceView):
+    source = ask(Open(given_program()))
+    if state(PassesState).results and isinstance(source, SourceView):
         drop_unknown_sizes(source)
-    stages = ask(PipelineOf(program_of(selection())))
+    stages = ask(PipelineOf(given_program()))
     with form:
         _pipeline_form(None if isinstance(stages, Failure) else stages)
     if isinstance(stages, Failure):
         show_failure(stages)
     else:
         with form:
-            if not selection().results:
+            if not state(PassesState).results:
                 changed = sum(stage.is_changed for stage in stages.stages)
                 failed = stages.stages[-1]
                 if failed.is_failed:

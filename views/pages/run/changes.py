@@ -13,9 +13,10 @@ from relax_core.engine.protocol import Failure, RunOf
 from relax_core.present.escape import literal
 from relax_core.present.models import Problem
 from views.pages.run.forms import show_comparison
-from views.pages.run.program import changed_program, changes_of, unchanged_program, written
+from views.pages.run.program import changed_program, changes_made, given_program, written
+from views.pages.run.state import RunState
 from views.pages.run.stepper.component import ChangeFault, StepperAction
-from views.state.session import select, selection
+from views.state.session import select, state
 from views.worker.connection import ask
 
 _ASKED: Final = "run.change"
@@ -39,10 +40,10 @@ def make_change() -> None:
     asked: ChangeAt | None = st.session_state.pop(_ASKED, None)
     if asked is None:
         return
-    current = selection()
-    before = () if current.unchanged else tuple(item for item in changes_of(current) if item.time <= asked.time)
+    own = state(RunState)
+    before = () if own.unchanged else tuple(item for item in changes_made() if item.time <= asked.time)
     changes = (*before, asked)
-    reply = ask(RunOf(msgspec.structs.replace(unchanged_program(), changes=changes), asked.time))
+    reply = ask(RunOf(msgspec.structs.replace(given_program(), changes=changes), asked.time))
     if isinstance(reply, Failure):
         st.session_state[_FAULT] = (
             asked.text,
@@ -63,26 +64,26 @@ def fault() -> ChangeFault | None:
 
 def changes_form() -> None:
     """List what was changed, lead to the run without it, and compare the two."""
-    current = selection()
-    changes = changes_of(current)
+    own = state(RunState)
+    changes = changes_made()
     if not changes:
         return
     count = f"{len(changes)} value{'' if len(changes) == 1 else 's'}"
-    with st.popover(literal(f"Changed: {count}{' (not shown)' if current.unchanged else ''}")):
+    with st.popover(literal(f"Changed: {count}{' (not shown)' if own.unchanged else ''}")):
         for number, change in enumerate(changes):
             with st.container(horizontal=True, vertical_alignment="center", gap="small"):
                 where = " in place" if change.is_in_place else ""
                 st.code(f"time {change.time}: {change.text}{where}", language=None)
                 st.button("Take back", key=f"run.change.{number}", on_click=_keep_first, args=(number,))
-        shows = st.toggle("Show the run without them", value=bool(current.unchanged), key="run.change.off")
-        if shows != bool(current.unchanged):
+        shows = st.toggle("Show the run without them", value=bool(own.unchanged), key="run.change.off")
+        if shows != bool(own.unchanged):
             select(unchanged=int(shows))
             st.rerun()
         if st.button("Compare the two runs", key="run.change.compare", type="primary"):
-            show_comparison(ask(CompareValuesOf(unchanged_program(), -1, changed_program(), -1)))
+            show_comparison(ask(CompareValuesOf(given_program(), -1, changed_program(), -1)))
 
 
 def _keep_first(count: int) -> None:
     """Take back a change and all later ones, which belong to the run that it made."""
-    changes = changes_of(selection())[:count]
+    changes = changes_made()[:count]
     select(changes=written(changes), unchanged=0)

@@ -13,8 +13,9 @@ from relax_core.jit.options import MODES
 from relax_core.present.escape import file_name, literal, sentence
 from relax_core.present.nodes.origin_models import spans
 from relax_core.present.running.run_models import Run
-from views.pages.run.program import run_program, unchanged_program
-from views.state.session import select, selection
+from views.pages.run.program import given_program, run_program
+from views.state.session import select, state
+from views.state.shared import ProgramState
 from views.worker.connection import ask, waiting_in
 from views.worker.program import inputs_of, keep_inputs, mode_of, sizes_of
 
@@ -23,9 +24,9 @@ _POISON: Final = "NaN in every float dtype, -1 or the largest integer: what is r
 
 def inputs_form(source: SourceView) -> None:
     """Choose the function that runs and its inputs: generated from a seed and sizes, or a file."""
-    current = selection()
-    archive = inputs_of(current)
-    with st.popover(literal(f"Inputs: seed {current.seed}") if archive is None else "Inputs: file"):
+    chosen = state(ProgramState)
+    archive = inputs_of(chosen)
+    with st.popover(literal(f"Inputs: seed {chosen.seed}") if archive is None else "Inputs: file"):
         if archive is not None:
             st.caption("The inputs are those of the file; an address does not hold them.")
             st.button("Made-up inputs", key="run.made_up", on_click=keep_inputs, args=(None,))
@@ -36,7 +37,7 @@ def inputs_form(source: SourceView) -> None:
         )
         entries = source.entries
         if len(entries) > 1:
-            shown = current.entry if current.entry in entries else entries[0]
+            shown = chosen.entry if chosen.entry in entries else entries[0]
             entry = st.selectbox("Function", entries, index=entries.index(shown), key="run.entry")
             if entry != shown:
                 select(entry=entry, time=-1)
@@ -50,7 +51,7 @@ def _uploaded() -> None:
 
 
 def _made_up(source: SourceView) -> None:
-    current = selection()
+    current = state(ProgramState)
     seed = st.number_input("Seed of the generated inputs", min_value=0, value=current.seed, key="run.seed")
     if int(seed) != current.seed:
         select(seed=int(seed), time=-1)
@@ -74,8 +75,8 @@ def _key(name: str, size: int) -> str:
 
 def options_form() -> None:
     """Choose how kernels round, and what is made of memory that nothing has written."""
-    current = selection()
-    mode, found, poisoned = mode_of(current), bool(current.unwritten), bool(current.poisoned)
+    before = state(ProgramState)
+    mode, found, poisoned = mode_of(before), bool(before.unwritten), bool(before.poisoned)
     words = [mode, *(word for word, is_on in (("finds unwritten", found), ("poisons memory", poisoned)) if is_on)]
     with st.popover(literal(f"Options: {', '.join(words)}")):
         chosen = st.segmented_control("How kernels round", MODES, default=mode, key="run.mode") or mode
@@ -145,7 +146,7 @@ def say(failure: Failure) -> None:
 @st.dialog("Profile", width="large")
 def _show_profile() -> None:
     with waiting_in(st.container()):
-        found = ask(ProfileOf(unchanged_program()))
+        found = ask(ProfileOf(given_program()))
     if isinstance(found, Failure):
         say(found)
         return

@@ -9,12 +9,14 @@ from relax_core.present.running.run_models import PointHits, Run
 from views.pages.run.changes import ask_for_change, changes_form, fault, make_change
 from views.pages.run.forms import inputs_form, options_form, profile_button, values_form
 from views.pages.run.points import read, written
-from views.pages.run.program import run_program, unchanged_program
+from views.pages.run.program import given_program, run_program
+from views.pages.run.state import RunState
 from views.pages.run.stepper.component import StepperAction, stepper
 from views.shell.failures import show_failure
 from views.shell.frame import bar, chip, page, status_line
 from views.shell.heights import pane_height
-from views.state.session import select, selection
+from views.state.session import select, state
+from views.state.shared import FocusState
 from views.worker.connection import ask, run_again
 from views.worker.program import drop_unknown_sizes
 
@@ -50,7 +52,7 @@ def _continue() -> None:
     command = st.session_state.pop(_CONTINUES, "")
     if not command:
         return
-    current = selection()
+    current = state(RunState)
     points = read(current.breakpoints)
     stop = ask(StopOf(run_program(), max(0, current.time), points, is_back=command == "continue_back"))
     if not isinstance(stop, Failure):
@@ -62,7 +64,7 @@ def _to_the_stop(run: Run) -> None:
     if run.problem is None:
         return
     chip(f"stopped: {run.problem.code}", "red")
-    if selection().time < run.total:
+    if state(RunState).time < run.total:
         st.button("Step to the error", key="run.error", on_click=_go, args=(run.total,))
 
 
@@ -72,7 +74,7 @@ def _go(time: int) -> None:
 
 def _run() -> Run | Failure:
     """Ask for the window of the run that is shown; it stays while the time is in it, so that a step sends nothing."""
-    program, time = run_program(), max(0, selection().time)
+    program, time = run_program(), max(0, state(RunState).time)
     name, event, first, last = st.session_state.get(_WINDOW, (0, 0, 0, -1))
     if name != hash(program) or not first <= time <= last:
         event = time
@@ -84,7 +86,7 @@ def _run() -> Run | Failure:
 
 def _hits(run: Run) -> tuple[PointHits, ...]:
     """Ask where the breakpoints with a condition stop within the window; a step does not ask again."""
-    conditional = tuple(point for point in read(selection().breakpoints) if point.condition)
+    conditional = tuple(point for point in read(state(RunState).breakpoints) if point.condition)
     if not conditional:
         return ()
     request = HitsOf(run_program(), conditional, run.first_event, run.first_event + len(run.events))
@@ -100,24 +102,24 @@ def _hits(run: Run) -> tuple[PointHits, ...]:
 
 def _memory() -> MemoryView | None:
     """Ask for the memory of the run while its tab is open."""
-    if selection().tab != _TABS[1][0]:
+    if state(RunState).tab != _TABS[1][0]:
         return None
     reply = ask(MemoryOf(run_program()))
     return None if isinstance(reply, Failure) else reply
 
 
 def _show(run: Run) -> None:
-    current = selection()
+    focus, own = state(FocusState), state(RunState)
     stepper(
         run,
         key="run.stepper",
-        at=min(current.time, run.total) if current.time >= 0 else None,
-        by="instruction" if current.view == "instruction" else "binding",
-        breakpoints=read(current.breakpoints),
+        at=min(own.time, run.total) if own.time >= 0 else None,
+        by="instruction" if focus.view == "instruction" else "binding",
+        breakpoints=read(own.breakpoints),
         hits=_hits(run),
         fault=fault(),
         tabs=_TABS,
-        tab=current.tab or _TABS[0][0],
+        tab=own.tab or _TABS[0][0],
         memory=_memory(),
         height=pane_height(),
         on_action=_on_step,
@@ -130,7 +132,7 @@ with page():
         if st.button("Run again", type="primary", key="run.again"):
             run_again()
             select(time=-1)
-    source = ask(Open(unchanged_program()))
+    source = ask(Open(given_program()))
     is_cancelled = isinstance(source, Failure) and source.kind == "cancelled"
     if isinstance(source, SourceView):
         drop_unknown_sizes(source)

@@ -14,8 +14,9 @@ import msgspec
 import streamlit as st
 
 from relax_core.engine.programs.program import ChangeAt, Program
-from views.state.session import Selection, selection
-from views.worker.program import program_of
+from views.pages.run.state import RunState
+from views.state.session import state
+from views.worker.program import given_program
 
 _FILES: Final = "run.files"
 _ONE: Final = re.compile(
@@ -25,29 +26,18 @@ _ONE: Final = re.compile(
 
 def run_program() -> Program:
     """Return the program that is shown: with its changes, unless the user looks at the run without them."""
-    current = selection()
-    return unchanged_program() if current.unchanged else _with(current, changes_of(current))
-
-
-def unchanged_program() -> Program:
-    """Return the program as it runs without changes."""
-    return program_of(selection())
+    return given_program() if state(RunState).unchanged else changed_program()
 
 
 def changed_program() -> Program:
     """Return the program with its changes, whichever run is shown."""
-    current = selection()
-    return _with(current, changes_of(current))
+    return msgspec.structs.replace(given_program(), changes=changes_made())
 
 
-def _with(current: Selection, changes: tuple[ChangeAt, ...]) -> Program:
-    return msgspec.structs.replace(program_of(current), changes=changes)
-
-
-def changes_of(current: Selection) -> tuple[ChangeAt, ...]:
+def changes_made() -> tuple[ChangeAt, ...]:
     """Read the changes of an address; those of another program are dropped, as are those behind a file that is gone."""
-    digest, *parts = current.changes.split(";")
-    if digest != _digest(program_of(current)):
+    digest, *parts = state(RunState).changes.split(";")
+    if digest != _digest(given_program()):
         return ()
     found: list[ChangeAt] = []
     for part in parts:
@@ -71,7 +61,7 @@ def _read(part: str) -> ChangeAt | None:
 
 def written(changes: tuple[ChangeAt, ...]) -> str:
     """Write changes for the address, the empty text if there are none; their files are kept in the session."""
-    return ";".join((_digest(program_of(selection())), *map(_written, changes))) if changes else ""
+    return ";".join((_digest(given_program()), *map(_written, changes))) if changes else ""
 
 
 def _written(change: ChangeAt) -> str:

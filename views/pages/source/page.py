@@ -16,11 +16,12 @@ from views.shell.heights import pane_height
 from views.shell.navigation import open_page
 from views.shell.selecting import on_graph, show_inspector
 from views.shell.tour import offer
-from views.state.session import line_to_show, open_text, opened_groups, select, selection
+from views.state.session import line_to_show, open_text, opened_groups, select, state
+from views.state.shared import FocusState
 from views.widgets.editor.component import NO_WORDS, EditorAction, editor
 from views.widgets.graph.component import Head, Marks, graph
 from views.worker.connection import ask, waiting_in
-from views.worker.program import program_of
+from views.worker.program import given_program
 
 _TARGET = "source.target"
 
@@ -64,7 +65,7 @@ def _on_edit(action: EditorAction) -> None:
         case "command":
             st.session_state["source.command"] = action.command
         case "text" | "submit":
-            if action.text != program_of(selection()).text:
+            if action.text != given_program().text:
                 open_text(action.text)
         case "open":
             open_text(action.text, sample=action.name)
@@ -104,7 +105,7 @@ def _offer_printing(view: SourceView) -> None:
         if chosen is None:
             return
         target = targets[chosen]
-        reply = ask(Script(program_of(selection()), target.dialect, target.spelling, tvm=target.tvm))
+        reply = ask(Script(given_program(), target.dialect, target.spelling, tvm=target.tvm))
         if isinstance(reply, Failure):
             st.info(sentence(reply.title, reply.message))
             return
@@ -120,7 +121,7 @@ def _run_command(text: str) -> None:
         case "restore":
             _offer_layout(text)
         case "format":
-            reply = ask(Script(program_of(selection())))
+            reply = ask(Script(given_program()))
             if isinstance(reply, Failure):
                 st.toast(sentence(reply.title, reply.message))
             else:
@@ -138,17 +139,17 @@ def _vocabulary(code: Code) -> Vocabulary:
 
 
 def _show_editor(view: SourceView, height: str) -> None:
-    current = selection()
+    focus = state(FocusState)
     code: Code = view.code
-    is_tree = current.view == "tree"
+    is_tree = focus.view == "tree"
     if is_tree:
-        tree = ask(Ast(program_of(current)))
+        tree = ask(Ast(given_program()))
         code = tree if isinstance(tree, Code) else Code(text="")
     editor(
         code,
         vocabulary=_vocabulary(code),
         key="source.tree" if is_tree else "source.editor",
-        selected=current.node,
+        selected=focus.node,
         go_line=line_to_show(),
         tabs=(("text", view.code.name or "module.py"), ("tree", "Tree")),
         tab="tree" if is_tree else "text",
@@ -160,11 +161,11 @@ def _show_editor(view: SourceView, height: str) -> None:
 
 
 def _show_graph(view: SourceView, height: str) -> None:
-    current = selection()
+    focus = state(FocusState)
     first = ("main",) if "main" in view.functions else view.entries or view.functions
-    function = current.function if current.function in view.functions else next(iter(first), "")
+    function = focus.function if focus.function in view.functions else next(iter(first), "")
     opened = opened_groups("source")
-    reply = ask(GraphOf(program_of(current), function=function, opened=opened))
+    reply = ask(GraphOf(given_program(), function=function, opened=opened))
     if isinstance(reply, Failure) and reply.kind != "diagnosed":
         show_failure(reply)
         return
@@ -174,7 +175,7 @@ def _show_graph(view: SourceView, height: str) -> None:
         reply,
         key="source.graph",
         head=Head(tabs=tuple((name, f"@{name}") for name in view.functions), tab=function),
-        marks=Marks(current.node),
+        marks=Marks(focus.node),
         height=height,
         on_action=partial(on_graph, "source"),
     )
@@ -190,7 +191,7 @@ with page():
         if st.button("Step through", key="source.run"):
             open_page("run")
     offer()
-    source = ask(Open(program_of(selection())))
+    source = ask(Open(given_program()))
     if isinstance(source, Failure):
         show_failure(source)
         status_line(None)
@@ -209,6 +210,6 @@ with page():
         with middle:
             _show_graph(source, height)
         with right, st.container(key="drawer"):
-            show_inspector("source", program_of(selection()), height=height)
+            show_inspector("source", given_program(), height=height)
         status_line(source.status)
         _run_command(source.code.text)

@@ -1,0 +1,14 @@
+"""The state of the Kernels page."""
+
+from dataclasses import dataclass
+
+from views.state import rules
+
+
+@dataclass(frozen=True, slots=True)
+class KernelsState:
+    """Which kernel is shown, for which sizes, and the selected part of it."""
+
+    kernel: str = rules.text()
+    sizes: str = rules.sizes()
+    part: int = rules.number(0, 10**6)

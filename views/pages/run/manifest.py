@@ -1,0 +1,43 @@
+"""What the app has to know of the Run page."""
+
+from views.manifest import Manifest, stop
+from views.pages.run.state import RunState
+
+MANIFEST = Manifest(
+    state=RunState,
+    keys=(
+        (
+            "Run",
+            (
+                ("`n` `i` `o`", "step over, in, out"),
+                ("`b`", "step back"),
+                ("`F8`", "continue"),
+                ("`F10` `F11` `Shift+F11`", "over, in, out"),
+                ("`F9` `Shift+F9`", "breakpoint, with a condition"),
+                ("`[` `]`", "previous and next hit"),
+                ("`.`", "run to the cursor"),
+            ),
+        ),
+    ),
+    question="What is in every register, at every step, forwards and backwards?",
+    stops=(
+        stop(
+            "A recursion, step by step",
+            "`fib` calls itself: step in and out, and back, with all frames on the right.",
+            sample="relax/fib.py",
+            time=9,
+        ),
+        stop(
+            "Back over a write in place",
+            "A packed function overwrites its argument: step back and the old value is there.",
+            sample="relax/inplace_update.py",
+            time=7,
+        ),
+        stop(
+            "An index out of range",
+            "The run stops at the line, with the indices that it had.",
+            sample="errors/jt_out_of_range.py",
+            time=8,
+        ),
+    ),
+)

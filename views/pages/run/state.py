@@ -1,0 +1,20 @@
+"""The state of the Run page."""
+
+from dataclasses import dataclass
+
+from views.state import rules
+
+
+@dataclass(frozen=True, slots=True)
+class RunState:
+    """Where the run stands, where it stops, and what was changed in it."""
+
+    time: int = rules.number(-1, rules.MOST_STEPS, -1)
+    breakpoints: str = rules.text(rules.LONGEST_LIST)
+    """Lines and instructions with their conditions, see `views.pages.run.points`."""
+    changes: str = rules.text(rules.LONGEST_LIST)
+    """Values that were changed while the program ran, see `views.pages.run.program`."""
+    unchanged: int = rules.switch()
+    """The run without the changes is shown."""
+    tab: str = rules.choice("memory")
+    """What stands beside the registers; empty for the listings."""

@@ -1,0 +1,18 @@
+"""What the app has to know of the Source page."""
+
+from views.manifest import Manifest
+
+MANIFEST = Manifest(
+    keys=(
+        ("Source", (("`Ctrl+Enter`", "check the text at once"), ("`Tab`", "leaves the editor"))),
+        (
+            "Graph",
+            (
+                ("`Space` `+` `-`", "fit, zoom"),
+                ("arrows", "move"),
+                ("`n` `p`", "next and previous node"),
+                ("`Enter` `Esc`", "open a group, clear"),
+            ),
+        ),
+    ),
+)

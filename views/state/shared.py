@@ -1,0 +1,48 @@
+"""The records of state that pages share: the program that is open, and what of it is looked at."""
+
+from dataclasses import dataclass
+from typing import Final
+
+from relax_core.jit.options import MODES
+from views.state import rules
+
+FIRST_SAMPLE: Final = "seeds/my_ir_module_corrected.py"
+
+
+@dataclass(frozen=True, slots=True)
+class ProgramState:
+    """What is open, and how it is compiled and run: all that the engine is told of a program."""
+
+    sample: str = rules.text(default=FIRST_SAMPLE)
+    text: str = rules.packed("z")
+    """The user's text; empty while the sample is as it was."""
+    module: str = rules.text()
+    pipeline: str = rules.text(rules.LONGEST_LIST, kept="edit")
+    """Empty for the default one."""
+    entry: str = rules.text()
+    # What the box of the Run page can hold.
+    seed: int = rules.number(0, (1 << 53) - 1, kept="edit")
+    dims: str = rules.sizes(kept="edit")
+    """Of the symbolic dimensions of made-up inputs."""
+    mode: str = rules.choice(*MODES)
+    """How kernels round."""
+    unwritten: int = rules.switch()
+    """A run stops at an element that nothing wrote."""
+    poisoned: int = rules.switch()
+    """Each new tensor in a storage is filled with bytes 0xFF."""
+    table: str = rules.text(kept="edit")
+    """The sample of a table of patterns."""
+    table_text: str = rules.packed("tz", kept="edit")
+    """The user's edit of the table; empty for none."""
+
+
+@dataclass(frozen=True, slots=True)
+class FocusState:
+    """Which part of the program is looked at, and in which form."""
+
+    stage: int = rules.number(-1, 10**6, -1)
+    """A number of a pass, 0 for the source; -1 for the one that a page chooses."""
+    function: str = rules.text()
+    node: str = rules.text()
+    view: str = rules.text(40, kept="edit")
+    """The form that is shown, one of the page's own; another page takes its first one."""
