@@ -9,6 +9,7 @@
     out = rc.VirtualMachine(exe)["main"](array)
     out = rc.evaluate(mod, "main", array)       # by definition, without passes; for Relay too
     text = rc.bisect_passes(mod, None, array).to_text()  # the first pass that changes the result
+    text = rc.bisect_pipeline(rc.open_pipeline("dump")).to_text()  # the same for the stages that TVM printed
     text = rc.memory_report(mod, array).to_text()  # what is held in memory when, and what is used too late
     text = rc.origins(mod).to_text(line=8)      # what a line became after each pass, in bytecode, in kernels
     text = rc.region_report(mod).to_markdown()  # compiler regions, what crosses their borders, what stayed apart
@@ -22,7 +23,7 @@ from types import MappingProxyType
 
 # The first imports: how the command line answers Ctrl-C while the others are loaded, and what is loaded late.
 from relax_core import late
-from relax_core.engine.api import patterns, reports, runs, texts
+from relax_core.engine.api import patterns, pipelines, reports, runs, texts
 from relax_core.engine.process import starting as starting
 
 # `__init__.pyi` says the same to type checkers.
@@ -36,6 +37,8 @@ _MODULE_OF = MappingProxyType(
         "Pass": runs,
         "PassContext": runs,
         "Pattern": patterns,
+        "Pipeline": pipelines,
+        "RecordedStage": pipelines,
         "RunError": texts,
         "Tables": patterns,
         "Tolerance": runs,
@@ -43,6 +46,7 @@ _MODULE_OF = MappingProxyType(
         "binding_values": runs,
         "bisect_modules": runs,
         "bisect_passes": runs,
+        "bisect_pipeline": pipelines,
         "build": runs,
         "check": texts,
         "device_report": reports,
@@ -60,6 +64,7 @@ _MODULE_OF = MappingProxyType(
         "is_var": patterns,
         "match": patterns,
         "memory_report": runs,
+        "open_pipeline": pipelines,
         "origins": runs,
         "parse": texts,
         "parse_all": texts,
@@ -73,6 +78,7 @@ _MODULE_OF = MappingProxyType(
         "script": texts,
         "structural_equal": texts,
         "wildcard": patterns,
+        "write_trace": pipelines,
     }
 )
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from relax_core.engine.debug.requests import BisectOf, CompareArchiveOf, CompareValuesOf
+from relax_core.engine.debug.requests import BisectOf, BisectRecordedOf, CompareArchiveOf, CompareValuesOf
 from relax_core.engine.limits import Limits
 from relax_core.engine.protocol import (
     Asm,
@@ -45,6 +45,7 @@ _FACTORS: Mapping[type, int] = MappingProxyType(
         VocabularyOf: _TEXT,
         SheetOf: _TEXT,
         BisectOf: _COMPARISON,
+        BisectRecordedOf: _COMPARISON,
         CompareValuesOf: _COMPARISON,
         CompareArchiveOf: _COMPARISON,
     }
@@ -76,7 +77,7 @@ def doing(message: object) -> str:
             return "compiling"
         case Open() | Check():
             return "reading the text"
-        case BisectOf() | CompareValuesOf() | CompareArchiveOf():
+        case BisectOf() | BisectRecordedOf() | CompareValuesOf() | CompareArchiveOf():
             return "comparing"
         case _:
             return "preparing the view"

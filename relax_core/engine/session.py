@@ -8,6 +8,7 @@ from typing import TypeVar, cast
 from relax_core import late
 from relax_core.diagnostics import DiagnosedError
 from relax_core.engine import toolchain
+from relax_core.engine.pipelines import constants
 from relax_core.engine.programs.checking import found
 from relax_core.engine.protocol import (
     AnyRequest,
@@ -56,7 +57,7 @@ class Session:
         self._loaded = loaded
         self._compile_descriptor = compile_descriptor
         self._is_cancelled = threading.Event()
-        self._texts: Recent[tuple[str, str], Parsed] = Recent(_TEXT_COUNT)
+        self._texts: Recent[tuple[str, str, bytes], Parsed] = Recent(_TEXT_COUNT)
         self._toolchain: toolchain.Toolchain | None = None
 
     def cancel(self) -> None:
@@ -113,8 +114,8 @@ class Session:
 
     def _parsed(self, program: Program) -> Parsed:
         """Read the text of a program, kept while it is among the latest ones."""
-        key = (program.text, fitting_name(program.text, program.name))
-        return self._texts.remembered(key, lambda: parse_text(*key))
+        key = (program.text, fitting_name(program.text, program.name), program.constants)
+        return self._texts.remembered(key, lambda: _parse(*key))
 
     def _opened_toolchain(self) -> "toolchain.Toolchain":
         if self._toolchain is None:
@@ -124,6 +125,10 @@ class Session:
                 self._limits, self._is_cancelled.is_set, self._parsed, self._compile_descriptor
             )
         return self._toolchain
+
+
+def _parse(text: str, name: str, archive: bytes) -> Parsed:
+    return parse_text(text, name, constants.in_order(constants.read_constants(archive)) if archive else ())
 
 
 def _load_toolchain() -> None:

@@ -8,7 +8,8 @@ import numpy as np
 from relax_core.diagnostics import CompileError, DiagnosedError, Diagnostic
 from relax_core.engine import breakpoints
 from relax_core.engine.debug import changed, service
-from relax_core.engine.debug.requests import AnyDebugRequest
+from relax_core.engine.debug.requests import AnyDebugRequest, BisectRecordedOf
+from relax_core.engine.pipelines import recorded
 from relax_core.engine.programs.open_program import OpenProgram
 from relax_core.engine.protocol import (
     Asm,
@@ -82,7 +83,9 @@ OfStages: TypeAlias = Open | GraphOf | PipelineOf | StageOf | CompareGraph | Ins
 OfRuns: TypeAlias = RunOf | StopOf | HitsOf | ValueOf | Execute | Try
 OfKernels: TypeAlias = Asm | KernelOf | OriginsOf
 OfWords: TypeAlias = Operators | SheetOf | VocabularyOf
-BeyondText: TypeAlias = OfWords | OfDevices | OfRegions | OfStages | OfRuns | OfKernels | AnyDebugRequest
+BeyondText: TypeAlias = (
+    OfWords | OfDevices | OfRegions | OfStages | OfRuns | OfKernels | AnyDebugRequest | BisectRecordedOf
+)
 
 
 class Toolchain:
@@ -134,6 +137,8 @@ class Toolchain:
             case RegionReportOf():
                 opened = self._open_program(partition_view.partitioning(message))
                 return partition_view.report_of(message, opened, report, self._is_cancelled)
+            case BisectRecordedOf():
+                return self.answer(recorded.bisect_of(message), report)
             case Asm() | KernelOf() | OriginsOf():
                 return self._of_kernels(message, self._open_program(message.program), report)
             case RunOf() | StopOf() | HitsOf() | ValueOf() | Execute() | Try():

@@ -1,9 +1,12 @@
 """Text to modules. The text is data: parsed, walked, and never executed."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
+from typing import Any, TypeAlias
 from weakref import WeakKeyDictionary
+
+import numpy.typing as npt
 
 from relax_core.diagnostics import Diagnostic
 from relax_core.frontend.collector import collector_held
@@ -16,6 +19,9 @@ from relax_core.ir.expr import Type
 from relax_core.ir.module import IRModule
 from relax_core.ir.node import Node
 from relax_core.source import Source, Span
+
+Constants: TypeAlias = Sequence["npt.NDArray[Any] | None"]
+"""The tensors of a metadata table in order; `None` for one that is not at hand."""
 
 
 class _Readings:
@@ -77,19 +83,23 @@ class Parsed:
     marks: Mapping[Node, str] = field(default_factory=_no_marks)
 
 
-def parse_text(text: str, name: str) -> Parsed:
-    """Read a text in any TVMScript dialect, or Relay text; every error is a located diagnostic, never an exception."""
+def parse_text(text: str, name: str, constants: Constants = ()) -> Parsed:
+    """Read a text in any TVMScript dialect, or Relay text; every error is a located diagnostic, never an exception.
+
+    `constants` are the tensors that the text names `metadata["ir.GenericConst"][0]` and so on, where it has no table of
+    its own.
+    """
     with collector_held():
-        parsed = _parsed(text, name)
+        parsed = _parsed(text, name, constants)
     _READINGS.note(parsed.modules, parsed.diagnostics)
     return parsed
 
 
-def _parsed(text: str, name: str) -> Parsed:
+def _parsed(text: str, name: str, constants: Constants) -> Parsed:
     source = Source(name, _clean(text))
     if is_relay(source.text, name):
         return _relay(source)
-    modules, found = tvmscript.read_text(source, text)
+    modules, found = tvmscript.read_text(source, text, constants)
     return Parsed(modules, _in_order(found), source)
 
 

@@ -88,4 +88,16 @@ class MemoryOf(Request[MemoryView], frozen=True):
     program: Program
 
 
+class BisectRecordedOf(Request[Bisection], frozen=True):
+    """Run every form of the program that a recorded pipeline holds, and find the first pass that changed a result.
+
+    `trace` is the pipeline as `.rxt`, so that texts are sent compressed and constants once. `options` is a program
+    without a text: how each form is entered and run.
+    """
+
+    trace: bytes
+    options: Program
+    closeness: Closeness = Closeness()
+
+
 AnyDebugRequest: TypeAlias = MemoryOf | BisectOf | CompareValuesOf | CompareArchiveOf | DumpOf | StopsOf | ProfileOf

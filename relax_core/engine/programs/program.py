@@ -50,5 +50,7 @@ class Program(msgspec.Struct, frozen=True):
     """Every new tensor in a storage is filled with bytes 0xFF, whatever lay there."""
     inputs: bytes | None = None
     """An npz archive of the inputs (`in_0`, `in_1_0`, ...); None: they are generated. Empty bytes are no archive."""
+    constants: bytes = b""
+    """An npz archive of the tensors that the text refers to as `metadata["ir.GenericConst"][0]`, by number: `0`, ..."""
     changes: tuple[ChangeAt, ...] = ()
     """Values that the host changes while it runs, in order of time; the run is forked at each."""

@@ -1,6 +1,10 @@
 """From the text of a file in TVMScript to its modules."""
 
 import re
+from collections.abc import Sequence
+from typing import Any
+
+import numpy.typing as npt
 
 from relax_core.diagnostics import Diagnostic
 from relax_core.frontend.layout import TAB_WIDTH
@@ -16,9 +20,17 @@ MAX_DEPTH = 80
 _UNREADABLE = re.compile("[\0\ud800-\udfff]")
 
 
-def read_text(source: Source, text: str) -> tuple[tuple[IRModule, ...], list[Diagnostic]]:
-    """Read the modules of `source`, which stands for the user's `text`; every error is among the diagnostics."""
+def read_text(
+    source: Source, text: str, constants: "Sequence[npt.NDArray[Any] | None]" = ()
+) -> tuple[tuple[IRModule, ...], list[Diagnostic]]:
+    """Read the modules of `source`, which stands for the user's `text`; every error is among the diagnostics.
+
+    `constants` are the tensors of the metadata table, where the text has none of its own.
+    """
     context = Context(source)
+    if constants:
+        # apache-tvm has named the kind of its tensors in two ways.
+        context.tables["metadata"] = dict.fromkeys(("ir.GenericConst", "relax.expr.Constant"), constants)
     _report_unreadable(context, text)
     modules: tuple[IRModule, ...] = ()
     if not context.diagnostics or all(item.severity == "note" for item in context.diagnostics):

@@ -1,0 +1,225 @@
+"""The files of a source: of a folder, of a zip, or as given; what is read of them all together is bounded."""
+
+import io
+import lzma
+import os
+import struct
+import zipfile
+import zlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import BinaryIO, Final, NoReturn, cast
+
+from relax_core.diagnostics import CompileError, Diagnostic
+from relax_core.engine.files import UnreadableFileError, printable, read_file, read_within
+from relax_core.present.measures import bytes_text
+
+FILE_LIMIT: Final = 20_000
+TEXT_LIMIT_BYTES: Final = 256 << 20
+"""The limit on the texts of one source together."""
+ARRAY_LIMIT_BYTES: Final = 1 << 30
+"""The limit on the arrays of one source together."""
+ARCHIVE_LIMIT_BYTES: Final = 1 << 30
+_DIRECTORY_LIMIT_BYTES: Final = 8 << 20
+_TAIL_BYTES: Final = (1 << 16) + 100
+_NAME_LIMIT: Final = 120
+_DAMAGED = (
+    ValueError,
+    TypeError,
+    OSError,
+    EOFError,
+    KeyError,
+    IndexError,
+    OverflowError,
+    # An unknown or encrypted compression; `NotImplementedError` is one of these.
+    RuntimeError,
+    struct.error,
+    zipfile.BadZipFile,
+    zlib.error,
+    lzma.LZMAError,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A file of a source: its name, with `/`, and how to read at most so many bytes of it."""
+
+    name: str
+    read: Callable[[int], bytes]
+
+    @property
+    def file_name(self) -> str:
+        """The name without folders."""
+        return self.name.rpartition("/")[2]
+
+    @property
+    def folder(self) -> str:
+        """The folders of the name, with `/` at the end; "" if there are none."""
+        return self.name[: len(self.name) - len(self.file_name)]
+
+
+class Room:
+    """What may still be read of a source; equal texts are kept once."""
+
+    def __init__(self, text_bytes: int = TEXT_LIMIT_BYTES, array_bytes: int = ARRAY_LIMIT_BYTES) -> None:
+        self.array_bytes = array_bytes
+        self._text_bytes = text_bytes
+        self._limit = text_bytes
+        self._texts: dict[str, str] = {}
+
+    def text(self, entry: Entry) -> str:
+        """Read a text.
+
+        Raises:
+            CompileError: it cannot be read, or the texts are too large together.
+        """
+        text = decoded(self.bytes_of(entry))
+        return self._texts.setdefault(text, text)
+
+    def bytes_of(self, entry: Entry) -> bytes:
+        """Read a file that counts as text."""
+        content = entry.read(self._text_bytes + 1)
+        self._text_bytes -= len(content)
+        if self._text_bytes < 0:
+            too_large(f"the texts up to {shown(entry.name)}", self._limit)
+        return content
+
+
+def decoded(content: bytes) -> str:
+    """Return a text: UTF-8, or UTF-16 as PowerShell writes it; what is neither shows as U+FFFD."""
+    if content.startswith((b"\xff\xfe", b"\xfe\xff")):
+        text = content.decode("utf-16", "replace")
+    else:
+        text = content.decode("utf-8", "replace")
+    return text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
+
+
+def shown(name: str) -> str:
+    """Return a file name for a message: printable, and cut if it is long."""
+    text = printable(name).encode("unicode_escape").decode("ascii")
+    return text if len(text) <= _NAME_LIMIT else f"{text[: _NAME_LIMIT - 1]}…"
+
+
+def fail(code: str, message: str, hint: str = "") -> NoReturn:
+    """Refuse a source.
+
+    Raises:
+        CompileError: always.
+    """
+    raise CompileError((Diagnostic(code, message, hint=hint),))
+
+
+def too_large(what: str, limit_bytes: int) -> NoReturn:
+    """Refuse what is larger than a limit."""
+    fail("PL002", f"{what} are too large: at most {bytes_text(limit_bytes)} are read")
+
+
+def file_entry(path: str, name: str = "") -> Entry:
+    """Return a file that is on disk."""
+
+    def read(limit_bytes: int) -> bytes:
+        try:
+            return read_file(path, limit_bytes)
+        except UnreadableFileError as error:
+            fail("PL002" if "too large" in str(error) else "PL001", str(error))
+
+    return Entry(name or printable(path), read)
+
+
+def given_entry(name: str, content: bytes) -> Entry:
+    """Return a file whose content is at hand, such as an upload."""
+
+    def read(limit_bytes: int) -> bytes:
+        if len(content) > limit_bytes:
+            too_large(f"the bytes of {shown(name)}", limit_bytes)
+        return content
+
+    return Entry(name, read)
+
+
+def folder_entries(path: str) -> tuple[Entry, ...]:
+    """Return the files of a folder, and of folders in it, but for hidden ones.
+
+    Raises:
+        CompileError: PL001 if it cannot be read, PL002 if it holds too many files.
+    """
+    found: list[Entry] = []
+    stack = [(path, "", 0)]
+    while stack:
+        folder, prefix, depth = stack.pop()
+        try:
+            with os.scandir(folder) as items:
+                for item in items:
+                    if item.name.startswith("."):
+                        continue
+                    if item.is_dir(follow_symlinks=False):
+                        if depth < 2:
+                            stack.append((item.path, f"{prefix}{item.name}/", depth + 1))
+                    else:
+                        found.append(file_entry(item.path, printable(f"{prefix}{item.name}")))
+                    if len(found) + len(stack) > FILE_LIMIT:
+                        fail("PL002", f"{printable(path)} holds too many files: at most {FILE_LIMIT:,} are read")
+        except OSError as error:
+            fail("PL001", f"cannot read {printable(folder)}: {error.strerror}")
+    return tuple(sorted(found, key=lambda entry: entry.name))
+
+
+def zip_entries(name: str, content: bytes) -> tuple[Entry, ...]:
+    """Return the members of a zip. Nothing is extracted, and a member is decompressed up to what may be read of it.
+
+    Raises:
+        CompileError: PL003 if it is damaged, PL002 if it holds too many members.
+    """
+    # Python reads the whole directory at once, before its length can be asked for.
+    if _directory_bytes(content) > _DIRECTORY_LIMIT_BYTES:
+        fail("PL002", f"{shown(name)} holds too many members: at most {FILE_LIMIT:,} are read")
+    try:
+        opened = zipfile.ZipFile(io.BytesIO(content))
+        members = opened.infolist()
+    except _DAMAGED as error:
+        fail("PL003", f"{shown(name)} is damaged: {_words(error)}", "it may have been cut short; copy it again")
+    if len(members) > FILE_LIMIT:
+        fail("PL002", f"{shown(name)} holds too many members: at most {FILE_LIMIT:,} are read")
+    names = [item.filename for item in members]
+    if len(set(names)) < len(names):
+        twice = next(item for item in names if names.count(item) > 1)
+        fail("PL003", f"{shown(name)} has two members {shown(twice)}")
+
+    def entry(info: zipfile.ZipInfo) -> Entry:
+        return Entry(info.filename, lambda limit: _member(opened, info, name, limit))
+
+    return tuple(entry(info) for info in members if not info.is_dir() and "__MACOSX" not in info.filename)
+
+
+def _member(opened: zipfile.ZipFile, info: zipfile.ZipInfo, name: str, limit_bytes: int) -> bytes:
+    title = f"{shown(info.filename)} in {shown(name)}"
+    if info.file_size > limit_bytes:
+        left = f"at most {bytes_text(limit_bytes)} are left to read"
+        fail("PL002", f"{title} claims {info.file_size:,} bytes, and {left}")
+    try:
+        with opened.open(info) as file:
+            return read_within(cast("BinaryIO", file), limit_bytes, title)
+    except UnreadableFileError as error:
+        fail("PL002", str(error))
+    except _DAMAGED as error:
+        fail("PL003", f"{title} is damaged: {_words(error)}", "it may have been cut short; copy it again")
+
+
+def _directory_bytes(content: bytes) -> int:
+    """Return the size of a zip's directory as its end announces it, the larger one if there are two announcements."""
+    tail = content[-_TAIL_BYTES:]
+    sizes = [0]
+    at = tail.rfind(b"PK\x05\x06")
+    if 0 <= at <= len(tail) - 16:
+        size = int.from_bytes(tail[at + 12 : at + 16], "little")
+        sizes.append(0 if size == 0xFFFFFFFF else size)
+    at = tail.rfind(b"PK\x06\x06")
+    if 0 <= at <= len(tail) - 48:
+        sizes.append(int.from_bytes(tail[at + 40 : at + 48], "little"))
+    # What announces more than there is will be refused as damaged.
+    return max(size if size <= len(content) else 0 for size in sizes)
+
+
+def _words(error: Exception) -> str:
+    words = " ".join(str(error).split())
+    return words[:200] or type(error).__name__

@@ -1,0 +1,45 @@
+"""The stages of a recorded pipeline as programs, which run, are checked and are compared as any other."""
+
+import msgspec
+
+from relax_core.engine.debug.requests import BisectOf, BisectRecordedOf
+from relax_core.engine.pipelines.constants import constants_archive, inputs_archive
+from relax_core.engine.pipelines.entries import fail
+from relax_core.engine.pipelines.pipeline import Pipeline, RecordedStage
+from relax_core.engine.pipelines.sources import open_given
+from relax_core.engine.programs.program import Program
+
+
+def program_of(pipeline: Pipeline, stage: RecordedStage, options: Program) -> Program:
+    """Return the text of a stage with its constants as a program that is entered and run as `options` says."""
+    constants = constants_archive(pipeline.constants(stage))
+    return msgspec.structs.replace(options, text=stage.text or "", name=stage.name, constants=constants)
+
+
+def with_recorded_inputs(pipeline: Pipeline, options: Program) -> Program:
+    """Return `options` with the inputs of the first recorded run of the entry function, unless it has some."""
+    entry = options.entry or "main"
+    run = next((item for item in pipeline.runs if item.entry == entry), None)
+    if options.inputs is not None or options.sizes or run is None:
+        return options
+    return msgspec.structs.replace(options, inputs=inputs_archive(run))
+
+
+def bisect_of(message: BisectRecordedOf) -> BisectOf:
+    """Return the request to bisect the forms of the program, the first one being the reference.
+
+    Raises:
+        CompileError: the trace cannot be read, or holds no module.
+    """
+    pipeline = open_given((("the trace", message.trace),))
+    archives: dict[tuple[str, ...], bytes] = {}
+    programs: list[Program] = []
+    for stage in pipeline.forms():
+        keys = tuple(entry.key for entry in stage.constants)
+        if keys not in archives:
+            archives[keys] = constants_archive(pipeline.constants(stage))
+        made = msgspec.structs.replace(message.options, text=stage.text or "", name=stage.name)
+        programs.append(msgspec.structs.replace(made, constants=archives[keys]))
+    if not programs:
+        fail("PL001", "the pipeline holds no form of a program")
+    return BisectOf(programs[0], tuple(programs[1:]), message.closeness)

@@ -1,0 +1,1 @@
+"""Traces as files: what the recorder writes, see `docs/trace_format.md`."""
