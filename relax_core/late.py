@@ -22,6 +22,8 @@ LATE = frozenset(
         "relax_core.check.relay.well_formed",
         "relax_core.cli.archives",
         "relax_core.cli.in_process",
+        "relax_core.cli.opening",
+        "relax_core.cli.recordings",
         "relax_core.codes",
         "relax_core.engine.api.patterns",
         "relax_core.engine.api.pipelines",

@@ -5,12 +5,22 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 
-from relax_core.cli import in_process
+from relax_core.cli import in_process, recordings
 from relax_core.cli.debugging import add_debugging
 from relax_core.cli.origins import add_origins
 from relax_core.cli.programs import add_programs
 from relax_core.cli.reports import add_reports
-from relax_core.cli.terminal import BAD_USAGE, INTERRUPTED, LIMIT, Engine, OutputError, Run, UsageError, complain
+from relax_core.cli.terminal import (
+    BAD_USAGE,
+    INTERRUPTED,
+    LIMIT,
+    Engine,
+    OutputError,
+    Run,
+    UsageError,
+    complain,
+    complain_of,
+)
 from relax_core.engine.process.client import Client
 
 _STATUSES = (
@@ -34,7 +44,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         return _carried_out(options)
     except UsageError as error:
-        complain(f"error: {error}")
+        complain_of(error)
         return BAD_USAGE
     except OutputError as error:
         _drop_output()
@@ -97,4 +107,5 @@ def parser() -> argparse.ArgumentParser:
     add_debugging(command)
     add_origins(command)
     add_reports(command)
+    recordings.add_recordings(command)
     return made_parser

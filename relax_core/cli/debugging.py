@@ -6,22 +6,22 @@ from typing import get_args
 
 import msgspec
 
-from relax_core.cli import archives
+from relax_core.cli import archives, opening
 from relax_core.cli.changes import change_options, changed_program
 from relax_core.cli.terminal import (
     DIAGNOSED,
-    FILE_HELP,
     LIMIT,
     PASSES_HELP,
+    PATH_HELP,
     TABLE_HELP,
     Commands,
     Engine,
     UsageError,
     complain,
+    constants_option,
     failed,
     printable,
     read_bytes,
-    read_program,
     say,
     write_bytes,
 )
@@ -29,6 +29,7 @@ from relax_core.diagnostics import plural
 from relax_core.engine.debug.replies import ValuesCompared
 from relax_core.engine.debug.requests import BisectOf, Closeness, CompareValuesOf, DumpOf, MemoryOf, ProfileOf, StopsOf
 from relax_core.engine.debug.verdicts import NOT_COMPARED, SIGNS
+from relax_core.engine.pipelines import pipeline as pipelines
 from relax_core.engine.protocol import Execute, Failure, Program
 from relax_core.engine.replies import Executed
 from relax_core.jit.options import Mode
@@ -42,7 +43,7 @@ _AT_NAN = "isnan(written) or isinf(written)"
 def add_debugging(command: Commands) -> None:
     """Add the commands."""
     run = command("run", "Run a function and print its result, or where it stops.", _run)
-    run.add_argument("file", metavar="FILE", help=FILE_HELP)
+    run.add_argument("file", metavar="FILE", help=PATH_HELP)
     _run_options(run)
     run.add_argument("--outputs", metavar="NPZ", help="where to write the result: out, or out_0, ...")
     run.add_argument("--break", dest="breaks", action="append", default=[], metavar="LINE|@PC", help="stop there")
@@ -58,14 +59,21 @@ def add_debugging(command: Commands) -> None:
     run.add_argument("--json", action="store_true", help="with --memory: print one object")
 
     bisect = command("bisect", "Find the first pass, or the first file, that changes the result.", _bisect)
-    bisect.add_argument("files", nargs="+", metavar="FILE", help="one module; or the module after each pass, in order")
+    bisect.add_argument(
+        "files",
+        nargs="+",
+        metavar="FILE",
+        help="one module; or the module after each pass, in order, in several files or in a folder, zip, log or trace",
+    )
     _run_options(bisect)
     _closeness_options(bisect)
     bisect.add_argument("--values", action="store_true", help="compare the bindings before and after the first one")
     bisect.add_argument("--json", action="store_true", help="print one object")
 
     against = command("compare", "Compare the values of bindings of two runs, or two archives.", _compare)
-    against.add_argument("files", nargs="+", metavar="FILE", help="two .npz archives, two modules, or one")
+    against.add_argument(
+        "files", nargs="+", metavar="FILE", help="two .npz archives, two modules, or one; PATH@N is a stage"
+    )
     against.add_argument("--stages", nargs=2, type=int, metavar=("I", "J"), help="stages of a module's pipeline")
     _run_options(against)
     _closeness_options(against)
@@ -75,6 +83,7 @@ def add_debugging(command: Commands) -> None:
 
 
 def _run_options(made: argparse.ArgumentParser) -> None:
+    constants_option(made)
     made.add_argument("--entry", default="", metavar="NAME", help="default: main, or the first function")
     given = made.add_mutually_exclusive_group()
     given.add_argument("--inputs", metavar="NPZ", help="arguments in_0, in_1, ...; tuple fields in_0_1")
@@ -97,7 +106,13 @@ def _closeness_options(made: argparse.ArgumentParser) -> None:
 def _program(file: str, options: argparse.Namespace) -> Program:
     if options.inputs is not None and options.sizes:
         raise UsageError("--sizes and --inputs do not go together: the sizes are those of the archive")
-    program = read_program(file, pipeline=options.passes, entry=options.entry, table=options.table)
+    program = opening.program_at(
+        file, pipeline=options.passes, entry=options.entry, table=options.table, archive=options.constants
+    )
+    return _as_asked(program, options)
+
+
+def _as_asked(program: Program, options: argparse.Namespace) -> Program:
     return msgspec.structs.replace(
         program,
         seed=options.seed,
@@ -220,6 +235,9 @@ def _breakpoint(text: str, condition: str) -> Breakpoint:
 
 
 def _bisect(engine: Engine, options: argparse.Namespace) -> int:
+    recorded = opening.pipeline_at(options.files[0]) if len(options.files) == 1 else None
+    if recorded is not None:
+        return _bisect_recorded(engine, recorded, options)
     first, *others = (_program(file, options) for file in options.files)
     closeness = Closeness(options.relative, options.absolute)
     found = engine.request(BisectOf(first, tuple(others), closeness))
@@ -233,6 +251,22 @@ def _bisect(engine: Engine, options: argparse.Namespace) -> int:
             if others
             else CompareValuesOf(first, good, first, at, closeness)
         )
+        _say_values(engine.request(request), options, limit=_FIRST_VALUES)
+    return found.status
+
+
+def _bisect_recorded(engine: Engine, pipeline: "pipelines.Pipeline", options: argparse.Namespace) -> int:
+    pipeline = pipeline.with_constants(opening.read_given(options.constants))
+    opening.say_remarks(pipeline)
+    asked = _as_asked(opening.read_options(pipeline=options.passes, entry=options.entry, table=options.table), options)
+    closeness = Closeness(options.relative, options.absolute)
+    found = engine.request(opening.bisect_request(pipeline, asked, closeness))
+    if isinstance(found, Failure):
+        return _not_compared(found)
+    say(found.to_json() if options.json else found.to_text())
+    at, good = found.first_different, found.last_good
+    if at > 0 and options.values:
+        request = opening.compare_request(pipeline, asked, (good, at), closeness)
         _say_values(engine.request(request), options, limit=_FIRST_VALUES)
     return found.status
 
@@ -251,6 +285,9 @@ def _compare(engine: Engine, options: argparse.Namespace) -> int:
     stages = options.stages or (-1, -1)
     if len(files) > 2 or (len(files) == 1 and not (options.stages or options.settings)):
         raise UsageError("compare takes two archives, two modules, or one module with --stages I J or --set")
+    recorded = opening.pipeline_at(files[0]) if len(files) == 1 and options.stages else None
+    if recorded is not None:
+        files, stages = [f"{files[0]}@{number}" for number in stages], (-1, -1)
     left = _program(files[0], options)
     right = changed_program(engine, _program(files[-1], options), options)
     if isinstance(right, Failure):

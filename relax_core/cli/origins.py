@@ -2,7 +2,8 @@
 
 import argparse
 
-from relax_core.cli.terminal import FILE_HELP, PASSES_HELP, Commands, Engine, UsageError, failed, read_program, say
+from relax_core.cli import opening
+from relax_core.cli.terminal import PASSES_HELP, PATH_HELP, Commands, Engine, UsageError, failed, say
 from relax_core.engine.protocol import Failure, OriginsOf
 from relax_core.present.nodes.origin_models import Origins
 
@@ -10,7 +11,7 @@ from relax_core.present.nodes.origin_models import Origins
 def add_origins(command: Commands) -> None:
     """Add the command."""
     made = command("origins", "Say what lines of the source became, and where lines stem from.", _origins)
-    made.add_argument("file", metavar="FILE", help=FILE_HELP)
+    made.add_argument("file", metavar="FILE", help=PATH_HELP)
     chosen = made.add_mutually_exclusive_group()
     chosen.add_argument(
         "--line", type=int, default=0, metavar="N", help="what line N became, pass by pass; default: all lines in short"
@@ -24,7 +25,7 @@ def add_origins(command: Commands) -> None:
 def _origins(engine: Engine, options: argparse.Namespace) -> int:
     if options.line < 0:
         raise UsageError(f"lines count from 1, there is no line {options.line}")
-    program = read_program(options.file, pipeline=options.passes)
+    program = opening.program_at(options.file, pipeline=options.passes)
     reply = engine.request(OriginsOf(program, options.line, options.stage))
     if isinstance(reply, Failure):
         return failed(reply)

@@ -5,21 +5,23 @@ from types import MappingProxyType
 
 import msgspec
 
+from relax_core.cli import opening
 from relax_core.cli.terminal import (
     BAD_USAGE,
     DIAGNOSED,
-    FILE_HELP,
     PASSES_HELP,
+    PATH_HELP,
     TABLE_HELP,
     Commands,
     Engine,
     UsageError,
     complain,
+    complain_of,
+    constants_option,
     failed,
-    read_program,
     say,
 )
-from relax_core.engine.protocol import Asm, Check, Failure, Opt, Script
+from relax_core.engine.protocol import Asm, Check, Failure, Opt, Program, Script
 from relax_core.engine.replies import StageText
 
 _COMMENTS = MappingProxyType({"llvm": ";", "asm": "#", "remarks": "#"})
@@ -28,12 +30,13 @@ _COMMENTS = MappingProxyType({"llvm": ";", "asm": "#", "remarks": "#"})
 def add_programs(command: Commands) -> None:
     """Add the commands."""
     check = command("check", "Report types and well-formedness.", _check)
-    check.add_argument("files", nargs="+", metavar="FILE", help=FILE_HELP)
+    check.add_argument("files", nargs="+", metavar="FILE", help=PATH_HELP)
     policy = "where host scalars may stand: packed_only warns of all but arguments of packed functions"
+    constants_option(check)
     check.add_argument("--prims", choices=("everywhere", "packed_only"), default="everywhere", help=policy)
 
     script = command("script", "Print a module.", _script)
-    script.add_argument("file", metavar="FILE", help=FILE_HELP)
+    script.add_argument("file", metavar="FILE", help=PATH_HELP)
     script.add_argument("--dialect", choices=("tvmscript", "relay", "ast"), default="", help="default: its own")
     script.add_argument(
         "--spelling", choices=("2026", "2025", "2023", "2022"), default="2026", help="year of TVMScript"
@@ -42,14 +45,15 @@ def add_programs(command: Commands) -> None:
     script.add_argument("--passes", metavar="P", help=PASSES_HELP)
 
     opt = command("opt", "Run passes and print what they make.", _opt)
-    opt.add_argument("file", metavar="FILE", help=FILE_HELP)
+    opt.add_argument("file", metavar="FILE", help=PATH_HELP)
     opt.add_argument("--passes", metavar="P", required=True, help=PASSES_HELP)
+    constants_option(opt)
     opt.add_argument("--table", metavar="T", help=TABLE_HELP)
     opt.add_argument("--print-after-all", action="store_true", help="print the module after each pass")
     opt.add_argument("--json", action="store_true", help="print one object per stage and line")
 
     asm = command("asm", "Print the bytecode, or a kernel's code.", _asm)
-    asm.add_argument("file", metavar="FILE", help=FILE_HELP)
+    asm.add_argument("file", metavar="FILE", help=PATH_HELP)
     asm.add_argument("--kernel", default="", metavar="NAME", help="a prim func that the module calls; default: all")
     form = (
         "bytecode, or of the kernels: LLVM IR, machine code, what was transformed; default: bytecode, llvm of a kernel"
@@ -61,26 +65,39 @@ def _check(engine: Engine, options: argparse.Namespace) -> int:
     status = 0
     for file in options.files:
         try:
-            program = read_program(file)
+            programs = _programs(file, options)
         except UsageError as error:
             # The other files are checked all the same.
-            complain(f"error: {error}")
+            complain_of(error)
             status = max(status, BAD_USAGE)
             continue
-        found = engine.request(Check(program, options.prims))
-        if isinstance(found, Failure):
-            status = max(status, failed(found))
-            continue
-        for text in found.rendered:
-            say(text)
-        if not found.rendered:
-            say(f"{program.name}: no problems")
-        status = max(status, DIAGNOSED if found.has_errors else 0)
+        status = max(status, *(_checked(engine, program, options) for program in programs), 0)
     return status
 
 
+def _programs(file: str, options: argparse.Namespace) -> tuple[Program, ...]:
+    """Return the program of a file, or all forms of one that a path holds."""
+    pipeline = opening.pipeline_at(file)
+    if pipeline is None:
+        return (opening.program_at(file, archive=options.constants),)
+    pipeline = pipeline.with_constants(opening.read_given(options.constants))
+    opening.say_remarks(pipeline)
+    return opening.form_programs(pipeline)
+
+
+def _checked(engine: Engine, program: Program, options: argparse.Namespace) -> int:
+    found = engine.request(Check(program, options.prims))
+    if isinstance(found, Failure):
+        return failed(found)
+    for text in found.rendered:
+        say(text)
+    if not found.rendered:
+        say(f"{program.name}: no problems")
+    return DIAGNOSED if found.has_errors else 0
+
+
 def _script(engine: Engine, options: argparse.Namespace) -> int:
-    program = read_program(options.file, pipeline=options.passes)
+    program = opening.program_at(options.file, pipeline=options.passes)
     has_passes = options.passes is not None
     text = engine.request(Script(program, options.dialect, options.spelling, has_passes, options.tvm))
     if isinstance(text, Failure):
@@ -90,7 +107,9 @@ def _script(engine: Engine, options: argparse.Namespace) -> int:
 
 
 def _opt(engine: Engine, options: argparse.Namespace) -> int:
-    reply = engine.request(Opt(read_program(options.file, pipeline=options.passes, table=options.table)))
+    reply = engine.request(
+        Opt(opening.program_at(options.file, pipeline=options.passes, table=options.table, archive=options.constants))
+    )
     if isinstance(reply, Failure):
         return failed(reply)
     last = reply.stages[-1]
@@ -116,7 +135,7 @@ def _heading(stage: StageText) -> str:
 
 
 def _asm(engine: Engine, options: argparse.Namespace) -> int:
-    program = read_program(options.file)
+    program = opening.program_at(options.file)
     form = options.form or ("llvm" if options.kernel else "bytecode")
     listing = engine.request(Asm(program, form, options.kernel))
     if isinstance(listing, Failure):

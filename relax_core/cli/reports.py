@@ -4,6 +4,7 @@ import argparse
 
 import msgspec
 
+from relax_core.cli import opening
 from relax_core.cli.terminal import (
     DIAGNOSED,
     TABLE_HELP,
@@ -13,7 +14,6 @@ from relax_core.cli.terminal import (
     complain,
     failed,
     read_bytes,
-    read_program,
     say,
 )
 from relax_core.engine.protocol import DevicesOf, Failure, RegionReportOf
@@ -75,7 +75,7 @@ def _ops_command(command: Commands) -> None:
 def _partition(engine: Engine, options: argparse.Namespace) -> int:
     if options.fail_under is not None and not 0 <= options.fail_under <= 1:
         raise UsageError(f"--fail-under is a share between 0 and 1, not {options.fail_under:g}")
-    program = read_program(options.file, table=options.table)
+    program = opening.program_at(options.file, table=options.table)
     targets = tuple(item.strip() for item in options.targets.split(",") if item.strip())
     reply = engine.request(RegionReportOf(program, targets, options.lets, options.through_lets))
     if isinstance(reply, Failure):
@@ -105,7 +105,7 @@ def _say_difference(new: RegionReport, options: argparse.Namespace) -> None:
 
 def _devices(engine: Engine, options: argparse.Namespace) -> int:
     asked = DeviceOptions(options.default, options.clone, options.as_in, options.visits, options.visit_limit)
-    view = engine.request(DevicesOf(read_program(options.file), asked))
+    view = engine.request(DevicesOf(opening.program_at(options.file), asked))
     if isinstance(view, Failure):
         return failed(view)
     if options.debug_print:

@@ -2,33 +2,26 @@
 
 import argparse
 import contextlib
-import os
-import stat
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import BinaryIO, Final, Protocol, TypeVar
+from typing import Final, Protocol, TypeVar
 
+from relax_core.engine.files import UnreadableFileError, printable, read_file, read_within
 from relax_core.engine.limits import MEGABYTE, REQUEST_BYTES
 from relax_core.engine.protocol import Failure, Program, Request
-from relax_core.present.measures import bytes_text
 
 R = TypeVar("R")
 
 DIAGNOSED, BAD_USAGE, LIMIT, INTERRUPTED = 1, 2, 3, 130
 TABLE_HELP = "a JSON file of patterns and supported operators, for the passes that partition"
 FILE_HELP = "a TVMScript or Relay file; - reads standard input"
+PATH_HELP = f"{FILE_HELP}; or stages: a folder, a zip or a trace, a log; PATH@N is the stage N of them"
+CONSTANTS_HELP = "an archive of the tensors that TVM's text leaves out: const_0, const_1, ... by their numbers"
 PASSES_HELP = "passes with options, such as 'LambdaLift, LegalizeOps'"
 _STANDARD_INPUT = "-"
 ARCHIVE_BYTES: Final = 1024 * MEGABYTE
 """Size of the largest archive that is read; one for the worker has to fit into a request as well."""
-_NO_FILES = (
-    (stat.S_ISDIR, "a directory"),
-    (stat.S_ISFIFO, "a pipe"),
-    (stat.S_ISSOCK, "a socket"),
-    (stat.S_ISCHR, "a device"),
-    (stat.S_ISBLK, "a device"),
-)
 
 
 class Engine(Protocol):
@@ -82,9 +75,16 @@ def _standard_input() -> bytes:
     if sys.stdin is None:  # pyright: ignore[reportUnnecessaryComparison]  # it was closed when this process started
         raise UsageError("cannot read <stdin>: it is closed")
     try:
-        return _within(sys.stdin.buffer, REQUEST_BYTES, "<stdin>")
+        return read_within(sys.stdin.buffer, REQUEST_BYTES, "<stdin>")
+    except UnreadableFileError as error:
+        raise UsageError(str(error)) from None
     except OSError as error:
         raise UsageError(f"cannot read <stdin>: {error.strerror}") from None
+
+
+def constants_option(made: argparse.ArgumentParser) -> None:
+    """Add the option that names an archive of constants."""
+    made.add_argument("--constants", metavar="NPZ", help=CONSTANTS_HELP)
 
 
 def read_bytes(path: str, limit_bytes: int = ARCHIVE_BYTES) -> bytes:
@@ -94,41 +94,9 @@ def read_bytes(path: str, limit_bytes: int = ARCHIVE_BYTES) -> bytes:
         UsageError: it cannot be read, is larger, or is no file, such as a device, which may have no end.
     """
     try:
-        with open(path, "rb", opener=_opener) as file:
-            return _within(file, limit_bytes, printable(path))
-    except (OSError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-        raise UsageError(f"cannot read {printable(path)}: {reason}") from None
-
-
-def _opener(path: str, flags: int) -> int:
-    """Open a file that has an end. A pipe of the shell, `<(command)`, has one as well."""
-    is_pipe_of_shell = path.startswith(("/dev/fd/", "/dev/stdin", "/proc/self/fd/"))
-    # Without O_NONBLOCK a pipe that nobody writes to would be waited for, and some files of /proc as well.
-    descriptor = os.open(path, flags if is_pipe_of_shell else flags | os.O_NONBLOCK)
-    mode = os.fstat(descriptor).st_mode
-    what = next((words for test, words in _NO_FILES if test(mode)), None)
-    if what is not None and not (is_pipe_of_shell and stat.S_ISFIFO(mode)):
-        os.close(descriptor)
-        raise OSError(0, f"it is {what}, not a file")
-    return descriptor
-
-
-def printable(text: str) -> str:
-    """Return a file name as text: bytes of it that are no UTF-8 are escaped."""
-    return text.encode("utf-8", "backslashreplace").decode() or "a file without a name"
-
-
-def _within(file: BinaryIO, limit_bytes: int, name: str) -> bytes:
-    # In parts: `read(n)` would ask for all of the memory before it knows how much there is.
-    parts: list[bytes] = []
-    count = 0
-    while part := file.read(1 << 20):
-        parts.append(part)
-        count += len(part)
-        if count > limit_bytes:
-            raise UsageError(f"{name} is too large: at most {bytes_text(limit_bytes)} are read")
-    return b"".join(parts)
+        return read_file(path, limit_bytes)
+    except UnreadableFileError as error:
+        raise UsageError(str(error)) from None
 
 
 def write_bytes(path: str, content: bytes) -> None:
@@ -169,6 +137,12 @@ def complain(text: str) -> None:
         with contextlib.suppress(OSError):
             sys.stderr.write(_printable(text, sys.stderr.encoding))
             sys.stderr.flush()
+
+
+def complain_of(error: UsageError) -> None:
+    """Print why a command cannot be carried out; a diagnostic begins with its severity already."""
+    words = str(error)
+    complain(words if words.startswith("error[") else f"error: {words}")
 
 
 def _printable(text: str, encoding: str | None) -> str:

@@ -1,0 +1,146 @@
+"""Files that hold several stages, wherever a command takes a file: which of them is meant, and with what constants."""
+
+import re
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from relax_core.cli.terminal import UsageError, complain, read_bytes, read_program, read_text
+from relax_core.diagnostics import CompileError, DiagnosedError, Diagnostic, has_errors
+from relax_core.engine.debug.requests import BisectRecordedOf, Closeness, CompareValuesOf
+from relax_core.engine.files import printable
+from relax_core.engine.pipelines import constants, recorded, sources
+from relax_core.engine.pipelines.pipeline import Pipeline, RecordedStage
+from relax_core.engine.pipelines.trace import writer
+from relax_core.engine.protocol import Program
+
+_STAGE: Final = re.compile(r"(.+)@(\d{1,9})", re.DOTALL)
+
+
+def pipeline_at(path: str) -> Pipeline | None:
+    """Open a path that holds several stages; `None` if it holds a program.
+
+    Raises:
+        UsageError: it holds stages that cannot be read, with the diagnostics.
+    """
+    try:
+        return sources.open_pipeline(path) if path != "-" and sources.is_pipeline(path) else None
+    except CompileError as error:
+        raise _refused(error) from None
+
+
+def pipeline_of(*paths: str) -> Pipeline:
+    """Open one path whatever it holds, or several files in order: a file with one program is a pipeline of one stage.
+
+    Raises:
+        UsageError: it cannot be read.
+    """
+    try:
+        return sources.open_pipeline(paths[0] if len(paths) == 1 else paths)
+    except CompileError as error:
+        raise _refused(error) from None
+
+
+def program_at(
+    path: str, *, pipeline: str | None = None, entry: str = "", table: str | None = None, archive: str | None = None
+) -> Program:
+    """Read a program: a file, or a stage of a pipeline, `PATH@N`, the first one if no number is given.
+
+    `archive` is the path of the constants that its text refers to.
+
+    Raises:
+        UsageError: it cannot be read, or there is no such stage.
+    """
+    place = None if path == "-" or Path(path).exists() else _STAGE.fullmatch(path)
+    opened = pipeline_at(place[1] if place is not None else path) if "\0" not in path else None
+    if opened is None:
+        if place is not None and Path(place[1]).is_file():
+            raise UsageError(f"{printable(place[1])} holds one program, so that it has no stage {place[2]}")
+        program = read_program(path, pipeline=pipeline, entry=entry, table=table)
+        given = read_given(archive)
+        return msgspec.structs.replace(program, constants=constants.constants_archive(constants.in_order(given)))
+    opened = opened.with_constants(read_given(archive))
+    options = read_options(pipeline=pipeline, entry=entry, table=table)
+    stage = _chosen(opened, int(place[2]) if place is not None else None)
+    return recorded.program_of(opened, stage, options)
+
+
+def bisect_request(pipeline: Pipeline, asked: Program, closeness: Closeness) -> BisectRecordedOf:
+    """Return the request to bisect a pipeline on the inputs that `asked` has, else on those that were recorded."""
+    asked = recorded.with_recorded_inputs(pipeline, asked)
+    return BisectRecordedOf(writer.write_trace(writer.without_runs(pipeline)), asked, closeness)
+
+
+def compare_request(
+    pipeline: Pipeline, asked: Program, numbers: tuple[int, int], closeness: Closeness
+) -> CompareValuesOf:
+    """Return the request to compare the bindings of two forms of the program, given by their positions."""
+    asked = recorded.with_recorded_inputs(pipeline, asked)
+    left, right = (recorded.program_of(pipeline, pipeline.forms()[number], asked) for number in numbers)
+    return CompareValuesOf(left, -1, right, -1, closeness)
+
+
+def form_programs(pipeline: Pipeline) -> tuple[Program, ...]:
+    """Return the forms of the program that a pipeline holds."""
+    return tuple(recorded.program_of(pipeline, stage, Program("")) for stage in pipeline.forms())
+
+
+def read_options(*, pipeline: str | None = None, entry: str = "", table: str | None = None) -> Program:
+    """Return a program without a text: how one is compiled and entered."""
+    return Program("", pipeline=pipeline, entry=entry, tables=read_text(table) if table else "")
+
+
+def read_given(archive: str | None) -> dict[int, constants.Array]:
+    """Read the constants that an option names.
+
+    Raises:
+        UsageError: they cannot be read.
+    """
+    if archive is None:
+        return {}
+    try:
+        return constants.read_constants(read_bytes(archive))
+    except DiagnosedError as error:
+        raise _refused(error) from None
+
+
+def _chosen(pipeline: Pipeline, number: int | None) -> RecordedStage:
+    if number is None:
+        forms = pipeline.forms()
+        if not forms:
+            raise UsageError(f"{pipeline.name} holds no form of a program")
+        complain(f"note: {forms[0].pass_name}, stage {forms[0].number} of {pipeline.name}; PATH@N is another one")
+        return forms[0]
+    try:
+        stage = pipeline.stage(number)
+        pipeline.parsed(stage) if stage.text is None else None
+    except CompileError as error:
+        raise _refused(error) from None
+    return stage
+
+
+def _refused(error: DiagnosedError) -> UsageError:
+    return UsageError("\n".join(item.render() for item in error.diagnostics))
+
+
+def say_remarks(pipeline: Pipeline) -> None:
+    """Print to standard error what is to be said of a source, and which constants are missing."""
+    for item in pipeline.diagnostics:
+        complain(item.render())
+    for item in missing_constants(pipeline):
+        complain(item.render())
+
+
+def missing_constants(pipeline: Pipeline) -> tuple[Diagnostic, ...]:
+    """Return PL006 for each constant that is not at hand."""
+    found: list[Diagnostic] = []
+    for item in pipeline.missing_constants():
+        type_ = f" of type {item.type}" if item.type else ""
+        message = f"{item.name}{type_} is not at hand: stage {item.stage}, line {item.line}: {item.use}"
+        found.append(Diagnostic("PL006", message, severity="warning"))
+    if found:
+        hint = "record with the recorder (python -m relax_core recorder), or give them with --constants FILE.npz"
+        found[-1] = Diagnostic("PL006", found[-1].message, None, hint, "warning")
+    assert not has_errors(found)
+    return tuple(found)

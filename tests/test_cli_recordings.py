@@ -1,0 +1,102 @@
+"""Recorded pipelines on the command line: whatever takes a file takes them, and `stages` and `pack` are about them."""
+
+import json
+import re
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from relax_core.cli import main
+from tests.engine.pipelines.stage_texts import ADD, SCALED, SHIFTED, TWICE, UNREADABLE, WRONG, after, dump
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return dump(tmp_path / "dump", _000_A=ADD, _001_B=ADD, _002_Rewrite=TWICE, _003_Broken=WRONG, _004_Last=WRONG)
+
+
+def run(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, str, str]:
+    status = main([str(arguments[0]), "--in-process", *map(str, arguments[1:])])
+    said = capsys.readouterr()
+    return status, said.out, said.err
+
+
+def test_bisect_names_the_pass_in_a_folder_a_zip_a_log_and_a_trace(
+    capsys: pytest.CaptureFixture[str], folder: Path, tmp_path: Path
+) -> None:
+    with zipfile.ZipFile(tmp_path / "d.zip", "w") as archive:
+        for path in folder.iterdir():
+            archive.write(path, path.name)
+    log = tmp_path / "log.txt"
+    log.write_text("".join(after(path.stem[4:], path.read_text()) for path in sorted(folder.iterdir())))
+    trace = tmp_path / "d.rxt"
+    assert run(capsys, "pack", folder, "--output", trace)[0] == 0
+    for path in (folder, tmp_path / "d.zip", log, trace):
+        status, out, _ = run(capsys, "bisect", path)
+        assert status == 1, path
+        assert "003_Broken" in out.splitlines()[-1]
+    assert run(capsys, "bisect", folder, "--values", "--json")[0] == 1
+    assert main(["bisect", str(folder)]) == 1, "a worker answers the same"
+
+
+def test_a_command_takes_a_stage_where_it_takes_a_file(capsys: pytest.CaptureFixture[str], folder: Path) -> None:
+    assert "R.add" in run(capsys, "script", f"{folder}@0")[1]
+    assert "R.multiply" in run(capsys, "opt", f"{folder}@2", "--passes", "Normalize")[1]
+    status, out, note = run(capsys, "script", folder)
+    assert (status, "R.add" in out, "stage 0" in note) == (0, True, True)
+    assert run(capsys, "compare", f"{folder}@0", f"{folder}@2")[0] == 0
+    assert run(capsys, "compare", folder, "--stages", 0, 3)[0] == 1
+    assert run(capsys, "run", f"{folder}@9")[::2] == (
+        2,
+        f"error[PL013]: {folder} has no stage 9\nhint: stages: 0 to 4\n",
+    )
+    file = folder / "000_A.py"
+    assert run(capsys, "script", f"{file}@0")[0] == 2
+    assert run(capsys, "origins", f"{folder}@2", "--line", 9)[0] == 0
+
+
+def test_check_looks_at_every_form(capsys: pytest.CaptureFixture[str], folder: Path) -> None:
+    (folder / "002_Rewrite.py").write_text(UNREADABLE)
+    status, out, _ = run(capsys, "check", folder)
+    assert status == 1
+    assert "002_Rewrite.py:9" in out
+    assert "000_A.py: no problems" in out
+
+
+def test_stages_lists_them(capsys: pytest.CaptureFixture[str], folder: Path) -> None:
+    status, out, _ = run(capsys, "stages", folder)
+    assert status == 0
+    assert out.splitlines()[-1] == "5 stages, 3 different forms of the program"
+    rows = [json.loads(line) for line in run(capsys, "stages", folder, "--json")[1].splitlines()]
+    assert [row["is_changed"] for row in rows] == [True, False, True, True, False]
+    assert run(capsys, "stages", folder, "--print", 3)[1] == WRONG
+    assert run(capsys, "stages", folder, "--print", 7)[0] == 2
+    assert run(capsys, "stages", folder / "000_A.py")[0] == 0
+
+
+def test_missing_constants_are_listed_and_may_be_given(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    folder = dump(tmp_path / "dump", _000_A=SCALED, _001_B=re.sub(r"\by\b", "z", SCALED))
+    status, _, said = run(capsys, "bisect", folder)
+    assert status == 4
+    assert said.count("PL006") == 1
+    assert "line 9" in said
+    np.savez(tmp_path / "c.npz", np.array([1, 2, 3], np.float32))
+    assert run(capsys, "bisect", folder, "--constants", tmp_path / "c.npz")[::2] == (0, "")
+    assert run(capsys, "run", folder / "000_A.py", "--constants", tmp_path / "c.npz")[0] == 0
+    (folder / "002_C.py").write_text(SHIFTED)
+    status, _, said = run(capsys, "bisect", folder, "--constants", tmp_path / "c.npz")
+    assert status == 4, "its numbers are not those of the first stage"
+    assert "stage 2" in said
+    np.savez(tmp_path / "c.npz", a=np.array([1], np.float32))
+    assert "PL007" in run(capsys, "bisect", folder, "--constants", tmp_path / "c.npz")[2]
+
+
+def test_what_cannot_be_opened_is_bad_usage(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    (tmp_path / "x.zip").write_bytes(b"PK\x03\x04")
+    status, _, said = run(capsys, "bisect", tmp_path / "x.zip")
+    assert (status, said.startswith("error[PL003]")) == (2, True)
+    assert run(capsys, "stages", tmp_path / "none")[0] == 2
+    (tmp_path / "empty").mkdir()
+    assert "PL001" in run(capsys, "check", tmp_path / "empty")[2]
