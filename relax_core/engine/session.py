@@ -2,8 +2,9 @@
 
 import threading
 import traceback
-from collections.abc import Callable
-from typing import TypeVar, cast
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import Any, Final, TypeVar, cast
 
 from relax_core import late
 from relax_core.diagnostics import DiagnosedError
@@ -23,6 +24,7 @@ from relax_core.engine.protocol import (
     Samples,
 )
 from relax_core.engine.recent import Recent
+from relax_core.engine.replies import Found
 from relax_core.engine.samples import list_samples
 from relax_core.frontend.layout import restore_layout
 from relax_core.frontend.parse import Parsed, parse_text
@@ -101,16 +103,14 @@ class Session:
         return Failure("diagnosed", "Not run", first.message, problems_of(error.diagnostics), rendered)
 
     def _answer(self, message: AnyRequest, report: Report) -> object:
-        match message:
-            case Check(program=program, prims=prims):
-                return found(self._parsed(program), prims)
-            case RestoreLayout(text=text):
-                restored = restore_layout(text)
-                return Restored(restored.text, restored.changes)
-            case Samples():
-                return SampleList(list_samples())
-            case _:
-                return self._opened_toolchain().answer(message, report)
+        of_text = OF_TEXTS.get(type(message))
+        if of_text is not None:
+            return of_text(self, message)
+        return self._opened_toolchain().answer(message, report)
+
+    def check(self, message: Check) -> Found:
+        """Parse and check every module of a text."""
+        return found(self._parsed(message.program), message.prims)
 
     def _parsed(self, program: Program) -> Parsed:
         """Read the text of a program, kept while it is among the latest ones."""
@@ -129,6 +129,25 @@ class Session:
 
 def _parse(text: str, name: str, archive: bytes) -> Parsed:
     return parse_text(text, name, constants.in_order(constants.read_constants(archive)) if archive else ())
+
+
+def _restored(_session: Session, message: RestoreLayout) -> Restored:
+    layout = restore_layout(message.text)
+    return Restored(layout.text, layout.changes)
+
+
+def _samples(_session: Session, _message: Samples) -> SampleList:
+    return SampleList(list_samples())
+
+
+OF_TEXTS: Final[Mapping[type[Request[Any]], Callable[[Session, Any], object]]] = MappingProxyType(
+    {
+        Check: Session.check,
+        RestoreLayout: _restored,
+        Samples: _samples,
+    }
+)
+"""What is answered without the passes and the machine, which are slow to load; the rest is in `ANSWERS`."""
 
 
 def _load_toolchain() -> None:

@@ -203,8 +203,8 @@ def test_a_parameter_that_no_screen_has_is_said() -> None:
 # What a link may hold that somebody kept: a name is never taken away, and never given to something else.
 NAMES = (
     "sample z module pipeline stage function node entry time seed breakpoints view operator search table tz targets "
-    "lets through_lets step pair device clone as_in visits visit_limit visit kernel sizes part mode unwritten poisoned dims "
-    "results changes unchanged tab"
+    "lets through_lets step pair device clone as_in visits visit_limit visit kernel sizes part mode unwritten poisoned "
+    "dims results changes unchanged tab"
 )
 
 

@@ -1,0 +1,155 @@
+"""Who answers which request: a row for each class of request that looks at more of a program than its text.
+
+A request is a class of `protocol.py`; its answer is a function of the request and of what the session gives for it.
+"""
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import Any, Final, TypeAlias, TypeVar
+
+from relax_core.engine.debug import service
+from relax_core.engine.debug.request_context import RequestContext
+from relax_core.engine.debug.requests import (
+    AnyDebugRequest,
+    BisectOf,
+    BisectRecordedOf,
+    CompareArchiveOf,
+    CompareValuesOf,
+    DumpOf,
+    MemoryOf,
+    ProfileOf,
+    StopsOf,
+)
+from relax_core.engine.pipelines import recorded
+from relax_core.engine.protocol import (
+    Asm,
+    Ast,
+    CompareGraph,
+    DevicesOf,
+    Execute,
+    GraphOf,
+    HitsOf,
+    Inspect,
+    KernelOf,
+    Open,
+    Operators,
+    Opt,
+    OriginsOf,
+    PartitionOf,
+    PipelineOf,
+    RegionReportOf,
+    Request,
+    RunOf,
+    Script,
+    SheetOf,
+    StageOf,
+    StopOf,
+    Try,
+    ValueOf,
+    VocabularyOf,
+    WhyDeviceOf,
+)
+from relax_core.engine.screens import (
+    catalog_view,
+    devices_view,
+    kernel_view,
+    listings,
+    origins_view,
+    partition_view,
+    run_views,
+    source_view,
+    stage_views,
+)
+from relax_core.present.kernel_models import KernelView
+from relax_core.present.nodes.origin_models import Origins
+from relax_core.present.regions.partition_models import PartitionView
+from relax_core.present.regions.region_models import RegionReport
+
+Q = TypeVar("Q", bound=Request[Any])
+Answerer: TypeAlias = Callable[[Any, RequestContext], object]
+
+
+def _row(request: type[Q], answer: Callable[[Q, RequestContext], object]) -> tuple[type[Request[Any]], Answerer]:
+    """Return a row of the table; the types of request and function are checked to fit."""
+    return request, answer
+
+
+def _partition(message: PartitionOf, context: RequestContext) -> PartitionView:
+    opened = context.opened_by(partition_view.partitioning(message))
+    return partition_view.partition_view(message, opened, context.report, context.is_cancelled)
+
+
+def _regions(message: RegionReportOf, context: RequestContext) -> RegionReport:
+    opened = context.opened_by(partition_view.partitioning(message))
+    return partition_view.report_of(message, opened, context.report, context.is_cancelled)
+
+
+def _kernel(message: KernelOf, context: RequestContext) -> KernelView:
+    opened = context.opened_by(message.program)
+    return kernel_view.kernel_view(message, opened, context.report, context.is_cancelled, context.engine_of(opened))
+
+
+def _origins(message: OriginsOf, context: RequestContext) -> Origins:
+    opened = context.opened_by(message.program)
+    given = opened, context.report, context.is_cancelled, context.engine_of(opened)
+    return opened.remembered(message, lambda: origins_view.origins_view(message, *given))
+
+
+def _about_faults(message: AnyDebugRequest, context: RequestContext) -> object:
+    return service.answer(message, context.opened_by(message.program), context)
+
+
+def _bisected(message: BisectRecordedOf, context: RequestContext) -> object:
+    return _about_faults(recorded.bisect_of(message), context)
+
+
+ANSWERS: Final[Mapping[type[Request[Any]], Answerer]] = MappingProxyType(
+    dict(
+        (
+            _row(Open, lambda message, context: source_view.source_view(context.opened_by(message.program))),
+            _row(GraphOf, stage_views.graph),
+            _row(PipelineOf, stage_views.pipeline),
+            _row(StageOf, stage_views.stage),
+            _row(CompareGraph, stage_views.compare),
+            _row(Inspect, stage_views.inspected),
+            _row(Ast, stage_views.tree),
+            _row(Script, stage_views.script),
+            _row(Opt, stage_views.printed_stages),
+            _row(RunOf, run_views.recorded),
+            _row(StopOf, run_views.stop),
+            _row(HitsOf, run_views.hits),
+            _row(ValueOf, run_views.value),
+            _row(Execute, run_views.executed),
+            _row(Try, run_views.tried),
+            _row(Asm, listings.listing),
+            _row(KernelOf, _kernel),
+            _row(OriginsOf, _origins),
+            _row(PartitionOf, _partition),
+            _row(RegionReportOf, _regions),
+            _row(
+                DevicesOf,
+                lambda message, context: devices_view.devices_view(message, context.opened_by(message.program)),
+            ),
+            _row(
+                WhyDeviceOf,
+                lambda message, context: devices_view.why_device(message, context.opened_by(message.program)),
+            ),
+            _row(Operators, lambda message, _: catalog_view.about(message)),
+            _row(SheetOf, lambda message, _: catalog_view.about(message)),
+            _row(VocabularyOf, lambda message, _: catalog_view.about(message)),
+            _row(BisectRecordedOf, _bisected),
+            *(
+                _row(request, _about_faults)
+                for request in (
+                    BisectOf,
+                    CompareValuesOf,
+                    CompareArchiveOf,
+                    ProfileOf,
+                    DumpOf,
+                    MemoryOf,
+                    StopsOf,
+                )
+            ),
+        )
+    )
+)

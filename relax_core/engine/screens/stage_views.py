@@ -1,0 +1,125 @@
+"""Answers about the stages of a program: their list, texts, graphs and trees, and single nodes."""
+
+from relax_core.diagnostics import CompileError, DiagnosedError, Diagnostic
+from relax_core.engine.debug.request_context import RequestContext
+from relax_core.engine.programs.open_program import OpenProgram
+from relax_core.engine.protocol import Ast, CompareGraph, GraphOf, Inspect, Opt, PipelineOf, Script, StageOf, StageView
+from relax_core.engine.replies import Stages, Text
+from relax_core.engine.screens import text_views
+from relax_core.present.code import header_length, printed_code, printed_text
+from relax_core.present.diff import Page, diff_pages
+from relax_core.present.drawings.graph import compare_graph, function_graph, module_graph
+from relax_core.present.models import Code, Graph, Inspector, Pipeline
+from relax_core.present.nodes.inspector import inspect
+from relax_core.present.nodes.node_id import NodeId
+from relax_core.present.pipeline import present_detail, present_pipeline
+from relax_core.printer.ast import print_ast
+
+
+def tree(message: Ast, context: RequestContext) -> Code:
+    """Print the tree of nodes at a stage."""
+    opened = context.opened_by(message.program)
+    _reach(opened, message.stage, context)
+    title = f"Tree of {opened.source.program.name}"
+    module, index = opened.compilation.module_at(message.stage), opened.compilation.index(message.stage)
+    return printed_code(print_ast(module), index, title)
+
+
+def graph(message: GraphOf, context: RequestContext) -> Graph:
+    """Draw a function, or the module, at a stage."""
+    opened = context.opened_by(message.program)
+    _reach(opened, message.stage, context)
+    facts = opened.facts(message.stage)
+    if not message.function:
+        return module_graph(facts, message.opened)
+    return function_graph(message.function, facts, message.opened, shown=frozenset(message.shown))
+
+
+def pipeline(message: PipelineOf, context: RequestContext) -> Pipeline:
+    """Run the passes, and list the stages."""
+    opened = context.opened_by(message.program)
+    stages = opened.compilation.stages(context.report, context.is_cancelled)
+    return present_pipeline(stages, lambda number: opened.compilation.printed(number).text, opened.source.pipeline)
+
+
+def stage(message: StageOf, context: RequestContext) -> StageView:
+    """Set the text of a stage beside the text before it."""
+    number = message.stage
+    opened = context.opened_by(message.program)
+    _reach(opened, number, context)
+    after = opened.compilation.printed(number)
+    previous = max(number - 1, 0)
+    before = opened.compilation.printed(previous)
+    known = opened.compilation.known_stages
+    names = ("Source", *(item.pass_name for item in known))
+    log = known[number - 1].log if number else text_views.NO_LOG
+    diff = diff_pages(
+        Page(f"Before · {names[previous]}", before, opened.compilation.index(previous), header_length(before.text)),
+        Page(f"After · {names[number]}", after, opened.compilation.index(number), header_length(after.text)),
+        log,
+    )
+    code = printed_text(after, opened.compilation.index(number), names[number])
+    if number == 0:
+        return StageView(text_views.SOURCE_DETAIL, diff, code)
+    show = opened.shower(number, previous)
+    detail = present_detail(
+        known[number - 1],
+        opened.compilation.index(previous),
+        opened.compilation.index(number),
+        show,
+        opened.compilation.line_of,
+    )
+    return StageView(detail, diff, code)
+
+
+def compare(message: CompareGraph, context: RequestContext) -> Graph:
+    """Draw the module before and after a stage as one graph."""
+    opened = context.opened_by(message.program)
+    _reach(opened, message.stage, context)
+    previous = max(message.stage - 1, 0)
+    log = opened.compilation.known_stages[message.stage - 1].log if message.stage else text_views.NO_LOG
+    return compare_graph(opened.facts(previous), opened.facts(message.stage), log, message.functions)
+
+
+def inspected(message: Inspect, context: RequestContext) -> Inspector:
+    """Collect all that is known of a node."""
+    opened = context.opened_by(message.program)
+    id_ = NodeId.parse(message.node)
+    if id_ is None:
+        raise CompileError((Diagnostic("EN005", f"`{message.node}` is not the name of a node"),))
+    _reach(opened, id_.stage, context)
+    node = opened.compilation.index(id_.stage).node_at(id_)
+    if node is None:
+        raise CompileError((Diagnostic("EN005", f"there is no node {message.node}; the text or the passes changed"),))
+    if message.is_followed:
+        _follow(opened, context)
+    return inspect(node, opened.inspector_context(id_.stage))
+
+
+def script(message: Script, context: RequestContext) -> Text:
+    """Print the module as text."""
+    return text_views.script(message, context.opened_by(message.program), context.report, context.is_cancelled)
+
+
+def printed_stages(message: Opt, context: RequestContext) -> Stages:
+    """Run the passes and print each stage."""
+    opened = context.opened_by(message.program)
+    return text_views.stages(opened, opened.compilation.stages(context.report, context.is_cancelled))
+
+
+def _reach(opened: OpenProgram, stage: int, context: RequestContext) -> None:
+    """Run as much of the pipeline as is needed to have `stage`."""
+    opened.source.require_sound(reads_data=stage > 0)
+    if stage > 0:
+        stages = opened.compilation.stages(context.report, context.is_cancelled)
+        if stage > len(stages):
+            opened.compilation.complete(context.report, context.is_cancelled)
+
+
+def _follow(opened: OpenProgram, context: RequestContext) -> None:
+    """Run the pipeline to the end if it does, so that the life of a node is known."""
+    try:
+        opened.compilation.executable(context.report, context.is_cancelled)
+    except DiagnosedError:
+        # The life then ends where the pipeline does; the Passes page says why.
+        return
