@@ -3,4 +3,13 @@
 A page is the folder `views/pages/<noun>/`; its title and its address are the noun.
 """
 
-PAGES = ("source", "passes", "partition", "devices", "run", "kernels", "operators", "learn")
+PAGES = (
+    "source",
+    "passes",
+    "partition",
+    "devices",
+    "run",
+    "kernels",
+    "operators",
+    "learn",
+)
