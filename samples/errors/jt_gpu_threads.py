@@ -1,5 +1,5 @@
-# title: A loop over GPU threads
-# shows: kernels run on the host; what they do not know is named
+# title: Threads that pass values to each other
+# shows: threads run one after the other here; what they compute only together is refused
 # source: RelaxScope
 from tvm.script import ir as I
 from tvm.script import relax as R
@@ -9,16 +9,14 @@ from tvm.script import tirx as T
 @I.ir_module(s_tir=True)
 class Module:
     @T.prim_func(private=True, s_tir=True)
-    def gpu_threads(x: T.handle, y: T.handle):
-        n = T.int64()
-        X = T.match_buffer(x, (n,), "float32")
-        Y = T.match_buffer(y, (n,), "float32")
-        for i in T.thread_binding(n, thread="threadIdx.x"):  #! JT001
-            Y[i] = X[i]
+    def reversed_by_threads(X: T.Buffer((8,), "float32"), Y: T.Buffer((8,), "float32")):
+        S = T.alloc_shared((8,))
+        with T.launch_thread("threadIdx.x", 8) as tx:
+            S[tx] = X[tx]
+            Y[tx] = S[7 - tx]  #! JT001
 
     @R.function
-    def main(x: R.Tensor(("n",), "float32")) -> R.Tensor(("n",), "float32"):
-        n = T.int64()
+    def main(x: R.Tensor((8,), "float32")) -> R.Tensor((8,), "float32"):
         cls = Module
-        y = R.call_tir(cls.gpu_threads, (x,), out_ty=R.Tensor((n,), "float32"))
+        y = R.call_tir(cls.reversed_by_threads, (x,), out_ty=R.Tensor((8,), "float32"))
         return y

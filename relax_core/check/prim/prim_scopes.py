@@ -9,7 +9,7 @@ from relax_core.check.rules.impossible import impossible_buffers
 from relax_core.diagnostics import Diagnostic
 from relax_core.ir.node import Node, children, preorder
 from relax_core.ir.prim import CommReducer, LetExpr, PrimVar
-from relax_core.ir.tir import Allocate, Block, Buffer, DeclBuffer, For, LaunchThread, LetStmt, PrimFunc, Stmt
+from relax_core.ir.tir import Allocate, AttrStmt, Block, Buffer, DeclBuffer, For, LaunchThread, LetStmt, PrimFunc, Stmt
 from relax_core.source import Span
 
 
@@ -108,6 +108,9 @@ def _parts(node: Node) -> tuple[_Part, ...]:
             return (extent, _Open((var,), is_one=False), body, _Close((var,)))
         case CommReducer(params=params, results=results, identity=identity):
             return (*identity, _Open(params, is_one=False), *results, _Close(params))
+        case AttrStmt(subject=PrimVar(), value=value, body=body):
+            # The loop that a pragma was said of may be gone; its variable is a name.
+            return (value, body)
         case DeclBuffer(buffer=buffer, pointer=pointer, body=body):
             return (*(() if pointer is None else (pointer,)), *children(buffer), body)
         case Block():

@@ -14,7 +14,8 @@ from relax_core.ir.notation.show import show_prim
 from relax_core.ir.prim import PrimVar
 from relax_core.ir.tir import Buffer, PrimFunc
 from relax_core.jit.compilation.debug_lines import function_mark, location_metadata
-from relax_core.jit.lowering.known.symbols import shape_symbols
+from relax_core.jit.lowering.checks import unsupported
+from relax_core.jit.lowering.known.symbols import let_values, shape_symbols, sized_ahead, spread
 from relax_core.jit.lowering.memory.storage import Storage
 from relax_core.jit.lowering.memory.views import layout_of
 from relax_core.jit.lowering.memory.written import bytes_beside, declare_bytes
@@ -45,10 +46,14 @@ def declare_buffers(state: State, function: PrimFunc, called: Sequence[PrimFunc]
             )
     workspace: list[Buffer] = []
     on_stack = 0
+    values = let_values(function)
     for declared in state.environment.memory.allocated:
         buffer = state.environment.lane_buffers.get(declared, declared)
-        _check_shape(state, function, buffer)
-        size = _constant_bytes(state, buffer)
+        # Memory is given before the body starts, where no variable of the body has a value.
+        sized = sized_ahead(buffer, values)
+        memory = _spread(state, sized)
+        _check_shape(state, function, memory)
+        size = _constant_bytes(state, memory)
         if size is not None and size <= min(STACK_BYTES, ALL_STACK_BYTES - on_stack):
             on_stack += size
             register = f"%{state.code.label('local')}"
@@ -57,8 +62,8 @@ def declare_buffers(state: State, function: PrimFunc, called: Sequence[PrimFunc]
             state.code.do(f"call void @llvm.memset.p0.i64(ptr align 64 {register}, i8 0, i64 {size}, i1 false)")
         else:
             register = f"%w{len(workspace)}"
-            workspace.append(buffer)
-        state.environment.storage[buffer] = _storage(state, buffer, register, ALIGNMENT)
+            workspace.append(memory)
+        state.environment.storage[buffer] = _storage(state, sized, register, ALIGNMENT)
     if state.options.finds_uninitialised:
         for buffer, written in bytes_beside(state, function).items():
             declare_bytes(state, buffer, f"%w{len(workspace)}", layout_of(state, written))
@@ -177,6 +182,14 @@ def _storage(state: State, buffer: Buffer, pointer: str, alignment: int) -> Stor
     extents, strides = layout_of(state, buffer)
     scalar = state.scalar_of(buffer)
     return Storage(pointer, extents, strides, scalar, min(alignment, scalar.size_bytes))
+
+
+def _spread(state: State, buffer: Buffer) -> Buffer:
+    """Return a row as long as the memory of `buffer`; a stride that goes backwards would leave it."""
+    if any(state.bounds.interval(stride).low < 0 for stride in buffer.strides):
+        what = f"The allocated buffer `{buffer.name}` with a stride that may be negative"
+        raise unsupported(what, buffer, state.locate)
+    return spread(buffer)
 
 
 def _constant_bytes(state: State, buffer: Buffer) -> int | None:

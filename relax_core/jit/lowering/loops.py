@@ -52,10 +52,7 @@ class Iterations:
 
 
 def lower_for(state: State, loop: For, rounds: Iterations | None = None) -> None:
-    """Emit a loop. Parallel, vectorised and unrolled ones run in order, which gives the same values."""
-    if loop.kind == "thread_binding":
-        hint = "Kernels run on the host; use T.grid or T.serial."
-        raise unsupported(f"A loop bound to `{loop.thread or 'a thread'}`", loop, state.locate, hint)
+    """Emit a loop. Parallel, vectorised, unrolled and thread-bound ones run in order, which gives the same values."""
     start, extent = (lower_count(state, item, lower_expr) for item in (loop.start, loop.extent))
     require_values(state, loop, start, extent)
     step = "1"

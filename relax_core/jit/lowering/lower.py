@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import cast
 
+from relax_core.analysis.serial_threads import as_loop, as_loops, hindrance
 from relax_core.analysis.tir_memory import DERIVED
 from relax_core.diagnostics import CompileError, Diagnostic
 from relax_core.ir.integer.bounds import LARGEST_PRODUCT, Bounds
@@ -171,15 +172,12 @@ def _mentions(node: Node, variables: Collection[PrimVar]) -> bool:
     return any(isinstance(part, PrimVar) and part in variables for part in postorder(node))
 
 
-def enter(state: State, stmt: LaunchThread | AttrStmt | Allocate | DeclBuffer | BufferRealize) -> Stmt:
+def enter(state: State, stmt: AttrStmt | Allocate | DeclBuffer | BufferRealize) -> Stmt:
     """Emit what a statement declares, and return its body.
 
     Memory was given to all allocated buffers before the body started.
     """
     match stmt:
-        case LaunchThread(tag=tag):
-            hint = "Kernels run on the host; use T.grid or T.serial."
-            raise unsupported(f"A launch of the threads `{tag}`", stmt, state.locate, hint)
         case AttrStmt(key=key) if key in MEANINGFUL:
             hint = "It is for a code generator; leave it out to run the kernel here."
             raise unsupported(f"The attribute `{key}`", stmt, state.locate, hint)
@@ -274,7 +272,7 @@ class _Lowering(State):
             case Evaluate() as evaluated:
                 _evaluate(self, evaluated)
             case LaunchThread() | AttrStmt() | Allocate() | DeclBuffer() | BufferRealize() as scoped:
-                self.lower_stmt(enter(self, scoped))
+                self.lower_stmt(as_loop(scoped) if isinstance(scoped, LaunchThread) else enter(self, scoped))
         self.code.restore_location(before)
         self.bounds.leave(mark)
 
@@ -306,7 +304,10 @@ def lower(
         CompileError: JT001, JT002, JT016, JT017, JT023 or JT024 for what cannot be compiled.
         RunError: JT014, `is_cancelled` told so while it was lowered.
     """
+    function = as_loops(function)
     called = called_functions(function, functions)
+    for item in (function, *called):
+        _check_threads(item, locate)
     size = sum(_check_size(item, locate) for item in (function, *called))
     # A transformation moves loads across stores, which only buffers that do not overlap allow.
     if not are_distinct or options.finds_uninitialised or size > MOST_NODES:
@@ -326,6 +327,14 @@ def lower(
     state.check_budget(function)
     text = enclose(state, function, workspace, are_distinct=are_distinct)
     return _lowered(state, text, tuple(buffer for buffer in workspace if buffer not in state.environment.contracted))
+
+
+def _check_threads(function: PrimFunc, locate: Locate) -> None:
+    """Refuse a function whose loops over threads do not compute in order what they compute at once."""
+    found = hindrance(function)
+    if found is not None:
+        hint = "Here threads run one after the other; run the function as it was before its loops were bound together."
+        raise unsupported(f"A function in which {found.words},", found.node, locate, hint)
 
 
 def _declare_scalars(state: State, function: PrimFunc, *, has_sizes: bool) -> None:

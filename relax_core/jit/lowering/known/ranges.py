@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import cast
 
+from relax_core.analysis.serial_threads import as_loop
 from relax_core.ir.integer.bounds import Bounds
 from relax_core.ir.integer.polynomial import Polynomial, constant_of
 from relax_core.ir.node import children
@@ -93,7 +94,9 @@ def _stmt(bounds: Bounds, stmt: Stmt) -> Iterator[AccessFact]:
             yield from _exprs(bounds, value)
         case Block() as block:
             yield from _block(bounds, block)
-        case AttrStmt(body=body) | LaunchThread(body=body) | Allocate(body=body) | DeclBuffer(body=body):
+        case LaunchThread() as launch:
+            yield from _stmt(bounds, as_loop(launch))
+        case AttrStmt(body=body) | Allocate(body=body) | DeclBuffer(body=body):
             yield from _stmt(bounds, body)
         case BufferRealize(body=body):
             yield from _stmt(bounds, body)

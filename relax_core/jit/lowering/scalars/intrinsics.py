@@ -78,6 +78,8 @@ LLVM_FUNCTIONS: Mapping[str, str] = MappingProxyType(
     {
         **{f"llvm.{item.target}": name for name, item in FUNCTIONS.items() if item.how == "llvm"},
         "llvm.ctpop": "popcount",
+        # One rounding or two, as the code generator likes; one is what its own target does.
+        "llvm.fmuladd": "fma",
     }
 )
 
