@@ -233,6 +233,15 @@ def _member(name: str, type_: Type | None, members: Mapping[str, Any], used: set
     return _value(name, type_, array, param)
 
 
+def value_of_member(name: str, param: Var, array: "np.ndarray[Any, Any]") -> Any:
+    """Convert the member `name` of an archive to a value for `param`.
+
+    Raises:
+        RunError: EN030 if it has no such value.
+    """
+    return _value(name, param.annotation, array, param)
+
+
 def _value(name: str, type_: Type | None, array: "np.ndarray[Any, Any]", param: Var) -> Any:
     """Convert a member to a value of `type_`; dtypes, ranks and sizes are left for the machine to check."""
     kind = array.dtype.kind

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -9,7 +10,7 @@ import msgspec
 from relax_core.bytecode.build import build_stages
 from relax_core.bytecode.executable import Executable
 from relax_core.diagnostics import DiagnosedError
-from relax_core.engine.debug.outcomes import Outcome, diagnostic_words, hindered, judge, outcome_of
+from relax_core.engine.debug.outcomes import Judgement, Outcome, diagnostic_words, hindered, judge, outcome_of
 from relax_core.engine.debug.replies import Bisection, StageResult
 from relax_core.engine.debug.tolerance import DEFAULT_TOLERANCE, Tolerance
 from relax_core.ir.module import IRModule
@@ -27,13 +28,19 @@ RunMachine = Callable[[Executable, tuple[Value, ...]], Trace]
 class Candidate:
     """A form of the program: its name, how to build it, and whether it is another form than the one before it.
 
-    `fault` says why there is no such form, if its pass failed.
+    `fault` says why there is no such form, if its pass failed. `attempt` runs it in another way than by what `build`
+    makes. `same_as` is the number of an earlier form that is the same. With `is_aside` it is no form of the program:
+    what another pass compiled on its own. `look` records a run and says where in the form a value is another one.
     """
 
     name: str
     build: Callable[[], Executable]
     is_changed: bool = True
     fault: str = ""
+    attempt: "Callable[[Call, RunMachine], Outcome] | None" = None
+    same_as: int = -1
+    is_aside: bool = False
+    look: "Callable[[Call, RunMachine], str] | None" = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -62,27 +69,41 @@ def bisect(
     call: Call,
     run_machine: RunMachine,
     *,
+    record: RunMachine | None = None,
     tolerance: Tolerance = DEFAULT_TOLERANCE,
     progress: Callable[[int, str], None] = lambda _number, _name: None,
 ) -> Bisection:
     """Run every candidate; the first one is the reference for those behind it.
 
-    All are run: a difference may vanish again, and a later pass may bring one of its own.
+    All are run: a difference may vanish again, and a later pass may bring one of its own. With `record` what is not the
+    same bit by bit is looked into: where in the stage the difference is, and whether values inside the program are
+    close as well, for a later operator may hide what a pass did.
     """
     found = _Found(tolerance)
     for number, candidate in enumerate(candidates):
         progress(number, candidate.name)
-        if found.results and not candidate.is_changed:
-            found.repeat(candidate.name)
+        if candidate.is_aside:
+            found.put_aside(candidate.name, candidate.fault)
+        elif candidate.same_as >= 0:
+            found.repeat(candidate.name, candidate.same_as)
+        elif found.results and not candidate.is_changed:
+            found.repeat(candidate.name, number - 1)
         else:
-            found.add(candidate.name, _outcome(candidate, call, run_machine))
+            outcome = _outcome(candidate, call, run_machine)
+            found.add(candidate.name, outcome, partial(_looked, candidate, call, record))
     progress(len(found.results), "")
     return Bisection(call.entry, tuple(found.results))
+
+
+def _looked(candidate: Candidate, call: Call, record: RunMachine | None) -> str:
+    return "" if record is None or candidate.look is None else candidate.look(call, record)
 
 
 def _outcome(candidate: Candidate, call: Call, run_machine: RunMachine) -> Outcome:
     if candidate.fault:
         return hindered(candidate.fault)
+    if candidate.attempt is not None:
+        return candidate.attempt(call, run_machine)
     try:
         executable = candidate.build()
     except DiagnosedError as error:
@@ -99,43 +120,66 @@ def run_outcome(executable: Executable, call: Call, run_machine: RunMachine) -> 
     return outcome_of(run_machine(executable, held), call.entry, call.args, held)
 
 
+def _is_apart(largest: float, before: float) -> bool:
+    """Tell whether results are further apart than those of stages before: by more than rounding once more makes."""
+    return largest > 4 * before
+
+
 class _Found:
     """The results of the stages so far, with the outcomes that the next one is compared with."""
 
     def __init__(self, tolerance: Tolerance) -> None:
         self.results: list[StageResult] = []
+        self._first = -1
+        """The number of the stage that is the reference."""
         self._tolerance = tolerance
         self._reference = Outcome()
         self._head = Outcome()
         """The outcome of the stage that brought the difference which the latest stage has."""
+        self._largest = 0.0
+        """How far results that are close were apart at the most."""
+        self._heads: dict[int, Outcome] = {}
 
-    def add(self, name: str, outcome: Outcome) -> None:
-        """Judge a stage by what its run came to."""
-        if not self.results:
-            self._reference = outcome
-            self.results.append(self._of_reference(name))
+    def add(self, name: str, outcome: Outcome, look: Callable[[], str]) -> None:
+        """Judge a stage by what its run came to, and by what `look` finds within it."""
+        number = len(self.results)
+        if self._first < 0:
+            self._first, self._reference = number, outcome
+            self.results.append(self._of_reference(number, name))
             return
         found = judge(self._reference, outcome, self._tolerance)
+        where = ""
+        is_new = _is_apart(found.largest, self._largest)
+        if found.verdict == "same" and is_new and (where := look()):
+            words = f"the results are close, but not what is computed inside; {where}"
+            found = Judgement("different", words, found.differences, found.compared, found.largest)
+        elif found.verdict == "same":
+            self._largest = max(self._largest, found.largest)
         follows = self._followed(found.verdict, found.words, outcome)
         if found.verdict == "different" and follows < 0:
-            self._head = outcome
-        number = len(self.results)
+            where = where or look()
+        if found.verdict == "different" and follows < 0:
+            self._head = self._heads[number] = outcome
         self.results.append(
             StageResult(
                 number, name, found.verdict, found.words, found.differences,
-                largest=found.largest, compared=found.compared, follows=follows,
+                largest=found.largest, compared=found.compared, follows=follows, where=where,
             )
         )  # fmt: skip
 
-    def _of_reference(self, name: str) -> StageResult:
+    def put_aside(self, name: str, words: str) -> None:
+        """Note a stage that is no form of the program."""
+        self.results.append(StageResult(len(self.results), name, "not comparable", words, is_aside=True))
+
+    def _of_reference(self, number: int, name: str) -> StageResult:
         if self._reference.hindrance:
-            return StageResult(0, name, "not comparable", self._reference.hindrance)
+            return StageResult(number, name, "not comparable", self._reference.hindrance)
         error = self._reference.error
-        return StageResult(0, name, "reference", diagnostic_words(error) if error is not None else "")
+        return StageResult(number, name, "reference", diagnostic_words(error) if error is not None else "")
 
     def _followed(self, verdict: str, words: str, outcome: Outcome) -> int:
         """Return the number of the stage before that said what this one says, or whose difference it has, else -1."""
-        before = self.results[-1]
+        before = next(item for item in reversed(self.results) if not item.is_aside)
         if verdict != before.verdict or verdict == "same":
             return -1
         is_alike = words == before.words
@@ -143,15 +187,24 @@ class _Found:
             is_alike = judge(self._head, outcome, self._tolerance).verdict != "different"
         return (before.follows if before.follows >= 0 else before.index) if is_alike else -1
 
-    def repeat(self, name: str) -> None:
-        """Say of a stage whose pass changed nothing what was said of the one before."""
-        before = self.results[-1]
+    def repeat(self, name: str, of: int) -> None:
+        """Say of a stage that is the same form as the one with the number `of` what was said of that one."""
+        before = self.results[of]
         number = len(self.results)
-        if number == 1:
+        if of == self._first:
             found = judge(self._reference, self._reference, self._tolerance)
             self.results.append(
                 StageResult(number, name, found.verdict, found.words, is_repeated=True, compared=found.compared)
             )
             return
-        follows = -1 if before.verdict == "same" else before.follows if before.follows >= 0 else before.index
+        follows = -1 if before.verdict == "same" or before.is_aside else self._continued(before)
         self.results.append(msgspec.structs.replace(before, index=number, name=name, is_repeated=True, follows=follows))
+
+    def _continued(self, again: StageResult) -> int:
+        """Return the head of the difference, or of the reason, that `again` has, if the latest stage has it as well."""
+        latest = next(item for item in reversed(self.results) if not item.is_aside)
+        heads = [item.follows if item.follows >= 0 else item.index for item in (again, latest)]
+        if heads[0] == heads[1] and again.verdict == latest.verdict:
+            return heads[0]
+        self._head = self._heads.get(heads[0], self._head)
+        return -1

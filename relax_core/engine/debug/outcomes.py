@@ -34,7 +34,8 @@ class Outcome:
 
     `arrays` are the leaves of the result and what was printed, `shape` says what the result is, `opaque` tells of
     parts that hold no values, such as closures, what they are. `args` are the leaves of the arguments when the run was
-    over; `changed` are the names of those to which it wrote.
+    over; `changed` are the names of those to which it wrote. `lacks` says which parts of the program ran in another
+    form than the one that is judged.
     """
 
     arrays: Arrays = field(default_factory=dict[str, Any])
@@ -44,6 +45,7 @@ class Outcome:
     changed: frozenset[str] = frozenset()
     error: Diagnostic | None = None
     hindrance: str = ""
+    lacks: str = ""
 
     def part(self, name: str) -> str:
         """Say what the part `name` of the result or of the output is."""
@@ -75,6 +77,11 @@ def diagnostic_words(diagnostic: Diagnostic) -> str:
 def hindered(reason: str) -> Outcome:
     """Return the outcome of a run that was not made."""
     return Outcome(hindrance=reason)
+
+
+def failed(error: Diagnostic) -> Outcome:
+    """Return the outcome of a program that is wrong before it runs: the mistake is its own."""
+    return Outcome(error=error)
 
 
 def outcome_of(trace: Trace, entry: str, given: tuple[Any, ...], held: tuple[Value, ...]) -> Outcome:
@@ -117,6 +124,8 @@ def judge(reference: Outcome, other: Outcome, tolerance: Tolerance) -> Judgement
         words = "the program returns nothing, prints nothing and changes no argument"
         return Judgement("not comparable", words)
     words = "".join((f"{plural(count, 'result')} compared", f", {distance_words(largest)}" if largest else ""))
+    if other.lacks:
+        return Judgement("not comparable", other.lacks, found, count, largest)
     return Judgement("same", words, found, count, largest)
 
 

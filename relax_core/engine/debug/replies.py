@@ -1,6 +1,7 @@
 """What requests that look for faults are answered with: texts, numbers and archives."""
 
 from collections import Counter
+from itertools import groupby
 from typing import Literal
 
 import msgspec
@@ -38,6 +39,10 @@ class StageResult(msgspec.Struct, frozen=True):
     """The number of results that were compared: leaves of the result, what was printed, arguments that were changed."""
     follows: int = -1
     """The number of the stage that brought the difference, or the reason, that this one shows as well; -1: its own."""
+    is_aside: bool = False
+    """It is no form of the program, but what another pass compiled on its own; the verdict does not count it."""
+    where: str = ""
+    """Where in the stage the difference is: the function, the first binding and element that show it."""
 
 
 class Bisection(msgspec.Struct, frozen=True):
@@ -49,7 +54,7 @@ class Bisection(msgspec.Struct, frozen=True):
     @property
     def verdict(self) -> Verdict:
         """What all stages come to together."""
-        return whole(stage.verdict for stage in self.stages if stage.verdict != "reference")
+        return whole(stage.verdict for stage in self.stages if stage.verdict != "reference" and not stage.is_aside)
 
     @property
     def status(self) -> int:
@@ -71,7 +76,7 @@ class Bisection(msgspec.Struct, frozen=True):
         if at < 0:
             return ()
         good = self.last_good
-        return (*(item.index for item in self.stages[good + 1 : at] if not item.is_repeated), at)
+        return (*(item.index for item in self.stages[good + 1 : at] if not (item.is_repeated or item.is_aside)), at)
 
     @property
     def last_good(self) -> int:
@@ -83,7 +88,7 @@ class Bisection(msgspec.Struct, frozen=True):
     @property
     def conclusion(self) -> str:
         """What it comes to: the pass that changed the result of the entry function, and what could not be judged."""
-        name, count = f"`{self.entry}`", len(self.stages)
+        name, count = f"`{self.entry}`", sum(not stage.is_aside for stage in self.stages)
         match self.verdict:
             case "different":
                 return "".join((self._culprit(), self._not_judged()))
@@ -113,7 +118,8 @@ class Bisection(msgspec.Struct, frozen=True):
         *others, at = self.suspects
         stage = self.stages[at]
         if not others:
-            return f"`{self.entry}` computes something else from {stage.name} (stage {at}) on: {stage.words}"
+            where = f"\nIn {stage.name}: {stage.where}" if stage.where and stage.where not in stage.words else ""
+            return f"`{self.entry}` computes something else from {stage.name} (stage {at}) on: {stage.words}{where}"
         names = listed((f"{self.stages[item].name} (stage {item})" for item in (*others, at)), "or")
         return (
             f"`{self.entry}` computes something else from one of {names} on, "
@@ -124,7 +130,7 @@ class Bisection(msgspec.Struct, frozen=True):
         """Say which stages could not be compared, by reason."""
         groups: dict[str, list[int]] = {}
         for stage in self.stages:
-            if stage.verdict == "not comparable":
+            if stage.verdict == "not comparable" and not stage.is_aside:
                 groups.setdefault(stage.words, []).append(stage.index)
         return "".join(
             f"\n{'Stage' if len(numbers) == 1 else 'Stages'} {ranges(numbers)} not comparable, because {words}"
@@ -136,12 +142,18 @@ class Bisection(msgspec.Struct, frozen=True):
         width = max((len(stage.name) for stage in self.stages), default=0)
         suspects = self.suspects
         rows: list[str] = []
-        for stage in self.stages:
-            if stage.follows < 0:
-                sign = "*" if stage.verdict == "reference" else SIGNS[stage.verdict]
-                rows.append(f"{stage.index:>3} {sign} {stage.name:<{width}}  {_said(stage, suspects)}".rstrip())
-            elif self.stages[stage.index - 1].follows < 0:
-                rows.append(self._folded(stage))
+        for is_unchanged, group in groupby(self.stages, _is_unchanged):
+            stages = tuple(group)
+            if is_unchanged and len(stages) > 1:
+                numbers = ranges(stage.index for stage in stages)
+                rows.append(f"    = {numbers}: same, for the module is unchanged ({plural(len(stages), 'stage')})")
+                continue
+            for stage in stages:
+                if stage.follows < 0:
+                    sign = "*" if stage.verdict == "reference" else SIGNS[stage.verdict]
+                    rows.append(f"{stage.index:>3} {sign} {stage.name:<{width}}  {_said(stage, suspects)}".rstrip())
+                elif self.stages[stage.index - 1].follows < 0:
+                    rows.append(self._folded(stage))
         return "\n".join((*rows, self.conclusion))
 
     def _folded(self, first: StageResult) -> str:
@@ -157,6 +169,10 @@ class Bisection(msgspec.Struct, frozen=True):
         concluded = {"verdict": self.verdict, "status": self.status, "conclusion": self.conclusion}
         pointed = {"first_different": self.first_different, "suspects": self.suspects}
         return msgspec.json.encode({**concluded, **pointed, **msgspec.structs.asdict(self)}).decode()
+
+
+def _is_unchanged(stage: StageResult) -> bool:
+    return stage.verdict == "same" and stage.is_repeated
 
 
 def _said(stage: StageResult, suspects: tuple[int, ...]) -> str:

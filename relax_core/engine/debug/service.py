@@ -1,10 +1,11 @@
 """Answers the requests that look for faults."""
 
-from collections.abc import Callable
 from typing import assert_never
 
+import msgspec
+
 from relax_core.bytecode.executable import Executable
-from relax_core.diagnostics import Diagnostic, RunError
+from relax_core.diagnostics import CompileError, Diagnostic, RunError
 from relax_core.engine.debug import bisect, compared, intermediates, stops
 from relax_core.engine.debug.changed import trace_of
 from relax_core.engine.debug.compared import machine_for
@@ -23,8 +24,11 @@ from relax_core.engine.debug.requests import (
 )
 from relax_core.engine.inputs import write_members
 from relax_core.engine.programs.open_program import OpenProgram
+from relax_core.engine.programs.program import Program
 from relax_core.engine.protocol import Progress
 from relax_core.engine.screens.text_views import executed
+from relax_core.engine.splicing.forms import PrintedStage, forms
+from relax_core.ir.module import IRModule
 from relax_core.present.memory import present_memory
 from relax_core.present.running.memory_models import MemoryView
 from relax_core.vm.objects.values import Value
@@ -61,31 +65,43 @@ def answer(message: AnyDebugRequest, opened: OpenProgram, context: RequestContex
 def _bisect(message: BisectOf, opened: OpenProgram, context: RequestContext) -> Bisection:
     name, args = opened.source.call()
     if message.others:
-        open_programs = (opened, *map(context.opened_by, message.others))
+        programs = (opened.source.program, *message.others)
         # A program may have another pipeline than the one before it, so each is a form of its own.
-        candidates = [bisect.Candidate(item.source.program.name, _built(item, context)) for item in open_programs]
+        candidates, count = forms(_printed(item, context) for item in programs), len(programs)
     else:
-        candidates = list(
-            bisect.stage_candidates(
-                opened.source.module, opened.compilation.stages(context.report, context.is_cancelled)
-            )
-        )
+        stages = opened.compilation.stages(context.report, context.is_cancelled)
+        candidates, count = bisect.stage_candidates(opened.source.module, stages), len(stages) + 1
 
     def progress(number: int, name: str) -> None:
         if context.is_cancelled():
             raise RunError((Diagnostic("VM008", "cancelled while comparing the stages"),))
-        context.report(Progress(f"Running after {name}" if name else "Comparing", number, len(candidates)))
+        context.report(Progress(f"Running after {name}" if name else "Comparing", number, count))
 
     def run(executable: Executable, args: tuple[Value, ...]) -> Trace:
         return opened.runs.run_machine(machine_for(executable, opened, context), name, args, context.is_cancelled)
 
-    return bisect.bisect(
-        candidates, bisect.Call(name, args), run, tolerance=message.closeness.tolerance, progress=progress
-    )
+    def record(executable: Executable, args: tuple[Value, ...]) -> Trace:
+        machine = machine_for(executable, opened, context, records=True)
+        return opened.runs.run_machine(machine, name, args, context.is_cancelled)
+
+    call, tolerance = bisect.Call(name, args), message.closeness.tolerance
+    return bisect.bisect(candidates, call, run, record=record, tolerance=tolerance, progress=progress)
 
 
-def _built(opened: OpenProgram, context: RequestContext) -> Callable[[], Executable]:
-    return lambda: opened.compilation.executable(context.report, context.is_cancelled)
+def _printed(program: Program, context: RequestContext) -> PrintedStage:
+    """Return a program as a stage; it is opened when it is needed, and need not be kept."""
+
+    def read() -> IRModule:
+        source = context.opened_by(program).source
+        errors = tuple(item for item in source.parsed.diagnostics if item.severity == "error")
+        if errors:
+            raise CompileError(errors)
+        return source.module
+
+    def build() -> Executable:
+        return context.opened_by(program).compilation.executable(context.report, context.is_cancelled)
+
+    return PrintedStage(program.name, msgspec.structs.replace(program, name=""), program.text, read, build)
 
 
 def _dump(message: DumpOf, opened: OpenProgram, context: RequestContext) -> Dumped:

@@ -6,6 +6,7 @@ from relax_core.bytecode.build import finishing_stages
 from relax_core.bytecode.compile import compile_module
 from relax_core.bytecode.executable import Executable
 from relax_core.diagnostics import CompileError, Diagnostic
+from relax_core.engine.programs.prim_entry import with_entries
 from relax_core.engine.programs.program_source import ProgramSource
 from relax_core.engine.protocol import Progress, Report
 from relax_core.ir.dialect import dialect_of
@@ -66,7 +67,7 @@ class Compilation:
         if self._executable is None:
             stages = self.complete(report, is_cancelled)
             report(Progress("Making bytecode"))
-            module = final_module(self.source.module, stages)
+            module = with_entries(final_module(self.source.module, stages))
             self._executable = compile_module(module, self.log(), as_in=self.source.program.as_in)
         return self._executable
 

@@ -8,12 +8,14 @@ from relax_core.bytecode.build import reported
 from relax_core.check.check import check
 from relax_core.diagnostics import CompileError, Diagnostic, RunError
 from relax_core.engine.inputs import can_be_made_up, generate, read_archive, symbol_sizes
+from relax_core.engine.programs import prim_entry
 from relax_core.engine.protocol import Program
 from relax_core.engine.spelling import guess_spelling
 from relax_core.frontend.parse import Parsed
 from relax_core.ir.dialect import Dialect, dialect_of
 from relax_core.ir.expr import Function
 from relax_core.ir.module import IRModule
+from relax_core.ir.tir import PrimFunc
 from relax_core.passes.core import ABSENT_DATA
 from relax_core.passes.pipeline import default_pipeline, tolerated_codes
 from relax_core.pattern.partition.tables import NO_TABLES, Tables, read_tables
@@ -95,7 +97,13 @@ class ProgramSource:
         return read_tables(self.program.tables, "the table") if self.program.tables.strip() else NO_TABLES
 
     def entry(self) -> tuple[str, Function]:
-        """Return the function that runs: the one that is named, `main`, or the first that can be entered."""
+        """Return the function that runs: the one that is named, `main`, or the first that can be entered.
+
+        Of a module of prim funcs alone it is the Relax function around one of them.
+        """
+        found = self._prim_entry()
+        if found is not None:
+            return prim_entry.entry_name(self.module, found[0]), prim_entry.declared(found[1])
         functions = {var.name: function for var, function in self.module.relax_functions}
         wanted = self.program.entry or ("main" if "main" in functions else "")
         if wanted:
@@ -110,6 +118,21 @@ class ProgramSource:
             raise RunError((Diagnostic("EN009", message, hint=hint),))
         return names[0], functions[names[0]]
 
+    def _prim_entry(self) -> tuple[str, PrimFunc] | None:
+        """Return the prim func that runs, `None` if the module has Relax functions, or no prim func at all."""
+        functions = {var.name: function for var, function in self.module.prim_funcs}
+        if self.module.relax_functions or not functions:
+            return None
+        wanted = self.program.entry or ("main" if "main" in functions else "")
+        if wanted and wanted not in functions:
+            hint = f"functions: {', '.join(functions)}"
+            raise RunError((Diagnostic("EN005", f"there is no function `{wanted}`", hint=hint),))
+        names = [wanted] if wanted else [name for name, item in functions.items() if prim_entry.can_run(item)]
+        if not names or not prim_entry.can_run(functions[names[0]]):
+            message = "the module has no prim func whose parameters are all buffers and scalars"
+            raise RunError((Diagnostic("EN009", message, hint="name a function that has such parameters"),))
+        return names[0], functions[names[0]]
+
     def entries(self) -> tuple[str, ...]:
         """Names of the functions that arguments can be made up for; private ones only if there are no others."""
         functions = tuple(item for item in self.module.relax_functions if can_be_made_up(item[1]))
@@ -120,6 +143,9 @@ class ProgramSource:
         """Return the function that runs and its arguments: those of the program's archive, or made-up ones."""
         name, function = self.entry()
         inputs, sizes = self.program.inputs, dict(self.program.sizes)
+        found = self._prim_entry()
+        if found is not None:
+            return name, prim_entry.arguments(found[1], inputs, self.program.seed, sizes)
         if inputs is not None:
             return name, read_archive(inputs, function)
         return name, generate(function, self.program.seed, sizes)

@@ -93,7 +93,9 @@ def canonical_form(expr: PrimExpr, atoms: dict[str, PrimExpr] | None = None, *, 
     memo: dict[Node, Polynomial[str]] = {}
     found = {} if atoms is None else atoms
     for current in postorder(expr):
-        assert isinstance(current, PrimExpr), "only scalar expressions have a canonical form"
+        if not isinstance(current, PrimExpr):
+            # The buffer of a load, which is an atom.
+            continue
         made = _expand(current, memo, found, wraps=wraps)
         memo[current] = _modulo(made, dtype_of(current)) if wraps else made
     return memo[expr]

@@ -1,0 +1,147 @@
+"""Prim funcs as what runs: a Relax function around each, which gives it buffers and returns those that it writes."""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from relax_core.diagnostics import Diagnostic, RunError
+from relax_core.engine.inputs import generate, read_members, value_of_member
+from relax_core.ir.expr import (
+    BindingBlock,
+    Call,
+    Expr,
+    Function,
+    GlobalVar,
+    PrimType,
+    SeqExpr,
+    TensorType,
+    Tuple,
+    Type,
+    Var,
+    VarBinding,
+)
+from relax_core.ir.module import Definition, IRModule
+from relax_core.ir.node import postorder
+from relax_core.ir.prim import PrimVar
+from relax_core.ir.tir import PrimFunc
+from relax_core.vm.kernels import written_params
+
+PREFIX: Final = "run_"
+DEVICE_CONVENTION: Final = 2
+
+
+def entry_name(module: IRModule, name: str) -> str:
+    """Return the name of the Relax function around the prim func `name`: one that the module has not."""
+    found = f"{PREFIX}{name}"
+    while found in module:
+        found += "_"
+    return found
+
+
+def can_run(function: PrimFunc) -> bool:
+    """Tell whether every parameter of `function` is a buffer or a scalar."""
+    return all(param.dtype != "handle" or function.buffer_of(param) is not None for param in function.params)
+
+
+def declared(function: PrimFunc) -> Function:
+    """Return a Relax function without body that has the parameters of `function`, with shapes and dtypes."""
+    symbols = {
+        part
+        for item in function.buffers
+        for dim in item.buffer.shape
+        for part in postorder(dim)
+        if isinstance(part, PrimVar)
+    }
+    params = tuple(Var(_name(function, param), _type(function, param, symbols)) for param in function.params)
+    return Function(params, Tuple(()), span=function.span)
+
+
+def with_entries(module: IRModule) -> IRModule:
+    """Return `module` with a Relax function around each prim func, if it has no Relax function of its own.
+
+    The functions take tensors of any shape: the prim funcs check them.
+    """
+    if module.relax_functions:
+        return module
+    added = [
+        Definition(GlobalVar(entry_name(module, item.var.name)), _around(item.var, item.function))
+        for item in module
+        if isinstance(item.function, PrimFunc) and can_run(item.function)
+    ]
+    return module.with_definitions(*added)
+
+
+def _around(var: GlobalVar, function: PrimFunc) -> Function:
+    span = function.span
+    params = tuple(
+        Var(_name(function, param), _type(function, param, frozenset(), has_shape=False), span=span)
+        for param in function.params
+    )
+    written = tuple(params[position] for position in written_params(function))
+    result: Expr = written[0] if len(written) == 1 else Tuple(written, span=span)
+    call = VarBinding(Var("_", span=span), Call(var, params, span=span), span=span)
+    body = SeqExpr((BindingBlock((call,), span=span),), result, span=span)
+    return Function(params, body, is_pure=False, span=span)
+
+
+def _name(function: PrimFunc, param: PrimVar) -> str:
+    buffer = function.buffer_of(param)
+    return param.name if buffer is None else buffer.name
+
+
+def _type(
+    function: PrimFunc, param: PrimVar, symbols: "set[PrimVar] | frozenset[PrimVar]", *, has_shape: bool = True
+) -> Type:
+    buffer = function.buffer_of(param)
+    if buffer is None:
+        # A scalar that is a dimension as well has the size that this dimension has.
+        return PrimType(param.dtype, param if param in symbols else None)
+    if has_shape:
+        return TensorType(buffer.shape, buffer.dtype)
+    return TensorType(None, buffer.dtype, len(buffer.shape))
+
+
+def arguments(function: PrimFunc, inputs: bytes | None, seed: int, sizes: Mapping[str, int]) -> tuple[Any, ...]:
+    """Return the arguments of `function`: those that the archive `inputs` has, by position, and made-up ones.
+
+    Raises:
+        RunError: the archive cannot be read, has too many members, or shapes that do not fit each other.
+    """
+    signature = declared(function)
+    if inputs is None:
+        return generate(signature, seed, sizes)
+    members = read_members(inputs)
+    names = tuple(f"in_{number}" for number in range(len(signature.params)))
+    if left := [name for name in members if name not in names]:
+        words = f"the archive has {', '.join(left)}, which no parameter takes"
+        raise RunError((Diagnostic("EN004", words),))
+    found = generate(signature, seed, {**sizes, **_sizes(function, members)})
+    return tuple(
+        value_of_member(name, param, members[name]) if name in members else made
+        for name, param, made in zip(names, signature.params, found, strict=True)
+    )
+
+
+def _sizes(function: PrimFunc, members: Mapping[str, npt.NDArray[Any]]) -> dict[str, int]:
+    """Return the sizes of symbolic dimensions that the shapes of given arrays, and given scalars, have."""
+    found: dict[str, int] = {}
+    for number, param in enumerate(function.params):
+        array = members.get(f"in_{number}")
+        buffer = function.buffer_of(param)
+        if array is None:
+            continue
+        if buffer is None and np.issubdtype(array.dtype, np.integer) and array.size == 1:
+            found.setdefault(param.name, int(array.item()))
+        for dim, size in zip(() if buffer is None else buffer.shape, array.shape, strict=False):
+            if isinstance(dim, PrimVar):
+                found.setdefault(dim.name, size)
+    symbols = {
+        part.name
+        for item in function.buffers
+        for dim in item.buffer.shape
+        for part in postorder(dim)
+        if isinstance(part, PrimVar)
+    }
+    return {name: size for name, size in found.items() if name in symbols}

@@ -1,0 +1,122 @@
+"""Where in a stage a value is another one: the function whose change does it, and the first binding that shows it."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Final
+
+import numpy as np
+
+from relax_core.bytecode.executable import Executable
+from relax_core.diagnostics import DiagnosedError
+from relax_core.engine.debug.bisect import Call, RunMachine
+from relax_core.engine.debug.differences import compare_arrays
+from relax_core.engine.debug.intermediates import Intermediate, intermediates
+from relax_core.engine.debug.tolerance import RELATIVE_OF, Difference, Tolerance
+from relax_core.engine.debug.verdicts import listed
+from relax_core.ir.equality import structural_equal
+from relax_core.ir.tir import PrimFunc
+from relax_core.vm.objects.convert import own_copies
+from relax_core.vm.recording.trace import Trace
+from relax_core.vm.virtual_machine import entry_arguments
+
+MACHINE_MADE: Final = re.compile(r"_|(?:lv|gv|alloc|storage|shape_heap|cse_v|ret|param)_?\d*")
+"""Names that passes give: each numbers them anew, so that one name stands for several values."""
+_CUT: Final = 100
+
+
+def recorded(executable: Executable, call: Call, record: RunMachine) -> Trace | None:
+    """Record a run; `None` if it takes other arguments, or ends early."""
+    try:
+        trace = record(executable, own_copies(entry_arguments(executable, call.entry, call.args)))
+    except DiagnosedError:
+        return None
+    return trace if trace.error is None else None
+
+
+def values_of(trace: Trace | None) -> tuple[Intermediate, ...]:
+    """Return the values of the bindings of a run, none if they are too large together."""
+    if trace is None:
+        return ()
+    try:
+        return intermediates(trace)
+    except DiagnosedError:
+        return ()
+
+
+def first_other(
+    was: Sequence[Intermediate], now: Sequence[Intermediate], *, is_aligned: bool
+) -> tuple[Intermediate, Difference] | None:
+    """Return the first binding with another value, and by how much.
+
+    With `is_aligned` both runs bind the same variables in the same order. Otherwise they are compared by name, those
+    that both have and that no pass made up.
+    """
+    pairs = zip(was, now, strict=False) if is_aligned else _by_name(was, now)
+    for before, after in pairs:
+        if tuple(before.arrays) != tuple(after.arrays):
+            if is_aligned:
+                return None
+            continue
+        for name, array in before.arrays.items():
+            other = after.arrays[name]
+            if array.shape != other.shape or array.dtype != other.dtype:
+                continue
+            found = compare_arrays(name, array, other, scaled(array))
+            if found.verdict == "different":
+                return after, found
+    return None
+
+
+def _by_name(was: Sequence[Intermediate], now: Sequence[Intermediate]) -> Iterator[tuple[Intermediate, Intermediate]]:
+    known = {item.name: item for item in was if MACHINE_MADE.fullmatch(item.variable) is None}
+    return ((known[item.name], item) for item in now if item.name in known)
+
+
+def scaled(array: "np.ndarray[tuple[int, ...], np.dtype[np.generic]]") -> Tolerance:
+    """Return a tolerance for values inside a program: relative to the largest, for sums may cancel."""
+    relative = RELATIVE_OF.get(str(array.dtype), 0.0)
+    if not relative or not array.size:
+        return Tolerance()
+    with np.errstate(all="ignore"):
+        sizes = np.abs(np.asarray(array, np.float64))
+    finite = sizes[np.isfinite(sizes)]
+    return Tolerance(relative, relative / 10 * max(float(finite.max()) if finite.size else 1.0, 1e-30))
+
+
+def changed_functions(before: Mapping[str, PrimFunc], after: Mapping[str, PrimFunc]) -> tuple[str, ...]:
+    """Return the names of the functions that are not what they were."""
+    return tuple(name for name, item in after.items() if name in before and not structural_equal(item, before[name]))
+
+
+def kernel_words(trace: Trace, found: tuple[Intermediate, Difference]) -> str:
+    """Say which call wrote the first other value, and what it is."""
+    binding, difference = found
+    name = trace.executable.kernel_at(int(trace.pcs[binding.time - 1])) if binding.time else ""
+    writer = f", which `{name}` writes" if name else ""
+    return f"the first other value is `{binding.name}`{writer}: {difference.words}"
+
+
+def binding_words(text: str, found: tuple[Intermediate, Difference]) -> str:
+    """Say which binding of a text has another value, with its line."""
+    binding, difference = found
+    lines = text.split("\n")
+    line = lines[binding.line - 1].strip() if 0 < binding.line <= len(lines) else ""
+    shown = line if len(line) <= _CUT else f"{line[: _CUT - 1]}…"
+    at = f" in line {binding.line}, `{shown}`" if line else ""
+    return f"the first other value is `{binding.name}`{at}: {difference.words}"
+
+
+def function_words(names: Sequence[str], before: Mapping[str, PrimFunc], after: Mapping[str, PrimFunc]) -> str:
+    """Say in which functions the difference is, with their lines in the two texts."""
+    parts: list[str] = []
+    for name in names:
+        lines = [item.span.line if item.span is not None else 0 for item in (after[name], before[name])]
+        where = f" (line {lines[0]}; line {lines[1]} before)" if all(lines) else ""
+        parts.append(f"`{name}`{where}")
+    return f"in {listed(parts)}" if parts else ""
+
+
+def with_kernels(executable: Executable, kernels: Mapping[str, PrimFunc]) -> Executable:
+    """Return `executable` with other prim funcs in the places of those of the same name."""
+    return replace(executable, kernels={**executable.kernels, **kernels})
