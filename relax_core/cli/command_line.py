@@ -30,6 +30,8 @@ _STATUSES = (
 )
 
 _STANDARD_ERROR = 2
+_PASSES_VARIABLE = "RELAXSCOPE_PASSES"
+_PASS_FILE = "a Python file of passes of your own, which pipelines may name; it is imported, so it has to be yours"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -63,6 +65,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _carried_out(options: argparse.Namespace) -> int:
     command: Callable[[Engine, argparse.Namespace], int] = options.command
+    if options.pass_file:
+        os.environ[_PASSES_VARIABLE] = os.pathsep.join(map(os.path.abspath, options.pass_file))
     if options.in_process:
         return command(in_process.InProcess(), options)
     client = Client()
@@ -100,6 +104,7 @@ def parser() -> argparse.ArgumentParser:
     def command(name: str, what: str, run: Run) -> argparse.ArgumentParser:
         made = commands.add_parser(name, help=what, description=what)
         made.set_defaults(command=run, parser=made)
+        made.add_argument("--pass-file", action="append", default=[], metavar="PY", help=_PASS_FILE)
         made.add_argument("--in-process", action="store_true", help="without the worker and its limits")
         return made
 

@@ -15,6 +15,10 @@ class Recent(Generic[K, V]):
         self._capacity = capacity
         self._values: OrderedDict[K, V] = OrderedDict()
 
+    def clear(self) -> None:
+        """Forget all values."""
+        self._values.clear()
+
     def remembered(self, key: K, make: Callable[[], V]) -> V:
         """Return the value of `key`, made if it is missing; nothing is kept of a `make` that raises."""
         if key not in self._values:

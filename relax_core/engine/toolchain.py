@@ -6,6 +6,7 @@ from relax_core.engine.answers import ANSWERS
 from relax_core.engine.debug import changed
 from relax_core.engine.debug.request_context import RequestContext
 from relax_core.engine.programs.open_program import OpenProgram
+from relax_core.engine.programs.pass_files import PassFiles
 from relax_core.engine.protocol import AnyRequest, Program, Report
 from relax_core.engine.recent import Recent
 from relax_core.frontend.parse import Parsed
@@ -37,6 +38,7 @@ class Toolchain:
         self._engines: dict[KernelOptions, Engine] = {}
         self._open_programs: Recent[Program, OpenProgram] = Recent(_OPEN_PROGRAM_COUNT)
         self._running: OpenProgram | None = None
+        self._pass_files = PassFiles()
 
     def cancel(self) -> None:
         """Stop the machine and the kernels that run."""
@@ -53,6 +55,8 @@ class Toolchain:
         Raises:
             DiagnosedError: the program cannot be read, compiled or run as far as the answer needs.
         """
+        if self._pass_files.refresh():
+            self._open_programs.clear()
         context = RequestContext(report, self._is_cancelled, self._limits, self._engine_of, self._open_program)
         return ANSWERS[type(message)](message, context)
 

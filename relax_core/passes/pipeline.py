@@ -19,6 +19,7 @@ from relax_core.ir.rewriting.builder import normalize
 from relax_core.passes import PASSES
 from relax_core.passes.core import ABSENT_DATA, Dialect, Pass, PassContext, Stage
 from relax_core.passes.outcome import faults_in, is_of_library, module_made, warnings_since
+from relax_core.passes.own import OWN_PASSES, OwnFunction, own_pass
 from relax_core.passes.properties import PROPERTIES, culprit
 from relax_core.pattern.partition.tables import NO_TABLES, Tables
 from relax_core.source import Source, Span
@@ -47,8 +48,8 @@ class Step:
     text: str
 
 
-Passes: TypeAlias = str | Pass | Step | Iterable[str | Pass | Step]
-"""A pipeline: text, a pass, or several of both."""
+Passes: TypeAlias = str | Pass | Step | OwnFunction | Iterable[str | Pass | Step | OwnFunction]
+"""A pipeline: text, a pass, a function from module to module, or several of these."""
 
 
 def run_pipeline(
@@ -61,7 +62,8 @@ def run_pipeline(
 ) -> tuple[Stage, ...]:
     """Run `passes`, such as "LambdaLift(names='2022'), LegalizeOps", the default pipeline if `None`.
 
-    A pass of one's own is a `Pass`, alone or in a list with names: `["Normalize", mine, "LegalizeOps"]`.
+    A pass of one's own is a function from module to module, which may take a `PassContext` as well, or a `Pass`, alone
+    or in a list with names: `["Normalize", mine, "LegalizeOps"]`.
 
     Returns one stage per pass that ran. A pass that fails is the last stage, with its diagnostics, and the stages
     before it are kept: it refused the module, raised an exception, returned no module, or left one that is ill-formed.
@@ -247,9 +249,14 @@ def read_steps(passes: Passes, dialect: Dialect = "relax") -> tuple[Step, ...]:
 
 
 def _own_step(item: object, dialect: Dialect) -> Step:
+    if callable(item) and not isinstance(item, Pass | Step):
+        item = own_pass(cast("OwnFunction", item))
     if not isinstance(item, Pass | Step):
-        message = f"a pipeline holds names of passes and Pass objects, got a value of type {type(item).__name__}"
-        raise CompileError((Diagnostic("PS001", message, hint="wrap a function: Pass('Name', 'What it does.', run)"),))
+        message = (
+            f"a pipeline holds names of passes, functions and Pass objects, got a value of type {type(item).__name__}"
+        )
+        hint = "a pass is a function that takes a module and returns one"
+        raise CompileError((Diagnostic("PS001", message, hint=hint),))
     pass_ = item if isinstance(item, Pass) else item.pass_
     if pass_.dialect not in (dialect, "any"):
         raise CompileError((_foreign(pass_, dialect, None),))
@@ -264,6 +271,26 @@ def _own_step(item: object, dialect: Dialect) -> Step:
     except (TypeError, ValueError) as error:
         hint = "give each option a default, or give the pass as Step(pass_, options, name)"
         raise CompileError((Diagnostic("PS002", f"{pass_.name}: {error}", hint=hint),)) from None
+
+
+def pass_(item: "str | OwnFunction | Pass", **options: Any) -> str | Step:
+    """Return a pass with options for a list of passes: `pass_("FuseOps", max_depth=4)`, `pass_(mine, depth=2)`.
+
+    Options of a name are checked when the pipeline is read.
+
+    Raises:
+        CompileError: PS002: the function or `Pass` has no such option.
+    """
+    text = ", ".join(f"{name}={value!r}" for name, value in options.items())
+    if isinstance(item, str):
+        return f"{item}({text})"
+    made = own_pass(item)
+    try:
+        return Step(made, made.options(**options), f"{made.name}({text})")
+    except (TypeError, ValueError) as error:
+        known = ", ".join(field.name for field in dataclasses.fields(made.options))
+        hint = f"options: {known}" if known else f"{made.name} has no options"
+        raise CompileError((Diagnostic("PS002", f"{made.name}: {error}", hint=hint),)) from None
 
 
 def _foreign(pass_: Pass, dialect: Dialect, span: Span | None) -> Diagnostic:
@@ -300,7 +327,7 @@ class _PipelineParser:
 
     source: Source
     dialect: Dialect
-    passes: Mapping[tuple[str, str], Pass] = field(default_factory=lambda: PASSES)
+    passes: Mapping[tuple[str, str], Pass] = field(default_factory=OWN_PASSES.all)
 
     def span(self, node: ast.expr | ast.keyword) -> Span:
         """The place of `node`; the text stands one line lower in what was parsed."""

@@ -205,7 +205,7 @@ class Depth:
 WRONG = {
     "a number": ([3], "PS001"),
     "no list": (3, "PS001"),
-    "a function": ([raises], "PS001"),
+    "a list": ([["Normalize"]], "PS001"),
     "a name that is not there": (["Normalize", "NoSuch"], "PS001"),
     "a pass of Relay": ([own(raises, dialect="relay")], "PS010"),
     "an option without a default": ([own(raises, options=Depth)], "PS002"),

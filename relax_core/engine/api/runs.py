@@ -11,7 +11,8 @@ from relax_core.engine.screens.origins_view import origins
 from relax_core.ir.dialect import dialect_of
 from relax_core.ir.module import IRModule
 from relax_core.passes.core import Pass, PassContext
-from relax_core.passes.pipeline import run_pipeline
+from relax_core.passes.own import register_pass
+from relax_core.passes.pipeline import pass_, run_pipeline
 from relax_core.vm.external.packed import register_packed
 from relax_core.vm.relay.host import run_relay
 from relax_core.vm.virtual_machine import VirtualMachine
@@ -28,7 +29,9 @@ __all__ = [
     "evaluate",
     "memory_report",
     "origins",
+    "pass_",
     "register_packed",
+    "register_pass",
     "run_pipeline",
 ]
 

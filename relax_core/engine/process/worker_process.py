@@ -27,7 +27,18 @@ from relax_core.jit.compilation.cache import HOME_VARIABLE, VARIABLE
 _REAP_SECONDS: Final = 1.0
 _STDERR_BYTES: Final = 1 << 16
 _ROOT: Final = Path(__file__).resolve().parents[3]
-_KEPT_ENVIRONMENT = ("PATH", "HOME", "LANG", "LC_ALL", "TZ", "LD_LIBRARY_PATH", "VIRTUAL_ENV", VARIABLE, HOME_VARIABLE)
+_KEPT_ENVIRONMENT = (
+    "PATH",
+    "HOME",
+    "LANG",
+    "LC_ALL",
+    "TZ",
+    "LD_LIBRARY_PATH",
+    "VIRTUAL_ENV",
+    VARIABLE,
+    HOME_VARIABLE,
+    "RELAXSCOPE_PASSES",
+)
 _FULL_SHARE: Final = 1 / 16
 """Above this growth of its share of a limit the worker itself may be why a request failed, not the request."""
 _NOBODY: Final = 0

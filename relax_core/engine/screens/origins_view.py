@@ -17,7 +17,7 @@ from relax_core.ir.rewriting.rewrite import RewriteLog
 from relax_core.ir.tir import PrimFunc
 from relax_core.jit.engine import Engine
 from relax_core.passes.core import Stage
-from relax_core.passes.pipeline import final_module, run_pipeline
+from relax_core.passes.pipeline import Passes, final_module, run_pipeline
 from relax_core.present.code import without_header
 from relax_core.present.nodes.node_id import NodeIndex, index_nodes
 from relax_core.present.nodes.origin_models import OriginLayer, Origins
@@ -47,7 +47,7 @@ class _Made:
     printed: Callable[[int], Printed]
 
 
-def origins(module: IRModule, passes: str | None = None) -> Origins:
+def origins(module: IRModule, passes: Passes | None = None) -> Origins:
     """Follow every line of the text that `module` was read from through `passes` to the bytecode and the kernels.
 
     `found.to_text(line=8)` prints what line 8 became, `found.layer("FuseTIR").to_text()` a text with the lines that
