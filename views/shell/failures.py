@@ -5,8 +5,8 @@ import streamlit as st
 from relax_core.engine.protocol import Failure
 from relax_core.present.escape import badge, bold, bullets, literal, prose, sentence
 from relax_core.present.models import Problem
-from views.shell.navigation import open_page
-from views.state.session import go_to_line, open_sample, select, state
+from views.shell.navigation import open_line, open_page
+from views.state.session import open_sample, select, state
 from views.state.shared import ProgramState
 from views.worker.connection import run_again
 from views.worker.program import given_program, samples
@@ -71,8 +71,7 @@ def _show_problem(number: int, problem: Problem, lines: list[str]) -> None:
         is_placed = 0 < problem.line <= len(lines) and not problem.excerpt
         label = literal(f"Go to line {problem.line}")
         if is_placed and st.button(label, key=f"failure.line.{number}", type="tertiary"):
-            go_to_line(problem.line)
-            open_page("source")
+            open_line(problem.line)
     if is_placed or problem.excerpt:
         st.code(_excerpt(problem, problem.excerpt or lines[problem.line - 1]), language=None)
     if problem.hint:

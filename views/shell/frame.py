@@ -10,7 +10,7 @@ from urllib.parse import urlencode
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from relax_core.engine.protocol import Sample
+from relax_core.engine.protocol import Failure, Sample, SourceView
 from relax_core.present.escape import badge, bold, bullets, file_name, literal, prose, table, visible
 from relax_core.present.models import Status
 from views.manifest import KeyGroup
@@ -70,7 +70,7 @@ def bar() -> Generator[DeltaGenerator]:
     """
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", key="ctx"):
         _sample_picker()
-        added = st.container(horizontal=True, vertical_alignment="center", gap="xsmall", width="content")
+        added = group()
         st.space("stretch")
         apart = st.container(width="content")
         menu = st.popover("Share", help="The address of this screen, and files")
@@ -99,8 +99,14 @@ def chip(text: str, color: str) -> None:
         st.markdown(badge(text, color), width="content")
 
 
-def status_line(status: Status | None, detail: str = "") -> None:
+def group() -> DeltaGenerator:
+    """Return a place in a bar for controls that are made later than what stands beside them."""
+    return st.container(horizontal=True, vertical_alignment="center", gap="xsmall", width="content")
+
+
+def status_line(source: SourceView | Failure, detail: str = "") -> None:
     """The line at the bottom: the module at the left, the worker and the versions at the right."""
+    status = None if isinstance(source, Failure) else source.status
     worker = client().status()
     left = _counts(status) if status else []
     right = [worker.worker, worker.sandbox, status.module_hash[:8] if status else "", worker.versions]

@@ -4,6 +4,8 @@ from typing import NoReturn
 
 import streamlit as st
 
+from views.state.session import go_to_line
+
 
 def page_file(noun: str) -> str:
     """Return the script of a page, relative to `app.py`."""
@@ -13,3 +15,9 @@ def page_file(noun: str) -> str:
 def open_page(noun: str) -> NoReturn:
     """Leave this page for another one."""
     st.switch_page(page_file(noun))
+
+
+def open_line(line: int) -> NoReturn:
+    """Leave this page for a line of the text."""
+    go_to_line(line)
+    open_page("source")

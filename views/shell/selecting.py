@@ -2,8 +2,8 @@
 
 import streamlit as st
 
-from relax_core.engine.protocol import Failure, Inspect, Program, StopOf
-from relax_core.present.models import Inspector, Side
+from relax_core.engine.protocol import Failure, GraphOf, Inspect, Program, StopOf
+from relax_core.present.models import Graph, Inspector, Side
 from relax_core.present.running.run_models import Breakpoint
 from views.shell.navigation import open_page
 from views.state.session import find_part, go_to_line, open_group, select, state
@@ -26,6 +26,12 @@ def on_graph(page: str, action: GraphAction) -> None:
             st.session_state[f"{page}.side"] = action.side
         case _:
             pass
+
+
+def graph_of(request: GraphOf) -> Graph:
+    """Ask for a graph; what keeps it from being drawn is said in its place."""
+    reply = ask(request)
+    return Graph("", empty_title=reply.title, empty_text=reply.message) if isinstance(reply, Failure) else reply
 
 
 def shown_side(page: str) -> Side:

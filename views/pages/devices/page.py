@@ -7,14 +7,13 @@ import streamlit as st
 from relax_core.engine.protocol import DevicesOf, Failure, GraphOf, Open, Program, SourceView, WhyDeviceOf
 from relax_core.present.device_models import DeviceOptions, DevicesView, VisitsName, WhyDevice
 from relax_core.present.escape import file_name
-from relax_core.present.models import Graph
 from relax_core.present.regions.target_marks import NONE, category_of
 from views.pages.devices.devices.component import DevicesAction, devices
 from views.pages.devices.state import DevicesState
 from views.shell.failures import show_failure, show_offer
-from views.shell.frame import bar, note, page, status_line
+from views.shell.frame import bar, group, note, page, status_line
 from views.shell.heights import pane_height, stacked_height
-from views.shell.selecting import on_graph
+from views.shell.selecting import graph_of, on_graph
 from views.state.session import opened_groups, select, state
 from views.state.shared import FocusState
 from views.widgets.channel import Buttons
@@ -130,15 +129,13 @@ def _show_left(view: DevicesView, source: SourceView, program: Program, why: Why
         return
     function = _function(source)
     opened = opened_groups("devices")
-    reply = ask(GraphOf(program, 0, function, opened))
-    if isinstance(reply, Failure):
-        reply = Graph("", empty_title=reply.title, empty_text=reply.message)
+    drawn = graph_of(GraphOf(program, 0, function, opened))
     names = view.report.devices
     legend = [(category_of(name, names), name) for name in names]
     if any(not mark.device for mark in view.marks):
         legend.append((NONE, "no device"))
     graph(
-        reply,
+        drawn,
         key="devices.graph",
         head=Head(
             tabs=tuple((name, f"@{name}") for name in source.functions),
@@ -193,7 +190,7 @@ def _counted(view: DevicesView) -> str:
 with page():
     given = given_program()
     with bar() as files:
-        choosing = st.container(horizontal=True, vertical_alignment="center", gap="xsmall", width="content")
+        choosing = group()
     source = ask(Open(given))
     detail = ""
     if isinstance(source, Failure):
@@ -211,4 +208,4 @@ with page():
             with files:
                 _export(view, given.name)
             _show(view, source, given)
-    status_line(None if isinstance(source, Failure) else source.status, detail)
+    status_line(source, detail)

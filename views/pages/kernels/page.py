@@ -9,10 +9,10 @@ from relax_core.present.kernel_models import KernelView
 from views.pages.kernels.kernels.component import Form, KernelsAction, kernels
 from views.pages.kernels.state import KernelsState
 from views.shell.failures import show_failure, show_offer
-from views.shell.frame import bar, note, page, status_line
+from views.shell.frame import bar, group, note, page, status_line
 from views.shell.heights import pane_height
-from views.shell.navigation import open_page
-from views.state.session import go_to_line, line_of_part, select, state
+from views.shell.navigation import open_line
+from views.state.session import line_of_part, select, state
 from views.state.shared import FocusState, ProgramState
 from views.worker.connection import ask
 from views.worker.program import given_program, mode_of, sizes_of
@@ -115,7 +115,7 @@ def _asked(program: Program) -> KernelView | Failure:
 with page():
     given = given_program()
     with bar() as files:
-        choosing = st.container(horizontal=True, vertical_alignment="center", gap="xsmall", width="content")
+        choosing = group()
     source = ask(Open(given))
     detail = ""
     shown = source if isinstance(source, Failure) else _asked(given)
@@ -138,10 +138,9 @@ with page():
             on_action=_on_kernels,
         )
         if action is not None and action.kind == "line":
-            go_to_line(action.line)
-            open_page("source")
+            open_line(action.line)
     elif any(item.code == _NONE for item in shown.problems):
         _explain()
     else:
         show_failure(shown)
-    status_line(None if isinstance(source, Failure) else source.status, detail)
+    status_line(source, detail)

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from relax_core.engine.protocol import Failure, Open
+from relax_core.engine.protocol import Open
 from relax_core.present.escape import literal, prose
 from views.shell.frame import bar, page, status_line
 from views.shell.tour import SYSTEMS, System, go
@@ -35,4 +35,4 @@ with page():
         for system in SYSTEMS:
             _show(system)
     source = ask(Open(given_program()))
-    status_line(None if isinstance(source, Failure) else source.status)
+    status_line(source)

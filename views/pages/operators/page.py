@@ -10,7 +10,7 @@ from relax_core.present.models import Problem
 from views.pages.operators.catalog.component import CatalogAction, catalog
 from views.pages.operators.state import OperatorsState
 from views.shell.failures import show_failure
-from views.shell.frame import bar, note, page, status_line
+from views.shell.frame import bar, group, note, page, status_line
 from views.shell.navigation import open_page
 from views.state.session import open_sample, open_text, select, state
 from views.state.shared import FocusState
@@ -90,7 +90,7 @@ def _count(found: Catalog) -> str:
 
 with page():
     with bar():
-        chips = st.container(horizontal=True, vertical_alignment="center", gap="xsmall", width="content")
+        chips = group()
     listed = ask(Operators())
     if isinstance(listed, Failure):
         show_failure(listed)
@@ -99,4 +99,4 @@ with page():
             note(_count(listed))
         _show(listed)
     source = ask(Open(given_program()))
-    status_line(None if isinstance(source, Failure) else source.status)
+    status_line(source)

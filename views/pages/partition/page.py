@@ -5,16 +5,16 @@ import streamlit as st
 
 from relax_core.engine.protocol import Failure, GraphOf, Open, PartitionOf, Program, SourceView
 from relax_core.present.escape import file_name
-from relax_core.present.models import Graph, Problem
+from relax_core.present.models import Problem
 from relax_core.present.regions.partition_models import LETS, Lets, PartitionView
 from views.pages.partition.regions.component import RegionsAction, regions
 from views.pages.partition.state import PartitionState
 from views.shell.failures import show_failure, show_offer
-from views.shell.frame import bar, page, status_line
+from views.shell.frame import bar, group, page, status_line
 from views.shell.heights import CHROME, pane_height, stacked_height
-from views.shell.navigation import open_page
-from views.shell.selecting import on_graph, show_inspector
-from views.state.session import go_to_line, opened_groups, select, state
+from views.shell.navigation import open_line
+from views.shell.selecting import graph_of, on_graph, show_inspector
+from views.state.session import opened_groups, select, state
 from views.state.shared import FocusState, ProgramState
 from views.widgets.graph.component import GraphAction, Head, Marks, graph
 from views.worker.connection import ask
@@ -206,12 +206,10 @@ def _show_graph(view: PartitionView, source: SourceView, program: Program, step:
     function = current.function if current.function in functions else next(iter(functions), "")
     opened = opened_groups("partition")
     path = _path(view, step)
-    reply = ask(GraphOf(program, step, function, opened, tuple(node for nodes in path for node in nodes)))
-    if isinstance(reply, Failure):
-        reply = Graph("", empty_title=reply.title, empty_text=reply.message)
+    drawn = graph_of(GraphOf(program, step, function, opened, tuple(node for nodes in path for node in nodes)))
     names = (_SOURCE_STEP, *(stage.name for stage in view.stages))
     graph(
-        reply,
+        drawn,
         key="partition.graph",
         head=Head(
             note=view.stages[step - 1].summary if step else "before the passes",
@@ -247,8 +245,7 @@ def _show_tables(view: PartitionView, program: Program, problems: tuple[Problem,
         on_action=_on_regions,
     )
     if action is not None and action.kind == "line":
-        go_to_line(action.index)
-        open_page("source")
+        open_line(action.index)
 
 
 def _show(view: PartitionView, source: SourceView, program: Program, problems: tuple[Problem, ...]) -> None:
@@ -278,7 +275,7 @@ def _balance(view: PartitionView) -> str:
 with page():
     given = given_program()
     with bar() as files:
-        choosing = st.container(horizontal=True, vertical_alignment="center", gap="xsmall", width="content")
+        choosing = group()
     source = ask(Open(given))
     detail = ""
     if isinstance(source, Failure):
@@ -298,4 +295,4 @@ with page():
             with files:
                 _export(view, given.name)
             _show(view, source, program, problems)
-    status_line(None if isinstance(source, Failure) else source.status, detail)
+    status_line(source, detail)

@@ -19,7 +19,7 @@ from views.pages.passes.pipeline.component import PipelineAction
 from views.pages.passes.pipeline.component import pipeline as pipeline_list
 from views.pages.passes.state import PassesState
 from views.shell.failures import show_failure
-from views.shell.frame import bar, chip, note, page, status_line
+from views.shell.frame import bar, chip, group, note, page, status_line
 from views.shell.heights import CHROME, pane_height, stacked_height
 from views.shell.selecting import on_graph, show_inspector, shown_side
 from views.state.session import select, state
@@ -228,10 +228,10 @@ def _show(pipeline: Pipeline, found: Bisection | Failure | None, files: DeltaGen
 
 with page():
     with bar() as files:
-        form = st.container(horizontal=True, vertical_alignment="center", gap="xsmall", width="content")
+        form = group()
         if st.button("Run again", type="primary", key="passes.again"):
             run_again()
-        results = st.container(horizontal=True, vertical_alignment="center", gap="xsmall", width="content")
+        results = group()
     source = ask(Open(given_program()))
     if state(PassesState).results and isinstance(source, SourceView):
         drop_unknown_sizes(source)
@@ -252,4 +252,4 @@ with page():
         with results:
             _show_results(found)
         _show(stages, found, files)
-    status_line(None if isinstance(source, Failure) else source.status)
+    status_line(source)

@@ -13,7 +13,7 @@ from views.pages.run.program import given_program, run_program
 from views.pages.run.state import RunState
 from views.pages.run.stepper.component import StepperAction, stepper
 from views.shell.failures import show_failure
-from views.shell.frame import bar, chip, page, status_line
+from views.shell.frame import bar, chip, group, page, status_line
 from views.shell.heights import pane_height
 from views.state.session import select, state
 from views.state.shared import FocusState
@@ -128,7 +128,7 @@ def _show(run: Run) -> None:
 
 with page():
     with bar():
-        form = st.container(horizontal=True, vertical_alignment="center", gap="xsmall", width="content")
+        form = group()
         if st.button("Run again", type="primary", key="run.again"):
             run_again()
             select(time=-1)
@@ -154,6 +154,6 @@ with page():
     else:
         _show(run)
     status_line(
-        None if isinstance(source, Failure) else source.status,
+        source,
         f"Recorded {run.total:,} events" if isinstance(run, Run) else "",
     )

@@ -11,7 +11,7 @@ from relax_core.present.catalog_of.catalog_models import Vocabulary
 from relax_core.present.escape import bullets, file_name, sentence
 from relax_core.present.models import Code, Graph
 from views.shell.failures import show_failure
-from views.shell.frame import bar, chip, note, page, status_line, upload
+from views.shell.frame import bar, chip, group, note, page, status_line, upload
 from views.shell.heights import pane_height
 from views.shell.navigation import open_page
 from views.shell.selecting import on_graph, show_inspector
@@ -184,7 +184,7 @@ def _show_graph(view: SourceView, height: str) -> None:
 with page():
     with bar():
         upload()
-        chips = st.container(horizontal=True, vertical_alignment="center", gap="xsmall", width="content")
+        chips = group()
         printing = st.container(width="content")
         if st.button("Run passes", type="primary", key="source.passes"):
             open_page("passes")
@@ -194,7 +194,7 @@ with page():
     source = ask(Open(given_program()))
     if isinstance(source, Failure):
         show_failure(source)
-        status_line(None)
+        status_line(source)
     else:
         with chips:
             note(source.dialect)
@@ -211,5 +211,5 @@ with page():
             _show_graph(source, height)
         with right, st.container(key="drawer"):
             show_inspector("source", given_program(), height=height)
-        status_line(source.status)
+        status_line(source)
         _run_command(source.code.text)
