@@ -266,3 +266,8 @@ def product(dims: tuple[PrimExpr, ...]) -> PrimExpr:
     if total is None or factor == 0:
         return const(factor)
     return total if factor == 1 else binary("*", total, const(factor))
+
+
+def replaced(dims: Dims, axis: int, *new: PrimExpr) -> Dims:
+    """Return `dims` with the size at `axis` replaced by `new`, which may be several or none."""
+    return (*dims[:axis], *new, *dims[axis + 1 :])

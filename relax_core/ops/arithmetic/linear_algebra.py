@@ -5,8 +5,9 @@ import numpy as np
 from relax_core.ir.expr import Call, Dims, TensorType, Type
 from relax_core.ir.integer.prove import constant_value, prove_different
 from relax_core.ir.notation.show import show_prim
-from relax_core.ir.prim import Cast, PrimExpr, binary, const, dtype_of
+from relax_core.ir.prim import PrimExpr, binary, const
 from relax_core.ops.attributes import out_dtype_at
+from relax_core.ops.kernels.scalar import cast
 from relax_core.ops.kernels.te import FuncBuilder, known, load
 from relax_core.ops.operands import broadcast, common_dtype, tensor_at
 from relax_core.ops.schema import BINARY
@@ -76,7 +77,7 @@ def _legalize_matmul(call: Call, arg_types: tuple[Type, ...], out_type: Type) ->
         batch = spatial[: len(spatial) - len(row) - len(column)]
         left = load(a, (*_batch_indices(a.shape, batch), *row, *reduced))
         right = load(b, (*_batch_indices(b.shape, batch), *reduced, *column))
-        return binary("*", _cast(left, result.dtype), _cast(right, result.dtype))
+        return binary("*", cast(left, result.dtype), cast(right, result.dtype))
 
     out = builder.reduce(builder.shape(result.dims), [("k", a.shape[-1])], element, "sum", "matmul", axis="i")
     return builder.finish(out, result)
@@ -87,10 +88,6 @@ def _batch_indices(shape: Dims, batch: tuple[PrimExpr, ...]) -> tuple[PrimExpr, 
     axes = shape[:-2]
     last = batch[len(batch) - len(axes) :]
     return tuple(const(0) if constant_value(axis) == 1 else index for axis, index in zip(axes, last, strict=True))
-
-
-def _cast(value: PrimExpr, dtype: str) -> PrimExpr:
-    return value if dtype_of(value) == dtype else Cast(value, dtype)
 
 
 def _evaluate_matmul(args: tuple[Value, ...]) -> Value:

@@ -28,6 +28,7 @@ from relax_core.ir.tir import (
     seq,
 )
 from relax_core.ops.dtypes import limits
+from relax_core.ops.kernels.scalar import lit
 from relax_core.ops.spec import Legalized
 
 Combine = Literal["sum", "prod", "max", "min"]
@@ -61,25 +62,21 @@ def load(buffer: Buffer, indices: Sequence[PrimExpr]) -> PrimExpr:
 
 def lowest(dtype: str) -> PrimExpr:
     """Return the least finite value of `dtype`."""
-    return _literal(limits(dtype)[0], dtype)
+    return lit(limits(dtype)[0], dtype)
 
 
 def highest(dtype: str) -> PrimExpr:
     """Return the greatest finite value of `dtype`."""
-    return _literal(limits(dtype)[1], dtype)
-
-
-def _literal(value: int | float, dtype: str) -> PrimExpr:
-    return const(float(value) if "float" in dtype else int(value), dtype)
+    return lit(limits(dtype)[1], dtype)
 
 
 def identity(combine: Combine, dtype: str) -> PrimExpr:
     """Return the value that a reduction starts from."""
     match combine:
         case "sum":
-            return _literal(0, dtype)
+            return lit(0, dtype)
         case "prod":
-            return _literal(1, dtype)
+            return lit(1, dtype)
         case "max":
             return lowest(dtype)
         case "min":
@@ -132,7 +129,7 @@ class FuncBuilder:
         A constant of rank 0 becomes a literal.
         """
         if isinstance(arg, Constant) and arg.data.ndim == 0:
-            value = _literal(arg.data.item(), str(arg.data.dtype))
+            value = lit(arg.data.item(), str(arg.data.dtype))
             return lambda *indices: value
         buffer = self.input(arg, type_, hint)
         return lambda *indices: load(buffer, _broadcast_indices(buffer, indices))

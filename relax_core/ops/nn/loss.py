@@ -14,6 +14,7 @@ from relax_core.ops.kernels.te import load
 from relax_core.ops.operands import common_dtype, int_at, is_absent, require_float, tensor_at
 from relax_core.ops.spec import OpSpec, OpTypeError, Param, Value
 from relax_core.ops.steps import InSteps, sum_along, wide
+from relax_core.ops.tensors.index_map import places_of
 
 Array: TypeAlias = "np.ndarray[Any, Any]"
 
@@ -136,17 +137,11 @@ def _build_nll_loss(lowering: Lowering) -> Buffer:
     return lowering.compute((), lambda *_: div(load(total, ()), load(weights, ())), "T_divide")
 
 
-def _places(shape: tuple[int, ...]) -> tuple[Array, ...]:
-    """Return for each axis the index of every element."""
-    found: Any = np.indices(shape)
-    return tuple(found)
-
-
 def _parts(data: Array, targets: Array, weights: Value, ignored: int) -> tuple[Array, Array, tuple[Array, ...]]:
     """Return per target its weight, its loss, and where its prediction is."""
     is_counted = targets != ignored
     safe = np.where(is_counted, targets, 0)
-    grid = _places(targets.shape)
+    grid = places_of(targets.shape)
     where = (safe,) if data.ndim == 1 else (grid[0], safe, *grid[1:])
     weight = np.where(is_counted, 1 if weights is None else np.asarray(weights)[safe], 0).astype(data.dtype)
     one = 1 if weights is None else np.asarray(weights)[safe]

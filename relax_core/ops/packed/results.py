@@ -16,9 +16,9 @@ def tensor(facts: Facts, name: str = "self") -> TensorType:
     return found if isinstance(found, TensorType) else TensorType()
 
 
-def tensors(facts: Facts, name: str = "tensors") -> tuple[TensorType, ...] | None:
-    """Return the types of a list of tensors."""
-    found = facts.get(name)
+def tensors(facts: Facts) -> tuple[TensorType, ...] | None:
+    """Return the types of the list of tensors."""
+    found = facts.get("tensors")
     if not isinstance(found, tuple):
         return None
     return tuple(item if isinstance(item, TensorType) else TensorType() for item in found)

@@ -99,7 +99,7 @@ class PackedSpec:
 
 
 def spec_of(
-    schema: str, summary: str = "", *, limits: tuple[Limit, ...] = (), infer: Infer | None = None, see: str = ""
+    schema: str, summary: str = "", *, limits: tuple[Limit, ...] = (), infer: Infer | None = None
 ) -> PackedSpec:
     """Make a spec of the text of a schema; the parameters that it marks with `!` are written, others are not.
 
@@ -108,7 +108,7 @@ def spec_of(
     """
     read = parse_schema(schema)
     writes = tuple(index for index, param in enumerate(read.params) if param.type.is_written)
-    return PackedSpec(read.name, read.params, read.results, writes, not writes, summary, see, limits, infer)
+    return PackedSpec(read.name, read.params, read.results, writes, not writes, summary, limits=limits, infer=infer)
 
 
 def broken(limit: Limit, facts: Facts) -> str | None:

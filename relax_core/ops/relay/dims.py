@@ -98,11 +98,6 @@ def normal_axis(call: RelayCall, axis: int, rank: int) -> int:
     return axis % rank
 
 
-def replaced(dims: Dims, axis: int, *new: PrimExpr) -> Dims:
-    """Return `dims` with the size at `axis` replaced by `new`, which may be several or none."""
-    return (*dims[:axis], *new, *dims[axis + 1 :])
-
-
 def layout_parts(layout: str) -> tuple[tuple[str, int], ...]:
     """Return the axes of a layout with their factors; 0 for a whole axis: `NCHW16c` ends in `("c", 16)`."""
     return tuple((letter, int(digits or 0)) for digits, letter in _LAYOUT_PART.findall(layout))

@@ -154,9 +154,9 @@ def size(call: RelayCall, axis: int, index: int = 0) -> int:
     return found
 
 
-def size_if_known(call: RelayCall, axis: int, index: int = 0) -> int | None:
-    """Return one size of an argument of known rank, `None` if it is no number."""
-    return constant_value(dims(call, index)[axis])
+def size_if_known(call: RelayCall, axis: int) -> int | None:
+    """Return one size of the first argument, whose rank is known; `None` if it is no number."""
+    return constant_value(dims(call)[axis])
 
 
 def is_sized(call: RelayCall, index: int = 0) -> bool:

@@ -2,6 +2,7 @@
 
 from relax_core.ir.expr import OBJECT, VOID, Call, FuncType, ObjectType, PrimType, TensorType, TupleType, Type
 from relax_core.ops.operands import call_name
+from relax_core.ops.runtime.memory import infer_void
 from relax_core.ops.schema import ARGUMENTS, FORMAT, FUNCTION, INPLACE_INDICES, MORE_ARGUMENTS, TIR_VARS
 from relax_core.ops.spec import OpSpec, OpTypeError, Param, Value, realized
 
@@ -35,11 +36,6 @@ def _infer_declared(call: Call, arg_types: tuple[Type, ...]) -> Type:
 def _infer_declared_or_object(call: Call, arg_types: tuple[Type, ...]) -> Type:
     """Infer what the call declares, an object if it declares nothing."""
     return declared(call) or OBJECT
-
-
-def _infer_void(call: Call, arg_types: tuple[Type, ...]) -> Type:
-    """Infer no value: an empty tuple."""
-    return VOID
 
 
 def _infer_closure(call: Call, arg_types: tuple[Type, ...]) -> Type:
@@ -94,7 +90,7 @@ _BY_CALLEE = "It runs what it calls: a prim func, a packed function or a closure
 
 SPECS = (
     *realized("lowering", "It acts on the run: the bytecode calls a function of the machine.",
-        OpSpec("relax.print", (FORMAT, Param("values", "expr", is_variadic=True)), _infer_void,
+        OpSpec("relax.print", (FORMAT, Param("values", "expr", is_variadic=True)), infer_void,
                "Print values; a closure shows as <closure>.", is_pure=False, see=_SEE),
         OpSpec("relax.assert_op", (Param("condition", "expr"), FORMAT, Param("format_args", "expr", is_variadic=True)),
                _infer_assert, "Stop the run unless the condition holds.", is_pure=False, see=_SEE),

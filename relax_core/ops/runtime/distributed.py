@@ -8,6 +8,7 @@ import numpy as np
 
 from relax_core.ir.expr import Call, Type
 from relax_core.ir.integer.prove import constant_value
+from relax_core.ops.arithmetic.elementwise import infer_same
 from relax_core.ops.attributes import flag_at, word_at
 from relax_core.ops.kernels.scalar import floordiv, mul, size
 from relax_core.ops.operands import call_name, int_at, normal_axis, tensor_at
@@ -21,11 +22,6 @@ _INPUT, _WORKERS = Param("input", "tensor"), Param("num_workers", "prim", "int64
 _IN_GROUP = Param("in_group", "prim", "bool", default=True)
 _MESH = (Param("device_mesh", "expr"), Param("placement", "expr"))
 _WORDS = ("sum", "prod", "min", "max", "avg")
-
-
-def _infer_same(call: Call, arg_types: tuple[Type, ...]) -> Type:
-    """Infer the type of the operand."""
-    return tensor_at(call, arg_types)
 
 
 def _infer_reduce(call: Call, arg_types: tuple[Type, ...]) -> Type:
@@ -101,13 +97,13 @@ SPECS = realized(
            "Reduce over the workers.", evaluate=_copy, see=_SEE),
     OpSpec("relax.ccl.allgather", (X, _WORKERS, _IN_GROUP), _infer_gather, "Join what the workers have.",
            evaluate=_only(1, _gathered), see=_SEE),
-    OpSpec("relax.ccl.broadcast_from_worker0", (X,), _infer_same, "Give all workers what the first has.",
+    OpSpec("relax.ccl.broadcast_from_worker0", (X,), infer_same, "Give all workers what the first has.",
            evaluate=_copy, see=_SEE),
     OpSpec("relax.ccl.scatter_from_worker0", (X, _WORKERS, Param("axis", "prim", "int64", default=0)),
            _infer_scatter, "Divide what the first worker has.", evaluate=_only(2, _part), see=_SEE),
-    OpSpec("relax.dist.annotate_sharding", (_INPUT, *_MESH), _infer_same, "Say how a tensor is divided.",
+    OpSpec("relax.dist.annotate_sharding", (_INPUT, *_MESH), infer_same, "Say how a tensor is divided.",
            evaluate=_copy, see=_SEE_DIST),
-    OpSpec("relax.dist.redistribute", (_INPUT, *_MESH), _infer_same, "Divide a tensor otherwise.", evaluate=_copy,
+    OpSpec("relax.dist.redistribute", (_INPUT, *_MESH), infer_same, "Divide a tensor otherwise.", evaluate=_copy,
            see=_SEE_DIST),
     OpSpec("relax.dist.redistribute_replica_to_shard", (_INPUT, _WORKERS, Param("axis", "prim", "int64")),
            _infer_scatter, "Keep one part of a tensor that all workers have.", evaluate=_only(2, _part),

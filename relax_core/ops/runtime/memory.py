@@ -7,15 +7,11 @@ from relax_core.ir.integer.prove import constant_value
 from relax_core.ops.operands import call_name, dtype_at, literal_at, shape_at, tensor_at
 from relax_core.ops.schema import ARGUMENTS, DATA, DEVICE_INDEX, DTYPE, FUNCTION, SHAPE, STORAGE_SCOPE
 from relax_core.ops.spec import OpSpec, OpTypeError, Param, Value, realized
+from relax_core.ops.tensors.create import infer_filled
 from relax_core.ops.tensors.manipulate import of_shape
 
 _SEE = "tvm/src/relax/op/op.cc"
 _SEE_DEVICE = "tvm/src/relax/op/op_common.cc"
-
-
-def _infer_alloc_tensor(call: Call, arg_types: tuple[Type, ...]) -> Type:
-    """Infer the given shape and dtype."""
-    return of_shape(call, 0, shape_at(call, arg_types, 0), dtype_at(call, 1))
 
 
 def _infer_tensor_in_storage(call: Call, arg_types: tuple[Type, ...]) -> Type:
@@ -36,7 +32,7 @@ def _infer_storage(call: Call, arg_types: tuple[Type, ...]) -> Type:
     return OBJECT
 
 
-def _infer_void(call: Call, arg_types: tuple[Type, ...]) -> Type:
+def infer_void(call: Call, arg_types: tuple[Type, ...]) -> Type:
     """Infer no value: an empty tuple."""
     return VOID
 
@@ -58,7 +54,7 @@ _IN_STORAGE = (_STORAGE, _OFFSET, SHAPE, DTYPE, _DEVICE)
 
 SPECS = (
     *realized("lowering", "Passes lower it to calls of the machine, which allocates.",
-        OpSpec("relax.builtin.alloc_tensor", (SHAPE, DTYPE, DEVICE_INDEX, STORAGE_SCOPE), _infer_alloc_tensor,
+        OpSpec("relax.builtin.alloc_tensor", (SHAPE, DTYPE, DEVICE_INDEX, STORAGE_SCOPE), infer_filled,
                "Allocate a tensor that is not yet written.", see=_SEE),
         OpSpec("relax.memory.alloc_storage",
                (Param("size", "shape"), Param("virtual_device_index", "prim", "int64"),
@@ -66,9 +62,9 @@ SPECS = (
                _infer_storage, "Allocate storage of a number of bytes.", see=_SEE),
         OpSpec("relax.memory.alloc_tensor", _IN_STORAGE, _infer_tensor_in_storage, "Make a tensor in a storage.",
                see=_SEE),
-        OpSpec("relax.memory.kill_tensor", (Param("tensor", "expr"),), _infer_void, "End the life of a tensor.",
+        OpSpec("relax.memory.kill_tensor", (Param("tensor", "expr"),), infer_void, "End the life of a tensor.",
                is_pure=False, see=_SEE),
-        OpSpec("relax.memory.kill_storage", (_STORAGE,), _infer_void, "End the life of a storage.", is_pure=False,
+        OpSpec("relax.memory.kill_storage", (_STORAGE,), infer_void, "End the life of a storage.", is_pure=False,
                see=_SEE),
         OpSpec("relax.vm.alloc_storage",
                (SHAPE, Param("runtime_device_index", "prim", "int64"), DTYPE, STORAGE_SCOPE),
@@ -76,9 +72,9 @@ SPECS = (
         OpSpec("relax.vm.alloc_tensor", _IN_STORAGE, _infer_tensor_in_storage,
                "Make a tensor in a storage of the machine.",
                see=_SEE),
-        OpSpec("relax.vm.kill_object", (Param("obj", "expr"),), _infer_void, "End the life of a value.", is_pure=False,
+        OpSpec("relax.vm.kill_object", (Param("obj", "expr"),), infer_void, "End the life of a value.", is_pure=False,
                see=_SEE),
-        OpSpec("relax.vm.call_tir_dyn", (FUNCTION, ARGUMENTS), _infer_void,
+        OpSpec("relax.vm.call_tir_dyn", (FUNCTION, ARGUMENTS), infer_void,
                "Call a prim func whose scalar arguments come from a shape.", is_pure=False, see=_SEE),
     ),
     *realized("evaluation", "It says where a value is; all devices are the memory of this machine.",

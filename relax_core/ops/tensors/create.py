@@ -19,7 +19,7 @@ _SEE = "tvm/src/relax/op/tensor/create.cc"
 _SEE_SHAPE = "tvm/src/relax/op/op.cc"
 
 
-def _infer_filled(call: Call, arg_types: tuple[Type, ...]) -> Type:
+def infer_filled(call: Call, arg_types: tuple[Type, ...]) -> Type:
     """Infer the given shape and dtype."""
     return of_shape(call, 0, shape_at(call, arg_types, 0), dtype_at(call, 1))
 
@@ -223,9 +223,9 @@ _EXPR = Param("expr", "expr")
 _BOUNDS = (Param("start", "prim"), Param("end", "prim", default=None), Param("step", "prim", default=1))
 
 SPECS = (
-    OpSpec("relax.zeros", (SHAPE, DTYPE), _infer_filled, "A tensor of zeros.", evaluate=_evaluate_constant(0),
+    OpSpec("relax.zeros", (SHAPE, DTYPE), infer_filled, "A tensor of zeros.", evaluate=_evaluate_constant(0),
            legalize=_legalize_constant("zeros"), pattern_kind="elementwise", see=_SEE),
-    OpSpec("relax.ones", (SHAPE, DTYPE), _infer_filled, "A tensor of ones.", evaluate=_evaluate_constant(1),
+    OpSpec("relax.ones", (SHAPE, DTYPE), infer_filled, "A tensor of ones.", evaluate=_evaluate_constant(1),
            legalize=_legalize_constant("ones"), pattern_kind="elementwise", see=_SEE),
     OpSpec("relax.full", (SHAPE, _FILL, OPTIONAL_DTYPE), _infer_full, "A tensor of one value.",
            evaluate=_evaluate_full, legalize=_legalize_full, pattern_kind="elementwise", see=_SEE),

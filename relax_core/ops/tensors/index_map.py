@@ -177,7 +177,7 @@ def _converted(value: PrimExpr, dtype: str) -> PrimExpr:
     return lit(value.value, dtype) if isinstance(value, IntImm) else cast(value, dtype)
 
 
-def _places(shape: tuple[int, ...]) -> tuple[Array, ...]:
+def places_of(shape: tuple[int, ...]) -> tuple[Array, ...]:
     """Return for each axis the index of every element."""
     found: Any = np.indices(shape)
     return tuple(found)
@@ -189,7 +189,7 @@ def _evaluate(args: tuple[Value, ...]) -> Value:
     dims = found.shape(tuple(const(extent) for extent in data.shape))
     shape = tuple(constant_value(dim) or 0 for dim in dims)
     result = np.full(shape, 0 if args[2] is None else args[2], data.dtype)
-    result[found.apply_arrays(_places(data.shape))] = data
+    result[found.apply_arrays(places_of(data.shape))] = data
     return result
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from relax_core.ir.expr import Call, DataTypeImm, PrimType, TensorType, Tuple, Type, Var
 from relax_core.ir.integer.prove import constant_value
 from relax_core.ir.prim import Cast, PrimExpr, const, dtype_of
-from relax_core.ops.arithmetic.elementwise import legalize_map
+from relax_core.ops.arithmetic.elementwise import infer_same, legalize_map
 from relax_core.ops.attributes import out_dtype_at, same_sizes
 from relax_core.ops.operands import is_absent, product, scalar_at, shape_at, tensor_at
 from relax_core.ops.schema import DATA, X
@@ -118,11 +118,6 @@ def _evaluate_view(args: tuple[Value, ...]) -> Value:
     return flat.copy().view(dtype).reshape(shape)
 
 
-def _infer_same(call: Call, arg_types: tuple[Type, ...]) -> Type:
-    """Infer the type of the operand."""
-    return tensor_at(call, arg_types)
-
-
 def _infer_any(call: Call, arg_types: tuple[Type, ...]) -> Type:
     """Infer the type of the operand, which may be any."""
     return arg_types[0]
@@ -210,7 +205,7 @@ SPECS = (
                (DATA, Param("shape", "shape", default=None), Param("dtype", "dtype", default=None),
                 Param("relative_byte_offset", "prim", "int64", default=None)),
                _infer_view, "The same bytes as another shape and dtype.", evaluate=_evaluate_view, see=_SEE_VIEW),
-        OpSpec("relax.memory.ensure_zero_offset", (DATA,), _infer_same, "The tensor at the begin of a storage.",
+        OpSpec("relax.memory.ensure_zero_offset", (DATA,), infer_same, "The tensor at the begin of a storage.",
                evaluate=_copy, see=_SEE_VIEW),
         OpSpec("relax.builtin.stop_lift_params", (X,), _infer_any, "Say that LiftTransformParams must not lift this.",
                evaluate=_first, see="tvm/src/relax/op/op.cc", aliases=("relax.stop_lift_params",)),
@@ -219,7 +214,7 @@ SPECS = (
            "A parameter in the dtype of the computation.", evaluate=_evaluate_wrap, legalize=_legalize_wrap,
            see="tvm/src/relax/op/tensor/datatype.cc"),
     *(
-        OpSpec(f"relax.grad.{name}", (Param("input", "tensor"),), _infer_same, summary, evaluate=_copy,
+        OpSpec(f"relax.grad.{name}", (Param("input", "tensor"),), infer_same, summary, evaluate=_copy,
                legalize=legalize_map("identity", "T_identity", _identity), see="tvm/src/relax/op/tensor/grad.cc")
         for name, summary in (
             ("no_grad", "The tensor, without a gradient."),

@@ -5,12 +5,13 @@ from itertools import pairwise
 
 import numpy as np
 
-from relax_core.ir.expr import Call, Dims, Expr, ShapeType, TensorType, Tuple, TupleGetItem, Type, Var
+from relax_core.ir.expr import Call, Dims, ShapeType, TensorType, Type, Var
 from relax_core.ir.integer.prove import constant_value, prove_different, prove_equal, simplify
 from relax_core.ir.notation.show import show_prim
 from relax_core.ir.prim import PrimExpr, Select, binary, const
 from relax_core.ir.tir import Buffer
 from relax_core.ops.arithmetic.elementwise import legalize_map
+from relax_core.ops.kernels.lowering import fields_of
 from relax_core.ops.kernels.te import FuncBuilder, Known, known, load
 from relax_core.ops.operands import (
     ONE,
@@ -298,10 +299,6 @@ def _check_concat(tensors: tuple[TensorType, ...], first: Dims, other: Dims, axi
             raise OpTypeError("TY016", (wanted, *listed(tensors)))
 
 
-def _fields(arg: Expr, count: int) -> tuple[Expr, ...]:
-    return arg.fields if isinstance(arg, Tuple) else tuple(TupleGetItem(arg, k) for k in range(count))
-
-
 def _legalize_concat(call: Call, arg_types: tuple[Type, ...], out_type: Type) -> Legalized | None:
     tensors = tensors_at(call, arg_types)
     result = known(out_type)
@@ -311,7 +308,7 @@ def _legalize_concat(call: Call, arg_types: tuple[Type, ...], out_type: Type) ->
     axis = normal_axis(call, int_at(call, arg_types, 1), len(result.dims))
     builder = FuncBuilder("concatenate")
     sources = [
-        builder.input(arg, item, "tensor") for arg, item in zip(_fields(call.args[0], len(types)), types, strict=True)
+        builder.input(arg, item, "tensor") for arg, item in zip(fields_of(call.args[0], len(types)), types, strict=True)
     ]
     out = builder.compute(
         builder.shape(result.dims), lambda *indices: _pick(sources, indices, axis), "T_concat", axis="ax"

@@ -20,6 +20,7 @@ from relax_core.ops.operands import (
     ints_at,
     normal_axis,
     product,
+    replaced,
     tensor_at,
     tensors_at,
 )
@@ -30,10 +31,6 @@ from relax_core.ops.tensors.manipulate import split_index
 Array: TypeAlias = "np.ndarray[Any, Any]"
 
 _SEE = "tvm/src/relax/op/tensor/manipulate.cc"
-
-
-def _replaced(dims: Dims, axis: int, *new: PrimExpr) -> Dims:
-    return (*dims[:axis], *new, *dims[axis + 1 :])
 
 
 def _cuts(call: Call, arg_types: tuple[Type, ...], extent: PrimExpr | None) -> list[tuple[PrimExpr, PrimExpr]] | int:
@@ -70,7 +67,7 @@ def _infer_split(call: Call, arg_types: tuple[Type, ...]) -> Type:
         count = cuts if isinstance(cuts, int) else len(cuts)
         return TupleType((TensorType(None, data.dtype, data.ndim),) * count)
     dims = data.dims
-    return TupleType(tuple(TensorType(_replaced(dims, axis, size(sub(b, a))), data.dtype) for a, b in cuts))
+    return TupleType(tuple(TensorType(replaced(dims, axis, size(sub(b, a))), data.dtype) for a, b in cuts))
 
 
 def _build_split(lowering: Lowering) -> list[Buffer]:
@@ -85,7 +82,7 @@ def _build_split(lowering: Lowering) -> list[Buffer]:
 
     def part(shape: Dims, begin: PrimExpr) -> Buffer:
         def element(*indices: PrimExpr) -> PrimExpr:
-            return load(data, _replaced(indices, axis, add(indices[axis], begin)))
+            return load(data, replaced(indices, axis, add(indices[axis], begin)))
 
         return lowering.compute(shape, element, "T_split")
 
@@ -129,7 +126,7 @@ def _build_stack(lowering: Lowering) -> Buffer:
     axis = normal_axis(lowering.call, int_at(lowering.call, lowering.arg_types, 1), len(lowering.result.dims))
 
     def element(*indices: PrimExpr) -> PrimExpr:
-        rest = _replaced(indices, axis)
+        rest = replaced(indices, axis)
         value = load(tensors[-1], rest)
         for k in reversed(range(len(tensors) - 1)):
             value = choose(lt(indices[axis], k + 1), load(tensors[k], rest), value)
@@ -154,7 +151,7 @@ def _infer_repeat(call: Call, arg_types: tuple[Type, ...]) -> Type:
     axis = normal_axis(call, axis, data.ndim)
     if data.dims is None:
         return TensorType(None, data.dtype, data.ndim)
-    return TensorType(_replaced(data.dims, axis, size(mul(data.dims[axis], times))), data.dtype)
+    return TensorType(replaced(data.dims, axis, size(mul(data.dims[axis], times))), data.dtype)
 
 
 def _build_repeat(lowering: Lowering) -> Buffer:
@@ -165,7 +162,7 @@ def _build_repeat(lowering: Lowering) -> Buffer:
         if axis is None:
             return load(data, split_index(floordiv(indices[0], times), data.shape))
         place = normal_axis(lowering.call, axis, len(data.shape))
-        return load(data, _replaced(indices, place, floordiv(indices[place], times)))
+        return load(data, replaced(indices, place, floordiv(indices[place], times)))
 
     return lowering.compute(lowering.shape(), element, "T_repeat")
 
@@ -214,7 +211,7 @@ def _build_flip(lowering: Lowering) -> Buffer:
     axis = normal_axis(lowering.call, int_at(lowering.call, lowering.arg_types, 1), len(data.shape))
 
     def element(*indices: PrimExpr) -> PrimExpr:
-        return load(data, _replaced(indices, axis, sub(sub(data.shape[axis], 1), indices[axis])))
+        return load(data, replaced(indices, axis, sub(sub(data.shape[axis], 1), indices[axis])))
 
     return lowering.compute(data.shape, element, "T_flip")
 
@@ -336,7 +333,7 @@ def _build_reverse_sequence(lowering: Lowering) -> Buffer:
     def element(*indices: PrimExpr) -> PrimExpr:
         length = as_index(load(lengths, (indices[batch],)))
         index = choose(lt(indices[axis], length), sub(sub(length, 1), indices[axis]), indices[axis])
-        return load(data, _replaced(indices, axis, index))
+        return load(data, replaced(indices, axis, index))
 
     return lowering.compute(data.shape, element, "T_reverse_sequence")
 

@@ -6,7 +6,8 @@ of them again.
 
 from relax_core.ir.expr import Dims, Expr, TensorType, Type
 from relax_core.ir.prim import AnyDim, IntImm
-from relax_core.ops.relay.dims import known_size, replaced
+from relax_core.ops.operands import replaced
+from relax_core.ops.relay.dims import known_size
 from relax_core.ops.relay.entry import op
 from relax_core.ops.relay.image.resize import (
     UPSAMPLING,

@@ -7,7 +7,8 @@ import numpy as np
 
 from relax_core.ir.expr import Expr, TensorType, Type, constant
 from relax_core.ir.prim import AnyDim, IntImm, PrimExpr
-from relax_core.ops.relay.dims import calculate, is_same, normal_axis, replaced
+from relax_core.ops.operands import replaced
+from relax_core.ops.relay.dims import calculate, is_same, normal_axis
 from relax_core.ops.relay.entry import op
 from relax_core.ops.relay.show import show_dim, show_type
 from relax_core.ops.relay.spec import RelayCall

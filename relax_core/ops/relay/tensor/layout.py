@@ -5,11 +5,11 @@ from types import MappingProxyType
 
 from relax_core.ir.expr import Dims, Expr, TensorType, Type
 from relax_core.ir.prim import IntImm, PrimExpr
+from relax_core.ops.operands import replaced
 from relax_core.ops.relay.dims import (
     calculate,
     dims_of,
     layout_parts,
-    replaced,
     stored_axes,
     whole_axes,
 )

@@ -7,6 +7,7 @@ from types import MappingProxyType
 from relax_core.ir.expr import Dims, Expr, TensorType, TupleType, Type
 from relax_core.ir.integer.prove import constant_value
 from relax_core.ir.prim import AnyDim, IntImm, PrimExpr
+from relax_core.ops.operands import replaced
 from relax_core.ops.relay.dims import (
     ONE,
     broadcast,
@@ -16,7 +17,6 @@ from relax_core.ops.relay.dims import (
     known_size,
     normal_axis,
     product,
-    replaced,
 )
 from relax_core.ops.relay.entry import op
 from relax_core.ops.relay.show import show_dim, show_dims, show_type

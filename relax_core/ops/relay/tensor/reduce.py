@@ -6,7 +6,8 @@ from types import MappingProxyType
 
 from relax_core.ir.expr import Dims, Expr, TensorType, Tuple, TupleType, Type
 from relax_core.ir.prim import AnyDim, IntImm
-from relax_core.ops.relay.dims import ONE, dims_of, normal_axis, product, replaced
+from relax_core.ops.operands import replaced
+from relax_core.ops.relay.dims import ONE, dims_of, normal_axis, product
 from relax_core.ops.relay.entry import op
 from relax_core.ops.relay.nn.convolution import Window, window_count
 from relax_core.ops.relay.spec import Relation, RelayCall
