@@ -164,7 +164,7 @@ def _chunked(state: State, loop: For, sizes: tuple[str, int, int], run: Callable
     code.branch(code.emit(f"icmp slt i64 {base}, {extent}"), body, leave)
     code.start(body)
     left = code.emit(f"sub nsw i64 {extent}, {base}")
-    count = _least(state, left, str(size))
+    count = least(state, left, str(size))
     amount = count if work == 1 else code.emit(f"mul nuw nsw i64 {count}, {work}")
     charge_fuel(state, loop, amount)
     run(base, code.emit(f"add nsw i64 {base}, {count}"))
@@ -175,7 +175,8 @@ def _chunked(state: State, loop: For, sizes: tuple[str, int, int], run: Callable
     code.start(leave)
 
 
-def _least(state: State, a: str, b: str) -> str:
+def least(state: State, a: str, b: str) -> str:
+    """Emit the smaller of two 64-bit integers."""
     state.code.declare("declare i64 @llvm.smin.i64(i64, i64)")
     return state.code.emit(f"call i64 @llvm.smin.i64(i64 {a}, i64 {b})")
 

@@ -5,7 +5,7 @@ from math import prod
 
 from relax_core.ir.tir import For
 from relax_core.jit.lowering.code import phi
-from relax_core.jit.lowering.loops import CHUNK, charge_fuel
+from relax_core.jit.lowering.loops import CHUNK, charge_fuel, least
 from relax_core.jit.lowering.state import State
 
 Body = Callable[[str], None]
@@ -89,9 +89,3 @@ def repeat_nested(state: State, loop: For, counts: Sequence[int], work: int, bod
             repeat(state, counts[depth], rounds)
 
     level(0, [])
-
-
-def least(state: State, a: str, b: str) -> str:
-    """Emit the smaller of two 64-bit integers."""
-    state.code.declare("declare i64 @llvm.smin.i64(i64, i64)")
-    return state.code.emit(f"call i64 @llvm.smin.i64(i64 {a}, i64 {b})")

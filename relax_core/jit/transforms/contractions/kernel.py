@@ -7,6 +7,7 @@ from relax_core.ir.integer.affine import Affine
 from relax_core.ir.prim import Binary, PrimExpr, PrimVar
 from relax_core.jit.lowering.code import FunctionBuilder, phi
 from relax_core.jit.lowering.state import State
+from relax_core.jit.transforms.contractions.contraction import Operand
 from relax_core.jit.transforms.contractions.plan import Tiling
 from relax_core.jit.transforms.contractions.values import Part, Source, TileValues
 from relax_core.jit.transforms.vector_code import (
@@ -78,14 +79,16 @@ def emit_tile(context: TileContext, part: Part) -> None:
     ]
     sums = _starts(context, part, cells)
     term = [*context.tiling.contraction.leaves(tiling.contraction.term)]
-    pointers = {
-        node: context.address(source)
-        for node, source in context.sources.items()
-        if tiling.contraction.operands[node] in term
-    }
+    pointers = _pointers(context, term)
     sums = _reduced(context, part, pointers, sums)
     for value, (_, vector, cell) in zip(sums, cells, strict=True):
         store_vector(code, value, cell, out.storage.scalar, (tiling.lanes, part.active(vector, tiling.lanes)))
+
+
+def _pointers(context: TileContext, used: Sequence[Operand]) -> dict[PrimExpr, str]:
+    """Return where those of the sources lie that are `used`."""
+    operands = context.tiling.contraction.operands
+    return {node: context.address(source) for node, source in context.sources.items() if operands[node] in used}
 
 
 def _starts(context: TileContext, part: Part, cells: Sequence[tuple[int, int, str]]) -> list[str]:
@@ -95,11 +98,7 @@ def _starts(context: TileContext, part: Part, cells: Sequence[tuple[int, int, st
     started: list[str] = []
     if init is not None and context.block.is_start != "false":
         used = [*tiling.contraction.leaves(init)]
-        pointers = {
-            node: context.address(source)
-            for node, source in context.sources.items()
-            if tiling.contraction.operands[node] in used
-        }
+        pointers = _pointers(context, used)
         values = TileValues(context.state, tiling, context.sources, pointers, part)
         before = code.set_location(tiling.contraction.initialisation or tiling.contraction.out.access)
         started = [values.vector(init, row, vector) for row, vector, _ in cells]

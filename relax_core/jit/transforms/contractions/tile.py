@@ -5,14 +5,14 @@ from math import prod
 
 from relax_core.ir.prim import PrimExpr, PrimVar
 from relax_core.ir.tir import For
-from relax_core.jit.lowering.loops import CHUNK, charge_fuel
+from relax_core.jit.lowering.loops import CHUNK, charge_fuel, least
 from relax_core.jit.lowering.state import State
 from relax_core.jit.transforms.contractions.copies import Panel, pack, stage
 from relax_core.jit.transforms.contractions.kernel import Block, TileContext, emit_tile
 from relax_core.jit.transforms.contractions.plan import Tiling, plan_tiling
 from relax_core.jit.transforms.contractions.read import read_contraction
 from relax_core.jit.transforms.contractions.values import Part, Source
-from relax_core.jit.transforms.repeat import least, repeat, repeat_charged
+from relax_core.jit.transforms.repeat import repeat, repeat_charged
 from relax_core.jit.transforms.transform import Plan, Refusal, Transform
 
 

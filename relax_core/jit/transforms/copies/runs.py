@@ -4,11 +4,11 @@ from dataclasses import dataclass
 from math import prod
 
 from relax_core.ir.tir import For
-from relax_core.jit.lowering.loops import CHUNK
+from relax_core.jit.lowering.loops import CHUNK, least
 from relax_core.jit.lowering.state import State
 from relax_core.jit.options import Mode
 from relax_core.jit.transforms.copies.read import Copy, read_copy
-from relax_core.jit.transforms.repeat import least, repeat, repeat_nested
+from relax_core.jit.transforms.repeat import repeat, repeat_nested
 from relax_core.jit.transforms.transform import Plan, Refusal, Transform
 
 MODES: frozenset[Mode] = frozenset(("bitwise", "exact", "fast"))

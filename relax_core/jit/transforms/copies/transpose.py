@@ -3,10 +3,11 @@
 from dataclasses import dataclass
 
 from relax_core.ir.tir import For
+from relax_core.jit.lowering.loops import least
 from relax_core.jit.lowering.state import State
 from relax_core.jit.options import Mode
 from relax_core.jit.transforms.copies.read import Copy, CopyDim, read_copy
-from relax_core.jit.transforms.repeat import least, repeat_nested
+from relax_core.jit.transforms.repeat import repeat_nested
 from relax_core.jit.transforms.transform import Plan, Refusal, Transform
 from relax_core.jit.transforms.vector_code import LANE_LIMIT, load_vector, store_vector, transposed
 

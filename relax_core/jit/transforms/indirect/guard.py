@@ -21,6 +21,7 @@ from relax_core.jit.lowering.loops import (
     Iterations,
     counted,
     is_short,
+    least,
     lower_for,
     stores_apart,
 )
@@ -35,7 +36,6 @@ from relax_core.jit.transforms.indirect.guard_rows import TOGETHER, GuardedRows,
 from relax_core.jit.transforms.indirect.guard_runs import Around, Run, read_runs
 from relax_core.jit.transforms.indirect.guard_vectors import at_iteration, can_scan, scan, trip_count
 from relax_core.jit.transforms.nest_values import enter_block
-from relax_core.jit.transforms.repeat import least
 from relax_core.jit.transforms.transform import Plan, Refusal, Transform
 
 MODES: frozenset[Mode] = frozenset(("bitwise", "exact", "fast"))

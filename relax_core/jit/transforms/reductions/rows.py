@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from relax_core.ir.prim import PrimVar
 from relax_core.ir.tir import For
 from relax_core.jit.lowering.known.work import CALL_COST, static_work
-from relax_core.jit.lowering.loops import CHUNK
+from relax_core.jit.lowering.loops import CHUNK, least
 from relax_core.jit.lowering.state import State
 from relax_core.jit.options import Mode
 from relax_core.jit.transforms.loop_nest import Axis
@@ -25,7 +25,7 @@ from relax_core.jit.transforms.reductions.reduction import (
     read_reduction,
     values_of,
 )
-from relax_core.jit.transforms.repeat import least, repeat, repeat_charged
+from relax_core.jit.transforms.repeat import repeat, repeat_charged
 from relax_core.jit.transforms.transform import Plan, Refusal, Transform
 from relax_core.jit.transforms.vector_code import LANE_LIMIT, combine, load_vector, transposed
 
