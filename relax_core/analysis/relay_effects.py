@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from relax_core.ir.expr import Call, Expr, Function, GlobalVar, Op, Var
 from relax_core.ir.module import IRModule
-from relax_core.ir.node import Node, children
+from relax_core.ir.node import Node, children, preorder
 from relax_core.ir.relay import Constructor, Let, Match, RefCreate, RefRead, RefWrite
 
 IMPURE_OPS = frozenset(("memory.kill", "vm.invoke_tvm_op", "memory.invoke_tvm_op", "vm.shape_func", "debug"))
@@ -102,18 +102,8 @@ def _computed(node: Node) -> tuple[Node, ...]:
 
 
 def _local_functions(function: Function) -> Mapping[Var, Function]:
-    found: dict[Var, Function] = {}
-    stack: list[Node] = [function.body]
-    seen: set[Node] = set()
-    while stack:
-        current = stack.pop()
-        if current in seen:
-            continue
-        seen.add(current)
-        if isinstance(current, Let) and isinstance(current.value, Function):
-            found[current.var] = current.value
-        stack.extend(children(current))
-    return found
+    lets = (node for node in preorder(function.body) if isinstance(node, Let))
+    return {let.var: let.value for let in lets if isinstance(let.value, Function)}
 
 
 def _doubts(

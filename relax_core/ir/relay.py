@@ -161,3 +161,10 @@ RelayExpr: TypeAlias = (
     | RefWrite
 )
 RelayPattern: TypeAlias = PatternWildcard | PatternVar | PatternConstructor | PatternTuple
+
+
+def result_of(expr: Expr) -> Expr:
+    """Return the expression behind all lets, whose value `expr` has."""
+    while isinstance(expr, Let):
+        expr = expr.body
+    return expr

@@ -90,10 +90,10 @@ def bullets(items: Iterable[str]) -> str:
     return "\n".join(f"- {prose(item)}" for item in items)
 
 
-def file_name(text: str, *, default: str = "module") -> str:
+def file_name(text: str) -> str:
     """Make a file name of `text`: no folders, no control characters, nothing special to a shell or a system."""
     name = re.sub(r"[^\w.+-]+", "_", text.replace("\\", "/").rpartition("/")[2]).lstrip(".-")[:_LONGEST_NAME]
-    return name if name.strip("._") else default
+    return name if name.strip("._") else "module"
 
 
 def _one_line(text: str) -> str:

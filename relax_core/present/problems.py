@@ -11,7 +11,7 @@ _PIPELINE = "<pipeline>"
 """How `parse_pipeline` names its text."""
 
 
-def problem_of(diagnostic: Diagnostic, node: str = "") -> Problem:
+def problem_of(diagnostic: Diagnostic) -> Problem:
     """Present a diagnostic."""
     span = diagnostic.span
     line, column = (span.line, span.column) if span else (0, 0)
@@ -26,10 +26,9 @@ def problem_of(diagnostic: Diagnostic, node: str = "") -> Problem:
         end_line,
         end_column,
         codes.CODES.get(diagnostic.code, ""),
-        node,
-        _excerpt_of(span) if span else "",
-        tuple(Elsewhere(words, place.line, place.column) for words, place in diagnostic.related),
-        diagnostic.fix,
+        excerpt=_excerpt_of(span) if span else "",
+        related=tuple(Elsewhere(words, place.line, place.column) for words, place in diagnostic.related),
+        fix=diagnostic.fix,
     )
 
 

@@ -141,11 +141,11 @@ _new = cast("Callable[[type[NodeRange], tuple[int, int, Node]], NodeRange]", tup
 _OPEN = NodeRange(0, 0, Node())
 
 
-def joined(items: Iterable[Part], separator: str = ", ") -> Iterator[Part]:
-    """Yield items with a separator between them; each item is asked for when those before it are written."""
+def joined(items: Iterable[Part]) -> Iterator[Part]:
+    """Yield items with commas between them; each item is asked for when those before it are written."""
     is_first = True
     for item in items:
         if not is_first:
-            yield separator
+            yield ", "
         is_first = False
         yield item

@@ -5,7 +5,7 @@ from typing import cast
 
 from relax_core.analysis.device.calls import constrain_call
 from relax_core.analysis.device.devices import as_on_device, declared_devices, is_primitive, let_device
-from relax_core.analysis.device.domains import Arrow, Domain, Domains, is_primitive_value, result_slot, tail_of
+from relax_core.analysis.device.domains import Arrow, Domain, Domains, is_primitive_value, result_slot
 from relax_core.check.infer import infer
 from relax_core.ir.expr import Call, Constant, Expr, Function, If, Op, Tuple, TupleGetItem, Var
 from relax_core.ir.module import IRModule
@@ -119,7 +119,7 @@ def _function(domains: Domains, function: Function) -> None:
             domains.proof.fix(slot, given, param, f"%{param.name} is declared on {given}")
     if result is not None:
         domains.proof.fix(result_slot(domain), result, function, f"the result is declared on {result}")
-    _fix_result(domains, tail_of(function.body), "the result of a function")
+    _fix_result(domains(function.body), "the result of a function")
 
 
 def _let(domains: Domains, let: Let, var: Var, value: Expr) -> None:

@@ -16,7 +16,7 @@ from relax_core.analysis.device.proof import Proof
 from relax_core.ir.expr import Call, Expr, Function, FuncType, GlobalVar, Op, Type, Var
 from relax_core.ir.module import IRModule
 from relax_core.ir.node import Node
-from relax_core.ir.relay import Constructor, Let
+from relax_core.ir.relay import Constructor, Let, result_of
 from relax_core.ir.tir import PrimFunc
 
 
@@ -98,7 +98,7 @@ class Domains:
         if found is not None:
             return found
         if isinstance(node, Let):
-            return self.own(tail_of(node))
+            return self.own(result_of(node))
         found = self.domain_of[node] = self.made(self.types.get(node), node)
         return found
 
@@ -217,10 +217,3 @@ def is_primitive_value(domains: Domains, expr: Expr) -> bool:
             return isinstance(found, PrimFunc) or (found is not None and is_primitive(found))
         case _:
             return is_primitive(expr)
-
-
-def tail_of(expr: Expr) -> Expr:
-    """Return the expression behind the lets."""
-    while isinstance(expr, Let):
-        expr = expr.body
-    return expr

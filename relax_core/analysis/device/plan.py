@@ -6,13 +6,13 @@ from itertools import chain
 
 from relax_core.analysis.device.constraints import begin, collect
 from relax_core.analysis.device.devices import Device
-from relax_core.analysis.device.domains import Arrow, Domains, slots_of, tail_of
+from relax_core.analysis.device.domains import Arrow, Domains, slots_of
 from relax_core.analysis.device.proof import Proof, Reason
 from relax_core.check.order import components
 from relax_core.ir.expr import Expr, GlobalVar, Op
 from relax_core.ir.module import BaseFunc, IRModule
 from relax_core.ir.node import Node
-from relax_core.ir.relay import Constructor, Let
+from relax_core.ir.relay import Constructor, Let, result_of
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -111,7 +111,7 @@ def _default(domains: Domains, default: Device) -> None:
         return
     tails: dict[Let, Expr] = {}
     for let in reversed(domains.lets):
-        tail = tails[let] = tails[let.body] if isinstance(let.body, Let) and let.body in tails else tail_of(let.body)
+        tail = tails[let] = tails[let.body] if isinstance(let.body, Let) and let.body in tails else result_of(let.body)
         known = domains.domain_of.get(let.var)
         target = None if isinstance(tail, (Op, Constructor)) else domains.slot_of(tail)
         if known is None or target is None:

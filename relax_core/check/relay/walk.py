@@ -29,7 +29,7 @@ from relax_core.ir.expr import (
 )
 from relax_core.ir.node import Node, children
 from relax_core.ir.prim import IntImm
-from relax_core.ir.relay import Constructor, Let, Match, RefCreate, RefRead, RefWrite
+from relax_core.ir.relay import Constructor, Let, Match, RefCreate, RefRead, RefWrite, result_of
 
 BOOL = TensorType((), "bool")
 
@@ -142,13 +142,6 @@ def _function(context: Context, function: Function, stage: int, stack: list[tupl
     context.unify(place_of(end, function), made.ret, given, "RY003", "the result of the function", end)
     made = context.limited(function, made)
     context.type_of[function] = made
-
-
-def result_of(expr: Expr) -> Expr:
-    """Return the expression behind all lets, whose value `expr` has."""
-    while isinstance(expr, Let):
-        expr = expr.body
-    return expr
 
 
 def _match(context: Context, match_: Match, stage: int, stack: list[tuple[Expr, int]]) -> None:

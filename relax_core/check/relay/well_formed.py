@@ -37,7 +37,6 @@ from relax_core.ir.relay import (
 )
 from relax_core.ir.values import value_parts
 from relax_core.ops.relay.tensor.system import STORAGE
-from relax_core.source import Span
 
 _BUILT_IN = (STORAGE,)
 _AGAIN_LIMIT = 1_000_000
@@ -81,11 +80,10 @@ class _Names:
 
 
 def _diagnostic(
-    code: str, message: str, *nodes: Node | None, hint: str = "", severity: Severity = "error",
-    related: tuple[tuple[str, Span], ...] = (),
-) -> Diagnostic:  # fmt: skip
+    code: str, message: str, *nodes: Node | None, hint: str = "", severity: Severity = "error"
+) -> Diagnostic:
     span = next((node.span for node in nodes if node is not None and node.span is not None), None)
-    return Diagnostic(code, message, span, hint, severity, related)
+    return Diagnostic(code, message, span, hint, severity)
 
 
 def _type_data(module: IRModule, names: _Names) -> Iterator[Diagnostic]:

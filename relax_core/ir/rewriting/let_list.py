@@ -1,7 +1,7 @@
 """Lists of lets while a Relay scope is built: names for values, and the chain that they become."""
 
 from relax_core.ir.attrs import NO_ATTRS
-from relax_core.ir.expr import Expr, Type, Var
+from relax_core.ir.expr import Expr, Var
 from relax_core.ir.relay import Let
 from relax_core.ir.rewriting.builder import Names
 from relax_core.ir.rewriting.rewrite import RewriteLog
@@ -15,9 +15,9 @@ class LetList:
         self._log = log
         self._items: list[tuple[Var, Expr, Expr]] = []
 
-    def push(self, value: Expr, origin: Expr, annotation: Type | None = None) -> Var:
+    def push(self, value: Expr, origin: Expr) -> Var:
         """Bind `value`, which stands for `origin`, to a fresh variable."""
-        var = Var(self._names.fresh("x"), annotation, span=origin.span)
+        var = Var(self._names.fresh("x"), span=origin.span)
         self._log.replace(origin, var, "give a nested value a name")
         self.bind(var, value, origin)
         return var

@@ -23,6 +23,7 @@ from relax_core.vm.objects.values import (
     root_of,
 )
 from relax_core.vm.recording.lines import LineTable
+from relax_core.vm.recording.liveness import written
 from relax_core.vm.recording.recorder import NO_WRITE, FrameRecord, Injection, Recorder
 from relax_core.vm.recording.written import WrittenBytes
 
@@ -247,11 +248,7 @@ class Trace:
         if isinstance(instruction, ReturnInstruction):
             enter = self.frames[int(self.frame_ids[event])].enter
             instruction = self.executable.instructions[int(self.pcs[enter])] if enter >= 0 else instruction
-        match instruction:
-            case CallInstruction(dst=Register(index=index)):
-                return index
-            case _:
-                return None
+        return written(instruction)
 
     def written_frame(self, event: int) -> int:
         """Return the frame whose register `event` writes: the caller's for a return, -1 behind the entry function."""

@@ -9,7 +9,6 @@ from relax_core.ir.module import IRModule
 from relax_core.ir.prim import IntImm
 from relax_core.printer.relay_text.types import relay_type
 from relax_core.vm.context import fail
-from relax_core.vm.limits import Limits
 from relax_core.vm.objects.convert import to_value
 from relax_core.vm.objects.placed import plain
 from relax_core.vm.objects.values import ObjectValue, Value, describe, dtype_name, map_leaves
@@ -38,13 +37,13 @@ class HostFunction:
         return ObjectValue(self._function)
 
 
-def run_relay(module: IRModule, entry: str, args: tuple[Any, ...], limits: Limits | None = None) -> Any:
+def run_relay(module: IRModule, entry: str, args: tuple[Any, ...]) -> Any:
     """Run the function `entry` of a sound Relay module on what the host gives.
 
     Raises:
         RunError: the program failed, or an argument has no counterpart in it.
     """
-    interpreter = RelayInterpreter(module, limits)
+    interpreter = RelayInterpreter(module)
     found = module.find(entry)
     function = found.function if found is not None else None
     params = function.params if isinstance(function, Function) else ()

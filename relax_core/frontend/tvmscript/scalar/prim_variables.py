@@ -58,9 +58,9 @@ class PrimVariables:
     is_dataflow: bool = False
     computed: "Container[str]" = ()
 
-    def inner(self, *, is_dataflow: bool = False) -> "PrimVariables":
+    def inner(self) -> "PrimVariables":
         """Open an inner scope."""
-        return replace(self, symbol_of=dict(self.symbol_of), is_dataflow=is_dataflow or self.is_dataflow)
+        return replace(self, symbol_of=dict(self.symbol_of))
 
     def match(self, name: str, value: Expr, annotation: Type | None, span: Span) -> PrimType | None:
         """Return the type that the binding `name = value` matches its value with, so that `name` can be computed with.

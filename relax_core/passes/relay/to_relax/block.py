@@ -106,12 +106,12 @@ class Block:
         assert isinstance(result, Expr), "an expression stays one"
         return result
 
-    def cast(self, atom: Expr, wanted: Type, origin: Node, hint: str = "cast") -> Expr:
+    def cast(self, atom: Expr, wanted: Type, origin: Node) -> Expr:
         """Return `atom` as a `wanted`, checked when the program runs if that is not known."""
         if not needs_cast(self.supply.known(atom), wanted):
             return atom
         self.supply.ctx.remark(origin, "note", "what is known of the value is less than its type: checked when it runs")
-        name = atom.name if isinstance(atom, Var) else hint
+        name = atom.name if isinstance(atom, Var) else "cast"
         var = Var(self.supply.names.fresh(name), span=origin.span)
         self.supply.type_of[var] = wanted
         self.bindings.append(self.supply.ctx.derive(MatchCast(var, atom, wanted, span=origin.span), origin))
