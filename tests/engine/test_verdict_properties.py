@@ -214,7 +214,9 @@ def test_stages_are_judged_as_their_values_say(found: tuple[Small, ...]) -> None
     assert bisection.first_different == at
     if at > 0:
         judged = [number for number in range(1, at) if verdicts[number - 1] != "not comparable"]
-        assert bisection.suspects == tuple(range(max(judged, default=0) + 1, at + 1))
+        texts = [item.text for item in programs]
+        between = (number for number in range(max(judged, default=0) + 1, at) if texts[number] not in texts[:number])
+        assert bisection.suspects == (*between, at)
     for stage in bisection.stages:
         assert stage.verdict != "same" or stage.compared == len(first.results)
         if stage.follows >= 0 and stage.verdict == "different":

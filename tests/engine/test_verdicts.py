@@ -133,8 +133,9 @@ def test_what_follows_from_a_difference_is_folded(session: Session) -> None:
 
 def test_a_culprit_that_cannot_be_told_is_one_of_several(session: Session) -> None:
     found = stages_of(session, BASE, BASE, MISSING, MISSING, WRONG, WRONG)
-    assert (found.first_different, found.suspects, found.last_good) == (4, (2, 3, 4), 1)
-    assert "from one of 2.py (stage 2), 3.py (stage 3) or 4.py (stage 4) on" in found.conclusion
+    # The text of 3.py is that of 2.py: what changed nothing is under no suspicion.
+    assert (found.first_different, found.suspects, found.last_good) == (4, (2, 4), 1)
+    assert "from one of 2.py (stage 2) or 4.py (stage 4) on" in found.conclusion
     assert "Stages 2-3 not comparable, because it cannot run here: VM001" in found.conclusion
     assert found.status == 1
 

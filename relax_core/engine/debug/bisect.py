@@ -30,7 +30,8 @@ class Candidate:
 
     `fault` says why there is no such form, if its pass failed. `attempt` runs it in another way than by what `build`
     makes. `same_as` is the number of an earlier form that is the same. With `is_aside` it is no form of the program:
-    what another pass compiled on its own. `look` records a run and says where in the form a value is another one.
+    what another pass compiled on its own. `look` records a run and says where in the form a value is another one; with
+    `is_printed` a compiler made the form of the one before, so that a value inside that is another one is a difference.
     """
 
     name: str
@@ -41,6 +42,7 @@ class Candidate:
     same_as: int = -1
     is_aside: bool = False
     look: "Callable[[Call, RunMachine], str] | None" = None
+    is_printed: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -90,7 +92,8 @@ def bisect(
             found.repeat(candidate.name, number - 1)
         else:
             outcome = _outcome(candidate, call, run_machine)
-            found.add(candidate.name, outcome, partial(_looked, candidate, call, record))
+            is_exact = candidate.is_printed and tolerance == DEFAULT_TOLERANCE
+            found.add(candidate.name, outcome, partial(_looked, candidate, call, record), looks_inside=is_exact)
     progress(len(found.results), "")
     return Bisection(call.entry, tuple(found.results))
 
@@ -140,7 +143,7 @@ class _Found:
         """How far results that are close were apart at the most."""
         self._heads: dict[int, Outcome] = {}
 
-    def add(self, name: str, outcome: Outcome, look: Callable[[], str]) -> None:
+    def add(self, name: str, outcome: Outcome, look: Callable[[], str], *, looks_inside: bool) -> None:
         """Judge a stage by what its run came to, and by what `look` finds within it."""
         number = len(self.results)
         if self._first < 0:
@@ -150,7 +153,7 @@ class _Found:
         found = judge(self._reference, outcome, self._tolerance)
         where = ""
         is_new = _is_apart(found.largest, self._largest)
-        if found.verdict == "same" and is_new and (where := look()):
+        if looks_inside and found.verdict == "same" and is_new and (where := look()):
             words = f"the results are close, but not what is computed inside; {where}"
             found = Judgement("different", words, found.differences, found.compared, found.largest)
         elif found.verdict == "same":

@@ -118,7 +118,7 @@ class Bisection(msgspec.Struct, frozen=True):
         *others, at = self.suspects
         stage = self.stages[at]
         if not others:
-            where = f"\nIn {stage.name}: {stage.where}" if stage.where and stage.where not in stage.words else ""
+            where = f"; {stage.where}" if stage.where and stage.where not in stage.words else ""
             return f"`{self.entry}` computes something else from {stage.name} (stage {at}) on: {stage.words}{where}"
         names = listed((f"{self.stages[item].name} (stage {item})" for item in (*others, at)), "or")
         return (

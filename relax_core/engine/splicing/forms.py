@@ -48,6 +48,11 @@ class PrintedStage:
     read: Callable[[], IRModule]
     build: Callable[[], Executable]
 
+    @property
+    def is_printed(self) -> bool:
+        """Tell whether a compiler printed the text, so that its mistakes are those of a pass, not of who wrote it."""
+        return self.text.lstrip().startswith(_PRINTED)
+
 
 @dataclass(slots=True, eq=False)
 class _Whole:
@@ -56,12 +61,23 @@ class _Whole:
     number: int
     module: IRModule
     build: Callable[[], Executable]
+    before: "_Whole | None" = None
     made: list[Executable] = field(default_factory=list[Executable])
+    is_broken: bool = False
 
     def executable(self) -> Executable:
         if not self.made:
+            self.is_broken = True
             self.made.append(self.build())
+            self.is_broken = False
         return self.made[0]
+
+    def last_sound(self) -> "_Whole":
+        """Return the last form until this one that could be built, this one if there is none."""
+        found: _Whole | None = self
+        while found is not None and found.is_broken:
+            found = found.before
+        return found or self
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -91,14 +107,14 @@ def forms(stages: Iterable[PrintedStage]) -> Iterator[Candidate]:
             seen[stage.key] = number
             yield _unread(stage, error)
             continue
-        if module.relax_functions or (whole is None and module.prim_funcs):
+        aside = _aside(module, whole, is_printed=stage.is_printed)
+        if not aside and (module.relax_functions or whole is None):
             seen[stage.key] = number
-            whole = _Whole(number, module, stage.build)
+            whole = _Whole(number, module, stage.build, whole)
             latest = {var.name: item for var, item in module.prim_funcs}
             attempt, look = _whole_attempt(stage, whole), _whole_look(stage, whole, names)
-            yield Candidate(stage.name, whole.executable, attempt=attempt, look=look)
+            yield Candidate(stage.name, whole.executable, attempt=attempt, look=look, is_printed=stage.is_printed)
             continue
-        aside = _aside(module, whole)
         seen[(stage.key, base)] = number
         if whole is None or aside:
             is_part = aside == DEVICE
@@ -106,8 +122,9 @@ def forms(stages: Iterable[PrintedStage]) -> Iterator[Candidate]:
             continue
         spliced, before = splice(module, latest), dict(latest)
         latest.update((name, item) for name, item in spliced.kernels.items())
-        look = _look(whole, before, spliced.kernels)
-        yield Candidate(stage.name, stage.build, attempt=_attempt(whole, spliced), look=look)
+        sound = whole.last_sound()
+        look, attempt = _look(sound, before, spliced.kernels), _attempt(sound, spliced)
+        yield Candidate(stage.name, stage.build, attempt=attempt, look=look, is_printed=True)
 
 
 def _unread(stage: PrintedStage, error: DiagnosedError) -> Candidate:
@@ -119,20 +136,21 @@ def _unread(stage: PrintedStage, error: DiagnosedError) -> Candidate:
 
 
 def _is_made_ill(stage: PrintedStage, error: Diagnostic) -> bool:
-    """Tell whether an error is the mistake of the pass that made a stage: its text is printed, nobody wrote it."""
-    return stage.text.lstrip().startswith(_PRINTED) and error.code[:2] in _MADE_ILL
+    """Tell whether an error is the mistake of the pass that made a stage."""
+    return stage.is_printed and error.code[:2] in _MADE_ILL
 
 
-def _aside(module: IRModule, whole: _Whole | None) -> str:
-    """Say why a stage without Relax functions is no form of the program, "" if it is one."""
-    functions = dict(module.prim_funcs)
-    if not functions:
+def _aside(module: IRModule, whole: _Whole | None, *, is_printed: bool) -> str:
+    """Say why a stage is no form of the program, "" if it is one."""
+    if not module.definitions:
         return EMPTY
-    known = frozenset(() if whole is None else (var.name for var, _ in whole.module.prim_funcs))
-    if any(var.name in known for var in functions):
+    known = frozenset(() if whole is None else whole.module.names)
+    if whole is None or known.intersection(module.names):
         return ""
-    is_device = any(attr(item.attrs, "calling_conv") == DEVICE_KERNEL for item in functions.values())
-    is_named_so = any(var.name.startswith(f"{name}_kernel") for var in functions for name in known)
+    if module.relax_functions:
+        return SCRATCH if is_printed else ""
+    is_device = any(attr(item.attrs, "calling_conv") == DEVICE_KERNEL for _, item in module.prim_funcs)
+    is_named_so = any(name.startswith(f"{base}_kernel") for name in module.names for base in known)
     return DEVICE if is_device or is_named_so else SCRATCH
 
 
