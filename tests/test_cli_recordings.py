@@ -93,6 +93,23 @@ def test_missing_constants_are_listed_and_may_be_given(capsys: pytest.CaptureFix
     assert "PL007" in run(capsys, "bisect", folder, "--constants", tmp_path / "c.npz")[2]
 
 
+def test_the_stages_of_our_own_passes_are_written_as_a_trace(
+    capsys: pytest.CaptureFixture[str], folder: Path, tmp_path: Path
+) -> None:
+    trace = tmp_path / "own.rxt"
+    assert run(capsys, "opt", folder / "000_A.py", "--passes", "Normalize, LegalizeOps", "--trace", trace)[0] == 0
+    rows = [json.loads(line) for line in run(capsys, "stages", trace, "--json")[1].splitlines()]
+    assert [row["name"] for row in rows] == ["(input)", "Normalize", "LegalizeOps"]
+    assert [row["is_changed"] for row in rows] == [True, False, True]
+    assert rows[2]["seconds"] > 0
+    assert run(capsys, "bisect", trace)[0] == 0
+    mine = tmp_path / "mine.py"
+    mine.write_text("def Broken(module):\n    raise ValueError('no')\n")
+    chosen = ("--passes", "Normalize, Broken", "--pass-file", mine, "--trace", trace)
+    assert run(capsys, "opt", folder / "000_A.py", *chosen)[0] == 1
+    assert "ValueError: no" in run(capsys, "stages", trace)[1]
+
+
 def test_what_cannot_be_opened_is_bad_usage(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     (tmp_path / "x.zip").write_bytes(b"PK\x03\x04")
     status, _, said = run(capsys, "bisect", tmp_path / "x.zip")

@@ -26,8 +26,18 @@ from relax_core.cli.terminal import (
     write_bytes,
 )
 from relax_core.diagnostics import plural
-from relax_core.engine.debug.replies import ValuesCompared
-from relax_core.engine.debug.requests import BisectOf, Closeness, CompareValuesOf, DumpOf, MemoryOf, ProfileOf, StopsOf
+from relax_core.engine.debug.replies import Bisection, ValuesCompared
+from relax_core.engine.debug.requests import (
+    BisectOf,
+    BisectRecordedOf,
+    Closeness,
+    CompareValuesOf,
+    DumpOf,
+    MemoryOf,
+    ProfileOf,
+    ReproducerOf,
+    StopsOf,
+)
 from relax_core.engine.debug.verdicts import NOT_COMPARED, SIGNS
 from relax_core.engine.pipelines import pipeline as pipelines
 from relax_core.engine.protocol import Execute, Failure, Program
@@ -69,6 +79,8 @@ def add_debugging(command: Commands) -> None:
     _closeness_options(bisect)
     bisect.add_argument("--values", action="store_true", help="compare the bindings before and after the first one")
     bisect.add_argument("--json", action="store_true", help="print one object")
+    reproduces = "where to write a Python file of tvm and numpy that shows the difference, and FILE.md, a report"
+    bisect.add_argument("--reproducer", metavar="FILE", help=reproduces)
 
     against = command("compare", "Compare the values of bindings of two runs, or two archives.", _compare)
     against.add_argument(
@@ -252,6 +264,7 @@ def _bisect(engine: Engine, options: argparse.Namespace) -> int:
             else CompareValuesOf(first, good, first, at, closeness)
         )
         _say_values(engine.request(request), options, limit=_FIRST_VALUES)
+    _reproduce(engine, BisectOf(first, tuple(others), closeness), found, options)
     return found.status
 
 
@@ -260,7 +273,8 @@ def _bisect_recorded(engine: Engine, pipeline: "pipelines.Pipeline", options: ar
     opening.say_remarks(pipeline)
     asked = _as_asked(opening.read_options(pipeline=options.passes, entry=options.entry, table=options.table), options)
     closeness = Closeness(options.relative, options.absolute)
-    found = engine.request(opening.bisect_request(pipeline, asked, closeness))
+    message = opening.bisect_request(pipeline, asked, closeness)
+    found = engine.request(message)
     if isinstance(found, Failure):
         return _not_compared(found)
     say(found.to_json() if options.json else found.to_text())
@@ -268,7 +282,28 @@ def _bisect_recorded(engine: Engine, pipeline: "pipelines.Pipeline", options: ar
     if at > 0 and options.values:
         request = opening.compare_request(pipeline, asked, (good, at), closeness)
         _say_values(engine.request(request), options, limit=_FIRST_VALUES)
+    _reproduce(engine, message, found, options)
     return found.status
+
+
+def _reproduce(
+    engine: Engine, message: BisectOf | BisectRecordedOf, found: Bisection, options: argparse.Namespace
+) -> None:
+    """Write the reproducer that was asked for, or say why there is none; the status is that of the bisection."""
+    if not options.reproducer:
+        return
+    if found.first_different < 0:
+        complain("note: no stage differs, so that there is nothing to reproduce")
+        return
+    made = engine.request(ReproducerOf(message))
+    if isinstance(made, Failure):
+        failed(made)
+        return
+    write_bytes(options.reproducer, made.script.encode())
+    write_bytes(f"{options.reproducer}.md", made.report.encode())
+    complain(
+        f"note: {options.reproducer} shows it with apache-tvm and numpy alone; {options.reproducer}.md is a report"
+    )
 
 
 def _not_compared(failure: Failure) -> int:

@@ -11,9 +11,10 @@ from relax_core.diagnostics import CompileError, DiagnosedError, Diagnostic, has
 from relax_core.engine.debug.requests import BisectRecordedOf, Closeness, CompareValuesOf
 from relax_core.engine.files import printable
 from relax_core.engine.pipelines import constants, recorded, sources
-from relax_core.engine.pipelines.pipeline import Pipeline, RecordedStage
+from relax_core.engine.pipelines.pipeline import INPUT, Pipeline, RecordedStage, Recording
 from relax_core.engine.pipelines.trace import writer
 from relax_core.engine.protocol import Program
+from relax_core.engine.replies import Stages
 
 _STAGE: Final = re.compile(r"(.+)@(\d{1,9})", re.DOTALL)
 
@@ -79,6 +80,23 @@ def compare_request(
     asked = recorded.with_recorded_inputs(pipeline, asked)
     left, right = (recorded.program_of(pipeline, pipeline.forms()[number], asked) for number in numbers)
     return CompareValuesOf(left, -1, right, -1, closeness)
+
+
+def trace_of_stages(stages: Stages, file: str) -> bytes:
+    """Return the stages of a pipeline of one's own as a trace."""
+    recorded_stages = tuple(
+        RecordedStage(
+            item.index,
+            item.name if item.index else INPUT,
+            # A pass that failed left no module; the text is that of the one before it.
+            None if item.problems and item is stages.stages[-1] else item.text,
+            depth=0,
+            seconds=item.seconds if item.index else -1.0,
+            error=" ".join(item.problems[:1]) if item is stages.stages[-1] else "",
+        )
+        for item in stages.stages
+    )
+    return writer.write_trace(Pipeline(Recording(file, "trace", recorded_stages)))
 
 
 def form_programs(pipeline: Pipeline) -> tuple[Program, ...]:

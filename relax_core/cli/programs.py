@@ -20,6 +20,7 @@ from relax_core.cli.terminal import (
     constants_option,
     failed,
     say,
+    write_bytes,
 )
 from relax_core.engine.protocol import Asm, Check, Failure, Opt, Program, Script
 from relax_core.engine.replies import StageText
@@ -51,6 +52,7 @@ def add_programs(command: Commands) -> None:
     opt.add_argument("--table", metavar="T", help=TABLE_HELP)
     opt.add_argument("--print-after-all", action="store_true", help="print the module after each pass")
     opt.add_argument("--json", action="store_true", help="print one object per stage and line")
+    opt.add_argument("--trace", metavar="RXT", help="where to write the stages as a trace, which every command opens")
 
     asm = command("asm", "Print the bytecode, or a kernel's code.", _asm)
     asm.add_argument("file", metavar="FILE", help=PATH_HELP)
@@ -112,6 +114,8 @@ def _opt(engine: Engine, options: argparse.Namespace) -> int:
     )
     if isinstance(reply, Failure):
         return failed(reply)
+    if options.trace:
+        write_bytes(options.trace, opening.trace_of_stages(reply, options.file))
     last = reply.stages[-1]
     shown = reply.stages if options.print_after_all or options.json else (last,)
     for stage in shown:

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from relax_core.engine.debug.requests import BisectOf, BisectRecordedOf, CompareArchiveOf, CompareValuesOf
+from relax_core.engine.debug.requests import BisectOf, BisectRecordedOf, CompareArchiveOf, CompareValuesOf, ReproducerOf
 from relax_core.engine.limits import Limits
 from relax_core.engine.protocol import (
     Asm,
@@ -46,6 +46,7 @@ _FACTORS: Mapping[type, int] = MappingProxyType(
         SheetOf: _TEXT,
         BisectOf: _COMPARISON,
         BisectRecordedOf: _COMPARISON,
+        ReproducerOf: _COMPARISON,
         CompareValuesOf: _COMPARISON,
         CompareArchiveOf: _COMPARISON,
     }
@@ -77,7 +78,7 @@ def doing(message: object) -> str:
             return "compiling"
         case Open() | Check():
             return "reading the text"
-        case BisectOf() | BisectRecordedOf() | CompareValuesOf() | CompareArchiveOf():
+        case BisectOf() | BisectRecordedOf() | ReproducerOf() | CompareValuesOf() | CompareArchiveOf():
             return "comparing"
         case _:
             return "preparing the view"

@@ -18,9 +18,10 @@ from relax_core.engine.debug.requests import (
     DumpOf,
     MemoryOf,
     ProfileOf,
+    ReproducerOf,
     StopsOf,
 )
-from relax_core.engine.pipelines import recorded
+from relax_core.engine.pipelines import recorded, reproducing
 from relax_core.engine.protocol import (
     Asm,
     Ast,
@@ -103,6 +104,10 @@ def _bisected(message: BisectRecordedOf, context: RequestContext) -> object:
     return _about_faults(recorded.bisect_of(message), context)
 
 
+def _reproduced(message: ReproducerOf, context: RequestContext) -> object:
+    return reproducing.reproduced(message, lambda asked: ANSWERS[type(asked)](asked, context), context)
+
+
 ANSWERS: Final[Mapping[type[Request[Any]], Answerer]] = MappingProxyType(
     dict(
         (
@@ -138,6 +143,7 @@ ANSWERS: Final[Mapping[type[Request[Any]], Answerer]] = MappingProxyType(
             _row(SheetOf, lambda message, _: catalog_view.about(message)),
             _row(VocabularyOf, lambda message, _: catalog_view.about(message)),
             _row(BisectRecordedOf, _bisected),
+            _row(ReproducerOf, _reproduced),
             *(
                 _row(request, _about_faults)
                 for request in (

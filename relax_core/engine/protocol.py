@@ -9,7 +9,7 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
-from relax_core.engine.debug.requests import AnyDebugRequest, BisectRecordedOf
+from relax_core.engine.debug.requests import AnyDebugRequest, BisectRecordedOf, ReproducerOf
 from relax_core.engine.programs.program import Program
 from relax_core.engine.replies import Executed, Found, Listing, Restored, Stages, Stop, Text
 from relax_core.engine.request import Request
@@ -351,6 +351,7 @@ AnyRequest: TypeAlias = (
     | Samples
     | AnyDebugRequest
     | BisectRecordedOf
+    | ReproducerOf
 )
 
 

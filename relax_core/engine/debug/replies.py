@@ -254,6 +254,14 @@ class ValuesCompared(msgspec.Struct, frozen=True):
         return msgspec.json.encode({**concluded, **msgspec.structs.asdict(self)}).decode()
 
 
+class Reproduced(msgspec.Struct, frozen=True):
+    """A Python file that shows a difference with apache-tvm and numpy alone, and a report in Markdown."""
+
+    script: str
+    report: str
+    pass_name: str
+
+
 class Dumped(msgspec.Struct, frozen=True):
     """The values of all bindings of a run as npz, in the order of time, and what the run came to."""
 

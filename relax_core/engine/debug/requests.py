@@ -4,7 +4,7 @@ from typing import TypeAlias
 
 import msgspec
 
-from relax_core.engine.debug.replies import Bisection, Dumped, Profiled, Stopped, ValuesCompared
+from relax_core.engine.debug.replies import Bisection, Dumped, Profiled, Reproduced, Stopped, ValuesCompared
 from relax_core.engine.debug.tolerance import Tolerance
 from relax_core.engine.programs.program import Program
 from relax_core.engine.request import Request
@@ -98,6 +98,12 @@ class BisectRecordedOf(Request[Bisection], frozen=True):
     trace: bytes
     options: Program
     closeness: Closeness = Closeness()
+
+
+class ReproducerOf(Request[Reproduced], frozen=True):
+    """Bisect, and write a file that shows the first difference with apache-tvm and numpy alone."""
+
+    bisect: BisectOf | BisectRecordedOf
 
 
 AnyDebugRequest: TypeAlias = MemoryOf | BisectOf | CompareValuesOf | CompareArchiveOf | DumpOf | StopsOf | ProfileOf
