@@ -105,7 +105,7 @@ def _bisected(message: BisectRecordedOf, context: RequestContext) -> object:
 
 
 def _reproduced(message: ReproducerOf, context: RequestContext) -> object:
-    return reproducing.reproduced(message, lambda asked: ANSWERS[type(asked)](asked, context), context)
+    return reproducing.reproduced(message, lambda asked: _about_faults(asked, context), context)
 
 
 ANSWERS: Final[Mapping[type[Request[Any]], Answerer]] = MappingProxyType(
