@@ -8,10 +8,10 @@ from typing import Any, cast
 import msgspec
 import pytest
 
-from relax_core.engine.allowance import allowance
 from relax_core.engine.debug.requests import BisectOf
 from relax_core.engine.limits import Limits
 from relax_core.engine.process import client as client_module
+from relax_core.engine.process.allowance import allowance
 from relax_core.engine.process.client import Client
 from relax_core.engine.protocol import (
     Answer,

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
+from relax_core.engine.programs.spelling import guess_spelling
 from relax_core.engine.protocol import Failure, Opt, PipelineOf, Program, RunOf, Script, StageOf
 from relax_core.engine.session import Session
-from relax_core.engine.spelling import guess_spelling
 from relax_core.frontend.parse import parse_text
 from relax_core.present.running.run_models import Run, Write
 from relax_core.printer.spelling import Spelling

@@ -17,13 +17,13 @@ from typing import Final, Generic, TypeVar
 
 import msgspec
 
-from relax_core.engine.allowance import Allowance, allowance, doing
 from relax_core.engine.limits import MEGABYTE, REQUEST_BYTES, Limits, within_inherited
+from relax_core.engine.process.allowance import Allowance, allowance, doing
+from relax_core.engine.process.sendable import NotSendableError, encode, not_sent
 from relax_core.engine.process.worker_causes import KEPT_TEXT, limit_reached, worded
 from relax_core.engine.process.worker_process import CANCELLED, Answers, CancelAsked, Ended, WorkerProcess
 from relax_core.engine.protocol import VERSION, Answer, Failure, Progress, Request
 from relax_core.engine.request import reply_type
-from relax_core.engine.sendable import NotSendableError, encode, not_sent
 
 R = TypeVar("R")
 

@@ -18,11 +18,12 @@ import msgspec
 import numpy as np
 
 from relax_core import late
-from relax_core.engine.allowance import allowance
 from relax_core.engine.limits import MEGABYTE, REQUEST_BYTES, Limits, allow_cpu_seconds, apply_limits, used_share
 from relax_core.engine.process import starting
+from relax_core.engine.process.allowance import allowance
 from relax_core.engine.process.frames import read_frame, write_frame
 from relax_core.engine.process.sandbox import die_with_parent, filter_calls, leave_network
+from relax_core.engine.process.sendable import NotSendableError, encode, not_sent, plain
 from relax_core.engine.process.worker_causes import EXIT_MEMORY, EXIT_NOT_LOADED
 from relax_core.engine.protocol import (
     VERSION,
@@ -33,7 +34,6 @@ from relax_core.engine.protocol import (
     Hello,
     Progress,
 )
-from relax_core.engine.sendable import NotSendableError, encode, not_sent, plain
 from relax_core.engine.session import NotLoadedError, Session
 from relax_core.ops.packed.registry import DECLARED
 from relax_core.vm.external import torch_operators

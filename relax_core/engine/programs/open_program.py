@@ -7,8 +7,8 @@ from relax_core.check.infer import infer
 from relax_core.engine.programs.compilation import Compilation
 from relax_core.engine.programs.program_source import ProgramSource
 from relax_core.engine.programs.runs import Runs
+from relax_core.engine.programs.spelling import relay_words
 from relax_core.engine.protocol import Program
-from relax_core.engine.spelling import relay_words
 from relax_core.frontend.parse import Parsed
 from relax_core.ir.dialect import dialect_of
 from relax_core.ir.expr import Type

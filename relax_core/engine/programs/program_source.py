@@ -9,8 +9,8 @@ from relax_core.check.check import check
 from relax_core.diagnostics import CompileError, Diagnostic, RunError
 from relax_core.engine.inputs import can_be_made_up, generate, read_archive, symbol_sizes
 from relax_core.engine.programs import prim_entry
+from relax_core.engine.programs.spelling import guess_spelling
 from relax_core.engine.protocol import Program
-from relax_core.engine.spelling import guess_spelling
 from relax_core.frontend.parse import Parsed
 from relax_core.ir.dialect import Dialect, dialect_of
 from relax_core.ir.expr import Function

@@ -5,8 +5,8 @@ from relax_core.diagnostics import Diagnostic, RunError, plural
 from relax_core.engine.inputs import symbol_sizes
 from relax_core.engine.programs.checking import diagnostics_of
 from relax_core.engine.programs.open_program import OpenProgram
+from relax_core.engine.programs.spelling import relay_version
 from relax_core.engine.protocol import SourceView
-from relax_core.engine.spelling import relay_version
 from relax_core.frontend.layout import restore_layout
 from relax_core.ir.dialect import dialect_of
 from relax_core.ir.expr import Binding, Call
