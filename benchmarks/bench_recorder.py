@@ -12,7 +12,7 @@ import contextlib
 import tempfile
 import time
 from collections.abc import Callable, Generator
-from typing import Any
+from typing import Any, cast
 
 import tvm
 import tvm_ffi
@@ -65,7 +65,7 @@ WAYS: tuple[tuple[str, Callable[[], Any]], ...] = (
 
 def run(title: str = "decoder of 1", layers: tuple[int, ...] = (1,)) -> Table:
     """Measure all ways in turns, so that a busy machine slows them alike."""
-    module = next(made for name, made in models(layers) if name == title)
+    module = cast("tvm.IRModule", next(made for name, made in models(layers) if name == title))
     times: dict[str, list[float]] = {name: [] for name, _ in WAYS}
     for _ in range(ROUNDS + 1):
         for name, way in WAYS:

@@ -10,7 +10,7 @@ from relax_core.check.infer import infer
 from relax_core.ir.expr import Call, Constant, Expr, Function, If, Op, Tuple, TupleGetItem, Var
 from relax_core.ir.module import IRModule
 from relax_core.ir.node import Node, children
-from relax_core.ir.relay import Let, Match, PatternVar, RefCreate, RefRead, RefWrite
+from relax_core.ir.relay import Let, Match, PatternVar, RefCreate, RefRead, RefWrite, result_of
 
 
 def begin(module: IRModule) -> Domains:
@@ -119,7 +119,7 @@ def _function(domains: Domains, function: Function) -> None:
             domains.proof.fix(slot, given, param, f"%{param.name} is declared on {given}")
     if result is not None:
         domains.proof.fix(result_slot(domain), result, function, f"the result is declared on {result}")
-    _fix_result(domains(function.body), "the result of a function")
+    _fix_result(domains, result_of(function.body), "the result of a function")
 
 
 def _let(domains: Domains, let: Let, var: Var, value: Expr) -> None:
