@@ -15,12 +15,10 @@ from relax_core.ir.node import Node, children, postorder
 from relax_core.ir.prim import IntImm, PrimExpr, PrimVar
 from relax_core.ir.rewriting.rewrite import RewriteLog, rewrite
 from relax_core.ir.tir import (
-    Allocate,
     Block,
     Buffer,
     BufferLoad,
     BufferStore,
-    DeclBuffer,
     For,
     LaunchThread,
     LetStmt,
@@ -29,7 +27,7 @@ from relax_core.ir.tir import (
 
 THREADS = "threadIdx."
 PRIVATE = ("local",)
-"""Memory of which each thread has its own."""
+"""Memory of which each thread has its own, wherever it is allocated: other memory belongs to all threads of a block."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -88,9 +86,8 @@ def hindrance(function: PrimFunc) -> Hindrance | None:
     for access in _accesses(function):
         by_buffer.setdefault(access.buffer, []).append(access)
     for buffer, accesses in by_buffer.items():
-        inside = _allocated_inside(loops, buffer)
         for one, other in combinations(accesses, 2):
-            if _passes(one, other, inside, bindings):
+            if _passes(one, other, bindings):
                 words = f"threads pass values to each other through `{buffer.name}`, in one loop over `threadIdx`"
                 return Hindrance(other.node, words)
     return None
@@ -140,28 +137,11 @@ def _accesses(function: PrimFunc) -> Iterator[_Access]:
             stack += [(item, loop_of, unit) for item in children(node) if not isinstance(item, Buffer)]
 
 
-def _allocated_inside(loops: Iterable[For], buffer: Buffer) -> frozenset[For]:
-    """Return the loops over threads in which `buffer` is allocated: there each iteration has its own."""
-    return frozenset(loop for loop in loops if any(_allocates(item, buffer) for item in postorder(loop.body)))
-
-
-def _allocates(node: Node, buffer: Buffer) -> bool:
-    match node:
-        case Block(alloc_buffers=buffers):
-            return buffer in buffers
-        case DeclBuffer(buffer=declared, pointer=None):
-            return declared is buffer
-        case Allocate(var=var):
-            return var.name == buffer.name
-        case _:
-            return False
-
-
-def _passes(one: _Access, other: _Access, inside: frozenset[For], bindings: Mapping[PrimVar, PrimExpr]) -> bool:
+def _passes(one: _Access, other: _Access, bindings: Mapping[PrimVar, PrimExpr]) -> bool:
     """Tell whether a thread may load with one access what another thread stored with the other one."""
     if one.unit is other.unit or isinstance(one.node, BufferStore) == isinstance(other.node, BufferStore):
         return False
-    shared = [loop for tag, loop in one.loop_of.items() if other.loop_of.get(tag) is loop and loop not in inside]
+    shared = [loop for tag, loop in one.loop_of.items() if other.loop_of.get(tag) is loop]
     if not shared:
         return False
     first, second = ([_resolved(index, bindings) for index in item.node.indices] for item in (one, other))

@@ -40,6 +40,12 @@ TOGETHER = """
             S[tx] = X[tx]
             Y[tx] = S[7 - tx]
 """
+INSIDE = """
+        with T.launch_thread("threadIdx.x", 8) as tx:
+            S = T.alloc_shared((8,))
+            S[tx] = X[tx]
+            Y[tx] = S[7 - tx]
+"""
 NESTED = """
         with T.launch_thread("threadIdx.x", 8) as tx:
             with T.launch_thread("threadIdx.x", 8) as ty:
@@ -108,6 +114,7 @@ def test_threads_run_in_order(body: str, expected: list[float]) -> None:
     ("body", "words"),
     [
         pytest.param(TOGETHER, r"JT001.*threads pass values to each other through `S`", id="through shared memory"),
+        pytest.param(INSIDE, r"JT001.*threads pass values to each other through `S`", id="allocated among the threads"),
         pytest.param(NESTED, r"JT001.*ty is nested in a loop over the same `threadIdx\.x`", id="the same axis twice"),
     ],
 )

@@ -302,7 +302,7 @@ def _look(
 
 def _stopped_in(trace: Trace) -> str:
     """Return the kernel in whose call a run stopped, "" if it was none."""
-    pc = trace.pc_at(len(trace))
+    pc = trace.stopped_at
     return "" if pc is None else trace.executable.kernel_at(pc)
 
 

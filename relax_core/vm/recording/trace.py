@@ -154,6 +154,11 @@ class Trace:
         """The instructions that were executed at least once."""
         return tuple(int(pc) for pc in np.unique(self.pcs))
 
+    @property
+    def stopped_at(self) -> int | None:
+        """The instruction at which an error ended the run, recorded or not; `None` if none did."""
+        return self._stop_pc if self.error is not None and self._stop_pc >= 0 else None
+
     def pc_at(self, at: int) -> int | None:
         """Return the instruction that is next at time `at`; `None` behind the last return."""
         if at < len(self):
