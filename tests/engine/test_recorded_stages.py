@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import relax_core as rc
 from relax_core.engine.debug.replies import Bisection
 from relax_core.engine.debug.requests import BisectOf
 from relax_core.engine.inputs import write_members
@@ -162,6 +163,17 @@ def test_prim_funcs_alone_are_judged_as_they_are(session: Session) -> None:
                                   inputs=given) for item in made[5:])]  # fmt: skip
     found = ask(session, BisectOf(wrong[0], tuple(wrong[1:])))
     assert (found.status, found.first_different) == (1, 5)
+
+
+def test_modules_of_prim_funcs_are_judged_by_the_interface() -> None:
+    texts = [text for _, text in stages()[20:26]]
+    modules = {f"{number}": rc.parse(text, name=f"{number}.py") for number, text in enumerate(texts)}
+    y = np.zeros((5, 3), np.float32)
+    found = rc.bisect_modules(modules, X, W, y, entry="matmul")
+    assert (found.verdict, found.entry) == ("same", "run_matmul")
+    wrong = rc.parse(texts[-1].replace("== T.int64(0)", "== T.int64(1)"), name="wrong.py")
+    found = rc.bisect_modules({**modules, "wrong": wrong}, X, W, y, entry="matmul")
+    assert found.first_different == 6
 
 
 def test_a_buffer_that_a_kernel_does_not_write_wholly_shows_what_was_there(session: Session) -> None:

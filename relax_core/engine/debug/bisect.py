@@ -153,7 +153,10 @@ class _Found:
         found = judge(self._reference, outcome, self._tolerance)
         where = ""
         is_new = _is_apart(found.largest, self._largest)
-        if looks_inside and found.verdict == "same" and is_new and (where := look()):
+        if looks_inside and found.verdict == "same" and self._carries(outcome, found.largest):
+            words = "the results are close, but not what is computed inside"
+            found = Judgement("different", words, found.differences, found.compared, found.largest)
+        elif looks_inside and found.verdict == "same" and is_new and (where := look()):
             words = f"the results are close, but not what is computed inside; {where}"
             found = Judgement("different", words, found.differences, found.compared, found.largest)
         elif found.verdict == "same":
@@ -169,6 +172,14 @@ class _Found:
                 largest=found.largest, compared=found.compared, follows=follows, where=where,
             )
         )  # fmt: skip
+
+    def _carries(self, outcome: Outcome, largest: float) -> bool:
+        """Tell whether results that are close to the reference's are closer to those of the difference before them."""
+        before = next(item for item in reversed(self.results) if not item.is_aside)
+        if before.verdict != "different" or self._head.error is not None:
+            return False
+        found = judge(self._head, outcome, self._tolerance)
+        return found.verdict == "same" and _is_apart(largest, found.largest)
 
     def put_aside(self, name: str, words: str) -> None:
         """Note a stage that is no form of the program."""

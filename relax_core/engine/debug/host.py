@@ -12,6 +12,8 @@ from relax_core.engine.debug import bisect
 from relax_core.engine.debug.intermediates import intermediates, members, names_in
 from relax_core.engine.debug.replies import Bisection
 from relax_core.engine.debug.tolerance import DEFAULT_TOLERANCE, Tolerance
+from relax_core.engine.programs.prim_entry import entry_name, with_entries
+from relax_core.engine.splicing.forms import PrintedStage, forms
 from relax_core.ir.module import IRModule
 from relax_core.passes.pipeline import Passes, run_pipeline
 from relax_core.present.memory import present_memory
@@ -46,10 +48,21 @@ def bisect_modules(
 ) -> Bisection:
     """Run several forms of a module on the same arguments, such as `parse_all` of what another compiler printed.
 
-    The first one is the reference for those behind it; if it does not run, nothing is comparable.
+    The first one is the reference for those behind it; if it does not run, nothing is comparable. The prim funcs of a
+    module that has nothing else take the places of those in the last whole one; without one `entry` names one of them.
     """
-    candidates = (bisect.Candidate(name, lambda module=module: build(module)) for name, module in modules.items())
-    return _bisect(candidates, entry, args, tolerance)
+    stages = (
+        PrintedStage(name, id(module), "", lambda module=module: module, lambda module=module: _built(module))
+        for name, module in modules.items()
+    )
+    first = next(iter(modules.values()), None)
+    if first is not None and not first.relax_functions and first.prim_funcs:
+        entry = entry_name(first, entry if entry in first else first.prim_funcs[0][0].name)
+    return _bisect(forms(stages), entry, args, tolerance)
+
+
+def _built(module: IRModule) -> Executable:
+    return build(with_entries(module))
 
 
 def binding_values(
@@ -90,4 +103,7 @@ def _bisect(
     def run(executable: Executable, values: tuple[Value, ...]) -> Trace:
         return Machine(executable, record=False).run(entry, values)
 
-    return bisect.bisect(candidates, bisect.Call(entry, args), run, tolerance=tolerance)
+    def record(executable: Executable, values: tuple[Value, ...]) -> Trace:
+        return Machine(executable).run(entry, values)
+
+    return bisect.bisect(candidates, bisect.Call(entry, args), run, record=record, tolerance=tolerance)

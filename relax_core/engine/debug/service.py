@@ -4,6 +4,7 @@ from typing import assert_never
 
 import msgspec
 
+from relax_core.bytecode.build import build as build_executable
 from relax_core.bytecode.executable import Executable
 from relax_core.diagnostics import CompileError, Diagnostic, RunError
 from relax_core.engine.debug import bisect, compared, intermediates, stops
@@ -24,6 +25,7 @@ from relax_core.engine.debug.requests import (
 )
 from relax_core.engine.inputs import write_members
 from relax_core.engine.programs.open_program import OpenProgram
+from relax_core.engine.programs.prim_entry import with_entries
 from relax_core.engine.programs.program import Program
 from relax_core.engine.protocol import Progress
 from relax_core.engine.screens.text_views import executed
@@ -99,9 +101,15 @@ def _printed(program: Program, context: RequestContext) -> PrintedStage:
         return source.module
 
     def build() -> Executable:
-        return context.opened_by(program).compilation.executable(context.report, context.is_cancelled)
+        opened = context.opened_by(program)
+        if not stage.is_printed or program.pipeline is not None:
+            return opened.compilation.executable(context.report, context.is_cancelled)
+        # A pass of ours might repair what is to be judged, so that no more of them run than the machine needs.
+        opened.source.require_sound()
+        return build_executable(with_entries(opened.source.module), passes="")
 
-    return PrintedStage(program.name, msgspec.structs.replace(program, name=""), program.text, read, build)
+    stage = PrintedStage(program.name, msgspec.structs.replace(program, name=""), program.text, read, build)
+    return stage
 
 
 def _dump(message: DumpOf, opened: OpenProgram, context: RequestContext) -> Dumped:
