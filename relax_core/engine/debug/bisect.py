@@ -41,7 +41,7 @@ class Candidate:
     attempt: "Callable[[Call, RunMachine], Outcome] | None" = None
     same_as: int = -1
     is_aside: bool = False
-    look: "Callable[[Call, RunMachine], str] | None" = None
+    look: "Callable[[Call, RunMachine, bool], str] | None" = None
     is_printed: bool = False
 
 
@@ -98,8 +98,8 @@ def bisect(
     return Bisection(call.entry, tuple(found.results))
 
 
-def _looked(candidate: Candidate, call: Call, record: RunMachine | None) -> str:
-    return "" if record is None or candidate.look is None else candidate.look(call, record)
+def _looked(candidate: Candidate, call: Call, record: RunMachine | None, *, is_coarse: bool) -> str:
+    return "" if record is None or candidate.look is None else candidate.look(call, record, is_coarse)
 
 
 def _outcome(candidate: Candidate, call: Call, run_machine: RunMachine) -> Outcome:
@@ -143,7 +143,7 @@ class _Found:
         """How far results that are close were apart at the most."""
         self._heads: dict[int, Outcome] = {}
 
-    def add(self, name: str, outcome: Outcome, look: Callable[[], str], *, looks_inside: bool) -> None:
+    def add(self, name: str, outcome: Outcome, look: Callable[..., str], *, looks_inside: bool) -> None:
         """Judge a stage by what its run came to, and by what `look` finds within it."""
         number = len(self.results)
         if self._first < 0:
@@ -156,14 +156,14 @@ class _Found:
         if looks_inside and found.verdict == "same" and self._carries(outcome, found.largest):
             words = "the results are close, but not what is computed inside"
             found = Judgement("different", words, found.differences, found.compared, found.largest)
-        elif looks_inside and found.verdict == "same" and is_new and (where := look()):
+        elif looks_inside and found.verdict == "same" and is_new and (where := look(is_coarse=True)):
             words = f"the results are close, but not what is computed inside; {where}"
             found = Judgement("different", words, found.differences, found.compared, found.largest)
         elif found.verdict == "same":
             self._largest = max(self._largest, found.largest)
         follows = self._followed(found.verdict, found.words, outcome)
         if found.verdict == "different" and follows < 0:
-            where = where or look()
+            where = where or look(is_coarse=False)
         if found.verdict == "different" and follows < 0:
             self._head = self._heads[number] = outcome
         self.results.append(

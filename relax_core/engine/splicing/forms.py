@@ -266,12 +266,14 @@ class _Names:
         return self._values or ()
 
 
-def _whole_look(stage: PrintedStage, whole: _Whole, names: _Names) -> Callable[[Call, RunMachine], str]:
+def _whole_look(stage: PrintedStage, whole: _Whole, names: _Names) -> Callable[[Call, RunMachine, bool], str]:
     names.first = names.first or whole
 
-    def look(call: Call, record: RunMachine) -> str:
+    def look(call: Call, record: RunMachine, is_coarse: bool) -> str:  # noqa: FBT001
         trace = within.recorded(whole.executable(), call, record)
-        found = within.first_other(names.values(call, record), within.values_of(trace), is_aligned=False)
+        found = within.first_other(
+            names.values(call, record), within.values_of(trace), is_aligned=False, is_coarse=is_coarse
+        )
         return "" if found is None else within.binding_words(stage.text, found)
 
     return look
@@ -279,10 +281,10 @@ def _whole_look(stage: PrintedStage, whole: _Whole, names: _Names) -> Callable[[
 
 def _look(
     whole: _Whole, before: Mapping[str, PrimFunc], after: Mapping[str, PrimFunc]
-) -> Callable[[Call, RunMachine], str]:
+) -> Callable[[Call, RunMachine, bool], str]:
     """Return how to find the function, and the first value, of a stage that brought a difference."""
 
-    def look(call: Call, record: RunMachine) -> str:
+    def look(call: Call, record: RunMachine, is_coarse: bool) -> str:  # noqa: FBT001
         executable = whole.executable()
         good = within.values_of(within.recorded(within.with_kernels(executable, before), call, record))
         culprits: list[str] = []
@@ -290,7 +292,7 @@ def _look(
         for name in within.changed_functions(before, after):
             made = within.with_kernels(executable, {**before, name: after[name]})
             trace = within.recorded(made, call, record)
-            found = within.first_other(good, within.values_of(trace), is_aligned=True)
+            found = within.first_other(good, within.values_of(trace), is_aligned=True, is_coarse=is_coarse)
             if trace is None or found is not None:
                 culprits.append(name)
             if trace is not None and found is not None and not words:

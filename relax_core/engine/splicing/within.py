@@ -22,6 +22,8 @@ from relax_core.vm.virtual_machine import entry_arguments
 
 MACHINE_MADE: Final = re.compile(r"_|(?:lv|gv|alloc|storage|shape_heap|cse_v|ret|param)_?\d*")
 """Names that passes give: each numbers them anew, so that one name stands for several values."""
+COARSE: Final = 100
+COARSEST: Final = 0.1
 _CUT: Final = 100
 
 
@@ -45,7 +47,7 @@ def values_of(trace: Trace | None) -> tuple[Intermediate, ...]:
 
 
 def first_other(
-    was: Sequence[Intermediate], now: Sequence[Intermediate], *, is_aligned: bool
+    was: Sequence[Intermediate], now: Sequence[Intermediate], *, is_aligned: bool, is_coarse: bool = False
 ) -> tuple[Intermediate, Difference] | None:
     """Return the first binding with another value, and by how much.
 
@@ -62,7 +64,7 @@ def first_other(
             other = after.arrays[name]
             if array.shape != other.shape or array.dtype != other.dtype:
                 continue
-            found = compare_arrays(name, array, other, scaled(array))
+            found = compare_arrays(name, array, other, scaled(array, is_coarse=is_coarse))
             if found.verdict == "different":
                 return after, found
     return None
@@ -73,15 +75,21 @@ def _by_name(was: Sequence[Intermediate], now: Sequence[Intermediate]) -> Iterat
     return ((known[item.name], item) for item in now if item.name in known)
 
 
-def scaled(array: "np.ndarray[tuple[int, ...], np.dtype[np.generic]]") -> Tolerance:
-    """Return a tolerance for values inside a program: relative to the largest, for sums may cancel."""
+def scaled(array: "np.ndarray[tuple[int, ...], np.dtype[np.generic]]", *, is_coarse: bool) -> Tolerance:
+    """Return a tolerance for values inside a program: relative to the largest, for sums may cancel.
+
+    A coarse one allows what rounding comes to over many layers.
+    """
     relative = RELATIVE_OF.get(str(array.dtype), 0.0)
+    if is_coarse:
+        relative = min(COARSE * relative, COARSEST)
     if not relative or not array.size:
         return Tolerance()
     with np.errstate(all="ignore"):
         sizes = np.abs(np.asarray(array, np.float64))
     finite = sizes[np.isfinite(sizes)]
-    return Tolerance(relative, relative / 10 * max(float(finite.max()) if finite.size else 1.0, 1e-30))
+    share = 1 if is_coarse else 0.1
+    return Tolerance(relative, relative * share * max(float(finite.max()) if finite.size else 1.0, 1e-30))
 
 
 def changed_functions(before: Mapping[str, PrimFunc], after: Mapping[str, PrimFunc]) -> tuple[str, ...]:
