@@ -79,7 +79,7 @@ def add_debugging(command: Commands) -> None:
     _closeness_options(bisect)
     bisect.add_argument("--values", action="store_true", help="compare the bindings before and after the first one")
     bisect.add_argument("--json", action="store_true", help="print one object")
-    reproduces = "where to write a Python file of tvm and numpy that shows the difference, and FILE.md, a report"
+    reproduces = "where to write a file that shows the difference with tvm and numpy alone, and beside it a report"
     bisect.add_argument("--reproducer", metavar="FILE", help=reproduces)
 
     against = command("compare", "Compare the values of bindings of two runs, or two archives.", _compare)

@@ -6,6 +6,7 @@ import os
 import struct
 import zipfile
 import zlib
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import BinaryIO, Final, NoReturn, cast
@@ -180,9 +181,8 @@ def zip_entries(name: str, content: bytes) -> tuple[Entry, ...]:
         fail("PL003", f"{shown(name)} is damaged: {_words(error)}", "it may have been cut short; copy it again")
     if len(members) > FILE_LIMIT:
         fail("PL002", f"{shown(name)} holds too many members: at most {FILE_LIMIT:,} are read")
-    names = [item.filename for item in members]
-    if len(set(names)) < len(names):
-        twice = next(item for item in names if names.count(item) > 1)
+    twice = next((item for item, count in Counter(info.filename for info in members).items() if count > 1), None)
+    if twice is not None:
         fail("PL003", f"{shown(name)} has two members {shown(twice)}")
 
     def entry(info: zipfile.ZipInfo) -> Entry:

@@ -3,9 +3,11 @@
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Final
 
 from relax_core.diagnostics import Diagnostic, plural
+from relax_core.engine.pipelines.entries import FILE_LIMIT, fail
 from relax_core.engine.pipelines.pipeline import INPUT, RecordedStage, numbered
 
 _HEADER: Final = re.compile(r"^(After|Before) Running Pass:(.*)$", re.MULTILINE)
@@ -73,7 +75,9 @@ def _were(count: int) -> str:
 
 
 def _chunks(text: str) -> Iterator[_Chunk]:
-    headers = list(_HEADER.finditer(text))
+    headers = list(islice(_HEADER.finditer(text), FILE_LIMIT + 1))
+    if len(headers) > FILE_LIMIT:
+        fail("PL002", f"the log holds too many modules: at most {FILE_LIMIT:,} are read")
     line, counted = 1, 0
     for number, header in enumerate(headers):
         end = headers[number + 1].start() if number + 1 < len(headers) else len(text)

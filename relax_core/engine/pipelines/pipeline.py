@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from types import MappingProxyType
 from typing import Any, Final, Literal, TypeAlias
 
@@ -172,15 +173,11 @@ class Pipeline:
         A prim func that FoldConstant compiles is one only where there is a module that it is not in.
         """
         kind = self.kind(stage)
-        if kind == "folded call":
-            return any(self.kind(item) in ("module", "prim funcs") for item in self.stages)
-        return kind in _HELPERS
+        return self._has_program if kind == "folded call" else kind in _HELPERS
 
-    def is_repeated(self, stage: RecordedStage) -> bool:
-        """Tell whether a stage is as the last one before it that is a form of the program."""
-        at = self._position_of[stage.number]
-        before = next((item for item in reversed(self.stages[:at]) if not self.is_helper(item)), None)
-        return before is not None and _is_equal(before, stage)
+    @cached_property
+    def _has_program(self) -> bool:
+        return any(self.kind(item) in ("module", "prim funcs") for item in self.stages)
 
     def forms(self) -> tuple[RecordedStage, ...]:
         """Return the different forms of the program in order: no helpers, and the first of equal stages in a row."""
@@ -265,11 +262,11 @@ class Pipeline:
 
     def to_text(self) -> str:
         """Print a line per stage: number, nesting, pass, what it holds and whether it changed anything."""
-        rows = [_row(self, stage) for stage in self.stages]
+        forms = frozenset(stage.number for stage in self.forms())
+        rows = [_row(self, stage, is_form=stage.number in forms) for stage in self.stages]
         widths = [max((len(row[column]) for row in rows), default=0) for column in range(3)]
         lines = ["  ".join((*(c.ljust(w) for c, w in zip(row, widths, strict=False)), row[3])).rstrip() for row in rows]
-        count = len(self.forms())
-        lines.append(f"{plural(len(self.stages), 'stage')}, {plural(count, 'different form')} of the program")
+        lines.append(f"{plural(len(self.stages), 'stage')}, {plural(len(forms), 'different form')} of the program")
         return "\n".join(lines)
 
 
@@ -279,13 +276,13 @@ def _is_equal(one: RecordedStage, other: RecordedStage) -> bool:
     )  # fmt: skip
 
 
-def _row(pipeline: Pipeline, stage: RecordedStage) -> tuple[str, str, str, str]:
+def _row(pipeline: Pipeline, stage: RecordedStage, *, is_form: bool) -> tuple[str, str, str, str]:
     name = f"{'  ' * (stage.depth or 0)}{stage.pass_name}"
     kind = pipeline.kind(stage)
     if pipeline.is_helper(stage):
         what = stage.error or ("a helper's module" if kind != "no text" else "no text")
     else:
-        what = "unchanged" if pipeline.is_repeated(stage) else f"changed, {len((stage.text or '').splitlines())} lines"
+        what = f"changed, {len((stage.text or '').splitlines())} lines" if is_form else "unchanged"
     time = f"{stage.seconds * 1000:.1f} ms" if stage.seconds >= 0 else ""
     return f"{stage.number:>4}", name, time, what if kind in ("module", "no text") else f"{what} ({kind})"
 

@@ -17,12 +17,14 @@ def program_of(pipeline: Pipeline, stage: RecordedStage, options: Program) -> Pr
 
 
 def with_recorded_inputs(pipeline: Pipeline, options: Program) -> Program:
-    """Return `options` with the inputs of the first recorded run of the entry function, unless it has some."""
-    entry = options.entry or "main"
-    run = next((item for item in pipeline.runs if item.entry == entry), None)
+    """Return `options` with the inputs of the first recorded run, of the entry function if it names one.
+
+    What it has itself stays: inputs, or sizes for made-up ones.
+    """
+    run = next((item for item in pipeline.runs if options.entry in ("", item.entry)), None)
     if options.inputs is not None or options.sizes or run is None:
         return options
-    return msgspec.structs.replace(options, inputs=inputs_archive(run))
+    return msgspec.structs.replace(options, entry=run.entry, inputs=inputs_archive(run))
 
 
 def bisect_of(message: BisectRecordedOf) -> BisectOf:

@@ -18,10 +18,10 @@ TARGET = "llvm"
 RELATIVE, ABSOLUTE = 1e-4, 1e-5
 BASE = BEFORE = AFTER = ""
 ARRAYS = ""
-ARGUMENTS: list[Any] = []
-BEFORE_CONSTANTS: list[str] = []
-AFTER_CONSTANTS: list[str] = []
-BASE_CONSTANTS: list[str] = []
+ARGUMENTS: tuple[Any, ...] = ()
+BEFORE_CONSTANTS: tuple[str, ...] = ()
+AFTER_CONSTANTS: tuple[str, ...] = ()
+BASE_CONSTANTS: tuple[str, ...] = ()
 # The data of a reproducer stand in place of the lines above.
 
 
@@ -74,14 +74,14 @@ def run(module: Any, arrays: "dict[str, np.ndarray[Any, Any]]") -> "list[np.ndar
     return list(_leaves(machine[ENTRY](*(_argument(item, arrays) for item in ARGUMENTS))))
 
 
-def _module(text: str, constants: list[str], arrays: "dict[str, np.ndarray[Any, Any]]") -> Any:
+def _module(text: str, constants: tuple[str, ...], arrays: "dict[str, np.ndarray[Any, Any]]") -> Any:
     """Read a module; prim funcs without a Relax function are put into the last module that has them."""
     import tvm
     from tvm import relax
     from tvm.script import ir, tirx
     from tvm.script import relax as script
 
-    def read(text: str, constants: list[str]) -> Any:
+    def read(text: str, constants: tuple[str, ...]) -> Any:
         tensors = [relax.const(arrays[name]) if name else None for name in constants]
         names: dict[str, Any] = {"I": ir, "R": script, "T": tirx, "TypeVar": TypeVar}
         names["metadata"] = dict.fromkeys(("ir.GenericConst", "relax.expr.Constant"), tensors)

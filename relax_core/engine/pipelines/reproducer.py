@@ -67,7 +67,7 @@ def reproducer_of(case: Case) -> Reproduced:
 
 def _script(case: Case, before: Form, after: Form, base: Form | None) -> str:
     arrays: dict[str, Array] = dict(case.expected)
-    arguments = [_argument(f"in_{number}", arg, arrays) for number, arg in enumerate(case.args)]
+    arguments = tuple(_argument(f"in_{number}", arg, arrays) for number, arg in enumerate(case.args))
     named = [_named(prefix, form, arrays) for prefix, form in (("before", before), ("after", after), ("base", base))]
     if sum(array.nbytes for array in arrays.values()) > _ARRAY_LIMIT_BYTES:
         hint = "give smaller sizes, such as --sizes n=4"
@@ -94,7 +94,7 @@ def _script(case: Case, before: Form, after: Form, base: Form | None) -> str:
     return "".join((_heading(case, after), head, "\n".join(data), "\n", common[end + len(_LAST_OF_DATA) :]))
 
 
-def _named(prefix: str, form: Form | None, arrays: dict[str, Array]) -> list[str]:
+def _named(prefix: str, form: Form | None, arrays: dict[str, Array]) -> tuple[str, ...]:
     """Return the names of a form's constants, whose arrays are added; one that is there already is not added again."""
     names: list[str] = []
     for number, array in enumerate(form.constants if form is not None else ()):
@@ -103,7 +103,7 @@ def _named(prefix: str, form: Form | None, arrays: dict[str, Array]) -> list[str
             known = f"{prefix}_{number}"
             arrays[known] = array
         names.append(known)
-    return names
+    return tuple(names)
 
 
 def _argument(name: str, value: object, arrays: dict[str, Array]) -> Any:

@@ -104,7 +104,8 @@ def _opened(name: str, entries: tuple[Entry, ...], *, is_ordered: bool = False) 
     if trace is not None:
         return Pipeline(reader.read_trace(name, entries, trace, room))
     if any(entry.file_name == EVENTS_NAME for entry in entries) or name.endswith(".rxt"):
-        fail("PL003", f"{shown(name)} has no {HEADER_NAME}", "it may have been cut short; copy it again")
+        missing = f"{HEADER_NAME} beside {EVENTS_NAME}"
+        fail("PL003", f"{shown(name)} has no {missing}", "it may have been cut short; copy it again")
     if len(entries) == 1:
         text = room.text(entries[0])
         if logs.is_log(text):

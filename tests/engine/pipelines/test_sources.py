@@ -197,3 +197,16 @@ def test_there_is_no_stage_of_another_number() -> None:
     with pytest.raises(rc.CompileError) as caught:
         pipeline.module(2)
     assert caught.value.diagnostics[0].code == "PL009"
+
+
+def test_very_many_stages_are_refused_or_listed_in_time() -> None:
+    many = "".join(after(f"P{number}", EMPTY) for number in range(20_001))
+    assert code([("log.txt", many.encode())]) == "PL002"
+    folded = "".join(after(f"P{number}", FOLDED) for number in range(5_000))
+    assert len(log(folded).forms()) == 1
+    assert log(folded).to_text().endswith("1 different form of the program")
+
+
+def test_a_file_of_another_tool_does_not_make_a_folder_a_trace(tmp_path: Path) -> None:
+    (tmp_path / "trace.json").write_text('{"traceEvents": []}')
+    assert names(rc.open_pipeline(dump(tmp_path, _000_A=ADD))) == ["0 A"]

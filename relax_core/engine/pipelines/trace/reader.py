@@ -50,14 +50,20 @@ S = TypeVar("S")
 
 _ENDED: Final = "the recording ends in it: the process ended before the pass returned"
 _DEPTH_LIMIT: Final = 50
+_EVENT_LIMIT: Final = 500_000
 _SPECIAL: Final = MappingProxyType({"nan": math.nan, "inf": math.inf, "-inf": -math.inf})
 _UNREADABLE: Final = (msgspec.MsgspecError, RecursionError, UnicodeDecodeError)
 
 
 def folder_of_trace(entries: tuple[Entry, ...]) -> str | None:
-    """Return the folder within a source that is a trace, `None` if there is none."""
-    found = [entry.folder for entry in entries if entry.file_name == HEADER_NAME]
-    return min(found, key=len) if found else None
+    """Return the folder within a source that is a trace, `None` if there is none.
+
+    Other tools write a `trace.json` as well, but not beside such events.
+    """
+    headers, events = (
+        {entry.folder for entry in entries if entry.file_name == name} for name in (HEADER_NAME, EVENTS_NAME)
+    )
+    return min(headers & events, key=len, default=None)
 
 
 def read_trace(name: str, entries: tuple[Entry, ...], folder: str, room: Room) -> Recording:
@@ -73,8 +79,6 @@ def read_trace(name: str, entries: tuple[Entry, ...], folder: str, room: Room) -
     if header.version > VERSION:
         hint = "open it with a newer RelaxScope, or record again"
         fail("PL004", f"{shown(name)} has version {header.version}; this RelaxScope reads up to {VERSION}", hint)
-    if EVENTS_NAME not in entry_of:
-        fail("PL003", f"{shown(name)} has no {EVENTS_NAME}", "it may have been cut short; copy it again")
     reader = _Reader(name, entry_of, room, dict(header.facts))
     if header.producer:
         reader.facts.setdefault("producer", header.producer)
@@ -95,6 +99,8 @@ def _decoded(content: bytes, type_: type[S], what: str) -> S:
 
 def _events(content: bytes, name: str, notes: list[Diagnostic]) -> Iterator[Event]:
     decoder = msgspec.json.Decoder(Event)
+    if content.count(b"\n") > _EVENT_LIMIT:
+        fail("PL002", f"{shown(name)} holds too many events: at most {_EVENT_LIMIT:,} are read")
     lines = content.split(b"\n")
     for number, line in enumerate(lines, 1):
         if not line.strip():
