@@ -54,9 +54,9 @@ _BITS = re.compile(r"\d+")
 
 @contextlib.contextmanager
 def record(folder: str, *, light: bool = False, keep: Collection[str] = ()) -> "Generator[Recorder]":
-    """Record every pass that runs inside, under the pass context that is current, into a new or empty folder.
+    """Record every pass that runs inside, under the pass context that is current, into a folder.
 
-    With `light`, texts are kept of the passes named in `keep` alone.
+    A recording that is there is replaced. With `light`, texts are kept of the passes named in `keep` alone.
     """
     recorder = Recorder(folder, light=light, keep=keep)
     current = tvm.transform.PassContext.current()
@@ -118,7 +118,7 @@ def pack(folder: str, path: str = "") -> str:
 class _Trace:
     """The folder: lines that are on disk when `write` returns, texts and arrays under hashes of their contents."""
 
-    def __init__(self, folder: str) -> None:
+    def __init__(self, folder: str, *, is_new: bool = False) -> None:
         self.folder = folder
         for name in ("texts", "arrays"):
             os.makedirs(os.path.join(folder, name), exist_ok=True)
@@ -128,7 +128,10 @@ class _Trace:
                 json.dump(header, file)
         self._kept = {os.path.splitext(name)[0] for kind in ("texts", "arrays")
                       for name in os.listdir(os.path.join(folder, kind))}  # fmt: skip
-        self._events = open(os.path.join(folder, "events.jsonl"), "a", encoding="utf-8")  # noqa: SIM115  # until close
+        path = os.path.join(folder, "events.jsonl")
+        if is_new and os.path.exists(path):
+            os.remove(path)
+        self._events = open(path, "a", encoding="utf-8")  # noqa: SIM115  # until close
 
     def write(self, event: dict[str, Any]) -> None:
         """Write one event; the kernel has it then, whatever becomes of this process."""
@@ -209,7 +212,7 @@ class Recorder:
     """The instrument; `record` attaches it, or give it to a `PassContext` of your own."""
 
     def __init__(self, folder: str, light: bool = False, keep: Collection[str] = ()) -> None:  # noqa: FBT001, FBT002
-        self.trace = _Trace(folder)
+        self.trace = _Trace(folder, is_new=True)
         self.light, self.keep = light, frozenset(keep)
         self._open: list[tuple[int, str, Any, float]] = []
         self._states: list[_State] = []

@@ -148,6 +148,9 @@ def test_a_process_that_dies_leaves_what_was_before(tmp_path: Path) -> None:
     pipeline = recorded(tmp_path, DYING, status=7)
     assert [stage.pass_name for stage in pipeline.forms()] == ["(input)", "LegalizeOps"]
     assert [stage.pass_name for stage in pipeline.stages if stage.text is None] == ["Failing", "sequential"]
+    again = recorded(tmp_path, RAISING)
+    assert [stage.pass_name for stage in again.forms()] == ["(input)", "LegalizeOps"]
+    assert len(again.stages) == len(pipeline.stages)
 
 
 def test_a_pass_that_changes_its_input_in_place_is_seen(tmp_path: Path) -> None:
