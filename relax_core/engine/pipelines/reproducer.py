@@ -134,7 +134,9 @@ def _literal(text: str) -> str:
 
 def _sentences(case: Case, after: Form) -> list[str]:
     stage = case.found.stages[case.found.first_different]
-    facts = ", ".join(f"{name} {value}" for name, value in case.facts.items() if name != "producer")
+    facts = ", ".join(
+        f"{name} {value}" for name, value in case.facts.items() if name != "producer" and value not in ("", "{}")
+    )
     said = [
         f"After {after.pass_name} `{case.found.entry}` computes another result than before it: {stage.words}.",
         "The texts before and after the pass are built and run by apache-tvm. A recording tells the name of a pass and",
