@@ -21,10 +21,12 @@ function.
 
 from types import MappingProxyType
 
-# The first imports: how the command line answers Ctrl-C while the others are loaded, and what is loaded late.
+# First how the command line answers Ctrl-C while the others are loaded.
+from relax_core.engine.process import starting as starting
+
+# isort: split
 from relax_core import late
 from relax_core.engine.api import patterns, pipelines, reports, runs, texts
-from relax_core.engine.process import starting as starting
 
 # `__init__.pyi` says the same to type checkers.
 _MODULE_OF = MappingProxyType(

@@ -83,7 +83,7 @@ class CompileService:
         objects = cache.open_cache(is_writable=True)
         directory = "" if objects is None else str(objects.directory)
         return subprocess.Popen(
-            compile_process.command("engine.compile_service", str(number), directory),
+            compile_process.command("engine.process.compile_service", str(number), directory),
             pass_fds=(number,),
             env=self._environment,
             stdin=subprocess.DEVNULL,
