@@ -74,8 +74,10 @@ def can_be_made_up(function: Function) -> bool:
     return True
 
 
-def generate(function: Function, seed: int, sizes: Mapping[str, int]) -> tuple[Any, ...]:
+def generate(function: Function, seed: int, sizes: Mapping[str, int], *, is_signed: bool = False) -> tuple[Any, ...]:
     """Generate one argument per parameter; equal seeds give equal arguments.
+
+    Floats are from 0 to 1, or from -1 to 1 if `is_signed`; integers are from 0 to 9.
 
     Raises:
         RunError: EN002 for a type of which no value can be generated, EN003 if the arguments are too large, EN005 for a
@@ -88,7 +90,7 @@ def generate(function: Function, seed: int, sizes: Mapping[str, int]) -> tuple[A
     if unknown := next((name for name in sizes if name not in names), None):
         hint = f"its dimensions: {', '.join(names) or 'none'}"
         _fail("EN005", f"the function that runs has no symbolic dimension `{unknown}`", None, hint)
-    maker = _Maker(np.random.default_rng(seed), size_of)
+    maker = _Maker(np.random.default_rng(seed), size_of, is_signed=is_signed)
     type_of = argument_types(function)
     for param, type_ in type_of.items():
         # Shapes come first, for they fix the symbolic dimensions in the types of other parameters.
@@ -101,10 +103,11 @@ def generate(function: Function, seed: int, sizes: Mapping[str, int]) -> tuple[A
 
 
 class _Maker:
-    def __init__(self, random: np.random.Generator, size_of: Mapping[PrimVar, int]) -> None:
+    def __init__(self, random: np.random.Generator, size_of: Mapping[PrimVar, int], *, is_signed: bool) -> None:
         self.shape_of: dict[Var, tuple[int, ...]] = {}
         self._random = random
         self._size_of = size_of
+        self._is_signed = is_signed
         self._bytes = 0
 
     def make(self, type_: Type, param: Var) -> Any:
@@ -146,7 +149,8 @@ class _Maker:
             )
         match dtype.kind:
             case "f" | "V":
-                return self._random.random(shape, dtype=np.float32).astype(dtype)
+                made = self._random.random(shape, dtype=np.float32)
+                return (made * 2 - 1 if self._is_signed else made).astype(dtype)
             case "b":
                 return self._random.random(shape) < 0.5
             case _:

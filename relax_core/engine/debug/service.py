@@ -8,6 +8,7 @@ from relax_core.bytecode.build import build as build_executable
 from relax_core.bytecode.executable import Executable
 from relax_core.diagnostics import CompileError, Diagnostic, RunError
 from relax_core.engine.debug import bisect, compared, intermediates, stops
+from relax_core.engine.debug.arguments import compared_call
 from relax_core.engine.debug.changed import trace_of
 from relax_core.engine.debug.compared import machine_for
 from relax_core.engine.debug.profile import profiled
@@ -65,7 +66,7 @@ def answer(message: AnyDebugRequest, opened: OpenProgram, context: RequestContex
 
 
 def _bisect(message: BisectOf, opened: OpenProgram, context: RequestContext) -> Bisection:
-    name, args = opened.source.call()
+    name, args = compared_call(opened, context)
     if message.others:
         programs = (opened.source.program, *message.others)
         # A program may have another pipeline than the one before it, so each is a form of its own.

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import cast
 
 from relax_core.diagnostics import RunError
+from relax_core.engine.debug.arguments import compared_call
 from relax_core.engine.debug.compared import machine_for
 from relax_core.engine.debug.replies import Bisection, Reproduced
 from relax_core.engine.debug.request_context import RequestContext
@@ -40,7 +41,7 @@ def reproduced(message: ReproducerOf, answer: Callable[[BisectOf], object], cont
         stages = opened.compilation.stages(context.report, context.is_cancelled)
         texts = [print_module(module).text for module in (opened.source.module, *(stage.after for stage in stages))]
         forms = tuple(Form(stage.name, text) for stage, text in zip(found.stages, texts, strict=True))
-    _, args = opened.source.call()
+    _, args = compared_call(opened, context)
     return reproducer_of(Case(forms, found, args, _expected(opened, context), facts))
 
 
@@ -61,7 +62,7 @@ def _form(program: Program, name: str, context: RequestContext) -> Form:
 def _expected(opened: OpenProgram, context: RequestContext) -> dict[str, Array]:
     """Run the reference and return the arrays of its result."""
     executable = opened.compilation.executable(context.report, context.is_cancelled)
-    name, args = opened.source.call()
+    name, args = compared_call(opened, context)
     machine = machine_for(executable, opened, context)
     trace = opened.runs.run_machine(machine, name, entry_arguments(executable, name, args), context.is_cancelled)
     if trace.error is not None:

@@ -139,16 +139,19 @@ class ProgramSource:
         public = tuple(var.name for var, function in functions if not function.is_private)
         return public or tuple(var.name for var, _ in functions)
 
-    def call(self) -> tuple[str, tuple[Any, ...]]:
-        """Return the function that runs and its arguments: those of the program's archive, or made-up ones."""
+    def call(self, *, is_signed: bool = False) -> tuple[str, tuple[Any, ...]]:
+        """Return the function that runs and its arguments: those of the program's archive, or made-up ones.
+
+        Made-up floats are positive unless `is_signed`.
+        """
         name, function = self.entry()
         inputs, sizes = self.program.inputs, dict(self.program.sizes)
         found = self._prim_entry()
         if found is not None:
-            return name, prim_entry.arguments(found[1], inputs, self.program.seed, sizes)
+            return name, prim_entry.arguments(found[1], inputs, self.program.seed, sizes, is_signed=is_signed)
         if inputs is not None:
             return name, read_archive(inputs, function)
-        return name, generate(function, self.program.seed, sizes)
+        return name, generate(function, self.program.seed, sizes, is_signed=is_signed)
 
     def dimensions(self) -> tuple[str, ...]:
         """Names of the symbolic dimensions that made-up arguments have, none if nothing can be run."""
