@@ -239,6 +239,12 @@ class Stage(msgspec.Struct, frozen=True):
     rewrite_count: int = 0
     node_count: int = 0
     problems: tuple[Problem, ...] = ()
+    depth: int = 0
+    """How many passes it ran inside of."""
+    label: str = ""
+    """The number to show, if its recording counts otherwise than `index` does."""
+    mark: str = ""
+    """What its problems come to, in two words; empty: the pass failed."""
 
     @property
     def is_failed(self) -> bool:

@@ -6,12 +6,12 @@ import streamlit as st
 
 from relax_core.present.editing.vocabulary import vocabulary
 from tests.views import harness_run, harness_source
-from views.pages.passes.diff.component import DiffAction, diff
-from views.pages.passes.pipeline.component import PipelineAction, pipeline
 from views.pages.run.stepper.component import StepperAction, stepper
+from views.widgets.diff.component import DiffAction, diff
 from views.widgets.editor.component import EditorAction, editor
 from views.widgets.graph.component import GraphAction, Head, Marks, graph
 from views.widgets.inspector.component import InspectorAction, inspector
+from views.widgets.pipeline.component import PipelineAction, pipeline
 
 PANES = (648, 506, 286)
 

@@ -39,7 +39,7 @@ SCRIPT = f"""
 import streamlit as st
 from relax_core.present.diff import diff_texts
 from tests.views.harness_run import long_run
-from views.pages.passes.diff.component import diff
+from views.widgets.diff.component import diff
 from views.pages.run.stepper.component import stepper
 st.html({str(REPOSITORY / "views" / "shell" / "shell.css")!r})
 if st.query_params.get("show") == "diff":

@@ -21,7 +21,7 @@ MOST_ROWS = {390: 3, 768: 1, 1024: 1}
 SCRIPT = f"""
 import streamlit as st
 from relax_core.present.diff import diff_texts
-from views.pages.passes.diff.component import diff
+from views.widgets.diff.component import diff
 st.html({str(REPOSITORY / "views" / "shell" / "shell.css")!r})
 arguments = ", ".join(f"argument_{{i}}" for i in range(60))
 before = f"first = call({{arguments}}, old)\\nplain = call(x)\\nlast = call({{arguments}})"

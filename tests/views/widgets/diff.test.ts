@@ -3,8 +3,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Diff, DiffSide } from "#generated/models";
-import { type FoldKey, itemsOf, keyOf, placeOf } from "../../../views/pages/passes/diff/items";
-import { shownRows, tokensBetween, wrapped } from "../../../views/pages/passes/diff/wrap";
+import { type FoldKey, itemsOf, keyOf, placeOf } from "../../../views/widgets/diff/items";
+import { shownRows, tokensBetween, wrapped } from "../../../views/widgets/diff/wrap";
 
 const side = (number: number, text: string): DiffSide => [number, "unchanged", [[text, "", false]], `n${number}`];
 

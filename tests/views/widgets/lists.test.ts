@@ -12,8 +12,8 @@ import {
   shortTitle,
 } from "../../../views/pages/operators/catalog/list";
 import { shortName, shortPath, sizeOf } from "../../../views/pages/partition/regions/words";
-import { brief, neighbour, partsOfName, rowsOf } from "../../../views/pages/passes/pipeline/stages";
 import { nodeAt, problemsAt, squiggles } from "../../../views/widgets/editor/places";
+import { brief, neighbour, partsOfName, rowsOf } from "../../../views/widgets/pipeline/stages";
 
 const stage = (index: number, is_changed: boolean): Stage => ({
   index,
@@ -27,6 +27,9 @@ const stage = (index: number, is_changed: boolean): Stage => ({
   rewrite_count: 0,
   node_count: 0,
   problems: [],
+  depth: 0,
+  label: "",
+  mark: "",
 });
 const PROPS: PipelineProps = { actions: [], verdicts: [], suspects: [], conclusion: "", height: "" };
 const problem = (more: Partial<Problem>): Problem => ({

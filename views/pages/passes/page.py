@@ -13,10 +13,7 @@ from relax_core.engine.debug.requests import BisectOf, CompareValuesOf
 from relax_core.engine.protocol import CompareGraph, Failure, Open, PipelineOf, SourceView, StageOf, StageView
 from relax_core.present.escape import file_name, literal
 from relax_core.present.models import Pipeline
-from views.pages.passes.diff.component import DiffAction, DiffTab, diff
 from views.pages.passes.exports import stages_csv
-from views.pages.passes.pipeline.component import PipelineAction
-from views.pages.passes.pipeline.component import pipeline as pipeline_list
 from views.pages.passes.state import PassesState
 from views.shell.failures import show_failure
 from views.shell.frame import bar, chip, group, note, page, status_line
@@ -24,7 +21,10 @@ from views.shell.heights import CHROME, pane_height, stacked_height
 from views.shell.selecting import on_graph, show_inspector, shown_side
 from views.state.session import select, state
 from views.state.shared import FocusState, ProgramState
+from views.widgets.diff.component import DiffAction, DiffTab, diff
 from views.widgets.graph.component import Head, Marks, graph
+from views.widgets.pipeline.component import PipelineAction, results_of
+from views.widgets.pipeline.component import pipeline as pipeline_list
 from views.worker.connection import ask, run_again
 from views.worker.program import drop_unknown_sizes, given_program
 
@@ -209,7 +209,7 @@ def _show(pipeline: Pipeline, found: Bisection | Failure | None, files: DeltaGen
             pipeline,
             key="passes.list",
             stage=stage,
-            results=found if isinstance(found, Bisection) else None,
+            results=results_of(found) if isinstance(found, Bisection) else None,
             height=height,
             on_action=_on_pipeline,
         )

@@ -1048,6 +1048,12 @@ export interface Stage {
   readonly rewrite_count: number;
   readonly node_count: number;
   readonly problems: readonly Problem[];
+  /** How many passes it ran inside of. */
+  readonly depth: number;
+  /** The number to show, if its recording counts otherwise than `index` does. */
+  readonly label: string;
+  /** What its problems come to, in two words; empty: the pass failed. */
+  readonly mark: string;
 }
 
 /** What came of running the module after a stage; `follows` is the stage that it only repeats, or -1. */

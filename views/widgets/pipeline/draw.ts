@@ -25,6 +25,10 @@ const VERDICT_SIGN: Readonly<Record<StageVerdict[1], readonly [sign: string, ton
   "not comparable": ["?", "warning-text"],
 };
 
+/** Pixels that a pass stands further to the right than the one that it ran inside of, and how many such steps show. */
+const INDENT = 11;
+const MOST_INDENTS = 6;
+
 export function stageTable(listing: Listing, onPick: (index: number) => void): HTMLElement {
   const last = listing.props.verdicts.length ? "Result" : "ms";
   const heads = el(
@@ -49,7 +53,8 @@ function rowOf(listing: Listing, row: Row, onPick: (index: number) => void): HTM
   const isOn = stage.index === listing.current;
   const isMarked = isSuspect(listing.props, stage.index) || isFailed(stage);
   const look = (isOn ? "on " : "") + (isMarked ? "suspect " : "") + (stage.is_changed ? "changed" : "");
-  const name = el("td", { title: stage.name }, nameOf(stage.name), markOf(listing, stage));
+  const indent = stage.depth ? { style: { paddingLeft: `${INDENT * Math.min(stage.depth, MOST_INDENTS)}px` } } : {};
+  const name = el("td", { title: stage.name, ...indent }, nameOf(stage.name), markOf(listing, stage));
   const time = stage.seconds >= 0 && stage.index > 0 ? milliseconds(stage.seconds) : "";
   const last = listing.props.verdicts.length
     ? verdictCell(listing, stage.index)
@@ -57,7 +62,7 @@ function rowOf(listing: Listing, row: Row, onPick: (index: number) => void): HTM
   const made = el(
     "tr",
     { class: look, "aria-current": isOn ? "step" : null, data: { stage: stage.index } },
-    el("td", { class: "m muted r no" }, stage.index),
+    el("td", { class: "m muted r no" }, stage.label || stage.index),
     name,
     el("td", { class: "r change" }, changeOf(stage)),
     last,
@@ -71,7 +76,7 @@ function nameOf(text: string): Child {
 }
 
 function markOf({ props }: Listing, stage: Stage): Child {
-  if (isFailed(stage)) return [" ", chip("failed", "error")];
+  if (isFailed(stage)) return [" ", chip(stage.mark || "failed", "error")];
   if (!isSuspect(props, stage.index)) return "";
   return [" ", chip(props.suspects.length === 1 ? "first difference" : "suspect", "error")];
 }
@@ -91,6 +96,8 @@ function changeOf(stage: Stage): Child {
     const title = stage.change || `${added.toLocaleString("en")} lines added, ${removed.toLocaleString("en")} removed`;
     const words = stage.change ? `~ ${stage.change}` : `+${brief(added)} −${brief(removed)}`;
     signs.push(el("span", { class: "chip changed code", title }, words));
+  } else if (stage.change) {
+    signs.push(el("span", { class: "muted" }, stage.change));
   } else if (stage.index > 0 && worst !== "error") {
     signs.push(el("span", { class: "muted m", role: "img", "aria-label": "unchanged" }, "="));
   }

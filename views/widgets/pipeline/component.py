@@ -40,6 +40,21 @@ class PipelineProps(msgspec.Struct, frozen=True):
     height: str
 
 
+@dataclass(frozen=True, slots=True)
+class Results:
+    """What came of running the module after the stages, and which of them may have brought the first difference."""
+
+    verdicts: tuple[StageVerdict, ...]
+    suspects: tuple[int, ...] = ()
+    conclusion: str = ""
+
+
+def results_of(found: Bisection) -> Results:
+    """Return the results of the stages of a program, which are numbered as the list is."""
+    verdicts = (StageVerdict(item.index, item.verdict, item.words, item.follows) for item in found.stages)
+    return Results(tuple(verdicts), found.suspects, found.conclusion)
+
+
 _PIPELINE = channel("pipeline", Pipeline, PipelineProps, PipelineAction)
 
 
@@ -49,7 +64,7 @@ def pipeline(
     key: str,
     stage: int,
     actions: Buttons = (),
-    results: Bisection | None = None,
+    results: Results | None = None,
     height: str = PANE_HEIGHT,
     on_action: Callable[[PipelineAction], None] | None = None,
 ) -> PipelineAction | None:
@@ -58,12 +73,6 @@ def pipeline(
     With `results` a column tells what came of running the module after each stage; stages that only show what another
     one brought are folded.
     """
-    stages = results.stages if results is not None else ()
-    view = PipelineProps(
-        actions,
-        tuple(StageVerdict(item.index, item.verdict, item.words, item.follows) for item in stages),
-        results.suspects if results is not None else (),
-        results.conclusion if results is not None else "",
-        height,
-    )
+    shown = results or Results(())
+    view = PipelineProps(actions, shown.verdicts, shown.suspects, shown.conclusion, height)
     return _PIPELINE.show(key, model, view=view, commands={"stage": stage}, on_action=on_action)
