@@ -29,7 +29,7 @@ TOP_LEVEL = (
     "views/__init__.py",
 )
 NOT_OURS = frozenset((".git", ".venv", "__pycache__", ".pytest_cache", ".ruff_cache", ".hypothesis", "node_modules"))
-BINARY_SUFFIXES = frozenset((".npz", ".npy", ".png", ".woff2", ".ico"))
+BINARY_SUFFIXES = frozenset((".npz", ".npy", ".png", ".woff2", ".ico", ".rxt"))
 HEADER_KEYS = ("title", "shows", "source")
 COMMENT_OF = {".relay": "//"}
 

@@ -23,6 +23,7 @@ from relax_core.engine.debug.requests import (
 )
 from relax_core.engine.pipelines import recorded, reproducing
 from relax_core.engine.protocol import (
+    AppearancesOf,
     Asm,
     Ast,
     CompareGraph,
@@ -38,6 +39,9 @@ from relax_core.engine.protocol import (
     OriginsOf,
     PartitionOf,
     PipelineOf,
+    RecordedFaultsOf,
+    RecordedOf,
+    RecordedTextsOf,
     RegionReportOf,
     Request,
     RunOf,
@@ -57,6 +61,7 @@ from relax_core.engine.screens import (
     listings,
     origins_view,
     partition_view,
+    recorded_views,
     run_views,
     source_view,
     stage_views,
@@ -144,6 +149,10 @@ ANSWERS: Final[Mapping[type[Request[Any]], Answerer]] = MappingProxyType(
             _row(VocabularyOf, lambda message, _: catalog_view.about(message)),
             _row(BisectRecordedOf, _bisected),
             _row(ReproducerOf, _reproduced),
+            _row(RecordedOf, recorded_views.recorded),
+            _row(RecordedFaultsOf, recorded_views.faults),
+            _row(RecordedTextsOf, recorded_views.texts),
+            _row(AppearancesOf, recorded_views.appearances),
             *(
                 _row(request, _about_faults)
                 for request in (

@@ -11,7 +11,19 @@ import msgspec
 
 from relax_core.engine.debug.requests import AnyDebugRequest, BisectRecordedOf, ReproducerOf
 from relax_core.engine.programs.program import Program
-from relax_core.engine.replies import Executed, Found, Listing, Restored, Stages, Stop, Text
+from relax_core.engine.replies import (
+    Appearances,
+    Executed,
+    Found,
+    Listing,
+    RecordedFaults,
+    RecordedTexts,
+    RecordedView,
+    Restored,
+    Stages,
+    Stop,
+    Text,
+)
 from relax_core.engine.request import Request
 from relax_core.present.catalog_of.catalog_models import Catalog, Form, Sheet, Tried, Vocabulary
 from relax_core.present.device_models import DeviceOptions, DevicesView, WhyDevice
@@ -320,6 +332,44 @@ class Samples(Request[SampleList], frozen=True):
     """List the sample programs with their texts."""
 
 
+class Parcel(msgspec.Struct, frozen=True):
+    """A recording as it is sent to the worker: its name, and a trace, or a zip of its files.
+
+    `constants` is an npz archive of tensors that its texts refer to and that it does not hold; empty: none are given.
+    """
+
+    name: str
+    content: bytes
+    constants: bytes = b""
+
+
+class RecordedOf(Request[RecordedView], frozen=True):
+    """Open a recording: the list of its stages."""
+
+    parcel: Parcel
+
+
+class RecordedFaultsOf(Request[RecordedFaults], frozen=True):
+    """Read and check every form of the program."""
+
+    parcel: Parcel
+
+
+class RecordedTextsOf(Request[RecordedTexts], frozen=True):
+    """Set the texts of two stages side by side, given by their positions."""
+
+    parcel: Parcel
+    left: int
+    right: int
+
+
+class AppearancesOf(Request[Appearances], frozen=True):
+    """Look for a name, or any other text, in every form of the program."""
+
+    parcel: Parcel
+    text: str
+
+
 AnyRequest: TypeAlias = (
     Open
     | GraphOf
@@ -352,6 +402,10 @@ AnyRequest: TypeAlias = (
     | AnyDebugRequest
     | BisectRecordedOf
     | ReproducerOf
+    | RecordedOf
+    | RecordedFaultsOf
+    | RecordedTextsOf
+    | AppearancesOf
 )
 
 

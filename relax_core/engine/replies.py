@@ -1,8 +1,13 @@
 """Replies that hold texts and places only: what the command line prints, a listing, where a run stops."""
 
+from typing import Literal, TypeAlias
+
 import msgspec
 
-from relax_core.present.models import Code, Problem
+from relax_core.present.models import Code, Diff, Pipeline, Problem
+
+Change: TypeAlias = Literal["appears", "goes", "more often", "less often"]
+"""What becomes of a name in a stage."""
 
 
 class Found(msgspec.Struct, frozen=True):
@@ -70,3 +75,72 @@ class Stop(msgspec.Struct, frozen=True):
     """Where a run stops."""
 
     time: int
+
+
+class RecordedView(msgspec.Struct, frozen=True):
+    """The stages of a recorded pipeline, and what is known of the recording."""
+
+    pipeline: Pipeline
+    forms: tuple[int, ...]
+    """The positions of the stages that are different forms of the program."""
+    source: str = ""
+    """What it was read from, such as `a log`."""
+    facts: tuple[tuple[str, str], ...] = ()
+    """What the recorder wrote about the build, such as `tvm` and its version."""
+    notes: tuple[Problem, ...] = ()
+    """What there is to say of the source: holes, what was left out, a pass that raised."""
+    missing: tuple[str, ...] = ()
+    """A sentence on each constant that is not at hand."""
+    runs: tuple[str, ...] = ()
+    """The entry functions of the runs that were recorded."""
+
+
+class StageFaults(msgspec.Struct, frozen=True):
+    """Why the form of the program at a position is ill-formed."""
+
+    position: int
+    problems: tuple[Problem, ...]
+    count: int
+    """How many errors it has; `problems` may hold fewer."""
+
+
+class RecordedFaults(msgspec.Struct, frozen=True):
+    """The forms of the program that are ill-formed, in order."""
+
+    stages: tuple[StageFaults, ...]
+    checked: int
+    """How many forms there are."""
+
+
+class RecordedTexts(msgspec.Struct, frozen=True):
+    """The texts of two stages side by side.
+
+    The lines of the diff have names to select them by: `a/3` is line 3 of the left text, `b/3` of the right one.
+    """
+
+    diff: Diff
+    text: str
+    """The right one, to copy and to download."""
+    words: tuple[str, ...] = ()
+    """Why a side has no text."""
+
+
+class Appearance(msgspec.Struct, frozen=True):
+    """A stage from which on a text occurs more or less often."""
+
+    position: int
+    name: str
+    change: Change
+    count: int
+    line: int
+    """Of the first occurrence; in the form before, if it goes."""
+
+
+class Appearances(msgspec.Struct, frozen=True):
+    """Where a text occurs in the forms of the program."""
+
+    rows: tuple[Appearance, ...]
+    """Where its count changes."""
+    conclusion: str
+    has_more: bool = False
+    """There are more rows than these."""

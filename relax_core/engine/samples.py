@@ -4,6 +4,8 @@ import re
 from functools import lru_cache
 from pathlib import Path
 
+import msgspec
+
 from relax_core.engine.protocol import Sample
 
 SAMPLES = Path(__file__).resolve().parents[2] / "samples"
@@ -21,6 +23,18 @@ def list_samples() -> tuple[Sample, ...]:
 def list_tables() -> tuple[tuple[str, str], ...]:
     """Return name and text of the tables of patterns, ordered by name."""
     return tuple((path.stem, path.read_text(encoding="utf-8")) for path in sorted(SAMPLES.glob("patterns/*.json")))
+
+
+def list_recordings() -> tuple[Sample, ...]:
+    """Return the recorded pipelines among the samples, without their contents; the words are in a table beside each."""
+    paths = sorted(path for path in SAMPLES.glob("recordings/*.rxt") if path.is_file())
+    return tuple(map(_recording, paths))
+
+
+def _recording(path: Path) -> Sample:
+    words = msgspec.json.decode(path.with_suffix(".json").read_bytes(), type=dict[str, str])
+    place = path.relative_to(SAMPLES).as_posix()
+    return Sample(place, words["title"], words["shows"], words["source"], area="recordings")
 
 
 def _sample(path: Path) -> Sample:

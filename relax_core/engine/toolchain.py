@@ -5,9 +5,10 @@ from collections.abc import Callable
 from relax_core.engine.answers import ANSWERS
 from relax_core.engine.debug import changed
 from relax_core.engine.debug.request_context import RequestContext
+from relax_core.engine.pipelines import pipeline, recorded
 from relax_core.engine.programs.open_program import OpenProgram
 from relax_core.engine.programs.pass_files import PassFiles
-from relax_core.engine.protocol import AnyRequest, Program, Report
+from relax_core.engine.protocol import AnyRequest, Parcel, Program, Report
 from relax_core.engine.recent import Recent
 from relax_core.frontend.parse import Parsed
 from relax_core.jit.compilation.compiler import local_compiler, served_compiler
@@ -16,6 +17,7 @@ from relax_core.jit.options import KernelOptions
 from relax_core.vm.limits import Limits as RunLimits
 
 _OPEN_PROGRAM_COUNT = 6
+_RECORDING_COUNT = 1
 
 
 class Toolchain:
@@ -37,6 +39,7 @@ class Toolchain:
         self._compiler = local_compiler() if compile_descriptor is None else served_compiler(compile_descriptor)
         self._engines: dict[KernelOptions, Engine] = {}
         self._open_programs: Recent[Program, OpenProgram] = Recent(_OPEN_PROGRAM_COUNT)
+        self._recordings: Recent[Parcel, pipeline.Pipeline] = Recent(_RECORDING_COUNT)
         self._running: OpenProgram | None = None
         self._pass_files = PassFiles()
 
@@ -57,7 +60,9 @@ class Toolchain:
         """
         if self._pass_files.refresh():
             self._open_programs.clear()
-        context = RequestContext(report, self._is_cancelled, self._limits, self._engine_of, self._open_program)
+        context = RequestContext(
+            report, self._is_cancelled, self._limits, self._engine_of, self._open_program, self._open_recording
+        )
         return ANSWERS[type(message)](message, context)
 
     def _engine_of(self, opened: OpenProgram) -> Engine:
@@ -74,3 +79,7 @@ class Toolchain:
         parsed = self._parsed(program)
         self._running = self._open_programs.remembered(program, lambda: OpenProgram(program, parsed))
         return self._running
+
+    def _open_recording(self, parcel: Parcel) -> "pipeline.Pipeline":
+        """Return the pipeline of a parcel, whose texts are parsed once while it is the latest one."""
+        return self._recordings.remembered(parcel, lambda: recorded.opened(parcel))

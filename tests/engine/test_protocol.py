@@ -8,7 +8,7 @@ import pytest
 from relax_core.engine import protocol
 from relax_core.engine.debug import requests
 from relax_core.engine.debug.requests import BisectOf
-from relax_core.engine.protocol import AnyRequest, Cancel, Envelope, Open, Program
+from relax_core.engine.protocol import AnyRequest, Cancel, Envelope, Open, Parcel, Program
 from relax_core.engine.request import reply_type
 from relax_core.present.running.run_models import Breakpoint
 
@@ -18,6 +18,7 @@ VALUES = {
     "program": PROGRAM, "text": "x", "node": "0/main/1", "stage": 1, "time": 2, "depth": 0, "register": 1,
     "other": PROGRAM, "other_stage": 0, "archive": b"npz", "trace": b"PK", "options": PROGRAM,
     "bisect": BisectOf(PROGRAM),
+    "parcel": Parcel("build.log", b"PK"), "left": 0, "right": 1,
     "name": "add", "breakpoints": (Breakpoint(8, condition="i > 3"),),
 }  # fmt: skip
 

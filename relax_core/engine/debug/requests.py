@@ -91,13 +91,15 @@ class MemoryOf(Request[MemoryView], frozen=True):
 class BisectRecordedOf(Request[Bisection], frozen=True):
     """Run every form of the program that a recorded pipeline holds, and find the first pass that changed a result.
 
-    `trace` is the pipeline as `.rxt`, so that texts are sent compressed and constants once. `options` is a program
-    without a text: how each form is entered and run.
+    `trace` is the pipeline as `.rxt`, so that texts are sent compressed and constants once, or a zip of its files.
+    `options` is a program without a text: how each form is entered and run. Without inputs or sizes of its own it runs
+    on those of a recorded run, if there is one. `constants` is an npz archive of tensors that the trace does not hold.
     """
 
     trace: bytes
     options: Program
     closeness: Closeness = Closeness()
+    constants: bytes = b""
 
 
 class ReproducerOf(Request[Reproduced], frozen=True):

@@ -3,11 +3,23 @@
 import msgspec
 
 from relax_core.engine.debug.requests import BisectOf, BisectRecordedOf
-from relax_core.engine.pipelines.constants import constants_archive, inputs_archive
+from relax_core.engine.pipelines.constants import constants_archive, inputs_archive, read_constants
 from relax_core.engine.pipelines.entries import fail
 from relax_core.engine.pipelines.pipeline import Pipeline, RecordedStage
 from relax_core.engine.pipelines.sources import open_given
 from relax_core.engine.programs.program import Program
+from relax_core.engine.protocol import Parcel
+
+
+def opened(parcel: Parcel) -> Pipeline:
+    """Open a recording that was sent.
+
+    Raises:
+        CompileError: PL001 to PL005: it holds no stages, or they cannot be read. PL007: the constants do not fit.
+        RunError: the archive of constants cannot be read.
+    """
+    pipeline = open_given(((parcel.name, parcel.content),))
+    return pipeline.with_constants(read_constants(parcel.constants)) if parcel.constants else pipeline
 
 
 def program_of(pipeline: Pipeline, stage: RecordedStage, options: Program) -> Program:
@@ -33,14 +45,15 @@ def bisect_of(message: BisectRecordedOf) -> BisectOf:
     Raises:
         CompileError: the trace cannot be read, or holds no module.
     """
-    pipeline = open_given((("the trace", message.trace),))
+    pipeline = opened(Parcel("the trace", message.trace, message.constants))
+    options = with_recorded_inputs(pipeline, message.options)
     archives: dict[tuple[str, ...], bytes] = {}
     programs: list[Program] = []
     for stage in pipeline.forms():
         keys = tuple(entry.key for entry in stage.constants)
         if keys not in archives:
             archives[keys] = constants_archive(pipeline.constants(stage))
-        made = msgspec.structs.replace(message.options, text=stage.text or "", name=stage.name)
+        made = msgspec.structs.replace(options, text=stage.text or "", name=stage.name)
         programs.append(msgspec.structs.replace(made, constants=archives[keys]))
     if not programs:
         fail("PL001", "the pipeline holds no form of a program")

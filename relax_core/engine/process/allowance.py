@@ -11,6 +11,7 @@ from types import MappingProxyType
 from relax_core.engine.debug.requests import BisectOf, BisectRecordedOf, CompareArchiveOf, CompareValuesOf, ReproducerOf
 from relax_core.engine.limits import Limits
 from relax_core.engine.protocol import (
+    AppearancesOf,
     Asm,
     Check,
     DevicesOf,
@@ -20,6 +21,9 @@ from relax_core.engine.protocol import (
     Operators,
     Opt,
     PipelineOf,
+    RecordedFaultsOf,
+    RecordedOf,
+    RecordedTextsOf,
     RestoreLayout,
     RunOf,
     Samples,
@@ -47,6 +51,7 @@ _FACTORS: Mapping[type, int] = MappingProxyType(
         BisectOf: _COMPARISON,
         BisectRecordedOf: _COMPARISON,
         ReproducerOf: _COMPARISON,
+        RecordedFaultsOf: _COMPARISON,
         CompareValuesOf: _COMPARISON,
         CompareArchiveOf: _COMPARISON,
     }
@@ -76,7 +81,7 @@ def doing(message: object) -> str:
             return "running the passes"
         case Asm():
             return "compiling"
-        case Open() | Check():
+        case Open() | Check() | RecordedOf() | RecordedFaultsOf() | RecordedTextsOf() | AppearancesOf():
             return "reading the text"
         case BisectOf() | BisectRecordedOf() | ReproducerOf() | CompareValuesOf() | CompareArchiveOf():
             return "comparing"

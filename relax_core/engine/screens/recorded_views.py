@@ -1,0 +1,180 @@
+"""Answers about a recorded pipeline: its stages, their faults, their texts, and where a name occurs in them."""
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from relax_core.check.check import combined
+from relax_core.check.text import check_text
+from relax_core.diagnostics import CompileError, Diagnostic, RunError, plural
+from relax_core.engine.debug.request_context import RequestContext
+from relax_core.engine.pipelines import pipeline as pipelines
+from relax_core.engine.protocol import AppearancesOf, Progress, RecordedFaultsOf, RecordedOf, RecordedTextsOf
+from relax_core.engine.replies import (
+    Appearance,
+    Appearances,
+    Change,
+    RecordedFaults,
+    RecordedTexts,
+    RecordedView,
+    StageFaults,
+)
+from relax_core.present import models
+from relax_core.present.diff import diff_texts, line_counts
+from relax_core.present.problems import problem_of, problems_of
+
+_SOURCES: Final = (("dumps", "numbered dumps"), ("log", "a log"), ("files", "files in order"), ("trace", "a trace"))
+_PROBLEM_LIMIT: Final = 20
+_MISSING_LIMIT: Final = 50
+_ROW_LIMIT: Final = 200
+_FACT_CHARACTERS: Final = 300
+_NAME: Final = re.compile(r"\w+(?:\.\w+)*")
+
+
+def recorded(message: RecordedOf, context: RequestContext) -> RecordedView:
+    """List the stages of a recording."""
+    opened = context.recorded_by(message.parcel)
+    forms = frozenset(stage.number for stage in opened.forms())
+    before = ""
+    listed: list[models.Stage] = []
+    for position, stage in enumerate(opened.stages):
+        is_form = stage.number in forms
+        listed.append(_stage(opened, stage, position, before if is_form and listed else None))
+        before = stage.text or "" if is_form else before
+        _poll(context, "Reading", position + 1, len(opened.stages))
+    outermost = min((stage.depth or 0 for stage in opened.stages), default=0)
+    seconds = sum(max(stage.seconds, 0.0) for stage in opened.stages if (stage.depth or 0) == outermost)
+    return RecordedView(
+        models.Pipeline(tuple(listed), seconds),
+        tuple(position for position, stage in enumerate(opened.stages) if stage.number in forms),
+        dict(_SOURCES)[opened.source_kind],
+        tuple((key, value[:_FACT_CHARACTERS]) for key, value in opened.facts.items()),
+        problems_of(opened.diagnostics),
+        tuple(_missing(opened)),
+        tuple(run.entry for run in opened.runs),
+    )
+
+
+def _stage(
+    opened: "pipelines.Pipeline", stage: "pipelines.RecordedStage", position: int, before: str | None
+) -> models.Stage:
+    """Present a stage; `before` is the text of the form before, `None` if this is none or the first one."""
+    added, removed = (0, 0) if before is None else line_counts(before, stage.text or "")
+    change = ""
+    if opened.is_helper(stage):
+        change = "no text" if stage.text is None else "sub-module"
+    problems = (problem_of(Diagnostic("PL009", stage.error)),) if stage.error else ()
+    return models.Stage(
+        position,
+        stage.pass_name,
+        before is not None,
+        added,
+        removed,
+        change,
+        stage.seconds,
+        problems=problems,
+        depth=stage.depth or 0,
+        label=f"{stage.number:03d}",
+        mark="raised" if problems else "",
+    )
+
+
+def _missing(opened: "pipelines.Pipeline") -> Iterator[str]:
+    for item in opened.missing_constants()[:_MISSING_LIMIT]:
+        type_ = f" of type {item.type}" if item.type else ""
+        yield f"`{item.name}`{type_} is not at hand: stage {item.stage}, line {item.line}: `{item.use}`"
+
+
+def faults(message: RecordedFaultsOf, context: RequestContext) -> RecordedFaults:
+    """Read and check every form of the program."""
+    opened = context.recorded_by(message.parcel)
+    forms = frozenset(stage.number for stage in opened.forms())
+    found: list[StageFaults] = []
+    for position, stage in enumerate(opened.stages):
+        if stage.number not in forms:
+            continue
+        _poll(context, f"Checking {stage.pass_name}", position + 1, len(opened.stages))
+        parsed = opened.parsed(stage)
+        errors = [item for item in combined(parsed.diagnostics, check_text(parsed)) if item.severity == "error"]
+        if errors:
+            found.append(StageFaults(position, problems_of(errors[:_PROBLEM_LIMIT]), len(errors)))
+    return RecordedFaults(tuple(found), len(forms))
+
+
+def texts(message: RecordedTextsOf, context: RequestContext) -> RecordedTexts:
+    """Set the texts of two stages side by side."""
+    opened = context.recorded_by(message.parcel)
+    sides = tuple(_at(opened, position) for position in (message.left, message.right))
+    (left, before), (right, after) = ((stage, stage.text or "") for stage in sides)
+    diff = diff_texts(f"A · {_title(left)}", before, f"B · {_title(right)}", after)
+    words = tuple(dict.fromkeys(_no_text(stage) for stage in sides if stage.text is None))
+    return RecordedTexts(_with_places(diff), after, words)
+
+
+def _at(opened: "pipelines.Pipeline", position: int) -> "pipelines.RecordedStage":
+    if not 0 <= position < len(opened.stages):
+        message = f"there is no stage at position {position}; the last one is at {len(opened.stages) - 1}"
+        raise CompileError((Diagnostic("PL013", message),))
+    return opened.stages[position]
+
+
+def _title(stage: "pipelines.RecordedStage") -> str:
+    return f"{stage.number:03d} {stage.pass_name}"
+
+
+def _no_text(stage: "pipelines.RecordedStage") -> str:
+    return f"{_title(stage)} has no text: {stage.error or 'it was not kept'}"
+
+
+def _with_places(diff: models.Diff) -> models.Diff:
+    """Name each line by its side and number, so that it can be selected."""
+
+    def placed(side: models.DiffSide | None, which: str) -> models.DiffSide | None:
+        return side and models.DiffSide(side.number, side.mark, side.tokens, f"{which}/{side.number}")
+
+    rows = tuple(models.DiffRow(placed(row.before, "a"), placed(row.after, "b")) for row in diff.rows)
+    return models.Diff(diff.before_title, diff.after_title, rows, diff.folds, is_unchanged=diff.is_unchanged)
+
+
+def appearances(message: AppearancesOf, context: RequestContext) -> Appearances:
+    """Say from which stages on a text occurs, and from which on it does no longer."""
+    opened = context.recorded_by(message.parcel)
+    # A name is not a part of a longer one.
+    is_name = _NAME.fullmatch(message.text) is not None
+    sought = re.compile(rf"(?<!\w){re.escape(message.text)}(?!\w)" if is_name else re.escape(message.text))
+    position_of = {stage.number: position for position, stage in enumerate(opened.stages)}
+    rows: list[Appearance] = []
+    count, line, holding = 0, 0, 0
+    forms = opened.forms()
+    for stage in forms:
+        text = stage.text or ""
+        places = [found.start() for found in sought.finditer(text)] if message.text else []
+        first = text.count("\n", 0, places[0]) + 1 if places else line
+        if len(places) != count:
+            change = _change(count, len(places))
+            rows.append(Appearance(position_of[stage.number], _title(stage), change, len(places), first))
+        count, line = len(places), first
+        holding += bool(places)
+    conclusion = _conclusion(message.text, rows, holding, len(forms))
+    return Appearances(tuple(rows[:_ROW_LIMIT]), conclusion, has_more=len(rows) > _ROW_LIMIT)
+
+
+def _change(before: int, after: int) -> Change:
+    if not before:
+        return "appears"
+    if not after:
+        return "goes"
+    return "more often" if after > before else "less often"
+
+
+def _conclusion(text: str, rows: list[Appearance], holding: int, count: int) -> str:
+    if not rows:
+        return f"`{text}` is in no form of the program"
+    last = f"; it is gone from {rows[-1].name} on" if rows[-1].change == "goes" else "; it is there at the end"
+    return f"`{text}` first appears in {rows[0].name}, and is in {holding} of {plural(count, 'form')}{last}"
+
+
+def _poll(context: RequestContext, what: str, done: int, total: int) -> None:
+    if context.is_cancelled():
+        raise RunError((Diagnostic("VM008", "cancelled while reading the stages"),))
+    context.report(Progress(what, done, total))
