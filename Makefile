@@ -1,6 +1,6 @@
 # Each target sets up what it needs in .venv; when nothing changed, a second start installs nothing.
 #
-#   make run [PORT=8600] [ADDRESS=127.0.0.1]   open the app
+#   make run [PORT=8600] [ADDRESS=127.0.0.1] [OPEN=path]   open the app, on a recorded pipeline
 #   make test [ARGS="-k text"]                 run all tests
 #   make check                                 formatting, lint, types and all tests, of Python and of TypeScript
 #   make bench [ARGS="name ..."]               print the benchmark tables
@@ -10,6 +10,7 @@ PORT ?= 8501
 ADDRESS ?= 127.0.0.1
 PYTHON ?= python3
 ARGS ?=
+OPEN ?=
 
 PY := .venv/bin/python
 SET_UP := PYTHON="$(PYTHON)" sh tools/set_up.sh
@@ -21,7 +22,7 @@ PYTEST := $(PY) -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 
 run:
 	@$(SET_UP) run
-	@exec $(PY) -m streamlit run app.py --server.port $(PORT) --server.address $(ADDRESS)
+	@RELAXSCOPE_OPEN='$(OPEN)' exec $(PY) -m streamlit run app.py --server.port $(PORT) --server.address $(ADDRESS)
 
 test:
 	@$(SET_UP) test

@@ -14,7 +14,9 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 import relax_core  # noqa: F401  # pyright: ignore[reportUnusedImport]
 from views import PAGES
 from views.shell.headers import Headers
-from views.shell.navigation import page_file
+from views.shell.navigation import open_page, page_file
+from views.state.session import is_first_look
+from views.worker.recordings import opened_path
 
 ROOT = Path(__file__).parent
 LOGO = ROOT / "views" / "shell" / "logo.svg"
@@ -28,4 +30,8 @@ else:
         st.Page(ROOT / page_file(noun), title=noun.capitalize(), url_path=noun, default=noun == PAGES[0])
         for noun in PAGES
     ]
-    st.navigation(pages, position="top").run()
+    shown = st.navigation(pages, position="top")
+    # Who starts the app on a recording sees it first; an address says something else.
+    if opened_path() and is_first_look() and not st.query_params and shown.url_path == "":
+        open_page("pipeline")
+    shown.run()

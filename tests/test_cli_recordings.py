@@ -2,6 +2,7 @@
 
 import json
 import re
+import subprocess
 import zipfile
 from pathlib import Path
 
@@ -9,6 +10,7 @@ import numpy as np
 import pytest
 
 from relax_core.cli import main
+from relax_core.engine.pipelines.sources import OPEN_VARIABLE
 from tests.engine.pipelines.stage_texts import ADD, SCALED, SHIFTED, TWICE, UNREADABLE, WRONG, after, dump
 
 
@@ -117,3 +119,33 @@ def test_what_cannot_be_opened_is_bad_usage(capsys: pytest.CaptureFixture[str], 
     assert run(capsys, "stages", tmp_path / "none")[0] == 2
     (tmp_path / "empty").mkdir()
     assert "PL001" in run(capsys, "check", tmp_path / "empty")[2]
+
+
+def test_open_refuses_what_holds_no_stages_before_it_starts_anything(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, folder: Path
+) -> None:
+    status, _, err = run(capsys, "open", tmp_path / "missing")
+    assert status == 2
+    assert "PL001" in err
+    status, _, err = run(capsys, "open", folder, "--port", 70_000)
+    assert status == 2
+    assert "--port" in err
+
+
+def test_open_starts_the_app_on_the_path(
+    capsys: pytest.CaptureFixture[str], folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    started: list[tuple[tuple[str, ...], str]] = []
+
+    def call(command: tuple[str, ...], *, cwd: Path, env: dict[str, str]) -> int:
+        assert (cwd / "app.py").is_file()
+        started.append((command, env[OPEN_VARIABLE]))
+        return 0
+
+    monkeypatch.setattr(subprocess, "call", call)
+    status, out, _ = run(capsys, "open", folder, "--port", 8600)
+    assert status == 0
+    assert "5 stages, at http://127.0.0.1:8600/pipeline" in out
+    ((command, path),) = started
+    assert command[1:4] == ("-m", "streamlit", "run")
+    assert path == str(folder)

@@ -6,6 +6,7 @@ A page is the folder `views/pages/<noun>/`; its title and its address are the no
 PAGES = (
     "source",
     "passes",
+    "pipeline",
     "partition",
     "devices",
     "run",

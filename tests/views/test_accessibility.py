@@ -12,6 +12,7 @@ CLOSURE = "sample=seeds/print_closure2.py"
 SCREENS = {
     "source": (f"?{CLOSURE}", ".root[data-rev]"),
     "passes": (f"passes?{CLOSURE}", ".root[data-rev]"),
+    "pipeline": ("pipeline?recording=recordings/head_wrong.rxt&judged=1&sample=relax/fib.py", "tr.suspect"),
     "partition": ("partition?sample=relay/library_call_two.relay&pair=0&lets=reported", ".root[data-nodes]"),
     "devices": ("devices?sample=relay/map_three_times.relay&as_in=reported&visit=3", ".root[data-visit]"),
     "run": (f"run?{CLOSURE}", ".root[data-rev]"),

@@ -104,9 +104,15 @@ def group() -> DeltaGenerator:
     return st.container(horizontal=True, vertical_alignment="center", gap="xsmall", width="content")
 
 
-def status_line(source: SourceView | Failure, detail: str = "") -> None:
+def status_line(source: SourceView | Status | Failure, detail: str = "") -> None:
     """The line at the bottom: the module at the left, the worker and the versions at the right."""
-    status = None if isinstance(source, Failure) else source.status
+    match source:
+        case SourceView():
+            status = source.status
+        case Status():
+            status = source
+        case Failure():
+            status = None
     worker = client().status()
     left = _counts(status) if status else []
     right = [worker.worker, worker.sandbox, status.module_hash[:8] if status else "", worker.versions]

@@ -64,6 +64,11 @@ def is_left_out() -> tuple[str, ...]:
     return left_out(written_address())
 
 
+def is_first_look() -> bool:
+    """Tell whether this tab has not shown any page yet."""
+    return _KEY not in st.session_state
+
+
 def is_first_visit() -> bool:
     """Return whether the session began without an address, so that nothing of this app may be known yet."""
     return bool(st.session_state.get(_FIRST_VISIT))

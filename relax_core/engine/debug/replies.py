@@ -1,8 +1,9 @@
 """What requests that look for faults are answered with: texts, numbers and archives."""
 
+import re
 from collections import Counter
 from itertools import groupby
-from typing import Literal
+from typing import Final, Literal
 
 import msgspec
 
@@ -21,6 +22,9 @@ from relax_core.engine.debug.verdicts import (
 )
 from relax_core.engine.replies import Executed
 from relax_core.present.nodes.origin_models import spans
+
+# What `splicing.within` writes in front of any text of a program.
+_PLACE: Final = re.compile(r"in `[^`]*` \(line (\d+); line|the first other value is `[^`]*` in line (\d+),")
 
 
 class StageResult(msgspec.Struct, frozen=True):
@@ -43,6 +47,12 @@ class StageResult(msgspec.Struct, frozen=True):
     """It is no form of the program, but what another pass compiled on its own; the verdict does not count it."""
     where: str = ""
     """Where in the stage the difference is: the function, the first binding and element that show it."""
+
+    @property
+    def line(self) -> int:
+        """The line of the stage's text that `where` names first, 0 if it names none."""
+        found = _PLACE.search(self.where)
+        return int(found[1] or found[2]) if found is not None else 0
 
 
 class Bisection(msgspec.Struct, frozen=True):

@@ -25,6 +25,8 @@ from relax_core.engine.pipelines.pipeline import Pipeline, Recording
 from relax_core.engine.pipelines.trace import reader
 from relax_core.engine.pipelines.trace.events import EVENTS_NAME, HEADER_NAME
 
+OPEN_VARIABLE: Final = "RELAXSCOPE_OPEN"
+"""Names, in the environment of the server of the app, the recording that it was started on. No browser can set it."""
 PathLike: TypeAlias = str | os.PathLike[str]
 
 _ZIP: Final = b"PK"

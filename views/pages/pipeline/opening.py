@@ -1,0 +1,157 @@
+"""What the Pipeline page offers to open: samples, uploads, what the server was started on; and what it runs on."""
+
+from pathlib import Path
+from typing import Final
+
+import streamlit as st
+
+from relax_core.engine.replies import RecordedView
+from relax_core.present.escape import bold, literal, prose, visible
+from views.pages.pipeline.state import PipelineState
+from views.state.session import select, state
+from views.worker.recordings import (
+    OPENED,
+    YOURS,
+    has_upload,
+    inputs_for,
+    keep_constants,
+    keep_recorded_inputs,
+    keep_upload,
+    opened_path,
+    sample_recordings,
+)
+
+_UPLOAD_MEGABYTES: Final = 48
+_INPUTS: Final = "pipeline.inputs"
+_CONSTANTS: Final = "pipeline.constants"
+_WHAT: Final = (
+    "The modules that TVM printed after its passes: a folder of numbered dumps as `DumpIR` writes them, a log of "
+    "`PrintAfterAll` or `PrintBeforeAll`, a zip of either, several module files in order, or a trace (.rxt)."
+)
+_HOW: Final = (
+    "A trace has nesting, times, constants and inputs, which TVM's texts lose: `python -m relax_core recorder` prints "
+    "the recorder, one file beside your build script. Nothing that is opened is run before you ask for it."
+)
+_GONE: Final = (
+    "The address names a recording that this tab does not have: an address does not hold files. Open it once more."
+)
+
+
+def open_recording(chosen: str) -> None:
+    """Open a recording from its start."""
+    select(recording=chosen, recorded_stage=-1, against=-1, recorded_line="", judged=0, checked=0, sought="")
+
+
+def _known() -> dict[str, str]:
+    """Return what can be chosen, with the words for it."""
+    samples = {path: sample.title for path, sample in sample_recordings().items()}
+    opened = {OPENED: f"{visible(Path(opened_path()).name)} · opened"} if opened_path() else {}
+    return opened | ({YOURS: "Uploaded · yours"} if has_upload() else {}) | samples
+
+
+def choose_recording(chosen: str) -> None:
+    """Choose what is open, or upload it."""
+    known = _known()
+    st.session_state["pipeline.recording"] = chosen if chosen in known else None
+
+    def picked() -> None:
+        open_recording(st.session_state["pipeline.recording"] or "")
+
+    st.selectbox(
+        "Recording",
+        tuple(known),
+        key="pipeline.recording",
+        format_func=known.__getitem__,
+        on_change=picked,
+        placeholder="Recording",
+        label_visibility="collapsed",
+        width=250,
+    )
+    if chosen in known:
+        with st.popover("Open"):
+            _uploaders("pipeline.more")
+
+
+def offer_recordings(chosen: str) -> None:
+    """Say what can be opened, and offer it."""
+    with st.container(key="recordings", gap="small"):
+        if chosen in (YOURS, OPENED):
+            st.info(prose(_GONE))
+        st.markdown(bold("Open what TVM's passes made of a model"))
+        st.markdown(prose(_WHAT))
+        _uploaders("pipeline.upload")
+        st.caption(prose(_HOW))
+        st.markdown(bold("Or a sample"))
+        for path, sample in sample_recordings().items():
+            with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+                st.button(literal(sample.title), key=f"pipeline.open.{path}", on_click=open_recording, args=(path,))
+                st.markdown(prose(sample.shows), width="content")
+
+
+def _uploaders(key: str) -> None:
+    def uploaded(which: str) -> None:
+        given = st.session_state[which]
+        if given:
+            keep_upload(given)
+            open_recording(YOURS)
+
+    files, folder = f"{key}.files", f"{key}.folder"
+    limit = _UPLOAD_MEGABYTES
+    with st.container(horizontal=True, gap="small"):
+        st.file_uploader(
+            "Files: a log, a zip, a trace, or modules in order",
+            accept_multiple_files=True,
+            key=files,
+            on_change=uploaded,
+            args=(files,),
+            max_upload_size=limit,
+        )
+        st.file_uploader(
+            "A folder of dumps, or of a trace",
+            accept_multiple_files="directory",
+            key=folder,
+            on_change=uploaded,
+            args=(folder,),
+            max_upload_size=limit,
+        )
+
+
+def choose_inputs(chosen: str, view: RecordedView) -> None:
+    """Choose what the program runs on: the inputs of a recorded run, made-up ones, or a file; and its constants."""
+    archive = inputs_for(chosen)
+    has_run = "main" in view.runs
+    words = "file" if archive is not None else "recorded" if has_run else f"seed {state(PipelineState).recorded_seed}"
+    with st.popover(literal(f"Inputs: {words}")):
+        if archive is not None:
+            st.button("Without the file", key="pipeline.no_inputs", on_click=keep_recorded_inputs, args=(chosen, None))
+        elif has_run:
+            st.caption("The inputs are those of the recorded run.")
+        else:
+            _choose_seed()
+        st.file_uploader(
+            "Inputs as .npz: in_0, in_1, …; tuple fields in_0_1",
+            type=["npz"],
+            key=_INPUTS,
+            on_change=lambda: keep_recorded_inputs(chosen, _uploaded(_INPUTS)),
+        )
+        if view.missing:
+            st.caption(literal(f"{len(view.missing)} constants are not at hand."))
+        st.file_uploader(
+            "Constants as .npz: const_0, const_1, …",
+            type=["npz"],
+            key=_CONSTANTS,
+            on_change=lambda: keep_constants(chosen, _uploaded(_CONSTANTS)),
+        )
+
+
+def _uploaded(key: str) -> bytes | None:
+    given = st.session_state[key]
+    return None if given is None else given.getvalue()
+
+
+def _choose_seed() -> None:
+    seed = state(PipelineState).recorded_seed
+    given = int(st.number_input("Seed of the made-up inputs", 0, 10**6, value=seed, key="pipeline.seed"))
+    if given != seed:
+        select(recorded_seed=given)
+        st.rerun()

@@ -1,0 +1,27 @@
+"""The state of the Pipeline page."""
+
+from dataclasses import dataclass
+
+from views.state import rules
+
+
+@dataclass(frozen=True, slots=True)
+class PipelineState:
+    """Which recording is open, and which of its stages are looked at."""
+
+    recording: str = rules.text(kept="always")
+    """A sample; `opened` for the one that the server was started on, `yours` for what this tab uploaded."""
+    recorded_stage: int = rules.number(-1, 10**6, -1)
+    """The position of the stage at the right; -1 for the one that the page chooses."""
+    against: int = rules.number(-1, 10**6, -1)
+    """The position of the stage at the left; -1 for the form before."""
+    recorded_line: str = rules.text(20)
+    """The marked line: `a/3` at the left, `b/3` at the right."""
+    recorded_seed: int = rules.number(0, 10**6)
+    """Of the made-up inputs."""
+    judged: int = rules.switch()
+    """The forms of the program are run and compared."""
+    checked: int = rules.switch()
+    """The forms of a large recording are read and checked."""
+    sought: str = rules.text(200)
+    """A name that is looked for in all stages."""
