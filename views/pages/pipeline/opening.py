@@ -5,8 +5,9 @@ from typing import Final
 
 import streamlit as st
 
+from relax_core.diagnostics import plural
 from relax_core.engine.replies import RecordedView
-from relax_core.present.escape import bold, literal, prose, visible
+from relax_core.present.escape import bold, bullets, literal, prose, visible
 from views.pages.pipeline.state import PipelineState
 from views.state.session import select, state
 from views.worker.recordings import (
@@ -67,9 +68,20 @@ def choose_recording(chosen: str) -> None:
         label_visibility="collapsed",
         width=250,
     )
-    if chosen in known:
-        with st.popover("Open"):
-            _uploaders("pipeline.more")
+
+
+def show_recording(view: RecordedView) -> None:
+    """Say what there is to know of the recording, and offer to open another one, in a menu of the bar."""
+    words = [*(problem.message for problem in view.notes), *view.missing]
+    with st.popover(literal(f"Recording: {plural(len(words), 'remark')}" if words else "Recording")):
+        st.caption(literal(f"Read from {view.source}."))
+        if view.facts:
+            st.markdown(bullets(f"{key}: {value}" for key, value in view.facts))
+        if words:
+            st.markdown(bold("Remarks"))
+            st.markdown(bullets(words))
+        st.markdown(bold("Open another one"))
+        _uploaders("pipeline.more")
 
 
 def offer_recordings(chosen: str) -> None:

@@ -21,9 +21,9 @@ from relax_core.engine.protocol import (
     RecordedTextsOf,
 )
 from relax_core.engine.replies import RecordedFaults, RecordedTexts, RecordedView
-from relax_core.present.escape import badge, bold, bullets, file_name, literal, prose, sentence, visible
+from relax_core.present.escape import badge, bullets, file_name, literal, prose, sentence, visible
 from relax_core.present.models import Stage, Status
-from views.pages.pipeline.opening import choose_inputs, choose_recording, offer_recordings
+from views.pages.pipeline.opening import choose_inputs, choose_recording, offer_recordings, show_recording
 from views.pages.pipeline.results import culprits, marked, results_by_position
 from views.pages.pipeline.state import PipelineState
 from views.shell.frame import bar, chip, group, note, page, status_line
@@ -264,18 +264,6 @@ def _export(view: RecordedView, texts: RecordedTexts, right: int) -> None:
     st.download_button(label, texts.text, file, key="pipeline.text", on_click="ignore")
 
 
-def _show_notes(view: RecordedView) -> None:
-    """Say what there is to know of the recording, in a menu of the bar."""
-    words = [*(problem.message for problem in view.notes), *view.missing]
-    with st.popover(literal(f"Recording: {plural(len(words), 'remark')}" if words else "Recording")):
-        st.caption(literal(f"Read from {view.source}."))
-        if view.facts:
-            st.markdown(bullets(f"{key}: {value}" for key, value in view.facts))
-        if words:
-            st.markdown(bold("Remarks"))
-            st.markdown(bullets(words))
-
-
 def _check() -> None:
     select(checked=1)
 
@@ -346,9 +334,9 @@ with page():
             status_line(ask(Open(given_program())))
         else:
             with choosing:
+                show_recording(view)
                 choose_inputs(chosen, view)
                 _judge_button()
-                _show_notes(view)
                 note(_summary(view))
                 faults = _faults(parcel)
                 if isinstance(faults, RecordedFaults):
