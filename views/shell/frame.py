@@ -104,14 +104,17 @@ def group() -> DeltaGenerator:
     return st.container(horizontal=True, vertical_alignment="center", gap="xsmall", width="content")
 
 
-def status_line(source: SourceView | Status | Failure, detail: str = "") -> None:
-    """The line at the bottom: the module at the left, the worker and the versions at the right."""
+def status_line(source: SourceView | Status | Failure | None, detail: str = "") -> None:
+    """The line at the bottom: the module at the left, the worker and the versions at the right.
+
+    Without a source nothing was checked.
+    """
     match source:
         case SourceView():
             status = source.status
         case Status():
             status = source
-        case Failure():
+        case Failure() | None:
             status = None
     worker = client().status()
     left = _counts(status) if status else []

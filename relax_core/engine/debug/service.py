@@ -8,9 +8,8 @@ from relax_core.bytecode.build import build as build_executable
 from relax_core.bytecode.executable import Executable
 from relax_core.diagnostics import CompileError, Diagnostic, RunError
 from relax_core.engine.debug import bisect, compared, intermediates, stops
-from relax_core.engine.debug.arguments import compared_call
 from relax_core.engine.debug.changed import trace_of
-from relax_core.engine.debug.compared import machine_for
+from relax_core.engine.debug.compared import compared_call, machine_for
 from relax_core.engine.debug.profile import profiled
 from relax_core.engine.debug.replies import Bisection, Dumped, Profiled, Stopped
 from relax_core.engine.debug.request_context import RequestContext

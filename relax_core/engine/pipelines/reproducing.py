@@ -4,8 +4,7 @@ from collections.abc import Callable
 from typing import cast
 
 from relax_core.diagnostics import RunError
-from relax_core.engine.debug.arguments import compared_call
-from relax_core.engine.debug.compared import machine_for
+from relax_core.engine.debug.compared import compared_call, machine_for
 from relax_core.engine.debug.replies import Bisection, Reproduced
 from relax_core.engine.debug.request_context import RequestContext
 from relax_core.engine.debug.requests import BisectOf, BisectRecordedOf, ReproducerOf

@@ -304,14 +304,14 @@ def _summary(view: RecordedView) -> str:
     return ", ".join((plural(len(view.pipeline.stages), "stage"), plural(len(view.forms), "form"), *words))
 
 
-def _status(view: RecordedView, faults: RecordedFaults | Failure | None) -> Status:
+def _show_status(view: RecordedView, faults: RecordedFaults | Failure | None) -> None:
     detail = f"{_summary(view)}, read from {view.source}"
     match faults:
         case RecordedFaults(stages=stages):
             count = sum(item.count for item in stages)
-            return Status(is_well_formed=not count, error_count=count, detail=detail)
+            status_line(Status(is_well_formed=not count, error_count=count, detail=detail))
         case _:
-            return Status(is_well_formed=True, detail=detail)
+            status_line(None, f"not checked: {detail}")
 
 
 with page():
@@ -344,4 +344,4 @@ with page():
                         chip(f"✕ {plural(len(faults.stages), 'form')} with errors", "red")
                     view = msgspec.structs.replace(view, pipeline=marked(view.pipeline, faults))
             _show(view, parcel, _judged(parcel, chosen), files)
-            status_line(_status(view, faults))
+            _show_status(view, faults)
