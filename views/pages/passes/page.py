@@ -211,6 +211,7 @@ def _show(pipeline: Pipeline, found: Bisection | Failure | None, files: DeltaGen
             stage=stage,
             results=results_of(found) if isinstance(found, Bisection) else None,
             height=height,
+            has_views=True,
             on_action=_on_pipeline,
         )
     with middle:

@@ -790,13 +790,14 @@ export interface PipelineAction {
   readonly command?: string;
 }
 
-/** What the page says beside the model. */
+/** What the page says beside the model; `has_views` tells whether it shows a stage as text, graph or both. */
 export interface PipelineProps {
   readonly actions: readonly (readonly [string, string])[];
   readonly verdicts: readonly StageVerdict[];
   readonly suspects: readonly number[];
   readonly conclusion: string;
   readonly height: string;
+  readonly has_views: boolean;
 }
 
 /** Where a breakpoint with a condition stops. */

@@ -31,13 +31,14 @@ class StageVerdict(msgspec.Struct, frozen=True, array_like=True):
 
 
 class PipelineProps(msgspec.Struct, frozen=True):
-    """What the page says beside the model."""
+    """What the page says beside the model; `has_views` tells whether it shows a stage as text, graph or both."""
 
     actions: Buttons
     verdicts: tuple[StageVerdict, ...]
     suspects: tuple[int, ...]
     conclusion: str
     height: str
+    has_views: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +67,7 @@ def pipeline(
     actions: Buttons = (),
     results: Results | None = None,
     height: str = PANE_HEIGHT,
+    has_views: bool = False,
     on_action: Callable[[PipelineAction], None] | None = None,
 ) -> PipelineAction | None:
     """Show the stages; unchanged ones are hidden and counted until the user shows them.
@@ -74,5 +76,5 @@ def pipeline(
     one brought are folded.
     """
     shown = results or Results(())
-    view = PipelineProps(actions, shown.verdicts, shown.suspects, shown.conclusion, height)
+    view = PipelineProps(actions, shown.verdicts, shown.suspects, shown.conclusion, height, has_views)
     return _PIPELINE.show(key, model, view=view, commands={"stage": stage}, on_action=on_action)

@@ -20,6 +20,7 @@ class PipelineList {
   private readonly bar = el("div", { class: "row bar" });
   private readonly conclusion = el("div", { class: "pad conclusion" });
   private readonly stages = el("div", { class: "stages" });
+  private readonly foot = el("div", { class: "pad muted foot" });
   private model: Pipeline | undefined;
   private props: PipelineProps | undefined;
   private current = 0;
@@ -29,8 +30,7 @@ class PipelineList {
     private readonly root: HTMLElement,
     private readonly tell: Tell<PipelineAction>,
   ) {
-    const keys = [key("j"), " ", key("k"), " next and previous pass", el("br"), key("d"), " text, graph, both"];
-    root.append(this.head, this.bar, this.conclusion, this.stages, el("div", { class: "pad muted foot" }, keys));
+    root.append(this.head, this.bar, this.conclusion, this.stages, this.foot);
     onKeys("pipeline", root, (event) => this.onKey(event));
   }
 
@@ -60,6 +60,8 @@ class PipelineList {
     const note = el("span", { class: "n" }, `${count} stage${count === 1 ? "" : "s"}${took}`);
     replace(this.head, el("b", {}, "Pipeline"), note, el("span", { class: "sp" }), buttons);
     replace(this.bar, this.hideButton());
+    const views = props.has_views ? [el("br"), key("d"), " text, graph, both"] : [];
+    replace(this.foot, key("j"), " ", key("k"), " next and previous pass", views);
     this.conclusion.hidden = !props.conclusion;
     replace(this.conclusion, prose(props.conclusion));
     replace(
@@ -98,11 +100,12 @@ class PipelineList {
 
   private onKey(event: KeyboardEvent): boolean {
     if (!this.model) return false;
+    const views = { d: () => this.command("view") };
     return act(event, {
       j: () => this.move(1),
       k: () => this.move(-1),
       u: () => this.toggle(),
-      d: () => this.command("view"),
+      ...(this.props?.has_views ? views : {}),
     });
   }
 }
