@@ -35,5 +35,5 @@ def test_a_line_leads_to_its_pass_and_to_its_instruction(page: Page, app_url: st
     life(page).get_by_role("button", name="LegalizeOps").click()
     page.wait_for_url("**/passes?**stage=4&node=4**")
     life(page).get_by_role("button", name="Bytecode").click()
-    page.wait_for_url("**/run?**time=**view=instruction**")
+    page.wait_for_url(re.compile(r"/run\?(?=.*time=)(?=.*view=instruction)"))
     expect(page.locator(".root[data-at]").first).not_to_have_attribute("data-at", "0")
