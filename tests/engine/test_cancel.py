@@ -258,4 +258,4 @@ def test_ctrl_c_ends_a_command(tmp_path: Path, text: str, place: tuple[str, ...]
 
 
 def test_ctrl_c_ends_a_command_that_is_only_loaded(tmp_path: Path) -> None:
-    assert interrupted(tmp_path, ["run"], SMALL, cpu_seconds=0.4) < SOON
+    assert interrupted(tmp_path, ["run"], SMALL, cpu_seconds=0.2) < SOON

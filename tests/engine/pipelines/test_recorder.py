@@ -100,7 +100,9 @@ def check_build(pipeline: Pipeline) -> None:
     by_name = {stage.pass_name: stage for stage in pipeline.stages}
     assert by_name["(input)"].depth == 0
     assert by_name["LegalizeOps"].depth == 2
-    assert 0 <= by_name["LegalizeOps"].seconds <= by_name["_pipeline"].seconds < 100
+    # Both of TVM's pipelines are called `_pipeline`; that of Relax surrounds its passes.
+    around = max(stage.seconds for stage in pipeline.stages if stage.pass_name == "_pipeline")
+    assert 0 <= by_name["LegalizeOps"].seconds <= around < 100
     relax = [stage for stage in pipeline.forms() if pipeline.kind(stage) == "module"]
     assert len(relax) > 8
     for stage in relax:
