@@ -20,6 +20,10 @@ class UnreadableFileError(Exception):
     """A file cannot be read; the message is a sentence that names it."""
 
 
+class FileTooLargeError(UnreadableFileError):
+    """A file has more bytes than may be read."""
+
+
 def printable(text: str) -> str:
     """Return a file name as text: bytes of it that are no UTF-8 are escaped."""
     return text.encode("utf-8", "backslashreplace").decode() or "a file without a name"
@@ -65,5 +69,5 @@ def read_within(file: BinaryIO, limit_bytes: int, name: str) -> bytes:
         parts.append(part)
         count += len(part)
         if count > limit_bytes:
-            raise UnreadableFileError(f"{name} is too large: at most {bytes_text(limit_bytes)} are read")
+            raise FileTooLargeError(f"{name} is too large: at most {bytes_text(limit_bytes)} are read")
     return b"".join(parts)

@@ -6,17 +6,16 @@ refused with the name of the member and its claim.
 
 import ast
 import io
-import lzma
 import math
 import struct
 import zipfile
-import zlib
 from types import MappingProxyType
 from typing import Any, BinaryIO, Final, NoReturn, cast
 
 import numpy as np
 
 from relax_core.diagnostics import Diagnostic, RunError
+from relax_core.engine import archives
 from relax_core.present.measures import bytes_text
 
 Array = np.ndarray[Any, Any]
@@ -25,26 +24,11 @@ LIMIT_BYTES: Final = 512 << 20
 """The limit on the arrays of one archive together."""
 _MEMBER_LIMIT: Final = 20_000
 _HEADER_LIMIT_BYTES: Final = 10_000
-_NAME_LIMIT: Final = 60
 _PART_BYTES: Final = 1 << 20
 _MAGIC: Final = b"\x93NUMPY"
 _LENGTHS: Final = MappingProxyType({1: struct.Struct("<H"), 2: struct.Struct("<I"), 3: struct.Struct("<I")})
-_DAMAGED = (
-    ValueError,
-    TypeError,
-    OSError,
-    EOFError,
-    KeyError,
-    IndexError,
-    OverflowError,
-    # An unknown or encrypted compression; `NotImplementedError` is one of these.
-    RuntimeError,
-    SyntaxError,
-    struct.error,
-    zipfile.BadZipFile,
-    zlib.error,
-    lzma.LZMAError,
-)
+# A header is text in the syntax of Python.
+_DAMAGED = (*archives.DAMAGED, SyntaxError)
 
 
 def read_npy(content: bytes) -> Array:
@@ -65,22 +49,21 @@ def read_npz(archive: bytes) -> dict[str, Array]:
         RunError: EN004 if it cannot be read, EN016 if its arrays are too large.
     """
     try:
-        opened = zipfile.ZipFile(io.BytesIO(archive))
+        opened = archives.open_zip(archive, _MEMBER_LIMIT)
+    except archives.TooManyMembersError as error:
+        _fail("EN004", f"the archive has too many members: {error}")
     except MemoryError:
         _no_room("the archive")
     except _DAMAGED as error:
-        _fail("EN004", f"the archive cannot be read: {_words(error)}")
+        _fail("EN004", f"the archive cannot be read: {archives.words_of(error)}")
     found: dict[str, Array] = {}
     room = LIMIT_BYTES
     with opened:
-        members = opened.infolist()
-        if len(members) > _MEMBER_LIMIT:
-            _fail("EN004", f"the archive has {len(members):,} members, at most {_MEMBER_LIMIT:,} are read")
-        for info in members:
+        for info in opened.infolist():
             name = info.filename.removesuffix(".npy")
-            title = f"`{_short(info.filename)}` in the archive"
+            title = f"`{archives.escaped(info.filename)}` in the archive"
             if name in found:
-                _fail("EN004", f"the archive has two members `{_short(info.filename)}`")
+                _fail("EN004", f"the archive has two members `{archives.escaped(info.filename)}`")
             if info.file_size > room:
                 _too_large(title, info.file_size)
             found[name] = array = _member(opened, info, title, room)
@@ -95,7 +78,7 @@ def _member(opened: zipfile.ZipFile, info: zipfile.ZipInfo, title: str, room: in
     except MemoryError:
         _no_room(title)
     except _DAMAGED as error:
-        _fail("EN004", f"{title} cannot be read: {_words(error)}")
+        _fail("EN004", f"{title} cannot be read: {archives.words_of(error)}")
 
 
 def _read(title: str, file: BinaryIO, size_bytes: int, room: int) -> Array:
@@ -114,7 +97,7 @@ def _read(title: str, file: BinaryIO, size_bytes: int, room: int) -> Array:
     except MemoryError:
         _no_room(title)
     except _DAMAGED as error:
-        _fail("EN004", f"{title} cannot be read: {_words(error)}")
+        _fail("EN004", f"{title} cannot be read: {archives.words_of(error)}")
 
 
 def _header(title: str, file: BinaryIO) -> "tuple[np.dtype[Any], bool, tuple[int, ...], int]":
@@ -164,16 +147,6 @@ def _bytes(file: BinaryIO, count: int) -> Array:
     # The checksum of a member is verified only when its end is read.
     file.read(1)
     return found
-
-
-def _short(name: str) -> str:
-    shown = name.encode("unicode_escape").decode("ascii")
-    return shown if len(shown) <= _NAME_LIMIT else f"{shown[: _NAME_LIMIT - 1]}…"
-
-
-def _words(error: Exception) -> str:
-    words = " ".join(str(error.args[0] if isinstance(error, KeyError) and error.args else error).split())
-    return words[:200] or type(error).__name__
 
 
 def _too_large(title: str, claimed: int) -> NoReturn:

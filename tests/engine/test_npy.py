@@ -72,7 +72,7 @@ REFUSED = {
     ),
     "a folder": (archive({"in_0/": b""}), "EN004", "is no .npy array"),
     "pickled objects": (archive({"in_0.npy": OBJECTS.getvalue()}), "EN004", "Python objects"),
-    "many members": (archive({f"in_{at}.npy": b"" for at in range(20_001)}, 0), "EN004", "20,001 members"),
+    "many members": (archive({f"in_{at}.npy": b"" for at in range(20_001)}, 0), "EN004", "of 20,001 members"),
     "dims below zero": (archive({"in_0.npy": npy_file(header("<f4", (-1,)))}), "EN004", "its shape is none"),
     "dims that are no numbers": (archive({"in_0.npy": npy_file(header("<f4", (True,)))}), "EN004", "its shape is none"),
     "a thousand dims": (archive({"in_0.npy": npy_file(header("<f4", (1,) * 1000), bytes(4))}), "EN004", "in_0.npy"),
@@ -97,6 +97,14 @@ def test_an_archive_that_is_none_is_refused(content: bytes, code: str, words: st
     found = code_of(lambda: read_npz(content))
     assert found[0] == code
     assert words in found[1]
+
+
+def test_a_huge_directory_is_refused_before_it_is_read() -> None:
+    content = archive({f"{at}{'x' * 60_000}": b"" for at in range(150)}, 0)
+    assert code_of(lambda: read_npz(content)) == (
+        "EN004",
+        "the archive has too many members: at most 20,000 members are read",
+    )
 
 
 def test_arrays_together_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:

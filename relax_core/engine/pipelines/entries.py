@@ -1,18 +1,15 @@
 """The files of a source: of a folder, of a zip, or as given; what is read of them all together is bounded."""
 
-import io
-import lzma
 import os
-import struct
 import zipfile
-import zlib
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import BinaryIO, Final, NoReturn, cast
 
 from relax_core.diagnostics import CompileError, Diagnostic
-from relax_core.engine.files import UnreadableFileError, printable, read_file, read_within
+from relax_core.engine import archives
+from relax_core.engine.files import FileTooLargeError, UnreadableFileError, printable, read_file, read_within
 from relax_core.present.measures import bytes_text
 
 FILE_LIMIT: Final = 20_000
@@ -21,24 +18,7 @@ TEXT_LIMIT_BYTES: Final = 256 << 20
 ARRAY_LIMIT_BYTES: Final = 1 << 30
 """The limit on the arrays of one source together."""
 ARCHIVE_LIMIT_BYTES: Final = 1 << 30
-_DIRECTORY_LIMIT_BYTES: Final = 8 << 20
-_TAIL_BYTES: Final = (1 << 16) + 100
-_NAME_LIMIT: Final = 120
-_DAMAGED = (
-    ValueError,
-    TypeError,
-    OSError,
-    EOFError,
-    KeyError,
-    IndexError,
-    OverflowError,
-    # An unknown or encrypted compression; `NotImplementedError` is one of these.
-    RuntimeError,
-    struct.error,
-    zipfile.BadZipFile,
-    zlib.error,
-    lzma.LZMAError,
-)
+_CUT_SHORT: Final = "it may have been cut short; copy it again"
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,8 +77,7 @@ def decoded(content: bytes) -> str:
 
 def shown(name: str) -> str:
     """Return a file name for a message: printable, and cut if it is long."""
-    text = printable(name).encode("unicode_escape").decode("ascii")
-    return text if len(text) <= _NAME_LIMIT else f"{text[: _NAME_LIMIT - 1]}…"
+    return archives.escaped(printable(name))
 
 
 def fail(code: str, message: str, hint: str = "") -> NoReturn:
@@ -121,8 +100,10 @@ def file_entry(path: str, name: str = "") -> Entry:
     def read(limit_bytes: int) -> bytes:
         try:
             return read_file(path, limit_bytes)
+        except FileTooLargeError as error:
+            fail("PL002", str(error))
         except UnreadableFileError as error:
-            fail("PL002" if "too large" in str(error) else "PL001", str(error))
+            fail("PL001", str(error))
 
     return Entry(name or printable(path), read)
 
@@ -171,16 +152,13 @@ def zip_entries(name: str, content: bytes) -> tuple[Entry, ...]:
     Raises:
         CompileError: PL003 if it is damaged, PL002 if it holds too many members.
     """
-    # Python reads the whole directory at once, before its length can be asked for.
-    if _directory_bytes(content) > _DIRECTORY_LIMIT_BYTES:
-        fail("PL002", f"{shown(name)} holds too many members: at most {FILE_LIMIT:,} are read")
     try:
-        opened = zipfile.ZipFile(io.BytesIO(content))
+        opened = archives.open_zip(content, FILE_LIMIT)
         members = opened.infolist()
-    except _DAMAGED as error:
-        fail("PL003", f"{shown(name)} is damaged: {_words(error)}", "it may have been cut short; copy it again")
-    if len(members) > FILE_LIMIT:
-        fail("PL002", f"{shown(name)} holds too many members: at most {FILE_LIMIT:,} are read")
+    except archives.TooManyMembersError as error:
+        fail("PL002", f"{shown(name)} holds too many members: {error}")
+    except archives.DAMAGED as error:
+        fail("PL003", f"{shown(name)} is damaged: {archives.words_of(error)}", _CUT_SHORT)
     twice = next((item for item, count in Counter(info.filename for info in members).items() if count > 1), None)
     if twice is not None:
         fail("PL003", f"{shown(name)} has two members {shown(twice)}")
@@ -201,25 +179,5 @@ def _member(opened: zipfile.ZipFile, info: zipfile.ZipInfo, name: str, limit_byt
             return read_within(cast("BinaryIO", file), limit_bytes, title)
     except UnreadableFileError as error:
         fail("PL002", str(error))
-    except _DAMAGED as error:
-        fail("PL003", f"{title} is damaged: {_words(error)}", "it may have been cut short; copy it again")
-
-
-def _directory_bytes(content: bytes) -> int:
-    """Return the size of a zip's directory as its end announces it, the larger one if there are two announcements."""
-    tail = content[-_TAIL_BYTES:]
-    sizes = [0]
-    at = tail.rfind(b"PK\x05\x06")
-    if 0 <= at <= len(tail) - 16:
-        size = int.from_bytes(tail[at + 12 : at + 16], "little")
-        sizes.append(0 if size == 0xFFFFFFFF else size)
-    at = tail.rfind(b"PK\x06\x06")
-    if 0 <= at <= len(tail) - 48:
-        sizes.append(int.from_bytes(tail[at + 40 : at + 48], "little"))
-    # What announces more than there is will be refused as damaged.
-    return max(size if size <= len(content) else 0 for size in sizes)
-
-
-def _words(error: Exception) -> str:
-    words = " ".join(str(error).split())
-    return words[:200] or type(error).__name__
+    except archives.DAMAGED as error:
+        fail("PL003", f"{title} is damaged: {archives.words_of(error)}", _CUT_SHORT)
