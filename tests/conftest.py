@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 
 from relax_core.jit.compilation.cache import VARIABLE
 from tests import browser
@@ -87,14 +87,21 @@ def chromium() -> Iterator[Browser]:
         yield started
 
 
+@pytest.fixture(scope="session")
+def profile(chromium: Browser, app_url: str) -> Iterator[BrowserContext]:
+    """Keep one profile for all tabs of a process."""
+    with browser.profile(chromium, f"{app_url}/_stcore/health") as kept:
+        yield kept
+
+
 @pytest.fixture
-def open_page(chromium: Browser) -> Iterator[OpenPage]:
+def open_page(profile: BrowserContext) -> Iterator[OpenPage]:
     """Open tabs of a size and in a mode of their own."""
-    with browser.tabs(chromium) as opened:
+    with browser.tabs(profile) as opened:
         yield opened
 
 
 @pytest.fixture
 def page(open_page: OpenPage) -> Page:
-    """Open an empty tab of its own profile, 1440 x 900."""
+    """Open an empty tab, 1440 x 900."""
     return open_page()

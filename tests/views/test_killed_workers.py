@@ -15,7 +15,7 @@ from types import TracebackType
 from urllib.parse import parse_qsl, urlsplit
 
 import pytest
-from playwright.sync_api import Browser, Locator, Page, expect
+from playwright.sync_api import BrowserContext, Locator, Page, expect
 
 from tests import browser
 from tests.app_server import serve
@@ -25,7 +25,7 @@ from views.pages.run.state import RunState
 from views.state.address import from_address
 from views.state.selection import Selection, screen
 
-KILLS = int(os.environ.get("KILLS", "20"))
+KILLS = int(os.environ.get("KILLS", "12"))
 SAMPLE = "relay/partition_branches.relay"
 LONGEST_DELAY_SECONDS = 0.4
 KEPT = ("sample", "text", "pipeline", "breakpoints", "changes", "stage", "step")
@@ -188,10 +188,10 @@ def _work(walk: Walk, server: int) -> set[int]:
     return seen
 
 
-def test_nothing_is_lost_but_time_when_the_worker_is_killed(chromium: Browser, tmp_path: Path) -> None:
+def test_nothing_is_lost_but_time_when_the_worker_is_killed(profile: BrowserContext, tmp_path: Path) -> None:
     with serve(tmp_path) as url:
         server = server_of(url)
-        with browser.tabs(chromium) as open_page:
+        with browser.tabs(profile) as open_page:
             page = open_page()
             page.goto(f"{url}/?sample={SAMPLE}")
             seen = _work(Walk(page, random.Random(15), screen(sample=SAMPLE)), server)
