@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
 from os.path import exists
 from types import ModuleType
-from typing import Literal
+from typing import Literal, TypeGuard
 
 LATE = frozenset(
     (
@@ -95,6 +95,17 @@ def load_uncompiled() -> None:
         spec = module.__spec__ if module is not None else None
         if module is not None and spec is not None and spec.cached is not None and not exists(spec.cached):
             load(module)
+
+
+def load_imported() -> None:
+    """Load all late modules that an import statement has named so far, and those that these name."""
+    while waiting := [module for name in LATE if _waits(module := sys.modules.get(name))]:
+        for module in waiting:
+            load(module)
+
+
+def _waits(module: ModuleType | None) -> TypeGuard[ModuleType]:
+    return isinstance(module, _LateModule)
 
 
 class _Finder:

@@ -72,6 +72,7 @@ ALLOWED: MappingProxyType[str, tuple[tuple[str, str], ...]] = MappingProxyType(
             ("memory_of", _FACTS),
             ("written_buffers", _FACTS),
         ),
+        "relax_core/engine/process/forked.py": (("forked_workers", _ONE),),
         "relax_core/engine/samples.py": (
             ("list_samples", _INSTALLED),
             ("list_tables", _INSTALLED),

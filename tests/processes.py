@@ -16,8 +16,13 @@ def server_of(url: str) -> int:
 
 
 def workers_of(server: int) -> frozenset[int]:
-    """Return the workers of a server: one for each session that asked for something."""
-    return frozenset(pid for pid in _children(server) if b"relax_core.engine.process.worker" in _words(pid))
+    """Return the workers of a server, which its fork server forked: one for each session that asked for something."""
+    return frozenset(worker for forking in fork_servers_of(server) for worker in _children(forking))
+
+
+def fork_servers_of(server: int) -> frozenset[int]:
+    """Return the fork servers of a server: one that runs, and for a moment those that are about to end."""
+    return frozenset(pid for pid in _children(server) if b"relax_core.engine.process.fork_server" in _words(pid))
 
 
 def family_of(process: int) -> frozenset[int]:

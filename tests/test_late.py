@@ -25,8 +25,13 @@ PROCESSES = {
     ),
     "the command line": (
         "from relax_core.cli import main",
-        60,
+        61,
         ("numpy", "llvmlite", "pygments", "importlib.metadata", "relax_core.ir", "relax_core.frontend"),
+    ),
+    "what starts the workers of the pages": (
+        "from relax_core.engine.process.forked import forked_workers",
+        60,
+        ("numpy", "llvmlite", "relax_core.ir", "relax_core.engine.process.fork_server"),
     ),
     "a worker that has checked a text": (
         "from relax_core.engine.process import worker\n"

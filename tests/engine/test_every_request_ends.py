@@ -17,7 +17,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from relax_core.engine.process import client as client_module
-from relax_core.engine.process import worker_process
+from relax_core.engine.process import launch, worker_process
 from relax_core.engine.process.client import Client
 from relax_core.engine.process.frames import HEADER
 from relax_core.engine.protocol import (
@@ -82,7 +82,7 @@ def sends(monkeypatch: pytest.MonkeyPatch, patient: None) -> Callable[..., None]
         def opened(command: object, *, pass_fds: tuple[int, ...], **_: object) -> FakeProcess:
             return FakeProcess(sent, stays=stays, descriptor=pass_fds[0])
 
-        monkeypatch.setattr(worker_process.subprocess, "Popen", opened)
+        monkeypatch.setattr(launch.subprocess, "Popen", opened)
 
     return install
 
@@ -155,7 +155,7 @@ def test_a_process_that_cannot_be_made_is_told(monkeypatch: pytest.MonkeyPatch) 
     def refuse(*_: object, **__: object) -> None:
         raise OSError(11, "Resource temporarily unavailable")
 
-    monkeypatch.setattr(worker_process.subprocess, "Popen", refuse)
+    monkeypatch.setattr(launch.subprocess, "Popen", refuse)
     with Client() as client:
         failure = ended(lambda: client.request(Samples()))
     assert isinstance(failure, Failure)
@@ -177,7 +177,7 @@ def test_a_thread_that_cannot_be_made_is_told(monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_a_worker_that_dies_before_its_first_word_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(worker_process, "_command", lambda: ("/bin/sh", "-c", "echo 'no such library' >&2; exit 9"))
+    monkeypatch.setattr(launch, "_command", lambda: ("/bin/sh", "-c", "echo 'no such library' >&2; exit 9"))
     with Client() as client:
         failure = ended(lambda: client.request(Samples()))
     assert isinstance(failure, Failure)

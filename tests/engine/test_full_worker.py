@@ -7,8 +7,9 @@ import pytest
 
 from relax_core.engine.limits import MEGABYTE, Limits
 from relax_core.engine.process import client as client_module
-from relax_core.engine.process import worker_process
+from relax_core.engine.process import launch
 from relax_core.engine.process.client import Client
+from relax_core.engine.process.launch import Start
 from relax_core.engine.process.worker_process import WorkerProcess
 from relax_core.engine.protocol import Check, Execute, Failure, Open, SourceView
 from tests.engine.programs import HEADER, SMALL, program
@@ -39,9 +40,9 @@ def dies(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
     """Let workers run a script in place of the worker: the first one that is started."""
 
     def install(script: str) -> None:
-        usual = worker_process._command()  # pyright: ignore[reportPrivateUsage]  # what is replaced
+        usual = launch._command()  # pyright: ignore[reportPrivateUsage]  # what is replaced
         commands = iter([(usual[0], "-c", script)])
-        monkeypatch.setattr(worker_process, "_command", lambda: next(commands, usual))
+        monkeypatch.setattr(launch, "_command", lambda: next(commands, usual))
 
     return install
 
@@ -109,8 +110,8 @@ def test_what_waits_behind_a_request_that_ends_the_worker_is_answered() -> None:
 def test_what_a_worker_loads_for_its_first_run_does_not_make_it_full(monkeypatch: pytest.MonkeyPatch) -> None:
     made: list[WorkerProcess] = []
 
-    def started(limits: Limits) -> WorkerProcess:
-        made.append(WorkerProcess(limits))
+    def started(limits: Limits, start: Start) -> WorkerProcess:
+        made.append(WorkerProcess(limits, start))
         return made[-1]
 
     monkeypatch.setattr(client_module, "WorkerProcess", started)

@@ -16,6 +16,7 @@ from streamlit import runtime
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from relax_core.engine.process.client import Client
+from relax_core.engine.process.forked import forked_workers
 from views.worker.replies import Replies
 
 _KEY: Final = "worker"
@@ -26,7 +27,7 @@ class Holding:
     """A client and the latest replies of its worker. The client is closed with the session or with this object."""
 
     def __init__(self, session: str) -> None:
-        self.client = Client()
+        self.client = Client(start=forked_workers().start)
         self.replies = Replies()
         self.waits = itertools.count()
         self.is_over = threading.Event()

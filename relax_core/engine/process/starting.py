@@ -14,16 +14,17 @@ from typing import Final
 
 _INTERRUPTED: Final = 130
 _LIMIT: Final = 3
-_WORKER: Final = "relax_core.engine.process.worker"
+_COMMAND: Final = "relax_core"
+_WORKERS: Final = ("relax_core.engine.process.worker", "relax_core.engine.process.fork_server")
 
 
 def _begin() -> None:
     # While Python looks for the module to run, this is its name.
     options = zip(sys.orig_argv, sys.orig_argv[1:], strict=False) if sys.argv[:1] == ["-m"] else ()
     module = next((name for option, name in options if option == "-m"), "")
-    if module in ("relax_core", _WORKER):
+    if module in (_COMMAND, *_WORKERS):
         gc.disable()
-    if module == "relax_core":
+    if module == _COMMAND:
         signal.signal(signal.SIGINT, _interrupted)
         sys.excepthook = _not_loaded
 

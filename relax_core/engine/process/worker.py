@@ -12,6 +12,7 @@ import socket
 import sys
 import threading
 import traceback
+from typing import NoReturn
 
 import llvmlite  # pyright: ignore[reportMissingTypeStubs]  # llvmlite has no types
 import msgspec
@@ -203,12 +204,15 @@ def versions() -> str:
 
 
 def main(arguments: list[str]) -> None:
-    """Confine this process and serve the socket whose number is the first argument."""
+    """Work as the arguments say: socket, limits and compiler."""
+    work(int(arguments[0]), msgspec.json.decode(arguments[1], type=Limits), int(arguments[2]))
+
+
+def work(descriptor: int, limits: Limits, compile_descriptor: int) -> NoReturn:
+    """Confine this process, serve the socket `descriptor` to its end, and exit."""
     has_own_network = leave_network()
-    channel = socket.socket(fileno=int(arguments[0]))
-    limits = msgspec.json.decode(arguments[1], type=Limits)
     die_with_parent()
-    worker = Worker(channel, limits, int(arguments[2]))
+    worker = Worker(socket.socket(fileno=descriptor), limits, compile_descriptor)
     DECLARED.add_source(lambda name: torch_operators.declaration(name))
     # No file can be written from here on, so that later imports must not try to write bytecode.
     late.load_uncompiled()

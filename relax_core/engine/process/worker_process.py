@@ -9,10 +9,8 @@ import os
 import queue
 import socket
 import subprocess
-import sys
 import threading
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Final, TypeAlias
 
 import msgspec
@@ -20,25 +18,12 @@ import msgspec
 from relax_core.engine.limits import MEGABYTE, Limits, within_inherited
 from relax_core.engine.process.compile_service import CompileService
 from relax_core.engine.process.frames import FrameTooLargeError, read_frame, write_frame
+from relax_core.engine.process.launch import Process, Start, WorkerEnds, launched, worker_environment
 from relax_core.engine.process.worker_causes import KEPT_TEXT, RESTARTED, cause_of, not_started
 from relax_core.engine.protocol import Answer, Cancel, Envelope, Failure, Hello
-from relax_core.jit.compilation.cache import HOME_VARIABLE, VARIABLE
 
 _REAP_SECONDS: Final = 1.0
 _STDERR_BYTES: Final = 1 << 16
-_ROOT: Final = Path(__file__).resolve().parents[3]
-_KEPT_ENVIRONMENT = (
-    "PATH",
-    "HOME",
-    "LANG",
-    "LC_ALL",
-    "TZ",
-    "LD_LIBRARY_PATH",
-    "VIRTUAL_ENV",
-    VARIABLE,
-    HOME_VARIABLE,
-    "RELAXSCOPE_PASSES",
-)
 _FULL_SHARE: Final = 1 / 16
 """Above this growth of its share of a limit the worker itself may be why a request failed, not the request."""
 _NOBODY: Final = 0
@@ -71,10 +56,11 @@ class WorkerProcess:
     ends. Writing has its own, so that a process that does not read blocks nobody.
     """
 
-    def __init__(self, limits: Limits) -> None:
+    def __init__(self, limits: Limits, start: Start = launched) -> None:
         self.limits = within_inherited(limits)
         self.hello: Hello | None = None
-        self.process: subprocess.Popen[bytes] | None = None
+        self.process: Process | None = None
+        self._start_process = start
         self.share = 0.0
         self._channel: socket.socket | None = None
         self._compile_service: CompileService | None = None
@@ -237,26 +223,15 @@ class WorkerProcess:
                 # Its last words may be the reason for its end. Nobody reads until then, so that what does not fit is
                 # dropped.
                 os.set_blocking(writing, False)
-                self._compile_service = CompileService(_environment())
+                self._compile_service = CompileService(worker_environment())
+                ends = WorkerEnds(theirs.fileno(), self._compile_service.descriptor, writing)
                 try:
-                    self.process = self._opened(theirs.fileno(), self._compile_service.descriptor, writing)
+                    self.process = self._start_process(self.limits, ends)
                 finally:
                     self._compile_service.detach()
             finally:
                 os.close(writing)
         threading.Thread(target=self._write_all, name="requests of worker", daemon=True).start()
-
-    def _opened(self, descriptor: int, compile_descriptor: int, errors: int) -> subprocess.Popen[bytes]:
-        limits = msgspec.json.encode(self.limits).decode()
-        return subprocess.Popen(
-            (*_command(), str(descriptor), limits, str(compile_descriptor)),
-            pass_fds=(descriptor, compile_descriptor),
-            env=_environment(),
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=errors,
-            start_new_session=True,
-        )
 
     def _write_all(self) -> None:
         assert self._channel is not None
@@ -280,13 +255,3 @@ class WorkerProcess:
                 self.share = answer.share if is_last else self.share
             if answers is not None:
                 answers.put(answer)
-
-
-def _command() -> tuple[str, ...]:
-    return (sys.executable, "-P", "-m", "relax_core.engine.process.worker")
-
-
-def _environment() -> dict[str, str]:
-    kept = {name: os.environ[name] for name in _KEPT_ENVIRONMENT if name in os.environ}
-    # One thread works at a time: malloc arenas per thread would only take address space, which is limited.
-    return kept | {"PYTHONPATH": str(_ROOT), "OPENBLAS_NUM_THREADS": "1", "MALLOC_ARENA_MAX": "1"}

@@ -1,0 +1,50 @@
+"""What the fork server and the process that it works for tell each other, as msgpack over a socket of packets."""
+
+from typing import TypeAlias
+
+import msgspec
+
+from relax_core.engine.limits import Limits
+
+MESSAGE_BYTES = 4096
+"""More than any message has."""
+DESCRIPTOR_COUNT = 3
+"""With `Fork` come the worker's ends of the sockets of its client and its compiler, and its standard error."""
+
+
+class Fork(msgspec.Struct, frozen=True, tag=True):
+    """Start a worker, known by a number that no other one has had."""
+
+    number: int
+    limits: Limits
+
+
+class Kill(msgspec.Struct, frozen=True, tag=True):
+    """Kill a worker, unless it has ended."""
+
+    number: int
+
+
+class Forked(msgspec.Struct, frozen=True, tag=True):
+    """A worker has been started."""
+
+    number: int
+    pid: int
+
+
+class Refused(msgspec.Struct, frozen=True, tag=True):
+    """No worker could be started."""
+
+    number: int
+    reason: str
+
+
+class Exited(msgspec.Struct, frozen=True, tag=True):
+    """A worker has ended; `status` as `subprocess.Popen.returncode`."""
+
+    number: int
+    status: int
+
+
+Order: TypeAlias = Fork | Kill
+News: TypeAlias = Forked | Refused | Exited
