@@ -36,4 +36,4 @@ def test_a_page_is_accessible_and_does_not_scroll_sideways(
     page.goto(f"{app_url}/{address}")
     expect(page.locator(whole).first).to_be_visible()
     expect(page.get_by_text("✓ Well-formed")).to_be_visible()
-    assert_accessible(page, 1280)
+    assert_accessible(page, 1280, mode)
