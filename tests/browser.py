@@ -3,12 +3,12 @@
 import re
 import shutil
 from collections.abc import Iterator
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager, suppress
 from functools import partial
 from typing import Final, Literal, Protocol
 from urllib.parse import urlsplit
 
-from playwright.sync_api import Browser, BrowserContext, Locator, Page, Playwright, expect
+from playwright.sync_api import Browser, BrowserContext, Locator, Page, Playwright, TimeoutError, expect
 
 from tests.processes import wait_until
 
@@ -30,6 +30,10 @@ HEIGHT: Final = 900
 LONGEST_WAIT_MS: Final = 120_000
 """A test that waits so long has found something that hangs: how fast a machine is, no test says."""
 
+_OPENING_MS: Final = 5_000
+_SOME_FRAMES: Final = """async () => {
+  for (let frame = 0; frame < 5; frame++) await new Promise((next) => requestAnimationFrame(next));
+}"""
 _STORED: Final = "cookies,local_storage,indexeddb,cache_storage,service_workers"
 
 expect.set_options(timeout=LONGEST_WAIT_MS)
@@ -110,6 +114,21 @@ def wait_for(scope: Page | Locator, condition: str, arg: object = None) -> None:
     Playwright's own `wait_for_function` evaluates text within the page, which its Content-Security-Policy forbids.
     """
     assert wait_until(lambda: bool(scope.evaluate(condition, arg))), condition
+
+
+def open_popover(button: Locator) -> None:
+    """Open a popover as a patient user does: on a busy machine Streamlit may close one right after it has opened."""
+    body = button.page.get_by_test_id("stPopoverBody")
+
+    def is_open() -> bool:
+        if not body.is_visible():
+            button.click()
+        with suppress(TimeoutError):
+            body.wait_for(timeout=_OPENING_MS)
+        button.page.evaluate(_SOME_FRAMES)
+        return body.is_visible()
+
+    assert wait_until(is_open)
 
 
 class Editor:

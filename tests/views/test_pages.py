@@ -24,8 +24,9 @@ from views.shell.navigation import page_file
 _CANCEL_THE_RUN = """() => {
   const waits = [...document.querySelectorAll("[class*=st-key-busy]")];
   const said = waits.find((item) => /^Running main/m.test(item.innerText));
-  if (said) said.querySelector("button").click();
-  return Boolean(said);
+  const button = said && said.querySelector("button");
+  if (button) button.click();
+  return Boolean(button);
 }"""
 REPOSITORY = Path(__file__).resolve().parents[2]
 LONGEST_PAGE_SECONDS = 120

@@ -7,7 +7,7 @@ from urllib.parse import urlencode
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from tests.browser import OpenPage, rest
+from tests.browser import OpenPage, open_popover, rest
 from views.state.address import to_address
 from views.state.selection import screen
 
@@ -151,7 +151,7 @@ def test_a_region_is_selected_and_the_report_is_saved(page: Page, app_url: str) 
     tables.locator("tr[data-region='1']").click()
     expect(graph.locator("g.node.selected")).to_have_count(1)
     expect(page.get_by_text("Life of this node")).to_be_visible()
-    page.get_by_role("button", name="Share", exact=True).click()
+    open_popover(page.get_by_role("button", name="Share", exact=True))
     expect(page.get_by_role("button", name="JSON")).to_be_visible()
     with page.expect_download() as found:
         page.get_by_role("button", name="JSON").click()

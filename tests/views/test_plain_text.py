@@ -14,7 +14,7 @@ from playwright.sync_api import Page, expect
 
 from relax_core.present.escape import visible
 from tests.app_server import serve_script
-from tests.browser import rest
+from tests.browser import open_popover, rest
 from tests.views.hostile import hostile_texts
 from views import PAGES
 from views.state.address import to_address
@@ -164,7 +164,7 @@ def test_no_page_loads_or_runs_what_a_text_says(watched: Page, elsewhere: Elsewh
         watched.goto(f"{app_url}/{noun if noun != PAGES[0] else ''}?{query}")
         expect(watched.locator(".st-key-complaints")).to_contain_text("seed=![x]")
         rest(watched)
-        watched.get_by_role("button", name="Share").click()
+        open_popover(watched.get_by_role("button", name="Share"))
         expect(watched.get_by_text("This address reproduces the screen")).to_be_visible()
         watched.keyboard.press("Escape")
         watched.locator(".st-key-bar-keys button").first.hover()
@@ -209,7 +209,7 @@ def test_downloads_work_and_have_names_of_files(watched: Page, elsewhere: Elsewh
     watched.goto(f"{app_url}/passes?{urlencode(to_address(sound))}")
     expect(watched.locator("tr[data-stage]").first).to_be_visible()
     rest(watched)
-    watched.get_by_role("button", name="Share").click()
+    open_popover(watched.get_by_role("button", name="Share"))
     with watched.expect_download() as downloaded:
         watched.get_by_role("button", name=re.compile("^Text after")).click()
     assert re.fullmatch(r"[\w.+-]+\.py", downloaded.value.suggested_filename)
