@@ -1,0 +1,118 @@
+"""Match two modules: each part of the second with what it stems from in the first."""
+
+import re
+from collections import defaultdict
+from collections.abc import Collection, Hashable, Mapping
+from typing import Final
+
+from relax_core.analysis.matching.links import Links
+from relax_core.analysis.matching.parts import Outline, Part
+from relax_core.analysis.matching.statements import StatementMatcher
+from relax_core.analysis.matching.values import ValueMatcher
+
+_HALF: Final = re.compile(r"(.+)_(?:kernel|compute|device)(?:_\d+)?_?")
+"""The name of what SplitHostDevice takes out of a function."""
+
+
+def match_outlines(
+    before: Mapping[str, Outline], after: Mapping[str, Outline], kept: Collection[str] = ()
+) -> Links:  # fmt: skip
+    """Link the functions of two modules and all parts of them.
+
+    `after` may leave out functions that did not change: they are named in `kept`.
+    """
+    links = Links()
+    _pair_functions(before, after, kept, links)
+    made = {name: item for name, item in after.items() if item.function not in links.counterpart}
+    for outline in after.values():
+        old = links.counterpart.get(outline.function)
+        found = before.get(old.function) if old is not None and old.parent is None else None
+        if found is None:
+            continue
+        if outline.is_prim and found.is_prim:
+            StatementMatcher(found.parts[1:], outline.parts[1:], links).run()
+        elif not found.is_prim and not outline.is_prim:
+            ValueMatcher(found.parts, outline.parts, links, made).run()
+        elif outline.is_prim:
+            _match_fused(found, outline, before, links)
+    for outline in made.values():
+        _match_half(outline, before, links)
+    _link_callees(after, links)
+    return links
+
+
+def _pair_functions(
+    before: Mapping[str, Outline], after: Mapping[str, Outline], kept: Collection[str], links: Links
+) -> None:
+    """Pair functions by name, then those that were given another one by what is in them."""
+    for name, outline in after.items():
+        if name in before:
+            links.pair(before[name].function, outline.function, "sure", "same name")
+    gone = [item for name, item in before.items() if name not in after and name not in kept]
+    fresh = [item for name, item in after.items() if name not in before]
+    if not (gone and fresh):
+        return
+    bodies: defaultdict[Hashable, list[Outline]] = defaultdict(list)
+    for item in gone:
+        bodies[_body(item)].append(item)
+    for item in fresh:
+        found = bodies.get(_body(item), ())
+        for old in found:
+            is_sure = len(found) == 1
+            if links.pair(old.function, item.function, "sure" if is_sure else "likely", "another name, same body"):
+                break
+
+
+def _body(outline: Outline) -> Hashable:
+    """Return what is the same for functions that differ in names only."""
+    rows: list[Hashable] = []
+    for part in outline.parts[1:]:
+        operands = tuple(item.order if isinstance(item, Part) else item for item in part.operands)
+        rows.append((part.kind, part.operator, part.callee, operands, part.parent.order if part.parent else -1))
+    return outline.is_prim, tuple(rows)
+
+
+def _match_half(outline: Outline, before: Mapping[str, Outline], links: Links) -> None:
+    """Link what was taken out of a prim func to run on a device to the statements that it was."""
+    named = _HALF.fullmatch(outline.name)
+    whole = before.get(named[1]) if named is not None and outline.is_prim else None
+    if whole is None or not whole.is_prim:
+        return
+    links.link(whole.function, outline.function, "sure", f"the part of @{whole.name} that runs on the device")
+    own = Links()
+    StatementMatcher(whole.parts[1:], outline.parts[1:], own).run()
+    for part, found in own.of.items():
+        for link in found.values():
+            links.link(link.before, part, link.confidence, link.why)
+
+
+def _match_fused(old: Outline, new: Outline, before: Mapping[str, Outline], links: Links) -> None:
+    """Link the statements of a prim func to the calls of the function that it was, whose prim funcs it joins."""
+    found: dict[Part, Part] = {}
+    for call in old.parts:
+        called = before.get(call.callee)
+        if called is None or not called.is_prim:
+            continue
+        own = Links()
+        free = [part for part in new.parts[1:] if part not in found and part.kind not in ("parameter", "buffer")]
+        StatementMatcher(called.parts[1:], free, own).run()
+        for part in own.of:
+            found[part] = call
+            links.link(call, part, "likely", f"statement of @{call.callee}")
+    for part in new.parts[1:]:
+        if part not in found:
+            links.link(old.function, part, "likely", f"part of @{new.name}")
+
+
+def _link_callees(after: Mapping[str, Outline], links: Links) -> None:
+    """Link functions without a counterpart to what the calls of them stem from."""
+    for outline in after.values():
+        for part in outline.parts if not outline.is_prim else ():
+            made = after.get(part.callee) if part.callee else None
+            if made is None or made.function in links.counterpart:
+                continue
+            if made.name not in links.made and made.function in links.of:
+                continue
+            links.made[made.name] = made.function
+            for link in links.origins_of(part):
+                links.link(link.before, made.function, link.confidence, f"called by {part.name or part.family}")

@@ -1,0 +1,252 @@
+"""The parts of a function of Relax or Relay."""
+
+from collections.abc import Callable, Iterator
+from typing import Final
+
+from relax_core.analysis.matching.parts import Operand, Outline, OutlineBuilder, Part, PartKind
+from relax_core.ir.expr import (
+    Call,
+    Constant,
+    DataTypeImm,
+    Expr,
+    ExternFunc,
+    Function,
+    GlobalVar,
+    If,
+    MatchCast,
+    Op,
+    PrimValue,
+    SeqExpr,
+    ShapeExpr,
+    Tuple,
+    TupleGetItem,
+    Var,
+)
+from relax_core.ir.module import Definition
+from relax_core.ir.node import Node, children, preorder
+from relax_core.ir.prim import FloatImm, IntImm, PrimExpr, PrimVar, StringImm
+from relax_core.ir.relay import Constructor, Let, Match, PatternVar
+
+_DESTINATION: Final = ("relax.call_tir", "relax.call_dps_packed", "relax.call_tir_inplace", "relax.call_tir_with_grad")
+_SHOWN_ELEMENTS: Final = 8
+_KIND_OF: Final[tuple[tuple[type[Node], PartKind], ...]] = (
+    (Call, "call"),
+    (TupleGetItem, "field"),
+    (Tuple, "tuple"),
+    (If, "if"),
+    (Match, "match"),
+)
+
+
+def outline_of_function(definition: Definition) -> Outline:
+    """Return the parts of a function in the order of evaluation."""
+    assert isinstance(definition.function, Function)
+    return _Reader(definition, definition.function).outline()
+
+
+class _Reader:
+    """Goes through a function without recursion: expressions may be nested deeply."""
+
+    def __init__(self, definition: Definition, function: Function) -> None:
+        self._made = OutlineBuilder(definition.var.name)
+        self._part_of_var: dict[Var, Part] = {}
+        self._todo: list[Callable[[], None]] = []
+        # In Relay a tuple is a value among others; the tuples that are written in a call of Relax are a list.
+        self._is_flat = isinstance(function.body, SeqExpr)
+        top = self._made.add("function", definition.var.name, function, None, definition)
+        self._inside(function, top)
+
+    def outline(self) -> Outline:
+        while self._todo:
+            self._todo.pop()()
+        return self._made.done(is_prim=False)
+
+    def _push(self, *steps: Callable[[], None]) -> None:
+        self._todo += reversed(steps)
+
+    def _inside(self, function: Function, part: Part) -> None:
+        for param in function.params:
+            self._part_of_var[param] = self._made.add("parameter", param.name, param, part)
+        self._body(function.body, part)
+
+    def _body(self, body: Expr, parent: Part) -> None:
+        """Push the bindings of a body and, behind them, what it returns."""
+        steps: list[Callable[[], None]] = []
+        whole, result = body, body
+        while isinstance(result, SeqExpr | Let):
+            whole = result
+            if isinstance(result, Let):
+                steps.append(self._binder(result, result.var, result.value, parent))
+            else:
+                found = [item for block in result.blocks for item in block.bindings]
+                steps += [self._binder(item, item.var, item.value, parent) for item in found]
+            result = result.body
+        last = result
+        steps += [self._visitor(item, parent) for item in self._compounds(last)]
+        steps.append(lambda: self._return(whole, last, parent))
+        self._push(*steps)
+
+    def _return(self, whole: Expr, result: Expr, parent: Part) -> None:
+        operands = tuple(self._operands(result))
+        if isinstance(whole, SeqExpr):
+            part = self._made.add("result", "", whole, parent)
+            part.line = result.span.line if result.span is not None else 0
+            part.operands = operands
+        parent.results = (*parent.results, operands)
+
+    def _binder(self, node: Node, var: Var, value: Expr, parent: Part) -> Callable[[], None]:
+        return lambda: self._bind(node, var, value, parent)
+
+    def _bind(self, node: Node, var: Var, value: Expr, parent: Part) -> None:
+        def finish() -> None:
+            part = self._made.add("if" if isinstance(value, If) else "binding", var.name, node, parent, var, value)
+            self._part_of_var[var] = part
+            if isinstance(node, MatchCast):
+                part.operator, part.operands = "match_cast", tuple(self._operands(value))
+            else:
+                self._describe(value, part)
+
+        if isinstance(value, Function) and not isinstance(node, MatchCast):
+            part = self._made.add("function", var.name, node, parent, var, value)
+            self._part_of_var[var] = part
+            self._inside(value, part)
+            return
+        inner = [value] if isinstance(node, MatchCast) else list(self._inner(value))
+        self._push(*(self._visitor(item, parent) for root in inner for item in self._compounds(root)), finish)
+
+    def _visitor(self, expr: Expr, parent: Part) -> Callable[[], None]:
+        return lambda: self._visit(expr, parent)
+
+    def _visit(self, expr: Expr, parent: Part) -> None:
+        """Make a part of an expression that is bound to no variable."""
+        if expr in self._made.part_of:
+            return
+        if isinstance(expr, Function):
+            self._inside(expr, self._made.add("function", "", expr, parent))
+        elif isinstance(expr, SeqExpr | Let):
+            self._body(expr, parent)
+        else:
+
+            def finish() -> None:
+                if expr not in self._made.part_of:
+                    self._describe(expr, self._made.add(_kind_of(expr), "", expr, parent))
+
+            inner = (item for root in self._inner(expr) for item in self._compounds(root))
+            self._push(*(self._visitor(item, parent) for item in inner), finish)
+
+    def _inner(self, expr: Expr) -> Iterator[Expr]:
+        """Yield what is evaluated before an expression."""
+        match expr:
+            case If(condition=condition):
+                yield condition
+            case Match(value=value):
+                yield value
+            case _:
+                yield from (item for item in children(expr) if isinstance(item, Expr))
+
+    def _compounds(self, expr: Expr) -> Iterator[Expr]:
+        """Yield the outermost expressions of `expr`, itself included, that are parts of their own."""
+        match expr:
+            case Tuple(fields=fields) if self._is_flat:
+                for item in fields:
+                    yield from self._compounds(item)
+            case Var() | GlobalVar() | Op() | ExternFunc() | Constructor() | Constant() | PrimValue() | ShapeExpr():
+                pass
+            case _ if expr.CHILDREN:
+                yield expr
+            case _:
+                pass
+
+    def _operands(self, expr: Expr) -> Iterator[Operand]:
+        match expr:
+            case Var():
+                yield self._part_of_var.get(expr, expr.name)
+            case Tuple(fields=fields) if self._is_flat and expr not in self._made.part_of:
+                for item in fields:
+                    yield from self._operands(item)
+            case GlobalVar(name=name):
+                self._made.callees.add(name)
+                yield f"@{name}"
+            case _ if expr in self._made.part_of:
+                yield self._made.part_of[expr]
+            case SeqExpr(body=body) | Let(body=body):
+                yield from self._operands(body)
+            case _:
+                yield literal_text(expr)
+
+    def _describe(self, expr: Expr, part: Part) -> None:
+        """Fill in what a part computes, and go on with what is in it."""
+        args: tuple[Expr, ...] = ()
+        match expr:
+            case Call(op=Op(name=name), args=(GlobalVar(name=callee), *rest)) if name in _DESTINATION:
+                part.operator, part.callee, args = "call_tir", callee, tuple(rest)
+            case Call(op=Op(name=name), args=(ExternFunc(name=called), *rest)) if name in _DESTINATION:
+                part.operator, args = called, tuple(rest)
+            case Call(op=Op(name=name), args=args):
+                part.operator = name
+                part.callee = next((item.name for item in args if isinstance(item, GlobalVar)), "")
+            case Call(op=GlobalVar(name=callee), args=args):
+                part.operator, part.callee = "call", callee
+            case Call(op=ExternFunc(name=name) | Constructor(name=name), args=args):
+                part.operator = name
+            case Call(op=callee, args=rest):
+                part.operator, args = "closure", (callee, *rest)
+            case TupleGetItem(tuple_value=value, index=index):
+                part.operator, args = f"field {index}", (value,)
+            case Tuple(fields=fields):
+                part.operator, args = "tuple", fields
+            case If(condition=condition, true_branch=yes, false_branch=no):
+                part.operator, args = "if", (condition,)
+                self._push(lambda: self._body(yes, part), lambda: self._body(no, part))
+            case Match(value=value, clauses=clauses):
+                part.operator, args = "match", (value,)
+                for clause in reversed(clauses):
+                    bound = [item.var for item in preorder(clause.pattern) if isinstance(item, PatternVar)]
+                    for var in bound:
+                        self._part_of_var[var] = self._made.add("parameter", var.name, var, part)
+                    self._push(lambda body=clause.body: self._body(body, part))
+            case Var():
+                part.operator, args = "=", (expr,)
+            case _:
+                inner = tuple(item for item in children(expr) if isinstance(item, Expr))
+                part.operator, args = type(expr).__name__, inner or (expr,)
+        if part.callee:
+            self._made.callees.add(part.callee)
+        part.operands = tuple(operand for item in args for operand in self._operands(item))
+
+
+def _kind_of(expr: Expr) -> PartKind:
+    for cls, kind in _KIND_OF:
+        if isinstance(expr, cls):
+            return kind
+    return "call"
+
+
+def literal_text(expr: Node) -> str:
+    """Return a text that is the same for equal literals, and cheap for large ones."""
+    match expr:
+        case Constant(data=data):
+            values = data.tolist() if data.size <= _SHOWN_ELEMENTS else "..."
+            return f"{data.dtype}{data.shape} {values}"
+        case PrimValue(value=value):
+            return prim_text(value)
+        case ShapeExpr(values=values):
+            return f"({', '.join(map(prim_text, values))})"
+        case DataTypeImm(value=value):
+            return value
+        case _:
+            return type(expr).__name__
+
+
+def prim_text(expr: PrimExpr) -> str:
+    """Return a text that is the same for equal scalar expressions."""
+    words: list[str] = []
+    for node in preorder(expr):
+        match node:
+            case IntImm(value=value) | FloatImm(value=value) | StringImm(value=value):
+                words.append(str(value))
+            case PrimVar(name=name):
+                words.append(name)
+            case _:
+                words.append(str(getattr(node, "op", getattr(node, "name", type(node).__name__))))
+    return " ".join(words)
