@@ -31,6 +31,8 @@ LATE = frozenset(
         "relax_core.engine.api.runs",
         "relax_core.engine.api.texts",
         "relax_core.engine.pipelines.constants",
+        "relax_core.engine.pipelines.matching.line_origins",
+        "relax_core.engine.pipelines.matching.lives",
         "relax_core.engine.pipelines.pipeline",
         "relax_core.engine.pipelines.recorded",
         "relax_core.engine.pipelines.sources",

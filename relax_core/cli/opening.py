@@ -13,7 +13,7 @@ from relax_core.engine.files import printable
 from relax_core.engine.pipelines import constants, recorded, sources
 from relax_core.engine.pipelines.pipeline import INPUT, Pipeline, RecordedStage, Recording
 from relax_core.engine.pipelines.trace import writer
-from relax_core.engine.protocol import Program
+from relax_core.engine.protocol import Parcel, Program
 from relax_core.engine.replies import Stages
 
 _STAGE: Final = re.compile(r"(.+)@(\d{1,9})", re.DOTALL)
@@ -29,6 +29,23 @@ def pipeline_at(path: str) -> Pipeline | None:
         return sources.open_pipeline(path) if path != "-" and sources.is_pipeline(path) else None
     except CompileError as error:
         raise _refused(error) from None
+
+
+def parcel_at(path: str) -> tuple[Parcel, int] | None:
+    """Return a recording to send, and the position of the stage that `PATH@N` means, without `@N` the first form.
+
+    `None` if the path holds a program.
+
+    Raises:
+        UsageError: it holds stages that cannot be read, or there is no such stage.
+    """
+    place = None if path == "-" or "\0" in path or Path(path).exists() else _STAGE.fullmatch(path)
+    opened = pipeline_at(place[1] if place is not None else path) if "\0" not in path else None
+    if opened is None:
+        return None
+    stage = _chosen(opened, int(place[2]) if place is not None else None)
+    name = printable(place[1] if place is not None else path)
+    return Parcel(name, writer.write_trace(writer.without_runs(opened))), opened.stages.index(stage)
 
 
 def pipeline_of(*paths: str) -> Pipeline:

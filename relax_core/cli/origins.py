@@ -4,7 +4,7 @@ import argparse
 
 from relax_core.cli import opening
 from relax_core.cli.terminal import PASSES_HELP, PATH_HELP, Commands, Engine, UsageError, failed, say
-from relax_core.engine.protocol import Failure, OriginsOf
+from relax_core.engine.protocol import Failure, OriginsOf, RecordedOriginsOf, Request
 from relax_core.present.nodes.origin_models import Origins
 
 
@@ -25,8 +25,7 @@ def add_origins(command: Commands) -> None:
 def _origins(engine: Engine, options: argparse.Namespace) -> int:
     if options.line < 0:
         raise UsageError(f"lines count from 1, there is no line {options.line}")
-    program = opening.program_at(options.file, pipeline=options.passes)
-    reply = engine.request(OriginsOf(program, options.line, options.stage))
+    reply = engine.request(_asked(options))
     if isinstance(reply, Failure):
         return failed(reply)
     if not options.stage:
@@ -37,6 +36,14 @@ def _origins(engine: Engine, options: argparse.Namespace) -> int:
         raise UsageError(f"there is no stage {options.stage}; stages: {_names(reply)}")
     say(layer.to_json() if options.json else layer.to_text())
     return 0
+
+
+def _asked(options: argparse.Namespace) -> Request[Origins]:
+    """Return what to ask of the file: the stages of a recorded pipeline are matched, unless passes are to be run."""
+    found = opening.parcel_at(options.file) if options.passes is None else None
+    if found is not None:
+        return RecordedOriginsOf(*found, options.line)
+    return OriginsOf(opening.program_at(options.file, pipeline=options.passes), options.line, options.stage)
 
 
 def _names(reply: Origins) -> str:

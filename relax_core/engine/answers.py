@@ -33,6 +33,7 @@ from relax_core.engine.protocol import (
     HitsOf,
     Inspect,
     KernelOf,
+    LifeOf,
     Open,
     Operators,
     Opt,
@@ -41,6 +42,7 @@ from relax_core.engine.protocol import (
     PipelineOf,
     RecordedFaultsOf,
     RecordedOf,
+    RecordedOriginsOf,
     RecordedTextsOf,
     RegionReportOf,
     Request,
@@ -153,6 +155,8 @@ ANSWERS: Final[Mapping[type[Request[Any]], Answerer]] = MappingProxyType(
             _row(RecordedFaultsOf, recorded_views.faults),
             _row(RecordedTextsOf, recorded_views.texts),
             _row(AppearancesOf, recorded_views.appearances),
+            _row(LifeOf, recorded_views.life),
+            _row(RecordedOriginsOf, recorded_views.line_origins),
             *(
                 _row(request, _about_faults)
                 for request in (

@@ -30,6 +30,7 @@ from relax_core.present.device_models import DeviceOptions, DevicesView, WhyDevi
 from relax_core.present.grammar import GrammarName
 from relax_core.present.kernel_models import KernelView
 from relax_core.present.models import Code, Diff, Graph, Inspector, Pipeline, Problem, StageDetail, Status
+from relax_core.present.nodes.life_models import NodeLife
 from relax_core.present.nodes.origin_models import Origins
 from relax_core.present.regions.partition_models import Lets, PartitionView
 from relax_core.present.regions.region_models import RegionReport
@@ -370,6 +371,29 @@ class AppearancesOf(Request[Appearances], frozen=True):
     text: str
 
 
+class LifeOf(Request[NodeLife], frozen=True):
+    """Follow a part of the program through a recording: what begins in a line of the stage at a position.
+
+    With `name` it is what is called that in the stage, `function.name` or the name of a function.
+    """
+
+    parcel: Parcel
+    position: int
+    line: int = 0
+    name: str = ""
+
+
+class RecordedOriginsOf(Request[Origins], frozen=True):
+    """Which lines of the stage at a position every line of every form of the program is linked to.
+
+    With `line`, only what that line is linked to.
+    """
+
+    parcel: Parcel
+    position: int
+    line: int = 0
+
+
 AnyRequest: TypeAlias = (
     Open
     | GraphOf
@@ -406,6 +430,8 @@ AnyRequest: TypeAlias = (
     | RecordedFaultsOf
     | RecordedTextsOf
     | AppearancesOf
+    | LifeOf
+    | RecordedOriginsOf
 )
 
 

@@ -10,10 +10,14 @@ import numpy as np
 import numpy.typing as npt
 
 from relax_core.diagnostics import CompileError, Diagnostic, plural
+from relax_core.engine.pipelines.matching import line_origins, lives
+from relax_core.engine.pipelines.matching.chain import Poll, unheard
 from relax_core.engine.pipelines.recorded_run import RecordedRun
 from relax_core.engine.pipelines.scan import StageKind, constant_uses, constants_in, kind_of
 from relax_core.frontend.parse import Parsed, parse_text
 from relax_core.ir.module import IRModule
+from relax_core.present.nodes.life_models import NodeLife
+from relax_core.present.nodes.origin_models import Origins
 
 Array: TypeAlias = npt.NDArray[Any]
 SourceKind: TypeAlias = Literal["dumps", "log", "files", "trace"]
@@ -105,6 +109,7 @@ class Pipeline:
         self._position_of = {stage.number: at for at, stage in enumerate(recording.stages)}
         self._parsed: dict[tuple[str, tuple[ConstantEntry, ...]], Parsed] = {}
         self._kinds: dict[str, StageKind] = {}
+        self._chain: lives.Chain | None = None
 
     @property
     def name(self) -> str:
@@ -259,6 +264,33 @@ class Pipeline:
         if errors or not parsed.modules:
             raise CompileError(errors or parsed.diagnostics)
         return parsed.modules[0]
+
+    def life(self, stage: int, where: int | str) -> NodeLife:
+        """Follow what begins in a line of the stage with a number, or has a name there, through all forms.
+
+        TVM tells no origins: forms in a row are matched by names, structure and position, and each link says how sure
+        it is and why. A name within a function is `function.name`.
+
+        Raises:
+            CompileError: there is no such stage or line, or nothing of that name.
+        """
+        position = self._position_of[self.stage(stage).number]
+        line, name = (0, where) if isinstance(where, str) else (where, "")
+        return lives.life_of(self.chain(), position, line, name)
+
+    def origins(self, stage: int, line: int = 0) -> Origins:
+        """Say which lines of the stage with a number every line of every form is linked to; see `life`.
+
+        Raises:
+            CompileError: there is no such stage or line.
+        """
+        return line_origins.origins_of(self.chain(), self._position_of[self.stage(stage).number], line)
+
+    def chain(self, poll: Poll = unheard) -> "lives.Chain":
+        """Return the forms of the program matched with each other, which is done once."""
+        if self._chain is None:
+            self._chain = lives.Chain(self, poll)
+        return self._chain
 
     def to_text(self) -> str:
         """Print a line per stage: number, nesting, pass, what it holds and whether it changed anything."""

@@ -17,12 +17,14 @@ from relax_core.engine.protocol import (
     DevicesOf,
     Execute,
     HitsOf,
+    LifeOf,
     Open,
     Operators,
     Opt,
     PipelineOf,
     RecordedFaultsOf,
     RecordedOf,
+    RecordedOriginsOf,
     RecordedTextsOf,
     RestoreLayout,
     RunOf,
@@ -83,6 +85,8 @@ def doing(message: object) -> str:
             return "compiling"
         case Open() | Check() | RecordedOf() | RecordedFaultsOf() | RecordedTextsOf() | AppearancesOf():
             return "reading the text"
+        case LifeOf() | RecordedOriginsOf():
+            return "matching the stages"
         case BisectOf() | BisectRecordedOf() | ReproducerOf() | CompareValuesOf() | CompareArchiveOf():
             return "comparing"
         case _:

@@ -9,7 +9,18 @@ from relax_core.check.text import check_text
 from relax_core.diagnostics import CompileError, Diagnostic, RunError, plural
 from relax_core.engine.debug.request_context import RequestContext
 from relax_core.engine.pipelines import pipeline as pipelines
-from relax_core.engine.protocol import AppearancesOf, Progress, RecordedFaultsOf, RecordedOf, RecordedTextsOf
+from relax_core.engine.pipelines.matching import line_origins as matching
+from relax_core.engine.pipelines.matching import lives
+from relax_core.engine.protocol import (
+    AppearancesOf,
+    LifeOf,
+    Parcel,
+    Progress,
+    RecordedFaultsOf,
+    RecordedOf,
+    RecordedOriginsOf,
+    RecordedTextsOf,
+)
 from relax_core.engine.replies import (
     Appearance,
     Appearances,
@@ -21,6 +32,8 @@ from relax_core.engine.replies import (
 )
 from relax_core.present import models
 from relax_core.present.diff import diff_texts, line_counts
+from relax_core.present.nodes.life_models import NodeLife
+from relax_core.present.nodes.origin_models import Origins
 from relax_core.present.problems import problem_of, problems_of
 
 _SOURCES: Final = (("dumps", "numbered dumps"), ("log", "a log"), ("files", "files in order"), ("trace", "a trace"))
@@ -157,6 +170,21 @@ def appearances(message: AppearancesOf, context: RequestContext) -> Appearances:
         holding += bool(places)
     conclusion = _conclusion(message.text, rows, holding, len(forms))
     return Appearances(tuple(rows[:_ROW_LIMIT]), conclusion, has_more=len(rows) > _ROW_LIMIT)
+
+
+def life(message: LifeOf, context: RequestContext) -> NodeLife:
+    """Follow a part of the program through all its forms."""
+    chain = _matched(message.parcel, context)
+    return lives.life_of(chain, message.position, message.line, message.name)
+
+
+def line_origins(message: RecordedOriginsOf, context: RequestContext) -> Origins:
+    """Say which lines every line of every form is linked to."""
+    return matching.origins_of(_matched(message.parcel, context), message.position, message.line)
+
+
+def _matched(parcel: Parcel, context: RequestContext) -> "lives.Chain":
+    return context.recorded_by(parcel).chain(lambda what, done, total: _poll(context, what, done, total))
 
 
 def _change(before: int, after: int) -> Change:

@@ -12,13 +12,16 @@ _SHOWN = 12
 class OriginLine(msgspec.Struct, frozen=True, array_like=True):
     """A line of a layer; `lines` are those of the source that it stems from, `node` the id of its node, if it has one.
 
-    In the bytecode `number` is that of the instruction.
+    In the bytecode `number` is that of the instruction. In a recorded pipeline stages are matched, so that a link has a
+    `confidence`, sure, likely or guess, and a reason, `why`; both are empty where the passes told what they did.
     """
 
     number: int
     text: str
     lines: tuple[int, ...] = ()
     node: str = ""
+    confidence: str = ""
+    why: str = ""
 
 
 class OriginLayer(msgspec.Struct, frozen=True):
@@ -54,6 +57,8 @@ class Origins(msgspec.Struct, frozen=True):
     name: str
     source: tuple[str, ...]
     layers: tuple[OriginLayer, ...]
+    stage: int = 0
+    """The number of the stage that is the source."""
 
     def layer(self, name: str) -> OriginLayer | None:
         """Return the last layer called `name`, or the stage of that number.
@@ -72,7 +77,7 @@ class Origins(msgspec.Struct, frozen=True):
     def ended(self, line: int) -> str:
         """Return the pass after which nothing stems from a line, "" if it reaches bytecode or a kernel."""
         found = [layer for layer, _ in self.became(line)]
-        if not found or found[-1].kind != "stage":
+        if not found or found[-1].kind != "stage" or found[-1] is self.layers[-1]:
             return ""
         return self.layers[self.layers.index(found[-1]) + 1].name
 
@@ -111,7 +116,7 @@ class Origins(msgspec.Struct, frozen=True):
             if layer.kind == "stage":
                 lines = tuple(item for item in lines if item.text.strip() not in shown)
                 shown = texts
-            if not lines or layer.stage == 0:
+            if not lines or layer.stage == self.stage:
                 continue
             yield f"  {layer.name}"
             if layer.kind in ("llvm", "asm"):
@@ -127,6 +132,7 @@ class Origins(msgspec.Struct, frozen=True):
     def _row(self, item: OriginLine, line: int) -> str:
         others = [other for other in item.lines if other != line]
         words = f"  (with {'line' if len(others) == 1 else 'lines'} {spans(others)})" if others else ""
+        words += f"  ({item.confidence}: {item.why})" if item.why else ""
         return f"    {item.number:>4}  {_cut(item.text.strip(), _WIDE)}{words}"
 
 

@@ -1,0 +1,1 @@
+"""Follow parts of a program through the stages of a recorded pipeline."""
