@@ -18,7 +18,7 @@ VALUES = {
     "program": PROGRAM, "text": "x", "node": "0/main/1", "stage": 1, "time": 2, "depth": 0, "register": 1,
     "other": PROGRAM, "other_stage": 0, "archive": b"npz", "trace": b"PK", "options": PROGRAM,
     "bisect": BisectOf(PROGRAM),
-    "parcel": Parcel("build.log", b"PK"), "left": 0, "right": 1,
+    "parcel": Parcel("build.log", b"PK"), "left": 0, "right": 1, "position": 0,
     "name": "add", "breakpoints": (Breakpoint(8, condition="i > 3"),),
 }  # fmt: skip
 

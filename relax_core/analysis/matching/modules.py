@@ -96,7 +96,9 @@ def _match_fused(old: Outline, new: Outline, before: Mapping[str, Outline], link
         own = Links()
         free = [part for part in new.parts[1:] if part not in found and part.kind not in ("parameter", "buffer")]
         StatementMatcher(called.parts[1:], free, own).run()
-        for part in own.of:
+        for part in free:
+            if part not in own.of:
+                continue
             found[part] = call
             links.link(call, part, "likely", f"statement of @{call.callee}")
     for part in new.parts[1:]:

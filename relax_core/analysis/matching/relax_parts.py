@@ -90,7 +90,8 @@ class _Reader:
         operands = tuple(self._operands(result))
         if isinstance(whole, SeqExpr):
             part = self._made.add("result", "", whole, parent)
-            part.line = result.span.line if result.span is not None else 0
+            # What it returns may be a variable, whose node stands where it is bound.
+            part.line = whole.span.source.line_column(max(whole.span.start, whole.span.end - 1))[0] if whole.span else 0
             part.operands = operands
         parent.results = (*parent.results, operands)
 

@@ -11,7 +11,7 @@ from relax_core.analysis.matching.parts import Part
 _KeyOf: TypeAlias = Callable[[Part], Hashable]
 _DERIVED_LOOP: Final = re.compile(r"(.+?)(?:_(?:\d+|outer|inner|o|i|fused|init|s)|\d+)")
 _CONTAINERS: Final = ("loop", "if", "block", "while", "attribute")
-_VIEW: Final = re.compile(r"_\d+$")
+_VIEW: Final = re.compile(r"_(?:\d+|ptr)$")
 
 
 def _bare(name: str) -> str:

@@ -41,6 +41,8 @@ class ValueMatcher:
         self._named: dict[tuple[str, str], Part] = {}
         self._users: defaultdict[Part, list[Part]] = defaultdict(list)
         self._writer: dict[Operand, Part] = {}
+        self._written_by: dict[Part, Part] = {}
+        """The call that writes what a call before returned."""
         for part in before:
             if part.kind in _VALUES and part.operator != "=":
                 self._by_key[(part.family, *map(resolved, part.operands))].append(part)
@@ -63,7 +65,8 @@ class ValueMatcher:
             self._forward()
             self._by_users()
             self._by_place()
-        self._between_neighbours()
+        self._in_order()
+        self._by_users()
         self._derived()
 
     def _by_names(self) -> None:
@@ -93,6 +96,10 @@ class ValueMatcher:
                 self._links.link(before, made.function, "sure", "the local function that it was")
             else:
                 return
+        for part in made.parts[1:]:
+            if part.kind in ("parameter", "result"):
+                # It was taken for a function that does what is done at its calls.
+                self._links.of.pop(part, None)
         inner = [part for part in self._before if any(item is before for item in ancestors(part))]
         ValueMatcher(inner, made.parts[1:], self._links, self._made).run()
         captured = {part.name: part for part in self._before if part.name and part not in inner}
@@ -140,11 +147,12 @@ class ValueMatcher:
         if part.operator == "=":
             writer = next((self._writer[item] for item in part.operands if item in self._writer), None)
             for item in self._returning(writer) if writer else ():
-                if self._links.pair(item, part, "sure", "same operator and operands"):
+                if writer is not None and self._links.pair(item, part, "sure", "same operator and operands"):
+                    self._written_by.setdefault(item, writer)
                     break
             return
         key = self._key_of(part)
-        found = [item for item in self._by_key.get(key, ()) if item not in self._links.taken] if key else []
+        found = [item for item in self._candidates(key, part) if item not in self._links.taken]
         if found:
             best = next((item for item in found if item.name == part.name != "_"), found[0])
             is_sure = len(found) == 1 or (part.name == best.name and part.name not in ("", "_"))
@@ -154,6 +162,11 @@ class ValueMatcher:
         if named is not None and named not in self._links.taken and self._is_consistent(named, part):
             self._links.pair(named, part, "sure", "same name and operator")
 
+    def _candidates(self, key: _Key | None, part: Part) -> Sequence[Part]:
+        """Return what has a key; of functions that are numbered, those that are called as before."""
+        found = self._by_key.get(key, ()) if key is not None else ()
+        return [item for item in found if item.callee == part.callee] or found
+
     def _returning(self, part: Part) -> Sequence[Part]:
         """Return the calls that returned what `part` writes to its last operands."""
         for drop in range(1, min(_OUTPUTS, len(part.operands)) + 1):
@@ -162,7 +175,8 @@ class ValueMatcher:
                 break
             key = self._key_of(part, drop)
             if key is not None and (len(key) > 1 or part.callee) and key in self._by_key:
-                return self._by_key[key]
+                found = self._candidates(key, part)
+                return [item for item in found if self._written_by.get(item, part) is part] or found
         return ()
 
     def _look_into(self, call: Part, made: Outline) -> None:
@@ -241,8 +255,21 @@ class ValueMatcher:
                 for one, other in zip(before, after, strict=True):
                     self._links.pair(one, other, "sure", words)
 
-    def _between_neighbours(self) -> None:
-        """Match what stands alone between the same neighbours."""
+    def _in_order(self) -> None:
+        """Match what computes the same in the same order, if it is as often there as before."""
+        groups: list[defaultdict[tuple[object, ...], list[Part]]] = []
+        for parts, taken in ((self._before, self._links.taken), (self._after, self._links.counterpart)):
+            found: defaultdict[tuple[object, ...], list[Part]] = defaultdict(list)
+            for part in parts:
+                if part.kind in _VALUES and part.operator != "=" and part not in taken:
+                    around = part.parent if parts is self._before or part.parent is None else taken.get(part.parent)
+                    found[around, part.family, part.callee].append(part)
+            groups.append(found)
+        for key, after in groups[1].items():
+            before = groups[0].get(key, ())
+            if len(before) == len(after) and all(map(self._is_consistent, before, after)):
+                for one, other in zip(before, after, strict=True):
+                    self._links.pair(one, other, "likely", "same operator, in the same order")
 
     def _derived(self) -> None:
         """Link what has no counterpart to what it was made for."""
@@ -281,10 +308,12 @@ class ValueMatcher:
     def _acts_on(self, part: Part, previous: Part | None) -> None:
         """Link what returns nothing that is used to what it acts on, or to what it continues."""
         for item in self._returning(part):
+            self._written_by.setdefault(item, part)
             self._links.link(item, part, "sure", "same function and operands")
             return
         first = next((item for item in part.operands if isinstance(item, Part)), None)
-        if first is None:
+        if first is None or part.name not in ("", "_"):
+            # A value that has a name and no use was added for its own sake.
             return
         if part.family == "kill":
             users = [item for item in self._users[first] if item.order < part.order and item.family != "kill"]

@@ -12,16 +12,21 @@ _SHOWN = 12
 class OriginLine(msgspec.Struct, frozen=True, array_like=True):
     """A line of a layer; `lines` are those of the source that it stems from, `node` the id of its node, if it has one.
 
-    In the bytecode `number` is that of the instruction. In a recorded pipeline stages are matched, so that a link has a
-    `confidence`, sure, likely or guess, and a reason, `why`; both are empty where the passes told what they did.
+    In the bytecode `number` is that of the instruction.
     """
 
     number: int
     text: str
     lines: tuple[int, ...] = ()
     node: str = ""
-    confidence: str = ""
-    why: str = ""
+
+
+class LineLink(msgspec.Struct, frozen=True):
+    """How a line is known to stem from others where no pass told what it did: the weakest link on the way."""
+
+    line: int
+    confidence: Literal["sure", "likely", "guess"]
+    why: str
 
 
 class OriginLayer(msgspec.Struct, frozen=True):
@@ -32,11 +37,20 @@ class OriginLayer(msgspec.Struct, frozen=True):
     kind: Literal["stage", "bytecode", "kernel", "llvm", "asm"]
     lines: tuple[OriginLine, ...]
     stage: int = -1
-    """The number of passes that ran; -1 for what is no stage."""
+    """The number of passes that ran, that of the stage in a recorded pipeline; -1 for what is no stage."""
+    links: tuple[LineLink, ...] = ()
+    """Of a recorded pipeline, whose stages are matched: how each of the lines that have origins is linked to them."""
 
     def of(self, line: int) -> tuple[OriginLine, ...]:
         """Return what a line of the source became here."""
         return tuple(item for item in self.lines if line in item.lines)
+
+    def about(self, line: int) -> "OriginLayer":
+        """Return the layer with only what a line of the source became."""
+        lines = self.of(line)
+        numbers = {item.number for item in lines}
+        links = tuple(item for item in self.links if item.line in numbers)
+        return msgspec.structs.replace(self, lines=lines, links=links)
 
     def to_json(self) -> str:
         """Print the layer as one object."""
@@ -61,13 +75,19 @@ class Origins(msgspec.Struct, frozen=True):
     """The number of the stage that is the source."""
 
     def layer(self, name: str) -> OriginLayer | None:
-        """Return the last layer called `name`, or the stage of that number.
+        """Return the last layer called `name`, with a prefix such as `tirx.` or without, or the stage of that number.
 
         A pass that changed nothing has no layer: its number means the stage before.
         """
         number = int(name) if name.isdecimal() else -1
         named = [item for item in self.layers if item.name == name or 0 <= item.stage <= number]
+        named = named or [item for item in self.layers if item.name.endswith(f".{name}")]
         return named[-1] if named else None
+
+    @property
+    def is_matched(self) -> bool:
+        """Tell whether the stages were matched, and no pass told what it did."""
+        return any(layer.links for layer in self.layers)
 
     def became(self, line: int) -> tuple[tuple[OriginLayer, tuple[OriginLine, ...]], ...]:
         """Return the layers in which something stems from a line, with what it is."""
@@ -83,9 +103,7 @@ class Origins(msgspec.Struct, frozen=True):
 
     def to_json(self, line: int = 0) -> str:
         """Print an object per layer and line of the output, of `line` only what it became."""
-        layers = (
-            msgspec.structs.replace(layer, lines=layer.of(line) if line else layer.lines) for layer in self.layers
-        )
+        layers = (layer.about(line) if line else layer for layer in self.layers)
         return "\n".join(layer.to_json() for layer in layers if layer.lines)
 
     def to_text(self, line: int = 0) -> str:
@@ -102,7 +120,11 @@ class Origins(msgspec.Struct, frozen=True):
         """Summarise what a line became: its instructions and kernels."""
         end = self.ended(line)
         if end:
-            return _ended(end)
+            return self._ended(end)
+        if self.is_matched:
+            layer, lines = self.became(line)[-1] if self.became(line) else (self.layers[-1], ())
+            numbers = [item.number for item in lines]
+            return f"{layer.name}, line{'s' if len(numbers) > 1 else ''} {spans(numbers)}" if numbers else ""
         pcs = [item.number for layer, lines in self.became(line) if layer.kind == "bytecode" for item in lines]
         kernels = [layer.name for layer, _ in self.became(line) if layer.kind == "kernel"]
         words = [f"instruction{'s' if len(pcs) > 1 else ''} {spans(pcs)}"] if pcs else []
@@ -122,17 +144,20 @@ class Origins(msgspec.Struct, frozen=True):
             if layer.kind in ("llvm", "asm"):
                 yield f"    {len(lines)} of {len(layer.lines)} lines: {spans([item.number for item in lines])}"
                 continue
-            yield from (self._row(item, line) for item in lines[:_SHOWN])
+            why = {item.line: f"  ({item.confidence}: {item.why})" for item in layer.links if item.why}
+            yield from (self._row(item, line) + why.get(item.number, "") for item in lines[:_SHOWN])
             if len(lines) > _SHOWN:
                 yield f"    and {len(lines) - _SHOWN} more lines"
         end = self.ended(line)
         if end:
-            yield f"  {_ended(end)}"
+            yield f"  {self._ended(end)}"
+
+    def _ended(self, name: str) -> str:
+        return f"nothing in {name} is matched to it" if self.is_matched else _ended(name)
 
     def _row(self, item: OriginLine, line: int) -> str:
         others = [other for other in item.lines if other != line]
         words = f"  (with {'line' if len(others) == 1 else 'lines'} {spans(others)})" if others else ""
-        words += f"  ({item.confidence}: {item.why})" if item.why else ""
         return f"    {item.number:>4}  {_cut(item.text.strip(), _WIDE)}{words}"
 
 

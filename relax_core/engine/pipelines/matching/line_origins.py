@@ -8,7 +8,7 @@ from relax_core.analysis.matching.links import Confidence, Link, weakest
 from relax_core.analysis.matching.parts import Part
 from relax_core.engine.pipelines.matching.chain import Step
 from relax_core.engine.pipelines.matching.lives import Chain
-from relax_core.present.nodes.origin_models import OriginLayer, OriginLine, Origins
+from relax_core.present.nodes.origin_models import LineLink, OriginLayer, OriginLine, Origins
 
 
 @dataclass(slots=True)
@@ -94,11 +94,9 @@ def _layer(chain: Chain, at: int, lines: _Lines) -> OriginLayer:
         # A result begins where the last binding may stand as well.
         if line and (line not in known_at or part.parent is None):
             known_at[line] = known
-    rows = (_row(number, text, known_at.get(number)) for number, text in enumerate(chain.lines_of(at), 1))
-    return OriginLayer(step.stage.pass_name, "stage", tuple(rows), step.stage.number)
-
-
-def _row(number: int, text: str, known: _Known | None) -> OriginLine:
-    if known is None:
-        return OriginLine(number, text)
-    return OriginLine(number, text, tuple(sorted(known.lines)), "", known.confidence, known.why)
+    rows = tuple(
+        OriginLine(number, text, tuple(sorted(known_at[number].lines)) if number in known_at else ())
+        for number, text in enumerate(chain.lines_of(at), 1)
+    )
+    links = tuple(LineLink(line, known.confidence, known.why) for line, known in sorted(known_at.items()))
+    return OriginLayer(step.stage.pass_name, "stage", rows, step.stage.number, links)
