@@ -43,6 +43,8 @@ class Part:
     """Of a buffer that is a view: the one that has the memory."""
     results: "tuple[tuple[Operand, ...], ...]" = ()
     """What a function, or each branch of an `if`, returns."""
+    value: "Operand | None" = None
+    """Of another name for a value: that value."""
 
     @property
     def family(self) -> str:

@@ -179,19 +179,8 @@ class _Reader:
         """Fill in what a part computes, and go on with what is in it."""
         args: tuple[Expr, ...] = ()
         match expr:
-            case Call(op=Op(name=name), args=(GlobalVar(name=callee), *rest)) if name in _DESTINATION:
-                part.operator, part.callee, args = "call_tir", callee, tuple(rest)
-            case Call(op=Op(name=name), args=(ExternFunc(name=called), *rest)) if name in _DESTINATION:
-                part.operator, args = called, tuple(rest)
-            case Call(op=Op(name=name), args=args):
-                part.operator = name
-                part.callee = next((item.name for item in args if isinstance(item, GlobalVar)), "")
-            case Call(op=GlobalVar(name=callee), args=args):
-                part.operator, part.callee = "call", callee
-            case Call(op=ExternFunc(name=name) | Constructor(name=name), args=args):
-                part.operator = name
-            case Call(op=callee, args=rest):
-                part.operator, args = "closure", (callee, *rest)
+            case Call():
+                args = _describe_call(expr, part)
             case TupleGetItem(tuple_value=value, index=index):
                 part.operator, args = f"field {index}", (value,)
             case Tuple(fields=fields):
@@ -214,6 +203,33 @@ class _Reader:
         if part.callee:
             self._made.callees.add(part.callee)
         part.operands = tuple(operand for item in args for operand in self._operands(item))
+        if part.operator == "=":
+            first = part.operands[0]
+            part.value = first.value if isinstance(first, Part) and first.value is not None else first
+
+
+def _describe_call(call: Call, part: Part) -> tuple[Expr, ...]:
+    """Fill in what a call calls, and return its arguments."""
+    match call:
+        case Call(op=Op(name=name), args=(GlobalVar(name=callee), *rest)) if name in _DESTINATION:
+            part.operator, part.callee = "call_tir", callee
+            return tuple(rest)
+        case Call(op=Op(name=name), args=(ExternFunc(name=called), *rest)) if name in _DESTINATION:
+            part.operator = called
+            return tuple(rest)
+        case Call(op=Op(name=name), args=args):
+            part.operator = name
+            part.callee = next((item.name for item in args if isinstance(item, GlobalVar)), "")
+            return args
+        case Call(op=GlobalVar(name=callee), args=args):
+            part.operator, part.callee = "call", callee
+            return args
+        case Call(op=ExternFunc(name=name) | Constructor(name=name), args=args):
+            part.operator = name
+            return args
+        case _:
+            part.operator = "closure"
+            return (call.op, *call.args)
 
 
 def _kind_of(expr: Expr) -> PartKind:

@@ -3,13 +3,18 @@
 import re
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Sequence
+from itertools import islice
 from typing import Final, TypeAlias
 
 from relax_core.analysis.matching.links import Confidence, Links
-from relax_core.analysis.matching.parts import Part
+from relax_core.analysis.matching.parts import Part, ancestors
 
 _KeyOf: TypeAlias = Callable[[Part], Hashable]
 _DERIVED_LOOP: Final = re.compile(r"(.+?)(?:_(?:\d+|outer|inner|o|i|fused|init|s)|\d+)")
+_DEPTH: Final = 64
+"""Up to how many loops and blocks around a statement are looked at."""
+_GAP: Final = 64
+"""Over how many statements before one is looked for that took no other place."""
 _CONTAINERS: Final = ("loop", "if", "block", "while", "attribute")
 _VIEW: Final = re.compile(r"_(?:\d+|ptr)$")
 
@@ -66,8 +71,9 @@ class StatementMatcher:
         """Return the variables of the loops around a part, and its own if it is one."""
         found = self._path_of.get(part)
         if found is None:
-            outer = self._path(part.parent) if part.parent is not None else ()
-            found = (*outer, part.name) if part.kind == "loop" else outer
+            around = (item.name for item in islice(ancestors(part), _DEPTH) if item.kind == "loop")
+            names = tuple(around)
+            found = (part.name, *names) if part.kind == "loop" else names
             self._path_of[part] = found
         return found
 
@@ -102,8 +108,8 @@ class StatementMatcher:
 
     def _by_operands(self) -> None:
         """Match the buffers and variables that matched statements use at the same place."""
-        own = frozenset(self._after)
-        queue = [(before, after) for after, before in self._links.counterpart.items() if after in own]
+        paired = self._links.counterpart
+        queue = [(paired[part], part) for part in self._after if part in paired]
         while queue:
             before, after = queue.pop()
             one_uses, other_uses = self._memory_of(before), self._memory_of(after)
@@ -154,7 +160,7 @@ class StatementMatcher:
                     free.append(part)
                 continue
             until = position[old] if old is not None else len(self._before)
-            if len(free) == 1 and last < until:
+            if len(free) == 1 and last < until <= last + _GAP:
                 gap = [item for item in self._before[last + 1 : until] if item not in self._links.taken]
                 if len(gap) == 1 and gap[0].sort == free[0].sort:
                     self._links.pair(gap[0], free[0], "guess", "same place between its neighbours")

@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from itertools import islice
 from typing import Final, TypeAlias
 
 from relax_core.analysis.matching.links import Links
@@ -12,13 +13,17 @@ _VALUES: Final = ("binding", "call", "field", "tuple", "if", "match")
 _PLACED: Final = ("parameter", "result", "if", "function", "match")
 _OUTPUTS: Final = 8
 """To how many results a call in destination-passing style may write."""
+_ROOM: Final = 16
+"""How many times the size of a function may be looked at in functions that are new, once for each call."""
+_COMPARED: Final = 64
+"""How many parts that compute the same are compared by their names."""
+_CHECKS: Final = 16
+"""How many checks may stand in front of the name of the value that they check."""
 
 
 def resolved(operand: Operand) -> Operand:
     """Return the value that a variable stands for: what it is bound to, if that is a variable."""
-    while isinstance(operand, Part) and operand.operator == "=" and operand.operands:
-        operand = operand.operands[0]
-    return operand
+    return operand.value if isinstance(operand, Part) and operand.value is not None else operand
 
 
 class ValueMatcher:
@@ -38,6 +43,11 @@ class ValueMatcher:
         self._inside: dict[Part, Part] = {}
         """The counterparts of what is in it, at this call."""
         self._by_key: defaultdict[_Key, list[Part]] = defaultdict(list)
+        self._key_before: dict[Part, _Key] = {}
+        self._exact: dict[tuple[_Key, str], Part] = {}
+        self._taken_count: dict[_Key, int] = {}
+        """How many of the first ones with a key are taken."""
+        self._room = _ROOM * (len(after) + len(before)) + _ROOM
         self._named: dict[tuple[str, str], Part] = {}
         self._users: defaultdict[Part, list[Part]] = defaultdict(list)
         self._writer: dict[Operand, Part] = {}
@@ -45,7 +55,10 @@ class ValueMatcher:
         """The call that writes what a call before returned."""
         for part in before:
             if part.kind in _VALUES and part.operator != "=":
-                self._by_key[(part.family, *map(resolved, part.operands))].append(part)
+                key = (part.family, *map(resolved, part.operands))
+                self._by_key[key].append(part)
+                self._key_before[part] = key
+                self._exact.setdefault((key, part.name), part)
                 if part.name not in ("", "_"):
                     self._named[part.name, part.family] = part
         for part in after:
@@ -152,7 +165,7 @@ class ValueMatcher:
                     break
             return
         key = self._key_of(part)
-        found = [item for item in self._candidates(key, part) if item not in self._links.taken]
+        found = self._free(key, part)
         if found:
             best = next((item for item in found if item.name == part.name != "_"), found[0])
             is_sure = len(found) == 1 or (part.name == best.name and part.name not in ("", "_"))
@@ -162,9 +175,22 @@ class ValueMatcher:
         if named is not None and named not in self._links.taken and self._is_consistent(named, part):
             self._links.pair(named, part, "sure", "same name and operator")
 
-    def _candidates(self, key: _Key | None, part: Part) -> Sequence[Part]:
-        """Return what has a key; of functions that are numbered, those that are called as before."""
-        found = self._by_key.get(key, ()) if key is not None else ()
+    def _free(self, key: _Key | None, part: Part, own: Part | None = None) -> Sequence[Part]:
+        """Return the first ones with a key that are not taken, but by `own`.
+
+        Of functions that are numbered these are those that are called as before, if there are any.
+        """
+        bucket = self._by_key.get(key, ()) if key is not None else ()
+        if key is None or not bucket:
+            return ()
+        taken, start = self._links.taken, self._taken_count.get(key, 0)
+        while start < len(bucket) and bucket[start] in taken:
+            start += 1
+        self._taken_count[key] = start
+        found = [item for item in bucket[start : start + _COMPARED] if item not in taken]
+        named = self._exact.get((key, part.name))
+        found += [named] if named is not None and named not in taken and named not in found else []
+        found += [own] if own is not None and self._key_before.get(own) == key else []
         return [item for item in found if item.callee == part.callee] or found
 
     def _returning(self, part: Part) -> Sequence[Part]:
@@ -175,12 +201,16 @@ class ValueMatcher:
                 break
             key = self._key_of(part, drop)
             if key is not None and (len(key) > 1 or part.callee) and key in self._by_key:
-                found = self._candidates(key, part)
+                found = self._by_key[key][:_COMPARED]
+                found = [item for item in found if item.callee == part.callee] or found
                 return [item for item in found if self._written_by.get(item, part) is part] or found
         return ()
 
     def _look_into(self, call: Part, made: Outline) -> None:
         """Match what is in a function that is new with what was done where it is called."""
+        self._room -= len(made.parts)
+        if self._room < 0:
+            return
         self._argument = dict(zip(made.parameters, call.operands, strict=False))
         self._inside = {}
         why = f"inside @{made.name}"
@@ -189,7 +219,7 @@ class ValueMatcher:
             if part.kind not in _VALUES:
                 continue
             key = self._key_of(part)
-            found = [x for x in self._by_key.get(key, ()) if x is own or x not in self._links.taken] if key else []
+            found = self._free(key, part, own)
             if found:
                 best = next((item for item in found if item.name == part.name), found[0])
                 self._inside[part] = best
@@ -222,8 +252,8 @@ class ValueMatcher:
 
     def _by_users(self) -> None:
         """Match what matched parts use at the same place."""
-        own = frozenset(self._after)
-        queue = [(before, after) for after, before in self._links.counterpart.items() if after in own]
+        paired = self._links.counterpart
+        queue = [(paired[part], part) for part in self._after if part in paired]
         while queue:
             before, after = queue.pop()
             if not (before.kind == after.kind == "result" or before.family == after.family):
@@ -299,11 +329,14 @@ class ValueMatcher:
     def _check(self, part: Part, number: int) -> None:
         """Link a check of a value to the cast that it was, whose name follows it."""
         following = next(
-            (item for item in self._after[number + 1 :] if self._users[item] or item.operator == "="), None
+            (item for item in islice(self._after, number + 1, number + 1 + _CHECKS) if self._is_value(item)), None
         )
         if following is not None and following.operator == "=":
             for link in self._links.origins_of(following):
                 self._links.link(link.before, part, "likely", f"checks {following.name}")
+
+    def _is_value(self, part: Part) -> bool:
+        return bool(self._users[part]) or part.operator == "="
 
     def _acts_on(self, part: Part, previous: Part | None) -> None:
         """Link what returns nothing that is used to what it acts on, or to what it continues."""

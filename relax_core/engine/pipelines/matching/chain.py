@@ -10,6 +10,7 @@ from relax_core.analysis.matching.modules import match_outlines
 from relax_core.analysis.matching.outlines import outline_of
 from relax_core.analysis.matching.parts import Outline, Part
 from relax_core.diagnostics import CompileError
+from relax_core.frontend.collector import collector_held
 from relax_core.ir.module import Definition, IRModule
 
 KERNEL: Final = "the prim func that it calls"
@@ -125,7 +126,9 @@ def steps_of(pipeline: Forms, poll: Poll = unheard) -> Iterator[Step]:
         except CompileError as error:
             yield Step(position, stage, known, fault=error.diagnostics[0].message if error.diagnostics else "")
             continue
-        step = _step(position, stage, module, known)
+        # Each form is kept: the collector would look through all of them time and again, and find nothing.
+        with collector_held():
+            step = _step(position, stage, module, known)
         known = step.functions
         yield step
 
