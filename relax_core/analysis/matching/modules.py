@@ -94,16 +94,24 @@ def _match_fused(old: Outline, new: Outline, before: Mapping[str, Outline], link
         if called is None or not called.is_prim:
             continue
         own = Links()
-        free = [part for part in new.parts[1:] if part not in found and part.kind not in ("parameter", "buffer")]
+        memory = {part.name for part in called.parts if part.kind == "buffer"}
+        free = [part for part in new.parts[1:] if part not in found and _is_statement(part, memory)]
         StatementMatcher(called.parts[1:], free, own).run()
-        for part in free:
-            if part not in own.of:
-                continue
-            found[part] = call
-            links.link(call, part, "likely", f"statement of @{call.callee}")
+        found |= {part: call for part in free if part in own.of}
+    for part in reversed(new.parts[1:]):
+        # What is around a statement was around it before.
+        if part in found and part.parent is not None and part.parent.kind == "loop":
+            found[part.parent] = found[part]
+    for part, call in found.items():
+        links.link(call, part, "likely", f"statement of @{call.callee}")
     for part in new.parts[1:]:
         if part not in found:
             links.link(old.function, part, "likely", f"part of @{new.name}")
+
+
+def _is_statement(part: Part, memory: Collection[str]) -> bool:
+    """Tell whether a part of a fused function may come from a prim func with the buffers `memory` of its own."""
+    return part.name in memory if part.kind == "buffer" else part.kind not in ("parameter", "loop")
 
 
 def _link_callees(after: Mapping[str, Outline], links: Links) -> None:

@@ -17,6 +17,7 @@ Operand: TypeAlias = "Part | str"
 
 _MACHINE_MADE: Final = re.compile(r"(?:gv|lv|alloc|storage|cse_v|cse_var_?|_)_?\d*(?:_\d+)?|shape_heap|rv\d*")
 _COUNTED: Final = re.compile(r"(?<=.)_?\d+$")
+_SUFFIX: Final = re.compile(r"(?<=.)_(?:\d+|ptr)$")
 _MEMORY: Final = ("parameter", "buffer")
 _SAME_FAMILY: Final = MappingProxyType({"kill_tensor": "kill", "kill_object": "kill", "kill_storage": "kill"})
 
@@ -121,6 +122,11 @@ def family_of(operator: str) -> str:
     """Return the last word of an operator's name without a number behind it: `matmul` of `relax.matmul`, `matmul2`."""
     word = _COUNTED.sub("", operator.rpartition(".")[2]).strip("_")
     return _SAME_FAMILY.get(word, word)
+
+
+def bare_name(name: str) -> str:
+    """Return a name without the number that a printer puts behind it where two are the same: `x` of `x_1`."""
+    return _SUFFIX.sub("", name)
 
 
 def ancestors(part: Part) -> Iterator[Part]:

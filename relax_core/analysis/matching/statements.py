@@ -7,7 +7,7 @@ from itertools import islice
 from typing import Final, TypeAlias
 
 from relax_core.analysis.matching.links import Confidence, Links
-from relax_core.analysis.matching.parts import Part, ancestors
+from relax_core.analysis.matching.parts import Part, ancestors, bare_name
 
 _KeyOf: TypeAlias = Callable[[Part], Hashable]
 _DERIVED_LOOP: Final = re.compile(r"(.+?)(?:_(?:\d+|outer|inner|o|i|fused|init|s)|\d+)")
@@ -16,12 +16,6 @@ _DEPTH: Final = 64
 _GAP: Final = 64
 """Over how many statements before one is looked for that took no other place."""
 _CONTAINERS: Final = ("loop", "if", "block", "while", "attribute")
-_VIEW: Final = re.compile(r"_(?:\d+|ptr)$")
-
-
-def _bare(name: str) -> str:
-    """Return the name that a view of a buffer was made from: `x` of `x_1`."""
-    return _VIEW.sub("", name)
 
 
 class StatementMatcher:
@@ -48,6 +42,7 @@ class StatementMatcher:
         yield memory, lambda part: (part.kind, part.name, part.operator == "view"), True, "same name"
         yield memory, lambda part: (part.name, part.operator == "view"), True, "same name"
         yield memory, lambda part: part.name, True, "same name"
+        yield ("parameter",), lambda part: bare_name(part.name), False, "same name but for its end"
         yield ("block",), lambda part: (part.name, self._path(part)), True, "same name"
         yield ("block",), lambda part: part.name, True, "same name"
         yield ("loop",), lambda part: (part.operator, self._path(part)), True, "same loop variables"
@@ -65,7 +60,7 @@ class StatementMatcher:
 
     def _target(self, part: Part) -> Hashable:
         """Return what a store writes to: the memory that the buffer is a view of."""
-        return _bare(part.root.memory.name if part.root is not None else part.name)
+        return bare_name(part.root.memory.name if part.root is not None else part.name)
 
     def _path(self, part: Part) -> tuple[str, ...]:
         """Return the variables of the loops around a part, and its own if it is one."""

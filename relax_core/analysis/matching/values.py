@@ -1,12 +1,12 @@
 """Match the values of functions of Relax or Relay: bindings, parameters and results."""
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import islice
 from typing import Final, TypeAlias
 
 from relax_core.analysis.matching.links import Links
-from relax_core.analysis.matching.parts import Operand, Outline, Part, ancestors
+from relax_core.analysis.matching.parts import Operand, Outline, Part, ancestors, bare_name
 
 _Key: TypeAlias = tuple[object, ...]
 _VALUES: Final = ("binding", "call", "field", "tuple", "if", "match")
@@ -47,6 +47,7 @@ class ValueMatcher:
         self._exact: dict[tuple[_Key, str], Part] = {}
         self._taken_count: dict[_Key, int] = {}
         """How many of the first ones with a key are taken."""
+        self._unmatched: frozenset[str] = frozenset()
         self._room = _ROOM * (len(after) + len(before)) + _ROOM
         self._named: dict[tuple[str, str], Part] = {}
         self._users: defaultdict[Part, list[Part]] = defaultdict(list)
@@ -73,6 +74,7 @@ class ValueMatcher:
     def run(self) -> None:
         """Match by names, by structure, by users and by position, in this order."""
         self._by_names()
+        self._by_names(bare_name)
         self._by_place()
         for _ in range(2):
             self._forward()
@@ -82,13 +84,14 @@ class ValueMatcher:
         self._by_users()
         self._derived()
 
-    def _by_names(self) -> None:
+    def _by_names(self, bare: Callable[[str], str] = str) -> None:
+        """Match what has the same name, or the same one but for what `bare` takes away, as often as before."""
         names: list[defaultdict[tuple[str, str], list[Part]]] = []
-        for parts in (self._before, self._after):
+        for parts, taken in ((self._before, self._links.taken), (self._after, self._links.counterpart)):
             found: defaultdict[tuple[str, str], list[Part]] = defaultdict(list)
             for part in parts:
-                if part.is_named and part.parent is not None:
-                    found[part.sort, part.name].append(part)
+                if part.is_named and part.parent is not None and part not in taken:
+                    found[part.sort, bare(part.name)].append(part)
             names.append(found)
         for key, after in names[1].items():
             before = names[0].get(key, ())
@@ -98,7 +101,8 @@ class ValueMatcher:
 
     def _pair_named(self, before: Part, after: Part) -> None:
         is_lifted = before.kind == "function" and after.kind != "function" and after.callee in self._made
-        if self._links.pair(before, after, "sure", "same name") and is_lifted:
+        why = "same name" if before.name == after.name else "same name but for a number"
+        if self._links.pair(before, after, "sure" if before.name == after.name else "likely", why) and is_lifted:
             self.adopt(before, self._made[after.callee])
 
     def adopt(self, before: Part, made: Outline) -> None:
@@ -316,6 +320,8 @@ class ValueMatcher:
                 found = self._links.taken.get(value) if isinstance(value, Part) else None
                 if found is not None:
                     self._links.link(part, found, "sure", "another name of it")
+        free = (part for part in self._before if part.kind in _VALUES and part not in self._links.taken)
+        self._unmatched = frozenset(part.family for part in free)
         previous: Part | None = None
         for number, part in enumerate(self._after):
             if part not in self._links.of and part.kind in _VALUES and not self._users[part]:
@@ -363,6 +369,9 @@ class ValueMatcher:
             origin = self._links.counterpart.get(part.parent) if part.parent else None
             if origin:
                 self._links.link(origin, part, "likely", "made for the function")
+            return
+        if part.family in self._unmatched:
+            # It may be one of those that were not found.
             return
         for user in self._users[part]:
             for link in self._links.origins_of(user):

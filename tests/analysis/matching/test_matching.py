@@ -86,6 +86,34 @@ def test_renumbered_names_do_not_mislead() -> None:
     assert not any(old == "main.binding lv" for old, _ in found)
 
 
+def test_names_that_were_numbered_by_a_printer_are_known() -> None:
+    before = outlines(relax("full = R.sin(x)", "mask = R.multiply(full, y)", "return mask"))
+    after = outlines(relax("full_1 = R.tan(x)", "mask_1 = R.power(full_1, y)", "return mask_1"))
+    found = matched(before, after)
+    assert ("main.binding full", "main.binding full_1", "likely", "same name but for a number") in found
+    assert [old for old, new, _, _ in found if new == "main.binding full_1"] == ["main.binding full"]
+
+
+def test_what_may_be_one_that_was_not_found_is_not_made_for_another() -> None:
+    before = outlines(relax("a = R.sin(x)", "b = R.sin(y)", "keep = R.add(a, b)", "return keep"))
+    after = outlines(relax("c = R.sin(R.exp(x))", "d = R.cos(y)", "keep = R.add(c, d)", "return keep"))
+    found = matched(before, after)
+    assert ("main.binding keep", "main.binding keep", "sure", "same name") in found
+    assert not any(
+        new in ("main.binding c", "main.binding d") and why.startswith("made for") for _, new, _, why in found
+    )
+
+
+def test_much_that_is_alike_takes_no_longer_than_it_is_much() -> None:
+    count = 1_500
+    before = outlines(relax(*(f"lv{number} = R.add(x, y)" for number in range(count)), "return x"))
+    after = outlines(relax(*(f"gv{number} = R.add(x, y)" for number in range(count)), "return x"))
+    found = [link for link in matched(before, after) if link[1].startswith("main.binding")]
+    assert [(old.removeprefix("main.binding lv"), new.removeprefix("main.binding gv")) for old, new, _, _ in found] == [
+        (str(number), str(number)) for number in range(count)
+    ]
+
+
 def test_what_is_new_has_no_origin() -> None:
     before = outlines(relax("a = R.add(x, y)", "return a"))
     after = outlines(relax("a = R.add(x, y)", "z = R.sin(y)", "return a"))
