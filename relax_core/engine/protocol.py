@@ -30,8 +30,7 @@ from relax_core.present.device_models import DeviceOptions, DevicesView, WhyDevi
 from relax_core.present.grammar import GrammarName
 from relax_core.present.kernel_models import KernelView
 from relax_core.present.models import Code, Diff, Graph, Inspector, Pipeline, Problem, StageDetail, Status
-from relax_core.present.nodes.life_models import NodeLife
-from relax_core.present.nodes.origin_models import Origins
+from relax_core.present.nodes.origin_models import NodeLife, Origins
 from relax_core.present.regions.partition_models import Lets, PartitionView
 from relax_core.present.regions.region_models import RegionReport
 from relax_core.present.running.run_models import Breakpoint, PointList, Run, Tensor

@@ -16,8 +16,7 @@ from relax_core.engine.pipelines.recorded_run import RecordedRun
 from relax_core.engine.pipelines.scan import StageKind, constant_uses, constants_in, kind_of
 from relax_core.frontend.parse import Parsed, parse_text
 from relax_core.ir.module import IRModule
-from relax_core.present.nodes.life_models import NodeLife
-from relax_core.present.nodes.origin_models import Origins
+from relax_core.present.nodes.origin_models import NodeLife, Origins
 
 Array: TypeAlias = npt.NDArray[Any]
 SourceKind: TypeAlias = Literal["dumps", "log", "files", "trace"]

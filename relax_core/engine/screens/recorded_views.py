@@ -32,8 +32,7 @@ from relax_core.engine.replies import (
 )
 from relax_core.present import models
 from relax_core.present.diff import diff_texts, line_counts
-from relax_core.present.nodes.life_models import NodeLife
-from relax_core.present.nodes.origin_models import Origins
+from relax_core.present.nodes.origin_models import NodeLife, Origins
 from relax_core.present.problems import problem_of, problems_of
 
 _SOURCES: Final = (("dumps", "numbered dumps"), ("log", "a log"), ("files", "files in order"), ("trace", "a trace"))

@@ -13,7 +13,7 @@ from relax_core.engine.pipelines.sources import open_pipeline
 from relax_core.engine.protocol import Failure, LifeOf, RecordedOriginsOf
 from relax_core.engine.samples import SAMPLES
 from relax_core.engine.session import Session
-from relax_core.present.nodes.life_models import LifeStage, NodeLife
+from relax_core.present.nodes.origin_models import LifeStage, NodeLife
 from tests.engine.pipelines.stage_texts import ADD, EMPTY, TWICE, UNREADABLE, after
 
 HEAD = str(SAMPLES / "recordings" / "head.rxt")

@@ -9,7 +9,7 @@ from relax_core.analysis.matching.parts import Part
 from relax_core.diagnostics import CompileError, Diagnostic
 from relax_core.engine.pipelines.matching.chain import Forms, Poll, Step, steps_of, unheard
 from relax_core.present.models import Mark
-from relax_core.present.nodes.life_models import LifeLine, LifeStage, NodeLife
+from relax_core.present.nodes.origin_models import LifeLine, LifeStage, NodeLife
 
 _LINE_LIMIT: Final = 200
 """How many lines of one stage are shown."""
