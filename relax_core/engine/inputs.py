@@ -18,7 +18,7 @@ from relax_core.ir.prim import AnyDim, PrimExpr, PrimVar
 from relax_core.ir.rewriting.substitute import type_nodes
 from relax_core.present.measures import bytes_text
 from relax_core.present.words import type_text
-from relax_core.vm.objects.values import AdtValue, DTypeValue, RefValue, ShapeValue, Value
+from relax_core.vm.objects.values import AdtValue, DTypeValue, RefValue, ShapeValue, Snapshot, Value
 
 FIRST_SIZE = 2
 """Size of the first symbolic dimension; the next ones are one larger each."""
@@ -314,6 +314,8 @@ def members_of(name: str, result: Any) -> "dict[str, np.ndarray[Any, Any]]":
                 stack.extend((f"{name}_{number}", item) for number, item in enumerate(items or fields))
             case RefValue(value=held):
                 stack.append((name, held))
+            case Snapshot(names=names, fields=fields):
+                stack.extend((f"{name}_{part}", item) for part, item in zip(names, fields, strict=True))
             case DTypeValue(name=dtype):
                 members[name] = np.array(dtype)
             case np.ndarray() | bool() | int() | float() | str() | np.generic():

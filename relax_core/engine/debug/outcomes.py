@@ -14,15 +14,24 @@ from relax_core.engine.debug.tolerance import EXACT, Difference, Tolerance
 from relax_core.engine.debug.verdicts import Verdict, distance_words
 from relax_core.engine.inputs import members_of
 from relax_core.vm.objects.convert import to_value
-from relax_core.vm.objects.values import AdtValue, Closure, DTypeValue, RefValue, ShapeValue, StorageValue, Value
+from relax_core.vm.objects.values import (
+    AdtValue,
+    Closure,
+    DTypeValue,
+    RefValue,
+    ShapeValue,
+    Snapshot,
+    StorageValue,
+    Value,
+)
 from relax_core.vm.recording.trace import Trace
 
 Arrays = Mapping[str, npt.NDArray[Any]]
 
 _LIMITS: Final = ("VM003", "VM004", "VM005", "VM006", "VM007", "VM008", "VM019", "JT014", "JT015", "JT016", "JT017")
 """The run ended before it was over."""
-_NOT_HERE: Final = ("VM001", "VM009", "VM016", "VM017", "JT001", "JT002")
-"""The run needs what is not there: a packed function, an entry, an operator or a dtype that has machine code."""
+_NOT_HERE: Final = ("VM001", "VM009", "VM016", "VM017", "VM057", "JT001", "JT002")
+"""The run needs what is not there: a packed function or a use of it, an entry, an operator or a dtype."""
 _MISFITS: Final = ("VM011", "VM012")
 _DECIMAL: Final = re.compile(r"-?\d+\.\d*(?:e[+-]?\d+)?|-?(?:nan|inf)\b")
 _NAMED: Final = re.compile(r"`[^`]*`")
@@ -188,6 +197,8 @@ def _leaves(result: Value) -> tuple[dict[str, npt.NDArray[Any]], dict[str, str]]
                 stack.extend((name, item) for item in fields)
             case RefValue(value=inner):
                 stack.append((name, inner))
+            case Snapshot(names=names, fields=fields):
+                stack.extend((f"{name}_{part}", item) for part, item in zip(names, fields, strict=True))
             case Closure():
                 opaque[name] = "a function"
             case StorageValue():

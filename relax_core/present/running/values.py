@@ -23,6 +23,8 @@ from relax_core.vm.objects.values import (
     DTypeValue,
     RefValue,
     ShapeValue,
+    Snapshot,
+    StateValue,
     Uninitialised,
     dtype_name,
     kind_of,
@@ -115,7 +117,7 @@ class Values:
 
     def _model(self, raw: Any, time: int, depth: int) -> Value:
         # Lists and nested tuples are as long as they are: what they hold is looked up as far as it is shown.
-        is_followed = isinstance(raw, AdtValue | ClosureValue | tuple)
+        is_followed = isinstance(raw, AdtValue | ClosureValue | Snapshot | tuple)
         value = cast("RunValue", raw) if is_followed else self._trace.as_it_was(raw, time)
         match value:
             case np.ndarray():
@@ -130,6 +132,10 @@ class Values:
                 return self._tuple(cast("tuple[Any, ...]", raw), time, depth)
             case AdtValue(name=name):
                 return self._data(name, value.fields, time, depth)
+            case StateValue():
+                return self.table[self.index(value.snapshot, time, depth)]
+            case Snapshot():
+                return self._snapshot(value, time, depth)
             case RefValue():
                 held = self.index(value.value, time, depth + 1)
                 short = cut(f"ref({self.table[held].short})", 40)
@@ -170,6 +176,13 @@ class Values:
         short = f"{name}({inner})" if raw else name
         summary = f"constructor {name}" + (f", {plural(len(raw), 'field')}" if raw else "")
         return Value("adt", name, cut(short, 40), summary=summary, fields=places)
+
+    def _snapshot(self, raw: Snapshot, time: int, depth: int) -> Value:
+        """What an object of the runtime holds: its fields by their names."""
+        named = zip(raw.names[:_FIELD_LIMIT], raw.fields, strict=False) if depth < _DEPTH_LIMIT else ()
+        fields = tuple(Field(name, self.index(item, time, depth + 1)) for name, item in named)
+        words = raw.words or plural(len(raw.fields), "field")
+        return Value("object", cut(raw.kind, 40), cut(words, 40), summary=f"{raw.kind}, {words}", fields=fields)
 
     def _closure(self, raw: ClosureValue, time: int, depth: int) -> Value:
         entry = self._trace.executable.functions[raw.function]

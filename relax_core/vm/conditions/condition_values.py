@@ -15,6 +15,8 @@ from relax_core.vm.objects.values import (
     Closure,
     DTypeValue,
     RefValue,
+    Snapshot,
+    StateValue,
     Uninitialised,
     Value,
     describe,
@@ -164,6 +166,8 @@ def field(value: Value, name: str, span: Span) -> Value:
             return str(value.dtype)
         case ((AdtValue() | Closure() | DTypeValue()), "name"):
             return value.name
+        case ((StateValue(snapshot=held) | (Snapshot() as held)), _) if name in held.names:
+            return held[name]
         case RefValue(), "value":
             return value.value
         case _:

@@ -121,5 +121,26 @@ def _leaf_to_host(value: Value, call: Call, home: object) -> Any:
 
 
 def own_copies(values: tuple[Value, ...]) -> tuple[Value, ...]:
-    """Return `values` with copies of all tensors; what shared a tensor shares its copy."""
-    return map_leaves(values, lambda leaf: leaf.copy() if isinstance(leaf, np.ndarray) else leaf, into_captures=True)
+    """Return `values` with copies of all tensors and references; what shared one shares its copy."""
+    references: dict[int, RefValue] = {}
+    unfilled: list[RefValue] = []
+
+    def own(leaf: Value) -> Value:
+        match leaf:
+            case np.ndarray():
+                return leaf.copy()
+            case RefValue() if id(leaf) not in references:
+                references[id(leaf)] = leaf.like(None)
+                unfilled.append(leaf)
+                return references[id(leaf)]
+            case RefValue():
+                return references[id(leaf)]
+            case _:
+                return leaf
+
+    copied = map_leaves(values, own, into_captures=True)
+    while unfilled:
+        # Not within `own`: references may form chains of any length, and circles.
+        leaf = unfilled.pop()
+        references[id(leaf)].write(map_leaves(leaf.value, own, into_captures=True))
+    return copied

@@ -26,6 +26,7 @@ ValueKind = Literal[
     "closure",
     "adt",
     "reference",
+    "state",
     "prim",
     "dtype",
     "string",
@@ -102,8 +103,63 @@ class RefValue:
         """Return what it held before `event`."""
         return next((value for written, value in reversed(self.versions) if written < event), self.versions[0][1])
 
+    def like(self, value: "Value") -> "RefValue":
+        """Return a reference of the same kind that holds `value` and has no past."""
+        return RefValue(value)
+
     def __repr__(self) -> str:
         return "<reference>"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Snapshot:
+    """What an object of the runtime holds at one time: values by name. `words` says it in short."""
+
+    kind: str
+    names: "tuple[str, ...]"
+    fields: "tuple[Value, ...]"
+    words: str = ""
+
+    def __getitem__(self, name: str) -> Any:
+        """Return the value of a field."""
+        return self.fields[self.names.index(name)]
+
+    def with_field(self, name: str, value: "Value", words: str | None = None) -> "Snapshot":
+        """Return it with another value in a field, which is added behind the others if it is not there."""
+        said = self.words if words is None else words
+        if name not in self.names:
+            return Snapshot(self.kind, (*self.names, name), (*self.fields, value), said)
+        at = self.names.index(name)
+        return Snapshot(self.kind, self.names, (*self.fields[:at], value, *self.fields[at + 1 :]), said)
+
+    def without(self, name: str) -> "Snapshot":
+        """Return it without a field."""
+        at = self.names.index(name)
+        names, fields = (*self.names[:at], *self.names[at + 1 :]), (*self.fields[:at], *self.fields[at + 1 :])
+        return Snapshot(self.kind, names, fields, self.words)
+
+
+class StateValue(RefValue):
+    """An object of the runtime that changes in place, such as a KV cache; it holds a `Snapshot`.
+
+    A snapshot is never changed, so that every time of the past can be shown.
+    """
+
+    __slots__ = ()
+
+    @property
+    def snapshot(self) -> Snapshot:
+        """What it holds by now."""
+        held = self.value
+        assert isinstance(held, Snapshot), "a state holds snapshots only"
+        return held
+
+    def like(self, value: "Value") -> "StateValue":
+        """Return a state that holds `value` and has no past."""
+        return StateValue(value)
+
+    def __repr__(self) -> str:
+        return f"<{self.snapshot.kind}>"
 
 
 @dataclass(slots=True, eq=False)
@@ -145,7 +201,7 @@ class Uninitialised:
 
 
 Plain: TypeAlias = ShapeValue | DTypeValue | StorageValue | ObjectValue | Uninitialised | Sentinel | None
-Value: TypeAlias = "Array | Number | str | tuple[Value, ...] | Closure | AdtValue | RefValue | Plain"
+Value: TypeAlias = "Array | Number | str | tuple[Value, ...] | Closure | AdtValue | RefValue | Snapshot | Plain"
 
 _SHOWN_LENGTH: Final = 1 << 20
 UNWRITTEN: Final = Sentinel("unwritten")
@@ -170,8 +226,8 @@ def kind_of(value: Value) -> ValueKind:
             return "closure"
         case AdtValue():
             return "adt"
-        case RefValue():
-            return "reference"
+        case RefValue() | Snapshot():
+            return "state" if isinstance(value, StateValue | Snapshot) else "reference"
         case DTypeValue():
             return "dtype"
         case StorageValue():
@@ -230,8 +286,9 @@ def describe(value: Value) -> str:
             return "closure"
         case AdtValue(name=name):
             return f"value {name}"
-        case RefValue():
-            return "reference"
+        case RefValue() | Snapshot():
+            held = value.value if isinstance(value, RefValue) else value
+            return ", ".join(filter(None, (held.kind, held.words))) if isinstance(held, Snapshot) else "reference"
         case Uninitialised(shape=shape, dtype=dtype):
             return f"uninitialised tensor {shape_text(shape)} {dtype}"
         case None:
@@ -287,6 +344,8 @@ def _show_leaf(value: Value) -> str:
             return "<closure>"
         case AdtValue(name=name):
             return name
+        case StateValue(snapshot=held) | (Snapshot() as held):
+            return f"<{held.kind}>"
         case RefValue():
             return "<reference>"
         case Uninitialised():
@@ -404,10 +463,10 @@ def map_leaves(value: Value, leaf: Callable[[Value], Any], *, into_captures: boo
 
 
 def fields_of(value: Value, *, into_captures: bool) -> tuple[Value, ...]:
-    """Return what a tuple, data or, with `into_captures`, a closure holds."""
+    """Return what a tuple, data, a snapshot or, with `into_captures`, a closure holds."""
     if isinstance(value, tuple) and not isinstance(value, ShapeValue):
         return value
-    if isinstance(value, AdtValue):
+    if isinstance(value, AdtValue | Snapshot):
         return value.fields
     return value.captures if into_captures and isinstance(value, Closure) else ()
 
@@ -418,6 +477,8 @@ def _with_fields(value: Value, fields: tuple[Any, ...]) -> Any:
             return Closure(function, name, fields)
         case AdtValue(name=name, tag=tag):
             return AdtValue(name, tag, fields)
+        case Snapshot(kind=kind, names=names, words=words):
+            return Snapshot(kind, names, fields, words)
         case _:
             return fields
 

@@ -295,7 +295,7 @@ class _Copies:
                 return self._storages[id(value)]
             case RefValue():
                 if id(value) not in self._references:
-                    self._references[id(value)] = RefValue(None)
+                    self._references[id(value)] = value.like(None)
                     self._unfilled.append(value)
                 return self._references[id(value)]
             case _:
@@ -360,8 +360,7 @@ def _view(array: Array, root: Array, copy: Array) -> Array:
 
 
 def _versions_in(trace: Trace) -> Iterator[Value]:
-    """Yield what references of the run hold or held; each was written to a register when it was made."""
-    references = {id(item): item for item in trace.recorder.values if isinstance(item, RefValue)}
-    for reference in references.values():
+    """Yield what references of the run hold or held."""
+    for reference in trace.references():
         for _, value in reference.versions:
             yield value

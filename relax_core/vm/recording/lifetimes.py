@@ -23,6 +23,8 @@ from relax_core.vm.objects.values import (
     ByteRange,
     Closure,
     RefValue,
+    Snapshot,
+    StateValue,
     StorageValue,
     Value,
     arrays_in,
@@ -33,7 +35,9 @@ from relax_core.vm.recording.memory_steps import SHAPE_HEAP, Step, steps_of
 from relax_core.vm.recording.recorder import NO_WRITE
 from relax_core.vm.recording.trace import Trace
 
-_HOLDERS: Final = frozenset((np.ndarray, PlacedArray, StorageValue, Closure, AdtValue, RefValue, tuple))
+_HOLDERS: Final = frozenset(
+    (np.ndarray, PlacedArray, StorageValue, Closure, AdtValue, RefValue, StateValue, Snapshot, tuple)
+)
 """Types of values that own memory or hold other values."""
 _LOOKS_UP: Final = 1 << 12
 _NAMES: Final = 8
@@ -343,7 +347,7 @@ class _Walk:
                 node = _Node(self._new(Life("storage", size_bytes, self._time, self._pc, device=device)))
             case Closure(captures=captures):
                 node = _Node(None, captures)
-            case AdtValue(fields=fields):
+            case AdtValue(fields=fields) | Snapshot(fields=fields):
                 node = _Node(None, fields)
             case RefValue():
                 # All that it ever holds counts from the start: a reference is alive about as long as its values.

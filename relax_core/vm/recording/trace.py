@@ -17,6 +17,7 @@ from relax_core.vm.objects.values import (
     ByteRange,
     RefValue,
     Sentinel,
+    StateValue,
     Uninitialised,
     Value,
     map_leaves,
@@ -230,8 +231,11 @@ class Trace:
         match value:
             case np.ndarray():
                 return self._tensor_at(value, at)
+            case StateValue():
+                # What a snapshot holds is no reference, so that this ends.
+                return value.like(self.as_it_was(value.past(at), at))
             case RefValue():
-                return RefValue(value.past(at))
+                return value.like(value.past(at))
             case _:
                 return value
 
@@ -274,11 +278,24 @@ class Trace:
         for identity, memory in self._settled.memories.items():
             for undo in memory.undos:
                 found[undo.event].append(ByteRange(identity, undo.start, undo.stop))
-        for value in self._values:
-            if isinstance(value, RefValue):
-                for event, _ in value.versions[1:]:
-                    found[event].append(ByteRange(id(value), 0, 1))
+        for reference in self.references():
+            for event, _ in reference.versions[1:]:
+                found[event].append(ByteRange(id(reference), 0, 1))
         return {event: tuple(ranges) for event, ranges in found.items()}
+
+    def references(self) -> tuple[RefValue, ...]:
+        """Return the references that were in a register, or in a tuple there; what they hold is not entered."""
+        found: dict[int, RefValue] = {}
+        entered: set[int] = set()
+        stack: list[Value] = [*self._values, *(arg for frame in self.frames for arg in frame.args)]
+        while stack:
+            item = stack.pop()
+            if isinstance(item, RefValue):
+                found.setdefault(id(item), item)
+            elif type(item) is tuple and id(item) not in entered:
+                entered.add(id(item))
+                stack.extend(item)
+        return tuple(found.values())
 
     def writes_of(self, frame: int) -> Iterator[int]:
         """Yield the events that may write registers of `frame`, in order."""

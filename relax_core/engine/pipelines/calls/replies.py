@@ -119,9 +119,10 @@ class CallsCompared(msgspec.Struct, frozen=True):
     def to_text(self) -> str:
         """Print a line per call, and what it comes to."""
         shown = self.rows[:_ROWS_SHOWN]
-        widths = [max((len(text(row)) for row in shown), default=0) for text in (row_title, lambda row: row.type)]
+        width = max((len(row_title(row)) for row in shown), default=0)
+        type_width = max((len(row.type) for row in shown), default=0)
         lines = [
-            f"{SIGNS[row.verdict]} {row_title(row):<{widths[0]}}  {row.type:<{widths[1]}}  {_sides(row)}".rstrip()
+            f"{SIGNS[row.verdict]} {row_title(row):<{width}}  {row.type:<{type_width}}  {_sides(row)}".rstrip()
             for row in shown
         ]
         more = len(self.rows) - len(shown)
