@@ -279,6 +279,8 @@ class Calls:
             return (self._machine, *given) if packed.takes_context else given
         value_of = by_schema(packed.spec, args)
         reserve_result(self._machine, packed.spec, value_of)
+        if packed.takes_context:
+            return self._machine, Given(value_of)
         return (Given({name: self._to_host(value) for name, value in value_of.items()}),)
 
     def _to_host(self, value: Value) -> Any:

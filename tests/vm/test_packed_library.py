@@ -19,6 +19,7 @@ from relax_core.vm.external.packed_arguments import known_facts
 from relax_core.vm.limits import Limits
 from relax_core.vm.packed_library.arrays import Given
 from relax_core.vm.packed_library.table import LIBRARY
+from relax_core.vm.runtime_library.table import FUNCTIONS, STATEFUL
 from tests.vm.assemble import result_of
 from tests.vm.programs import HEAD, SAMPLES, floats, run_sample, run_text
 
@@ -122,7 +123,7 @@ def test_a_sample_gives_what_numpy_gives(name: str, record: bool) -> None:
 
 
 def test_every_declared_function_is_there_and_the_other_way_round() -> None:
-    assert set(LIBRARY) == set(PACKED)
+    assert {*LIBRARY, *FUNCTIONS, *STATEFUL} == set(PACKED)
 
 
 def body(call: str, *, params: str = 'x: R.Tensor((2, 3), "float32")', rest: str = "") -> str:

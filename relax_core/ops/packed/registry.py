@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Final, TypeAlias
 
-from relax_core.ops.packed import results
+from relax_core.ops.packed import results, runtime_functions
 from relax_core.ops.packed.spec import AtLeast, AxisLimit, Choice, PackedSpec, spec_of
 
 _APPROXIMATE = Choice("approximate", ("none", "tanh"))
@@ -99,7 +99,7 @@ SPECS: tuple[PackedSpec, ...] = (
 )  # fmt: skip
 
 
-PACKED: Mapping[str, PackedSpec] = MappingProxyType({spec.name: spec for spec in SPECS})
+PACKED: Mapping[str, PackedSpec] = MappingProxyType({spec.name: spec for spec in (*SPECS, *runtime_functions.SPECS)})
 """The library's declarations by name."""
 
 Source: TypeAlias = Callable[[str], PackedSpec | None]

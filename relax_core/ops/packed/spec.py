@@ -99,16 +99,24 @@ class PackedSpec:
 
 
 def spec_of(
-    schema: str, summary: str = "", *, limits: tuple[Limit, ...] = (), infer: Infer | None = None
+    schema: str,
+    summary: str = "",
+    *,
+    limits: tuple[Limit, ...] = (),
+    infer: Infer | None = None,
+    is_pure: bool | None = None,
 ) -> PackedSpec:
     """Make a spec of the text of a schema; the parameters that it marks with `!` are written, others are not.
+
+    It is pure if it writes none, unless `is_pure` says otherwise: it may change an object that is no tensor.
 
     Raises:
         SchemaError: the text is no schema.
     """
     read = parse_schema(schema)
     writes = tuple(index for index, param in enumerate(read.params) if param.type.is_written)
-    return PackedSpec(read.name, read.params, read.results, writes, not writes, summary, limits=limits, infer=infer)
+    has_no_effect = not writes if is_pure is None else is_pure
+    return PackedSpec(read.name, read.params, read.results, writes, has_no_effect, summary, limits=limits, infer=infer)
 
 
 def broken(limit: Limit, facts: Facts) -> str | None:

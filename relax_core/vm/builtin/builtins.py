@@ -91,6 +91,12 @@ def check_func_info(context: Context, value: Value, err: str = "") -> None:
         _mismatch(err, "a function", value)
 
 
+def check_string_info(context: Context, value: Value, err: str = "") -> None:
+    """`check_string_info(value, err)`: a string."""
+    if not isinstance(value, str):
+        _mismatch(err, "a string", value)
+
+
 def _mismatch(err: str, expected: str, value: Value) -> NoReturn:
     declared = context_words(err)["annotation"]
     found = describe(value)
@@ -247,6 +253,7 @@ BUILTINS: Mapping[str, BuiltinFunction] = MappingProxyType(
         "vm.builtin.check_prim_value_info": check_prim_value_info,
         "vm.builtin.check_tuple_info": check_tuple_info,
         "vm.builtin.check_func_info": check_func_info,
+        "vm.builtin.check_string_info": check_string_info,
         "vm.builtin.match_shape": match_shape,
         "vm.builtin.match_prim_value": match_prim_value,
         "vm.builtin.make_shape": make_shape,

@@ -15,6 +15,7 @@ from relax_core.vm.objects.values import Array, Value, show
 from relax_core.vm.packed_library.arrays import Given
 from relax_core.vm.packed_library.table import LIBRARY
 from relax_core.vm.packed_library.tvm_runtime import TVM_RUNTIME
+from relax_core.vm.runtime_library.table import FUNCTIONS, STATEFUL
 
 HostFunction = Callable[..., Any]
 
@@ -23,11 +24,11 @@ HostFunction = Callable[..., Any]
 class Packed:
     """A packed function and what it declares.
 
-    One with a `spec` gets its arguments by the names of the schema, checked and converted, and takes no context.
+    One with a `spec` gets its arguments by the names of the schema, checked and converted.
 
     `writes` are the positions of the arguments that it writes, negative ones counted from the end; `None` if it
     does not say, then every tensor that it can reach is compared before and after. A pure one writes nothing.
-    `takes_context` functions get the machine as first argument.
+    `takes_context` functions get the machine as first argument, and closures as values that it can invoke.
     """
 
     name: str
@@ -42,6 +43,11 @@ class Packed:
 def packed_of(spec: PackedSpec, function: Callable[[Given], Any]) -> Packed:
     """Make a packed function of what is declared and what computes it."""
     return Packed(spec.name, function, spec.is_pure, spec.writes, summary=spec.summary, spec=spec)
+
+
+def stateful_of(spec: PackedSpec, function: Callable[[Context, Given], Any]) -> Packed:
+    """Make a packed function of what is declared and what computes it within the running machine."""
+    return Packed(spec.name, function, spec.is_pure, spec.writes, takes_context=True, summary=spec.summary, spec=spec)
 
 
 def _custom_add(a: Array, b: Array) -> Array:
@@ -95,7 +101,8 @@ DEFAULT_PACKED: Mapping[str, Packed] = MappingProxyType(
             ),
             Packed("custom_identity", _custom_identity, is_pure=True, writes=(), summary="Returns its argument."),
             *(Packed(name, function, summary=str(function.__doc__)) for name, function in TVM_RUNTIME.items()),
-            *(packed_of(PACKED[name], function) for name, function in LIBRARY.items()),
+            *(packed_of(PACKED[name], function) for name, function in {**LIBRARY, **FUNCTIONS}.items()),
+            *(stateful_of(PACKED[name], function) for name, function in STATEFUL.items()),
         )
     }
 )
