@@ -218,12 +218,15 @@ class Calls:
         return self._packed(name, args, is_watched=False)
 
     def _packed(self, name: str, args: tuple[Value, ...], *, is_watched: bool = True) -> Value:
-        registry = self._machine.registry
-        packed = registry.find(name)
+        machine = self._machine
+        registry, stand_ins = machine.registry, machine.stand_ins
+        stands_in = None if stand_ins is None else stand_ins.find(machine, name, args, machine.pc)
+        packed = stands_in or registry.find(name)
         if packed is None:
             near = registry.near(name)
             hint = f"did you mean {', '.join(near)}? " if near else ""
             hint += f"Python adds one by `rc.register_packed({name!r}, f)`; an operator in its place needs none"
+            hint += "; a stand-in lets the run go on without it: " + f"--stand-in {name}=zeros"
             if base_name(name) is not None:
                 hint = f"PyTorch has `{base_name(name)}`: a worker calls it if the optional package torch is installed"
             fail("VM001", f"there is no packed function `{name}`", hint)

@@ -214,7 +214,10 @@ class Interpreter:
         if machine.recorder is not None:
             record = FrameRecord(function, opened.parent, opened.depth, opened.event, args)
             number = machine.recorder.add_frame(record)
-        self.frames.append(Frame(function, code.steps, registers, entry.start, opened.dst, number))
+        frame = Frame(function, code.steps, registers, entry.start, opened.dst, number)
+        if self._machine.stand_ins is not None:
+            frame.args = args
+        self.frames.append(frame)
 
     def _pop(self, value: Value) -> None:
         frame = self.frames[-1]

@@ -1,7 +1,7 @@
 """The machine: it runs functions, chooses the tier that runs them, and says where a program failed."""
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from inspect import currentframe
 from typing import Final, Literal, NoReturn
 
@@ -12,6 +12,7 @@ from relax_core.vm.builtin.storage import POISON
 from relax_core.vm.calls import CANCELLED, Calls
 from relax_core.vm.context import fail
 from relax_core.vm.external.packed import HOST, Registry
+from relax_core.vm.external.stand_ins import StandIn, StandIns
 from relax_core.vm.interpreter import Interpreter
 from relax_core.vm.kernels import KernelEngine
 from relax_core.vm.limits import Limits
@@ -42,8 +43,8 @@ class Machine(Running):
     a function when it is first called, and kernels are compiled; both are kept between runs. The explicit tier
     interprets instead, with the same events. `options` are those of the kernels if no `engine` is given. `on_output`
     is called with every line as it is printed. With `poisons_memory` the bytes of a tensor in a storage are `POISON`
-    when it is made, whatever lay there; such a run is interpreted. Not to be used by two threads at once, but for
-    `cancel`.
+    when it is made, whatever lay there; such a run is interpreted, and so is one with `stand_ins`, which answer for
+    packed functions. Not to be used by two threads at once, but for `cancel`.
     """
 
     def __init__(
@@ -58,14 +59,16 @@ class Machine(Running):
         tier: TierName = "generated",
         options: KernelOptions = DEFAULT_OPTIONS,
         poisons_memory: bool = False,
+        stand_ins: Mapping[str, StandIn] | None = None,
     ) -> None:
         fill = POISON if poisons_memory else 0
-        super().__init__(executable, limits or Limits(), registry, fill=fill, on_output=on_output)
+        stands_in = StandIns(stand_ins) if stand_ins else None
+        super().__init__(executable, limits or Limits(), registry, fill=fill, on_output=on_output, stand_ins=stands_in)
         self._is_recording = record
         self._entries = {name: at for name, at in executable.index_of.items() if executable.functions[at].is_entry}
         self._param_counts = tuple(entry.param_count for entry in executable.functions)
         self._finds_unwritten = options.finds_uninitialised
-        self._is_explicit = tier == "explicit" or poisons_memory or self._finds_unwritten
+        self._is_explicit = tier == "explicit" or poisons_memory or self._finds_unwritten or stands_in is not None
         self.calls = Calls(self, engine, options)
         self.interpreter = Interpreter(self, self.calls)
         self.watchdog = self.calls.watchdog
@@ -86,6 +89,8 @@ class Machine(Running):
         """Reset for a run: only the deadline and the meter, if the latest run left nothing else."""
         self.deadline = time.monotonic() + self.limits.seconds
         self.meter.reset(is_over=self.is_cancelled)
+        if self.stand_ins is not None:
+            self.stand_ins.reset()
         if self.is_unchanged:
             self.is_unchanged = False
             self.written = WrittenBytes(self.executable, None) if self._finds_unwritten else None
@@ -131,6 +136,7 @@ class Machine(Running):
             stop=stop,
             seconds=time.perf_counter() - start,
             written=self.written,
+            stand_ins=tuple(self.stand_ins.calls) if self.stand_ins is not None else (),
         )
 
     def resume(self, trace: Trace, at: int, changes: Sequence[Setting] = ()) -> Trace:
@@ -145,6 +151,8 @@ class Machine(Running):
         self._reset()
         recorder = self.recorder
         assert recorder is not None, "a recording machine has a recorder"
+        if self.stand_ins is not None:
+            self.stand_ins.reset(call for call in trace.stand_ins if call.event < at)
         start = time.perf_counter()
         stopped = fork(trace, at, recorder, self.written)
         frames = [self._stopped(frame) for frame in stopped.frames]

@@ -17,6 +17,7 @@ from relax_core.diagnostics import DiagnosedError, Diagnostic
 from relax_core.source import Span
 from relax_core.vm.context import fail
 from relax_core.vm.external.packed import Registry
+from relax_core.vm.external.stand_ins import StandIns
 from relax_core.vm.limits import Limits
 from relax_core.vm.meter import Meter
 from relax_core.vm.objects.values import (
@@ -45,8 +46,9 @@ class Running(ABC):
     """The state of the latest run of a machine.
 
     `recorder` is the log of a run that is recorded, `written` what it follows in the mode that finds what nothing
-    wrote. `origins` says what set the slots of the shape heap of generated code, `generated_depth` on how many of its
-    calls the running instruction stands. A tensor in a storage starts as bytes `fill`.
+    wrote, `stand_ins` what answers for packed functions. `origins` says what set the slots of the shape heap of
+    generated code, `generated_depth` on how many of its calls the running instruction stands. A tensor in a storage
+    starts as bytes `fill`.
     """
 
     def __init__(
@@ -57,8 +59,10 @@ class Running(ABC):
         *,
         fill: int = 0,
         on_output: Callable[[str], None] | None = None,
+        stand_ins: StandIns | None = None,
     ) -> None:
         self.executable = executable
+        self.stand_ins = stand_ins
         self.limits = limits
         self.registry = registry
         self.meter = Meter(limits)

@@ -17,9 +17,12 @@ is a register's index, -1 for none; of a return and of an `if` it is the slot th
 
 
 class Frame:
-    """A call that has not returned. `pc` counts from the start of the function; `dst` is the caller's register."""
+    """A call that has not returned. `pc` counts from the start of the function; `dst` is the caller's register.
 
-    __slots__ = ("dst", "function", "number", "pc", "registers", "slot_origins", "start", "steps")
+    `args` are what it was called with, where that is known: registers of dead values are used again.
+    """
+
+    __slots__ = ("args", "dst", "function", "number", "pc", "registers", "slot_origins", "start", "steps")
 
     def __init__(
         self, function: int, steps: tuple[Step, ...], registers: list[Value], start: int, dst: int, number: int
@@ -31,6 +34,7 @@ class Frame:
         self.dst = dst
         self.number = number
         self.pc = 0
+        self.args: tuple[Value, ...] = ()
         self.slot_origins: dict[int, str] = {}
 
     @property

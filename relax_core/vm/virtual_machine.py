@@ -5,7 +5,7 @@ and `Tier.start`, because around a kernel of microseconds each further Python ca
 """
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from time import monotonic
 from typing import Any
 
@@ -17,6 +17,7 @@ from relax_core.ir.expr import Function, Type
 from relax_core.jit.options import KernelOptions, Mode
 from relax_core.vm.context import fail
 from relax_core.vm.external.packed import HOST, Registry
+from relax_core.vm.external.stand_ins import StandIn, StandInCall
 from relax_core.vm.limits import Limits
 from relax_core.vm.machine import Machine
 from relax_core.vm.objects.convert import TENSOR_KINDS, to_host, to_value
@@ -78,7 +79,8 @@ class VirtualMachine:
     What the program prints goes to `on_output`, line by line; the default prints it. `mode` is how kernels round:
     "exact" in the order of the text and to less than one unit in the last place, "bitwise" as apache-tvm does, "fast"
     with sums in another order. With `finds_uninitialised` a run stops that reads what nothing wrote. With
-    `poisons_memory` a new tensor in a storage is 0xFF in all its bytes, which is NaN, -1 or true.
+    `poisons_memory` a new tensor in a storage is 0xFF in all its bytes, which is NaN, -1 or true. `stand_ins` answer
+    for packed functions by name: "zeros" of what the call declares, a Python function, or `RecordedResults`.
     """
 
     def __init__(
@@ -91,6 +93,7 @@ class VirtualMachine:
         mode: Mode = "exact",
         finds_uninitialised: bool = False,
         poisons_memory: bool = False,
+        stand_ins: Mapping[str, StandIn] | None = None,
     ) -> None:
         self.executable = executable
         self._machine = Machine(
@@ -101,6 +104,7 @@ class VirtualMachine:
             on_output=on_output or _print_line,
             options=KernelOptions(mode=mode, finds_uninitialised=finds_uninitialised),
             poisons_memory=poisons_memory,
+            stand_ins=stand_ins,
         )
 
     def __getitem__(self, name: str) -> Callable[..., Any]:
@@ -108,9 +112,15 @@ class VirtualMachine:
         machine, read = self._machine, argument_reader(self.executable, name)
         index = self.executable.index_of.get(name)
         entry = self.executable.functions[index] if index is not None else None
-        if index is not None and entry is not None and entry.is_entry and not _has_devices(entry):
+        is_plain = machine.stand_ins is None
+        if is_plain and index is not None and entry is not None and entry.is_entry and not _has_devices(entry):
             return host_caller(machine, index, read)
         return lambda *args: to_host(machine.call(name, read(args)), machine.call_closure, machine.executable)
+
+    @property
+    def stand_in_calls(self) -> tuple[StandInCall, ...]:
+        """The calls of the latest run that stand-ins answered."""
+        return tuple(self._machine.stand_ins.calls) if self._machine.stand_ins is not None else ()
 
     def cancel(self) -> None:
         """Stop the running call; for another thread."""

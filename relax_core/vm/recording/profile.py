@@ -2,7 +2,7 @@
 
 import time
 from array import array as packed_array
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from relax_core.bytecode.executable import Executable
 from relax_core.diagnostics import Diagnostic
+from relax_core.vm.external.stand_ins import StandIn
 from relax_core.vm.kernels import KernelEngine
 from relax_core.vm.limits import Limits
 from relax_core.vm.machine import Machine
@@ -74,8 +75,14 @@ class _Stopwatch(Recorder):
 class TimedMachine(Machine):
     """A machine of the explicit tier whose log is a stopwatch."""
 
-    def __init__(self, executable: Executable, limits: Limits | None, engine: KernelEngine | None) -> None:
-        super().__init__(executable, limits=limits, engine=engine, tier="explicit")
+    def __init__(
+        self,
+        executable: Executable,
+        limits: Limits | None,
+        engine: KernelEngine | None,
+        stand_ins: Mapping[str, StandIn] | None = None,
+    ) -> None:
+        super().__init__(executable, limits=limits, engine=engine, tier="explicit", stand_ins=stand_ins)
 
     def _reset(self) -> None:
         super()._reset()

@@ -12,6 +12,7 @@ import numpy.typing as npt
 from relax_core.bytecode.executable import Executable
 from relax_core.bytecode.isa import CallInstruction, Register, ReturnInstruction
 from relax_core.diagnostics import Diagnostic
+from relax_core.vm.external.stand_ins import StandInCall
 from relax_core.vm.objects.values import (
     UNWRITTEN,
     ByteRange,
@@ -71,7 +72,7 @@ class Trace:
 
     `frames_at`, `value_at` and `registers_at` answer for any time: a tensor is shown as it was then, one that nothing
     had been written to reads `Uninitialised`, a value that was given up to save memory reads `NOT_KEPT`. `written` is
-    what the run followed in the mode that finds what nothing wrote.
+    what the run followed in the mode that finds what nothing wrote, `stand_ins` the calls that stand-ins answered.
     """
 
     def __init__(
@@ -86,6 +87,7 @@ class Trace:
         stop: tuple[int, int],
         seconds: float,
         written: WrittenBytes | None = None,
+        stand_ins: tuple[StandInCall, ...] = (),
     ) -> None:
         self.executable = executable
         self.result = result
@@ -94,6 +96,7 @@ class Trace:
         self.output = output
         self.seconds = seconds
         self.written = written
+        self.stand_ins = stand_ins
         self._recorder = recorder
         self._stop_frame, self._stop_pc = stop
 
