@@ -7,6 +7,7 @@
     stages = rc.run_pipeline(mod, "LambdaLift, LegalizeOps")
     exe = rc.build(mod)                         # bytecode; kernels are compiled on their first call
     out = rc.VirtualMachine(exe)["main"](array)
+    out = rc.run(mod, array, stand_ins={"my.f": "zeros"}).value  # with something in place of a packed function
     out = rc.evaluate(mod, "main", array)       # by definition, without passes; for Relay too
     text = rc.bisect_passes(mod, None, array).to_text()  # the first pass that changes the result
     text = rc.bisect_pipeline(rc.open_pipeline("dump")).to_text()  # the same for the stages that TVM printed
@@ -38,6 +39,7 @@ _MODULE_OF = MappingProxyType(
         "Miss": patterns,
         "Pass": runs,
         "PassContext": runs,
+        "Ran": runs,
         "Pattern": patterns,
         "Pipeline": pipelines,
         "RecordedStage": pipelines,
@@ -74,10 +76,12 @@ _MODULE_OF = MappingProxyType(
         "pass_": runs,
         "pattern": patterns,
         "read_tables": patterns,
+        "recorded_results": pipelines,
         "region_report": reports,
         "register_packed": runs,
         "register_pass": runs,
         "rewrite": patterns,
+        "run": runs,
         "run_pipeline": runs,
         "script": texts,
         "structural_equal": texts,

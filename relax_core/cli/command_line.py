@@ -5,7 +5,7 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 
-from relax_core.cli import in_process, recordings
+from relax_core.cli import in_process, recordings, stand_ins
 from relax_core.cli.debugging import add_debugging
 from relax_core.cli.origins import add_origins
 from relax_core.cli.programs import add_programs
@@ -31,6 +31,7 @@ _STATUSES = (
 
 _STANDARD_ERROR = 2
 _PASSES_VARIABLE = "RELAXSCOPE_PASSES"
+_STAND_INS_VARIABLE = "RELAXSCOPE_STAND_INS"
 _PASS_FILE = "a Python file of passes of your own, which pipelines may name; it is imported, so it has to be yours"
 
 
@@ -67,6 +68,8 @@ def _carried_out(options: argparse.Namespace) -> int:
     command: Callable[[Engine, argparse.Namespace], int] = options.command
     if options.pass_file:
         os.environ[_PASSES_VARIABLE] = os.pathsep.join(map(os.path.abspath, options.pass_file))
+    if given := getattr(options, "stand_in", ()):
+        os.environ[_STAND_INS_VARIABLE] = stand_ins.environment_of(given)
     if options.in_process:
         return command(in_process.InProcess(), options)
     client = Client()

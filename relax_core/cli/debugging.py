@@ -6,7 +6,7 @@ from typing import get_args
 
 import msgspec
 
-from relax_core.cli import archives, opening
+from relax_core.cli import archives, opening, stand_ins
 from relax_core.cli.changes import change_options, changed_program
 from relax_core.cli.terminal import (
     DIAGNOSED,
@@ -66,7 +66,7 @@ def add_debugging(command: Commands) -> None:
     run.add_argument(
         "--memory", action="store_true", help="print what is held in memory when, and what is used too late"
     )
-    run.add_argument("--json", action="store_true", help="with --memory: print one object")
+    run.add_argument("--json", action="store_true", help="print one object: the result, or with --memory what it finds")
 
     bisect = command("bisect", "Find the first pass, or the first file, that changes the result.", _bisect)
     bisect.add_argument(
@@ -106,6 +106,12 @@ def _run_options(made: argparse.ArgumentParser) -> None:
     modes = "how kernels round: in order and to less than one unit in the last place, as apache-tvm, or in any order"
     made.add_argument("--mode", choices=get_args(Mode), default="exact", help=modes)
     made.add_argument("--find-uninitialised", action="store_true", help="stop where something reads what nothing wrote")
+    answers = (
+        "what answers for a packed function: zeros of its declared type, the results of the recorded run, or Python"
+    )
+    made.add_argument(
+        "--stand-in", action="append", default=[], metavar="NAME=zeros|recorded|FILE.py:FUNCTION", help=answers
+    )
     poisons = "fill each new tensor in a storage with bytes 0xFF: NaN, -1, true"
     made.add_argument("--poison-memory", action="store_true", help=poisons)
 
@@ -121,12 +127,15 @@ def _program(file: str, options: argparse.Namespace) -> Program:
     program = opening.program_at(
         file, pipeline=options.passes, entry=options.entry, table=options.table, archive=options.constants
     )
-    return _as_asked(program, options)
+    recorded = opening.recording_of(file) if stand_ins.wants_recorded(options.stand_in) else None
+    return _as_asked(program, options, recorded)
 
 
-def _as_asked(program: Program, options: argparse.Namespace) -> Program:
+def _as_asked(program: Program, options: argparse.Namespace, recording: "pipelines.Pipeline | None" = None) -> Program:
     return msgspec.structs.replace(
         program,
+        stand_ins=stand_ins.stand_ins_of(options.stand_in),
+        recorded=stand_ins.recorded_of(recording, options.stand_in, options.entry),
         seed=options.seed,
         sizes=_sizes(options.sizes),
         inputs=_read_inputs(options.inputs) if options.inputs is not None else None,
@@ -194,8 +203,8 @@ def _one_at_a_time(options: argparse.Namespace, *, stops: bool) -> None:
     """Refuse options that exclude each other."""
     asked = {"stops": stops, "--profile": options.profile, "--dump": bool(options.dump)}
     asked |= {"--memory": options.memory, "--outputs": options.outputs}
-    if options.json and not options.memory:
-        raise UsageError("--json prints what --memory finds")
+    if options.json and (stops or options.profile):
+        raise UsageError("--json prints a result, or what --memory finds")
     if options.profile and options.settings:
         raise UsageError("--set and --profile do not go together: a profile runs the program several times")
     given = [name for name, is_given in asked.items() if is_given]
@@ -204,8 +213,15 @@ def _one_at_a_time(options: argparse.Namespace, *, stops: bool) -> None:
 
 
 def _say_result(ran: Executed, options: argparse.Namespace) -> int:
+    if options.json:
+        say(_json_of(ran))
+        if not ran.rendered:
+            return 0
+        return LIMIT if ran.is_limit else DIAGNOSED
     for line in ran.output:
         say(line)
+    if ran.stand_ins:
+        complain(f"note: {ran.stand_ins}")
     if ran.rendered:
         complain(ran.rendered)
         return LIMIT if ran.is_limit else DIAGNOSED
@@ -213,6 +229,12 @@ def _say_result(ran: Executed, options: argparse.Namespace) -> int:
     if options.outputs:
         write_bytes(options.outputs, ran.archive)
     return 0
+
+
+def _json_of(ran: Executed) -> str:
+    """Return a run as one object: what it printed and returned, which calls were stand-ins, and how it ended."""
+    fields = ("output", "result", "events", "stand_ins", "rendered", "problems")
+    return msgspec.json.encode({name: getattr(ran, name) for name in fields}).decode()
 
 
 def _ended(rendered: str) -> int:
@@ -271,7 +293,8 @@ def _bisect(engine: Engine, options: argparse.Namespace) -> int:
 def _bisect_recorded(engine: Engine, pipeline: "pipelines.Pipeline", options: argparse.Namespace) -> int:
     pipeline = pipeline.with_constants(opening.read_given(options.constants))
     opening.say_remarks(pipeline)
-    asked = _as_asked(opening.read_options(pipeline=options.passes, entry=options.entry, table=options.table), options)
+    own = opening.read_options(pipeline=options.passes, entry=options.entry, table=options.table)
+    asked = _as_asked(own, options, pipeline)
     closeness = Closeness(options.relative, options.absolute)
     message = opening.bisect_request(pipeline, asked, closeness)
     found = engine.request(message)

@@ -60,6 +60,16 @@ def pipeline_of(*paths: str) -> Pipeline:
         raise _refused(error) from None
 
 
+def recording_of(path: str) -> Pipeline | None:
+    """Open the recording that a path holds, or that `PATH@N` names a stage of; `None` if it holds a program.
+
+    Raises:
+        UsageError: it cannot be read.
+    """
+    place = None if path == "-" or Path(path).exists() else _STAGE.fullmatch(path)
+    return pipeline_at(place[1] if place is not None else path)
+
+
 def program_at(
     path: str, *, pipeline: str | None = None, entry: str = "", table: str | None = None, archive: str | None = None
 ) -> Program:

@@ -62,6 +62,8 @@ class Executed(msgspec.Struct, frozen=True):
     """The diagnostic that ended the run, if one did."""
     is_limit: bool = False
     problems: tuple[Problem, ...] = ()
+    stand_ins: str = ""
+    """Which calls were stand-ins, such as `2 calls were stand-ins (my.f: zeros, 2 calls)`; "" for none."""
 
 
 class Restored(msgspec.Struct, frozen=True):

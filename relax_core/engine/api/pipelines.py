@@ -1,7 +1,8 @@
 """Pipelines that ran elsewhere: opening, bisecting and packing them."""
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
@@ -10,37 +11,67 @@ from relax_core.engine.debug.replies import Bisection
 from relax_core.engine.debug.requests import BisectRecordedOf, Closeness
 from relax_core.engine.debug.tolerance import DEFAULT_TOLERANCE, Tolerance
 from relax_core.engine.inputs import members_of, write_members
+from relax_core.engine.pipelines.calls import results
 from relax_core.engine.pipelines.pipeline import Pipeline, RecordedStage
 from relax_core.engine.pipelines.recorded import with_recorded_inputs
 from relax_core.engine.pipelines.sources import PathLike, open_pipeline
 from relax_core.engine.pipelines.trace import writer
+from relax_core.engine.programs import program
 from relax_core.engine.programs.program import Program
 from relax_core.engine.protocol import Failure
 from relax_core.engine.session import Session
+from relax_core.vm.external.packed import HostFunction
+from relax_core.vm.external.stand_ins import OWN_FUNCTIONS, How, RecordedResults
 
-__all__ = ["Pipeline", "RecordedStage", "bisect_pipeline", "open_pipeline", "write_trace"]
+__all__ = ["Pipeline", "RecordedStage", "bisect_pipeline", "open_pipeline", "recorded_results", "write_trace"]
+
+StandInFor: TypeAlias = "Literal['zeros', 'recorded'] | HostFunction"
 
 
 def bisect_pipeline(
-    pipeline: Pipeline, *args: Any, entry: str = "", tolerance: Tolerance = DEFAULT_TOLERANCE
+    pipeline: Pipeline,
+    *args: Any,
+    entry: str = "",
+    tolerance: Tolerance = DEFAULT_TOLERANCE,
+    stand_ins: Mapping[str, StandInFor] | None = None,
 ) -> Bisection:
     """Run every form of the program that a recorded pipeline holds on the same arguments; the first is the reference.
 
     Without arguments these are the inputs of the recorded run, or made up. See `bisect_passes` for the result.
+    `stand_ins` answer for packed functions: "zeros", a Python function, or "recorded" results of the recorded run.
 
     Raises:
         CompileError: nothing could be run at all.
     """
     members = {key: value for at, arg in enumerate(args) for key, value in members_of(f"in_{at}", arg).items()}
     inputs = write_members({key: np.asarray(value) for key, value in members.items()}) if args else None
-    options = with_recorded_inputs(pipeline, Program("", entry=entry, inputs=inputs))
+    functions = {name: item for name, item in (stand_ins or {}).items() if not isinstance(item, str)}
+    options = with_recorded_inputs(pipeline, _program(pipeline, entry, inputs, stand_ins or {}))
     relative, absolute = (-1.0 if item is None else item for item in (tolerance.relative, tolerance.absolute))
     trace = writer.write_trace(writer.without_runs(pipeline))
-    found = Session().request(BisectRecordedOf(trace, options, Closeness(relative, absolute)))
+    with OWN_FUNCTIONS.given(functions):
+        found = Session().request(BisectRecordedOf(trace, options, Closeness(relative, absolute)))
     if isinstance(found, Failure):
         said = (Diagnostic(item.code, item.message, hint=item.hint) for item in found.problems)
         raise CompileError((*said,) or (Diagnostic("PL001", f"{found.title}. {found.message}"),))
     return found
+
+
+def _program(pipeline: Pipeline, entry: str, inputs: bytes | None, stand_ins: Mapping[str, StandInFor]) -> Program:
+    kinds: dict[str, How] = {name: item if isinstance(item, str) else "python" for name, item in stand_ins.items()}
+    names = [name for name, how in kinds.items() if how == "recorded"]
+    recorded = results.recorded_results(pipeline, names, entry) if names else b""
+    asked = tuple(program.StandInFor(name, how) for name, how in kinds.items())
+    return Program("", entry=entry, inputs=inputs, stand_ins=asked, recorded=recorded)
+
+
+def recorded_results(pipeline: Pipeline, *names: str, entry: str = "") -> dict[str, RecordedResults]:
+    """Return what packed functions gave in the recorded run of a pipeline, to stand in for them.
+
+    Raises:
+        CompileError: PL014: there is no run, or it does not call one of them.
+    """
+    return results.results_in(results.recorded_results(pipeline, names, entry))
 
 
 def write_trace(pipeline: Pipeline, path: PathLike) -> None:

@@ -5,7 +5,7 @@ from typing import Any
 from relax_core.bytecode.build import build
 from relax_core.check.check import check
 from relax_core.diagnostics import CompileError, has_errors
-from relax_core.engine.debug.host import binding_values, bisect_modules, bisect_passes, memory_report
+from relax_core.engine.debug.host import Ran, binding_values, bisect_modules, bisect_passes, memory_report, run
 from relax_core.engine.debug.tolerance import Tolerance
 from relax_core.engine.screens.origins_view import origins
 from relax_core.ir.dialect import dialect_of
@@ -20,6 +20,7 @@ from relax_core.vm.virtual_machine import VirtualMachine
 __all__ = [
     "Pass",
     "PassContext",
+    "Ran",
     "Tolerance",
     "VirtualMachine",
     "binding_values",
@@ -32,6 +33,7 @@ __all__ = [
     "pass_",
     "register_packed",
     "register_pass",
+    "run",
     "run_pipeline",
 ]
 

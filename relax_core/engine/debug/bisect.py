@@ -15,6 +15,7 @@ from relax_core.engine.debug.replies import Bisection, StageResult
 from relax_core.engine.debug.tolerance import DEFAULT_TOLERANCE, Tolerance
 from relax_core.ir.module import IRModule
 from relax_core.passes.core import Stage
+from relax_core.vm.external.stand_ins import calls_words
 from relax_core.vm.objects.convert import own_copies
 from relax_core.vm.objects.values import Value
 from relax_core.vm.recording.trace import Trace
@@ -128,6 +129,10 @@ def _is_apart(largest: float, before: float) -> bool:
     return largest > 4 * before
 
 
+def _stand_ins(outcome: Outcome) -> str:
+    return calls_words(outcome.stand_ins) if outcome.stand_ins else ""
+
+
 class _Found:
     """The results of the stages so far, with the outcomes that the next one is compared with."""
 
@@ -170,6 +175,7 @@ class _Found:
             StageResult(
                 number, name, found.verdict, found.words, found.differences,
                 largest=found.largest, compared=found.compared, follows=follows, where=where,
+                stand_ins=_stand_ins(outcome),
             )
         )  # fmt: skip
 
@@ -188,8 +194,9 @@ class _Found:
     def _of_reference(self, number: int, name: str) -> StageResult:
         if self._reference.hindrance:
             return StageResult(number, name, "not comparable", self._reference.hindrance)
-        error = self._reference.error
-        return StageResult(number, name, "reference", diagnostic_words(error) if error is not None else "")
+        error, stand_ins = self._reference.error, _stand_ins(self._reference)
+        words = diagnostic_words(error) if error is not None else ""
+        return StageResult(number, name, "reference", "; ".join(filter(None, (words, stand_ins))), stand_ins=stand_ins)
 
     def _followed(self, verdict: str, words: str, outcome: Outcome) -> int:
         """Return the number of the stage before that said what this one says, or whose difference it has, else -1."""

@@ -59,9 +59,15 @@ def _gone_on(opened: OpenProgram, trace: Trace, moment: Changes, context: Reques
     at = moment[0].time
     settings = [setting(trace, at, Change(item.text, item.depth, item.is_in_place, _array(item))) for item in moment]
     context.report(Progress(f"Running on from time {at}"))
-    engine = context.engine_of(opened)
-    poisons, options = opened.source.program.poisons_memory, engine.options
-    machine = Machine(trace.executable, limits=context.limits, engine=engine, options=options, poisons_memory=poisons)
+    engine, source = context.engine_of(opened), opened.source
+    machine = Machine(
+        trace.executable,
+        limits=context.limits,
+        engine=engine,
+        options=engine.options,
+        poisons_memory=source.program.poisons_memory,
+        stand_ins=source.stand_ins,
+    )
     found = opened.runs.watched(machine, lambda: machine.resume(trace, at, settings), context.is_cancelled)
     if context.is_cancelled() and found.error is not None:
         raise RunError((found.error,))

@@ -22,6 +22,7 @@ from relax_core.engine.debug.tolerance import EXACT, Tolerance
 from relax_core.engine.inputs import members_of, read_members
 from relax_core.engine.programs.open_program import OpenProgram
 from relax_core.engine.protocol import Program, Progress
+from relax_core.vm.external.stand_ins import are_alike, calls_words
 from relax_core.vm.machine import Machine
 from relax_core.vm.objects.convert import to_value
 from relax_core.vm.recording.trace import Trace
@@ -45,9 +46,15 @@ def machine_for(
 ) -> Machine:
     """Return a machine with the limits and the compiler of a session."""
     engine = context.engine_of(opened)
-    poisons, options = opened.source.program.poisons_memory, engine.options
+    source = opened.source
     return Machine(
-        executable, limits=context.limits, record=records, engine=engine, options=options, poisons_memory=poisons
+        executable,
+        limits=context.limits,
+        record=records,
+        engine=engine,
+        options=engine.options,
+        poisons_memory=source.program.poisons_memory,
+        stand_ins=source.stand_ins,
     )
 
 
@@ -73,7 +80,8 @@ def values(message: CompareValuesOf, opened: OpenProgram, context: RequestContex
     if left.trace is not None and right.trace is not None:
         written = intermediates.names_in(opened.source.module) & intermediates.names_in(other.source.module)
         bound = _values(left.trace, written, context)
-        rows += _rows(bound, _values(right.trace, written, context), names, tolerance)
+        found_rows = _rows(bound, _values(right.trace, written, context), names, tolerance)
+        rows += _before_stand_ins(found_rows, bound, (left.trace, right.trace))
     found = judge(left.outcome, right.outcome, tolerance)
     outcome = ValueRow(_OUTCOME, 0, found.verdict, "", found.words, found.largest)
     notes = tuple(item.render() for item in dict.fromkeys((*left.said, *right.said)))
@@ -190,6 +198,22 @@ def _rows(
         match = found.pop(item.name, None)
         rows.append(_alone(item, names[0]) if match is None else _row(item, match, tolerance))
     return [*rows, *(_alone(item, names[1]) for item in found.values())]
+
+
+def _before_stand_ins(rows: list[ValueRow], bound: list[Intermediate], traces: tuple[Trace, Trace]) -> list[ValueRow]:
+    """Leave the verdicts on bindings before the first stand-in, if what was bound behind it is not comparable."""
+    calls = tuple(trace.stand_ins for trace in traces)
+    if are_alike(*calls):
+        return rows
+    start = min((call.event for call in calls[0]), default=0)
+    before = {item.name for item in bound if item.time <= start}
+    words = calls_words(calls[0] or calls[1])
+    return [
+        row
+        if row.name in before or row.verdict == "not comparable"
+        else ValueRow(row.name, row.line, "not comparable", row.type, f"{words} before it")
+        for row in rows
+    ]
 
 
 def _row(left: Intermediate, right: Intermediate, tolerance: Tolerance) -> ValueRow:

@@ -1,6 +1,7 @@
-"""The public functions that look for faults, in this process: which pass changed a result, and values of bindings."""
+"""The public functions that run and look for faults, in this process: which pass changed a result, and values."""
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy.typing as npt
@@ -18,10 +19,47 @@ from relax_core.ir.module import IRModule
 from relax_core.passes.pipeline import Passes, run_pipeline
 from relax_core.present.memory import present_memory
 from relax_core.present.running.memory_models import MemoryView
+from relax_core.vm.external.stand_ins import StandIn, StandInCall, calls_words
 from relax_core.vm.machine import Machine
 from relax_core.vm.objects.values import Value
 from relax_core.vm.recording.trace import Trace
-from relax_core.vm.virtual_machine import entry_arguments
+from relax_core.vm.virtual_machine import VirtualMachine, entry_arguments
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Ran:
+    """What a run came to: the value, what was printed, and which calls of packed functions were stand-ins."""
+
+    value: Any
+    output: tuple[str, ...] = ()
+    stand_ins: tuple[StandInCall, ...] = ()
+
+    def to_text(self) -> str:
+        """Print what the program printed, its result, and which calls were stand-ins."""
+        notes = (f"note: {calls_words(self.stand_ins)}",) if self.stand_ins else ()
+        return "\n".join((*self.output, str(self.value), *notes))
+
+
+def run(
+    module: IRModule,
+    *args: Any,
+    entry: str = "main",
+    passes: Passes | None = None,
+    stand_ins: Mapping[str, StandIn] | None = None,
+) -> Ran:
+    """Run a function of a module on NumPy arrays, through the default pipeline unless `passes` say otherwise.
+
+    `stand_ins` answer for packed functions by name: "zeros" of the type that the call declares, a Python function, or
+    what a recorded run gave (`recorded_results`).
+
+    Raises:
+        CompileError: the module has errors.
+        RunError: the program failed.
+    """
+    lines: list[str] = []
+    machine = VirtualMachine(build(module, passes=passes), on_output=lines.append, stand_ins=stand_ins)
+    value = machine[entry](*args)
+    return Ran(value, tuple(lines), machine.stand_in_calls)
 
 
 def bisect_passes(
@@ -30,21 +68,28 @@ def bisect_passes(
     *args: Any,
     entry: str = "main",
     tolerance: Tolerance = DEFAULT_TOLERANCE,
+    stand_ins: Mapping[str, StandIn] | None = None,
 ) -> Bisection:
     """Run `module` as it is and after each of `passes`, the default pipeline if `None`, on the same arguments.
 
     `found.verdict` is "same" only if every stage was compared. `found.first_different` is the number of the first stage
     whose result, output or changed arguments are not those of the source, -1 if there is none; `found.suspects` are the
-    stages that may have changed it; `found.to_text()` says what came of each.
+    stages that may have changed it; `found.to_text()` says what came of each. With `stand_ins` for packed functions no
+    stage is comparable, unless they are recorded results.
 
     Raises:
         CompileError: the module or the text of the pipeline has errors.
     """
-    return _bisect(bisect.stage_candidates(module, run_pipeline(module, passes)), entry, args, tolerance)
+    candidates = bisect.stage_candidates(module, run_pipeline(module, passes))
+    return _bisect(candidates, bisect.Call(entry, args), tolerance, stand_ins)
 
 
 def bisect_modules(
-    modules: Mapping[str, IRModule], *args: Any, entry: str = "main", tolerance: Tolerance = DEFAULT_TOLERANCE
+    modules: Mapping[str, IRModule],
+    *args: Any,
+    entry: str = "main",
+    tolerance: Tolerance = DEFAULT_TOLERANCE,
+    stand_ins: Mapping[str, StandIn] | None = None,
 ) -> Bisection:
     """Run several forms of a module on the same arguments, such as `parse_all` of what another compiler printed.
 
@@ -58,7 +103,7 @@ def bisect_modules(
     first = next(iter(modules.values()), None)
     if first is not None and not first.relax_functions and first.prim_funcs:
         entry = entry_name(first, entry if entry in first else first.prim_funcs[0][0].name)
-    return _bisect(forms(stages), entry, args, tolerance)
+    return _bisect(forms(stages), bisect.Call(entry, args), tolerance, stand_ins)
 
 
 def _built(module: IRModule) -> Executable:
@@ -98,12 +143,15 @@ def memory_report(module: IRModule, *args: Any, entry: str = "main", passes: Pas
 
 
 def _bisect(
-    candidates: Iterable[bisect.Candidate], entry: str, args: tuple[Any, ...], tolerance: Tolerance
+    candidates: Iterable[bisect.Candidate],
+    call: bisect.Call,
+    tolerance: Tolerance,
+    stand_ins: Mapping[str, StandIn] | None,
 ) -> Bisection:
     def run(executable: Executable, values: tuple[Value, ...]) -> Trace:
-        return Machine(executable, record=False).run(entry, values)
+        return Machine(executable, record=False, stand_ins=stand_ins).run(call.entry, values)
 
     def record(executable: Executable, values: tuple[Value, ...]) -> Trace:
-        return Machine(executable).run(entry, values)
+        return Machine(executable, stand_ins=stand_ins).run(call.entry, values)
 
-    return bisect.bisect(candidates, bisect.Call(entry, args), run, record=record, tolerance=tolerance)
+    return bisect.bisect(candidates, call, run, record=record, tolerance=tolerance)

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final, cast
 
 import numpy as np
@@ -11,8 +11,9 @@ import numpy.typing as npt
 from relax_core.diagnostics import Diagnostic, plural
 from relax_core.engine.debug.differences import compare, compare_arrays, type_of
 from relax_core.engine.debug.tolerance import EXACT, Difference, Tolerance
-from relax_core.engine.debug.verdicts import Verdict, distance_words
+from relax_core.engine.debug.verdicts import Verdict, distance_words, said
 from relax_core.engine.inputs import members_of
+from relax_core.vm.external.stand_ins import StandInCall, are_alike, calls_words
 from relax_core.vm.objects.convert import to_value
 from relax_core.vm.objects.values import (
     AdtValue,
@@ -30,7 +31,7 @@ Arrays = Mapping[str, npt.NDArray[Any]]
 
 _LIMITS: Final = ("VM003", "VM004", "VM005", "VM006", "VM007", "VM008", "VM019", "JT014", "JT015", "JT016", "JT017")
 """The run ended before it was over."""
-_NOT_HERE: Final = ("VM001", "VM009", "VM016", "VM017", "VM057", "JT001", "JT002")
+_NOT_HERE: Final = ("VM001", "VM009", "VM016", "VM017", "VM057", "VM058", "JT001", "JT002")
 """The run needs what is not there: a packed function or a use of it, an entry, an operator or a dtype."""
 _MISFITS: Final = ("VM011", "VM012")
 _DECIMAL: Final = re.compile(r"-?\d+\.\d*(?:e[+-]?\d+)?|-?(?:nan|inf)\b")
@@ -44,7 +45,7 @@ class Outcome:
     `arrays` are the leaves of the result and what was printed, `shape` says what the result is, `opaque` tells of
     parts that hold no values, such as closures, what they are. `args` are the leaves of the arguments when the run was
     over; `changed` are the names of those to which it wrote. `lacks` says which parts of the program ran in another
-    form than the one that is judged.
+    form than the one that is judged, `stand_ins` which calls something else answered than their functions.
     """
 
     arrays: Arrays = field(default_factory=dict[str, Any])
@@ -55,6 +56,7 @@ class Outcome:
     error: Diagnostic | None = None
     hindrance: str = ""
     lacks: str = ""
+    stand_ins: tuple[StandInCall, ...] = ()
 
     def part(self, name: str) -> str:
         """Say what the part `name` of the result or of the output is."""
@@ -96,7 +98,8 @@ def failed(error: Diagnostic) -> Outcome:
 def outcome_of(trace: Trace, entry: str, given: tuple[Any, ...], held: tuple[Value, ...]) -> Outcome:
     """Return what a run of `entry` came to; it was made on `held`, the machine's own copies of `given`."""
     if trace.error is not None:
-        return Outcome(error=trace.error, hindrance=_hindrance(trace, entry, trace.error))
+        hindrance = _hindrance(trace, entry, trace.error)
+        return Outcome(error=trace.error, hindrance=hindrance, stand_ins=trace.stand_ins)
     arrays, opaque = _leaves(trace.result)
     if trace.output:
         arrays |= _printed("\n".join(item.text for item in trace.output))
@@ -107,15 +110,29 @@ def outcome_of(trace: Trace, entry: str, given: tuple[Any, ...], held: tuple[Val
         was, is_ = members_of(name, to_value(before)), members_of(name, after)
         changed.update(item.name for item in compare(was, is_, EXACT) if item.verdict == "different")
         args |= is_
-    return Outcome(arrays, _shape(trace.result), opaque, args, frozenset(changed))
+    return Outcome(arrays, _shape(trace.result), opaque, args, frozenset(changed), stand_ins=trace.stand_ins)
 
 
 def judge(reference: Outcome, other: Outcome, tolerance: Tolerance) -> Judgement:
-    """Compare what two runs came to; the first one is as it should be."""
+    """Compare what two runs came to; the first one is as it should be.
+
+    Behind a stand-in nothing is comparable, unless both had the same recorded results.
+    """
     if reference.hindrance:
         return Judgement("not comparable", f"the reference does not run: {reference.hindrance}")
     if other.hindrance:
         return Judgement("not comparable", other.hindrance)
+    found = _judged(reference, other, tolerance)
+    if not (reference.stand_ins or other.stand_ins):
+        return found
+    words = calls_words(other.stand_ins or reference.stand_ins)
+    if are_alike(reference.stand_ins, other.stand_ins):
+        return replace(found, words="; ".join(filter(None, (found.words, words))))
+    told = said(found.verdict, found.words)
+    return replace(found, verdict="not comparable", words=f"{words}; with them: {told}")
+
+
+def _judged(reference: Outcome, other: Outcome, tolerance: Tolerance) -> Judgement:
     if reference.error is not None or other.error is not None:
         if _stop_alike(reference.error, other.error):
             return Judgement("stops alike", other.ending)

@@ -47,6 +47,8 @@ class StageResult(msgspec.Struct, frozen=True):
     """It is no form of the program, but what another pass compiled on its own; the verdict does not count it."""
     where: str = ""
     """Where in the stage the difference is: the function, the first binding and element that show it."""
+    stand_ins: str = ""
+    """Which calls were stand-ins, such as `2 calls were stand-ins (my.f: zeros, 2 calls)`."""
 
     @property
     def line(self) -> int:
@@ -249,8 +251,11 @@ class ValuesCompared(msgspec.Struct, frozen=True):
         if counts["same"] and not counts["different"]:
             words = distance_words(max(row.largest for row in self.rows))
             parts.append(f"{plural(both, 'value')} compared and the same{f', {words}' if words else ''}")
-        if counts["not comparable"]:
-            parts.append(f"{plural(counts['not comparable'], 'value')} not comparable, since only one side has them")
+        alone = sum(row.verdict == "not comparable" and row.words.startswith("only ") for row in self.rows)
+        if alone:
+            parts.append(f"{plural(alone, 'value')} not comparable, since only one side has them")
+        if behind := counts["not comparable"] - alone:
+            parts.append(f"{plural(behind, 'value')} not comparable, since calls before them were stand-ins")
         if not self.rows and self.outcome is None:
             parts.append(f"not comparable, because {NO_VALUES}")
         if self.outcome is not None:

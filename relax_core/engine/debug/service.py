@@ -135,7 +135,7 @@ def _profile(opened: OpenProgram, context: RequestContext) -> Profiled:
     executable = opened.compilation.executable(context.report, context.is_cancelled)
     name, args = opened.source.call()
     context.report(Progress(f"Measuring `{name}`"))
-    machine = TimedMachine(executable, context.limits, context.engine_of(opened))
+    machine = TimedMachine(executable, context.limits, context.engine_of(opened), opened.source.stand_ins)
     opened.runs.machine = machine
     try:
         found = profile(machine, name, entry_arguments(executable, name, args), context.is_cancelled)

@@ -61,6 +61,19 @@ def _loaded(path: str, name: str) -> tuple[str, ...]:
     These are what it registers; if it registers nothing, every function that it defines under a public name.
     """
     known = set(OWN_PASSES.names)
+    module = imported(path, name)
+    if set(OWN_PASSES.names) == known:
+        for function in _public_functions(module):
+            register_pass(function)
+    return tuple(item for item in OWN_PASSES.names if item not in known)
+
+
+def imported(path: str, name: str) -> ModuleType:
+    """Import a file of the user's own as the module `name`.
+
+    Raises:
+        CompileError: PL011: it is missing, or its code raised an exception.
+    """
     spec = importlib.util.spec_from_file_location(name, path)
     if spec is None or spec.loader is None:
         _fail(f"{path} is no Python file: its name has to end in .py")
@@ -69,14 +82,12 @@ def _loaded(path: str, name: str) -> tuple[str, ...]:
     sys.modules[name] = module
     try:
         spec.loader.exec_module(module)
-        if set(OWN_PASSES.names) == known:
-            for function in _public_functions(module):
-                register_pass(function)
     except DiagnosedError:
         raise
     except (Exception, SystemExit) as error:  # code of the user's own may raise anything
+        del sys.modules[name]
         _fail(f"{path} cannot be imported: {_words(error, path)}")
-    return tuple(item for item in OWN_PASSES.names if item not in known)
+    return module
 
 
 def _public_functions(module: ModuleType) -> list[Any]:

@@ -20,6 +20,13 @@ class ChangeAt(msgspec.Struct, frozen=True):
     """The .npy file that `file()` stands for."""
 
 
+class StandInFor(msgspec.Struct, frozen=True):
+    """A packed function that something stands in for: zeros of its declared type, recorded results, or Python."""
+
+    name: str
+    how: Literal["zeros", "recorded", "python"] = "zeros"
+
+
 class Program(msgspec.Struct, frozen=True):
     """All that a screen is made from: text, module, pipeline, entry and inputs.
 
@@ -54,3 +61,7 @@ class Program(msgspec.Struct, frozen=True):
     """An npz archive of the tensors that the text refers to as `metadata["ir.GenericConst"][0]`, by number: `0`, ..."""
     changes: tuple[ChangeAt, ...] = ()
     """Values that the host changes while it runs, in order of time; the run is forked at each."""
+    stand_ins: tuple[StandInFor, ...] = ()
+    """What answers for packed functions."""
+    recorded: bytes = b""
+    """A trace of a run with the results of the functions for which recorded results stand in."""

@@ -1,5 +1,6 @@
 """One program as the user wrote it: its module, what is wrong with it, and what it asks to be done."""
 
+from collections.abc import Mapping
 from functools import cached_property
 from hashlib import sha256
 from typing import Any
@@ -10,6 +11,7 @@ from relax_core.diagnostics import CompileError, Diagnostic, RunError
 from relax_core.engine.inputs import can_be_made_up, generate, read_archive, symbol_sizes
 from relax_core.engine.programs import prim_entry
 from relax_core.engine.programs.spelling import guess_spelling
+from relax_core.engine.programs.stand_ins import stand_ins_of
 from relax_core.engine.protocol import Program
 from relax_core.frontend.parse import Parsed
 from relax_core.ir.dialect import Dialect, dialect_of
@@ -20,6 +22,7 @@ from relax_core.passes.core import ABSENT_DATA
 from relax_core.passes.pipeline import default_pipeline, tolerated_codes
 from relax_core.pattern.partition.tables import NO_TABLES, Tables, read_tables
 from relax_core.printer.spelling import Spelling
+from relax_core.vm.external.stand_ins import StandIn
 
 
 class ProgramSource:
@@ -48,6 +51,15 @@ class ProgramSource:
     def dialect(self) -> Dialect:
         """The language of the module."""
         return dialect_of(self.module)
+
+    @cached_property
+    def stand_ins(self) -> Mapping[str, StandIn]:
+        """What answers for packed functions.
+
+        Raises:
+            CompileError: it cannot be made.
+        """
+        return stand_ins_of(self.program)
 
     @property
     def module(self) -> IRModule:

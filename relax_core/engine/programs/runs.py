@@ -38,9 +38,15 @@ class Runs:
         executable = self.compilation.executable(report, is_cancelled)
         name, args = self.compilation.source.call()
         report(Progress(f"Running `{name}`"))
-        poisons, options = self.compilation.source.program.poisons_memory, engine.options
+        source = self.compilation.source
         machine = Machine(
-            executable, limits=limits, record=records, engine=engine, options=options, poisons_memory=poisons
+            executable,
+            limits=limits,
+            record=records,
+            engine=engine,
+            options=engine.options,
+            poisons_memory=source.program.poisons_memory,
+            stand_ins=source.stand_ins,
         )
         trace = self.run_machine(machine, name, entry_arguments(executable, name, args), is_cancelled)
         if is_cancelled() and trace.error is not None:

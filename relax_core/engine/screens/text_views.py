@@ -17,6 +17,7 @@ from relax_core.printer.ast import print_ast
 from relax_core.printer.relay_text.module import print_relay
 from relax_core.printer.spelling import SPELLING_OF
 from relax_core.printer.tvmscript import print_module
+from relax_core.vm.external.stand_ins import calls_words
 from relax_core.vm.objects.values import show
 from relax_core.vm.recording.trace import Trace
 
@@ -76,4 +77,5 @@ def executed(trace: Trace) -> Executed:
         error.render() if error is not None else "",
         trace.outcome == "limit",
         (problem_of(error),) if error is not None else (),
+        calls_words(trace.stand_ins) if trace.stand_ins else "",
     )
