@@ -11,6 +11,7 @@
     out = rc.evaluate(mod, "main", array)       # by definition, without passes; for Relay too
     text = rc.bisect_passes(mod, None, array).to_text()  # the first pass that changes the result
     text = rc.bisect_pipeline(rc.open_pipeline("dump")).to_text()  # the same for the stages that TVM printed
+    text = rc.compare_calls(rc.open_pipeline("t.rxt")).to_text()  # each call of a recorded run of TVM beside ours
     text = rc.memory_report(mod, array).to_text()  # what is held in memory when, and what is used too late
     text = rc.origins(mod).to_text(line=8)      # what a line became after each pass, in bytecode, in kernels
     text = rc.region_report(mod).to_markdown()  # compiler regions, what crosses their borders, what stayed apart
@@ -53,6 +54,7 @@ _MODULE_OF = MappingProxyType(
         "bisect_pipeline": pipelines,
         "build": runs,
         "check": texts,
+        "compare_calls": pipelines,
         "device_report": reports,
         "dominates": patterns,
         "evaluate": runs,

@@ -40,7 +40,7 @@ from relax_core.engine.debug.requests import (
 )
 from relax_core.engine.debug.verdicts import NOT_COMPARED, SIGNS
 from relax_core.engine.pipelines import pipeline as pipelines
-from relax_core.engine.protocol import Execute, Failure, Program
+from relax_core.engine.protocol import Execute, Failure, Program, RecordedCallsOf
 from relax_core.engine.replies import Executed
 from relax_core.jit.options import Mode
 from relax_core.present.running.run_models import Breakpoint
@@ -84,12 +84,17 @@ def add_debugging(command: Commands) -> None:
 
     against = command("compare", "Compare the values of bindings of two runs, or two archives.", _compare)
     against.add_argument(
-        "files", nargs="+", metavar="FILE", help="two .npz archives, two modules, or one; PATH@N is a stage"
+        "files",
+        nargs="+",
+        metavar="FILE",
+        help="two .npz archives, two modules, or one; PATH@N is a stage; or a trace with a run",
     )
     against.add_argument("--stages", nargs=2, type=int, metavar=("I", "J"), help="stages of a module's pipeline")
     _run_options(against)
     _closeness_options(against)
     change_options(against)
+    whole = "with one trace: run from the recorded inputs; default: each call on its recorded arguments"
+    against.add_argument("--from-inputs", action="store_true", help=whole)
     against.add_argument("--all", action="store_true", help="print the values that are the same, too")
     against.add_argument("--json", action="store_true", help="print one object")
 
@@ -335,14 +340,32 @@ def _not_compared(failure: Failure) -> int:
     return NOT_COMPARED if failure.kind == "diagnosed" else status
 
 
+def _compare_calls(engine: Engine, pipeline: "pipelines.Pipeline", options: argparse.Namespace) -> int:
+    """Compare each call of the recorded run with what is computed here."""
+    pipeline = pipeline.with_constants(opening.read_given(options.constants))
+    opening.say_remarks(pipeline)
+    closeness = Closeness(options.relative, options.absolute)
+    message = RecordedCallsOf(opening.parcel_of(pipeline), is_fed=not options.from_inputs, closeness=closeness)
+    found = engine.request(message)
+    if isinstance(found, Failure):
+        return _not_compared(found)
+    say(found.to_json() if options.json else found.to_text())
+    return found.status
+
+
 def _compare(engine: Engine, options: argparse.Namespace) -> int:
     files = options.files
     if all(file.endswith(".npz") for file in files) and len(files) == 2:
         tolerance = Closeness(options.relative, options.absolute).tolerance
         return _say_values(archives.compared(files[0], files[1], tolerance), options)
     stages = options.stages or (-1, -1)
+    is_alone = len(files) == 1 and not (options.stages or options.settings)
+    recorded_run = opening.pipeline_at(files[0]) if is_alone else None
+    if recorded_run is not None:
+        return _compare_calls(engine, recorded_run, options)
     if len(files) > 2 or (len(files) == 1 and not (options.stages or options.settings)):
-        raise UsageError("compare takes two archives, two modules, or one module with --stages I J or --set")
+        words = "two archives, two modules, one module with --stages I J or --set, or a trace with a run"
+        raise UsageError(f"compare takes {words}")
     recorded = opening.pipeline_at(files[0]) if len(files) == 1 and options.stages else None
     if recorded is not None:
         files, stages = [f"{files[0]}@{number}" for number in stages], (-1, -1)

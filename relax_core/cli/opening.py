@@ -100,6 +100,11 @@ def bisect_request(pipeline: Pipeline, asked: Program, closeness: Closeness) -> 
     return BisectRecordedOf(writer.write_trace(writer.without_runs(pipeline)), asked, closeness)
 
 
+def parcel_of(pipeline: Pipeline) -> Parcel:
+    """Return a recording with its runs as it is sent to the worker."""
+    return Parcel(pipeline.name, writer.write_trace(pipeline))
+
+
 def compare_request(
     pipeline: Pipeline, asked: Program, numbers: tuple[int, int], closeness: Closeness
 ) -> CompareValuesOf:

@@ -22,6 +22,7 @@ from relax_core.engine.debug.requests import (
     StopsOf,
 )
 from relax_core.engine.pipelines import recorded, reproducing
+from relax_core.engine.pipelines.calls import comparison
 from relax_core.engine.protocol import (
     AppearancesOf,
     Asm,
@@ -40,6 +41,7 @@ from relax_core.engine.protocol import (
     OriginsOf,
     PartitionOf,
     PipelineOf,
+    RecordedCallsOf,
     RecordedFaultsOf,
     RecordedOf,
     RecordedOriginsOf,
@@ -157,6 +159,7 @@ ANSWERS: Final[Mapping[type[Request[Any]], Answerer]] = MappingProxyType(
             _row(AppearancesOf, recorded_views.appearances),
             _row(LifeOf, recorded_views.life),
             _row(RecordedOriginsOf, recorded_views.line_origins),
+            _row(RecordedCallsOf, comparison.compared_calls),
             *(
                 _row(request, _about_faults)
                 for request in (

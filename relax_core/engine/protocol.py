@@ -9,7 +9,8 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
-from relax_core.engine.debug.requests import AnyDebugRequest, BisectRecordedOf, ReproducerOf
+from relax_core.engine.debug.replies import CallsCompared
+from relax_core.engine.debug.requests import AnyDebugRequest, BisectRecordedOf, Closeness, ReproducerOf
 from relax_core.engine.programs.program import Program
 from relax_core.engine.replies import (
     Appearances,
@@ -393,6 +394,18 @@ class RecordedOriginsOf(Request[Origins], frozen=True):
     line: int = 0
 
 
+class RecordedCallsOf(Request[CallsCompared], frozen=True):
+    """Compare each call of a recorded run with what the machine computes by the same stage, and with NumPy.
+
+    With `is_fed` each call is made on the arguments that were recorded, else the machine runs from the same inputs.
+    """
+
+    parcel: Parcel
+    run: int = 0
+    is_fed: bool = True
+    closeness: Closeness = Closeness()
+
+
 AnyRequest: TypeAlias = (
     Open
     | GraphOf
@@ -431,6 +444,7 @@ AnyRequest: TypeAlias = (
     | AppearancesOf
     | LifeOf
     | RecordedOriginsOf
+    | RecordedCallsOf
 )
 
 

@@ -2,12 +2,12 @@
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, TypeVar
 
 import numpy as np
 
 from relax_core.diagnostics import CompileError, Diagnostic
-from relax_core.engine.debug.replies import Bisection
+from relax_core.engine.debug.replies import Bisection, CallsCompared
 from relax_core.engine.debug.requests import BisectRecordedOf, Closeness
 from relax_core.engine.debug.tolerance import DEFAULT_TOLERANCE, Tolerance
 from relax_core.engine.inputs import members_of, write_members
@@ -18,12 +18,22 @@ from relax_core.engine.pipelines.sources import PathLike, open_pipeline
 from relax_core.engine.pipelines.trace import writer
 from relax_core.engine.programs import program
 from relax_core.engine.programs.program import Program
-from relax_core.engine.protocol import Failure
+from relax_core.engine.protocol import Failure, Parcel, RecordedCallsOf
 from relax_core.engine.session import Session
 from relax_core.vm.external.packed import HostFunction
 from relax_core.vm.external.stand_ins import OWN_FUNCTIONS, How, RecordedResults
 
-__all__ = ["Pipeline", "RecordedStage", "bisect_pipeline", "open_pipeline", "recorded_results", "write_trace"]
+__all__ = [
+    "Pipeline",
+    "RecordedStage",
+    "bisect_pipeline",
+    "compare_calls",
+    "open_pipeline",
+    "recorded_results",
+    "write_trace",
+]
+
+T = TypeVar("T")
 
 StandInFor: TypeAlias = "Literal['zeros', 'recorded'] | HostFunction"
 
@@ -51,6 +61,28 @@ def bisect_pipeline(
     trace = writer.write_trace(writer.without_runs(pipeline))
     with OWN_FUNCTIONS.given(functions):
         found = Session().request(BisectRecordedOf(trace, options, Closeness(relative, absolute)))
+    return _answered(found)
+
+
+def compare_calls(
+    pipeline: Pipeline, run: int = 0, *, from_inputs: bool = False, tolerance: Tolerance = DEFAULT_TOLERANCE
+) -> CallsCompared:
+    """Compare each call of a recorded run of TVM with what this machine and NumPy compute.
+
+    The machine makes each call on its recorded arguments, so that an early difference does not spoil those behind it;
+    `from_inputs` it runs the last form of the program from the recorded inputs instead. `found.first_different` is the
+    index of the first of `found.rows` that differs, -1 if none does; `found.to_text()` prints all.
+
+    Raises:
+        CompileError: PL014, there is no such run.
+    """
+    relative, absolute = (-1.0 if item is None else item for item in (tolerance.relative, tolerance.absolute))
+    parcel = Parcel(pipeline.name, writer.write_trace(pipeline))
+    message = RecordedCallsOf(parcel, run, not from_inputs, Closeness(relative, absolute))
+    return _answered(Session().request(message))
+
+
+def _answered(found: T | Failure) -> T:
     if isinstance(found, Failure):
         said = (Diagnostic(item.code, item.message, hint=item.hint) for item in found.problems)
         raise CompileError((*said,) or (Diagnostic("PL001", f"{found.title}. {found.message}"),))
@@ -58,7 +90,9 @@ def bisect_pipeline(
 
 
 def _program(pipeline: Pipeline, entry: str, inputs: bytes | None, stand_ins: Mapping[str, StandInFor]) -> Program:
-    kinds: dict[str, How] = {name: item if isinstance(item, str) else "python" for name, item in stand_ins.items()}
+    kinds: dict[str, How] = {}
+    for name, item in stand_ins.items():
+        kinds[name] = "python" if callable(item) else item
     names = [name for name, how in kinds.items() if how == "recorded"]
     recorded = results.recorded_results(pipeline, names, entry) if names else b""
     asked = tuple(program.StandInFor(name, how) for name, how in kinds.items())

@@ -22,6 +22,7 @@ from relax_core.engine.protocol import (
     Operators,
     Opt,
     PipelineOf,
+    RecordedCallsOf,
     RecordedFaultsOf,
     RecordedOf,
     RecordedOriginsOf,
@@ -54,6 +55,7 @@ _FACTORS: Mapping[type, int] = MappingProxyType(
         BisectRecordedOf: _COMPARISON,
         ReproducerOf: _COMPARISON,
         RecordedFaultsOf: _COMPARISON,
+        RecordedCallsOf: _COMPARISON,
         CompareValuesOf: _COMPARISON,
         CompareArchiveOf: _COMPARISON,
     }
@@ -87,7 +89,14 @@ def doing(message: object) -> str:
             return "reading the text"
         case LifeOf() | RecordedOriginsOf():
             return "matching the stages"
-        case BisectOf() | BisectRecordedOf() | ReproducerOf() | CompareValuesOf() | CompareArchiveOf():
+        case (
+            BisectOf()
+            | BisectRecordedOf()
+            | ReproducerOf()
+            | CompareValuesOf()
+            | CompareArchiveOf()
+            | RecordedCallsOf()
+        ):
             return "comparing"
         case _:
             return "preparing the view"
