@@ -130,6 +130,9 @@ def _split(context: Context, call: _Call, qkv: Array) -> tuple[Array, Array, Arr
     q, k, v = qkv[:, :heads], qkv[:, heads : heads + kv_heads], qkv[:, heads + kv_heads :]
     mode, kernel = config.held["rotation"], config.held["rotary kernel"]
     if isinstance(kernel, Closure):
+        functions = context.executable.functions
+        if kernel.function >= len(functions) or functions[kernel.function].name != kernel.name:
+            not_simulated("a cache whose rotary kernel is one of another executable")
         made = [context.allocate(part.shape, str(part.dtype)) for part in (q, k, v)]
         context.invoke(kernel, (np.ascontiguousarray(qkv), call.positions.copy(), *made, int(mode == "normal")))
         return made[0], made[1], made[2]
