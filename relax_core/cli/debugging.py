@@ -323,7 +323,7 @@ def _reproduce(
     if found.first_different < 0:
         complain("note: no stage differs, so that there is nothing to reproduce")
         return
-    made = engine.request(ReproducerOf(message))
+    made = engine.request(ReproducerOf(message, found))
     if isinstance(made, Failure):
         failed(made)
         return

@@ -17,13 +17,17 @@ from relax_core.engine.replies import (
     Executed,
     Found,
     Listing,
+    OwnPass,
     RecordedFaults,
+    RecordedFunctions,
+    RecordedInputs,
     RecordedTexts,
     RecordedView,
     Restored,
     Stages,
     Stop,
     Text,
+    TraceFile,
 )
 from relax_core.engine.request import Request
 from relax_core.present.catalog_of.catalog_models import Catalog, Form, Sheet, Tried, Vocabulary
@@ -364,6 +368,47 @@ class RecordedTextsOf(Request[RecordedTexts], frozen=True):
     right: int
 
 
+class RecordedFunctionsOf(Request[RecordedFunctions], frozen=True):
+    """List the functions of two stages, given by their positions."""
+
+    parcel: Parcel
+    left: int
+    right: int
+
+
+class RecordedGraphOf(Request[Graph], frozen=True):
+    """One union graph of two stages: of the Relax functions that differ, or of the prim func `function`."""
+
+    parcel: Parcel
+    left: int
+    right: int
+    function: str = ""
+
+
+class RecordedInputsOf(Request[RecordedInputs], frozen=True):
+    """List what can run and what it takes; `options` is a program without a text."""
+
+    parcel: Parcel
+    options: Program
+
+
+class OwnPassOf(Request[OwnPass], frozen=True):
+    """Run our pass of the name that the stage at `position` has on the form before it, and compare what both made.
+
+    `options` is a program without a text: how the modules are entered and run, if their texts are not equal.
+    """
+
+    parcel: Parcel
+    position: int
+    options: Program
+
+
+class TraceOf(Request[TraceFile], frozen=True):
+    """Write a recording as a trace, with the constants that were given for it."""
+
+    parcel: Parcel
+
+
 class AppearancesOf(Request[Appearances], frozen=True):
     """Look for a name, or any other text, in every form of the program."""
 
@@ -441,6 +486,11 @@ AnyRequest: TypeAlias = (
     | RecordedOf
     | RecordedFaultsOf
     | RecordedTextsOf
+    | RecordedFunctionsOf
+    | RecordedGraphOf
+    | RecordedInputsOf
+    | OwnPassOf
+    | TraceOf
     | AppearancesOf
     | LifeOf
     | RecordedOriginsOf

@@ -4,7 +4,7 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
-from relax_core.present.models import Code, Diff, Pipeline, Problem
+from relax_core.present.models import Code, Diff, Mark, Pipeline, Problem
 
 Change: TypeAlias = Literal["appears", "goes", "more often", "less often"]
 """What becomes of a name in a stage."""
@@ -125,6 +125,60 @@ class RecordedTexts(msgspec.Struct, frozen=True):
     """The right one, to copy and to download."""
     words: tuple[str, ...] = ()
     """Why a side has no text."""
+
+
+class FunctionRow(msgspec.Struct, frozen=True):
+    """A function of one of two stages, or of both."""
+
+    name: str
+    kind: Literal["Relax", "prim func"]
+    mark: Mark
+    """What became of it from the left stage to the right one."""
+    before: int
+    """Its line in the left text, 0 if it is not there."""
+    after: int
+    """Its line in the right text, 0 if it is not there."""
+    region: str = ""
+    """The compiler region that it is, such as `for cutlass` or `composite cutlass.matmul`."""
+    placed: str = ""
+    """What it is compiled for and runs on, such as `cuda, host llvm`, as far as the text says that."""
+
+
+class RecordedFunctions(msgspec.Struct, frozen=True):
+    """The functions of two stages: those of the right one, then those that only the left one has."""
+
+    rows: tuple[FunctionRow, ...]
+    count: int
+    """How many there are; `rows` may hold fewer."""
+
+
+class RecordedInputs(msgspec.Struct, frozen=True):
+    """What the program of a recording takes."""
+
+    entry: str
+    """The function that runs."""
+    entries: tuple[str, ...]
+    """The functions that can."""
+    params: tuple[tuple[str, str], ...] = ()
+    """Names and types of the parameters of `entry`, such as `(n, 4) f32`."""
+    sizes: tuple[tuple[str, int], ...] = ()
+    """The symbolic dimensions of made-up inputs, with their sizes."""
+
+
+class OwnPass(msgspec.Struct, frozen=True):
+    """What the pass of one's own library makes of the module that a recorded pass was given, beside what that made."""
+
+    verdict: Literal["equal", "same", "different", "stops alike", "not comparable", "no such pass"]
+    """Equal: it is the same module; same: it computes the same."""
+    words: str
+    diff: Diff | None = None
+    """The text of ours beside that of the recorded pass, both printed alike."""
+
+
+class TraceFile(msgspec.Struct, frozen=True):
+    """A recording as the bytes of an `.rxt` file."""
+
+    content: bytes
 
 
 class Appearance(msgspec.Struct, frozen=True):

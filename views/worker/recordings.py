@@ -63,6 +63,7 @@ def keep_upload(files: Sequence[UploadedFile]) -> None:
     """Keep what was uploaded; what cannot be read is kept as the reason for that."""
     known: dict[str, Parcel | Failure] = st.session_state.setdefault(_PARCELS, {})
     try:
+        parcels.require_room(f"{len(files)} files", len(files), sum(file.size for file in files))
         known[YOURS] = parcels.parcel_of([(file.name, file.getvalue()) for file in files])
     except CompileError as error:
         known[YOURS] = _refusal(error)

@@ -103,9 +103,13 @@ class BisectRecordedOf(Request[Bisection], frozen=True):
 
 
 class ReproducerOf(Request[Reproduced], frozen=True):
-    """Bisect, and write a file that shows the first difference with apache-tvm and numpy alone."""
+    """Write a file that shows the first difference with apache-tvm and numpy alone.
+
+    `found` is what the bisection came to; without it the forms are run and compared again.
+    """
 
     bisect: BisectOf | BisectRecordedOf
+    found: Bisection | None = None
 
 
 AnyDebugRequest: TypeAlias = MemoryOf | BisectOf | CompareValuesOf | CompareArchiveOf | DumpOf | StopsOf | ProfileOf

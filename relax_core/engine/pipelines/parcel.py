@@ -13,6 +13,7 @@ from relax_core.diagnostics import CompileError, Diagnostic
 from relax_core.engine.files import printable
 from relax_core.engine.limits import REQUEST_BYTES
 from relax_core.engine.pipelines.entries import (
+    FILE_LIMIT,
     TEXT_LIMIT_BYTES,
     fail,
     file_entry,
@@ -39,8 +40,7 @@ def parcel_of(files: Sequence[tuple[str, bytes]]) -> Parcel:
     if not files:
         fail("PL001", "no file is given")
     name = shown(files[0][0]) if len(files) == 1 else f"{len(files)} files"
-    if sum(len(content) for _, content in files) > TEXT_LIMIT_BYTES:
-        too_large(f"the bytes of {name}", TEXT_LIMIT_BYTES)
+    require_room(name, len(files), sum(len(content) for _, content in files))
     content = files[0][1] if len(files) == 1 and files[0][1].startswith(_ZIP) else _zipped(files)
     if len(content) > PARCEL_LIMIT_BYTES:
         limit = bytes_text(PARCEL_LIMIT_BYTES)
@@ -48,6 +48,18 @@ def parcel_of(files: Sequence[tuple[str, bytes]]) -> Parcel:
         message = f"{name} packed is {bytes_text(len(content))}, and at most {limit} are opened in the app"
         raise CompileError((Diagnostic("PL002", message, hint=hint),))
     return Parcel(name, content)
+
+
+def require_room(name: str, count: int, size_bytes: int) -> None:
+    """Refuse files that are too many, or too large together, before they are read.
+
+    Raises:
+        CompileError: PL002.
+    """
+    if count > FILE_LIMIT:
+        fail("PL002", f"{name} are too many: at most {FILE_LIMIT:,} are read")
+    if size_bytes > TEXT_LIMIT_BYTES:
+        too_large(f"the bytes of {name}", TEXT_LIMIT_BYTES)
 
 
 def parcel_at(path: str) -> Parcel:

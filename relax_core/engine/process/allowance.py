@@ -21,6 +21,7 @@ from relax_core.engine.protocol import (
     Open,
     Operators,
     Opt,
+    OwnPassOf,
     PipelineOf,
     RecordedCallsOf,
     RecordedFaultsOf,
@@ -54,6 +55,7 @@ _FACTORS: Mapping[type, int] = MappingProxyType(
         BisectOf: _COMPARISON,
         BisectRecordedOf: _COMPARISON,
         ReproducerOf: _COMPARISON,
+        OwnPassOf: _COMPARISON,
         RecordedFaultsOf: _COMPARISON,
         RecordedCallsOf: _COMPARISON,
         CompareValuesOf: _COMPARISON,
@@ -96,6 +98,7 @@ def doing(message: object) -> str:
             | CompareValuesOf()
             | CompareArchiveOf()
             | RecordedCallsOf()
+            | OwnPassOf()
         ):
             return "comparing"
         case _:

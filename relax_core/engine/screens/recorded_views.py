@@ -11,6 +11,7 @@ from relax_core.engine.debug.request_context import RequestContext
 from relax_core.engine.pipelines import pipeline as pipelines
 from relax_core.engine.pipelines.matching import line_origins as matching
 from relax_core.engine.pipelines.matching import lives
+from relax_core.engine.pipelines.trace import writer
 from relax_core.engine.protocol import (
     AppearancesOf,
     LifeOf,
@@ -20,6 +21,7 @@ from relax_core.engine.protocol import (
     RecordedOf,
     RecordedOriginsOf,
     RecordedTextsOf,
+    TraceOf,
 )
 from relax_core.engine.replies import (
     Appearance,
@@ -29,6 +31,7 @@ from relax_core.engine.replies import (
     RecordedTexts,
     RecordedView,
     StageFaults,
+    TraceFile,
 )
 from relax_core.present import models
 from relax_core.present.diff import diff_texts, line_counts
@@ -146,6 +149,13 @@ def _with_places(diff: models.Diff) -> models.Diff:
 
     rows = tuple(models.DiffRow(placed(row.before, "a"), placed(row.after, "b")) for row in diff.rows)
     return models.Diff(diff.before_title, diff.after_title, rows, diff.folds, is_unchanged=diff.is_unchanged)
+
+
+def trace_file(message: TraceOf, context: RequestContext) -> TraceFile:
+    """Write a recording as a trace."""
+    opened = context.recorded_by(message.parcel)
+    _poll(context, "Writing the trace", 0, 0)
+    return TraceFile(writer.write_trace(opened))
 
 
 def appearances(message: AppearancesOf, context: RequestContext) -> Appearances:

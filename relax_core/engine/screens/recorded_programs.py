@@ -1,0 +1,126 @@
+"""Answers about the program of a recording: what it takes, and what our pass of a stage's name makes of it."""
+
+from dataclasses import replace
+from typing import Final, cast
+
+import msgspec
+
+from relax_core.diagnostics import CompileError, DiagnosedError, Diagnostic, RunError
+from relax_core.engine.debug import service
+from relax_core.engine.debug.outcomes import diagnostic_words
+from relax_core.engine.debug.replies import Bisection
+from relax_core.engine.debug.request_context import RequestContext
+from relax_core.engine.debug.requests import BisectOf
+from relax_core.engine.inputs import argument_types, symbol_sizes
+from relax_core.engine.pipelines import pipeline as pipelines
+from relax_core.engine.pipelines.entries import fail
+from relax_core.engine.pipelines.recorded import program_of, with_recorded_inputs
+from relax_core.engine.programs.prim_entry import can_run, declared
+from relax_core.engine.programs.program import Program
+from relax_core.engine.protocol import OwnPassOf, RecordedInputsOf
+from relax_core.engine.replies import OwnPass, RecordedInputs
+from relax_core.ir.equality import first_difference
+from relax_core.ir.expr import Function
+from relax_core.ir.module import IRModule
+from relax_core.passes import PASSES
+from relax_core.passes.pipeline import run_pipeline
+from relax_core.present.diff import diff_texts
+from relax_core.present.models import Diff
+from relax_core.present.words import type_text
+from relax_core.printer.tvmscript import print_module
+
+_PARAM_LIMIT: Final = 400
+
+
+def inputs(message: RecordedInputsOf, context: RequestContext) -> RecordedInputs:
+    """List the functions that can run, and what the chosen one takes."""
+    opened = context.recorded_by(message.parcel)
+    first = next(iter(opened.forms()), None)
+    if first is None:
+        fail("PL001", "the recording holds no form of a program")
+    program = program_of(opened, first, msgspec.structs.replace(message.options, inputs=None))
+    source = context.opened_by(program).source
+    module = source.module
+    known = _signatures(module, source.entries())
+    entry = message.options.entry if message.options.entry in known else "main" if "main" in known else ""
+    entry = entry or next(iter(known), "")
+    if not entry:
+        return RecordedInputs("", ())
+    types = argument_types(known[entry])
+    sizes = symbol_sizes(known[entry], dict(message.options.sizes))
+    return RecordedInputs(
+        entry,
+        tuple(known),
+        tuple((param.name, type_text(type_)) for param, type_ in types.items())[:_PARAM_LIMIT],
+        tuple({var.name: size for var, size in sizes.items()}.items()),
+    )
+
+
+def _signatures(module: IRModule, entries: tuple[str, ...]) -> dict[str, Function]:
+    """Return what can be entered: Relax functions, or prim funcs where there are none."""
+    if module.relax_functions:
+        return {var.name: function for var, function in module.relax_functions if var.name in entries}
+    return {var.name: declared(function) for var, function in module.prim_funcs if can_run(function)}
+
+
+def own_pass(message: OwnPassOf, context: RequestContext) -> OwnPass:
+    """Run our pass on the form before a stage, and compare its module with that of the stage."""
+    opened = context.recorded_by(message.parcel)
+    if not 0 <= message.position < len(opened.stages):
+        raise CompileError((Diagnostic("PL013", f"there is no stage at position {message.position}"),))
+    stage = opened.stages[message.position]
+    name = stage.pass_name.rpartition(".")[2]
+    if stage.pass_name.startswith("("):
+        return OwnPass("no such pass", "no pass made this stage")
+    if ("relax", name) not in PASSES:
+        return OwnPass("no such pass", f"RelaxScope has no Relax pass `{name}`")
+    before = _form_before(opened, message.position)
+    if before is None or opened.kind(before) != "module" or opened.kind(stage) != "module":
+        words = "the stage, or the one before it, is no whole module of the program"
+        return OwnPass("not comparable", words)
+    try:
+        made = run_pipeline(opened.module(before.number), name)
+        theirs = opened.module(stage.number)
+    except DiagnosedError as error:
+        return OwnPass("not comparable", f"the text has errors: {diagnostic_words(error.diagnostics[0])}")
+    if made[-1].is_failed:
+        words = f"RelaxScope's {name} does not take the module: {diagnostic_words(made[-1].diagnostics[0])}"
+        return OwnPass("not comparable", words)
+    ours = made[-1].after
+    diff = _diff(name, ours, theirs)
+    difference = first_difference(ours, theirs)
+    if difference is None:
+        return OwnPass("equal", f"RelaxScope's {name} makes the same module", diff)
+    options = with_recorded_inputs(opened, message.options)
+    own = msgspec.structs.replace(program_of(opened, before, options), pipeline=name)
+    return _by_value(own, program_of(opened, stage, options), diff, context)
+
+
+def _form_before(opened: "pipelines.Pipeline", position: int) -> "pipelines.RecordedStage | None":
+    """Return the form of the program that the pass at a position was given."""
+    numbers = {stage.number: at for at, stage in enumerate(opened.stages)}
+    return next((form for form in reversed(opened.forms()) if numbers[form.number] < position), None)
+
+
+def _diff(name: str, ours: IRModule, theirs: IRModule) -> Diff:
+    place_of = {function: place for place, function in enumerate(theirs.names)}
+    in_order = sorted(ours.definitions, key=lambda item: place_of.get(item.var.name, len(place_of)))
+    texts = [print_module(module).text for module in (replace(ours, definitions=tuple(in_order)), theirs)]
+    return diff_texts(f"RelaxScope's {name}", texts[0], f"The recorded {name}, printed by RelaxScope", texts[1])
+
+
+def _by_value(ours: Program, theirs: Program, diff: Diff, context: RequestContext) -> OwnPass:
+    """Run both modules on the same arguments."""
+    name = ours.pipeline
+    try:
+        asked = BisectOf(ours, (theirs,))
+        found = cast("Bisection", service.answer(asked, context.opened_by(ours), context))
+    except RunError as error:
+        return OwnPass("not comparable", diagnostic_words(error.diagnostics[0]), diff)
+    result = found.stages[1]
+    words = {
+        "same": f"RelaxScope's {name} makes another text, which computes the same: {result.words}",
+        "different": f"RelaxScope's {name} makes a module that computes something else: {result.words}",
+        "stops alike": f"both modules stop alike: {result.words}",
+    }.get(result.verdict, f"the modules are not equal, and were not compared by value: {result.words}")
+    return OwnPass(found.verdict, words, diff)
