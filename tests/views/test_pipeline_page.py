@@ -1,16 +1,22 @@
 """The Pipeline page: what can be opened, the stages of a recording, any two of them, and the pass that is to blame."""
 
 import html
+import io
+import subprocess
+import sys
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 from playwright.sync_api import Page, expect
 from streamlit.testing.v1 import AppTest
 
+from relax_core.engine.api.pipelines import open_pipeline, write_trace
 from relax_core.engine.pipelines.parcel import parcel_of
 from relax_core.engine.pipelines.sources import OPEN_VARIABLE
 from relax_core.engine.protocol import Failure, Parcel
-from tests.engine.pipelines.stage_texts import ADD, TWICE, WRONG, after, dump
+from tests.engine.pipelines.stage_texts import ADD, SCALED, TWICE, WRONG, after, dump
 from tests.views.pages import REPOSITORY, opened, sent_to
 from views.shell.navigation import page_file
 from views.state.address import to_address
@@ -18,6 +24,23 @@ from views.state.selection import Selection, screen
 
 WRONG_SAMPLE = screen(recording="recordings/head_wrong.rxt")
 LOG = after("First", ADD) + after("Same", ADD) + after("**Second** <b>", TWICE) + after("Third", WRONG)
+SYMBOLIC = """# from typing import TypeVar
+# from tvm.script import ir as I
+# from tvm.script import relax as R
+
+n = TypeVar("n")
+@I.ir_module
+class Module:
+    @R.function
+    def main(a: R.Tensor((n, 3), dtype="float32"), b: R.Tensor((n, 3), dtype="float32")):
+        y = R.add(a, a)
+        return y
+
+    @R.function
+    def other(z: R.Tensor((4,), dtype="float32")):
+        y = R.add(z, z)
+        return y
+"""
 ILL = WRONG.replace("return y", "return z")
 
 
@@ -152,14 +175,129 @@ def test_who_starts_the_app_on_a_recording_sees_it_first(tmp_path: Path, monkeyp
     assert "relaxscope_editor" not in sent_to(app)
 
 
-@pytest.mark.browser
-def test_an_uploaded_log_ends_at_the_culprit(page: Page, app_url: str) -> None:
-    page.goto(f"{app_url}/pipeline")
-    files = page.get_by_test_id("stFileUploader").first.locator("input[type=file]")
-    files.set_input_files([{"name": "build.log", "mimeType": "text/plain", "buffer": LOG.encode()}])
+def test_what_can_run_and_what_it_takes_is_chosen(tmp_path: Path) -> None:
+    app = uploaded(log(after("First", SYMBOLIC) + after("Second", SYMBOLIC.replace("a, a", "a, b"))), screen(judged=1))
+    assert "`in_0`: `a`, (n, 3) f32" in words(app)
+    app.number_input(key="pipeline.size.n.2").set_value(5).run()
+    assert not app.exception
+    assert app.number_input(key="pipeline.size.n.5").value == 5
+    app.selectbox(key="pipeline.entry").set_value("other").run()
+    assert "`in_0`: `z`, (4,) f32" in words(app)
+    assert "All stages agree" in words(app)
+
+
+def test_what_an_address_says_of_functions_and_sizes_that_are_not_there_is_left_out() -> None:
+    app = uploaded(log(), screen(judged=1, recorded_entry="gone", recorded_sizes="q=7", compared_as="graph"))
+    assert "Third changed the result" in words(app)
+
+
+def test_constants_that_are_missing_are_listed_and_taken_from_a_file() -> None:
+    other = SCALED.replace("multiply", "subtract")
+    app = uploaded(log(after("First", SCALED) + after("Second", other)), screen(judged=1))
+    assert "Constants that are not at hand" in words(app)
+    assert "changed the result" not in words(app)
+    archive = io.BytesIO()
+    np.savez(archive, const_0=np.array([1, 2, 3], np.float32))
+    app.file_uploader(key="pipeline.constants").upload("c.npz", archive.getvalue(), "application/zip").run()
+    assert not app.exception
+    assert "Constants that are not at hand" not in words(app)
+    assert "Second changed the result" in words(app)
+
+
+def test_a_bisection_offers_its_reproducer_and_the_lines_of_both_texts() -> None:
+    app = opened("pipeline", WRONG_SAMPLE.changed(judged=1, recorded_stage=30, against=20))
+    assert {"Save reproducer", "Report"} <= {item.label for item in app.get("download_button")}
+    app.button(key="pipeline.good").click().run()
+    view, texts = sent_to(app)["relaxscope_diff"]
+    assert texts["after_title"] == "B · 001 ScaleEarly"
+    assert view["node"][0].startswith("a/")
+
+
+def test_nothing_is_offered_where_nothing_differs() -> None:
+    app = uploaded(log(after("First", ADD) + after("Second", TWICE)), screen(judged=1))
+    assert "Save reproducer" not in {item.label for item in app.get("download_button")}
+
+
+def test_what_is_open_is_saved_as_a_trace() -> None:
+    app = uploaded(log(), screen())
+    app.button(key="pipeline.write").click().run()
+    assert not app.exception
+    assert "Save as trace" in {item.label for item in app.get("download_button")}
+
+
+def test_two_stages_are_one_graph_with_what_changed() -> None:
+    app = opened("pipeline", screen(recording="recordings/head.rxt", compared_as="graph"))
+    _, model = sent_to(app)["relaxscope_graph"]
+    assert model["is_compare"]
+    marks = {node["mark"] for node in model["nodes"]}
+    assert {"changed", "unchanged"} <= marks
+    app = opened("pipeline", screen(recording="recordings/head.rxt", recorded_stage=58, compared_as="graph"))
+    view, model = sent_to(app)["relaxscope_graph"]
+    assert view["tab"] in {name for name, _ in view["tabs"]}
+    assert model["nodes"]
+
+
+def test_the_functions_of_two_stages_are_listed_with_their_targets() -> None:
+    app = opened("pipeline", screen(recording="recordings/head.rxt", recorded_stage=23, compared_as="functions"))
+    (table,) = app.dataframe
+    assert "functions changed from A to B" in words(app)
+    assert "llvm" in str(table.value)
+
+
+def test_our_pass_of_the_name_stands_beside_the_recorded_one() -> None:
+    shown = screen(recording="recordings/head.rxt", compared_as="ours")
+    app = opened("pipeline", shown)
+    assert "equal in value" in words(app)
+    assert "RelaxScope's LegalizeOps" in sent_to(app)["relaxscope_diff"][1]["before_title"]
+    wrong = opened("pipeline", shown.changed(recording="recordings/head_wrong.rxt", recorded_stage=1))
+    assert "no such pass" in words(wrong)
+
+
+def upload(page: Page, url: str, which: int, files: Any) -> None:
+    """Give files to an uploader of the empty page: 0 takes files, 1 a folder."""
+    page.goto(f"{url}/pipeline")
+    page.get_by_test_id("stFileUploader").nth(which).locator("input[type=file]").set_input_files(files)
+
+
+def assert_blamed(page: Page, name: str) -> None:
+    """Check the results; the page must show the culprit, its row and its text."""
     page.get_by_role("button", name="Check results").click()
-    expect(page.get_by_text("Third changed the result")).to_be_visible()
+    expect(page.get_by_text(f"{name} changed the result")).to_be_visible()
     culprit = page.locator("tr.suspect")
     expect(culprit).to_contain_text("first difference")
     expect(culprit).to_have_attribute("aria-current", "step")
+
+
+@pytest.mark.browser
+def test_an_uploaded_log_ends_at_the_culprit(page: Page, app_url: str) -> None:
+    upload(page, app_url, 0, [{"name": "build.log", "mimeType": "text/plain", "buffer": LOG.encode()}])
+    assert_blamed(page, "Third")
     expect(page.locator(".root").get_by_text("B · 003 Third")).to_be_visible()
+
+
+@pytest.mark.browser
+def test_an_uploaded_trace_ends_at_the_culprit(page: Page, app_url: str, tmp_path: Path) -> None:
+    folder = dump(tmp_path / "ir", _000_First=SCALED, _001_Second=SCALED.replace("multiply", "subtract"))
+    given = open_pipeline(folder).with_constants({0: np.array([1, 2, 3], np.float32)})
+    write_trace(given, tmp_path / "build.rxt")
+    upload(page, app_url, 0, tmp_path / "build.rxt")
+    assert_blamed(page, "Second")
+
+
+@pytest.mark.browser
+@pytest.mark.tvm
+def test_an_uploaded_folder_ends_at_the_culprit_and_its_reproducer_fails(
+    page: Page, app_url: str, tmp_path: Path
+) -> None:
+    upload(page, app_url, 1, dump(tmp_path / "ir", _000_First=ADD, _001_Second=TWICE, _002_Third=WRONG))
+    assert_blamed(page, "Third")
+    with page.expect_download() as saved:
+        page.get_by_role("button", name="Save reproducer").click()
+    path = tmp_path / saved.value.suggested_filename
+    saved.value.save_as(path)
+    with page.expect_download() as saved:
+        page.get_by_role("button", name="Report").click()
+    assert Path(saved.value.path()).read_text().startswith("# Third changes what `main` computes")
+    done = subprocess.run((sys.executable, path), capture_output=True, text=True, check=False)
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert "after Third: result 0: 6 of 6 elements differ; the first at [0, 0]" in done.stdout

@@ -7,7 +7,7 @@ from relax_core.engine.protocol import Failure, Request
 
 R = TypeVar("R")
 
-_KEPT = 6
+_KEPT = 9
 """As many as a page asks for at once, and no more, for replies about long programs are large."""
 
 

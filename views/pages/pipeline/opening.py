@@ -6,25 +6,21 @@ from typing import Final
 import streamlit as st
 
 from relax_core.diagnostics import plural
+from relax_core.engine.protocol import Failure, Parcel, TraceOf
 from relax_core.engine.replies import RecordedView
-from relax_core.present.escape import bold, bullets, literal, prose, visible
-from views.pages.pipeline.state import PipelineState
-from views.state.session import select, state
+from relax_core.present.escape import bold, bullets, file_name, literal, prose, sentence, visible
+from views.state.session import select
+from views.worker.connection import ask
 from views.worker.recordings import (
     OPENED,
     YOURS,
     has_upload,
-    inputs_for,
-    keep_constants,
-    keep_recorded_inputs,
     keep_upload,
     opened_path,
     sample_recordings,
 )
 
 _UPLOAD_MEGABYTES: Final = 48
-_INPUTS: Final = "pipeline.inputs"
-_CONSTANTS: Final = "pipeline.constants"
 _WHAT: Final = (
     "The modules that TVM printed after its passes: a folder of numbered dumps as `DumpIR` writes them, a log of "
     "`PrintAfterAll` or `PrintBeforeAll`, a zip of either, several module files in order, or a trace (.rxt)."
@@ -70,7 +66,7 @@ def choose_recording(chosen: str) -> None:
     )
 
 
-def show_recording(view: RecordedView) -> None:
+def show_recording(view: RecordedView, parcel: Parcel) -> None:
     """Say what there is to know of the recording, and offer to open another one, in a menu of the bar."""
     words = [*(problem.message for problem in view.notes), *view.missing]
     with st.popover(literal(f"Recording: {plural(len(words), 'remark')}" if words else "Recording")):
@@ -80,8 +76,25 @@ def show_recording(view: RecordedView) -> None:
         if words:
             st.markdown(bold("Remarks"))
             st.markdown(bullets(words))
+        _offer_trace(view, parcel)
         st.markdown(bold("Open another one"))
         _uploaders("pipeline.more")
+
+
+def _offer_trace(view: RecordedView, parcel: Parcel) -> None:
+    """Offer what is open as one file; what is no trace yet is written as one when it is asked for."""
+    content = parcel.content
+    if view.source != "a trace" or parcel.constants:
+        words = "One file with stages, constants and runs, which opens here and on the command line"
+        if not st.button("Write a trace", key="pipeline.write", help=words):
+            return
+        made = ask(TraceOf(parcel))
+        if isinstance(made, Failure):
+            st.info(sentence(made.title, made.problems[0].message if made.problems else made.message))
+            return
+        content = made.content
+    name = f"{file_name(parcel.name.partition('.')[0])}.rxt"
+    st.download_button("Save as trace", content, name, key="pipeline.trace", on_click="ignore")
 
 
 def offer_recordings(chosen: str) -> None:
@@ -126,44 +139,3 @@ def _uploaders(key: str) -> None:
             args=(folder,),
             max_upload_size=limit,
         )
-
-
-def choose_inputs(chosen: str, view: RecordedView) -> None:
-    """Choose what the program runs on: the inputs of a recorded run, made-up ones, or a file; and its constants."""
-    archive = inputs_for(chosen)
-    has_run = "main" in view.runs
-    words = "file" if archive is not None else "recorded" if has_run else f"seed {state(PipelineState).recorded_seed}"
-    with st.popover(literal(f"Inputs: {words}")):
-        if archive is not None:
-            st.button("Without the file", key="pipeline.no_inputs", on_click=keep_recorded_inputs, args=(chosen, None))
-        elif has_run:
-            st.caption("The inputs are those of the recorded run.")
-        else:
-            _choose_seed()
-        st.file_uploader(
-            "Inputs as .npz: in_0, in_1, …; tuple fields in_0_1",
-            type=["npz"],
-            key=_INPUTS,
-            on_change=lambda: keep_recorded_inputs(chosen, _uploaded(_INPUTS)),
-        )
-        if view.missing:
-            st.caption(literal(f"{len(view.missing)} constants are not at hand."))
-        st.file_uploader(
-            "Constants as .npz: const_0, const_1, …",
-            type=["npz"],
-            key=_CONSTANTS,
-            on_change=lambda: keep_constants(chosen, _uploaded(_CONSTANTS)),
-        )
-
-
-def _uploaded(key: str) -> bytes | None:
-    given = st.session_state[key]
-    return None if given is None else given.getvalue()
-
-
-def _choose_seed() -> None:
-    seed = state(PipelineState).recorded_seed
-    given = int(st.number_input("Seed of the made-up inputs", 0, 10**6, value=seed, key="pipeline.seed"))
-    if given != seed:
-        select(recorded_seed=given)
-        st.rerun()

@@ -20,26 +20,31 @@ from relax_core.engine.protocol import (
     RecordedOf,
     RecordedTextsOf,
 )
-from relax_core.engine.replies import RecordedFaults, RecordedTexts, RecordedView
-from relax_core.present.escape import badge, bullets, file_name, literal, prose, sentence, visible
+from relax_core.engine.replies import RecordedFaults, RecordedView
+from relax_core.present.escape import badge, file_name, literal, prose, visible
 from relax_core.present.models import Stage, Status
-from views.pages.pipeline.opening import choose_inputs, choose_recording, offer_recordings, show_recording
+from views.pages.pipeline.compared import show_functions, show_graph, show_own_pass
+from views.pages.pipeline.failures import say
+from views.pages.pipeline.inputs import choose_inputs, known_inputs, options_for
+from views.pages.pipeline.opening import choose_recording, offer_recordings, show_recording
 from views.pages.pipeline.results import culprits, marked, results_by_position
-from views.pages.pipeline.state import PipelineState
+from views.pages.pipeline.state import VIEWS, PipelineState
+from views.pages.pipeline.verdict import line_of, offer_links, offer_reproducer, show_verdict
 from views.shell.frame import bar, chip, group, note, page, status_line
-from views.shell.heights import CHROME, pane_height, stacked_height
+from views.shell.heights import stacked_height
 from views.state.session import select, state
 from views.widgets.diff.component import DiffAction, diff
 from views.widgets.pipeline.component import PipelineAction
 from views.widgets.pipeline.component import pipeline as pipeline_list
 from views.worker.connection import ask, run_again
 from views.worker.program import given_program
-from views.worker.recordings import inputs_for, opened_path, parcel_for
+from views.worker.recordings import opened_path, parcel_for
 
 # A packed recording up to this size is read and checked at once; of a larger one it is asked for.
 _CHECKED_BYTES: Final = 400_000
-# Pixels of the rows above the two texts: the choice of stages, the results with their buttons, what was found.
-_SIDES, _VERDICT, _FOUND = 49, 190, 84
+# Of the pane that the two stages have: what the rows above it leave.
+_HEIGHT: Final = "100cqh"
+_VIEW_NAMES: Final = {"text": "Text", "graph": "Graph", "functions": "Functions", "ours": "Our pass"}
 _ROWS_SHOWN: Final = 12
 _PROBLEMS_SHOWN: Final = 5
 _FACTS_SHOWN: Final = ("tvm", "target")
@@ -60,28 +65,6 @@ def _go(position: int, line: str = "") -> None:
     select(recorded_stage=position, against=-1, recorded_line=line)
 
 
-def _say(failure: Failure) -> None:
-    """Say why a recording, or a part of it, is not there."""
-    with st.container(key="failure", gap="small"):
-        if not failure.problems:
-            st.error(sentence(failure.title, failure.message))
-        for problem in failure.problems[:_PROBLEMS_SHOWN]:
-            st.error(sentence(f"{failure.title}: {problem.code}", problem.message))
-            if problem.hint:
-                st.markdown(prose(f"Hint: {problem.hint}"))
-        if failure.kind != "diagnosed":
-            st.button("Run again", key="pipeline.again", on_click=run_again)
-
-
-def _judged(parcel: Parcel, chosen: str) -> Bisection | Failure | None:
-    """Run every form of the program and compare, if the user asked for it."""
-    own = state(PipelineState)
-    if not own.judged:
-        return None
-    options = Program("", seed=own.recorded_seed, inputs=inputs_for(chosen))
-    return ask(BisectRecordedOf(parcel.content, options, constants=parcel.constants))
-
-
 def _judge_button() -> None:
     is_on = bool(state(PipelineState).judged)
     label = "Hide results" if is_on else "Check results"
@@ -98,18 +81,10 @@ def _right(view: RecordedView, found: Bisection | Failure | None) -> tuple[int, 
         return own.recorded_stage, own.recorded_line
     suspects = culprits(view, found) if isinstance(found, Bisection) else ()
     if suspects:
-        return suspects[-1], _line_of(found)
+        return suspects[-1], line_of(found)
     failed = next((stage.index for stage in view.pipeline.stages if stage.is_failed), -1)
     changed = next((stage.index for stage in view.pipeline.stages if stage.is_changed), 0)
     return (failed if failed >= 0 else changed), ""
-
-
-def _line_of(found: Bisection | Failure | None) -> str:
-    """Return the name of the line at which the first difference shows, "" if it is not known."""
-    if not isinstance(found, Bisection) or not found.suspects:
-        return ""
-    line = found.stages[found.suspects[-1]].line
-    return f"b/{line}" if line else ""
 
 
 def _left(view: RecordedView, right: int) -> int:
@@ -118,48 +93,6 @@ def _left(view: RecordedView, right: int) -> int:
     if 0 <= own.against < len(view.pipeline.stages):
         return own.against
     return max((position for position in view.forms if position < right), default=right)
-
-
-def _show_verdict(view: RecordedView, found: Bisection | Failure) -> None:
-    """Say in one paragraph what broke, where, and since when."""
-    if isinstance(found, Failure):
-        _say(found)
-        return
-    first, *others = found.conclusion.split("\n")
-    words, colour = _summed_up(view, found)
-    with st.container(key=f"verdict.{colour}", gap="xsmall"):
-        st.markdown(badge(words, colour))
-        st.markdown(prose(first))
-        if others:
-            st.markdown(bullets(others))
-        places = culprits(view, found)
-        with st.container(horizontal=True, gap="xsmall"):
-            if places:
-                last = view.forms[found.last_good]
-                st.button("Show the culprit", key="pipeline.culprit", on_click=_go, args=(places[-1], _line_of(found)))
-                st.button("Show the last good stage", key="pipeline.good", on_click=_go, args=(last,))
-            text = found.to_text()
-            st.download_button("All results", text, "results.txt", key="pipeline.results", on_click="ignore")
-
-
-def _summed_up(view: RecordedView, found: Bisection) -> tuple[str, str]:
-    """Return the verdict in a few words, and the colour of it."""
-    match found.verdict:
-        case "different":
-            return f"✕ {_blame(view, found)}", "red"
-        case "same":
-            return "✓ All stages agree", "green"
-        case _:
-            return "? Not all stages could be compared", "orange"
-
-
-def _blame(view: RecordedView, found: Bisection) -> str:
-    places = culprits(view, found)
-    names = [view.pipeline.stages[place].name for place in places]
-    verb = (
-        "changed the result" if len(names) == 1 else "is the first that is seen to differ, and others may be to blame"
-    )
-    return f"{names[-1]} {verb}"
 
 
 def _show_stages(view: RecordedView, right: int, found: Bisection | Failure | None) -> None:
@@ -196,7 +129,7 @@ def _choose_sides(view: RecordedView, left: int, right: int) -> None:
                 format_func=partial(_named, name, stages),
                 on_change=picked,
                 label_visibility="collapsed",
-                width=250,
+                width=220,
             )
         st.button("⇄", key="pipeline.swap", help="Swap A and B", on_click=_swap, args=(left, right))
         st.text_input(
@@ -206,8 +139,27 @@ def _choose_sides(view: RecordedView, left: int, right: int) -> None:
             max_chars=200,
             on_change=sought,
             label_visibility="collapsed",
-            width=230,
+            width=205,
         )
+        _choose_view()
+
+
+def _choose_view() -> None:
+    shown = state(PipelineState).compared_as or "text"
+    st.session_state["pipeline.view"] = shown
+
+    def picked() -> None:
+        select(compared_as=(st.session_state["pipeline.view"] or shown).removeprefix("text"))
+
+    st.segmented_control(
+        "View",
+        VIEWS,
+        key="pipeline.view",
+        format_func=_VIEW_NAMES.__getitem__,
+        on_change=picked,
+        label_visibility="collapsed",
+        width="content",
+    )
 
 
 def _named(side: str, stages: tuple[Stage, ...], index: int) -> str:
@@ -225,7 +177,7 @@ def _show_appearances(parcel: Parcel) -> None:
         return
     found = ask(AppearancesOf(parcel, text))
     if isinstance(found, Failure):
-        _say(found)
+        say(found, "found")
         return
     with st.container(key="pipeline.found", gap="xsmall"):
         st.markdown(prose(found.conclusion))
@@ -239,29 +191,65 @@ def _show_appearances(parcel: Parcel) -> None:
             st.caption(literal(f"{len(found.rows) - _ROWS_SHOWN} further stages change how often it is there."))
 
 
-def _show_texts(view: RecordedView, texts: RecordedTexts, at: tuple[int, str], above: int) -> None:
-    """Show two texts at a line of a stage, below rows of `above` pixels."""
-    right, line = at
-    stage = view.pipeline.stages[right]
-    for words in texts.words:
-        st.info(prose(words))
+def _show_problems(stage: Stage) -> None:
     for problem in stage.problems[:_PROBLEMS_SHOWN]:
         with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
             st.markdown(badge(problem.code, "red"), width="content")
             st.markdown(prose(f"line {problem.line}: {problem.message}" if problem.line else problem.message))
-    diff(
-        texts.diff,
-        key="pipeline.diff",
-        selected=line,
-        height=f"max(45vh, {pane_height(less=CHROME + above)})",
-        on_action=_on_diff,
-    )
 
 
-def _export(view: RecordedView, texts: RecordedTexts, right: int) -> None:
-    name = view.pipeline.stages[right].name
-    label, file = literal(f"Text after {name}"), f"{file_name(name)}.py"
-    st.download_button(label, texts.text, file, key="pipeline.text", on_click="ignore")
+def _show_texts(parcel: Parcel, sides: tuple[int, int], line: str, files: DeltaGenerator) -> None:
+    texts = ask(RecordedTextsOf(parcel, *sides))
+    if isinstance(texts, Failure):
+        say(texts, "texts")
+        return
+    for words in texts.words:
+        st.info(prose(words))
+    name = texts.diff.after_title.partition(" ")[2]
+    label, file = literal(f"Text of {name}"), f"{file_name(name)}.py"
+    files.download_button(label, texts.text, file, key="pipeline.text", on_click="ignore")
+    diff(texts.diff, key="pipeline.diff", selected=line, height=_HEIGHT, on_action=_on_diff)
+
+
+def _show_sides(parcel: Parcel, sides: tuple[int, int], line: str, options: Program, files: DeltaGenerator) -> None:
+    """Show two stages in the way that is chosen."""
+    match state(PipelineState).compared_as:
+        case "graph":
+            show_graph(parcel, *sides, _HEIGHT)
+        case "functions":
+            show_functions(parcel, *sides)
+        case "ours":
+            show_own_pass(parcel, sides[1], options, _HEIGHT)
+        case _:
+            _show_texts(parcel, sides, line, files)
+
+
+def _show(view: RecordedView, parcel: Parcel, options: Program, files: DeltaGenerator) -> None:
+    asked = BisectRecordedOf(parcel.content, options, constants=parcel.constants)
+    found = ask(asked) if state(PipelineState).judged else None
+    right, line = _right(view, found)
+    left = _left(view, right)
+    list_column, middle = st.columns([330, 1110], gap=None)
+    with list_column:
+        _show_stages(view, right, found)
+    with middle, st.container(key="recorded", gap="xsmall"):
+        links = None
+        match found:
+            case Bisection():
+                links = show_verdict(view, found)
+            case Failure():
+                say(found, "verdict")
+            case None:
+                pass
+        _choose_sides(view, left, right)
+        _show_appearances(parcel)
+        _show_problems(view.pipeline.stages[right])
+        with st.container(key="pipeline.shown", gap=None):
+            _show_sides(parcel, (left, right), line, options, files)
+        if isinstance(found, Bisection) and links is not None:
+            with links:
+                offer_links(view, found, parcel)
+                offer_reproducer(asked, found)
 
 
 def _check() -> None:
@@ -274,27 +262,6 @@ def _faults(parcel: Parcel) -> RecordedFaults | Failure | None:
         st.button("Check the forms", key="pipeline.check", on_click=_check)
         return None
     return ask(RecordedFaultsOf(parcel))
-
-
-def _show(view: RecordedView, parcel: Parcel, found: Bisection | Failure | None, files: DeltaGenerator) -> None:
-    right, line = _right(view, found)
-    left = _left(view, right)
-    list_column, middle = st.columns([330, 1110], gap=None)
-    with list_column:
-        _show_stages(view, right, found)
-    with middle, st.container(key="recorded", gap="xsmall"):
-        _choose_sides(view, left, right)
-        if found is not None:
-            _show_verdict(view, found)
-        _show_appearances(parcel)
-        texts = ask(RecordedTextsOf(parcel, left, right))
-        if isinstance(texts, Failure):
-            _say(texts)
-        else:
-            with files:
-                _export(view, texts, right)
-            above = _SIDES + (_VERDICT if found is not None else 0) + (_FOUND if state(PipelineState).sought else 0)
-            _show_texts(view, texts, (right, line), above)
 
 
 def _summary(view: RecordedView) -> str:
@@ -324,18 +291,19 @@ with page():
     if not isinstance(parcel, Parcel):
         offer_recordings(chosen)
         if parcel is not None:
-            _say(parcel)
+            say(parcel, "recording")
         status_line(ask(Open(given_program())))
     else:
         view = ask(RecordedOf(parcel))
         if isinstance(view, Failure):
-            _say(view)
+            say(view, "recording")
             offer_recordings("")
             status_line(ask(Open(given_program())))
         else:
             with choosing:
-                show_recording(view)
-                choose_inputs(chosen, view)
+                show_recording(view, parcel)
+                known = known_inputs(parcel)
+                choose_inputs(chosen, view, known)
                 _judge_button()
                 note(_summary(view))
                 faults = _faults(parcel)
@@ -343,5 +311,5 @@ with page():
                     if faults.stages:
                         chip(f"✕ {plural(len(faults.stages), 'form')} with errors", "red")
                     view = msgspec.structs.replace(view, pipeline=marked(view.pipeline, faults))
-            _show(view, parcel, _judged(parcel, chosen), files)
+            _show(view, parcel, options_for(chosen, known), files)
             _show_status(view, faults)

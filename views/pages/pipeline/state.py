@@ -4,6 +4,8 @@ from dataclasses import dataclass
 
 from views.state import rules
 
+VIEWS = ("text", "graph", "functions", "ours")
+
 
 @dataclass(frozen=True, slots=True)
 class PipelineState:
@@ -17,6 +19,14 @@ class PipelineState:
     """The position of the stage at the left; -1 for the form before."""
     recorded_line: str = rules.text(20)
     """The marked line: `a/3` at the left, `b/3` at the right."""
+    compared_as: str = rules.choice(*VIEWS)
+    """What is shown of the two stages; empty for their texts."""
+    drawn_function: str = rules.text(200)
+    """The prim func whose graph is shown; empty for the one that the page chooses."""
+    recorded_entry: str = rules.text(200)
+    """The function that runs; empty for the one that the page chooses."""
+    recorded_sizes: str = rules.sizes()
+    """Of symbolic dimensions of the made-up inputs."""
     recorded_seed: int = rules.number(0, 10**6)
     """Of the made-up inputs."""
     judged: int = rules.switch()

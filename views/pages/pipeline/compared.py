@@ -1,0 +1,146 @@
+"""Two stages of a recording beside each other: as texts, as a graph, by functions, and ours beside the recorded one."""
+
+from functools import partial
+from typing import Final
+
+import streamlit as st
+
+from relax_core.engine.protocol import (
+    Failure,
+    OwnPassOf,
+    Parcel,
+    Program,
+    RecordedFunctionsOf,
+    RecordedGraphOf,
+)
+from relax_core.engine.replies import FunctionRow, OwnPass, RecordedFunctions
+from relax_core.present.escape import badge, literal, prose
+from relax_core.present.models import Graph
+from views.pages.pipeline.failures import say
+from views.pages.pipeline.state import PipelineState
+from views.shell.selecting import shown_side
+from views.state.session import select, state
+from views.widgets.diff.component import diff
+from views.widgets.graph.component import GraphAction, Head, Marks, graph
+from views.worker.connection import ask
+
+_TABS: Final = 40
+_LOOK_OF_VERDICT: Final = {
+    "equal": ("✓", "green"),
+    "same": ("✓", "green"),
+    "different": ("✕", "red"),
+    "stops alike": ("!", "orange"),
+    "not comparable": ("?", "gray"),
+    "no such pass": ("?", "gray"),
+}
+_SIGN: Final = {"added": "+", "removed": "−", "changed": "~", "moved": "→", "unchanged": "="}
+
+
+def show_graph(parcel: Parcel, left: int, right: int, height: str) -> None:
+    """Show what changed as one graph: of the Relax functions, or of one prim func."""
+    listed = ask(RecordedFunctionsOf(parcel, left, right))
+    if isinstance(listed, Failure):
+        say(listed, "functions")
+        return
+    names = _drawable(listed)
+    own = state(PipelineState).drawn_function
+    function = own if own in names else next(iter(names), "")
+    drawn = ask(RecordedGraphOf(parcel, left, right, function))
+    if isinstance(drawn, Failure):
+        drawn = Graph("", empty_title=drawn.title, empty_text=drawn.message)
+    selected = next((item.node for item in drawn.nodes if item.node and f"b/{item.line}" == _line()), "")
+    graph(
+        drawn,
+        key="pipeline.graph",
+        head=Head(
+            "" if len(names) > 1 else "Compare",
+            "" if len(names) > 1 else "one layout for both stages",
+            tabs=tuple((name, name or "Relax functions") for name in names) if len(names) > 1 else (),
+            tab=function,
+            side=shown_side("pipeline"),
+        ),
+        marks=Marks(selected),
+        height=height,
+        on_action=partial(_on_graph, drawn),
+    )
+
+
+def _line() -> str:
+    return state(PipelineState).recorded_line
+
+
+def _drawable(listed: RecordedFunctions) -> tuple[str, ...]:
+    """Return what has a graph: "" for the Relax functions, and prim funcs, those first that changed."""
+    rows = [row for row in listed.rows if row.after or row.before]
+    prim_funcs = [row for row in rows if row.kind == "prim func"]
+    prim_funcs.sort(key=lambda row: row.mark == "unchanged")
+    has_relax = any(row.kind == "Relax" and row.after for row in rows)
+    is_changed = any(row.kind == "Relax" and row.mark != "unchanged" for row in rows)
+    changed = [row.name for row in prim_funcs if row.mark != "unchanged"]
+    names = [row.name for row in prim_funcs][:_TABS]
+    if not has_relax:
+        return tuple(names)
+    return ("", *names) if is_changed or not changed else (*names, "")
+
+
+def _on_graph(drawn: Graph, action: GraphAction) -> None:
+    match action.kind:
+        case "select":
+            found = next(
+                (item for item in drawn.nodes if action.node and action.node in (item.node, item.before_node)), None
+            )
+            side = "a" if found is not None and found.side == "before" else "b"
+            select(recorded_line=f"{side}/{found.line}" if found is not None and found.line else "")
+        case "tab":
+            select(drawn_function=action.command, recorded_line="")
+        case "side":
+            st.session_state["pipeline.side"] = action.side
+        case _:
+            pass
+
+
+def show_functions(parcel: Parcel, left: int, right: int) -> None:
+    """List the functions of both stages with what became of them, their regions and their targets."""
+    listed = ask(RecordedFunctionsOf(parcel, left, right))
+    if isinstance(listed, Failure):
+        say(listed, "functions")
+        return
+    changed = sum(row.mark != "unchanged" for row in listed.rows)
+    cut = f"; the first {len(listed.rows):,} are listed" if len(listed.rows) < listed.count else ""
+    with st.container(key="pipeline.functions", gap="xsmall"):
+        st.caption(literal(f"{changed:,} of {listed.count:,} functions changed from A to B{cut}."))
+        rows = [_row(row) for row in listed.rows]
+        # A column that says nothing is none.
+        columns = [name for name in _row(listed.rows[0]) if any(row[name] for row in rows)] if rows else []
+        st.dataframe([{name: row[name] for name in columns} for row in rows], hide_index=True, key="pipeline.table")  # pyright: ignore[reportUnknownMemberType]  # pandas has no types here
+
+
+def _row(row: FunctionRow) -> dict[str, object]:
+    return {
+        "Function": row.name,
+        "Kind": row.kind,
+        "Change": f"{_SIGN[row.mark]} {row.mark}",
+        "Line in A": row.before or None,
+        "Line in B": row.after or None,
+        "Region": row.region,
+        "Target, device": row.placed,
+    }
+
+
+def show_own_pass(parcel: Parcel, right: int, options: Program, height: str) -> None:
+    """Show what our pass of the stage's name makes of the same module, beside what the recorded one made."""
+    found = ask(OwnPassOf(parcel, right, options))
+    if isinstance(found, Failure):
+        say(found, "own")
+        return
+    _say_verdict(found)
+    if found.diff is not None and found.verdict != "equal":
+        diff(found.diff, key="pipeline.own", height=height)
+
+
+def _say_verdict(found: OwnPass) -> None:
+    sign, colour = _LOOK_OF_VERDICT[found.verdict]
+    words = {"same": "equal in value", "equal": "equal"}.get(found.verdict, found.verdict)
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", key="pipeline.own_verdict"):
+        st.markdown(badge(f"{sign} {words}", colour), width="content")
+        st.markdown(prose(f"{found.words}."))

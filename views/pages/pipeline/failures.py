@@ -1,0 +1,24 @@
+"""Why a recording, or a part of it, is not there."""
+
+from typing import Final
+
+import streamlit as st
+
+from relax_core.engine.protocol import Failure
+from relax_core.present.escape import prose, sentence
+from views.worker.connection import run_again
+
+_PROBLEMS_SHOWN: Final = 5
+
+
+def say(failure: Failure, part: str) -> None:
+    """Say why a part of a page, of which there is one of that name, is not there."""
+    with st.container(key="failure", gap="small"):
+        if not failure.problems:
+            st.error(sentence(failure.title, failure.message))
+        for problem in failure.problems[:_PROBLEMS_SHOWN]:
+            st.error(sentence(f"{failure.title}: {problem.code}", problem.message))
+            if problem.hint:
+                st.markdown(prose(f"Hint: {problem.hint}"))
+        if failure.kind != "diagnosed":
+            st.button("Run again", key=f"pipeline.again.{part}", on_click=run_again)

@@ -1,0 +1,138 @@
+"""What the program of a recording runs on: the function, its inputs, and constants that the recording lacks."""
+
+from typing import Final
+
+import streamlit as st
+
+from relax_core.engine.protocol import Failure, Parcel, Program, RecordedInputsOf
+from relax_core.engine.replies import RecordedInputs, RecordedView
+from relax_core.present.escape import bold, bullets, literal, prose
+from views.pages.pipeline.state import PipelineState
+from views.state.session import select, state
+from views.worker.connection import ask
+from views.worker.program import sizes_of
+from views.worker.recordings import inputs_for, keep_constants, keep_recorded_inputs
+
+_INPUTS: Final = "pipeline.inputs"
+_CONSTANTS: Final = "pipeline.constants"
+_LISTED: Final = 12
+
+
+def options_for(chosen: str, known: RecordedInputs | Failure) -> Program:
+    """Return how the forms of a recording are entered and run; what its program does not have is left out."""
+    own = state(PipelineState)
+    entries, sizes = (), ()
+    if isinstance(known, RecordedInputs):
+        entries, names = known.entries, dict(known.sizes)
+        sizes = tuple((name, size) for name, size in sizes_of(own.recorded_sizes) if name in names)
+    entry = own.recorded_entry if own.recorded_entry in entries else ""
+    return Program("", entry=entry, seed=own.recorded_seed, sizes=sizes, inputs=inputs_for(chosen))
+
+
+def known_inputs(parcel: Parcel) -> RecordedInputs | Failure:
+    """Ask what the program of a recording takes."""
+    own = state(PipelineState)
+    return ask(RecordedInputsOf(parcel, Program("", entry=own.recorded_entry, sizes=sizes_of(own.recorded_sizes))))
+
+
+def choose_inputs(chosen: str, view: RecordedView, known: RecordedInputs | Failure) -> None:
+    """Choose what the program runs on: the inputs of a recorded run, made-up ones, or a file; and its constants."""
+    archive, options = inputs_for(chosen), options_for(chosen, known)
+    is_recorded = archive is None and not options.sizes and any(options.entry in ("", run) for run in view.runs)
+    words = "file" if archive is not None else "recorded" if is_recorded else f"seed {options.seed}"
+    missing = f", {len(view.missing)} constants missing" if view.missing else ""
+    with st.popover(literal(f"Inputs: {words}{missing}")):
+        if isinstance(known, Failure):
+            st.caption(literal(known.problems[0].message if known.problems else known.message))
+        else:
+            _choose_entry(known)
+            _list_parameters(known)
+        if archive is not None:
+            st.button("Without the file", key="pipeline.no_inputs", on_click=keep_recorded_inputs, args=(chosen, None))
+        else:
+            if is_recorded:
+                st.caption("The inputs are those of the recorded run, unless a size is chosen or a file is given.")
+            else:
+                _choose_seed()
+            if isinstance(known, RecordedInputs) and known.sizes:
+                _choose_sizes(known, is_recorded=is_recorded)
+        st.file_uploader(
+            "Inputs as .npz: in_0, in_1, …; tuple fields in_0_1",
+            type=["npz"],
+            key=_INPUTS,
+            on_change=lambda: keep_recorded_inputs(chosen, _uploaded(_INPUTS)),
+        )
+        _choose_constants(chosen, view)
+
+
+def _choose_entry(known: RecordedInputs) -> None:
+    if not known.entries:
+        st.caption("No function of the program can be run on made-up inputs.")
+        return
+    if len(known.entries) < 2:
+        return
+    st.session_state["pipeline.entry"] = known.entry
+
+    def picked() -> None:
+        select(recorded_entry=st.session_state["pipeline.entry"], recorded_sizes="")
+
+    st.selectbox("Function", known.entries, key="pipeline.entry", on_change=picked)
+
+
+def _list_parameters(known: RecordedInputs) -> None:
+    """Name what the function takes, in the order of the archive's members."""
+    if not known.params:
+        return
+    st.markdown(bold(f"{known.entry} takes"))
+    rows = [f"`in_{number}`: `{name}`, {type_}" for number, (name, type_) in enumerate(known.params)]
+    left = len(rows) - _LISTED
+    st.markdown(bullets((*rows[:_LISTED], *((f"and {left} more",) if left > 0 else ()))))
+
+
+def _choose_seed() -> None:
+    seed = state(PipelineState).recorded_seed
+    given = int(st.number_input("Seed of the made-up inputs", 0, 10**6, value=seed, key="pipeline.seed"))
+    if given != seed:
+        select(recorded_seed=given)
+        st.rerun()
+
+
+def _choose_sizes(known: RecordedInputs, *, is_recorded: bool) -> None:
+    with st.container(horizontal=True, gap="xsmall"):
+        chosen = tuple(
+            (name, int(st.number_input(literal(f"Size of {name}"), 0, 10**9, value=size, key=_key(name, size))))
+            for name, size in known.sizes
+        )
+    if chosen != known.sizes:
+        select(recorded_sizes=",".join(f"{name}={size}" for name, size in chosen))
+        st.rerun()
+    if not is_recorded and state(PipelineState).recorded_sizes:
+        st.button("Sizes as they were", key="pipeline.no_sizes", on_click=_forget_sizes)
+
+
+def _forget_sizes() -> None:
+    select(recorded_sizes="")
+
+
+def _key(name: str, size: int) -> str:
+    return f"pipeline.size.{name}.{size}"
+
+
+def _choose_constants(chosen: str, view: RecordedView) -> None:
+    """List the constants that are not at hand, and take them from a file."""
+    if view.missing:
+        st.markdown(bold("Constants that are not at hand"))
+        left = len(view.missing) - _LISTED
+        st.markdown(bullets((*view.missing[:_LISTED], *((f"and {left} more",) if left > 0 else ()))))
+        st.caption(prose("What needs none of them is compared all the same."))
+    st.file_uploader(
+        "Constants as .npz: const_0, const_1, …",
+        type=["npz"],
+        key=_CONSTANTS,
+        on_change=lambda: keep_constants(chosen, _uploaded(_CONSTANTS)),
+    )
+
+
+def _uploaded(key: str) -> bytes | None:
+    given = st.session_state[key]
+    return None if given is None else given.getvalue()
