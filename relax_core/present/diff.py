@@ -27,6 +27,8 @@ _MATCHED_LIMIT = 250_000
 """Up to this product of line counts lines are matched by `SequenceMatcher`, which finds more."""
 _FOLD_FROM, _CONTEXT = 12, 3
 _WORD = re.compile(r"\w+|\W")
+_DEFINITION = re.compile(r"\s*(?:def +)?\w+(?= ?[:=(])")
+"""The name that a line binds or defines; a function is told from a variable by its keyword."""
 _Relation: TypeAlias = Callable[[int, int], bool]
 _Range: TypeAlias = tuple[int, int]
 _Difference: TypeAlias = tuple[int, int, int, int]
@@ -75,7 +77,7 @@ def diff_pages(before: Page, after: Page, log: RewriteLog) -> Diff:
 def diff_texts(before_title: str, before: str, after_title: str, after: str) -> Diff:
     """Compare two texts that have no nodes."""
     old, new = ([_Line(text, tokens) for text, tokens in _cut(item)] for item in (before, after))
-    pairs = _align([line.text for line in old], [line.text for line in new])
+    pairs = _align_named([line.text for line in old], [line.text for line in new])
     rows = tuple(_row(a, b, old, new, frozenset(), frozenset()) for a, b in pairs)
     return Diff(before_title, after_title, rows, _folds(rows), is_unchanged=before == after)
 
@@ -196,6 +198,37 @@ def _successors(old: list[_Line], new: list[_Line], log: RewriteLog) -> _Relatio
         return is_alike and any(node in ancestry(b) for node in old[a].nodes[:1])
 
     return is_successor
+
+
+def _align_named(old: list[str], new: list[str]) -> list[tuple[int | None, int | None]]:
+    """Pair line numbers of two texts without nodes: in a changed block lines that define one name are one line.
+
+    That leaves little to compare by similarity, which takes the longest by far in a module of a thousand bindings.
+    """
+    names = [
+        [_defined(line) or f"{side}{number}" for number, line in enumerate(lines)]
+        for side, lines in (("\n", old), ("\r", new))
+    ]
+    pairs: list[tuple[int | None, int | None]] = []
+    i = j = 0
+    for a, b, c, d in _blocks(old, new):
+        pairs += zip(range(i, a), range(j, c), strict=True)
+        x, y = a, c
+        # A name of one line of the block in each text; a line without one has a name that the other text lacks.
+        for left, right in (*_anchors(names[0][a:b], names[1][c:d]), (b - a, d - c)):
+            pairs += _pair_block(range(x, a + left), range(y, c + right), lambda m, n: _likeness(old[m], new[n]))
+            x, y = a + left + 1, c + right + 1
+            if x <= b:
+                pairs.append((x - 1, y - 1))
+        i, j = b, d
+    pairs += zip(range(i, len(old)), range(j, len(new)), strict=True)
+    return pairs
+
+
+def _defined(line: str) -> str:
+    """Return what a line defines, "" for nothing."""
+    found = _DEFINITION.match(line)
+    return found[0].lstrip() if found is not None else ""
 
 
 def _align(
@@ -326,13 +359,15 @@ def _side(lines: list[_Line], number: int, mark: Mark, tokens: tuple[Token, ...]
 def _highlighted(old: tuple[Token, ...], new: tuple[Token, ...]) -> tuple[tuple[Token, ...], tuple[Token, ...]]:
     """Mark the words that differ between two forms of a line."""
     left, right = _words(old), _words(new)
-    texts = ([text for text, _ in words] for words in (left, right))
+    texts = [[text for text, _ in words] for words in (left, right)]
+    start, end = _common(*texts)
+    inner = (text[start : len(text) - end] for text in texts)
     changed_left: set[int] = set()
     changed_right: set[int] = set()
-    for tag, a, b, c, d in SequenceMatcher(None, *texts, autojunk=False).get_opcodes():
+    for tag, a, b, c, d in SequenceMatcher(None, *inner, autojunk=False).get_opcodes():
         if tag != "equal":
-            changed_left.update(range(a, b))
-            changed_right.update(range(c, d))
+            changed_left.update(range(start + a, start + b))
+            changed_right.update(range(start + c, start + d))
     return _joined(left, changed_left), _joined(right, changed_right)
 
 

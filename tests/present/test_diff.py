@@ -52,3 +52,21 @@ def test_equal_texts_are_unchanged_and_not_folded() -> None:
 
 def test_counts_are_of_lines() -> None:
     assert line_counts("a\nb\n", "a\nc\nd\n") == (2, 1)
+
+
+def test_lines_that_define_one_name_stand_beside_each_other_however_unlike_they_are() -> None:
+    before = "def main(x):\n    lv: T = R.matmul(x, w)\n    lv1: T = R.nn.relu(lv)\n    return lv1\n"
+    after = (
+        "def main(x):\n    alloc: T = R.builtin.alloc_tensor(R.shape([4, 6]))\n    cls.matmul(x, w, alloc)\n"
+        "    lv: T = alloc\n    cls.relu(lv, alloc)\n    lv1: T = alloc\n    return lv1\n"
+    )
+    rows = diff_texts("a", before, "b", after).rows
+    pairs = [(row.before.number, row.after.number) for row in rows if row.before is not None and row.after is not None]
+    assert pairs == [(1, 1), (2, 4), (3, 6), (4, 7)]
+
+
+def test_lines_that_define_nothing_are_not_paired_by_their_numbers() -> None:
+    rows = diff_texts("a", "a = 1\ncls.first(x)\nb = 2\n", "b", "a = 3\n1 + 2 + 3 + 4\nb = 4\n").rows
+    assert [(row.before is None, row.after is None) for row in rows] == [
+        (False, False), (False, True), (True, False), (False, False),
+    ]  # fmt: skip
