@@ -27,6 +27,7 @@ _MATCHED_LIMIT = 250_000
 """Up to this product of line counts lines are matched by `SequenceMatcher`, which finds more."""
 _FOLD_FROM, _CONTEXT = 12, 3
 _WORD = re.compile(r"\w+|\W")
+_WORD_OR_SIGN = re.compile(r"\w+|[^\w\s]")
 _DEFINITION = re.compile(r"\s*(?:def +)?\w+(?= ?[:=(])")
 """The name that a line binds or defines; a function is told from a variable by its keyword."""
 _Relation: TypeAlias = Callable[[int, int], bool]
@@ -209,6 +210,11 @@ def _align_named(old: list[str], new: list[str]) -> list[tuple[int | None, int |
         [_defined(line) or f"{side}{number}" for number, line in enumerate(lines)]
         for side, lines in (("\n", old), ("\r", new))
     ]
+    words_of = cache(_WORD_OR_SIGN.findall)
+
+    def likeness(a: int, b: int) -> float:
+        return _word_likeness(words_of(old[a]), words_of(new[b]))
+
     pairs: list[tuple[int | None, int | None]] = []
     i = j = 0
     for a, b, c, d in _blocks(old, new):
@@ -216,7 +222,7 @@ def _align_named(old: list[str], new: list[str]) -> list[tuple[int | None, int |
         x, y = a, c
         # A name of one line of the block in each text; a line without one has a name that the other text lacks.
         for left, right in (*_anchors(names[0][a:b], names[1][c:d]), (b - a, d - c)):
-            pairs += _pair_block(range(x, a + left), range(y, c + right), lambda m, n: _likeness(old[m], new[n]))
+            pairs += _pair_block(range(x, a + left), range(y, c + right), likeness)
             x, y = a + left + 1, c + right + 1
             if x <= b:
                 pairs.append((x - 1, y - 1))
@@ -294,6 +300,18 @@ def _likeness(a: str, b: str) -> float:
     a, b = a.strip(), b.strip()
     if not a or not b or a.startswith("def ") != b.startswith("def "):
         return 1.0 if a == b else 0.0
+    return _share(a, b)
+
+
+def _word_likeness(a: list[str], b: list[str]) -> float:
+    """Compare lines by words and signs, which takes a tenth of the time that characters take."""
+    if not a or not b or (a[0] == "def") != (b[0] == "def"):
+        return 1.0 if a == b else 0.0
+    return _share(a, b)
+
+
+def _share(a: Sequence[str], b: Sequence[str]) -> float:
+    """Return the share of the elements of two sequences that agree, 0 if it is below the limit."""
     start, end = _common(a, b)
     matcher = SequenceMatcher(None, a[start : len(a) - end], b[start : len(b) - end], autojunk=False)
     total, same = len(a) + len(b), 2 * (start + end)
