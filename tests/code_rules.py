@@ -102,9 +102,11 @@ ALLOWED: MappingProxyType[str, tuple[tuple[str, str], ...]] = MappingProxyType(
         "relax_core/passes/properties.py": (("_nodes", _FACTS),),
         "relax_core/present/code.py": (
             ("tokenize", _PURE),
+            ("_cut_line_once", _PURE),
             ("_syntax_of_kind", _PURE),
         ),
         "relax_core/present/editing/vocabulary.py": (("vocabulary", _PURE),),
+        "relax_core/present/grammar.py": (("_tokenizer", _PURE),),
         "relax_core/present/running/run.py": (
             ("_instructions", _FACTS),
             ("_function_infos", _FACTS),

@@ -1,6 +1,6 @@
 """Texts with tokens, node ranges and problems."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import lru_cache
 from itertools import groupby
 from operator import itemgetter
@@ -16,7 +16,7 @@ from relax_core.ir.dialect import dialect_of
 from relax_core.ir.expr import SeqExpr
 from relax_core.ir.node import Node
 from relax_core.ir.relay import Let
-from relax_core.present.grammar import tokens
+from relax_core.present.grammar import START, GrammarName, cut_line
 from relax_core.present.models import Code, CodeLine, NameFact, NodeRange, Problem, Syntax, Token
 from relax_core.present.nodes.node_id import NodeIndex
 from relax_core.printer.printed import NodeRange as PrintedRange
@@ -39,6 +39,8 @@ _SYNTAX: tuple[tuple[Kind, Syntax], ...] = (
 _SKIPPED = "PA020"
 """Code of the note about statements around a module, which are not run."""
 _LEXERS: Mapping[Language, type[LlvmLexer] | type[GasLexer]] = MappingProxyType({"llvm": LlvmLexer, "asm": GasLexer})
+_LINES_KEPT, _LONG_LINE = 1 << 13, 300
+"""Most lines of a module are as they were before a pass: unless they are long, they are cut once."""
 _LONG_TEXT = 400_000
 """Longer texts are shown without highlighting, whose tokens would outweigh them many times."""
 
@@ -46,8 +48,27 @@ _LONG_TEXT = 400_000
 @lru_cache(maxsize=64)
 def tokenize(text: str, language: Language = "tvmscript") -> tuple[tuple[Token, ...], ...]:
     """Cut `text` into one tuple of tokens per line; the tokens of a line spell it exactly."""
-    lines = _lines(text, language)
-    return tuple(map(_merged, lines))
+    if (language == "tvmscript" or language == "relay") and len(text) <= _LONG_TEXT:
+        return tuple(_cut_lines(text, language))
+    return tuple(map(_merged, _lines(text, language)))
+
+
+def _cut_lines(text: str, language: GrammarName) -> Iterator[tuple[Token, ...]]:
+    state = START
+    for line in text.split("\n"):
+        cut = _cut_line_once if len(line) <= _LONG_LINE else _cut_line
+        found, state = cut(line, language, state)
+        yield found
+
+
+@lru_cache(maxsize=_LINES_KEPT)
+def _cut_line_once(line: str, language: GrammarName, state: str) -> tuple[tuple[Token, ...], str]:
+    return _cut_line(line, language, state)
+
+
+def _cut_line(line: str, language: GrammarName, state: str) -> tuple[tuple[Token, ...], str]:
+    found, state = cut_line(line, language, state)
+    return _merged(found), state
 
 
 def code_lines(
@@ -158,8 +179,6 @@ def _merged(pieces: Iterable[tuple[Syntax, str]]) -> tuple[Token, ...]:
 def _lines(text: str, language: Language) -> Iterable[Iterable[tuple[Syntax, str]]]:
     if language == "plain" or len(text) > _LONG_TEXT:
         return (((("", line),) if line else ()) for line in text.split("\n"))
-    if language == "tvmscript" or language == "relay":
-        return tokens(text, language)
     lines: list[list[tuple[Syntax, str]]] = [[]]
     for _, kind, piece in _LEXERS[language]().get_tokens_unprocessed(text):
         for number, part in enumerate(piece.split("\n")):

@@ -1,14 +1,15 @@
 """The words, signs and strings of TVMScript and of Relay's text, as tables that two tokenizers read.
 
-`tokens` cuts a text here; the editor in the browser cuts it by the same tables, which `tools/typescript_models.py`
+`cut_line` cuts a text here; the editor in the browser cuts it by the same tables, which `tools/typescript_models.py`
 writes for it. So a pattern is one that `re` and JavaScript's `RegExp` (with the flag `u`) read alike: no group that
 captures, no escape that only one of them knows, and `{L}` and `{W}` for a character that begins or continues a name.
 Lines are cut one after the other; what a string or a comment leaves open at the end of a line is the state of the next.
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from types import MappingProxyType
 from typing import Literal
 
@@ -108,13 +109,17 @@ _RELAY = Grammar(
 GRAMMARS: Mapping[GrammarName, Grammar] = MappingProxyType({"tvmscript": _TVMSCRIPT, "relay": _RELAY})
 
 
-def tokens(text: str, name: GrammarName) -> Iterator[Iterator[tuple[Syntax, str]]]:
-    """Yield the tokens of each line, in order: they spell it, and a token may follow one of the same look."""
-    tokenizer = _Tokenizer(GRAMMARS[name])
-    state = START
-    for line in text.split("\n"):
-        found, state = tokenizer.cut(line, state)
-        yield iter(found)
+def cut_line(line: str, name: GrammarName, state: str) -> tuple[list[tuple[Syntax, str]], str]:
+    """Return the tokens of a line that begins in `state`, at first `START`, and the state in which it ends.
+
+    The tokens spell the line, and one may follow another of the same look.
+    """
+    return _tokenizer(name).cut(line, state)
+
+
+@lru_cache(maxsize=len(GRAMMARS))
+def _tokenizer(name: GrammarName) -> "_Tokenizer":
+    return _Tokenizer(GRAMMARS[name])
 
 
 class _Tokenizer:
