@@ -231,6 +231,8 @@ def _say_result(ran: Executed, options: argparse.Namespace) -> int:
         complain(ran.rendered)
         return LIMIT if ran.is_limit else DIAGNOSED
     say(ran.result)
+    for item in ran.written:
+        say(f"{item.name} before: {item.before}")
     if options.outputs:
         write_bytes(options.outputs, ran.archive)
     return 0

@@ -51,6 +51,14 @@ class Listing(msgspec.Struct, frozen=True):
     kernels: tuple[str, ...] = ()
 
 
+class WrittenBuffer(msgspec.Struct, frozen=True):
+    """A buffer that a prim func that was run wrote, before and after."""
+
+    name: str
+    before: str
+    after: str
+
+
 class Executed(msgspec.Struct, frozen=True):
     """What a run printed and returned; `archive` holds the result as npz (`out`, `out_0`, ...)."""
 
@@ -61,6 +69,8 @@ class Executed(msgspec.Struct, frozen=True):
     rendered: str = ""
     """The diagnostic that ended the run, if one did."""
     is_limit: bool = False
+    written: tuple[WrittenBuffer, ...] = ()
+    """Of a module of prim funcs alone: what the one that ran wrote, in the order of its parameters."""
     problems: tuple[Problem, ...] = ()
     stand_ins: str = ""
     """Which calls were stand-ins, such as `2 calls were stand-ins (my.f: zeros, 2 calls)`; "" for none."""

@@ -113,7 +113,7 @@ class ProgramSource:
 
         Of a module of prim funcs alone it is the Relax function around one of them.
         """
-        found = self._prim_entry()
+        found = self.prim_entry()
         if found is not None:
             return prim_entry.entry_name(self.module, found[0]), prim_entry.declared(found[1])
         functions = {var.name: function for var, function in self.module.relax_functions}
@@ -130,7 +130,7 @@ class ProgramSource:
             raise RunError((Diagnostic("EN009", message, hint=hint),))
         return names[0], functions[names[0]]
 
-    def _prim_entry(self) -> tuple[str, PrimFunc] | None:
+    def prim_entry(self) -> tuple[str, PrimFunc] | None:
         """Return the prim func that runs, `None` if the module has Relax functions, or no prim func at all."""
         functions = {var.name: function for var, function in self.module.prim_funcs}
         if self.module.relax_functions or not functions:
@@ -158,7 +158,7 @@ class ProgramSource:
         """
         name, function = self.entry()
         inputs, sizes = self.program.inputs, dict(self.program.sizes)
-        found = self._prim_entry()
+        found = self.prim_entry()
         if found is not None:
             return name, prim_entry.arguments(found[1], inputs, self.program.seed, sizes, is_signed=is_signed)
         if inputs is not None:

@@ -2,18 +2,26 @@
 
 from typing import Any, cast
 
+import msgspec
 import numpy as np
 
 from relax_core.diagnostics import CompileError, Diagnostic
 from relax_core.engine import breakpoints
 from relax_core.engine.debug import changed
 from relax_core.engine.debug.request_context import RequestContext
+from relax_core.engine.programs.open_program import OpenProgram
+from relax_core.engine.programs.prim_entry import declared
 from relax_core.engine.protocol import Execute, Executed, HitsOf, RunOf, Stop, StopOf, TensorPage, Try, ValueOf
+from relax_core.engine.replies import WrittenBuffer
 from relax_core.engine.screens import catalog_view, text_views
 from relax_core.present.catalog_of.catalog_models import Tried
 from relax_core.present.running.run import present_run
 from relax_core.present.running.run_models import PointList, Run
 from relax_core.present.running.tensor import matrix, tensor_model
+from relax_core.vm.kernels import written_params
+from relax_core.vm.objects.convert import to_value
+from relax_core.vm.objects.values import show
+from relax_core.vm.recording.trace import Trace
 
 _PAGE_SIDE = 64
 
@@ -57,7 +65,24 @@ def executed(message: Execute, context: RequestContext) -> Executed:
         return text_views.executed(changed.trace_of(opened, message.program.changes, context))
     engine = context.engine_of(opened)
     trace = opened.runs.run(context.report, context.is_cancelled, context.limits, engine, records=False)
-    return text_views.executed(trace)
+    return msgspec.structs.replace(text_views.executed(trace), written=_written(opened, trace))
+
+
+def _written(opened: OpenProgram, trace: Trace) -> tuple[WrittenBuffer, ...]:
+    """Return what a prim func that was run wrote beside what was there before."""
+    found = opened.source.prim_entry()
+    if found is None or trace.error is not None:
+        return ()
+    # The run may have written into its arguments; these are made or read anew.
+    _, args = opened.source.call()
+    function = found[1]
+    positions = written_params(function)
+    results = trace.result if isinstance(trace.result, tuple) else (trace.result,)
+    names = [param.name for param in declared(function).params]
+    return tuple(
+        WrittenBuffer(names[place], show(to_value(args[place])), show(after))
+        for place, after in zip(positions, results, strict=True)
+    )
 
 
 def tried(message: Try, context: RequestContext) -> Tried:

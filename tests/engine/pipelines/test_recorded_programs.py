@@ -10,6 +10,7 @@ from relax_core.engine.debug.requests import BisectRecordedOf, ReproducerOf
 from relax_core.engine.pipelines import parcel
 from relax_core.engine.pipelines.parcel import parcel_of
 from relax_core.engine.protocol import (
+    Execute,
     Failure,
     OwnPassOf,
     Parcel,
@@ -82,6 +83,16 @@ def test_a_module_of_prim_funcs_can_be_entered_by_each() -> None:
     found = answered(RecordedInputsOf(log(("First", KERNELS)), Program("", entry="gone")))
     assert (found.entry, found.entries) == ("double", ("double",))
     assert found.params == (("x", "(4,) f32"), ("y", "(4,) f32"))
+
+
+def test_what_a_prim_func_wrote_stands_beside_what_was_there_before() -> None:
+    part = KERNELS.replace("range(T.int64(4))", "range(T.int64(3))")
+    (item,) = answered(Execute(Program(part, entry="double"))).written
+    assert item.name == "y"
+    before, after = (text.strip("[]").split() for text in (item.before, item.after))
+    assert before[3] == after[3]
+    assert before[:3] != after[:3]
+    assert answered(Execute(Program(ADD))).written == ()
 
 
 def test_our_pass_beside_the_recorded_one_is_equal_equal_in_value_or_neither() -> None:

@@ -8,7 +8,7 @@ import streamlit as st
 
 from relax_core.engine.debug.replies import ValuesCompared
 from relax_core.engine.debug.requests import CompareArchiveOf, CompareValuesOf, DumpOf, ProfileOf
-from relax_core.engine.protocol import Failure, SourceView
+from relax_core.engine.protocol import Execute, Failure, SourceView
 from relax_core.jit.options import MODES
 from relax_core.present.escape import file_name, literal, sentence
 from relax_core.present.nodes.origin_models import spans
@@ -102,6 +102,18 @@ def values_form(run: Run) -> None:
                     label, reply.archive, file_name=f"{file_name(name)}.npz", key="run.dump", on_click="ignore"
                 )
         _offer_comparison()
+
+
+def buffers_form() -> None:
+    """Show what a prim func wrote beside what was there before, of a module that has no other functions."""
+    with st.popover("Buffers"):
+        found = ask(Execute(run_program()))
+        if isinstance(found, Failure):
+            say(found)
+        elif found.written:
+            _table([{"buffer": item.name, "before": item.before, "after": item.after} for item in found.written])
+        else:
+            st.caption("The run wrote no buffer, or did not reach its end.")
 
 
 def profile_button() -> None:

@@ -7,7 +7,7 @@ from relax_core.engine.protocol import Failure, HitsOf, Open, RunOf, SourceView,
 from relax_core.present.running.memory_models import MemoryView
 from relax_core.present.running.run_models import PointHits, Run
 from views.pages.run.changes import ask_for_change, changes_form, fault, make_change
-from views.pages.run.forms import inputs_form, options_form, profile_button, values_form
+from views.pages.run.forms import buffers_form, inputs_form, options_form, profile_button, values_form
 from views.pages.run.points import read, written
 from views.pages.run.program import given_program, run_program
 from views.pages.run.state import RunState
@@ -147,6 +147,8 @@ with page():
             if isinstance(run, Run):
                 changes_form()
                 values_form(run)
+                if source.functions and not source.entries and source.code.language != "relay":
+                    buffers_form()
                 profile_button()
                 _to_the_stop(run)
     if isinstance(run, Failure):
