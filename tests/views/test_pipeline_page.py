@@ -268,6 +268,16 @@ def assert_blamed(page: Page, name: str) -> None:
     expect(culprit).to_have_attribute("aria-current", "step")
 
 
+def test_the_life_of_the_marked_line_is_followed() -> None:
+    shown = screen(recording="recordings/head.rxt", followed=1, recorded_stage=5, against=0)
+    _, model = sent_to(opened("pipeline", shown))["relaxscope_inspector"]
+    assert model["title"] == "Life of a line"
+    _, model = sent_to(opened("pipeline", shown.changed(recorded_line="a/9")))["relaxscope_inspector"]
+    assert model["title"] == "binding product of @main"
+    links = [part["node"] for row in model["sections"][-1]["rows"] for part in row["value"] if part.get("node")]
+    assert {"0/9", "5/84"} <= set(links)
+
+
 @pytest.mark.browser
 def test_an_uploaded_log_ends_at_the_culprit(page: Page, app_url: str) -> None:
     upload(page, app_url, 0, [{"name": "build.log", "mimeType": "text/plain", "buffer": LOG.encode()}])

@@ -26,6 +26,7 @@ from relax_core.present.models import Stage, Status
 from views.pages.pipeline.compared import show_functions, show_graph, show_own_pass
 from views.pages.pipeline.failures import say
 from views.pages.pipeline.inputs import choose_inputs, known_inputs, options_for
+from views.pages.pipeline.life import show_life
 from views.pages.pipeline.opening import choose_recording, offer_recordings, show_recording
 from views.pages.pipeline.results import culprits, marked, results_by_position
 from views.pages.pipeline.state import VIEWS, PipelineState
@@ -135,7 +136,7 @@ def _choose_sides(view: RecordedView, left: int, right: int) -> None:
         st.text_input(
             "Find in all stages",
             key="pipeline.sought",
-            placeholder="Name or operator in any stage",
+            placeholder="Name in any stage",
             max_chars=200,
             on_change=sought,
             label_visibility="collapsed",
@@ -160,6 +161,13 @@ def _choose_view() -> None:
         label_visibility="collapsed",
         width="content",
     )
+    st.session_state["pipeline.follow"] = bool(state(PipelineState).followed)
+    words = "What the marked line became and what it stems from, matched through all forms of the program"
+    st.toggle("Life", key="pipeline.follow", help=words, on_change=_follow)
+
+
+def _follow() -> None:
+    select(followed=int(st.session_state["pipeline.follow"]))
 
 
 def _named(side: str, stages: tuple[Stage, ...], index: int) -> str:
@@ -229,7 +237,8 @@ def _show(view: RecordedView, parcel: Parcel, options: Program, files: DeltaGene
     found = ask(asked) if state(PipelineState).judged else None
     right, line = _right(view, found)
     left = _left(view, right)
-    list_column, middle = st.columns([330, 1110], gap=None)
+    is_followed = bool(state(PipelineState).followed)
+    list_column, middle, *rest = st.columns([330, 824, 286] if is_followed else [330, 1110], gap=None)
     with list_column:
         _show_stages(view, right, found)
     with middle, st.container(key="recorded", gap="xsmall"):
@@ -250,6 +259,9 @@ def _show(view: RecordedView, parcel: Parcel, options: Program, files: DeltaGene
             with links:
                 offer_links(view, found, parcel)
                 offer_reproducer(asked, found)
+    for right_column in rest:
+        with right_column, st.container(key="drawer"):
+            show_life(parcel, (left, right), line)
 
 
 def _check() -> None:

@@ -21,6 +21,8 @@ class PipelineState:
     """The marked line: `a/3` at the left, `b/3` at the right."""
     compared_as: str = rules.choice(*VIEWS)
     """What is shown of the two stages; empty for their texts."""
+    followed: int = rules.switch()
+    """The life of the marked line is shown."""
     drawn_function: str = rules.text(200)
     """The prim func whose graph is shown; empty for the one that the page chooses."""
     recorded_entry: str = rules.text(200)
