@@ -13,14 +13,17 @@ from playwright.sync_api import Page, expect
 from streamlit.testing.v1 import AppTest
 
 from relax_core.engine.api.pipelines import open_pipeline, write_trace
+from relax_core.engine.debug.requests import ReproducerOf
 from relax_core.engine.pipelines.parcel import parcel_of
 from relax_core.engine.pipelines.sources import OPEN_VARIABLE
 from relax_core.engine.protocol import Failure, Parcel
 from tests.engine.pipelines.stage_texts import ADD, SCALED, TWICE, WRONG, after, dump
 from tests.views.pages import REPOSITORY, opened, sent_to
+from views.pages.pipeline import verdict
 from views.shell.navigation import page_file
 from views.state.address import to_address
 from views.state.selection import Selection, screen
+from views.worker.connection import ask
 
 WRONG_SAMPLE = screen(recording="recordings/head_wrong.rxt")
 LOG = after("First", ADD) + after("Same", ADD) + after("**Second** <b>", TWICE) + after("Third", WRONG)
@@ -211,6 +214,16 @@ def test_a_bisection_offers_its_reproducer_and_the_lines_of_both_texts() -> None
     view, texts = sent_to(app)["relaxscope_diff"]
     assert texts["after_title"] == "B · 001 ScaleEarly"
     assert view["node"][0].startswith("a/")
+
+
+def test_why_there_is_no_reproducer_is_said_and_not_found_out_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    large = [text.replace("(2, 3)", "(2000, 1500)") for text in (ADD, WRONG)]
+    app = uploaded(log(after("First", large[0]) + after("Second", large[1])), screen(judged=1))
+    assert "No reproducer: the inputs" in words(app)
+    asked: list[object] = []
+    monkeypatch.setattr(verdict, "ask", lambda request: asked.append(request) or ask(request))
+    assert "No reproducer: the inputs" in words(app.run())
+    assert not any(isinstance(request, ReproducerOf) for request in asked)
 
 
 def test_nothing_is_offered_where_nothing_differs() -> None:

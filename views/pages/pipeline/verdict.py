@@ -1,9 +1,11 @@
 """What a bisection of a recording found: one paragraph, links to the two texts, and files to give away."""
 
+from typing import Final
+
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from relax_core.engine.debug.replies import Bisection
+from relax_core.engine.debug.replies import Bisection, Reproduced
 from relax_core.engine.debug.requests import BisectRecordedOf, ReproducerOf
 from relax_core.engine.protocol import Failure, Parcel, RecordedTextsOf
 from relax_core.engine.replies import RecordedTexts, RecordedView
@@ -11,6 +13,8 @@ from relax_core.present.escape import badge, bullets, file_name, literal, prose
 from views.pages.pipeline.results import culprits
 from views.state.session import select
 from views.worker.connection import ask
+
+_REFUSED: Final = "pipeline.refused"
 
 
 def line_of(found: Bisection | Failure | None) -> str:
@@ -84,14 +88,27 @@ def _line_before(texts: RecordedTexts, line: str) -> str:
     return ""
 
 
+def _reproducer(request: ReproducerOf) -> Reproduced | str:
+    """Return the reproducer, or why there is none; for that the program runs, so that it is not asked again."""
+    name, reason = st.session_state.get(_REFUSED, (0, ""))
+    if name == hash(request):
+        return reason
+    made = ask(request)
+    if isinstance(made, Reproduced):
+        return made
+    reason = made.problems[0].message if made.problems else made.message
+    if made.kind == "diagnosed":
+        st.session_state[_REFUSED] = (hash(request), reason)
+    return reason
+
+
 def offer_reproducer(asked: BisectRecordedOf, found: Bisection) -> None:
     """Offer the file that shows the difference with apache-tvm and numpy alone, and the text of a report."""
     if found.first_different < 0:
         return
-    made = ask(ReproducerOf(asked, found))
-    if isinstance(made, Failure):
-        reason = made.problems[0].message if made.problems else made.message
-        st.caption(literal(f"No reproducer: {reason}"))
+    made = _reproducer(ReproducerOf(asked, found))
+    if isinstance(made, str):
+        st.caption(literal(f"No reproducer: {made}"))
         return
     stem = f"reproduce_{file_name(made.pass_name)}"
     words = "One file for apache-tvm and numpy alone; it ends with status 1 while the bug is there"
