@@ -16,6 +16,8 @@ from views.worker.recordings import inputs_for, keep_constants, keep_recorded_in
 _INPUTS: Final = "pipeline.inputs"
 _CONSTANTS: Final = "pipeline.constants"
 _LISTED: Final = 12
+# A request holds them beside the recording.
+_MEGABYTES: Final = 8
 
 
 def options_for(chosen: str, known: RecordedInputs | Failure) -> Program:
@@ -61,6 +63,7 @@ def choose_inputs(chosen: str, view: RecordedView, known: RecordedInputs | Failu
             type=["npz"],
             key=_INPUTS,
             on_change=lambda: keep_recorded_inputs(chosen, _uploaded(_INPUTS)),
+            max_upload_size=_MEGABYTES,
         )
         _choose_constants(chosen, view)
 
@@ -130,6 +133,7 @@ def _choose_constants(chosen: str, view: RecordedView) -> None:
         type=["npz"],
         key=_CONSTANTS,
         on_change=lambda: keep_constants(chosen, _uploaded(_CONSTANTS)),
+        max_upload_size=_MEGABYTES,
     )
 
 

@@ -252,7 +252,9 @@ def _show(view: RecordedView, parcel: Parcel, options: Program, files: DeltaGene
                 pass
         _choose_sides(view, left, right)
         _show_appearances(parcel)
-        _show_problems(view.pipeline.stages[right])
+        if view.pipeline.stages[right].problems:
+            with st.container(key="pipeline.problems", gap="xsmall"):
+                _show_problems(view.pipeline.stages[right])
         with st.container(key="pipeline.shown", gap=None):
             _show_sides(parcel, (left, right), line, options, files)
         if isinstance(found, Bisection) and links is not None:
