@@ -76,6 +76,6 @@ def executed(trace: Trace) -> Executed:
         len(trace),
         error.render() if error is not None else "",
         trace.outcome == "limit",
-        (problem_of(error),) if error is not None else (),
-        calls_words(trace.stand_ins) if trace.stand_ins else "",
+        problems=(problem_of(error),) if error is not None else (),
+        stand_ins=calls_words(trace.stand_ins) if trace.stand_ins else "",
     )

@@ -7,7 +7,7 @@ from typing import Final
 from relax_core.engine.protocol import Failure, LifeOf, Parcel
 from relax_core.present.measures import cut
 from relax_core.present.models import Inspector, InspectorRow, Part, Section
-from relax_core.present.nodes.life_models import LifeLine, LifeStage, NodeLife
+from relax_core.present.nodes.origin_models import LifeLine, LifeStage, NodeLife
 from views.shell.heights import pane_height
 from views.state.session import select
 from views.widgets.inspector.component import InspectorAction, inspector
