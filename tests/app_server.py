@@ -8,7 +8,7 @@ import subprocess
 import sys
 import urllib.error
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -17,7 +17,7 @@ START_SECONDS = 60
 
 
 @contextmanager
-def serve(cwd: Path, app: Path = APP, python: str = sys.executable) -> Iterator[str]:
+def serve(cwd: Path, app: Path = APP, python: str = sys.executable) -> Generator[str]:
     """Run `streamlit run APP` with the working directory `cwd`; give the address once it answers, stop it at the end.
 
     `cwd` is also the home directory of the server, so that no setting of the user who runs the tests has a say.
@@ -48,7 +48,7 @@ def serve(cwd: Path, app: Path = APP, python: str = sys.executable) -> Iterator[
 
 
 @contextmanager
-def serve_script(home: Path, text: str) -> Iterator[str]:
+def serve_script(home: Path, text: str) -> Generator[str]:
     """Run a script of components with the app's static files and settings, in the empty folder `home`."""
     for name in ("static", ".streamlit"):
         shutil.copytree(APP.parent / name, home / name)

@@ -2,7 +2,7 @@
 
 import re
 import shutil
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import ExitStack, closing, contextmanager, suppress
 from functools import partial
 from typing import Final, Literal, Protocol
@@ -53,7 +53,7 @@ def chromium_path() -> str | None:
 
 
 @contextmanager
-def started(playwright: Playwright) -> Iterator[Browser]:
+def started(playwright: Playwright) -> Generator[Browser]:
     """Start Chromium without a window."""
     browser = playwright.chromium.launch(executable_path=chromium_path(), args=ARGUMENTS)
     try:
@@ -63,7 +63,7 @@ def started(playwright: Playwright) -> Iterator[Browser]:
 
 
 @contextmanager
-def profile(browser: Browser, keeper: str) -> Iterator[BrowserContext]:
+def profile(browser: Browser, keeper: str) -> Generator[BrowserContext]:
     """Give a profile with a tab open at `keeper`, a small page of the host that tests look at.
 
     While that tab is there, the process that shows pages of the host stays, with the app's scripts compiled: opening a
@@ -76,7 +76,7 @@ def profile(browser: Browser, keeper: str) -> Iterator[BrowserContext]:
 
 
 @contextmanager
-def tabs(context: BrowserContext) -> Iterator[OpenPage]:
+def tabs(context: BrowserContext) -> Generator[OpenPage]:
     """Give what opens tabs; close them, and forget all that was stored and permitted."""
     with ExitStack() as opened:
         opened.callback(context.clear_permissions)
@@ -96,7 +96,9 @@ def _open(
 def _close(page: Page) -> None:
     origin = urlsplit(page.url)
     stored = {"origin": f"{origin.scheme}://{origin.netloc}", "storageTypes": _STORED}
-    page.context.new_cdp_session(page).send("Storage.clearDataForOrigin", stored)
+    page.context.new_cdp_session(page).send(  # pyright: ignore[reportUnknownMemberType]  # its dicts have no types
+        "Storage.clearDataForOrigin", stored
+    )
     page.close()
 
 

@@ -166,6 +166,8 @@ def imported_modules(file: SourceFile) -> Iterator[tuple[int, str]]:
                 outer = package[: len(package) - level + 1] if level else ()
                 base = ".".join((*outer, *([module] if module else [])))
                 yield from ((node.lineno, f"{base}.{alias.name}") for alias in names)
+            case _:
+                pass
 
 
 def layer_violations(file: SourceFile) -> Iterator[str]:

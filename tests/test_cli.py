@@ -28,9 +28,9 @@ def written(tmp_path: Path, text: str) -> str:
     return str(path)
 
 
-def run(*arguments: str, **options: str) -> "subprocess.CompletedProcess[str]":
+def run(*arguments: str, input: str | None = None) -> "subprocess.CompletedProcess[str]":
     command = (sys.executable, "-m", "relax_core", *arguments)
-    return subprocess.run(command, capture_output=True, text=True, cwd=ROOT, check=False, **options)  # pyright: ignore[reportCallIssue, reportArgumentType]  # as given
+    return subprocess.run(command, capture_output=True, text=True, cwd=ROOT, check=False, input=input)
 
 
 @pytest.mark.parametrize("place", [(), ("--in-process",)], ids=["worker", "in process"])
@@ -78,6 +78,10 @@ def test_the_tree_is_printed(small: str, capsys: pytest.CaptureFixture[str]) -> 
     assert "Call(" in capsys.readouterr().out
 
 
+def _title(value: tuple[str, ...] | int) -> str:
+    return " ".join(value) or "nothing" if isinstance(value, tuple) else str(value)
+
+
 @pytest.mark.parametrize(
     ("arguments", "status"),
     [
@@ -94,7 +98,7 @@ def test_the_tree_is_printed(small: str, capsys: pytest.CaptureFixture[str]) -> 
         (("script", "{file}", "--dialect", "relay"), 1),
         (("asm", "{file}", "--kernel", "other"), 1),
     ],
-    ids=lambda value: " ".join(value) or "nothing" if isinstance(value, tuple) else str(value),
+    ids=_title,
 )
 def test_the_exit_status_says_what_was_wrong(arguments: tuple[str, ...], status: int, small: str) -> None:
     given = [word.replace("{file}", small) for word in arguments]

@@ -21,7 +21,8 @@ def small(tmp_path: Path) -> str:
 
 def commands() -> dict[str, argparse.ArgumentParser]:
     (made,) = (item for item in parser()._actions if isinstance(item, argparse._SubParsersAction))  # pyright: ignore[reportPrivateUsage, reportUnknownVariableType]  # argparse has no other way
-    return dict(made.choices)
+    choices: dict[str, argparse.ArgumentParser] = dict(made.choices)  # pyright: ignore[reportUnknownMemberType, reportUnknownArgumentType]  # made by a private class
+    return choices
 
 
 def arguments() -> Iterator[tuple[str, argparse.Action]]:

@@ -3,9 +3,11 @@
 import ast
 import os
 import re
+from argparse import ArgumentParser
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
+from typing import cast
 
 import pytest
 
@@ -107,11 +109,12 @@ def _members(module: str) -> frozenset[str]:
 @cache
 def options() -> dict[str, frozenset[str]]:
     """Return the options of every command of the command line."""
-    actions = (action for action in parser()._actions if isinstance(action.choices, dict))
+    choices: list[object] = [action.choices for action in parser()._actions]
+    tables = (cast("dict[str, ArgumentParser]", item) for item in choices if isinstance(item, dict))
     return {
         name: frozenset(option for action in command._actions for option in action.option_strings)
-        for action in actions
-        for name, command in action.choices.items()  # type: ignore[union-attr]
+        for commands in tables
+        for name, command in commands.items()
     }
 
 

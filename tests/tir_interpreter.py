@@ -1,7 +1,7 @@
 """Runs legalized prim funcs in plain Python: the reference interpreter with scalar intrinsics and scalar parameters."""
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from relax_core.ir.prim import Cast, Intrinsic, LetExpr, PrimExpr
 from relax_core.ir.tir import PrimFunc
+from tests.callables import Compute
 from tests.jit.reference import Reference
 
 Array = npt.NDArray[Any]
@@ -19,7 +20,7 @@ def _exp(value: float) -> float:
     return math.exp(value) if value < 709 else math.inf
 
 
-INTRINSICS: Mapping[str, Callable[..., float]] = MappingProxyType(
+INTRINSICS: Mapping[str, Compute[float, float]] = MappingProxyType(
     {
         "exp": _exp,
         "log": math.log,

@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType, ModuleType
-from typing import Any
+from typing import Any, cast
 
 import msgspec
 from msgspec import inspect
@@ -129,7 +129,9 @@ def roots() -> Iterator[type]:
             module = importlib.import_module(".".join(path.relative_to(ROOT).with_suffix("").parts))
             for item in vars(module).values():
                 if isinstance(item, Channel):
-                    yield from (kind for kind in (item.model, item.props, item.action, item.apart) if kind is not None)
+                    channel = cast("Channel[msgspec.Struct, msgspec.Struct, object]", item)
+                    kinds = (channel.model, channel.props, channel.action, channel.apart)
+                    yield from (kind for kind in kinds if kind is not None)
 
 
 def models_text() -> str:

@@ -25,7 +25,7 @@ def function(text: str) -> Function:
 
 
 # text; target, number, begins, ends and operators of each region
-REGIONS = (
+REGIONS: tuple[tuple[str, str, list[tuple[str, int, int, int, int]]], ...] = (
     ("one operator", "e:a⟦nn.relu(b:a⟦%x⟧)⟧", [("a", 0, 1, 1, 1)]),
     ("two that follow", "e:a⟦tanh(b:a⟦e:a⟦nn.relu(b:a⟦%x⟧)⟧⟧)⟧", [("a", 0, 1, 1, 1), ("a", 1, 1, 1, 1)]),
     ("two operators in one", "e:a⟦tanh(nn.relu(b:a⟦%x⟧))⟧", [("a", 0, 1, 1, 2)]),

@@ -9,6 +9,7 @@ import pytest
 import relax_core as rc
 from relax_core.ir.expr import BindingBlock, Call, Op, Tuple, Var, VarBinding
 from relax_core.ir.node import Node, children, map_children, postorder, preorder
+from tests.narrow import is_tuple
 
 
 def test_nodes_are_frozen_and_compare_by_identity() -> None:
@@ -55,7 +56,7 @@ def test_traversal_of_deep_programs_does_not_recurse() -> None:
 def test_every_field_that_holds_nodes_is_a_child_field() -> None:
     missing: list[str] = []
     for cls in _all_subclasses(Node):
-        declared = set(getattr(cls, "CHILDREN", ()))
+        declared: set[str] = set(getattr(cls, "CHILDREN", ()))
         names = {field.name for field in dataclasses.fields(cls)}
         assert declared <= names, cls.__name__
         node_words = {item.__name__ for item in _all_subclasses(Node)}
@@ -78,8 +79,10 @@ FIELDS = [path for folder in ("relax", "relay", "tir") for path in sorted((SAMPL
 
 def fields_of(node: Node) -> list[Node]:
     """Return the nodes that the fields of a node hold, one by one."""
-    values = [getattr(node, name) for name in node.CHILDREN]
-    return [item for value in values for item in (value if isinstance(value, tuple) else (value,)) if item is not None]
+    found: list[Node] = []
+    for value in (getattr(node, name) for name in node.CHILDREN):
+        found += [item for item in (value if is_tuple(value) else (value,)) if item is not None]
+    return found
 
 
 @pytest.mark.parametrize("path", FIELDS, ids=lambda path: path.name)

@@ -16,7 +16,11 @@ def border(dtype: str) -> st.SearchStrategy[int]:
     low, high = dtype_interval(dtype)
     root = 1 << high.bit_length() // 2
     centres = (low, high, low // 2, high // 2, root, -root, 0, 0, 0)
-    return st.builds(lambda centre, by: min(max(centre + by, low), high), st.sampled_from(centres), st.integers(-9, 9))
+
+    def near(centre: int, by: int) -> int:
+        return min(max(centre + by, low), high)
+
+    return st.builds(near, st.sampled_from(centres), st.integers(-9, 9))
 
 
 @st.composite

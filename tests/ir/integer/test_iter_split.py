@@ -11,8 +11,14 @@ from relax_core.ir.integer.iter_split import IterSplit, affine_sum, interval_of,
 from relax_core.ir.prim import PrimExpr, PrimVar, binary, const
 
 X, Y = PrimVar("x", "int64"), PrimVar("y", "int64")
+
+
+def _sum(constant: int, a: int, b: int) -> Affine:
+    return Affine(constant).plus(Affine(0, {X: 1}), a).plus(Affine(0, {Y: 1}), b)
+
+
 WHOLE = st.builds(
-    lambda constant, a, b: Affine(constant).plus(Affine(0, {X: 1}), a).plus(Affine(0, {Y: 1}), b),
+    _sum,
     st.sampled_from((0, 0, 1, -3)),
     st.sampled_from((0, 1, 2, 4, 6, 12)),
     st.sampled_from((0, 1, 1, 3)),
