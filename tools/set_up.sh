@@ -72,16 +72,18 @@ need_test() {
     checksum tests/requirements.txt >"$venv/installed-test"
 }
 
+node_checksum() { cat package.json package-lock.json | cksum; }
+
 # What builds the browser components; the built files are checked in, so that nothing but a change of them needs it.
 need_node() {
     command -v npm >/dev/null 2>&1 || return 0
-    [ -f node_modules/installed ] && [ "$(cksum <package-lock.json)" = "$(cat node_modules/installed)" ] && return
-    say "Installing package-lock.json into node_modules (only the first time, and when it changes) ..."
+    [ -f node_modules/installed ] && [ "$(node_checksum)" = "$(cat node_modules/installed)" ] && return
+    say "Installing the packages of package.json into node_modules (only the first time, and when it changes) ..."
     set -- --silent --no-audit --no-fund --fetch-retries=1 --fetch-timeout=30000
-    # A lock file knows the packages of the platforms that its registry has; package.json pins the versions as well.
+    # A lock file knows the packages of the platforms that its registry has; package.json pins every version as well.
     if npm ci "$@" >&2 || npm install --no-package-lock "$@" >&2; then
         mkdir -p node_modules
-        cksum <package-lock.json >node_modules/installed
+        node_checksum >node_modules/installed
     else
         say "npm failed here: the built browser components are compared with their sources, but not built again."
     fi

@@ -5,6 +5,7 @@ machine the digest of the sources that each built file opens with is compared, w
 """
 
 import hashlib
+import json
 import re
 import subprocess
 from pathlib import Path
@@ -71,6 +72,19 @@ def test_a_change_of_any_source_is_seen_without_a_build() -> None:
 @pytest.mark.parametrize("name", ["models.ts", "theme.ts"])
 def test_a_generated_file_is_what_the_messages_and_the_theme_make_it(name: str) -> None:
     assert (GENERATED / name).read_text(encoding="utf-8") == files()[name], "run python tools/typescript_models.py"
+
+
+def test_package_json_pins_every_version_of_the_lock_file() -> None:
+    """Where `npm ci` refuses the lock file, which lacks other platforms, the same versions are installed."""
+    package = json.loads((ROOT / "package.json").read_text(encoding="utf-8"))
+    locked = json.loads((ROOT / "package-lock.json").read_text(encoding="utf-8"))["packages"]
+    # Only one platform's packages are optional; their versions are those of the package that asks for them.
+    versions = {
+        path.removeprefix("node_modules/"): entry["version"]
+        for path, entry in locked.items()
+        if path and not entry.get("optional")
+    }
+    assert package["devDependencies"] | package["overrides"] == versions
 
 
 def test_every_source_belongs_to_a_component() -> None:
