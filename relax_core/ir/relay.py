@@ -5,19 +5,11 @@ Relay is a dialect on shared nodes: `Var`, `GlobalVar`, `Constant`, `Tuple`, `Tu
 `Call.attrs`; `Op.name` is Relay's name ("nn.conv2d"). Graph variables (`%0 = ...;`) are shared nodes.
 """
 
-from typing import ClassVar, TypeAlias
+from typing import ClassVar
 
 from relax_core.ir.attrs import NO_ATTRS, Attrs
 from relax_core.ir.expr import (
-    Call,
-    Constant,
     Expr,
-    Function,
-    GlobalVar,
-    If,
-    Op,
-    Tuple,
-    TupleGetItem,
     Type,
     TypeVar,
     Var,
@@ -141,26 +133,6 @@ class RefWrite(Expr):
     CHILDREN: ClassVar[tuple[str, ...]] = ("ref", "value")
     ref: Expr
     value: Expr
-
-
-RelayExpr: TypeAlias = (
-    Var
-    | GlobalVar
-    | Op
-    | Constant
-    | Constructor
-    | Tuple
-    | TupleGetItem
-    | Call
-    | If
-    | Function
-    | Let
-    | Match
-    | RefCreate
-    | RefRead
-    | RefWrite
-)
-RelayPattern: TypeAlias = PatternWildcard | PatternVar | PatternConstructor | PatternTuple
 
 
 def result_of(expr: Expr) -> Expr:

@@ -13,38 +13,37 @@ def show_dims(dims: tuple[PrimExpr, ...]) -> str:
 
 def show_type(type_: Type) -> str:
     """Return a type as TVMScript spells it."""
-    return _TVMSCRIPT.show(type_)
+    return _MESSAGE.show(type_)
 
 
-def _tensor(type_: TensorType) -> str:
-    shape, dtype, ndim = type_.shape, type_.dtype, type_.ndim
-    parts = [show_dims(shape)] if isinstance(shape, tuple) else [shape.name] if isinstance(shape, Var) else []
-    parts += [f'dtype="{dtype}"'] if dtype is not None else []
-    parts += [f"ndim={ndim}"] if shape is None and ndim is not None else []
-    return f"R.Tensor({', '.join(parts)})" if parts else "R.Tensor"
+class _RelaxMessage(TypeNotation):
+    __slots__ = ()
+
+    def tensor(self, type_: TensorType) -> str:
+        shape, dtype, ndim = type_.shape, type_.dtype, type_.ndim
+        parts = [show_dims(shape)] if isinstance(shape, tuple) else [shape.name] if isinstance(shape, Var) else []
+        parts += [f'dtype="{dtype}"'] if dtype is not None else []
+        parts += [f"ndim={ndim}"] if shape is None and ndim is not None else []
+        return f"R.Tensor({', '.join(parts)})" if parts else "R.Tensor"
+
+    def shape(self, type_: ShapeType) -> str:
+        if type_.values is not None:
+            return f"R.Shape({show_dims(type_.values)})"
+        return "R.Shape" if type_.ndim is None else f"R.Shape(ndim={type_.ndim})"
+
+    def prim(self, type_: PrimType) -> str:
+        return f'R.Prim("{type_.dtype}")' if type_.value is None else f"R.Prim({show_prim(type_.value)})"
+
+    def fields(self, fields: list[str]) -> str:
+        return f"R.Tuple({', '.join(fields)})" if fields else "R.Tuple"
+
+    def function(self, type_: FuncType, params: list[str] | None, ret: str) -> str:
+        if params is None:
+            return "R.Callable" if isinstance(type_.ret, ObjectType) else f"R.Callable(ret={ret})"
+        return f"R.Callable(({', '.join(params)}), {ret})"
+
+    def object(self) -> str:
+        return "R.Object"
 
 
-def _shape(type_: ShapeType) -> str:
-    if type_.values is not None:
-        return f"R.Shape({show_dims(type_.values)})"
-    return "R.Shape" if type_.ndim is None else f"R.Shape(ndim={type_.ndim})"
-
-
-def _prim(type_: PrimType) -> str:
-    return f'R.Prim("{type_.dtype}")' if type_.value is None else f"R.Prim({show_prim(type_.value)})"
-
-
-def _function(type_: FuncType, params: list[str] | None, ret: str) -> str:
-    if params is None:
-        return "R.Callable" if isinstance(type_.ret, ObjectType) else f"R.Callable(ret={ret})"
-    return f"R.Callable(({', '.join(params)}), {ret})"
-
-
-_TVMSCRIPT = TypeNotation(
-    _tensor,
-    _shape,
-    _prim,
-    lambda fields: f"R.Tuple({', '.join(fields)})" if fields else "R.Tuple",
-    _function,
-    "R.Object",
-)
+_MESSAGE = _RelaxMessage()

@@ -247,7 +247,7 @@ class ExprPrinter:
         found += [f"{name}={self.show(value)}" for name, value in zip(names, call.args[first:], strict=True)]
         found += _attributes(call)
         if call.type_args and layout.out_types == "given":
-            return found + self._out_types(call.type_args, as_shapes=False)
+            return found + self._out_types(call.type_args)
         return found + self._type_args(call)
 
     def _bare(self, value: Expr) -> str:
@@ -286,7 +286,7 @@ class ExprPrinter:
         if layout.are_listed and len(found) > 2:
             found[1:] = [f"[{', '.join(found[1:])}]"]
         if layout.out_types == "always" or (types and layout.out_types == "given"):
-            found += self._out_types(types, as_shapes=layout.out_types == "always")
+            found += self._out_types(types)
             types = ()
         for index, param, word, is_left_out in layout.by_name:
             value = args[index]
@@ -339,8 +339,8 @@ class ExprPrinter:
             case _:
                 return self.scalars.show(value)
 
-    def _out_types(self, types: tuple[Type, ...], *, as_shapes: bool) -> list[str]:
-        """Show declared results: `as_shapes` and dtypes in 2022 if they are all known tensors, else as types."""
+    def _out_types(self, types: tuple[Type, ...]) -> list[str]:
+        """Show declared results: in 2022 as shapes and dtypes if they are all known tensors, else as types."""
         if not self.spelling.out_types and (tensors := _known_tensors(types)):
             return self._out_shapes(tensors)
         shown = ", ".join([self.type(item) for item in types])

@@ -1,19 +1,9 @@
-"""Print types in the three spellings."""
+"""Types as TVMScript spells them in each of its versions."""
 
 from dataclasses import dataclass
 
-from relax_core.ir.expr import (
-    AdtType,
-    FuncType,
-    ObjectType,
-    PrimType,
-    RefType,
-    ShapeType,
-    TensorType,
-    TupleType,
-    Type,
-    TypeVar,
-)
+from relax_core.ir.expr import FuncType, ObjectType, PrimType, ShapeType, TensorType, Type
+from relax_core.ir.notation.types import TypeNotation, tuple_text
 from relax_core.ir.prim import IntImm, PrimExpr, PrimVar
 from relax_core.printer.literals import quoted
 from relax_core.printer.scalars import ScalarPrinter
@@ -21,7 +11,7 @@ from relax_core.printer.spelling import Wording
 
 
 @dataclass(slots=True, eq=False)
-class TypePrinter:
+class TypePrinter(TypeNotation):
     """Prints types; `is_signature` tells that the symbolic dimensions are defined there.
 
     In the `scalars` of Relax a bare integer is int64.
@@ -30,36 +20,6 @@ class TypePrinter:
     spelling: Wording
     scalars: ScalarPrinter
     is_signature: bool = False
-
-    def show(self, type_: Type) -> str:
-        """Show a type."""
-        prefix = self.spelling.prefix
-        match type_:
-            case TensorType():
-                return self._tensor(type_)
-            case ShapeType(values=tuple() as values):
-                return f"{prefix}Shape([{self.dims(values)}])"
-            case ShapeType(ndim=ndim):
-                return f"{prefix}Shape" if ndim is None else f"{prefix}Shape(ndim={ndim})"
-            case PrimType(value=PrimExpr() as value):
-                return f"R.Prim(value={self.dim(value)})"
-            case PrimType(dtype=dtype):
-                is_plain = self.spelling.name == "2026" and dtype not in ("string", "handle", "void")
-                return f"T.{dtype}" if is_plain else f'R.Prim("{dtype}")'
-            case TupleType(fields=()):
-                return f"{prefix}Tuple" if prefix else "Tuple()"
-            case TupleType(fields=fields):
-                return f"{prefix}Tuple({', '.join([self.part(item) for item in fields])})"
-            case FuncType():
-                return self._callable(type_)
-            case ObjectType():
-                return self.spelling.object
-            case AdtType(name=name):
-                return f"{prefix}{name}"
-            case TypeVar(name=name):
-                return name
-            case RefType(value=value):
-                return f"{prefix}Ref({self.part(value)})"
 
     def part(self, type_: Type) -> str:
         """Show a part of a type; TVM does not read its own `T.int64` there."""
@@ -84,7 +44,7 @@ class TypePrinter:
         shown = self.dims(values)
         return f"({shown},)" if len(values) == 1 else f"({shown})"
 
-    def _tensor(self, type_: TensorType) -> str:
+    def tensor(self, type_: TensorType) -> str:
         is_2022 = self.spelling.name == "2022"
         shape, dtype = type_.shape, type_.dtype
         if type(shape) is tuple and dtype is not None and type_.vdevice is None and type_.sharding is None:
@@ -114,15 +74,38 @@ class TypePrinter:
                 words += [f"{key}={text if text.startswith('R.') else quoted(text)}"] if text else []
         return f"{name}({', '.join(words)})" if words else name
 
-    def _callable(self, type_: FuncType) -> str:
+    def shape(self, type_: ShapeType) -> str:
+        name = f"{self.spelling.prefix}Shape"
+        if type_.values is not None:
+            return f"{name}([{self.dims(type_.values)}])"
+        return name if type_.ndim is None else f"{name}(ndim={type_.ndim})"
+
+    def prim(self, type_: PrimType) -> str:
+        if type_.value is not None:
+            return f"R.Prim(value={self.dim(type_.value)})"
+        is_plain = self.spelling.name == "2026" and type_.dtype not in ("string", "handle", "void")
+        return f"T.{type_.dtype}" if is_plain else f'R.Prim("{type_.dtype}")'
+
+    def fields(self, fields: list[str]) -> str:
+        prefix = self.spelling.prefix
+        return f"{prefix}Tuple({', '.join(fields)})" if fields or not prefix else f"{prefix}Tuple"
+
+    def function(self, type_: FuncType, params: list[str] | None, ret: str) -> str:
         name = f"{self.spelling.prefix}Callable"
-        if type_.params is None:
-            words = [] if isinstance(type_.ret, ObjectType) else [f"ret={self.part(type_.ret)}"]
-            words += ["purity=True"] if type_.is_pure else []
-            return f"{name}({', '.join(words)})" if words else name
-        params = ", ".join([self.part(item) for item in type_.params])
-        comma = "," if len(type_.params) == 1 else ""
-        return f"{name}(({params}{comma}), {self.part(type_.ret)}, {type_.is_pure})"
+        if params is not None:
+            return f"{name}({tuple_text(params)}, {ret}, {type_.is_pure})"
+        words = [] if isinstance(type_.ret, ObjectType) else [f"ret={ret}"]
+        words += ["purity=True"] if type_.is_pure else []
+        return f"{name}({', '.join(words)})" if words else name
+
+    def object(self) -> str:
+        return self.spelling.object
+
+    def adt(self, name: str, args: list[str]) -> str:
+        return f"{self.spelling.prefix}{name}"
+
+    def ref(self, value: str) -> str:
+        return f"{self.spelling.prefix}Ref({value})"
 
 
 def is_quoted(spelling: Wording, value: PrimExpr) -> bool:

@@ -1,7 +1,7 @@
-"""Types as text: one walk over them for messages, labels and Relay, which differ in how each kind is spelled."""
+"""Types as text: one walk over their kinds, which every audience spells in its own way."""
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from abc import ABC, abstractmethod
+from collections.abc import Iterable
 
 from relax_core.ir.expr import (
     AdtType,
@@ -17,22 +17,13 @@ from relax_core.ir.expr import (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class TypeNotation:
-    """How one audience spells the kinds of types; what writes a type with parts is given the text of the parts."""
+class TypeNotation(ABC):
+    """How one audience (TVMScript, Relay, messages of either, labels) spells types; a subclass spells each kind.
 
-    tensor: Callable[[TensorType], str]
-    shape: Callable[[ShapeType], str]
-    prim: Callable[[PrimType], str]
-    fields: Callable[[list[str]], str]
-    """Writes a tuple."""
-    function: Callable[[FuncType, list[str] | None, str], str]
-    """Is given the parameters, `None` if they are unknown, and the result."""
-    object: str
-    ref: str = "ref({})"
-    plain_adt: str = "{}"
-    """An ADT without arguments."""
-    name_of: Callable[[TypeVar], str] = lambda variable: variable.name
+    Methods that write a type with parts are given the text of the parts.
+    """
+
+    __slots__ = ()
 
     def show(self, type_: Type) -> str:
         """Return a type as text."""
@@ -44,23 +35,61 @@ class TypeNotation:
             case PrimType():
                 return self.prim(type_)
             case TupleType(fields=fields):
-                return self.fields(self.all_of(fields))
+                return self.fields(self.parts(fields))
             case FuncType(params=params, ret=ret):
-                return self.function(type_, None if params is None else self.all_of(params), self.show(ret))
+                return self.function(type_, None if params is None else self.parts(params), self.part(ret))
             case ObjectType():
-                return self.object
-            case AdtType(name=name, args=()):
-                return self.plain_adt.format(name)
+                return self.object()
             case AdtType(name=name, args=args):
-                return f"{name}[{', '.join(self.all_of(args))}]"
+                return self.adt(name, self.parts(args))
             case TypeVar():
-                return self.name_of(type_)
+                return self.variable(type_)
             case RefType(value=value):
-                return self.ref.format(self.show(value))
+                return self.ref(self.part(value))
 
-    def all_of(self, types: Iterable[Type]) -> list[str]:
-        """Return each of several types as text."""
-        return [self.show(item) for item in types]
+    def part(self, type_: Type) -> str:
+        """Return a type that is a part of another one as text."""
+        return self.show(type_)
+
+    def parts(self, types: Iterable[Type]) -> list[str]:
+        """Return each of several parts as text."""
+        return [self.part(item) for item in types]
+
+    @abstractmethod
+    def tensor(self, type_: TensorType) -> str:
+        """Spell a tensor."""
+
+    @abstractmethod
+    def shape(self, type_: ShapeType) -> str:
+        """Spell a shape."""
+
+    @abstractmethod
+    def prim(self, type_: PrimType) -> str:
+        """Spell a host scalar."""
+
+    def fields(self, fields: list[str]) -> str:
+        """Spell a tuple."""
+        return tuple_text(fields)
+
+    @abstractmethod
+    def function(self, type_: FuncType, params: list[str] | None, ret: str) -> str:
+        """Spell a function; `params` is `None` if its parameters are unknown."""
+
+    def object(self) -> str:
+        """Spell the type of any value."""
+        return "_"
+
+    def adt(self, name: str, args: list[str]) -> str:
+        """Spell an algebraic data type."""
+        return f"{name}[{', '.join(args)}]" if args else name
+
+    def variable(self, type_: TypeVar) -> str:
+        """Spell a type variable."""
+        return type_.name
+
+    def ref(self, value: str) -> str:
+        """Spell a reference."""
+        return f"ref({value})"
 
 
 def tuple_text(parts: list[str]) -> str:

@@ -12,8 +12,6 @@ from relax_core.ops.steps import integers, is_float
 
 Array = npt.NDArray[Any]
 
-_BITS_OF_BOOL = 1
-
 
 def integer_power(a: PrimExpr, b: PrimExpr) -> PrimExpr:
     """Return the expression of a power of integers: squares of `a`, multiplied where `b` has the bit.

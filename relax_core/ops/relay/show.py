@@ -1,6 +1,6 @@
 """Types as Relay's text writes them."""
 
-from relax_core.ir.expr import Dims, FuncType, TensorType, Type, Var
+from relax_core.ir.expr import Dims, FuncType, PrimType, ShapeType, TensorType, Type, Var
 from relax_core.ir.notation.show import show_prim
 from relax_core.ir.notation.types import TypeNotation, tuple_text
 from relax_core.ir.prim import AnyDim, PrimExpr
@@ -24,18 +24,26 @@ def show_type(type_: Type) -> str:
     return text if len(text) <= MAX_LENGTH else f"{text[:MAX_LENGTH]}..."
 
 
-def _tensor(type_: TensorType) -> str:
-    shape, dtype = type_.shape, type_.dtype
-    if shape == () and dtype is not None:
-        return dtype
-    dims = show_dims(shape) if isinstance(shape, tuple) else shape.name if isinstance(shape, Var) else "?"
-    return f"Tensor[{dims}, {dtype or '?'}]"
+class _RelayMessage(TypeNotation):
+    __slots__ = ()
+
+    def tensor(self, type_: TensorType) -> str:
+        shape, dtype = type_.shape, type_.dtype
+        if shape == () and dtype is not None:
+            return dtype
+        dims = show_dims(shape) if isinstance(shape, tuple) else shape.name if isinstance(shape, Var) else "?"
+        return f"Tensor[{dims}, {dtype or '?'}]"
+
+    def shape(self, type_: ShapeType) -> str:
+        return "Shape"
+
+    def prim(self, type_: PrimType) -> str:
+        return type_.dtype
+
+    def function(self, type_: FuncType, params: list[str] | None, ret: str) -> str:
+        variables = ", ".join(item.name for item in type_.type_params)
+        head = f"fn[{variables}]" if variables else "fn"
+        return f"{head}({'...' if params is None else ', '.join(params)}) -> {ret}"
 
 
-def _function(type_: FuncType, params: list[str] | None, ret: str) -> str:
-    variables = ", ".join(item.name for item in type_.type_params)
-    head = f"fn[{variables}]" if variables else "fn"
-    return f"{head}({'...' if params is None else ', '.join(params)}) -> {ret}"
-
-
-_MESSAGE = TypeNotation(_tensor, lambda _: "Shape", lambda type_: type_.dtype, tuple_text, _function, "_")
+_MESSAGE = _RelayMessage()

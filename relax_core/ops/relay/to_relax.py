@@ -21,9 +21,3 @@ def to_relax(call: RelayCall) -> Expr:
     if spec.rule is None:
         raise untranslated(call, spec.why)
     return spec.rule(call)
-
-
-def is_translated(name: str) -> bool:
-    """Tell whether Relax can express the operator `name`, at least for some calls."""
-    spec = RELAY_OPS.get(name)
-    return spec is not None and spec.rule is not None

@@ -31,7 +31,6 @@ def function_graph(
     name: str,
     facts: GraphContext,
     opened: tuple[str, ...] = (),
-    limit: int = VISIBLE_LIMIT,
     shown: frozenset[str] = frozenset(),
 ) -> Graph:
     """Present one function of a module; an unknown name gives an empty graph that says so.
@@ -41,19 +40,19 @@ def function_graph(
     definition = facts.module.find(name)
     match definition.function if definition is not None else None:
         case Function() as function:
-            return present(fold(draw_function(name, function, facts, _flow_of(facts)), opened, limit, shown))
+            return present(fold(draw_function(name, function, facts, _flow_of(facts)), opened, VISIBLE_LIMIT, shown))
         case PrimFunc() as prim_func:
-            return present(fold(draw_prim_func(name, prim_func, facts), opened, limit, shown))
+            return present(fold(draw_prim_func(name, prim_func, facts), opened, VISIBLE_LIMIT, shown))
         case None:
             return Graph("", title=f"@{name}", empty_text=f"This module has no function `{name}`.")
 
 
-def module_graph(facts: GraphContext, opened: tuple[str, ...] = (), limit: int = VISIBLE_LIMIT) -> Graph:
+def module_graph(facts: GraphContext, opened: tuple[str, ...] = ()) -> Graph:
     """Present all Relax or Relay functions of a module in one graph."""
     functions = tuple((var.name, function) for var, function in facts.module.relax_functions)
     if not functions:
         return Graph("", title=facts.module.name, empty_text="This module has no Relax function.")
-    return present(fold(draw_functions(functions, facts, facts.module.name, _flow_of(facts)), opened, limit))
+    return present(fold(draw_functions(functions, facts, facts.module.name, _flow_of(facts)), opened, VISIBLE_LIMIT))
 
 
 def compare_graph(before: GraphContext, after: GraphContext, log: RewriteLog, functions: tuple[str, ...] = ()) -> Graph:

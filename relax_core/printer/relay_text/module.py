@@ -46,7 +46,7 @@ from relax_core.ir.tir import PrimFunc
 from relax_core.printer.printed import Layout, Part, Piece, Printed, joined, write
 from relax_core.printer.relay_text.literals import attribute, attributes, metadata_section, param_devices, scalar
 from relax_core.printer.relay_text.schedule import Schedule, is_leaf, schedule
-from relax_core.printer.relay_text.types import NotRelay, relay_type
+from relax_core.printer.relay_text.types import NotRelay, RelayTypes
 
 _ILLEGAL = re.compile(r"[^\w?.]|\.(?![^\W\d])|\.$")
 
@@ -161,7 +161,7 @@ class RelayPrinter:
 
     def type(self, type_: Type) -> str:
         """Return a type as text."""
-        return relay_type(type_, self.names.type_var)
+        return RelayTypes(self.names.type_var).show(type_)
 
     def _declared(self, var: Var, device: AttrValue = None) -> str:
         marked = "" if device is None else f" {{virtual_device={attribute(device)}}}"
@@ -402,4 +402,4 @@ def _type_data(data: TypeData) -> Iterator[Part]:
 def _constructor(constructor: Constructor, names: RelayNames) -> Iterator[Part]:
     yield constructor.name
     if constructor.field_types:
-        yield from ("(", *joined(relay_type(item, names.type_var) for item in constructor.field_types), ")")
+        yield from ("(", *joined(RelayTypes(names.type_var).parts(constructor.field_types)), ")")

@@ -7,7 +7,7 @@ import numpy as np
 from relax_core.ir.expr import Function, TensorType, TupleType, Type, Var
 from relax_core.ir.module import IRModule
 from relax_core.ir.prim import IntImm
-from relax_core.printer.relay_text.types import relay_type
+from relax_core.printer.relay_text.types import RelayTypes
 from relax_core.vm.context import fail
 from relax_core.vm.objects.convert import to_value
 from relax_core.vm.objects.placed import plain
@@ -83,7 +83,7 @@ def check_argument(param: Var, value: Value, entry: str) -> None:
         code = _refusal(type_, part)
         if code:
             field = "" if part is value else "a field of "
-            wanted = relay_type(type_, lambda variable: variable.name)
+            wanted = RelayTypes().show(type_)
             fail(code, f"{field}%{param.name} of @{entry} must be {wanted}, got {describe(part)}", span=param.span)
         if isinstance(type_, TupleType) and isinstance(part, tuple):
             waiting.extend(zip(type_.fields, part, strict=True))
