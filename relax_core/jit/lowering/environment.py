@@ -1,4 +1,4 @@
-"""What the lowering of a prim func carries along: what it made, what names stand for, and where it stands."""
+"""The state of lowering a prim func: what was emitted, what is in scope, and the current position."""
 
 from dataclasses import dataclass, field
 from typing import TypeAlias
@@ -20,7 +20,7 @@ AccessKey: TypeAlias = tuple[Buffer, int, PrimExpr]
 
 @dataclass(slots=True)
 class Emitted:
-    """What the lowering made so far besides instructions.
+    """What was emitted besides instructions.
 
     `sites` are the places where the kernel may stop, `checked` the nodes that are checked while it runs.
     `packed_calls` are the calls of packed functions, by number; `parts` the bodies of functions that run chunks of a
@@ -40,7 +40,7 @@ class Emitted:
 
 @dataclass(slots=True)
 class Environment:
-    """What variables and buffers stand for at a place.
+    """What the variables and buffers in scope are lowered to.
 
     `active` are the variables in scope, `visible` how a diagnostic shows them. `lane_buffers` and `vectors` tell where
     the lanes of vectors lie. `written` are the bytes that tell which elements of a buffer were written, where that is
@@ -64,7 +64,7 @@ class Environment:
 
 @dataclass(slots=True)
 class Position:
-    """Where the lowering stands.
+    """The current position in the prim func.
 
     `loops` are those around the place and `inlined` the calls, the innermost last. With `is_counting` integers are
     counts, and the kernel stops where one would wrap around. `is_deoptimised` tells that the loops here run only after
@@ -88,7 +88,7 @@ class Position:
 
 @dataclass(slots=True)
 class Provenance:
-    """Which statements of the text those that transformations made stand for.
+    """The provenance of statements that transformations made.
 
     `origin` gives them by what was made; `statement_of` gives the statement that computed what a variable in an
     expression stands for.

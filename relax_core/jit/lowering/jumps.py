@@ -9,12 +9,12 @@ from relax_core.jit.lowering.scalars.scalar import lower_expr
 from relax_core.jit.lowering.scalars.types import SCALAR_TYPES, ScalarType
 from relax_core.jit.lowering.state import State
 
-# What the function that is compiled returns: it ran to its end, it stopped at a site, it returned a value.
+# The status that a compiled function returns: it ran to its end, it stopped at a site, it returned a value.
 ENDED, STOPPED, RETURNED = 0, 1, 2
 
 
 def lower_jump(state: State, stmt: Evaluate) -> None:
-    """Emit `break`, `continue` or `return value`; what follows in the list is never reached."""
+    """Emit `break`, `continue` or `return value`, and a block for the unreachable statements behind it."""
     match stmt.value:
         case Intrinsic(name="ret", args=(value,)):
             _return(state, value)
@@ -42,7 +42,7 @@ def result_type(state: State, function: PrimFunc) -> ScalarType | None:
 
 
 def _return(state: State, value: PrimExpr) -> None:
-    """Emit a return: the bits of the value go where the number of a site would."""
+    """Emit a return: the bits of the value go into the word of the error record that else holds a site's number."""
     if state.position.inlined:
         _return_here(state, value)
         return
@@ -59,7 +59,7 @@ def _return(state: State, value: PrimExpr) -> None:
 
 
 def _return_here(state: State, value: PrimExpr) -> None:
-    """Emit a return from a prim func whose body stands in the place of its call."""
+    """Emit a return from a prim func that is inlined: store the value, and branch behind the call."""
     call = state.position.inlined[-1]
     if call.result is not None:
         register = convert(state, lower_expr(state, value), state.scalar_of(value), call.result)

@@ -1,13 +1,13 @@
-"""Loops, and the fuel that lets them be stopped: it is charged many iterations at once, outside the hot code."""
+"""Loops, and the fuel by which they are stopped: it is charged for many iterations at once, outside the hot code."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 
-from relax_core.ir.node import Node, children, postorder
+from relax_core.ir.node import Node, postorder
 from relax_core.ir.notation.show import show_prim
 from relax_core.ir.prim import PrimExpr
-from relax_core.ir.tir import BufferStore, For, IterVar, Stmt, While
+from relax_core.ir.tir import BufferStore, For, IterVar, Stmt, While, statements
 from relax_core.jit.compilation.pipelines import form_of
 from relax_core.jit.lowering.checks import Site, unsupported
 from relax_core.jit.lowering.code import phi
@@ -18,20 +18,20 @@ from relax_core.jit.lowering.scalars.counts import lower_count, require_values
 from relax_core.jit.lowering.scalars.scalar import lower_expr
 from relax_core.jit.lowering.state import State
 
-# A unit of fuel is about a nanosecond of work; this much of it passes between two looks at the cell.
+# A unit of fuel is about a nanosecond of work: a loop charges it, and so polls for a cancellation, every 65 us.
 CHUNK = 65536
-# A nest of loops with constant extents and no more work than this pays once, before it starts.
+# A nest with constant extents and no more work than this is charged once, before it starts.
 CHARGED_AHEAD = 4096
-# A loop of so many iterations is short enough to be unrolled by LLVM, and long enough for a vector.
+# Trip counts that LLVM fully unrolls, and that fill at least a vector.
 SHORTEST_ROW, LONGEST_ROW = 8, 64
 
 
 @dataclass(frozen=True, slots=True)
 class Counting:
-    """A loop that counts from `first` to `end`, exclusive; its variable is `start` and `step` for each count.
+    """The iterations `[first, end)` of a loop, all 64-bit registers or literals; iteration k has `start + k * step`.
 
-    `break` goes to `leave`, if there is one. With `is_kept` it is not unrolled before it is vectorised. `count` is how
-    many iterations there are, if that is known and not 0.
+    `break` branches to the block `leave`, if there is one. With `is_kept` LLVM must not unroll the loop before it
+    vectorises it. `count` is the number of iterations if it is a constant, else 0.
     """
 
     start: str
@@ -45,14 +45,14 @@ class Counting:
 
 @dataclass(frozen=True, slots=True)
 class Iterations:
-    """How iterations of a loop are emitted in another way, those of at most `chunk` units of work at once."""
+    """How a transformation emits iterations of a loop, charged in chunks of at most `chunk` units of fuel."""
 
     emit: Callable[[Counting], None]
     chunk: int = CHUNK
 
 
 def lower_for(state: State, loop: For, rounds: Iterations | None = None) -> None:
-    """Emit a loop. Parallel, vectorised, unrolled and thread-bound ones run in order, which gives the same values."""
+    """Emit a loop; parallel, vectorised, unrolled and thread-bound ones run in order, which gives the same values."""
     start, extent = (lower_count(state, item, lower_expr) for item in (loop.start, loop.extent))
     require_values(state, loop, start, extent)
     step = "1"
@@ -61,7 +61,7 @@ def lower_for(state: State, loop: For, rounds: Iterations | None = None) -> None
         extent = _trip_count(state, extent, step)
     state.code.comment(f"for {loop.var.name}")
     work, inner = static_work(state, loop), static_work(state, loop.body)
-    # Loops inside that are short pay together, so that paying does not cost more than what they do.
+    # Short inner loops are charged with the outer one: an atomic subtraction each would cost more than they do.
     is_covered = always_charges(state, loop.body) and (inner is None or inner > CHARGED_AHEAD)
     was_charged = state.position.is_charged
     leave = state.code.label("left") if has_jump(loop.body, "break_loop") else ""
@@ -104,7 +104,7 @@ def _step(state: State, loop: For, step: PrimExpr) -> str:
 
 
 def _trip_count(state: State, extent: str, step: str) -> str:
-    """Emit how many values a loop takes: the extent by the step, rounded up."""
+    """Emit the trip count of a loop with a step: `ceildiv(extent, step)`."""
     if "%" not in extent and "%" not in step:
         return str(max(-(-int(extent) // int(step)), 0))
     code = state.code
@@ -114,7 +114,7 @@ def _trip_count(state: State, extent: str, step: str) -> str:
 
 
 def lower_while(state: State, loop: While) -> None:
-    """Emit a loop that is charged for every iteration."""
+    """Emit a while loop, which is charged for each iteration, as it has no trip count."""
     state.emitted.forms.add("plain")
     code = state.code
     head, body, leave = code.label("while"), code.label("do"), code.label("done")
@@ -137,7 +137,7 @@ def lower_while(state: State, loop: While) -> None:
 
 
 def charge_fuel(state: State, loop: For | While, amount: str) -> None:
-    """Emit the payment of `amount` of fuel; another thread may empty the cell at any time."""
+    """Emit an atomic charge of `amount` of fuel: another thread cancels the kernel by emptying the cell."""
     code = state.code
     stood = code.set_location(loop)
     before = code.emit(f"atomicrmw sub ptr %record, i64 {amount} monotonic, align 8", "fuel")
@@ -148,9 +148,9 @@ def charge_fuel(state: State, loop: For | While, amount: str) -> None:
 
 
 def _chunked(state: State, loop: For, sizes: tuple[str, int, int], run: Callable[[str, str], None]) -> None:
-    """Emit a loop over pieces of `loop`, each of which pays before it runs.
+    """Emit a loop over chunks of `loop`, each of which is charged before `run(first, end)` emits it.
 
-    `sizes` are the number of iterations, the work of one, and that of a piece.
+    `sizes` are the trip count, the work of one iteration, and that of a chunk, in units of fuel.
     """
     code = state.code
     extent, work, chunk = sizes
@@ -182,7 +182,7 @@ def least(state: State, a: str, b: str) -> str:
 
 
 def counted(state: State, loop: For, counting: Counting, emit_body: Callable[[], None] | None = None) -> None:
-    """Emit iterations of a loop that are charged; `emit_body` emits what each does if that is not the loop's body."""
+    """Emit iterations of a loop whose fuel is charged; `emit_body` replaces the loop's body."""
     code, scalar = state.code, state.scalar_of(loop.var)
     head, body, leave = code.label("head"), code.label("body"), code.label("done")
     latch = code.label("continue") if has_jump(loop.body, "continue_loop") else ""
@@ -191,7 +191,7 @@ def counted(state: State, loop: For, counting: Counting, emit_body: Callable[[],
     code.start(head)
     count, following = f"%{code.label('n')}", f"%{code.label('next')}"
     position = code.reserve()
-    # LLVM knows how many iterations there are where the last one is met exactly.
+    # `ne` instead of `slt` lets LLVM derive the exact trip count.
     test = "ne" if counting.count else "slt"
     code.branch(code.emit(f"icmp {test} i64 {count}, {counting.end}"), body, leave)
     code.start(body)
@@ -221,28 +221,28 @@ def counted(state: State, loop: For, counting: Counting, emit_body: Callable[[],
 
 
 def _mark(state: State, loop: For, counting: Counting, *, has_vectors: bool) -> str:
-    """Return how LLVM is to treat a loop."""
+    """Return the `!llvm.loop` metadata for a loop."""
     if state.position.is_deoptimised:
         return f", !llvm.loop {state.code.written_loop()}"
     if has_vectors or (_has_loop(loop.body) and repeats_itself(loop)):
-        # Vectorised itself, a loop around vectors would gather their lanes one by one.
+        # If LLVM vectorised a loop around explicit vectors, it would assemble them lane by lane.
         return f", !llvm.loop {state.code.scalar_loop()}"
     return f", !llvm.loop {state.code.kept_loop()}" if counting.is_kept or _is_row(state, loop) else ""
 
 
 def _is_row(state: State, loop: For) -> bool:
-    """Tell whether a loop, unrolled, would vanish in the loop around it, whose iterations lie far apart."""
+    """Tell whether a loop must not be fully unrolled: LLVM would then vectorise the strided loop around it."""
     return is_short(state, loop) and stores_apart(loop)
 
 
 def is_short(state: State, loop: For) -> bool:
-    """Tell whether a loop has few iterations, but enough for a vector."""
+    """Tell whether a loop has a constant trip count that LLVM would fully unroll, but that fills a vector."""
     count = state.bounds.constant(loop.extent)
     return count is not None and SHORTEST_ROW <= count <= LONGEST_ROW
 
 
 def stores_apart(loop: For) -> bool:
-    """Tell whether each iteration of an innermost loop stores to elements of its own, side by side."""
+    """Tell whether an innermost loop stores contiguously, each iteration to elements of its own."""
     nodes = [*postorder(loop.body)]
     bound = (item.var for item in nodes if isinstance(item, IterVar) and item.binding is loop.var)
     varying: set[Node] = {loop.var, *bound}
@@ -252,10 +252,4 @@ def stores_apart(loop: For) -> bool:
 
 
 def _has_loop(stmt: Stmt) -> bool:
-    stack: list[Node] = [stmt]
-    while stack:
-        item = stack.pop()
-        if isinstance(item, For | While):
-            return True
-        stack += (part for part in children(item) if isinstance(part, Stmt))
-    return False
+    return any(isinstance(item, For | While) for item in statements(stmt))

@@ -1,4 +1,4 @@
-"""TIR to LLVM IR as text: one prim func, for given sizes or for any."""
+"""Lower a prim func to LLVM IR as text, specialised to the sizes of its symbols or for any sizes."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -33,6 +33,7 @@ from relax_core.ir.tir import (
     Stmt,
     TirStmt,
     While,
+    statements,
 )
 from relax_core.jit.compilation.debug_lines import Origin
 from relax_core.jit.compilation.pipelines import Form, Pipeline, form_of_tiles, pipeline_of
@@ -87,20 +88,13 @@ MEANINGFUL = frozenset(
 
 
 def has_empty_loop(state: State, loop: For) -> bool:
-    """Tell whether `loop` or one inside surely has no iterations."""
-    stack: list[Node] = [loop]
-    while stack:
-        item = stack.pop()
-        if isinstance(item, For):
-            count = state.bounds.constant(item.extent)
-            if count is not None and count <= 0:
-                return True
-        stack += (part for part in children(item) if isinstance(part, Stmt))
-    return False
+    """Tell whether `loop` or one in it is known to have no iterations."""
+    counts = (state.bounds.constant(item.extent) for item in statements(loop) if isinstance(item, For))
+    return any(count is not None and count <= 0 for count in counts)
 
 
 def without_iterations(state: State, loop: For) -> Stmt | None:
-    """Return what is to be done if `loop` has no iterations, `None` if nothing is.
+    """Return the statement to execute if `loop` has no iterations, `None` if there is none.
 
     The initialisation of a block stands for its value before the reduction, so a block that reduces over `loop` and
     never runs still stores it: a sum of nothing is 0, a product 1. As written it belongs to the first iteration.
@@ -120,7 +114,7 @@ def without_iterations(state: State, loop: For) -> Stmt | None:
 
 
 def _started(stmt: Stmt, loop: For) -> Stmt | None:
-    """Return what is left of `stmt` if only the blocks that reduce over `loop` are initialised."""
+    """Return `stmt` reduced to the initialisations of the blocks that reduce over `loop`."""
     match stmt:
         case For(body=body, var=var):
             inner = _started(body, loop)
@@ -139,7 +133,7 @@ def _started(stmt: Stmt, loop: For) -> Stmt | None:
 
 
 def _initialisation(block: Block, loop: For) -> Block | None:
-    """Return the block that only initialises; no variable of a reduction stands there, for none has a value."""
+    """Return the block with its initialisation as body, without the reduction variables, which have no value."""
     reduced = [item for item in block.iter_vars if item.kind == "reduce"]
     kept = tuple(item for item in block.iter_vars if item.kind != "reduce")
     if block.init is None or not any(_mentions(item.binding, {loop.var}) for item in reduced):
@@ -173,9 +167,9 @@ def _mentions(node: Node, variables: Collection[PrimVar]) -> bool:
 
 
 def enter(state: State, stmt: AttrStmt | Allocate | DeclBuffer | BufferRealize) -> Stmt:
-    """Emit what a statement declares, and return its body.
+    """Emit the declaration that a statement makes, and return its body.
 
-    Memory was given to all allocated buffers before the body started.
+    Allocated buffers have got their memory in the prologue.
     """
     match stmt:
         case AttrStmt(key=key) if key in MEANINGFUL:
@@ -196,7 +190,7 @@ def enter(state: State, stmt: AttrStmt | Allocate | DeclBuffer | BufferRealize) 
 
 
 def _check_always(state: State, name: str, condition: PrimExpr | None, stmt: Stmt) -> None:
-    """Refuse memory under a condition that is not a literal."""
+    """Refuse a conditional allocation whose condition is not a literal."""
     if condition is not None and not (isinstance(condition, IntImm) and condition.value):
         raise unsupported(f"{name} under a condition", stmt, state.locate, "Put it under an `if`.")
 
@@ -232,12 +226,12 @@ class Lowered:
 
 
 class _Lowering(State):
-    """The state, with how statements and calls are emitted."""
+    """The implementation of `State`: dispatches on statements, and lowers calls."""
 
     __slots__ = ()
 
     def lower_stmt(self, stmt: Stmt) -> None:
-        """Emit a statement; what it declares and assumes ends with it."""
+        """Emit a statement; its declarations and assumptions go out of scope behind it."""
         self.check_budget(stmt)
         mark = self.bounds.mark()
         before = self.code.set_location(stmt)
@@ -309,7 +303,7 @@ def lower(
     for item in (function, *called):
         _check_threads(item, locate)
     size = sum(_check_size(item, locate) for item in (function, *called))
-    # A transformation moves loads across stores, which only buffers that do not overlap allow.
+    # Transformations move loads across stores, which is sound only if buffers do not alias.
     if not are_distinct or options.finds_uninitialised or size > MOST_NODES:
         options = replace(options, is_transformed=False)
     bounds = Bounds(sizes or {}, largest_product=max(min(MOST_TERMS // size, LARGEST_PRODUCT), 1))
@@ -330,7 +324,7 @@ def lower(
 
 
 def _check_threads(function: PrimFunc, locate: Locate) -> None:
-    """Refuse a function whose loops over threads do not compute in order what they compute at once."""
+    """Refuse a function whose thread-bound loops cannot be serialised."""
     found = hindrance(function)
     if found is not None:
         hint = "Here threads run one after the other; run the function as it was before its loops were bound together."
@@ -394,7 +388,7 @@ def _evaluate(state: State, stmt: Evaluate) -> None:
 
 
 def _evaluate_value(state: State, value: PrimExpr) -> None:
-    """Emit an expression for what it does; a pointer is only checked."""
+    """Emit an expression for its effects; a pointer is only checked."""
     is_pointer = not isinstance(value, Intrinsic) or value.name in DERIVED
     if is_pointer and dtype_of(value) == "handle":
         pointer_of(state, value)
@@ -478,7 +472,7 @@ def _init(state: State, block: Block, init: Stmt) -> None:
 
 
 def _is_first(state: State, item: IterVar) -> str:
-    """Emit whether a block's variable has the first of its values."""
+    """Emit whether a reduction variable of a block has its first value."""
     scalar = state.scalar_of(item.var)
     first = "0"
     if item.start is not None:
@@ -487,7 +481,7 @@ def _is_first(state: State, item: IterVar) -> str:
 
 
 def _is_number(literal: IntImm) -> bool:
-    """Tell whether an integer is one of its dtype; those of other dtypes are checked where they are used.
+    """Tell whether a literal is representable in its dtype; literals of unknown dtypes are refused where they are used.
 
     Any integer is a bool: true unless it is 0.
     """

@@ -1,4 +1,4 @@
-"""Functions of a kernel that run one chunk of a loop each, so that several threads may: how they get what they use.
+"""Parts: functions that run one chunk of a loop, so that several threads can share it, and how they get arguments.
 
 A part has the parameters of the kernel's body, then buffers on the body's stack, `own`, a record of its own where it
 says why it stopped, and the number of its chunk. Its entry loads them from an array that the body fills.

@@ -1,7 +1,7 @@
-"""What the lowering of one prim func carries along: values, buffers, facts, sites and the code so far.
+"""The state of lowering one prim func: scopes, bounds, sites and the code so far.
 
-Statements hold expressions, and a call among them is lowered by the statements of what it calls: `State` declares both
-ways, which `lower.py` implements.
+Statements hold expressions, and a call in an expression is lowered by inlining statements: `State` declares both
+entry points, so that no file imports the other; `lower.py` implements them.
 """
 
 from abc import ABC, abstractmethod
@@ -23,18 +23,17 @@ from relax_core.jit.lowering.scalars.lanes import Lanes
 from relax_core.jit.lowering.scalars.types import SCALAR_TYPES, ScalarType
 from relax_core.jit.options import DEFAULT_OPTIONS, KernelOptions
 
-# The record that every kernel gets: fuel, the number of the site that stopped it or the bits of the value that it
-# returns, and the values that the site records.
-FUEL_OFFSET = 0
+# The record that every kernel gets: at its start fuel, then the number of the site that stopped it or the bits of the
+# value that it returns, and the values that the site records.
 SITE_OFFSET = 8
 VALUES_OFFSET = 16
-# Of longer code the arrays of what is in no register would not fit a thread's stack, and LLVM would take minutes.
+# Spills of longer code would not fit a thread's stack, and LLVM would take minutes.
 LARGEST_CODE = 100_000
 
 
 @dataclass(slots=True)
 class State(ABC):
-    """The lowering's state at the place where it stands.
+    """The state of the lowering at its current position.
 
     `result` is the type of what the prim func returns. `functions` are those that may be called, by name; `outputs` are
     the positions of the parameters that hold no values at the start, `None` for all that are written. `is_cancelled` is
@@ -64,11 +63,11 @@ class State(ABC):
         """Emit a call of a prim func or of a packed function; return the register of its result."""
 
     def check_budget(self, node: Node) -> None:
-        """End the lowering where it is no longer wanted, or where it made more code than is compiled in a few seconds.
+        """Raise if the lowering was cancelled, or has emitted more code than LLVM compiles in a few seconds.
 
         Raises:
             RunError: JT014, it was cancelled.
-            CompileError: JT016, it became too large: what is called several times is written out for each call.
+            CompileError: JT016, it became too large: a function is inlined at each of its calls.
         """
         if self.is_cancelled():
             message = "Cancelled while the kernel was compiled"
@@ -80,11 +79,11 @@ class State(ABC):
 
     @property
     def lanes(self) -> Lanes:
-        """What takes vectors apart at this place."""
+        """Lowers vector expressions lane by lane, in the current scope."""
         return Lanes(self.environment.vectors, self.environment.lane_buffers)
 
     def storage_of(self, buffer: Buffer) -> Storage | None:
-        """Return where a buffer lies, of vectors where their scalars lie; `None` if it is not declared."""
+        """Return the storage of a buffer, of one of vectors that of their scalars; `None` if it is not declared."""
         return self.environment.storage.get(self.environment.lane_buffers.get(buffer, buffer))
 
     def scalar_of(self, expr: PrimExpr | Buffer) -> ScalarType:
@@ -96,14 +95,14 @@ class State(ABC):
         return scalar
 
     def is_in_range(self, access: BufferLoad | BufferStore, position: int) -> bool:
-        """Tell whether an index of an access is proven to be in range, or was checked ahead."""
+        """Tell whether an index of an access is proven in bounds, or a guard has checked it."""
         index = access.indices[position]
         return (access.buffer, position, index) in self.position.assumed or self.bounds.is_in_range(
             access.buffer, position, index
         )
 
     def widen(self, register: str, scalar: ScalarType) -> str:
-        """Bring an integer to 64 bits."""
+        """Sign- or zero-extend an integer to 64 bits."""
         if scalar.bits == 64 or not _is_register(register):
             return register
         how = "sext" if scalar.kind == "int" else "zext"
@@ -163,12 +162,12 @@ class State(ABC):
 
 
 def is_host_function(function: PrimFunc) -> bool:
-    """Tell whether a prim func computes nothing but dimensions and symbols, in slots of 64 bits, for VMShapeLower."""
+    """Tell whether a prim func is one of VMShapeLower, which computes dimensions in 64-bit slots of the shape heap."""
     return attr(function.attrs, "tirx.is_host_func") is True
 
 
 def stores_size(function: PrimFunc, store: BufferStore) -> bool:
-    """Tell whether a store of a prim func gives a slot of the shape heap a dimension, and no scalar."""
+    """Tell whether a store writes a dimension to the shape heap, not a scalar, which wraps around in its dtype."""
     if not is_host_function(function):
         return False
     scalars = attr(function.attrs, SCALAR_SLOTS)

@@ -1,1 +1,1 @@
-"""Transformations of loop nests while they are lowered: each keeps every value, and says what it did or why not."""
+"""Transformations of loop nests during lowering: each keeps the bits, and remarks what it did or why it did not."""

@@ -1,4 +1,4 @@
-"""A perfect nest of loops around one block or store: its axes, and its accesses as sums over them."""
+"""A perfect loop nest around one block or store: its axes, and its accesses as affine forms of them."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from relax_core.jit.lowering.memory.storage import Storage
 
 @dataclass(frozen=True, slots=True)
 class Axis:
-    """A loop of the nest: its variable goes from 0 to `extent`, exclusive."""
+    """A loop of the nest, whose variable takes the values `[0, extent)`."""
 
     loop: For
     extent: int
@@ -27,10 +27,10 @@ class Axis:
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """A load or store: where its element lies, counted in elements from the buffer's first.
+    """A load or store, by the row-major offset of its element in the buffer, in elements.
 
-    `offset` is a sum over the axes' variables and over variables around the nest. All elements that the nest
-    touches lie in the buffer, each index in its own dimension.
+    `offset` is affine in the axes' variables and in variables around the nest. Every index is proven in bounds, each
+    in its own dimension.
     """
 
     node: BufferLoad | BufferStore
@@ -45,9 +45,9 @@ class Access:
 
 @dataclass(frozen=True, slots=True)
 class Nest:
-    """Loops, outermost first, around `update`, with the store `init` where all reductions start.
+    """Loops, outermost first, around `update`, and the store `init` that initialises its reduction, if there is one.
 
-    `values` gives the variables of the block as sums over the axes' variables; `accesses` are those of both stores.
+    `values` are the block's variables as affine forms of the axes; `accesses` are those of both stores.
     """
 
     axes: tuple[Axis, ...]
@@ -59,7 +59,7 @@ class Nest:
 
     @property
     def spatial(self) -> tuple[Axis, ...]:
-        """The axes of which each value writes elements of its own."""
+        """The axes that the output is indexed by."""
         return tuple(axis for axis in self.axes if axis.kind == "spatial")
 
     @property
@@ -69,11 +69,11 @@ class Nest:
 
     @property
     def overlapping(self) -> Axis | None:
-        """A spatial axis of which different values may write the same element; `None` if there is none."""
+        """A spatial axis along which iterations may store to the same element; `None` if there is none."""
         offset = self.accesses[self.update].offset
         return overlapping((axis, offset.of(axis.var), axis.extent) for axis in self.spatial)
 
     @property
     def work(self) -> int:
-        """How often the update runs."""
+        """The number of iterations of the nest: how often the update is executed."""
         return prod(axis.extent for axis in self.axes)

@@ -1,4 +1,4 @@
-"""Read a perfect nest of loops around one block or store into axes and affine accesses."""
+"""Recognise a perfect loop nest around one block or store, with constant extents and affine, proven accesses."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -13,16 +13,16 @@ from relax_core.ir.tir import Block, BufferLoad, BufferStore, For, Stmt
 from relax_core.jit.lowering.state import State
 from relax_core.jit.transforms.loop_nest import Access, Axis, Nest
 
-# The iterations of joined loops are counted in 64 bits, with some room above. A nest of more iterations would run for
-# years: its loops are left to count their own.
+# The iterations of coalesced loops are counted in 64 bits, with some room above. A nest of more iterations would run
+# for years: its loops are left as they are.
 MOST_ITERATIONS = 1 << 60
 TOO_MANY_ITERATIONS = "its loops have more rounds together than are counted at once"
 
 
 def read_nest(state: State, loop: For, *, may_start_later: bool = False) -> Nest | str:
-    """Read the nest that starts at `loop`, or say in words why it is none with constant extents and proven accesses.
+    """Return the nest that starts at `loop`, or the reason why there is none.
 
-    Where a loop may start later than at 0, the offsets are those for a variable that counts from 0 all the same.
+    With `may_start_later` loops need not start at 0; offsets are normalised to variables that count from 0.
     """
     found = state.position.nests.get((loop, may_start_later))
     if found is None:
@@ -47,7 +47,7 @@ def _read(state: State, loop: For, *, may_start_later: bool) -> Nest | str:
         return TOO_MANY_ITERATIONS
     known = {var: Affine(value) for var, value in state.bounds.values.items()}
     known |= {var: Affine(start, {var: 1}) for var, start in starts.items() if start}
-    # As in `known`, a variable counts from 0 here, wherever its loop starts.
+    # As in `known`, variables are normalised to count from 0.
     ranges = {item.var: count_interval(extent or 1) for item, extent in zip(loops, extents, strict=True)}
     values: dict[PrimVar, Affine] = {}
     for item in () if block is None else block.iter_vars:
@@ -67,7 +67,7 @@ def _read(state: State, loop: For, *, may_start_later: bool) -> Nest | str:
 
 
 def are_too_many(extents: Sequence[int | None]) -> bool:
-    """Tell whether loops of these extents, even without those that never run, have too many rounds to be joined."""
+    """Tell whether loops of these extents have too many iterations to be coalesced; extents of 0 are ignored."""
     return prod(max(extent or 1, 1) for extent in extents) > MOST_ITERATIONS
 
 
@@ -75,13 +75,13 @@ def _loops(loop: For) -> tuple[list[For], Stmt]:
     loops = [loop]
     while isinstance(inner := loops[-1].body, For):
         loops.append(inner)
-    # A step or a thread is no plain count; the nest ends before it, and its body is then no store.
+    # A loop with a step or bound to a thread ends the nest, whose body is then no store.
     plain = [item for item in loops if item.step is None and item.kind != "thread_binding"]
     return loops, loops[-1].body if len(plain) == len(loops) else loops[-1]
 
 
 def _reduced(block: Block | None, values: Mapping[PrimVar, Affine]) -> frozenset[PrimVar]:
-    """Return the loop variables that a block's reduction variables are made of."""
+    """Return the loop variables in the bindings of a block's reduction variables."""
     iter_vars = () if block is None else block.iter_vars
     return frozenset(var for item in iter_vars if item.kind == "reduce" for var in values[item.var].coefficients)
 
@@ -133,7 +133,7 @@ def _access(
 
 
 def _variables(index: PrimExpr, known: Mapping[PrimVar, Affine]) -> set[PrimVar]:
-    """Return the integer variables of an index, with those that the known ones stand for."""
+    """Return the integer variables of an index; a known one is expanded to those of its affine form."""
     found: set[PrimVar] = set()
     for item in postorder(index):
         if isinstance(item, PrimVar) and dtype_of(item).startswith(("int", "uint")):

@@ -1,4 +1,4 @@
-"""The elements and the values of a nest, emitted for axes that have any place in a loop."""
+"""Emit the addresses and values of a nest at any point of its iteration space."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -19,9 +19,9 @@ Point = Mapping[PrimVar, str]
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """An expression of a nest in which variables stand for the loads; `uses_axes` if it reads axes besides.
+    """An expression of a nest whose loads are replaced by variables; `uses_axes` if it also reads loop variables.
 
-    It belongs to `statement`, to the update of the nest if there is none.
+    It is a part of `statement`, by default of the nest's update.
     """
 
     expr: PrimExpr
@@ -31,19 +31,19 @@ class Value:
 
 
 def initial_value(init: BufferStore) -> Value:
-    """Return the value that a reduction starts with."""
+    """Return the initial value of a reduction."""
     return replace(value_of(init.value), statement=init)
 
 
 def value_of(expr: PrimExpr) -> Value:
-    """Put a variable in the place of every load."""
+    """Replace every load of an expression by a variable."""
     loads = {item: PrimVar("loaded", dtype_of(item)) for item in postorder(expr) if isinstance(item, BufferLoad)}
 
     def loaded(item: Node) -> Node | None:
         """Rule: load -> variable."""
         return loads.get(item) if isinstance(item, BufferLoad) else None
 
-    # A load is a leaf here: its indices are those of its access.
+    # A load is a leaf: its address comes from its access.
     bare = rewrite(expr, loaded, log=RewriteLog()) if not isinstance(expr, BufferLoad) else loads[expr]
     known = {*loads.values(), *(item.var for item in postorder(expr) if isinstance(item, LetExpr))}
     uses_axes = any(isinstance(item, PrimVar) and item not in known for item in postorder(bare))
@@ -51,7 +51,7 @@ def value_of(expr: PrimExpr) -> Value:
 
 
 def offset_at(state: State, offset: Affine, places: Point) -> str:
-    """Emit where an element lies, in elements; a variable without place has a register around the nest."""
+    """Emit the offset of an element; a variable that is not in `places` is defined around the nest."""
     total = str(offset.constant) if offset.constant else "0"
     for var, factor in offset.coefficients.items():
         register = places.get(var)
@@ -80,7 +80,7 @@ def read(state: State, storage: Storage, pointer: str) -> str:
 
 
 def emit_value(state: State, nest: Nest, value: Value, places: Point) -> str:
-    """Emit `value` where each axis of the nest has its place."""
+    """Emit `value` at the point `places` of the iteration space."""
     before = state.code.set_location(value.statement or nest.update)
     for var, load in value.loads.items():
         access = nest.accesses[load]
@@ -98,7 +98,7 @@ def emit_value(state: State, nest: Nest, value: Value, places: Point) -> str:
 
 
 def parts_of(state: State, number: str, axes: Sequence[Axis]) -> dict[PrimVar, str]:
-    """Emit the place of each axis in iteration `number` of all their iterations together, the last axis fastest."""
+    """Delinearise: emit the point of iteration `number` of the coalesced axes, the last of which varies fastest."""
     places: dict[PrimVar, str] = {}
     for axis in reversed(axes[1:]):
         places[axis.var] = "0" if axis.extent == 1 else state.code.emit(f"urem i64 {number}, {axis.extent}")

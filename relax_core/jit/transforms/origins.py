@@ -1,4 +1,4 @@
-"""Statements of the text that ones made by transformations stand for."""
+"""The provenance of statements that transformations make: which statements of the text they stem from."""
 
 from collections.abc import Iterable, Sequence
 
@@ -8,7 +8,7 @@ from relax_core.jit.lowering.state import State
 
 
 def note_pieces(state: State, made: Iterable[Stmt], loops: Sequence[For], inner: Block | BufferStore) -> None:
-    """Note what the statements of pieces of a nest stem from: `loops`, outermost first, around one store."""
+    """Record the origins of the pieces that a nest was split into: `loops`, outermost first, around one store."""
     loop_of = {loop.var: loop for loop in loops}
     store = inner.body if isinstance(inner, Block) else inner
     for item in postorder(*made):
@@ -26,7 +26,7 @@ def note_pieces(state: State, made: Iterable[Stmt], loops: Sequence[For], inner:
 
 
 def note_rewritten(state: State, made: Stmt, old: Stmt) -> None:
-    """Note what the statements of `made` stem from, which is `old` with other expressions."""
+    """Record the origins of `made`, which is `old` with other expressions."""
     pairs = ([item for item in postorder(stmt) if isinstance(item, Stmt)] for stmt in (made, old))
     for new, before in zip(*pairs, strict=True):
         _note(state, new, before)

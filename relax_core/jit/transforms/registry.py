@@ -1,4 +1,4 @@
-"""The transformations in the order in which they are tried at every loop, and how a loop is handed to them."""
+"""The transformations in the order in which they are tried at every loop, and the driver that tries them."""
 
 from collections.abc import Callable
 from contextlib import ExitStack
@@ -41,10 +41,10 @@ TRANSFORMS: tuple[Transform, ...] = (
 
 
 def emit_transformed(state: State, loop: For) -> bool:
-    """Emit `loop` by the first transformation that takes it; tell whether there is one."""
+    """Emit `loop` by the first transformation that plans it, with remarks; tell whether there is one."""
     if not state.options.is_transformed:
         return False
-    # What was read of a nest holds at this place only: before its code, each transformation asks for the same.
+    # Nests are memoised while a loop is planned: every transformation reads the same one, and it holds here only.
     state.position.nests.clear()
     with ExitStack() as around:
         return _emit(state, loop, around)
@@ -78,7 +78,7 @@ def _emit(state: State, loop: For, around: ExitStack) -> bool:
 
 
 def _emit_from(state: State, loop: For, statement: Node | None, emit: Callable[[], None]) -> None:
-    """Write code that stems from a statement, and where it only counts from the loop."""
+    """Emit code whose origin is a statement; loop control in it stems from the loop."""
     if statement is None:
         emit()
         return

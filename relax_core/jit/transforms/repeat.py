@@ -1,4 +1,4 @@
-"""Loops that transformed code is made of: they count from 0 with constant or computed ends, and pay fuel in bulk."""
+"""Loops of transformed code: they count from 0 to a constant or computed end, and charge their fuel in bulk."""
 
 from collections.abc import Callable, Sequence
 from math import prod
@@ -12,9 +12,9 @@ Body = Callable[[str], None]
 
 
 def repeat(state: State, count: str | int, body: Body, first: str = "0", *, is_written: bool = False) -> None:
-    """Emit a loop in which `body` gets a 64-bit register that goes from `first` to `count`, exclusive.
+    """Emit a loop over `[first, count)`; `body` is given the 64-bit register of the iteration.
 
-    One that `is_written` is as it is to be: not unrolled.
+    With `is_written` its body is final: LLVM neither unrolls nor vectorises it.
     """
     if str(count) == "1" and first == "0":
         body("0")
@@ -42,9 +42,9 @@ def repeat(state: State, count: str | int, body: Body, first: str = "0", *, is_w
 
 
 def repeat_charged(state: State, loop: For, count: int, work: int, body: Body) -> None:
-    """Emit a loop of `count` iterations that cost `work` units of fuel, charged to `loop` for many at once.
+    """Emit a loop of `count` iterations of `work` units of fuel each, charged to `loop` for many of them at once.
 
-    Nothing is paid where a loop around has done so.
+    Nothing is charged inside a loop that has charged for it.
     """
     size = max(CHUNK // max(work, 1), 1)
     if state.position.is_charged or count <= 0:
@@ -66,9 +66,9 @@ def repeat_charged(state: State, loop: For, count: int, work: int, body: Body) -
 
 
 def repeat_nested(state: State, loop: For, counts: Sequence[int], work: int, body: Callable[[list[str]], None]) -> None:
-    """Emit loops of `counts` iterations, outermost first; an innermost iteration costs `work` units of fuel.
+    """Emit a nest of `counts` iterations, outermost first, whose innermost iteration costs `work` units of fuel.
 
-    The outermost loop of which an iteration costs no more than one charge covers is charged; what `body` emits is not.
+    Fuel is charged at the outermost loop whose iteration costs no more than one charge covers, and not in `body`.
     """
 
     def level(depth: int, numbers: list[str]) -> None:

@@ -1,4 +1,4 @@
-"""What a transformation of a nest of loops is, and how it answers for one loop."""
+"""The interface of a transformation of loop nests: a plan, a refusal, or neither."""
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager
@@ -12,9 +12,9 @@ from relax_core.jit.options import Mode
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """How a loop is going to be emitted: `reason` is what the remark says, `emit` writes the code.
+    """How a loop will be emitted: `reason` is the text of the remark, `emit` appends the code.
 
-    All but the loops that it writes with `repeat` stems from `statement`, if there is one, where it does not say else.
+    The origin of the code is `statement`, if there is one, but for loops that `repeat` makes and what says otherwise.
     """
 
     reason: str
@@ -24,7 +24,7 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class Around:
-    """What is done before a loop and behind it, which is emitted within `enter` by whatever takes it."""
+    """Code around a loop: whichever transformation takes the loop emits it inside the context `enter`."""
 
     reason: str
     enter: Callable[[], AbstractContextManager[None]]
@@ -32,7 +32,7 @@ class Around:
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """Why a loop that looks like the transformation's is left to the naive lowering."""
+    """The reason why a loop of the transformation's kind is left to the naive lowering."""
 
     reason: str
 
@@ -41,8 +41,8 @@ class Refusal:
 class Transform:
     """A transformation of a nest of loops.
 
-    `plan` looks at a loop and emits nothing: `None` if the loop is not of its kind at all. Its code computes the
-    same values, bit for bit, as the naive lowering in each of `modes`; in "fast" it may differ by rounding.
+    `plan` analyses a loop and emits nothing; it returns `None` if the loop is not of its kind. In each of `modes` the
+    code computes the same bits as the naive lowering, but that in "fast" results may differ by rounding.
     """
 
     name: str

@@ -16,12 +16,12 @@ LANE_LIMIT = 16
 
 
 def vector_type(llvm: str, lanes: int) -> str:
-    """Return the type of `lanes` values, of one value that value's own."""
+    """Return the LLVM type of a vector of `lanes` elements; one lane is a scalar."""
     return llvm if lanes == 1 else f"<{lanes} x {llvm}>"
 
 
 def stack_array(state: State, hint: str, scalar: ScalarType, count: int) -> str:
-    """Take memory for `count` elements on the stack, which is counted."""
+    """Allocate an array of `count` elements in the entry block; it counts towards the kernel's stack frame."""
     register = f"%{state.code.label(hint)}"
     state.code.entry.append(f"{register} = alloca [{count} x {scalar.memory}], align 64")
     state.emitted.stack_bytes += count * scalar.size_bytes
@@ -52,9 +52,9 @@ def first_lanes(lanes: int, active: int) -> str:
 
 
 def load_vector(code: FunctionBuilder, pointer: str, scalar: ScalarType, shape: tuple[int, int]) -> str:
-    """Emit the load of the first lanes of a vector; the others are 0, and their memory is not touched.
+    """Emit a load of a vector's first lanes; the others are 0, and their memory is not accessed.
 
-    `shape` is how many lanes there are, and how many of them are loaded.
+    `shape` is (lanes, lanes that are loaded).
     """
     lanes, active = shape
     vector = vector_type(scalar.memory, lanes)
@@ -64,7 +64,7 @@ def load_vector(code: FunctionBuilder, pointer: str, scalar: ScalarType, shape: 
 
 
 def load_masked(code: FunctionBuilder, pointer: str, scalar: ScalarType, lanes: int, chosen: tuple[str, str]) -> str:
-    """Emit the load of the lanes of a mask; the second of `chosen` gives the others."""
+    """Emit a masked load; `chosen` is the mask, and the vector that gives the other lanes."""
     mask, other = chosen
     vector = vector_type(scalar.memory, lanes)
     name = f"@llvm.masked.load.v{lanes}{_short(scalar.memory)}.p0"
@@ -74,7 +74,7 @@ def load_masked(code: FunctionBuilder, pointer: str, scalar: ScalarType, lanes: 
 
 
 def store_vector(code: FunctionBuilder, value: str, pointer: str, scalar: ScalarType, shape: tuple[int, int]) -> None:
-    """Emit the store of the first lanes of a vector; `shape` is how many it has, and how many of them are stored."""
+    """Emit a store of a vector's first lanes; `shape` is (lanes, lanes that are stored)."""
     lanes, active = shape
     vector = vector_type(scalar.memory, lanes)
     if active >= lanes:
@@ -87,7 +87,7 @@ def store_vector(code: FunctionBuilder, value: str, pointer: str, scalar: Scalar
 
 
 def load_apart(code: FunctionBuilder, pointer: str, scalar: ScalarType, shape: tuple[int, int], stride: int) -> str:
-    """Emit the load of elements that are `stride` apart; `shape` is how many lanes there are, and are loaded."""
+    """Emit a strided load; `shape` is (lanes, lanes that are loaded), `stride` is in elements."""
     lanes, active = shape
     reach = (active - 1) * stride + 1
     if stride == 1:
@@ -107,7 +107,7 @@ def load_apart(code: FunctionBuilder, pointer: str, scalar: ScalarType, shape: t
 
 
 def gather(code: FunctionBuilder, pointers: Sequence[str], scalar: ScalarType, lanes: int) -> str:
-    """Emit a vector of elements that lie apart; lanes without a pointer are 0."""
+    """Assemble a vector from scalar loads, one per pointer; lanes without a pointer are 0."""
     vector = vector_type(scalar.memory, lanes)
     found = "zeroinitializer" if lanes > 1 else "0"
     for lane, pointer in enumerate(pointers):
@@ -119,7 +119,7 @@ def gather(code: FunctionBuilder, pointers: Sequence[str], scalar: ScalarType, l
 
 
 def gather_at(code: FunctionBuilder, pointers: str, scalar: ScalarType, lanes: int, alignment: int) -> str:
-    """Emit a vector of the elements at a vector of addresses, all of which may be read."""
+    """Emit a gather from a vector of addresses, all of which are dereferenceable."""
     vector, places, mask = vector_type(scalar.memory, lanes), f"<{lanes} x ptr>", f"<{lanes} x i1>"
     name = f"@llvm.masked.gather.v{lanes}{_short(scalar.memory)}.v{lanes}p0"
     code.declare(f"declare {vector} {name}({places}, i32, {mask}, {vector})")
@@ -128,7 +128,7 @@ def gather_at(code: FunctionBuilder, pointers: str, scalar: ScalarType, lanes: i
 
 
 def widened(code: FunctionBuilder, value: str, scalar: ScalarType, lanes: int) -> str:
-    """Emit what registers hold of elements as they lie in memory."""
+    """Emit the conversion of elements from their type in memory to that in registers."""
     if not scalar.is_narrowed:
         return value
     short, word, wide = (vector_type(llvm, lanes) for llvm in ("i16", "i32", "float"))
@@ -138,7 +138,7 @@ def widened(code: FunctionBuilder, value: str, scalar: ScalarType, lanes: int) -
 
 
 def can_convert(source: ScalarType, target: ScalarType) -> bool:
-    """Tell whether `converted` knows the conversion: those that need no rounding of their own."""
+    """Tell whether `converted` supports a conversion: one LLVM instruction that rounds as the scalar one."""
     if "bool" in (source.kind, target.kind) or (target.kind != "float" and source.kind == "float"):
         return False
     if target.is_narrowed or (target.kind == "float" and target.bits == 16):
@@ -164,7 +164,7 @@ def converted(code: FunctionBuilder, value: str, scalars: tuple[ScalarType, Scal
 
 
 def product_sum(code: FunctionBuilder, factors: tuple[str, str], total: str, scalar: ScalarType, lanes: int) -> str:
-    """Emit `a * b + total` with one rounding where the processor has an instruction for it."""
+    """Emit `a * b + total`, fused to one rounding where the target has an instruction for it."""
     vector = vector_type(scalar.register, lanes)
     suffix = f"{'' if lanes == 1 else f'v{lanes}'}{_short(scalar.register)}"
     code.declare(f"declare {vector} @llvm.fmuladd.{suffix}({vector}, {vector}, {vector})")
@@ -174,12 +174,12 @@ def product_sum(code: FunctionBuilder, factors: tuple[str, str], total: str, sca
 
 
 def _short(llvm: str) -> str:
-    """Return a type's name as the names of LLVM's intrinsics spell it."""
+    """Return a type as the names of LLVM's overloaded intrinsics mangle it."""
     return _SHORT.get(llvm, llvm)
 
 
 def can_combine(op: BinaryKind, scalar: ScalarType) -> bool:
-    """Tell whether `combine` knows the operation on elements of `scalar`."""
+    """Tell whether `combine` supports an operation on elements of `scalar`."""
     if scalar.kind == "bool" or scalar.is_narrowed:
         return False
     return op in ("min", "max") or op in (_FLOAT if scalar.kind == "float" else _INTEGER)
@@ -201,10 +201,10 @@ def combine(
 
 
 def transposed(code: FunctionBuilder, rows: Sequence[str], memory: str, bits: int) -> list[str]:
-    """Emit the transposition of as many vectors as each has lanes, of elements of the LLVM type `memory`.
+    """Emit the transposition of an n x n tile, given as n vectors of n elements of the LLVM type `memory`.
 
-    The lanes lie in quarters of 128 bits, within which processors interleave two vectors in one instruction, as they
-    join quarters of two vectors: elements are interleaved in each quarter, then quarters are exchanged.
+    x86 interleaves two vectors within each 128-bit lane (unpcklps) and permutes 128-bit lanes of two vectors
+    (vperm2f128) in one instruction each: log2(n) steps, first within those lanes, then across them.
     """
     lanes = len(rows)
     width = QUARTER_BITS // bits
@@ -236,7 +236,7 @@ def transposed(code: FunctionBuilder, rows: Sequence[str], memory: str, bits: in
 
 
 def _interleaved(lanes: int, width: int, half: int) -> list[int]:
-    """Return the mask that takes turns between two vectors, in the lower or upper half of each quarter."""
+    """Return the shuffle mask that interleaves two vectors, from the lower or upper half of each 128-bit lane."""
     return [
         first + half + at + source
         for first in range(0, lanes, width)
@@ -246,6 +246,6 @@ def _interleaved(lanes: int, width: int, half: int) -> list[int]:
 
 
 def _quarters(lanes: int, width: int, parity: int) -> list[int]:
-    """Return the mask that takes every other quarter of one vector, then of the other."""
+    """Return the shuffle mask that takes every other 128-bit lane of one vector, then of the other."""
     starts = [first for first in range(0, 2 * lanes, width) if first // width % 2 == parity]
     return [first + at for first in starts for at in range(width)]

@@ -1,4 +1,4 @@
-"""Calls between prim funcs of one module: the body of the called one stands in the place of the call."""
+"""Calls between prim funcs of one module, which are inlined."""
 
 from collections.abc import Iterator, Mapping
 
@@ -38,7 +38,7 @@ def _called_names(body: Stmt) -> Iterator[str]:
 
 
 def call_prim_func(state: State, expr: Intrinsic) -> str:
-    """Emit the body of a called prim func; return the register of its result, 0 if it has none."""
+    """Inline a call of a prim func; return the register of its result, 0 if it has none."""
     match expr.args:
         case (StringImm(value=name), *args) if name in state.functions:
             callee = state.functions[name]

@@ -31,14 +31,14 @@ from relax_core.jit.lowering.known.work import JUMPS
 
 @dataclass(slots=True)
 class _Nest:
-    """What is around a statement: loops from 0 with these extents, and the values of block variables."""
+    """The loops around a statement, which count from 0 to these extents, and the values of block variables in them."""
 
     bounds: Bounds
     extents: dict[PrimVar, int] = field(default_factory=dict[PrimVar, int])
     known: dict[PrimVar, Affine] = field(default_factory=dict[PrimVar, Affine])
 
     def enter_loop(self, loop: For) -> bool:
-        """Go into a loop; tell whether it is a plain count that runs at least once."""
+        """Enter a loop; tell whether it counts from 0 by 1, at least once."""
         extent = self.bounds.constant(loop.extent)
         is_plain = loop.step is None and loop.kind != "thread_binding" and self.bounds.constant(loop.start) == 0
         if extent is None or extent < 1 or not is_plain:
@@ -47,7 +47,7 @@ class _Nest:
         return True
 
     def enter_block(self, block: Block) -> bool:
-        """Go into a block; tell whether it runs for all values of the loops, with variables that are sums of them."""
+        """Enter a block; tell whether it is executed in all iterations, with variables that are affine in the loops."""
         if block.predicate is not None:
             return False
         for item in block.iter_vars:
@@ -59,7 +59,7 @@ class _Nest:
         return True
 
     def offset(self, buffer: Buffer, indices: Sequence[PrimExpr]) -> Affine | None:
-        """Return which element of a row-major buffer is accessed, as a sum over the loops."""
+        """Return the row-major offset of an access in elements, as an affine form of the loop variables."""
         offset = Affine()
         ranges = {var: count_interval(extent) for var, extent in self.extents.items()}
         for dim, index in zip(buffer.shape, indices, strict=True):
@@ -72,7 +72,7 @@ class _Nest:
         return offset
 
     def covers(self, offset: Affine, count: int) -> bool:
-        """Tell whether the loops give `offset` every value from 0 to `count`, exclusive."""
+        """Tell whether `offset` takes every value of `[0, count)` in the iterations of the loops."""
         terms = ((stride, self.extents[var]) for var, stride in offset.coefficients.items())
         return offset.constant == 0 and is_onto(terms, count)
 
@@ -94,7 +94,7 @@ def writes_all(function: PrimFunc, buffer: Buffer, value_of: Mapping[PrimVar, in
 
 
 def _leaves_or_shares(function: PrimFunc, buffer: Buffer) -> bool:
-    """Tell whether control may leave a loop early, or the buffer is reached by other ways than its own accesses."""
+    """Tell whether a jump may leave a loop early, or the buffer may be accessed through an alias."""
     for item in postorder(function.body):
         match item:
             case Intrinsic(name=name) if name in JUMPS:
@@ -107,7 +107,7 @@ def _leaves_or_shares(function: PrimFunc, buffer: Buffer) -> bool:
 
 
 def _covers(body: Stmt, buffer: Buffer, nest: _Nest, count: int) -> bool:
-    """Go from `body` to the first store to the buffer; tell whether it reaches all `count` elements."""
+    """Tell whether the first statement of `body` that names the buffer stores to all of its `count` elements."""
     stmt: Stmt = body
     root: Stmt | None = None
     while True:
@@ -139,7 +139,7 @@ def _covers(body: Stmt, buffer: Buffer, nest: _Nest, count: int) -> bool:
 
 
 def _starts(block: Block, init: BufferStore, nest: _Nest, count: int, root: Stmt) -> bool:
-    """Tell whether `init` reaches all elements before the reduction of `block` reads one, and only its own."""
+    """Tell whether `init` stores to each element before the reduction of `block` first reads it."""
     offset = nest.offset(init.buffer, init.indices)
     if offset is None or not nest.covers(offset, count):
         return False

@@ -1,4 +1,4 @@
-"""Loops that compute the same in each of their iterations, whose vectorisation would take LLVM for ever."""
+"""Loops whose iterations accumulate loop-invariant values, on which LLVM's vectoriser takes exponential time."""
 
 from collections.abc import Iterator
 
@@ -8,10 +8,10 @@ from relax_core.ir.tir import Buffer, BufferLoad, BufferStore, For, IterVar, Let
 
 
 def repeats_itself(loop: For) -> bool:
-    """Tell whether loops inside accumulate what is the same in each iteration of `loop`.
+    """Tell whether inner loops accumulate values that are invariant in `loop`.
 
-    LLVM's vectoriser follows each use of a value that is the same in all lanes: a chain of `k` choices, to which a
-    loop inside of `k` iterations is unrolled, would take it 2**k steps.
+    The vectoriser follows each use of a uniform value: a chain of `k` selects, to which an inner loop of `k`
+    iterations is unrolled, takes it 2**k steps.
     """
     nodes = [*postorder(loop.body)]
     started = {item.buffer for item in nodes if isinstance(item, BufferStore) and not _updates(item)}
@@ -29,7 +29,7 @@ def repeats_itself(loop: For) -> bool:
 
 
 def _updates(store: BufferStore) -> bool:
-    """Tell whether what is stored is made of a value of the same buffer."""
+    """Tell whether a store is an update: its value reads the buffer that it stores to."""
     return any(_is_load_of(store.buffer, item) for item in postorder(store.value))
 
 
@@ -48,7 +48,7 @@ def _bound(node: Node) -> tuple[tuple[PrimVar, PrimExpr], ...]:
 
 
 def _combined_with(store: BufferStore) -> Iterator[Node]:
-    """List the parts of what a store combines its element with."""
+    """Yield the nodes of an update's value, the load of the element itself left out."""
     stack: list[Node] = [store.value]
     while stack:
         item = stack.pop()

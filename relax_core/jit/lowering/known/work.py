@@ -1,4 +1,4 @@
-"""How much work statements are, and where control leaves them: what paying for loops depends on."""
+"""Static estimates of work, and the jumps out of statements: what decides where fuel is charged."""
 
 from typing import Literal, cast
 
@@ -25,7 +25,7 @@ from relax_core.jit.lowering.state import State
 
 NODES_PER_UNIT = 16
 CALL_COST = 8
-# What a call of another function takes at the least, which this knows nothing of: a packed one goes through Python.
+# A lower bound for a call of a function that is not analysed; a packed one goes through Python.
 FOREIGN_COST = 8192
 
 Jump = Literal["break_loop", "continue_loop", "ret"]
@@ -33,7 +33,7 @@ JUMPS: tuple[Jump, ...] = ("break_loop", "continue_loop", "ret")
 
 
 def static_work(state: State, stmt: Stmt) -> int | None:
-    """Estimate the work of running `stmt` once, or return `None` if its loops have no constant extents."""
+    """Estimate the work of `stmt` in units of fuel, inner loops included; `None` if a trip count is not constant."""
     match cast("TirStmt", stmt):
         case For(extent=extent, step=step, body=body):
             count, inner = state.bounds.constant(extent), static_work(state, body)
@@ -61,7 +61,7 @@ def static_work(state: State, stmt: Stmt) -> int | None:
 
 
 def iteration_work(stmt: Stmt) -> int:
-    """Estimate the work of running `stmt` once, without what the loops in it do, which pay for themselves."""
+    """Estimate the work of `stmt` in units of fuel, without its inner loops, which are charged by themselves."""
     units, nodes = 1, 0
     stack: list[Node] = [stmt]
     seen: set[Node] = set()
@@ -90,7 +90,7 @@ def _total(parts: list[int | None]) -> int | None:
 
 
 def always_charges(state: State, stmt: Stmt) -> bool:
-    """Tell whether running `stmt` surely pays fuel before control leaves it, so that a loop around it needs not."""
+    """Tell whether every path through `stmt` charges fuel, so that a loop around it need not."""
     match cast("TirStmt", stmt):
         case For(extent=extent):
             return state.bounds.interval(extent).low >= 1
@@ -114,7 +114,7 @@ def always_charges(state: State, stmt: Stmt) -> bool:
 
 
 def has_jump(stmt: Stmt, jump: Jump) -> bool:
-    """Tell whether `stmt` leaves the loop around it, or the prim func, by `jump`; inner loops keep their own."""
+    """Tell whether `stmt` has a `jump` that leaves it; a break of an inner loop does not."""
     stack: list[Stmt] = [stmt]
     while stack:
         match stack.pop():

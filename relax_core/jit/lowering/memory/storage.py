@@ -1,4 +1,4 @@
-"""Where things lie while a kernel runs: buffers and their elements, variables that diagnostics show, and jumps."""
+"""Where a running kernel keeps things: buffers and their elements, variables for diagnostics, targets of jumps."""
 
 from dataclasses import dataclass
 
@@ -8,7 +8,7 @@ from relax_core.jit.lowering.scalars.types import ScalarType
 
 @dataclass(frozen=True, slots=True)
 class Pointer:
-    """An address, the number of bytes that may be touched behind it, and what it is surely a multiple of."""
+    """An address, the number of bytes that may be accessed from it on, and its known alignment."""
 
     register: str
     room_bytes: str
@@ -17,7 +17,7 @@ class Pointer:
 
 @dataclass(frozen=True, slots=True)
 class Storage:
-    """Where a buffer lies while the kernel runs: registers of its address, extents and strides in elements.
+    """The memory of a buffer: registers or literals of its address, extents and strides, in elements.
 
     A view starts `offset` elements behind `memory`; a buffer with memory of its own has no `memory`.
     """

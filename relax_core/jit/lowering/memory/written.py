@@ -1,6 +1,6 @@
-"""Which elements were written: a byte beside every byte of what starts without values, for the debug mode.
+"""Shadow memory for the mode that finds reads of uninitialised elements: a byte for each byte of a buffer.
 
-Allocated buffers have such bytes, zero at first, and so have outputs, unless the caller gives the bytes of certain
+Allocated buffers have shadow bytes, zero at first, and so have outputs, unless the caller gives those of certain
 parameters. A store sets those of its element, and a load whose element has one that is not set stops the kernel. A
 buffer that is seen through views, or whose pointer goes into a call, has none.
 """
@@ -17,7 +17,7 @@ from relax_core.jit.lowering.state import State
 
 
 def bytes_beside(state: State, function: PrimFunc) -> Mapping[Buffer, Buffer]:
-    """Return the buffer of bytes of every buffer that has one; those that the caller gives are the last."""
+    """Return the shadow buffer of each buffer that has one; those that the caller gives come last."""
     stored = written_buffers(function)
     positions = range(len(function.params)) if state.outputs is None else state.outputs
     params = [function.buffer_of(function.params[at]) for at in sorted(positions)]
@@ -33,7 +33,7 @@ def bytes_beside(state: State, function: PrimFunc) -> Mapping[Buffer, Buffer]:
 
 
 def followed_params(function: PrimFunc) -> frozenset[int]:
-    """Return the positions of the parameters whose bytes a caller can give."""
+    """Return the positions of the parameters whose shadow bytes a caller can give."""
     memory = memory_of(function)
     hidden = {memory.owner(view) for view in memory.views} | passed_buffers(memory, function)
     buffers = ((at, function.buffer_of(param)) for at, param in enumerate(function.params))
@@ -45,17 +45,17 @@ def followed_params(function: PrimFunc) -> frozenset[int]:
 
 
 def _word(buffer: Buffer) -> str:
-    """Return the dtype of the bytes beside one element."""
+    """Return the dtype of the shadow of one element: an integer of its size."""
     return f"uint{8 * SCALAR_TYPES[buffer.dtype].size_bytes}"
 
 
 def declare_bytes(state: State, buffer: Buffer, pointer: str, layout: tuple[tuple[str, ...], tuple[str, ...]]) -> None:
-    """Let the bytes of `buffer` be at `pointer`, with these extents and strides."""
+    """Declare the shadow of `buffer` at `pointer`, with these extents and strides."""
     state.environment.written[buffer] = Storage(pointer, *layout, SCALAR_TYPES[_word(buffer)], 1)
 
 
 def note_store(state: State, store: BufferStore, indices: tuple[str, ...]) -> None:
-    """Emit that the element of a store is written."""
+    """Emit the store that marks an element as written."""
     word, is_set = _all_set(state, store.buffer)
     state.code.do(f"store {word} {is_set}, ptr {_bytes(state, store.buffer, indices)}, align 1")
 
@@ -69,13 +69,13 @@ def require_written(state: State, load: BufferLoad, indices: tuple[str, ...]) ->
 
 
 def _all_set(state: State, buffer: Buffer) -> tuple[str, int]:
-    """Return the type of the bytes beside an element, and what they are once it is written."""
+    """Return the LLVM type of an element's shadow, and its value once the element is written."""
     scalar = state.environment.written[buffer].scalar
     return scalar.memory, int.from_bytes(b"\1" * scalar.size_bytes)
 
 
 def _bytes(state: State, buffer: Buffer, indices: tuple[str, ...]) -> str:
-    """Emit the address of the bytes beside an element."""
+    """Emit the address of an element's shadow."""
     storage = state.environment.written[buffer]
     offset = "0"
     for index, stride in zip(indices, storage.strides, strict=True):

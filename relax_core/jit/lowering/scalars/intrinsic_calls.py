@@ -85,7 +85,7 @@ def named_function(state: State, expr: Intrinsic) -> PrimExpr:
         case Intrinsic(name=how, args=args) if how in EXTERN_CALLS:
             # The dtype of the result may stand before the name.
             given = args[1:] if len(args) > 1 and isinstance(args[1], StringImm) else args
-            found = _found(state, expr, given) if given else None
+            found = _found(expr, given) if given else None
             if found is not None:
                 return found
             name = given[0].value if given and isinstance(given[0], StringImm) else "?"
@@ -95,7 +95,7 @@ def named_function(state: State, expr: Intrinsic) -> PrimExpr:
             raise unknown_intrinsic(state, expr)
 
 
-def _found(state: State, expr: Intrinsic, given: tuple[PrimExpr, ...]) -> Intrinsic | None:
+def _found(expr: Intrinsic, given: tuple[PrimExpr, ...]) -> Intrinsic | None:
     """Return the intrinsic that a function of C or LLVM computes, if its arguments are what it takes."""
     match given:
         case (StringImm(value=symbol), *rest):

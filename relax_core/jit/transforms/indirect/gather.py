@@ -1,7 +1,7 @@
-"""Vectorise loops with indirect accesses: check a vector of indices, then gather.
+"""Vectorise loops with indirect loads: bounds-check the index vectors, then gather.
 
-If one of the indices is out of range, the loop is deoptimised: the iterations of that vector, and all after them,
-run one by one with their checks in place, so that what precedes the violation happens and the violation is reported.
+If a lane is out of bounds, the loop is deoptimised: it resumes in the checked scalar loop at the first iteration of
+the failing group, so that every store before the violation happens and the violation itself is reported in order.
 """
 
 from collections.abc import Generator, Mapping, Sequence
@@ -34,21 +34,24 @@ from relax_core.jit.transforms.vector_code import (
 
 WORD_BITS = 64
 MODES: frozenset[Mode] = frozenset(("bitwise", "exact", "fast"))
-# Processors test as many bits at once without leaving their vectors' registers.
+# The widest vector whose sign bits one instruction tests without leaving the vector unit (vptest on a ymm register).
 TESTED_BITS = 256
 
 
 _WORD = SCALAR_TYPES["int64"]
-# Processors with vectors of so many bits take elements of a vector at indirect indices in one instruction,
+# A target with vectors this wide permutes a register by a vector of indices in one instruction (AVX-512 vpermd),
 VECTOR_BITS = 512
-# for elements of so many bits, and LLVM finds it for so many places of 64 bits.
+# for elements of these widths; LLVM matches the pattern for this many 64-bit indices at a time.
 ELEMENT_BITS = (32, 64)
 TOGETHER = 8
 
 
 @dataclass(slots=True)
 class VectorEmitter:
-    """Emits one vector of iterations; `first` are the registers of the loop variables in its first lane."""
+    """Emits `gather.lanes` iterations as one vector; `first` gives the loop variables' registers in lane 0.
+
+    Values are numbered, so that an expression used several times is emitted once per vector.
+    """
 
     state: State
     gather: Gather
@@ -58,7 +61,7 @@ class VectorEmitter:
 
     @contextmanager
     def inside(self) -> Generator[None]:
-        """Stand in the loop."""
+        """Put the loop and block variables in scope, with their values in lane 0."""
         state, gather = self.state, self.gather
         mark, before = state.bounds.mark(), state.code.set_location(gather.store)
         loops = [item for item in (gather.outer, gather.loop) if item is not None]
@@ -72,11 +75,11 @@ class VectorEmitter:
         state.bounds.leave(mark)
 
     def places(self, load: BufferLoad) -> list[str]:
-        """Emit the indices of a load that gathers, as they are, in all lanes."""
+        """Emit the index vectors of a gathered load, one per dimension, each in the dtype of its index."""
         return [self._value(index) for index in load.indices]
 
     def store(self) -> None:
-        """Emit the value, and its store."""
+        """Emit the stored value in all lanes, and one contiguous vector store."""
         state, gather = self.state, self.gather
         value = self._value(gather.store.value)
         pointer = element_pointer(state, gather.store)
@@ -84,7 +87,7 @@ class VectorEmitter:
         store_vector(state.code, value, pointer, scalar, (gather.lanes, gather.lanes))
 
     def _value(self, expr: PrimExpr) -> str:
-        """Emit a value in all lanes, once for all expressions that surely have it."""
+        """Emit a value in all lanes, or return the register of an expression that is known to be equal."""
         found = next((register for other, register in self._made if is_same(expr, other)), None)
         if found is None:
             found = self._emit(expr)
@@ -120,7 +123,7 @@ class VectorEmitter:
                 raise AssertionError(f"{type(expr).__name__} is refused where the loop is read")
 
     def _beside(self, load: BufferLoad, beside: StridedLoad) -> str:
-        """Emit the load of elements at equal distances, of those of several loads together."""
+        """Emit a strided load; interleaved loads share one wide load, from which each shuffles its own lanes."""
         code, lanes, scalar = self.state.code, self.gather.lanes, self.state.scalar_of(load)
         if beside.step == 1 or not beside.is_whole:
             return load_apart(code, element_pointer(self.state, load), scalar, (lanes, lanes), beside.step)
@@ -154,7 +157,7 @@ class VectorEmitter:
         return gather_at(code, pointers, storage.scalar, lanes, storage.alignment)
 
     def _place(self, index: PrimExpr) -> str:
-        """Emit an index in all lanes, as 64-bit integers."""
+        """Emit an index vector, sign- or zero-extended to `<lanes x i64>`."""
         scalar = self.state.scalar_of(index)
         value = self._value(index)
         if scalar.bits == _WORD.bits:
@@ -165,7 +168,7 @@ class VectorEmitter:
 
 
 def is_row(state: State, gather: Gather, load: BufferLoad) -> bool:
-    """Tell whether all that a load reads in a vector of iterations lies in one vector."""
+    """Tell whether a load looks up a small table: a contiguous last dimension that fits one vector register."""
     storage = state.environment.storage[load.buffer]
     extent, bits = storage.extents[-1], storage.scalar.bits
     if state.options.vector_bits < VECTOR_BITS or bits not in ELEMENT_BITS or storage.scalar.is_narrowed:
@@ -177,7 +180,7 @@ def is_row(state: State, gather: Gather, load: BufferLoad) -> bool:
 
 
 def row_of(state: State, load: BufferLoad) -> str:
-    """Emit the load of the row in which a load reads; what is behind its last element is 0."""
+    """Emit the load of the whole table that a lookup reads, padded with zeros to the width of a vector."""
     code, storage = state.code, state.environment.storage[load.buffer]
     pointer = storage.pointer
     for index, stride in zip(load.indices[:-1], storage.strides[:-1], strict=True):
@@ -189,7 +192,10 @@ def row_of(state: State, load: BufferLoad) -> str:
 
 
 def taken(state: State, load: BufferLoad, row: str, places: tuple[str, int]) -> str:
-    """Emit the elements of a row at a vector of places in it; `places` are its register and its lanes."""
+    """Emit a lookup: the elements of the vector `row` at a vector of indices, given as its register and its lanes.
+
+    It is spelled as extracts and inserts, eight lanes at a time, which LLVM combines to one permutation.
+    """
     code, scalar = state.code, state.environment.storage[load.buffer].scalar
     register, lanes = places
     indices, values = f"<{lanes} x i64>", vector_type(scalar.memory, VECTOR_BITS // scalar.bits)
@@ -213,7 +219,7 @@ def taken(state: State, load: BufferLoad, row: str, places: tuple[str, int]) -> 
 
 
 def plan_gather(state: State, loop: For) -> Plan | None:
-    """Plan an innermost loop that reads elements at indirect indices, and stores side by side."""
+    """Plan an innermost loop that loads at indirect indices and stores contiguously."""
     gather = read_gather(state, loop)
     if gather is None:
         return None
@@ -224,18 +230,17 @@ def plan_gather(state: State, loop: For) -> Plan | None:
     return Plan(reason, _Rounds(state, gather).emit)
 
 
-# Why the bits stay: a vector of iterations computes in each lane what one iteration does, with operations that round
-# lane by lane. Nothing that it loads lies in the memory that it stores to, so that all loads may come before all
-# stores, and the stores of a vector lie side by side in the order of its iterations. The gathered indices of some
-# vectors are checked before any of them is stored: if one is out of range, nothing of these iterations was done, and
-# they run one by one from the first of them on as written. What is loaded without that check is proven in range, as
-# both sides of a choice are.
+# Why the bits stay: each lane executes the operations of one iteration in their order, and vector arithmetic rounds
+# lane by lane. No load aliases the store, so all loads of a group may be hoisted above its stores, and the stores are
+# contiguous in iteration order. The index vectors of a group are checked before its first store: if a lane is out of
+# bounds, the group has had no effect, and the scalar loop executes it from its first iteration as written. Loads that
+# are executed without a check are proven in bounds, those on both sides of a select included.
 GATHER = Transform("gather", "Elements at places that are data are read in vectors", MODES, plan_gather)
 
 
 @dataclass(frozen=True, slots=True)
 class _Rounds:
-    """Writes the code of a loop in vectors."""
+    """Emits a vectorised loop: whole groups of vectors, single vectors, and a checked scalar loop for the rest."""
 
     state: State
     gather: Gather
@@ -245,7 +250,7 @@ class _Rounds:
         lower_for(self.state, self._loop, Iterations(self._iterations))
 
     def _iterations(self, counting: Counting) -> None:
-        """Write charged iterations: whole vectors of them, and one by one the rest, and all from a violation on."""
+        """Emit iterations whose fuel is charged: vector loops, then the scalar loop for what they left."""
         code, gather = self.state.code, self.gather
         one_by_one, done = code.label("careful"), code.label("done")
         place = f"%{code.label('reached')}"
@@ -262,7 +267,10 @@ class _Rounds:
         code.goto(done)
 
     def _vectors(self, part: Gather, counting: Counting, place: str, otherwise: str) -> None:
-        """Write the loop of whole vectors; what was reached is kept in memory at `place`."""
+        """Emit a loop of whole groups, which branches to `otherwise` on a failed check.
+
+        The stack slot `place` holds the first iteration that has not been executed.
+        """
         state, code = self.state, self.state.code
         head, inside, leave = (code.label(hint) for hint in ("vectors", "vector", "over"))
         code.goto(head)
@@ -286,7 +294,7 @@ class _Rounds:
         return self.gather.loop if self.gather.outer is None else self.gather.outer
 
     def _places(self, gather: Gather, first: str) -> list[dict[PrimVar, str]]:
-        """Emit the variables of the loops where each vector starts, in the iterations from `first` on."""
+        """Emit the loop variables in lane 0 of each vector of the group that starts at iteration `first`."""
         distances = range(0, gather.vectors * gather.lanes, gather.lanes)
         if gather.outer is None:
             return [{gather.loop.var: self._behind(first, distance, gather.loop)} for distance in distances]
@@ -302,7 +310,7 @@ class _Rounds:
         return place if scalar.bits == WORD_BITS else code.emit(f"trunc i64 {place} to {scalar.register}")
 
     def _one_by_one(self, counting: Counting) -> None:
-        """Write rounds as they stand."""
+        """Emit the scalar loop with its checks, as written."""
         state = self.state
         options, state.options = state.options, replace(state.options, is_transformed=False)
         was_deoptimised, state.position.is_deoptimised = state.position.is_deoptimised, True
@@ -311,7 +319,7 @@ class _Rounds:
 
 
 def require(state: State, load: BufferLoad, vectors: Sequence[VectorEmitter], otherwise: str) -> None:
-    """Go on if all that `load` reads in some vectors is in range, else go to the block `otherwise`."""
+    """Branch to `otherwise` unless `load` is in bounds in every lane of `vectors`; what is proven is not checked."""
     code = state.code
     checked = [at for at in range(len(load.indices)) if not state.is_in_range(load, at)]
     if not state.options.is_checked or not checked:
@@ -335,9 +343,9 @@ def require(state: State, load: BufferLoad, vectors: Sequence[VectorEmitter], ot
 
 
 def _are_below(state: State, places: Sequence[str], scalar: ScalarType, shape: tuple[int, str]) -> str:
-    """Emit whether all lanes of vectors are below an extent, without signs; `shape` is how many lanes, and the extent.
+    """Emit whether every lane of every vector is below an extent, as unsigned integers; `shape` is (lanes, extent).
 
-    The sign of `(extent - 1 - i) | i` is set just where `i` is negative or not below the extent.
+    The sign bit of `(extent - 1 - i) | i` is set if and only if `i` is negative or at least the extent.
     """
     code = state.code
     lanes, extent = shape
@@ -357,7 +365,7 @@ def _are_below(state: State, places: Sequence[str], scalar: ScalarType, shape: t
 
 
 def _last(state: State, extent: str, scalar: ScalarType) -> str:
-    """Emit the greatest index in range; one of a narrow dtype is never more than the greatest of that."""
+    """Emit the largest index in bounds, clamped to the largest value of the index's dtype."""
     code = state.code
     if "%" not in extent:
         return integer_literal(min(int(extent) - 1, scalar.high), scalar)
@@ -370,7 +378,7 @@ def _last(state: State, extent: str, scalar: ScalarType) -> str:
 
 
 def _is_positive(state: State, value: str, scalar: ScalarType, lanes: int) -> str:
-    """Emit whether no lane of a vector has its sign set."""
+    """Emit whether no lane has its sign bit set; a wide vector is halved by `or` first."""
     code = state.code
     while lanes * scalar.bits > TESTED_BITS:
         vector, half = vector_type(scalar.register, lanes), lanes // 2

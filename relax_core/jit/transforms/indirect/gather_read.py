@@ -1,4 +1,4 @@
-"""Recognise a loop that stores contiguous elements computed from elements at indirect indices."""
+"""Recognise a loop with one contiguous store whose value depends on indirect loads, and decide its vector shape."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -13,19 +13,19 @@ from relax_core.jit.lowering.scalars.types import SCALAR_TYPES, ScalarType
 from relax_core.jit.lowering.state import State
 from relax_core.jit.transforms.vector_code import can_combine, can_convert
 
-# Elements that are loaded one by one to make a vector lie no farther apart.
+# The largest stride, in elements, of a load that is assembled lane by lane.
 FARTHEST = 4
-# Statements of more nodes are not written several times.
+# Larger statements are not replicated for several vectors.
 MOST_NODES = 128
-# The places of so many vectors are behind one check.
+# How many vectors share one bounds check.
 TOGETHER = 4
 
 
 @dataclass(frozen=True, slots=True)
 class StridedLoad:
-    """A load that moves by `step` elements from one iteration to the next, `place` elements behind the load `first`.
+    """A load with a constant stride of `step` elements per iteration, `place` elements behind the load `first`.
 
-    With `is_whole` the loads that share `first` cover all elements between, so that one vector load serves them all.
+    With `is_whole` the loads that share `first` are interleaved without gaps, so that one wide load serves them all.
     """
 
     step: int
@@ -36,12 +36,12 @@ class StridedLoad:
 
 @dataclass(frozen=True, slots=True)
 class Gather:
-    """A loop of one store, in a `block` or not, which may be inside of another one, `outer`.
+    """A loop over one store, which may stand in a `block`, alone or as the body of the loop `outer`.
 
-    The loads of `strided` have constant strides, those of `gathered` indirect indices, each behind the loads that its
-    index depends on. Expressions in `fixed` are loop-invariant. A vector of iterations has `lanes`, and `vectors` of
-    them are done at once; where there is an outer loop, these are all iterations of the inner loop in `rows` iterations
-    of the outer one.
+    The loads of `strided` have constant strides, those of `gathered` indirect indices, in an order in which each
+    comes after the loads that its index depends on. Expressions in `fixed` are loop-invariant. A group of `vectors`
+    vectors, of `lanes` iterations each, shares its checks. With an outer loop, the inner one is fully vectorised
+    (`vectors * lanes` is its trip count), and a group is `rows` iterations of the outer one.
     """
 
     outer: For | None
@@ -57,34 +57,34 @@ class Gather:
 
     @property
     def rounds(self) -> int:
-        """How many iterations of the outermost loop are done at once."""
+        """The iterations of the outermost loop in a group."""
         return self.rows if self.outer is not None else self.vectors * self.lanes
 
     @property
     def single(self) -> "Gather":
-        """The same with as few rounds as are done in vectors."""
+        """The same with the smallest group: one vector, or one iteration of the outer loop."""
         return replace(self, rows=1) if self.outer is not None else replace(self, vectors=1)
 
     @property
     def binding(self) -> Mapping[PrimVar, PrimExpr]:
-        """What the variables of the block are."""
+        """The bindings of the block's variables."""
         return {} if self.block is None else {item.var: item.binding for item in self.block.iter_vars}
 
 
 def read_gather(state: State, loop: For) -> Gather | None:
-    """Read a loop whose iterations may be done in vectors; `None` if it is none, or gathers nothing."""
+    """Read a loop that can be vectorised and has an indirect load; `None` for any other."""
     mark = state.bounds.mark()
     inner = loop.body if isinstance(loop.body, For) else None
     if inner is None:
         found = _read(state, loop)
         count = None if found is None else state.bounds.constant(loop.extent)
         state.bounds.leave(mark)
-        # Of a loop of any length little may be left behind several vectors, which then have to be few.
+        # The shorter the group, the fewer iterations are left to the scalar loop where the trip count is unknown.
         together = TOGETHER // 2 if count is None else TOGETHER
         if found is None or (count is not None and count < together * found.lanes):
             return found
         return replace(found, vectors=together)
-    # Short rows are done several at once.
+    # A short inner loop is fully vectorised, and several iterations of the outer one make a group.
     is_simple = loop.step is None and loop.kind != "thread_binding" and state.bounds.constant(inner.start) == 0
     if is_simple:
         state.bounds.enter_loop(loop)
@@ -126,7 +126,7 @@ def _read(state: State, loop: For) -> Gather | None:
 
 
 def _joined(strided: "Mapping[BufferLoad, tuple[int, Polynomial[int]]]") -> Mapping[BufferLoad, StridedLoad]:
-    """Find the loads that take turns, so that the elements of all of them are one piece of memory."""
+    """Find interleaved loads: those of one stride that together cover a contiguous range."""
     joined: dict[BufferLoad, StridedLoad] = {}
     for load, (step, rest) in strided.items():
         alike = ((other, item[1]) for other, item in strided.items() if other.buffer is load.buffer and item[0] == step)
@@ -139,7 +139,7 @@ def _joined(strided: "Mapping[BufferLoad, tuple[int, Polynomial[int]]]") -> Mapp
 
 
 def gathers_inside(state: State, loop: For) -> bool:
-    """Tell whether all that a loop does is a loop that gathers, inside of others."""
+    """Tell whether a loop is a perfect nest around a loop that is vectorised with gathers."""
     mark = state.bounds.mark()
     inner = loop
     gather = None
@@ -162,11 +162,11 @@ class _GatherReader:
     fixed: set[PrimExpr]
 
     def scalars(self) -> list[ScalarType]:
-        """List the dtypes of what lies in vectors."""
+        """Return the scalar types that occur in vectors; the widest one decides the number of lanes."""
         return [self.state.scalar_of(item) for item in (self.store.value, *self.strided, *self.gathered)]
 
     def is_stored(self) -> bool:
-        """Tell whether the store surely is in range, and its elements lie side by side."""
+        """Tell whether the store is proven in bounds and contiguous."""
         storage = self.state.environment.storage.get(self.store.buffer)
         scalar = self.state.scalar_of(self.store.buffer)
         if storage is None or storage.memory is not None or not _is_plain(scalar):
@@ -175,23 +175,23 @@ class _GatherReader:
         return is_same and self._step(self.store) == 1
 
     def _step(self, access: BufferLoad | BufferStore) -> int | None:
-        """Return how far an element lies from that of the iteration before, if it surely is in range."""
+        """Return the stride of an access in elements; `None` if it varies, or the access is not proven in bounds."""
         if len(access.indices) != len(access.buffer.shape) or not self.is_proven(access):
             return None
         place = self.strides.of_access(access)
         return None if place is None else constant_of(place[0].get(self.loop, {}))
 
     def is_proven(self, access: BufferLoad | BufferStore) -> bool:
-        """Tell whether an access surely is in range."""
+        """Tell whether an access is proven in bounds."""
         return all(self.state.is_in_range(access, position) for position in range(len(access.indices)))
 
     def is_data(self, load: BufferLoad) -> bool:
-        """Tell whether only its values tell whether an access is in range, checked ahead or not."""
+        """Tell whether the bounds of an access depend on data, whether or not a guard has checked it already."""
         bounds = self.state.bounds
         return not all(bounds.is_in_range(load.buffer, at, index) for at, index in enumerate(load.indices))
 
     def can_take(self, expr: PrimExpr) -> bool:
-        """Tell whether a value can be computed in vectors; what it loads is noted."""
+        """Tell whether an expression can be vectorised, and classify its loads."""
         scalar = SCALAR_TYPES.get(dtype_of(expr))
         if scalar is None:
             return False
@@ -210,7 +210,7 @@ class _GatherReader:
             case Binary(op=op, a=a, b=b) if dtype_of(a) == dtype_of(b) == dtype_of(expr):
                 return can_combine(op, scalar) and self.can_take(a) and self.can_take(b)
             case Select(condition=Binary(op=op, a=a, b=b), true_value=x, false_value=y) if op in COMPARISONS:
-                # Both sides are computed, so neither may need a check.
+                # A vector select evaluates both sides, so neither may need a check.
                 count = len(self.gathered)
                 are_alike = dtype_of(a) == dtype_of(b) and dtype_of(x) == dtype_of(y) == dtype_of(expr)
                 is_taken = are_alike and all(self.can_take(item) for item in (a, b, x, y))
@@ -222,7 +222,7 @@ class _GatherReader:
         return self.loop.body.iter_vars if isinstance(self.loop.body, Block) else ()
 
     def _is_apart(self, load: BufferLoad) -> bool:
-        """Tell whether nothing of what a load may read is stored in the loop."""
+        """Tell whether a load cannot alias the store of the loop."""
         mine, other = (
             self.state.environment.storage.get(load.buffer),
             self.state.environment.storage.get(self.store.buffer),
@@ -239,7 +239,7 @@ class _GatherReader:
             return 0 < step <= FARTHEST
         kinds = {self.state.scalar_of(index).kind for index in load.indices}
         if not kinds <= {"int", "uint"} or place is not None:
-            # A row at an indirect index is scanned once, and not element by element.
+            # A row at an indirect index is guarded once per row, which is cheaper than to check each element.
             return False
         is_taken = all(self.can_take(index) for index in load.indices)
         self.gathered.append(load)

@@ -1,7 +1,7 @@
-"""Guard loops with indirect accesses: check the indices of many iterations ahead, which then run without checks.
+"""Guard loops with indirect accesses: check the indices of a tile of iterations ahead, then run it unchecked.
 
-If one of the indices is out of range, the loop is deoptimised: these iterations, and all after them, run with their
-checks in place, so that what precedes the violation happens and the violation is reported.
+If an index is out of bounds, the loop is deoptimised: it resumes as written, with its checks, at the first iteration
+of that tile, so that every store before the violation happens and the violation itself is reported in order.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -39,23 +39,24 @@ from relax_core.jit.transforms.nest_values import enter_block
 from relax_core.jit.transforms.transform import Plan, Refusal, Transform
 
 MODES: frozenset[Mode] = frozenset(("bitwise", "exact", "fast"))
-# One scan covers so many indices: the processor computes with them while it loads the next ones.
+# Indices that one scan reads: so few that the processor overlaps the tile's arithmetic with the next scan's loads.
 TILE = 64
-# From so many tiles on it matters that all are alike.
+# Trip counts of at least this many tiles are cut into tiles of a constant size.
 MANY = 4
-# Rows of fewer iterations are unrolled with their checks, which costs no more than to check ahead.
+# Shorter loops are fully unrolled with their checks, which costs no more than a guard.
 SHORTEST = 32
 
 
-# So that what inner loops add to an index fits a word.
+# Bounds on strides and trip counts, so that the reach of the inner loops fits 64 bits.
 LARGEST_STEP = LARGEST_COUNT = 1 << 24
 
 
 @dataclass(frozen=True, slots=True)
 class Rising:
-    """A check of an index that is affine in the outermost loop of `path`, with the stride `step`.
+    """A check of an affine index, monotonic in the outermost loop of `path`, where it has the stride `step`.
 
-    Within one iteration of that loop it reaches from `below` less to `above` more than it starts with.
+    Within one iteration of that loop the inner ones move it from `below` less to `above` more than its first value.
+    Two comparisons, at the ends of the range of iterations, decide for all of them.
     """
 
     path: tuple[Around, ...]
@@ -66,7 +67,7 @@ class Rising:
 
 
 def read_rising(state: State, scope: CheckTree) -> list[Rising]:
-    """Find the checks of indices that rise in a loop."""
+    """Find the checks whose indices are affine in a loop."""
     mark = state.bounds.mark()
     found = [*_rising(state, StrideReader(state.bounds), scope, ())]
     state.bounds.leave(mark)
@@ -74,7 +75,7 @@ def read_rising(state: State, scope: CheckTree) -> list[Rising]:
 
 
 def _rising(state: State, reader: StrideReader, scope: CheckTree, path: tuple[Around, ...]) -> Iterator[Rising]:
-    # Inner loops may have no iterations in which an index were computed.
+    # The body of an inner loop that may have no iterations may never compute the index.
     if path and isinstance(scope.stmt, For) and not _count(state, scope.stmt):
         return
     if not _is_entered_safely(state, scope.stmt):
@@ -92,7 +93,7 @@ def _rising(state: State, reader: StrideReader, scope: CheckTree, path: tuple[Ar
 
 
 def _is_entered_safely(state: State, stmt: Around) -> bool:
-    """Tell whether the first iteration of a statement is found without a stop; what a let binds may be loaded."""
+    """Tell whether the first values of a statement's variables need no check; the value of a let may be loaded."""
     match stmt:
         case For(start=start):
             return is_safe(state, start)
@@ -103,7 +104,7 @@ def _is_entered_safely(state: State, stmt: Around) -> bool:
 
 
 def _count(state: State, loop: For) -> int:
-    """Return how many iterations a loop has, 0 if they are not known to be some, and not too many, from 0 on."""
+    """Return the trip count of a loop from 0; 0 if it is unknown, zero, or above `LARGEST_COUNT`."""
     bounds = state.bounds
     count = bounds.constant(loop.extent) or 0
     return count if 0 < count <= LARGEST_COUNT and bounds.constant(loop.start) == 0 else 0
@@ -124,7 +125,7 @@ def _read(state: State, path: tuple[Around, ...], check: Check, strides: Strides
 
 
 def check_ends(state: State, rising: Rising, counting: Counting) -> str:
-    """Emit whether an index is in range in all iterations, of which there is one at least."""
+    """Emit whether an affine index is in bounds in all of at least one iteration, by its value in the first one."""
     code, check = state.code, rising.check
     scalar = state.scalar_of(check.index)
     site_count = len(state.emitted.sites)
@@ -132,7 +133,7 @@ def check_ends(state: State, rising: Rising, counting: Counting) -> str:
         first = state.widen(lower_expr(state, check.index), scalar)
     assert len(state.emitted.sites) == site_count, "nothing stops while it is looked ahead"
     extent = state.environment.storage[check.access.buffer].extents[check.position]
-    # Up to the greatest value of its dtype an index does not wrap around.
+    # Below the largest value of its dtype the index cannot have wrapped around.
     most = min(scalar.high + 1, (1 << 63) - 1)
     if "%" in extent:
         code.declare("declare i64 @llvm.smin.i64(i64, i64)")
@@ -152,7 +153,7 @@ def check_ends(state: State, rising: Rising, counting: Counting) -> str:
 
 
 def _reaches(state: State, room: str, reach: int, steps: tuple[str, int]) -> Iterator[str]:
-    """Emit what tells that there is room, without signs, for `reach` and then for `steps`: how many, and of what."""
+    """Emit the conditions of `reach + count * step <= room`, unsigned, no overflow; `steps` is (count, step)."""
     code = state.code
     others, step = steps
     if reach:
@@ -168,7 +169,7 @@ def _reaches(state: State, room: str, reach: int, steps: tuple[str, int]) -> Ite
 
 
 def plan_guard(state: State, loop: For) -> Plan | Refusal | None:
-    """Plan a loop that is charged for all that runs in it, so that each charge covers one scan of the indices."""
+    """Plan a loop whose body is charged with it: then a tile can be scanned and run without a stop in between."""
     if not state.options.is_checked or loop.kind == "thread_binding" or loop.step is not None:
         return None
     inner = static_work(state, loop.body)
@@ -200,19 +201,18 @@ def _reason(found: CheckTree) -> str:
     return f"indices of {names} are checked ahead, for many rounds at once"
 
 
-# Why the bits stay: behind a check that holds the iterations run as written, less the checks that it made. It
-# computes the indices of these iterations ahead from values that no store of the loop changes, as their buffers are
-# not views and lie at other addresses than what is stored. Nothing in this may stop: what an index loads is proven in
-# range, or was checked at a lower level before. Where an index is in range under a condition only, it is taken into
-# account where the condition holds. If the check fails, nothing of these iterations was done, and they run as
-# written, with all checks, from the first of them on: what precedes the violation happens, and the violation is
-# reported by the code of the text.
+# Why the bits stay: a tile whose guard holds runs as written, less the checks that the guard subsumes. The guard
+# computes the tile's indices ahead from values that no store of the loop changes: their buffers are no views, and do
+# not alias what is stored. The guard itself cannot stop the kernel: the loads in an index are proven in bounds, or
+# were checked at a lower level before. An index that is accessed under a condition only counts where the condition
+# holds. If the guard fails, the tile has had no effect, and the loop resumes as written, with all checks, at the
+# tile's first iteration: every store before the violation happens, and the check of the text reports it.
 GUARD = Transform("guard", "Indices that are data are checked ahead, for many rounds at once", MODES, plan_guard)
 
 
 @dataclass(frozen=True, slots=True)
 class _Guard:
-    """Writes the code of a loop whose `checks` are made ahead; its iterations may be `rows` that run side by side."""
+    """Emits a guarded loop; `checks` are those that the guard makes, `rows` are iterations to interleave, if it can."""
 
     state: State
     loop: For
@@ -224,10 +224,10 @@ class _Guard:
         lower_for(self.state, self.loop, Iterations(self._iterations))
 
     def _iterations(self, counting: Counting) -> None:
-        """Write charged iterations in tiles; what fills no tile, and all from a violation on, as they stand."""
+        """Emit iterations whose fuel is charged: guarded tiles, then the loop as written for what they left."""
         state, code = self.state, self.state.code
         rising, *_ = _apart(state, self.checks)
-        # What rises is checked in two places, however many iterations there are.
+        # An affine index costs two comparisons, whatever the size of the tile.
         looks = len(rising) < len([*self.checks.checks()]) and self.loop.var in _read_by(self.checks.parts)
         size = max(TILE // _scan_count(state, self.checks.parts), 1) if looks else CHUNK
         size = size if self.rows is None else TOGETHER
@@ -236,7 +236,7 @@ class _Guard:
         code.goto(head)
         base, following = f"%{code.label('base')}", f"%{code.label('next')}"
         position = code.reserve()
-        # Tiles of a constant number of iterations are faster, where few iterations are left behind them.
+        # A constant trip count lets LLVM unroll the tile; it pays where it leaves few or no iterations over.
         count = state.bounds.constant(self.loop.extent) or 0
         is_innermost = not any(isinstance(item, For) for item in postorder(self.loop.body))
         is_even = count >= MANY * size and count % size == 0 and (size == 1 or is_innermost)
@@ -260,7 +260,10 @@ class _Guard:
         code.goto(leave)
 
     def _tile(self, counting: Counting, careful: str) -> None:
-        """Write iterations without checks, behind a scan that goes to `careful` if an index is out of range."""
+        """Emit one tile without its checks, behind a guard that branches to `careful` if it fails.
+
+        Levels of indirection are guarded in order: an index of level n loads elements that level n - 1 has checked.
+        """
         state, code = self.state, self.state.code
         kept = dict(state.position.assumed)
         for level in sorted({check.level for check in self.checks.checks()}):
@@ -280,7 +283,7 @@ class _Guard:
         state.position.assumed.update(kept)
 
     def _scan(self, scope: CheckTree, counting: Counting) -> str:
-        """Emit a scan of all indices of some iterations; the result tells whether they are in range."""
+        """Emit the guard of some iterations; return the `i1` that says whether all indices are in bounds."""
         state, code = self.state, self.state.code
         site_count = len(state.emitted.sites)
         fits = "true"
@@ -296,7 +299,7 @@ class _Guard:
             code.restore_location(before)
         if others is None:
             return fits
-        # Indices with one limit have one greatest value.
+        # Indices with one bound share one running maximum.
         limits = {check: bound_of(state, check) for check in others.checks()}
         kind_of = {check: (state.scalar_of(check.index), bound.shift, bound.extent) for check, bound in limits.items()}
         place_of = {kind: f"%{code.label('greatest')}" for kind in dict.fromkeys(kind_of.values())}
@@ -316,13 +319,13 @@ class _Guard:
 
 @dataclass(frozen=True, slots=True)
 class _MaximumScan:
-    """Writes loops that find the greatest value of each index, in memory; negative ones are the greatest of all."""
+    """Emits loops that reduce each index to its unsigned maximum, in a stack slot; a negative index is a large one."""
 
     state: State
     greatest: Mapping[Check, str]
 
     def loop(self, scope: CheckTree, loop: For, counting: Counting) -> None:
-        """Write a loop; one on which nothing depends has a single iteration, if it has any."""
+        """Emit a loop of the scan; if no index depends on it, its first iteration stands for all."""
         if loop.var not in _read_by(scope.parts):
             second = self.state.code.emit(f"add i64 {counting.first}, 1")
             self.state.code.declare("declare i64 @llvm.smin.i64(i64, i64)")
@@ -379,7 +382,7 @@ class _MaximumScan:
 
 
 def _has_long_rows(state: State, scope: CheckTree) -> bool:
-    """Tell whether all checks are in an inner loop that is long enough to be looked at by itself."""
+    """Tell whether all checks are in an inner loop that is long enough for a guard of its own."""
     match scope.parts:
         case (CheckTree(stmt=For(extent=extent, var=var)) as row,):
             return (state.bounds.constant(extent) or 0) > TILE and var in _read_by(row.parts)
@@ -388,7 +391,7 @@ def _has_long_rows(state: State, scope: CheckTree) -> bool:
 
 
 def _apart(state: State, scope: CheckTree) -> "tuple[list[Rising], list[Run], CheckTree | None]":
-    """Tell how checks are made: both ends, side by side, one by one."""
+    """Split checks by how they are made: affine ones at both ends, contiguous runs in vectors, the rest one by one."""
     rising = read_rising(state, scope)
     left = frozenset(scope.checks()) - {item.check for item in rising}
     some = scope.only(left)
@@ -397,13 +400,13 @@ def _apart(state: State, scope: CheckTree) -> "tuple[list[Rising], list[Run], Ch
 
 
 def _is_cheap(state: State, loop: For, scope: CheckTree) -> bool:
-    """Tell whether a scan of the indices of few iterations costs little: they lie side by side, or rise."""
+    """Tell whether the scan is cheap even for few iterations: all indices are affine or contiguous in memory."""
     _, runs, others = _apart(state, scope)
     return others is None and all(loop in run.loops for run in runs)
 
 
 def _is_short(state: State, loop: For, scope: CheckTree) -> bool:
-    """Tell whether the checks are those of short rows, which are unrolled with them."""
+    """Tell whether the checks are in a short innermost loop, which is fully unrolled with them."""
     count = state.bounds.constant(loop.extent)
     inner = [part for part in scope.parts if isinstance(part, CheckTree) and isinstance(part.stmt, For)]
     if inner:
@@ -413,7 +416,7 @@ def _is_short(state: State, loop: For, scope: CheckTree) -> bool:
 
 
 def _inside(parts: "Sequence[CheckTree | Check]") -> "list[CheckTree | Check]":
-    """Return what stands in `parts`, bindings left out."""
+    """Return the checks and loops of `parts`; blocks and lets are replaced by what is in them."""
     found: list[CheckTree | Check] = []
     for part in parts:
         is_binding = isinstance(part, CheckTree) and not isinstance(part.stmt, For)
@@ -422,7 +425,7 @@ def _inside(parts: "Sequence[CheckTree | Check]") -> "list[CheckTree | Check]":
 
 
 def _scan_count(state: State, parts: "Sequence[CheckTree | Check]") -> int:
-    """Return how many indices one iteration looks at, at the most, behind each other."""
+    """Return the largest number of indices of one check that an iteration scans."""
     counts = [1]
     for part in parts:
         if isinstance(part, CheckTree):
@@ -433,7 +436,7 @@ def _scan_count(state: State, parts: "Sequence[CheckTree | Check]") -> int:
 
 
 def _read_by(parts: "Sequence[CheckTree | Check]") -> set[PrimVar]:
-    """Return the variables around `parts` that checks in them depend on, by way of bindings or not."""
+    """Return the free variables of the checks in `parts`, bindings expanded."""
     found: set[PrimVar] = set()
     for part in parts:
         if isinstance(part, Check):

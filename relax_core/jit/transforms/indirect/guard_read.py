@@ -1,4 +1,4 @@
-"""Find the bounds checks that can be hoisted out of a loop: those of indices that it does not change."""
+"""Find the bounds checks that can be hoisted out of a loop: those whose indices no store of it changes."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
@@ -31,10 +31,10 @@ WORD_BITS = 64
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """That an index of an access is in range where all `conditions` hold.
+    """A bounds check of one index of an access, needed where all `conditions` hold.
 
-    `behind` are the checks that must have been made before the index is computed, `level` how many of them follow
-    each other.
+    `behind` are the checks of the loads in the index, which must hold before it can be computed; `level` is the depth
+    of indirection, the longest chain of them.
     """
 
     access: Access
@@ -45,12 +45,12 @@ class Check:
 
     @property
     def index(self) -> PrimExpr:
-        """The index that is in range."""
+        """The index that is checked."""
         return self.access.indices[self.position]
 
     @property
     def key(self) -> AccessKey:
-        """What it is known by where it is taken for granted."""
+        """Its key in `Position.assumed`, which lists the checks that hold."""
         return key_of(self.access, self.position)
 
 
@@ -62,7 +62,7 @@ class CheckTree:
     parts: "tuple[CheckTree | Check, ...]"
 
     def checks(self) -> Iterator[Check]:
-        """List all checks inside."""
+        """Yield all checks below, in the order of the text."""
         for part in self.parts:
             if isinstance(part, Check):
                 yield part
@@ -70,7 +70,7 @@ class CheckTree:
                 yield from part.checks()
 
     def only(self, kept: frozenset[Check]) -> "CheckTree | None":
-        """Return what is left with some of the checks."""
+        """Return the tree pruned to the checks in `kept`, `None` if none of them is in it."""
         parts = [
             part.only(kept) if isinstance(part, CheckTree) else part if part in kept else None for part in self.parts
         ]
@@ -79,12 +79,12 @@ class CheckTree:
 
 
 def key_of(access: Access, position: int) -> AccessKey:
-    """Return what an index of an access is known by."""
+    """Return the key of an index of an access."""
     return access.buffer, position, access.indices[position]
 
 
 def is_same(a: PrimExpr, b: PrimExpr) -> bool:
-    """Tell whether two indices surely have one value: the same operations of the same variables and elements."""
+    """Tell whether two expressions are congruent: the same operations on the same variables and elements."""
     pairs = [(a, b)]
     while pairs:
         match pairs.pop():
@@ -121,7 +121,7 @@ def read_checks(state: State, loop: For) -> CheckTree | str | None:
 
 
 def _is_foreign(state: State, node: object) -> bool:
-    """Tell whether a loop with this in it is left alone: calls, vectors, and loops that end when they like."""
+    """Tell whether a node keeps its loop from being guarded: a call, a vector, a loop without a trip count."""
     match node:
         case Intrinsic(name=name):
             return name in CALLS or arity_of(name) is None
@@ -135,7 +135,7 @@ def _is_foreign(state: State, node: object) -> bool:
 
 @dataclass(slots=True)
 class _CheckReader:
-    """Goes through the statements of a loop that stores to `written`; `refused` are checks that stay in it."""
+    """Collects the checks of a loop that stores to `written`; those in `refused` cannot be hoisted."""
 
     state: State
     written: set[Buffer]
@@ -143,7 +143,7 @@ class _CheckReader:
     reason: str = ""
 
     def read(self, stmt: Stmt, conditions: Conditions) -> "Iterator[CheckTree | Check]":
-        """List what is checked in a statement that runs where `conditions` hold."""
+        """Yield the checks of a statement that is executed where `conditions` hold."""
         bounds = self.state.bounds
         mark = bounds.mark()
         match cast("TirStmt", stmt):
@@ -186,7 +186,7 @@ class _CheckReader:
             yield from _scope(block, parts)
 
     def _exprs(self, exprs: Iterable[PrimExpr], conditions: Conditions) -> Iterator[Check]:
-        """List the checks of expressions; a side of a choice is computed under its condition."""
+        """Yield the checks of expressions; a lazy select guards each side by its condition."""
         for expr in exprs:
             match expr:
                 case Select(condition=condition, true_value=a, false_value=b):
@@ -225,17 +225,17 @@ class _CheckReader:
         return is_proven
 
     def _behind(self, index: PrimExpr) -> set[AccessKey]:
-        """Return the checks of the loads that an index is made of."""
+        """Return the checks of the loads in an index."""
         loads = [item for item in postorder(index) if isinstance(item, BufferLoad)]
         places = ((load, at) for load in loads for at in range(len(load.indices)))
         return {key_of(load, at) for load, at in places if not self._is_proven(load, at)}
 
     def _depth(self, index: PrimExpr) -> int:
-        """Count the checks that follow each other in an index, less one."""
+        """Return the depth of indirection of an index: how many loads are nested in it."""
         return max((1 + self._depth(item) for _, _, item in self._behind(index) if self._behind(item)), default=0)
 
     def _is_ahead(self, exprs: Iterable[PrimExpr], behind: "set[AccessKey] | None" = None) -> bool:
-        """Tell whether expressions can be computed before the loop, as soon as the checks `behind` were made."""
+        """Tell whether expressions are invariant under the stores of the loop and, once `behind` hold, cannot fault."""
         return all(self._is_ahead_node(item, behind or set()) for expr in exprs for item in postorder(expr))
 
     def _is_ahead_node(self, item: object, behind: "set[AccessKey]") -> bool:
@@ -251,7 +251,7 @@ class _CheckReader:
                 return True
 
     def _is_kept(self, load: BufferLoad) -> bool:
-        """Tell whether no store of the loop changes what a load reads."""
+        """Tell whether no store of the loop aliases a load."""
         storage = self.state.environment.storage
         stored = [storage.get(buffer) for buffer in self.written]
         mine = storage.get(load.buffer)
@@ -271,9 +271,9 @@ def _inverse(condition: PrimExpr) -> PrimExpr:
 
 @dataclass(frozen=True, slots=True)
 class Bound:
-    """An index is in range just if `index + shift` is less than `extent + shift` without signs.
+    """The unsigned comparison `index + shift < extent + shift`, which holds if and only if an index is in bounds.
 
-    `shift` and `extent` are 64-bit registers or literals; there is nothing to add where `shift` is empty.
+    `shift` and `extent` are 64-bit registers or literals; an empty `shift` is 0.
     """
 
     index: PrimExpr
@@ -282,9 +282,10 @@ class Bound:
 
 
 def bound_of(state: State, check: Check) -> Bound:
-    """Return what is checked for an index, and its limit.
+    """Return the index to scan for a check, and its bound.
 
-    `i + n if i < 0 else i` is less than `m` just if `i + n` is less than `m + n`, for `n` up to `m` and without signs.
+    Python's negative indices need no select: for `n <= m`, `i + n if i < 0 else i` is in `[0, m)` if and only if
+    `i + n < m + n`, unsigned.
     """
     extent = state.environment.storage[check.access.buffer].extents[check.position]
     match check.index:
@@ -303,17 +304,17 @@ def bound_of(state: State, check: Check) -> Bound:
 
 
 def limit_of(state: State, bound: Bound) -> str:
-    """Return what `index + shift` is less than."""
+    """Return `extent + shift`, the exclusive bound of `index + shift`."""
     if not bound.shift:
         return bound.extent
     if "%" in bound.extent:
-        # Extents are so far below what a word holds that no sum of two wraps around.
+        # Extents are far below 2**63, so that the sum of two does not wrap around.
         return state.code.emit(f"add nuw nsw i64 {bound.extent}, {bound.shift}")
     return str(int(bound.extent) + int(bound.shift))
 
 
 def _is_extent(state: State, check: Check, size: PrimExpr) -> bool:
-    """Tell whether `size` surely is the extent that the index is compared with."""
+    """Tell whether `size` is proven equal to the extent that the index is checked against."""
     bounds = state.bounds
     extent = check.access.buffer.shape[check.position]
     return bounds.poly(size) == bounds.poly(extent)

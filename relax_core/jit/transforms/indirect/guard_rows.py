@@ -1,6 +1,7 @@
-"""Sum several rows at a time, each in order: an addition waits only for the one before it in its own row.
+"""Interleave the reductions of several rows, each in its own order, to hide the latency of a floating-point add.
 
-The indices of these rows were checked before, as nothing may stop the kernel between the rows.
+The indices of these rows are guarded ahead, as no check may stop the kernel while some rows are half done. The bits
+stay: each row adds its elements in the order of the text, and no row accesses what another one writes.
 """
 
 from collections.abc import Generator, Iterator, Sequence
@@ -17,17 +18,17 @@ from relax_core.jit.transforms.loops.accumulate import elements_of, give_back, t
 from relax_core.jit.transforms.reductions.reduction import may_stop
 
 TOGETHER = 4
-# What is left of the rows is checked in its place, which few rows would notice.
+# Rows left over by the interleaving run with their checks; with fewer rows than this they would dominate.
 FEWEST = 16
-# The processor itself overlaps shorter rows, and the indices of longer ones are no more at hand after the scan.
+# Out-of-order execution overlaps shorter rows by itself; of longer ones the scan's indices have left the cache.
 SHORTEST, LONGEST = 33, 1024
 
 
 @dataclass(frozen=True, slots=True)
 class GuardedRows:
-    """The statements of an iteration before its one loop over `count` values, that loop, and the statements behind it.
+    """An iteration split around its inner loop of `count` iterations: what precedes it, the loop, what follows it.
 
-    `sums` are the elements that the loop updates, as they are read before it.
+    `sums` are the accumulators that the loop updates, as the loads of their initial values.
     """
 
     before: tuple[Stmt, ...]
@@ -38,7 +39,7 @@ class GuardedRows:
 
 
 def read_rows(state: State, loop: For, scope: CheckTree) -> GuardedRows | None:
-    """Read a loop whose iterations are such rows; `scope` are its checks, which are made ahead."""
+    """Read a loop whose iterations are such rows; `scope` holds its checks, which the guard makes."""
     stmts = loop.body.stmts if isinstance(loop.body, SeqStmt) else (loop.body,)
     nodes = [*postorder(loop.body)]
     match [(at, item) for at, item in enumerate(stmts) if isinstance(item, For)]:
@@ -64,7 +65,7 @@ def read_rows(state: State, loop: For, scope: CheckTree) -> GuardedRows | None:
 
 
 def emit_rows(state: State, loop: For, rows: GuardedRows, counting: Counting) -> None:
-    """Emit the iterations from the first of `counting` on, as many as run side by side, whose checks were made."""
+    """Emit `TOGETHER` guarded iterations from the first of `counting` on, their inner loops fused to one."""
     code, scalar = state.code, state.scalar_of(loop.var)
     places: list[str] = []
     for distance in range(TOGETHER):
@@ -79,7 +80,7 @@ def emit_rows(state: State, loop: For, rows: GuardedRows, counting: Counting) ->
             held[place] = take(state, rows.sums)
 
     def together() -> None:
-        """Emit an iteration of each row."""
+        """Emit one iteration of the inner loop for each row."""
         for place in places:
             state.environment.held.update(held[place])
             with _row(state, loop, place, (rows.loop.body,)):
@@ -100,7 +101,7 @@ def emit_rows(state: State, loop: For, rows: GuardedRows, counting: Counting) ->
 
 @contextmanager
 def _row(state: State, loop: For, place: str, stmts: Sequence[Stmt] = ()) -> Generator[None]:
-    """Stand in one iteration of a loop, behind some of its statements."""
+    """Emit `stmts` of the iteration whose loop variable is in the register `place`; it stays in scope inside."""
     state.define(loop.var, place)
     for stmt in stmts:
         state.lower_stmt(stmt)
@@ -109,7 +110,7 @@ def _row(state: State, loop: For, place: str, stmts: Sequence[Stmt] = ()) -> Gen
 
 
 def _count(state: State, loop: For) -> int:
-    """Return how many values a row has, 0 if that is not known."""
+    """Return the trip count of the inner loop, 0 if it is not constant."""
     is_counted = loop.step is None and loop.kind == "serial" and state.bounds.constant(loop.start) is not None
     return (state.bounds.constant(loop.extent) or 0) if is_counted else 0
 
@@ -127,13 +128,13 @@ def _is_plain(stmt: Stmt) -> bool:
 
 
 def _are_in_order(state: State, loop: For, sums: Sequence[BufferLoad]) -> bool:
-    """Tell whether a loop stores nothing but sums that wait for what was added before."""
+    """Tell whether all stores of a loop are floating-point accumulations, which are bound by the latency of an add."""
     stored = {item.buffer for item in postorder(loop.body) if isinstance(item, BufferStore)}
     return stored == {item.buffer for item in sums} and all(state.scalar_of(item).kind == "float" for item in stored)
 
 
 def _are_apart(state: State, loop: For, accesses: Sequence[Access]) -> bool:
-    """Tell whether no iteration reads or writes what another one writes: it is an index of all that is written."""
+    """Tell whether the iterations are independent: the loop variable indexes every buffer that is written."""
     storages = {item.buffer: state.environment.storage.get(item.buffer) for item in accesses}
     if any(item is None or item.memory is not None for item in storages.values()):
         return False
@@ -150,13 +151,13 @@ def _are_apart(state: State, loop: For, accesses: Sequence[Access]) -> bool:
 
 
 def _named(loop: For) -> set[Node]:
-    """Return the variables that have the value of a loop's variable."""
+    """Return a loop's variable and the block variables that are bound to it."""
     bound = (item.var for item in postorder(loop.body) if isinstance(item, IterVar) and item.binding is loop.var)
     return {loop.var, *bound}
 
 
 def _never_stops(state: State, inner: For, accesses: Sequence[Access], scope: CheckTree) -> bool:
-    """Tell whether every index is proven to be in range, or checked ahead whatever holds."""
+    """Tell whether every index is proven in bounds, or guarded unconditionally."""
     ahead = {check.key for check in scope.checks() if not check.conditions}
     state.bounds.enter_loop(inner)
     for item in _bound(inner):

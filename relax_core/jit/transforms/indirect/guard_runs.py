@@ -1,4 +1,4 @@
-"""Indirect indices that lie contiguously in memory: runs, which are checked in vectors."""
+"""Runs: indices that are loaded from contiguous memory, so that a guard can check them in vectors."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -17,10 +17,10 @@ Around: TypeAlias = For | Block | LetStmt
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """Indices that lie side by side: those of one iteration behind each other, then those of the next.
+    """Indices that are contiguous in memory, those of an iteration followed by those of the next.
 
-    `path` is what stands around them, the outermost first. `load` is the first index of an iteration, and `bounds` are
-    the limits of all of its indices. Each iteration of `loops` appends more; those of `idle` read the same again.
+    `path` are the enclosing statements, outermost first. `load` loads the first index of an iteration, `bounds` are the
+    bounds of all of its indices. Each iteration of `loops` extends the run; those of `idle` read it again.
     """
 
     path: tuple[Around, ...]
@@ -33,7 +33,7 @@ class Run:
 
 @dataclass(frozen=True, slots=True)
 class _Found:
-    """An index of a check: where it lies in its buffer, as far as loops move it, and the rest of that."""
+    """The load of an index to check: the strides of its offset in the loops, and the loop-invariant rest."""
 
     path: tuple[Around, ...]
     check: Check
@@ -44,7 +44,7 @@ class _Found:
 
 
 def read_runs(state: State, scope: CheckTree) -> list[Run]:
-    """Find runs among the checks of a loop; what is in none of them is checked one by one."""
+    """Find the runs among the checks of a loop; the checks in none of them are scanned one by one."""
     mark = state.bounds.mark()
     found = [*_RunReader(state, StrideReader(state.bounds)).read(scope, ())]
     state.bounds.leave(mark)
@@ -59,14 +59,14 @@ def read_runs(state: State, scope: CheckTree) -> list[Run]:
 
 
 def _distance(a: _Found, b: _Found) -> int | None:
-    """Return how many elements an index lies behind another one in every iteration; `None` if that is not known."""
+    """Return the distance in elements between two indices, `None` if it is not the same constant in every iteration."""
     if a.load.buffer is not b.load.buffer or a.path != b.path or {**a.strides} != {**b.strides}:
         return None
     return constant_of(add(b.rest, a.rest, -1))
 
 
 def _run(state: State, first: _Found, alike: Sequence[_Found]) -> Run | None:
-    """Join indices that lie at a constant distance: one, or as many as the innermost loop steps over."""
+    """Join indices at constant distances that together fill the smallest stride; `None` if they leave gaps."""
     loops = [item for item in first.path if isinstance(item, For)]
     counts = [constant_of(stride) for stride in first.strides.values()]
     width = min((count for count in counts if count is not None and count > 0), default=1)
@@ -79,18 +79,19 @@ def _run(state: State, first: _Found, alike: Sequence[_Found]) -> Run | None:
     if chain is None or not all(chosen):
         return None
     heads = [items[0] for items in chosen]
-    checks = (item.check for items in chosen for item in items if _is_as(item.bound, items[0].bound))
+    checks = (
+        item.check
+        for items in chosen
+        for item in items
+        if (item.bound.shift, item.bound.extent) == (items[0].bound.shift, items[0].bound.extent)
+    )
     idle = tuple(loop for loop in loops if loop not in chain)
     bounds = tuple(item.bound for item in heads)
     return Run(first.path, heads[0].load, bounds, frozenset(checks), chain, idle)
 
 
-def _is_as(a: Bound, b: Bound) -> bool:
-    return (a.shift, a.extent) == (b.shift, b.extent)
-
-
 def _chain(state: State, found: _Found, loops: Sequence[For], width: int) -> tuple[For, ...] | None:
-    """Order the loops that move an index: a step of each is all iterations of the one before, the outermost last."""
+    """Order loops so that each has the stride that all iterations of the one before cover; `None` if there are gaps."""
     moving = [loop for loop in loops if loop in found.strides]
     chain: list[For] = []
     step = constant(width)
@@ -107,13 +108,13 @@ def _chain(state: State, found: _Found, loops: Sequence[For], width: int) -> tup
 
 @dataclass(slots=True)
 class _RunReader:
-    """Goes through a loop with checks."""
+    """Collects the loads of the indices that a loop checks."""
 
     state: State
     strides: StrideReader
 
     def read(self, scope: CheckTree, path: tuple[Around, ...]) -> Iterator[_Found]:
-        """List the checks of indices that are loaded from where loops step over."""
+        """Yield the checks whose index is a load with constant strides."""
         stmt = scope.stmt
         if path and isinstance(stmt, For) and any(map(self.strides.is_variant, (stmt.start, stmt.extent))):
             return
@@ -129,19 +130,16 @@ class _RunReader:
         if check.conditions or not isinstance(bound.index, BufferLoad):
             return None
         load = bound.index
-        if self.state.scalar_of(load).kind not in ("int", "uint") or (_has_inner(path) and _has_data(path, load)):
+        # An inner loop may have no iterations.
+        may_be_idle = any(isinstance(item, For) for item in path[1:])
+        if self.state.scalar_of(load).kind not in ("int", "uint") or (may_be_idle and _has_data(path, load)):
             return None
         place = self.strides.of_access(load)
         return None if place is None else _Found(path, check, bound, load, *place)
 
 
-def _has_inner(path: Sequence[Around]) -> bool:
-    """Tell whether there are loops in the loop, which may have no iterations."""
-    return any(isinstance(item, For) for item in path[1:])
-
-
 def _has_data(path: Sequence[Around], load: BufferLoad) -> bool:
-    """Tell whether something is loaded to know where an index lies."""
+    """Tell whether the address of an index is itself loaded."""
     exprs: list[PrimExpr] = [*load.indices]
     for item in path:
         match item:

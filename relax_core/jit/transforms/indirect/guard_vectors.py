@@ -1,4 +1,4 @@
-"""Scan a contiguous run of indices with vectors: whether all of them are in range."""
+"""Check a contiguous run of indices by a vector reduction: its unsigned maximum is below the bound, lane by lane."""
 
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
@@ -18,20 +18,20 @@ from relax_core.jit.transforms.nest_values import enter_block
 from relax_core.jit.transforms.repeat import repeat
 from relax_core.jit.transforms.vector_code import at_distance, load_masked, load_vector, splat, vector_type
 
-# Up to so many vectors are checked one after the other without a loop.
+# A run of no more vectors is reduced by straight-line code.
 STRAIGHT = 16
-# So many vectors are checked in one iteration of a loop.
+# Vectors that one iteration of the reduction reads.
 TOGETHER = 4
 
 
 def can_scan(state: State, run: Run) -> bool:
-    """Tell whether the lanes of a vector have the same limits in each vector."""
+    """Tell whether the bounds of a run repeat with the vector length, so that each lane has one bound."""
     lanes = state.options.lanes(state.scalar_of(run.load).bits)
     return len({(item.shift, item.extent) for item in run.bounds}) == 1 or lanes % len(run.bounds) == 0
 
 
 def scan(state: State, run: Run, counting: Counting) -> str:
-    """Emit a scan of all indices of a run in some iterations; the result tells whether they are in range."""
+    """Emit the scan of a run over some iterations; return the `i1` that says whether all indices are in bounds."""
     scalar = state.scalar_of(run.load)
     lanes = state.options.lanes(scalar.bits)
     site_count = len(state.emitted.sites)
@@ -49,7 +49,7 @@ def scan(state: State, run: Run, counting: Counting) -> str:
 
 @contextmanager
 def at_iteration(state: State, path: Sequence[Around], first: str) -> Generator[None]:
-    """Stand in the first iterations of the loops in `path`, of the outermost one in the iteration `first`."""
+    """Put the first iterations of the loops in `path` in scope, the iteration `first` of the outermost one."""
     code = state.code
     mark, bound = state.bounds.mark(), 0
     for position, stmt in enumerate(path):
@@ -76,7 +76,7 @@ def at_iteration(state: State, path: Sequence[Around], first: str) -> Generator[
 
 
 def _count(state: State, run: Run, counting: Counting) -> str:
-    """Emit how many indices the iterations have; none if a loop has no iterations."""
+    """Emit the length of the run over the iterations, 0 if a loop has no iterations."""
     code = state.code
     count = str(len(run.bounds))
     for loop in run.path:
@@ -96,7 +96,7 @@ def _count(state: State, run: Run, counting: Counting) -> str:
 
 
 def trip_count(state: State, counting: Counting) -> str:
-    """Emit how many iterations there are, at least one."""
+    """Emit the number of iterations, which is at least 1."""
     if counting.count:
         return str(counting.count)
     return state.code.emit(f"sub nuw nsw i64 {counting.end}, {counting.first}")
@@ -117,7 +117,7 @@ def _at_most_one(state: State, extent: str) -> str:
 
 
 def _lanes(state: State, values: Sequence[str], scalar: ScalarType, lanes: int) -> str:
-    """Emit a vector of values that repeat; they are 64-bit registers, or literals."""
+    """Emit a vector in which `values`, 64-bit registers or literals, repeat."""
     code, llvm = state.code, scalar.register
     narrow = [_narrowed(state, value, scalar) for value in values]
     if len({*narrow}) == 1:
@@ -139,7 +139,7 @@ def _narrowed(state: State, value: str, scalar: ScalarType) -> str:
 
 @dataclass(slots=True)
 class _Vectors:
-    """Writes the scan of elements from `pointer` on: the greatest value of each lane, without signs, in `place`."""
+    """Emits the unsigned maximum, lane by lane, of the elements from `pointer` on, in the stack slot `place`."""
 
     state: State
     scalar: ScalarType
@@ -154,14 +154,14 @@ class _Vectors:
         return vector_type(self.scalar.register, self.lanes)
 
     def start(self) -> None:
-        """Start with what is below every limit but 0."""
+        """Initialise the maxima with 0, the neutral element, which only an extent of 0 does not exceed."""
         code = self.state.code
         self.place = f"%{code.label('greatest')}"
         code.entry.append(f"{self.place} = alloca {self.vector}, align 64")
         self._keep("zeroinitializer")
 
     def scan(self, count: str) -> None:
-        """Look at `count` elements."""
+        """Reduce `count` elements, a literal or a register."""
         size = TOGETHER * self.lanes
         if "%" not in count and int(count) <= STRAIGHT * self.lanes:
             self._straight("0", int(count))
@@ -172,11 +172,11 @@ class _Vectors:
             code = self.state.code
             rounds = code.emit(f"udiv i64 {count}, {size}")
             repeat(self.state, rounds, self._together, is_written=True)
-            # What is left is less than an iteration: vectors of which the last is not whole.
+            # The remainder is shorter than an iteration: single vectors, the last one masked.
             self._rest(code.emit(f"mul nuw nsw i64 {rounds}, {size}"), count)
 
     def are_below(self, limits: Sequence[str]) -> str:
-        """Emit whether all that was looked at is below its limit."""
+        """Emit whether each lane's maximum is below its bound."""
         code, scalar = self.state.code, self.scalar
         greatest = code.emit(f"load {self.vector}, ptr {self.place}, align 64")
         wide = scalar
@@ -185,7 +185,7 @@ class _Vectors:
             how = "sext" if scalar.kind == "int" else "zext"
             greatest = code.emit(f"{how} {self.vector} {greatest} to {vector_type(wide.register, self.lanes)}")
         else:
-            # An index is never more than the greatest one of its dtype.
+            # No index exceeds the largest value of its dtype.
             most = scalar.high + 1
             if all(int(limit) >= most for limit in limits if "%" not in limit) and scalar.kind == "uint":
                 return "true"
@@ -213,7 +213,7 @@ class _Vectors:
         self._keep(self._greatest([self._kept(), *vectors]))
 
     def _rest(self, first: str, count: str) -> None:
-        """Look at vectors from `first` on, whose lanes from `count` on are not touched."""
+        """Reduce the elements from `first` up to `count` by masked loads, so that nothing behind them is read."""
         code = self.state.code
         head, inside, leave = (code.label(hint) for hint in ("again", "once", "over"))
         before = code.block
@@ -249,7 +249,7 @@ class _Vectors:
         self.state.code.do(f"store {self.vector} {value}, ptr {self.place}, align 64")
 
     def _greatest(self, vectors: Sequence[str]) -> str:
-        """Emit the greatest of some vectors, lane by lane, in pairs."""
+        """Emit the lane-wise unsigned maximum of vectors as a balanced tree."""
         code = self.state.code
         name = f"@llvm.umax.v{self.lanes}{self.scalar.register}"
         code.declare(f"declare {self.vector} {name}({self.vector}, {self.vector})")

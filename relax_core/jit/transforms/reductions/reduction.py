@@ -56,7 +56,7 @@ def read_reduction(state: State, loop: For) -> Reduction | str | None:
     scalar = state.scalar_of(nest.update.buffer)
     if not can_combine(op, scalar):
         return f"`{op}` of {scalar.name} is not combined in vectors"
-    obstacle = _obstacle(state, nest, value)
+    obstacle = _obstacle(nest, value)
     return obstacle or Reduction(nest, op, value, order, scalar)
 
 
@@ -103,7 +103,7 @@ def _is_output(nest: Nest, expr: PrimExpr) -> bool:
     return nest.accesses[expr].offset == nest.accesses[nest.update].offset
 
 
-def _obstacle(state: State, nest: Nest, value: PrimExpr) -> str:
+def _obstacle(nest: Nest, value: PrimExpr) -> str:
     out = nest.accesses[nest.update]
     if any(out.offset.of(axis.var) for axis in nest.reduce) or nest.overlapping is not None:
         return "two of its outputs are one element"
