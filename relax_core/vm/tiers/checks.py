@@ -1,8 +1,8 @@
-"""Checks of parameters that are left to the first kernel, whose own check of its arguments implies them.
+"""Redundant parameter checks: those that the first kernel's check of its own arguments implies.
 
-Code for runs that are not recorded omits them. If the kernel refuses an argument, the explicit tier starts the function
-again, and its checks, which come first, report what is wrong. Starting again is invisible, because up to that kernel
-the function only checks and does what may be repeated (`REPEATABLE`), and no parameter has been dropped.
+Code for runs that are not recorded omits them. If the kernel refuses an argument, the explicit tier restarts the
+function, whose checks come first and report the violation. The restart cannot be observed: up to that kernel the
+function only checks and executes idempotent instructions (`REPEATABLE`), and all parameters are still live.
 """
 
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ from relax_core.vm.recording.liveness import written
 from relax_core.vm.tiers.segments import Body
 
 LATEST: Final = 12
-"""The kernel is looked for among so many first instructions."""
+"""How many leading instructions are searched for the kernel."""
 REPEATABLE: Final = frozenset(("vm.builtin.alloc_storage", "vm.builtin.alloc_tensor", "vm.builtin.copy"))
 
 

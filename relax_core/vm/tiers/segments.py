@@ -1,8 +1,9 @@
-"""Segments of straight-line code: their limits are checked at once, and work inside of them is elided.
+"""Segments: straight-line code whose fuel and memory are charged at once, and in which instructions are elided.
 
-Four things are elided. A tensor of static shape is allocated by the kernel that fills it, in one call. A storage that
-only ever holds one such tensor is not made. A value that is copied and then dead is computed into the copy's register.
-A condition that is read once is evaluated in the `if`.
+Allocation and kernel call are fused for a tensor of static shape. A storage that only ever holds one such tensor is
+not allocated. Copies are coalesced: a value that is dead behind its copy is computed into the copy's register. A
+condition that is read once is evaluated in the `if`. None of this changes a value or what a recorded run shows: an
+elided instruction has no effect but on registers, and the log decodes to the same events (`Effect`).
 """
 
 from collections import Counter
@@ -24,7 +25,7 @@ LARGEST_SEGMENT_BYTES: Final = 64 << 20
 
 @dataclass(slots=True)
 class Straight:
-    """A segment: its instructions, from the start of the function, and how many bytes each allocates."""
+    """A segment: its instructions, by their index in the function, and the bytes that each allocates."""
 
     pcs: list[int] = field(default_factory=list[int])
     sizes: list[int] = field(default_factory=list[int])
@@ -142,10 +143,9 @@ class Body:
                 return 0
 
     def _is_of_one_tensor(self, pc: int, index: int, size_bytes: int) -> bool:
-        """Tell whether the storage made at `pc` in register `index` is taken whole by one tensor and read by no other.
+        """Tell whether the storage made at `pc` in register `index` backs exactly one tensor, which covers it.
 
-        Then the tensor may have memory of its own, which the program cannot tell from the storage's. All of it has to
-        happen on one straight path.
+        Then the tensor may have memory of its own, as no other one aliases it. Both must be on one straight path.
         """
         reader = self._reader_of.get(index, -1)
         made = sum(self.written[at] == index and self.name(at) != _NULL for at in self._writers.get(index, ()))
@@ -184,7 +184,7 @@ class Body:
         return {pc for pc, index in made if index is not None and inside[index] == self._read_count[index]}
 
     def _places(self, pcs: list[int]) -> dict[int, int]:
-        """Return the registers that copies of dead values are computed into, later copies first: chains collapse."""
+        """Coalesce copies of dying values: map their registers to those of the copies, chains to the last one."""
         found: dict[int, int] = {}
         made_at = {index: number for number, pc in enumerate(pcs) if (index := self.written[pc]) is not None}
         for number in range(len(pcs) - 1, -1, -1):
@@ -205,9 +205,9 @@ class Body:
     def _buffers(
         self, pcs: list[int], small: dict[int, int], places: dict[int, int], buffer: Callable[[Room, int], int | None]
     ) -> dict[int, int]:
-        """Return preallocated tensors for those of the `small` values that only kernels of this segment read.
+        """Assign preallocated buffers to those of the `small` tensors that do not escape the segment, by linear scan.
 
-        A tensor is reused once its value is dead. No call comes in between that could keep a reference to it.
+        A buffer is reused once its tensor is dead. No call in between could keep a reference to it.
         """
         found: dict[int, int] = {}
         position_of = {pc: number for number, pc in enumerate(pcs)}

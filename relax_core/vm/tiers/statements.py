@@ -1,6 +1,6 @@
-"""The Python statements of single instructions.
+"""Instruction selection: the Python statements of single instructions, with inline fast paths for builtins.
 
-Where the test fails, generated code calls the builtin, which handles the rest and reports errors.
+Where the test of a fast path fails, generated code calls the builtin, which handles the slow path and reports errors.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -240,7 +240,7 @@ class Statements:
         return self._kinds[pc]
 
     def _is_seen(self, pc: int) -> bool:
-        """Tell whether the recorder has to see, at that moment, what an instruction allocates or changes."""
+        """Tell whether the recorder must be called for what an instruction allocates or changes."""
         kind = self.body.kind(pc)
         if self.log is None or kind not in ("builtin", "kernel"):
             return False

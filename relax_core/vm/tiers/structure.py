@@ -93,7 +93,7 @@ class _JumpReader:
         return Branch(pc, tuple(self.spread(then)), tuple(self.region(otherwise, join, depth + 1))), join
 
     def spread(self, items: list[Item]) -> list[Item]:
-        """Duplicate a short tail behind a branch into both sides, so that each returns by itself."""
+        """Tail duplication: copy a short tail behind a branch into both sides, so that each returns by itself."""
         position = max((number for number, item in enumerate(items) if isinstance(item, Branch)), default=-1)
         tail = items[position + 1 :]
         if position < 0 or not self.is_closed(tail) or len(tail) > LONGEST_TAIL or not all(map(self.is_short, tail)):

@@ -1,4 +1,4 @@
-"""Run generated code, and deoptimise it to the explicit tier when a limit is reached or a speculation fails."""
+"""The generated tier: runs generated code, and deoptimises to the explicit tier at a limit or a failed speculation."""
 
 import sys
 from functools import partial
@@ -28,7 +28,7 @@ from relax_core.vm.tiers.log import RawLog, Segment
 from relax_core.vm.tiers.structure import UnstructuredError
 
 USUAL_DEPTH: Final = 100
-"""So many calls fit into Python's limit on recursion, which is raised for the rest of a run that goes deeper."""
+"""The call depth that fits Python's default recursion limit; a run that goes deeper raises that limit until it ends."""
 PYTHON_FRAMES_PER_CALL: Final = 2
 SPARE_PYTHON_FRAMES: Final = 500
 
@@ -47,7 +47,7 @@ class Tier:
         self._is_recording = is_recording
         self.log: RawLog | None = None
         self._segments: list[Segment] = []
-        # Most entries are from the host and end before the next: they share one object, which saves making one per run.
+        # Entries from the host rarely nest: they share one `Base`, so that a short run does not allocate one.
         self.first_base = Base(0, 0)
         self.is_deep = False
         self._recursion_limit: int | None = None
@@ -127,7 +127,7 @@ class Tier:
                 self.leave_depth()
 
     def ended(self, failure: Exception, base: Base) -> Value:
-        """Return the result of a call that ended by one of `ENDS`: what the explicit tier came to, or raise it."""
+        """Return the result that the explicit tier has for a call that was deoptimised, or raise its failure."""
         match failure:
             case Deoptimised(value=value):
                 return value
@@ -137,7 +137,7 @@ class Tier:
                 raise failure
 
     def leave_depth(self) -> None:
-        """Take back what `deeper` did, behind the last call."""
+        """Restore Python's recursion limit once the outermost call has returned."""
         if self._recursion_limit is not None:
             sys.setrecursionlimit(self._recursion_limit)
         self.is_deep = False
@@ -145,11 +145,11 @@ class Tier:
         self._namespace["DEEPEST"] = self._usual_depth
 
     def enter_from(self, caller: CodeType) -> None:
-        """Know that a function with this code calls generated code; its `bases` are those of this tier."""
+        """Register `caller` as an entry into generated code, whose frames a stack walk stops at."""
         self._finder.enter_from(caller)
 
     def function(self, index: int) -> Callee:
-        """Return the generated function of a VM function; one that has none is interpreted."""
+        """Return the generated code of a VM function; one with unstructured control flow is interpreted."""
         if index not in self.functions:
             entry = self._machine.executable.functions[index]
             log = EventWriter(self._segments, index, entry) if self._is_recording else None
@@ -173,12 +173,12 @@ class Tier:
         return self._calls.caller(index)
 
     def maker(self, index: int, room: Room) -> Callee:
-        """Return a kernel that makes the tensor that it writes."""
+        """Return a variant of a kernel that allocates its output and returns it."""
         return self._calls.maker(index, room.shape, room.dtype)
 
     def _interpret(self, index: int, args: tuple[Value, ...], depth: int) -> Value:
         if self.log is None and self._linker.facts.is_closed and self.stack.is_called():
-            # The caller has charged its whole segment, and resumes at this call, which the explicit tier charges again.
+            # The caller has charged its whole segment; it resumes at this call, which the explicit tier charges again.
             self._machine.meter.give_back(1)
             self.stack.deoptimise()
         opened = Opened(depth)
@@ -190,7 +190,7 @@ class Tier:
         return self._interpreter.start(index, args, opened)
 
     def _first_entry(self, index: int) -> Callee:
-        """Return a callable that enters a function with a tuple of arguments; VM functions are generated then."""
+        """Return a callable that enters a function with a tuple of arguments; its first call generates code."""
         if self._machine.executable.functions[index].kind != "vm":
             return partial(self._call, index)
 
@@ -219,7 +219,7 @@ class Tier:
         return self.charged_outside(function, args, depth, pc)
 
     def charged_outside(self, function: int, args: tuple[Value, ...], depth: int, pc: int) -> Value:
-        """Make such a call, which generated code has charged."""
+        """Make such a call whose fuel generated code has charged."""
         log = self.log
         if log is None:
             return self._call(function, args, depth)
@@ -238,7 +238,7 @@ class Tier:
             machine.generated_depth = outer
 
     def wrong_count(self, function: int, args: tuple[Value, ...]) -> NoReturn:
-        """Stop: a function was called with another number of arguments than it takes."""
+        """Raise the diagnostic of a call with a wrong number of arguments."""
         fail("VM010", wrong_count(self._machine.executable.functions[function], args))
 
     def deeper(self, function: int, depth: int) -> None:
