@@ -90,6 +90,11 @@ class RunError(DiagnosedError):
     """A program that stopped while it ran: a failed check, a limit, a missing packed function."""
 
 
+def in_order(found: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
+    """Return diagnostics in the order of the text, those without a place first."""
+    return tuple(sorted(found, key=lambda item: item.span.start if item.span else 0))
+
+
 def plural(count: int, noun: str) -> str:
     """`1 function`, `2 functions`."""
     return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"

@@ -16,9 +16,9 @@ from relax_core.ir.expr import (
     Expr,
     GlobalVar,
     Op,
-    Tuple,
     TupleGetItem,
     Var,
+    tuple_leaves,
 )
 from relax_core.ir.module import IRModule
 from relax_core.ir.node import Node, preorder
@@ -61,19 +61,8 @@ def _use(binding: Binding, kinds: Mapping[str, Kind]) -> tuple[Kind, Iterator[Ex
     callee = prim_func_of(binding)
     match binding.value:
         case Call(args=(_, given, *_)) if callee is not None:
-            return kinds.get(callee.name, Kind.OPAQUE), _leaves(given)
+            return kinds.get(callee.name, Kind.OPAQUE), tuple_leaves(given)
         case TupleGetItem(tuple_value=source):
-            return Kind.INJECTIVE, _leaves(source)
+            return Kind.INJECTIVE, tuple_leaves(source)
         case value:
             return Kind.OPAQUE, (item for item in preorder(value) if isinstance(item, Var))
-
-
-def _leaves(given: Expr) -> Iterator[Expr]:
-    """Yield the parts of an argument: a tuple's fields, those of tuples among them too."""
-    stack = [given]
-    while stack:
-        item = stack.pop()
-        if isinstance(item, Tuple):
-            stack.extend(reversed(item.fields))
-        else:
-            yield item

@@ -57,7 +57,8 @@ def build_stages(module: IRModule, stages: tuple[Stage, ...], *, as_in: AsIn = "
     final_module(module, stages)
     complete = (*stages, *finishing_stages(module, stages))
     log = RewriteLog.merged(item.log for item in complete)
-    return compile_module(final_module(module, complete), log, as_in=as_in)
+    before = (stage.before for stage in reversed(complete))
+    return compile_module(final_module(module, complete), log, before, as_in=as_in)
 
 
 def finishing_stages(module: IRModule, stages: tuple[Stage, ...]) -> tuple[Stage, ...]:

@@ -87,11 +87,6 @@ _LOWERED_BY: Mapping[str, str] = MappingProxyType(
 )
 
 
-def lowering_pass(name: str) -> str | None:
-    """Return the pass that must lower the operator `name` before it is compiled, `None` for any other operator."""
-    return _LOWERED_BY.get(name)
-
-
 IMMEDIATE_LIMIT = 2**55 - 1
 
 
@@ -270,7 +265,7 @@ class FunctionCompiler:
 
     def operator(self, call: Call, name: str, at: Node, dst: Destination | None) -> Argument:
         """Compile what the machine has of its own; any other operator is evaluated by the machine."""
-        lowered_by = lowering_pass(name)
+        lowered_by = _LOWERED_BY.get(name)
         if lowered_by is not None:
             return self.not_lowered(name.removeprefix("relax."), lowered_by, call, at)
         match name, call.args:
@@ -311,16 +306,19 @@ def _used_variables(function: Function) -> set[Node]:
     return used
 
 
-def compile_module(module: IRModule, log: RewriteLog, *, as_in: AsIn = "fixed") -> Executable:
+def compile_module(
+    module: IRModule, log: RewriteLog, before: Iterable[IRModule] = (), *, as_in: AsIn = "fixed"
+) -> Executable:
     """Compile `module`, which the default pipeline lowered; `log` leads its nodes back to the user's text.
 
+    `before` are the modules that it was made from, the latest first; see `infer`.
     `as_in="reported"` refuses a global function as a value outside a call, as the code generator of 2022 did.
 
     Raises:
         CompileError: something that the machine does not have was left in the module.
     """
     functions, constants = FunctionTable(module), ConstantPool()
-    type_of = infer(module).types
+    type_of = infer(module, before).types
     instructions: list[Instruction] = []
     nodes: list[Node] = []
     diagnostics: list[Diagnostic] = []

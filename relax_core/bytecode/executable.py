@@ -100,6 +100,17 @@ class Executable:
             case _:
                 return ""
 
+    @property
+    def runs_each_once(self) -> bool:
+        """Tell whether a run comes to no instruction twice: no function calls another or hands one on."""
+        return not any(self.functions[index].kind == "vm" for index in self._referred())
+
+    def _referred(self) -> Iterator[int]:
+        for instruction in self.instructions:
+            if isinstance(instruction, CallInstruction):
+                yield instruction.function
+                yield from (item.index for item in instruction.args if isinstance(item, FunctionRef))
+
     def as_text(self) -> str:
         """Return the listing of all functions in the order of the function table, in the format of TVM's `as_text()`.
 

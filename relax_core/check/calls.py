@@ -6,7 +6,6 @@ from typing import TypeAlias
 
 from relax_core.check.carried_devices import on_device_of
 from relax_core.check.packed import check_call_packed, check_dps_packed, check_pure_packed
-from relax_core.check.prim.prim_purity import is_pure_prim_func
 from relax_core.check.prim.prims import (
     attribute_errors,
     computed_type,
@@ -57,7 +56,7 @@ def type_of_call(context: TypingContext, call: Call, callee: Type, arg_types: tu
         case ExternFunc(annotation=None):
             return check_call_packed(context, call, arg_types)
         case GlobalVar(name=name) as var if isinstance(prim_func := context.signature_of.get(name), PrimFunc):
-            context.type_of[var] = FuncType(None, OBJECT, is_pure_prim_func(prim_func))
+            context.type_of[var] = FuncType(None, OBJECT, context.is_pure(prim_func))
             return _direct(context, call, prim_func, arg_types)
         case _:
             pass
@@ -121,7 +120,7 @@ def _operator(context: TypingContext, call: Call, name: str, arg_types: tuple[Ty
     found = None if check is None else check(context, call, arg_types)
     if found is not None:
         return found
-    wrong = tuple(attribute_errors(spec, call, arg_types))
+    wrong = tuple(attribute_errors(spec, arg_types))
     for item in wrong:
         error = OpTypeError(item.code, item.message, item.hint)
         context.report(item.place(call), item.code, item.message, with_schema(spec, error))
@@ -169,11 +168,11 @@ def _function(context: TypingContext, call: Call, callee: FuncType, arg_types: t
         )
     solution = _checked(context, call, call.args, params, arg_types, name)
     if solution is None:
-        return UNKNOWN if is_unknown(callee.ret) else _result(context, call, callee, Solution())
-    return _result(context, call, callee, solution)
+        return UNKNOWN if is_unknown(callee.ret) else _result(context, callee, Solution())
+    return _result(context, callee, solution)
 
 
-def _result(context: TypingContext, call: Call, callee: FuncType, solution: Solution) -> Type:
+def _result(context: TypingContext, callee: FuncType, solution: Solution) -> Type:
     if is_unknown(callee.ret):
         return callee.ret
     return erase(context.resolve(solution.apply(callee.ret)), context.symbols, context.type_of)
@@ -364,7 +363,7 @@ def check_invoke_closure(context: TypingContext, call: Call, arg_types: tuple[Ty
             solution = _checked(context, call, args, params, given, show_callee(call.args[0]))
             if solution is None:
                 return _declared(context, call) or UNKNOWN
-            return _declared(context, call) or _result(context, call, callee, solution)
+            return _declared(context, call) or _result(context, callee, solution)
         case (FuncType() | ObjectType(), _):
             return None
         case _:

@@ -12,6 +12,7 @@ from relax_core.check.calls import type_of_call
 from relax_core.check.prim.prims import is_object_for_prim, mixing_hint, object_for_prim
 from relax_core.check.size import bounded
 from relax_core.check.typing_context import TypingContext, constant_type, contradicted, declared_signature
+from relax_core.check.unchanged import same_object, unchanged_type
 from relax_core.check.unify import UNKNOWN, Solution, bind_symbols, contradiction, erase, is_unknown, join
 from relax_core.ir.expr import (
     OBJECT,
@@ -70,6 +71,10 @@ def type_of(context: TypingContext, root: Expr) -> Type:
             type_ = done.value
             continue
         sent = _leaf(context, part)
+        if sent is None and isinstance(part, Call):
+            sent = unchanged_type(context, part)
+            if sent is not None:
+                context.type_of[part] = sent
         if sent is None:
             stack.append((part, _steps(context, part)))
     assert type_ is not None, "every expression has a type"
@@ -221,7 +226,7 @@ def _bind(context: TypingContext, binding: Binding, value: Type) -> None:
             if function.ret_type is None and isinstance(value, FuncType) and not is_unknown(value.ret):
                 _retype_recursive(context, var, function, value)
         case VarBinding(var=var):
-            context.type_of[var] = _annotated(context, binding, var, value)
+            context.type_of[var] = same_object(context, var, _annotated(context, binding, var, value))
         case _:
             raise AssertionError("a binding of Relax binds a variable")
 

@@ -1,6 +1,6 @@
 """Type inference: the side table of types of a module, with symbolic shapes."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 from weakref import WeakKeyDictionary
@@ -10,7 +10,7 @@ from relax_core.check.inference import Inference
 from relax_core.check.order import called_globals, components
 from relax_core.check.relay import infer as relay
 from relax_core.check.size import bounded
-from relax_core.check.typing_context import Signature, TypingContext, declared_signature
+from relax_core.check.typing_context import NOTHING_EARLIER, Earlier, Signature, TypingContext, declared_signature
 from relax_core.check.unify import UNKNOWN, contradiction, is_unknown
 from relax_core.diagnostics import Diagnostic
 from relax_core.ir.dialect import dialect_of
@@ -41,29 +41,31 @@ class Inferencer:
         self._of_module: WeakKeyDictionary[IRModule, Inference] = WeakKeyDictionary()
         self._of_function: WeakKeyDictionary[Function, _Typed] = WeakKeyDictionary()
         self._called_by: WeakKeyDictionary[BaseFunc, tuple[GlobalVar, ...]] = WeakKeyDictionary()
+        self._is_pure_of: WeakKeyDictionary[PrimFunc, bool] = WeakKeyDictionary()
 
-    def infer(self, module: IRModule) -> Inference:
-        """Return the types of a Relax or Relay module.
+    def infer(self, module: IRModule, before: Iterable[IRModule] = ()) -> Inference:
+        """Return the types of a Relax or Relay module; see `infer`.
 
         Complexity: linear in its size, but for recursion without declared types.
         """
         found = self._of_module.get(module)
         if found is None:
-            found = relay.infer_relay(module) if dialect_of(module) == "relay" else self._infer(module)
+            found = relay.infer_relay(module) if dialect_of(module) == "relay" else self._infer(module, tuple(before))
             self._of_module[module] = found
         return found
 
-    def _infer(self, module: IRModule) -> Inference:
+    def _infer(self, module: IRModule, before: tuple[IRModule, ...]) -> Inference:
         signature_of = _declared_signatures(module)
         typed: dict[GlobalVar, _Typed] = {}
         for group in components(module, self._called):
-            typed.update(self._group(module, group, signature_of))
+            typed.update(self._group(module, group, signature_of, before))
         types: dict[Node, Type] = {}
         diagnostics: list[Diagnostic] = []
         for definition in module:
             entry = typed.get(definition.var)
             if entry is None:
-                types[definition.var] = FuncType(None, OBJECT, is_pure=False)
+                # A call of it, which may name it by the same node, has found whether it is pure.
+                types.setdefault(definition.var, FuncType(None, OBJECT, is_pure=False))
                 continue
             types.update(entry.type_of)
             types[definition.var] = types[definition.function] = entry.signature
@@ -71,24 +73,28 @@ class Inferencer:
         return Inference(MappingProxyType(types), tuple(diagnostics))
 
     def _group(
-        self, module: IRModule, group: tuple[GlobalVar, ...], signature_of: dict[str, Signature]
+        self,
+        module: IRModule,
+        group: tuple[GlobalVar, ...],
+        signature_of: dict[str, Signature],
+        before: tuple[IRModule, ...],
     ) -> dict[GlobalVar, _Typed]:
         """Type functions that call each other; those without a declared result get one by iteration."""
         functions = {var: item.function for item in module if (var := item.var) in group}
         relax = {var: function for var, function in functions.items() if isinstance(function, Function)}
         open_vars = [var for var, function in relax.items() if function.ret_type is None]
         if not open_vars or not self._is_recursive(relax):
-            return {var: self._one(var, function, signature_of) for var, function in relax.items()}
+            return {var: self._one(var, function, signature_of, before) for var, function in relax.items()}
         for var in open_vars:
             signature_of[var.name] = declared_signature(relax[var], UNKNOWN)
-        first = {var: _type_function(var, relax[var], dict(signature_of)) for var in open_vars}
+        first = {var: self._typed(var, relax[var], dict(signature_of)) for var in open_vars}
         for var, entry in first.items():
             signature_of[var.name] = entry.signature if not is_unknown(entry.signature.ret) else _any(entry.signature)
-        second = {var: _type_function(var, relax[var], dict(signature_of)) for var in open_vars}
+        second = {var: self._typed(var, relax[var], dict(signature_of)) for var in open_vars}
         for var, entry in second.items():
             if contradiction(entry.signature.ret, first[var].signature.ret) is not None:
                 signature_of[var.name] = _any(entry.signature)
-        return {var: _type_function(var, function, signature_of) for var, function in relax.items()}
+        return {var: self._typed(var, function, signature_of) for var, function in relax.items()}
 
     def _is_recursive(self, functions: Mapping[GlobalVar, Function]) -> bool:
         names = {var.name for var in functions}
@@ -100,13 +106,41 @@ class Inferencer:
             found = self._called_by[function] = called_globals(function)
         return found
 
-    def _one(self, var: GlobalVar, function: Function, signature_of: dict[str, Signature]) -> _Typed:
+    def _one(
+        self, var: GlobalVar, function: Function, signature_of: dict[str, Signature], before: tuple[IRModule, ...]
+    ) -> _Typed:
         entry = self._of_function.get(function)
         if entry is None or any(signature_of.get(name) is not signature for name, signature in entry.rests_on):
-            entry = _type_function(var, function, signature_of)
+            entry = self._typed(var, function, signature_of, self._earlier(var, function, before))
             self._of_function[function] = entry
         signature_of[var.name] = entry.signature
         return entry
+
+    def _earlier(self, var: GlobalVar, function: Function, before: tuple[IRModule, ...]) -> Earlier:
+        """Return what the latest form of a function that was typed gave, nothing if that had errors."""
+        forms = (definition.function for module in before if (definition := module.find(var.name)) is not None)
+        typed = (self._of_function.get(item) for item in forms if isinstance(item, Function) and item is not function)
+        latest = next(filter(None, typed), None)
+        if latest is None or latest.diagnostics:
+            return NOTHING_EARLIER
+        return Earlier(latest.type_of, dict(latest.rests_on))
+
+    def _typed(
+        self,
+        var: GlobalVar,
+        function: Function,
+        signature_of: dict[str, Signature],
+        earlier: Earlier = NOTHING_EARLIER,
+    ) -> _Typed:
+        context = TypingContext(signature_of, var.name, fallback=function, is_pure_of=self._is_pure_of, earlier=earlier)
+        params = tuple(context.declare(param) for param in function.params)
+        symbols = dict(context.symbols)
+        body = type_of(context, function.body)
+        ret = result_type(context, function, body, symbols)
+        signature = bounded(FuncType(params, ret, function.is_pure))
+        assert isinstance(signature, FuncType), "a bounded function type is one"
+        rests_on = tuple((name, signature_of.get(name)) for name in context.used_globals if name != var.name)
+        return _Typed(rests_on, MappingProxyType(context.type_of), signature, tuple(context.diagnostics))
 
 
 def _any(signature: FuncType) -> FuncType:
@@ -127,21 +161,13 @@ def _declared_signatures(module: IRModule) -> dict[str, Signature]:
     return found
 
 
-def _type_function(var: GlobalVar, function: Function, signature_of: dict[str, Signature]) -> _Typed:
-    context = TypingContext(signature_of, var.name, fallback=function)
-    params = tuple(context.declare(param) for param in function.params)
-    symbols = dict(context.symbols)
-    body = type_of(context, function.body)
-    ret = result_type(context, function, body, symbols)
-    signature = bounded(FuncType(params, ret, function.is_pure))
-    assert isinstance(signature, FuncType), "a bounded function type is one"
-    rests_on = tuple((name, signature_of.get(name)) for name in context.used_globals if name != var.name)
-    return _Typed(rests_on, MappingProxyType(context.type_of), signature, tuple(context.diagnostics))
-
-
 _INFERENCER = Inferencer()
 
 
-def infer(module: IRModule) -> Inference:
-    """Return the types of `module`, remembered while the module lives."""
-    return _INFERENCER.infer(module)
+def infer(module: IRModule, before: Iterable[IRModule] = ()) -> Inference:
+    """Return the types of `module`, remembered while the module lives.
+
+    `before` are modules that it was made from, the latest first. Calls that did not change since the latest that was
+    typed keep their types, so that typing what a pass made takes the time of what it changed.
+    """
+    return _INFERENCER.infer(module, before)

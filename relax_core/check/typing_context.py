@@ -1,9 +1,11 @@
 """The state of typing one function: types found, symbols in scope, diagnostics."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, MutableMapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import TypeAlias
 
+from relax_core.check.prim.prim_purity import is_pure_prim_func
 from relax_core.check.unify import UNKNOWN
 from relax_core.diagnostics import Diagnostic, Severity
 from relax_core.ir.expr import (
@@ -58,6 +60,17 @@ def _variables(args: tuple[Expr, ...]) -> Iterator[Var]:
                 pass
 
 
+@dataclass(frozen=True, slots=True)
+class Earlier:
+    """What typing an earlier form of a function gave, and the globals that it rests on, by identity."""
+
+    type_of: Mapping[Node, Type]
+    signature_of: Mapping[str, Signature | None]
+
+
+NOTHING_EARLIER = Earlier(MappingProxyType({}), MappingProxyType({}))
+
+
 @dataclass(slots=True)
 class TypingContext:
     """What is known while a function is typed.
@@ -75,6 +88,16 @@ class TypingContext:
     diagnostics: list[Diagnostic] = field(default_factory=list[Diagnostic])
     fallback: Node | None = None
     retyping_depth: int = 0
+    is_pure_of: MutableMapping[PrimFunc, bool] = field(default_factory=dict[PrimFunc, bool])
+    """What is known of prim funcs; the others are looked into when they are met."""
+    earlier: Earlier = NOTHING_EARLIER
+
+    def is_pure(self, prim_func: PrimFunc) -> bool:
+        """Tell whether a prim func is pure; its body is read once."""
+        found = self.is_pure_of.get(prim_func)
+        if found is None:
+            found = self.is_pure_of[prim_func] = is_pure_prim_func(prim_func)
+        return found
 
     def report(self, node: Node, code: str, message: str, hint: str = "", severity: Severity = "error") -> Type:
         """Add a diagnostic at `node` and return the type that silences users of its value."""

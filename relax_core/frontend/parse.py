@@ -1,6 +1,6 @@
 """Text to modules. The text is data: parsed, walked, and never executed."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any, TypeAlias
@@ -8,7 +8,7 @@ from weakref import WeakKeyDictionary
 
 import numpy.typing as npt
 
-from relax_core.diagnostics import Diagnostic
+from relax_core.diagnostics import Diagnostic, in_order
 from relax_core.frontend.collector import collector_held
 from relax_core.frontend.layout import TAB_WIDTH
 from relax_core.frontend.relay import module as relay
@@ -100,13 +100,13 @@ def _parsed(text: str, name: str, constants: Constants) -> Parsed:
     if is_relay(source.text, name):
         return _relay(source)
     modules, found = tvmscript.read_text(source, text, constants)
-    return Parsed(modules, _in_order(found), source)
+    return Parsed(modules, in_order(found), source)
 
 
 def _relay(source: Source) -> Parsed:
     read = relay.read_relay(source)
     types, marks = MappingProxyType(read.notes.types), MappingProxyType(read.notes.marks)
-    return Parsed(tuple(map(_as_relay, read.modules)), _in_order(read.diagnostics), source, types, marks)
+    return Parsed(tuple(map(_as_relay, read.modules)), in_order(read.diagnostics), source, types, marks)
 
 
 def _as_relay(module: IRModule) -> IRModule:
@@ -114,10 +114,6 @@ def _as_relay(module: IRModule) -> IRModule:
     if dialect_of(module) == "relay":
         return module
     return replace(module, attrs=(*module.attrs, (DIALECT_ATTR, "relay")))
-
-
-def _in_order(found: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
-    return tuple(sorted(found, key=lambda item: item.span.start if item.span else 0))
 
 
 def _clean(text: str) -> str:

@@ -5,6 +5,7 @@ expressions, which compare by identity, so two types are compared with `relax_co
 `==`.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar, TypeAlias
 
@@ -309,24 +310,6 @@ class Function(Expr):
     type_params: tuple[TypeVar, ...] = ()
 
 
-RelaxExpr: TypeAlias = (
-    Var
-    | GlobalVar
-    | ExternFunc
-    | Op
-    | Constant
-    | PrimValue
-    | DataTypeImm
-    | Null
-    | ShapeExpr
-    | Tuple
-    | TupleGetItem
-    | Call
-    | If
-    | SeqExpr
-    | Function
-)
-
 LEAVES = (Var, GlobalVar, ExternFunc, Op, Constant, PrimValue, DataTypeImm, ShapeExpr, Null)
 
 
@@ -347,3 +330,14 @@ def op_name(call: Call) -> str | None:
 def is_op_call(expr: Node, name: str) -> bool:
     """Tell whether `expr` is a call of the operator `name`."""
     return isinstance(expr, Call) and isinstance(expr.op, Op) and expr.op.name == name
+
+
+def tuple_leaves(expr: Expr) -> Iterator[Expr]:
+    """Yield the fields of a tuple in order, those of tuples among them too; what is no tuple is its only leaf."""
+    stack = [expr]
+    while stack:
+        item = stack.pop()
+        if isinstance(item, Tuple):
+            stack.extend(reversed(item.fields))
+        else:
+            yield item

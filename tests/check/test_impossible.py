@@ -51,9 +51,16 @@ SHAPES = {
     f"({ONES})": "TY075",
     '("n", "n // 0")': "TY077",
 }
-FINE = ("R.nn.max_pool2d(x, pool_size=(6, 6), strides=(4, 4), ceil_mode=True)", "R.nn.conv2d(x, w, padding=2)")
-FINE += ("R.nn.pad(x, (0, 0, 0, 0, -1, -1, 0, 0))", "R.tile(x, [0])", 'R.astype(x, "float8_e4m3fn")')
-FINE += ("R.strided_slice(x, [2], [0], [99])", "R.topk(x, k=4)", "R.repeat(x, 0)")
+FINE = (
+    "R.nn.max_pool2d(x, pool_size=(6, 6), strides=(4, 4), ceil_mode=True)",
+    "R.nn.conv2d(x, w, padding=2)",
+    "R.nn.pad(x, (0, 0, 0, 0, -1, -1, 0, 0))",
+    "R.tile(x, [0])",
+    'R.astype(x, "float8_e4m3fn")',
+    "R.strided_slice(x, [2], [0], [99])",
+    "R.topk(x, k=4)",
+    "R.repeat(x, 0)",
+)
 
 
 def errors(text: str, name: str) -> list[str]:

@@ -48,7 +48,7 @@ def test_arguments_and_result_are_as_declared(result: str, args: str, code: str)
 @pytest.mark.tvm
 @pytest.mark.parametrize(("result", "args", "code"), CALLS)
 def test_apache_tvm_rejects_the_same_calls(result: str, args: str, code: str) -> None:
-    from tvm.script import from_source
+    from tests.apache_tvm import from_source
 
     try:
         from_source(PROGRAM.format(result, args))

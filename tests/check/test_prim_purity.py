@@ -47,18 +47,18 @@ def test_a_prim_func_is_pure_if_it_changes_only_its_own_buffers(name: str, *, is
 @pytest.mark.tvm
 @pytest.mark.parametrize(("name", "is_pure"), CASES)
 def test_apache_tvm_says_the_same(name: str, *, is_pure: bool) -> None:
-    from tvm.script import from_source
+    from tests.apache_tvm import from_source
 
     assert from_source(text_of(name), check_well_formed=False)["f"].ty.purity == is_pure
 
 
 @pytest.mark.tvm
 def test_apache_tvm_knows_the_same_intrinsics_as_free_of_effects() -> None:
-    from tvm.ir import Op
+    from tests.apache_tvm import tvm
 
     effect = {
-        str(name).partition(".")[2]: Op.get(name).get_attr("TCallEffectKind")
-        for name in Op.list_op_names()
+        str(name).partition(".")[2]: tvm.ir.Op.get(name).get_attr("TCallEffectKind")
+        for name in tvm.ir.Op.list_op_names()
         if not str(name).startswith("relax.")
     }
     updates_state = 3

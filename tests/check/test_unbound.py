@@ -1,5 +1,6 @@
 """Values that are not there: the first cause is told with both places, and nothing runs without them."""
 
+from collections.abc import Callable
 from functools import partial
 
 import numpy as np
@@ -100,7 +101,11 @@ def test_a_variable_without_a_value_is_an_error_with_both_places(
 @pytest.mark.parametrize(("body", "code"), [(SHARED, "WF024"), (DATA, "WF025")])
 def test_nothing_runs_without_its_values(body: str, code: str, checked: str) -> None:
     made = module(body, checked)
-    for go in (rc.build, lambda item: rc.run_pipeline(item, "LegalizeOps")):
+    consumers: tuple[Callable[[IRModule], object], ...] = (
+        rc.build,
+        lambda item: rc.run_pipeline(item, "LegalizeOps"),
+    )
+    for go in consumers:
         with pytest.raises(rc.CompileError) as caught:
             go(made)
         assert code in {item.code for item in caught.value.diagnostics}

@@ -24,6 +24,7 @@ from relax_core.ir.expr import (
     TupleGetItem,
     Var,
     VarBinding,
+    tuple_leaves,
 )
 from relax_core.ir.module import IRModule
 from relax_core.ir.node import Node, preorder
@@ -82,13 +83,8 @@ def _uses(node: Node) -> Iterator[tuple[Expr, Node, str]]:
 
 def _parts(expr: Expr, holder: Node, what: str) -> Iterator[tuple[Expr, Node, str]]:
     """Yield `expr`, or the fields of a tuple one by one."""
-    stack = [expr]
-    while stack:
-        item = stack.pop()
-        if isinstance(item, Tuple):
-            stack.extend(reversed(item.fields))
-        else:
-            yield item, _place(item, expr if expr is not item and expr.span is not None else holder), what
+    for item in tuple_leaves(expr):
+        yield item, _place(item, expr if expr is not item and expr.span is not None else holder), what
 
 
 def _place(value: Expr, holder: Node) -> Node:

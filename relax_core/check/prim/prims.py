@@ -75,7 +75,7 @@ class Misfit:
         return call if isinstance(argument, Var) or argument.span is None else argument
 
 
-def attribute_errors(spec: OpSpec, call: Call, arg_types: tuple[Type, ...]) -> Iterator[Misfit]:
+def attribute_errors(spec: OpSpec, arg_types: tuple[Type, ...]) -> Iterator[Misfit]:
     """Yield for each argument that is an attribute how it disagrees with the schema."""
     for index, (param, type_) in enumerate(zip(spec.params, arg_types, strict=False)):
         if param.kind not in ("prim", "axes", "ints") or param.is_variadic:

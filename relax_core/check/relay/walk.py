@@ -191,7 +191,7 @@ def _type_of(context: Context, expr: Expr) -> Type:
             return _if(context, expr)
         case Constructor():
             made = constructor_type(expr, context.data_of.get(expr.type_name))
-            return made if expr.field_types else _nullary(context, expr, made)
+            return made if expr.field_types else _nullary(expr, made)
         case Op():
             return UNKNOWN
         case RefCreate(value=value):
@@ -208,7 +208,7 @@ def _type_of(context: Context, expr: Expr) -> Type:
             return context.report(expr, "RY018", f"{type(expr).__name__} is no expression of Relay")
 
 
-def _nullary(context: Context, expr: Constructor, made: FuncType) -> Type:
+def _nullary(expr: Constructor, made: FuncType) -> Type:
     """Return the type of a constructor without fields, which is a value."""
     return AdtType(expr.type_name) if not made.type_params else FuncType((), made.ret, type_params=made.type_params)
 

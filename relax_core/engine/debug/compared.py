@@ -44,7 +44,12 @@ class _Ran:
 def machine_for(
     executable: Executable, opened: OpenProgram, context: RequestContext, *, records: bool = False
 ) -> Machine:
-    """Return a machine with the limits and the compiler of a session."""
+    """Return a machine with the limits and the compiler of a session.
+
+    Raises:
+        RunError: PL018, the program is only shown as it was recorded.
+    """
+    opened.runs.require_machine("nothing can be compared with another run")
     engine = context.engine_of(opened)
     source = opened.source
     return Machine(
@@ -52,6 +57,8 @@ def machine_for(
         limits=context.limits,
         record=records,
         engine=engine,
+        # To generate code for what runs once takes longer than to interpret it.
+        tier="explicit" if executable.runs_each_once else "generated",
         options=engine.options,
         poisons_memory=source.program.poisons_memory,
         stand_ins=source.stand_ins,

@@ -1,17 +1,15 @@
 """What is said of a text without running anything: problems of reading and checking it, and accesses out of range."""
 
-from collections.abc import Iterable
-
 from relax_core.check.check import combined
 from relax_core.check.infer import infer
 from relax_core.check.prim.prim_policy import Prims, prims_outside_packed
 from relax_core.check.text import check_text
-from relax_core.diagnostics import Diagnostic, has_errors
+from relax_core.diagnostics import Diagnostic, has_errors, in_order
 from relax_core.engine.replies import Found
 from relax_core.frontend.parse import Parsed
 from relax_core.ir.module import IRModule
 from relax_core.ir.tir import BufferStore
-from relax_core.jit.lowering.known.ranges import access_report
+from relax_core.jit.lowering.known import ranges
 from relax_core.present.problems import problems_of
 from relax_core.present.words import prim_text
 
@@ -21,7 +19,7 @@ def found(parsed: Parsed, prims: Prims = "everywhere") -> Found:
     diagnostics = diagnostics_of(parsed)
     if prims == "packed_only":
         policy = (item for module in parsed.modules for item in prims_outside_packed(module, infer(module)))
-        diagnostics = _in_order((*diagnostics, *policy))
+        diagnostics = in_order((*diagnostics, *policy))
     rendered = tuple(item.render() for item in diagnostics)
     return Found(problems_of(diagnostics), rendered, has_errors(diagnostics))
 
@@ -32,18 +30,14 @@ def diagnostics_of(parsed: Parsed) -> tuple[Diagnostic, ...]:
     if not has_errors(found):
         for module in parsed.modules:
             found += _unproven(module)
-    return _in_order(found)
-
-
-def _in_order(found: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
-    return tuple(sorted(found, key=lambda item: item.span.start if item.span else 0))
+    return in_order(found)
 
 
 def _unproven(module: IRModule) -> list[Diagnostic]:
     """Warn of accesses that are checked when they run, each once per line."""
     found: dict[tuple[int, str], Diagnostic] = {}
     for _, function in module.prim_funcs:
-        for fact in access_report(function):
+        for fact in ranges.access_report(function):
             node, span = fact.node, fact.node.span
             if fact.proven or span is None:
                 continue
