@@ -1,6 +1,6 @@
 """Modules: ordered functions with their global names and attributes."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import ClassVar, TypeAlias
 
@@ -68,6 +68,15 @@ class IRModule(Node):
     def prim_funcs(self) -> tuple[tuple[GlobalVar, PrimFunc], ...]:
         """The prim funcs in order."""
         return tuple((d.var, d.function) for d in self.definitions if isinstance(d.function, PrimFunc))
+
+    def map_functions(self, change: Callable[[Function], Function]) -> "IRModule":
+        """Return the module with `change` applied to its functions, prim funcs aside; itself if nothing changed."""
+        changed = [
+            replace(item, function=after)
+            for item in self.definitions
+            if isinstance(item.function, Function) and (after := change(item.function)) is not item.function
+        ]
+        return self.with_definitions(*changed) if changed else self
 
     def with_definitions(self, *added: Definition) -> "IRModule":
         """Return the module with `added` behind its definitions; one with a name that is there replaces it."""

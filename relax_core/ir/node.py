@@ -3,7 +3,7 @@
 import dataclasses
 from collections.abc import Callable, Iterator, Sequence
 from operator import attrgetter
-from typing import Any, ClassVar, TypeVar, cast, dataclass_transform, get_origin
+from typing import Any, ClassVar, NoReturn, TypeVar, cast, dataclass_transform, get_origin
 
 from relax_core.ir.slots import set_by_slots
 from relax_core.source import Span
@@ -18,7 +18,7 @@ def node(cls: C) -> C:
 
     A field whose name is in the class's `CHILDREN` holds a node, `None`, or a tuple of nodes.
     """
-    made = set_by_slots(dataclasses.dataclass(init=False, frozen=True, slots=True, eq=False)(cls))
+    made = _slotted(cls)
     fields = {item.name: item for item in dataclasses.fields(made) if not item.kw_only}
     places = tuple(fields)
     made.PARTS = staticmethod(_parts_getter([fields[name] for name in made.CHILDREN]))
@@ -27,6 +27,18 @@ def node(cls: C) -> C:
     if places[:2] == made.CHILDREN and [_is_many(fields[name]) for name in made.CHILDREN] == [False, True]:
         made.WITH_CHILDREN = staticmethod(_head_changer(made, _tuple_getter(places[2:])))
     return made
+
+
+@dataclass_transform(eq_default=False, frozen_default=True, field_specifiers=(dataclasses.field,))
+def _slotted(cls: C) -> C:
+    """Make `cls` a slotted dataclass. What freezes and prints a node stands in `Node`, once for all classes.
+
+    With `frozen=True` and `repr=True` dataclasses would compile three functions for each of them, and a process that
+    checks a text spent a tenth of its time on that.
+    """
+    is_base = cls.__base__ is object
+    make = dataclasses.dataclass(init=False, repr=False, eq=False, slots=True, weakref_slot=is_base)
+    return set_by_slots(make(cls))
 
 
 def _no_parts(_: Any) -> tuple[()]:
@@ -70,7 +82,7 @@ _NO_PARTS = staticmethod(_no_parts)
 _WITH_CHILDREN = staticmethod(_with_children)
 
 
-@dataclasses.dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
+@_slotted
 class Node:
     """The base of all IR nodes.
 
@@ -89,6 +101,23 @@ class Node:
     WITH_CHILDREN: "ClassVar[staticmethod[[Any, Sequence[Node | tuple[Node, ...]]], Any]]" = _WITH_CHILDREN
     """Makes a node with other children, one for each; for a child in a tuple there may be a tuple."""
     span: Span | None = dataclasses.field(default=None, kw_only=True, repr=False)
+
+    def __setattr__(self, name: str, value: object) -> NoReturn:
+        raise dataclasses.FrozenInstanceError(f"cannot assign to field {name!r}")
+
+    def __delattr__(self, name: str) -> NoReturn:
+        raise dataclasses.FrozenInstanceError(f"cannot delete field {name!r}")
+
+    def __getstate__(self) -> tuple[Any, ...]:
+        return tuple(getattr(self, item.name) for item in dataclasses.fields(self))
+
+    def __setstate__(self, state: tuple[Any, ...]) -> None:
+        for item, value in zip(dataclasses.fields(self), state, strict=True):
+            object.__setattr__(self, item.name, value)
+
+    def __repr__(self) -> str:
+        shown = (f"{item.name}={getattr(self, item.name)!r}" for item in dataclasses.fields(self) if item.repr)
+        return f"{type(self).__qualname__}({', '.join(shown)})"
 
 
 def _parts_getter(fields: "Sequence[dataclasses.Field[Any]]") -> "Callable[[Any], tuple[Node, ...]]":
@@ -178,6 +207,19 @@ def postorder(*roots: Node) -> Iterator[Node]:
                 stack += parts[::-1]
             else:
                 yield current
+
+
+def outside(root: Node, kind: type[Node]) -> Iterator[Node]:
+    """Yield the nodes that `preorder` does, but for what stands in a node of `kind`: it is yielded, not entered."""
+    seen: set[Node] = set()
+    stack: list[Node] = [root]
+    while stack:
+        current = stack.pop()
+        if current not in seen:
+            seen.add(current)
+            yield current
+            if not isinstance(current, kind):
+                stack += current.PARTS(current)[::-1]
 
 
 def preorder(root: Node) -> Iterator[Node]:

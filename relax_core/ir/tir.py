@@ -1,9 +1,10 @@
 """TIR: prim funcs, buffers and statements. Parameters are written in destination-passing style."""
 
+from collections.abc import Iterator
 from typing import ClassVar, Literal, TypeAlias
 
 from relax_core.ir.attrs import NO_ATTRS, Attrs
-from relax_core.ir.node import Node, node
+from relax_core.ir.node import Node, children, node
 from relax_core.ir.prim import IntImm, PrimExpr, PrimVar, dtype_of, lanes_of, vector_of
 
 LoopKind = Literal["serial", "parallel", "vectorized", "unroll", "thread_binding"]
@@ -315,3 +316,12 @@ def seq(stmts: "tuple[Stmt, ...] | list[Stmt]") -> Stmt:
     for stmt in stmts:
         flat.extend(stmt.stmts if isinstance(stmt, SeqStmt) else (stmt,))
     return flat[0] if len(flat) == 1 else SeqStmt(tuple(flat)) if flat else NOTHING
+
+
+def statements(root: Stmt) -> Iterator[Stmt]:
+    """Yield `root` and the statements in it, in no particular order; expressions are not entered."""
+    stack: list[Stmt] = [root]
+    while stack:
+        item = stack.pop()
+        yield item
+        stack += (part for part in children(item) if isinstance(part, Stmt))

@@ -85,7 +85,7 @@ class PassContext:
 
     def types(self, module: IRModule) -> Mapping[Node, Type]:
         """Return the type of every expression of `module`."""
-        return infer(module).types
+        return self._inferred(module)
 
     def types_of_values(self, module: IRModule) -> dict[Node, Type]:
         """Return the types of the values of `module`: kept by the pass before, or else inferred.
@@ -96,7 +96,10 @@ class PassContext:
         """
         last = self._before[-1] if self._before else None
         is_known = last is not None and last.after is module and last.kept_types
-        return dict(last.kept_types if last is not None and is_known else infer(module).types)
+        return dict(last.kept_types if last is not None and is_known else self._inferred(module))
+
+    def _inferred(self, module: IRModule) -> Mapping[Node, Type]:
+        return infer(module, (stage.before for stage in reversed(self._before))).types
 
     def values_in(self, function: Function) -> Values:
         """Return the `open_values` of a function: kept by the pass that made it, or else computed."""

@@ -161,6 +161,7 @@ def run_step(
 ) -> Stage:
     """Run one pass on `module`, after the stages `before`; with a `refusal` it fails for these reasons instead."""
     context = PassContext(before, tables)
+    context.log.read(module)
     start = time.perf_counter()
     diagnostics: tuple[Diagnostic, ...] = ()
     after = module
@@ -394,7 +395,7 @@ class _PipelineParser:
             values[keyword.arg] = (value,) if is_list and not isinstance(value, tuple) else value
         try:
             return pass_.options(**values)
-        except ValueError as error:
+        except (TypeError, ValueError) as error:
             place = keywords[0] if keywords else None
             span = self.span(place) if place else None
             raise CompileError((Diagnostic("PS002", f"{pass_.name}: {error}", span),)) from None

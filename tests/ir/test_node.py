@@ -1,6 +1,8 @@
 """Traversal of nodes: order, sharing, splicing, depth."""
 
+import copy
 import dataclasses
+import pickle
 import weakref
 from pathlib import Path
 
@@ -16,8 +18,19 @@ def test_nodes_are_frozen_and_compare_by_identity() -> None:
     var = Var("x")
     assert var != Var("x")
     assert weakref.ref(var)() is var
-    with pytest.raises(dataclasses.FrozenInstanceError):
-        var.name = "y"  # type: ignore[misc]
+    with pytest.raises(dataclasses.FrozenInstanceError, match="cannot assign to field 'name'"):
+        var.name = "y"  # pyright: ignore[reportAttributeAccessIssue]  # that it is an error is what is tested
+    with pytest.raises(dataclasses.FrozenInstanceError, match="cannot delete field 'name'"):
+        del var.name  # pyright: ignore[reportAttributeAccessIssue]  # as above
+
+
+def test_a_node_is_copied_and_printed_as_a_dataclass_is() -> None:
+    call = Call(Op("relax.add"), (Var("x"),))
+    same = copy.copy(call)
+    assert same is not call
+    assert children(same) == children(call)
+    assert pickle.loads(pickle.dumps(Op("relax.add"))).name == "relax.add"  # our own bytes
+    assert repr(Op("relax.add")) == "Op(name='relax.add')"
 
 
 def test_children_are_in_the_order_of_their_fields() -> None:

@@ -39,7 +39,7 @@ def test_a_replaced_node_leads_back_to_its_line() -> None:
     program, _ = _program()
     log = RewriteLog()
     after = rewrite(program, _exp_to_log, log=log)
-    value = after.blocks[0].bindings[0].value  # type: ignore[attr-defined]
+    value = after.blocks[0].bindings[0].value
     assert isinstance(value, Call)
     assert isinstance(value.op, Op)
     assert value.op.name == "relax.log"
@@ -94,7 +94,7 @@ def test_a_rule_may_splice_bindings() -> None:
         return None
 
     after = rewrite(program, twice, log=RewriteLog())
-    assert [binding.var.name for binding in after.blocks[0].bindings] == ["t", "y", "z"]  # type: ignore[attr-defined]
+    assert [binding.var.name for binding in after.blocks[0].bindings] == ["t", "y", "z"]
 
 
 def test_merged_logs_lead_through_several_passes() -> None:
@@ -110,7 +110,7 @@ def test_merged_logs_lead_through_several_passes() -> None:
                 return None
 
     second = rewrite(first, log_to_neg, log=logs[1])
-    value = second.blocks[0].bindings[0].value  # type: ignore[attr-defined]
+    value = second.blocks[0].bindings[0].value
     span = RewriteLog.merged(logs).locate(value)
     assert span is not None
     assert span.line == 1

@@ -1,12 +1,12 @@
 """Rewriting that records itself: replacements, origins, and the way back to the user's text."""
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import Any, TypeAlias, TypeVar, cast
 
-from relax_core.ir.node import Node, children, map_children
+from relax_core.ir.node import Node, children, map_children, preorder
 from relax_core.source import Span
 
 N = TypeVar("N", bound=Node)
@@ -38,6 +38,13 @@ class RewriteLog:
         self._origins: dict[Node, Sequence[Node]] = {}
         self._shared: dict[Node, tuple[Node, ...]] = {}
         """What a node that stayed does besides its own work."""
+        self._input: Node | None = None
+        self._given: frozenset[Node] = frozenset()
+        """The nodes of the input, while it is worked out what stems from what."""
+
+    def read(self, root: Node) -> None:
+        """Tell what the pass starts from: of what is in it nothing is made, wherever it is used again."""
+        self._input = root
 
     def replace(self, before: Node, after: Rewritten, rule: str, known: Iterable[Node] = ()) -> None:
         """Record that `rule` put `after` in the place of `before`; nodes in `known` are not new."""
@@ -75,20 +82,23 @@ class RewriteLog:
     def _work_out(self) -> dict[Node, Sequence[Node]]:
         """Return the origins with what was noted since they were last asked for."""
         noted, self._noted = self._noted, []
+        if noted and self._input is not None:
+            self._given = frozenset(preorder(self._input))
         for note, *arguments in noted:
             note(self, *arguments)
+        self._given = frozenset()
         return self._origins
 
     def _work_out_replacement(self, before: Node, after: Rewritten, rule: str, known: tuple[Node, ...]) -> None:
         result = after if isinstance(after, tuple) else (after,)
-        made = _made(result, (before,), {before, *children(before), *known}, self._origins)
+        made = self._made(result, (before,), {before, *children(before), *known})
         for new in made:
             self._origins.setdefault(new, (before,))
         self._same_place(result, (before,))
         self._replacements.append(Replacement(before, result, made, rule))
 
     def _work_out_derivation(self, new: Node, from_: Sequence[Node], rule: str) -> None:
-        made = _made((new,), from_, set(from_), self._origins)
+        made = self._made((new,), from_, set(from_))
         for item in made:
             self._origins.setdefault(item, from_)
         self._same_place((new,), from_)
@@ -96,16 +106,41 @@ class RewriteLog:
             self._replacements.append(Replacement(from_[0], (new,), made, rule))
 
     def _work_out_copy(self, old: Node, new: Node) -> None:
-        self._origins.setdefault(new, (old,))
+        if new not in self._given:
+            self._origins.setdefault(new, (old,))
 
     def _work_out_copies(self, pairs: "Iterable[tuple[Node, Node]]") -> None:
         for old, new in pairs:
-            if new is not old:
+            if new is not old and new not in self._given:
                 self._origins.setdefault(new, (old,))
+
+    def _work_out_part(self, log: "RewriteLog") -> None:
+        self._replacements.extend(log.replacements)
+        for new, old in log._work_out().items():
+            self._origins.setdefault(new, old)
+        for kept, absorbed in log._shared.items():
+            self._shared[kept] = (*self._shared.get(kept, ()), *absorbed)
 
     def _work_out_share(self, kept: tuple[Node, ...], absorbed: Node) -> None:
         for node in kept:
             self._shared[node] = (*self._shared.get(node, ()), absorbed)
+
+    def _made(self, after: tuple[Node, ...], from_: Sequence[Node], known: set[Node]) -> tuple[Node, ...]:
+        """Return what is neither known nor located of `after`, or is in a node with the very span of an old one."""
+        spans = {id(old.span) for old in from_ if old.span is not None}
+        made: dict[Node, None] = {}
+        stack = list(reversed(after))
+        while stack:
+            current = stack.pop()
+            if current in known or current in made or current in self._origins or current in self._given:
+                continue
+            if current.span is None:
+                made[current] = None
+            else:
+                # A graph shares nodes: each is looked into once.
+                known.add(current)
+            stack.extend(item for item in reversed(children(current)) if item.span is None or id(item.span) in spans)
+        return tuple(made)
 
     def _same_place(self, made: tuple[Node, ...], from_: Sequence[Node]) -> None:
         """Record that a node with the very span of an old one, as `dataclasses.replace` makes it, stems from it."""
@@ -150,6 +185,8 @@ class RewriteLog:
 
     def locate(self, node: Node) -> Span | None:
         """Return the nearest place in the user's text that `node` stems from."""
+        if node.span is not None:
+            return node.span
         origins = self._work_out()
         queue, seen = [node], {node}
         for current in queue:
@@ -162,35 +199,10 @@ class RewriteLog:
 
     @staticmethod
     def merged(logs: "Iterable[RewriteLog]") -> "RewriteLog":
-        """Return one log that leads through all of `logs`."""
+        """Return one log that leads through all of `logs`, which are read when it is."""
         result = RewriteLog()
-        for log in logs:
-            result._replacements.extend(log.replacements)
-            for new, old in log._work_out().items():
-                result._origins.setdefault(new, old)
-            for kept, absorbed in log._shared.items():
-                result._shared[kept] = (*result._shared.get(kept, ()), *absorbed)
+        result._noted.extend((RewriteLog._work_out_part, log) for log in logs)
         return result
-
-
-def _made(
-    after: tuple[Node, ...], from_: Sequence[Node], known: set[Node], origins: Mapping[Node, Sequence[Node]]
-) -> tuple[Node, ...]:
-    """Nodes of `after` that are neither known nor located, also those in a node with the very span of an old one."""
-    spans = {id(old.span) for old in from_ if old.span is not None}
-    made: dict[Node, None] = {}
-    stack = list(reversed(after))
-    while stack:
-        current = stack.pop()
-        if current in known or current in made or current in origins:
-            continue
-        if current.span is None:
-            made[current] = None
-        else:
-            # A graph shares nodes: each is looked into once.
-            known.add(current)
-        stack.extend(child for child in reversed(children(current)) if child.span is None or id(child.span) in spans)
-    return tuple(made)
 
 
 def rule_name(rule: Rule) -> str:

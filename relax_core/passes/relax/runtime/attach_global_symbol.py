@@ -5,7 +5,7 @@ from dataclasses import replace
 from relax_core.ir.attrs import has_attr, with_attr
 from relax_core.ir.module import Definition, IRModule
 from relax_core.passes.core import NoOptions, Pass, PassContext
-from relax_core.passes.relax.functions import with_definitions
+from relax_core.passes.functions import with_definitions
 
 
 def run(module: IRModule, _options: NoOptions, ctx: PassContext) -> IRModule:

@@ -71,7 +71,7 @@ class _Sequence:
         defined: dict[Var, Binding] = {}
         last: dict[Var, Binding] = {}
         killed: set[Node] = set()
-        returned = self.aliases_of_result()
+        returned = set(preorder(self.body.body))
         for binding in self.bindings():
             for item in preorder(binding.value):
                 if isinstance(item, Var) and item in defined:
@@ -89,10 +89,6 @@ class _Sequence:
     def bindings(self) -> Iterator[Binding]:
         for block in self.body.blocks:
             yield from block.bindings
-
-    def aliases_of_result(self) -> set[Node]:
-        """The variables that the result mentions."""
-        return set(preorder(self.body.body))
 
     def kill_for(self, binding: Binding) -> str | None:
         """Return the operator that ends the life of what is bound, `None` if nothing is held by it."""

@@ -39,11 +39,12 @@ class ShapeHeap:
     known: set[int] = field(default_factory=set[int])
     sizes: set[int] = field(default_factory=set[int])
     """Slots of what is a dimension somewhere; the others hold scalars, which wrap around in their dtype."""
+    _key_of: dict[PrimExpr, object] = field(default_factory=dict[PrimExpr, object])
 
     def add(self, expr: PrimExpr, *, is_size: bool = True) -> None:
         """Give `expr` and its variables slots, unless it is a constant."""
         for part in (*_variables(expr), expr):
-            key = _key(part)
+            key = self._key(part)
             if constant_of(part) is None and key not in self.slot_of:
                 self.slot_of[key] = len(self.exprs)
                 self.exprs.append(part)
@@ -52,7 +53,7 @@ class ShapeHeap:
 
     def slot(self, expr: PrimExpr) -> int:
         """Return the slot of `expr`."""
-        return self.slot_of[_key(expr)]
+        return self.slot_of[self._key(expr)]
 
     def is_known(self, expr: PrimExpr) -> bool:
         """Tell whether the value of `expr` is in the heap at this point."""
@@ -85,19 +86,26 @@ class ShapeHeap:
 
     def computable(self, wanted: Iterable[PrimExpr] = ()) -> tuple[int, ...]:
         """Return the slots that are not set, but whose variables are; what can fail only if it is `wanted`."""
-        needed = {_key(expr) for expr in wanted}
+        needed = {self._key(expr) for expr in wanted}
         return tuple(
             index
             for index, expr in enumerate(self.exprs)
             if index not in self.known
             and not isinstance(expr, PrimVar)
-            and (not _can_fail(expr) or _key(expr) in needed)
+            and (not _can_fail(expr) or self._key(expr) in needed)
             and all(self.is_known(item) for item in _variables(expr))
         )
 
     def unknown(self, expr: PrimExpr) -> tuple[PrimVar, ...]:
         """Return the variables of `expr` that have no value at this point."""
         return tuple(item for item in _variables(expr) if not self.is_known(item))
+
+    def _key(self, expr: PrimExpr) -> object:
+        """Return what is the same for expressions of one value, be it a count or a scalar, which wraps around."""
+        key = self._key_of.get(expr)
+        if key is None:
+            key = self._key_of[expr] = canonical_key(expr, wraps=True), dtype_of(expr)
+        return key
 
     def shape_function(self, slots: tuple[int, ...]) -> PrimFunc:
         """Return a prim func of the heap that computes `slots` from the variables' slots."""
@@ -169,7 +177,7 @@ def constant_of(expr: PrimExpr) -> int | None:
     """Return the value of an integer that is known; `None` if it is computed, and may wrap around or be converted."""
     if isinstance(expr, IntImm):
         return expr.value
-    if dtype_of(expr) != "int64" or any(isinstance(part, Cast) for part in preorder(expr)):
+    if isinstance(expr, PrimVar) or dtype_of(expr) != "int64" or any(isinstance(part, Cast) for part in preorder(expr)):
         return None
     value = constant_value(expr)
     return value if value is not None and -(1 << 63) <= value < 1 << 63 else None
@@ -190,11 +198,6 @@ def _is_safe(op: BinaryKind, right: PrimExpr) -> bool:
 
 def _variables(expr: PrimExpr) -> tuple[PrimVar, ...]:
     return tuple(part for part in preorder(expr) if isinstance(part, PrimVar))
-
-
-def _key(expr: PrimExpr) -> object:
-    """Return what is the same for expressions of one value, be it a count or a scalar, which wraps around."""
-    return canonical_key(expr, wraps=True), dtype_of(expr)
 
 
 def from_slot(slot: PrimExpr, dtype: str) -> PrimExpr:

@@ -4,7 +4,8 @@ from relax_core.ir.expr import BindingBlock, DataflowBlock, DataflowVar, Expr, F
 from relax_core.ir.module import IRModule
 from relax_core.ir.node import Node, preorder
 from relax_core.passes.core import NoOptions, Pass, PassContext
-from relax_core.passes.relax.functions import change_functions, join_blocks
+from relax_core.passes.functions import change_functions
+from relax_core.passes.relax.functions import join_blocks
 
 
 def run(module: IRModule, _options: NoOptions, ctx: PassContext) -> IRModule:

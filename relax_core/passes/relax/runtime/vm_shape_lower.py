@@ -35,9 +35,9 @@ from relax_core.ir.prim import PrimExpr, dtype_of
 from relax_core.ir.rewriting.builder import Names, names_in
 from relax_core.ops.show import show_type
 from relax_core.passes.core import NoOptions, Pass, PassContext
+from relax_core.passes.functions import change_functions
 from relax_core.passes.properties import SHAPE_HEAP, has_shape_heap
 from relax_core.passes.relax.functions import (
-    change_functions,
     context_call,
     dtype_argument,
     effect,
