@@ -16,13 +16,13 @@ from relax_core.ir.expr import (
     Function,
     If,
     Null,
-    Op,
     PrimValue,
     SeqExpr,
     ShapeExpr,
     Tuple,
     TupleGetItem,
     VarBinding,
+    op_name,
 )
 from relax_core.ir.module import IRModule
 from relax_core.ir.node import Node, preorder
@@ -83,13 +83,9 @@ def _dataflow_blocks(module: IRModule) -> Iterator[Node]:
 
 def _operator_calls(*names: str) -> Callable[[IRModule], Iterator[Node]]:
     def culprits(module: IRModule) -> Iterator[Node]:
-        return (item for item in _nodes(module) if isinstance(item, Call) and _operator(item) in names)
+        return (item for item in _nodes(module) if isinstance(item, Call) and op_name(item) in names)
 
     return culprits
-
-
-def _operator(call: Call) -> str | None:
-    return call.op.name if isinstance(call.op, Op) else None
 
 
 def _symbolic_values(module: IRModule) -> Iterator[Node]:

@@ -28,8 +28,9 @@ from relax_core.ir.notation.show import show_prim
 from relax_core.ir.prim import PrimExpr, PrimVar
 from relax_core.ir.rewriting.substitute import free_symbols, replace_symbols
 from relax_core.passes.core import NoOptions, Pass, PassContext
+from relax_core.passes.functions import change_functions
 from relax_core.passes.relax.effects import killed_vars
-from relax_core.passes.relax.functions import change_functions, join_blocks
+from relax_core.passes.relax.functions import join_blocks
 
 
 def run(module: IRModule, _options: NoOptions, ctx: PassContext) -> IRModule:
@@ -62,6 +63,8 @@ def _once(module: IRModule, ctx: PassContext) -> IRModule:
                 case VarBinding(var=var) | MatchCast(var=var) if var in aliases.dropped:
                     kept = aliases.dropped[var]
                     ctx.remark(node, "applied", f"{var.name} is another name of {kept.name}", (kept,))
+                    for gone in (node, var):
+                        ctx.log.share((aliases.resolve(kept),), gone)
                     return ()
                 case VarBinding(var=var) if var in aliases.folded:
                     return replace(node, value=aliases.folded[var])

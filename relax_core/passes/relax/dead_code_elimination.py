@@ -11,8 +11,9 @@ from relax_core.ir.prim import PrimVar
 from relax_core.ir.rewriting.rewrite import Rule
 from relax_core.ir.rewriting.substitute import free_symbols, type_nodes, types_in
 from relax_core.passes.core import Pass, PassContext
+from relax_core.passes.functions import with_definitions
 from relax_core.passes.relax.effects import has_effect
-from relax_core.passes.relax.functions import join_blocks, rewrite_functions, with_definitions
+from relax_core.passes.relax.functions import join_blocks, rewrite_functions
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,21 +29,19 @@ def run(module: IRModule, options: DCEOptions, ctx: PassContext) -> IRModule:
     reached = _without_unreachable(module, options, ctx)
 
     def rules_for(_: GlobalVar, function: Function) -> tuple[Rule, ...]:
-        live = _Liveness(type_of)
-        live.mark(function)
+        dropped = _Liveness(type_of).mark(function)
 
         def drop(node: Node) -> tuple[Node, ...] | None:
             """Rule: binding that nothing uses -> nothing."""
             match node:
-                case VarBinding(var=var) | MatchCast(var=var) if var in live.dropped:
-                    ctx.remark(live.dropped[var], "applied", f"{var.name} is dropped: nothing uses it")
+                case VarBinding(var=var) | MatchCast(var=var) if var in dropped:
+                    ctx.remark(dropped[var], "applied", f"{var.name} is dropped: nothing uses it")
                     return ()
                 case BindingBlock(bindings=()):
                     return ()
                 case _:
                     return None
 
-        live.sweep(function)
         return (drop, join_blocks)
 
     return _without_unreachable(rewrite_functions(reached, ctx, rules_for), options, ctx)
@@ -50,15 +49,15 @@ def run(module: IRModule, options: DCEOptions, ctx: PassContext) -> IRModule:
 
 @dataclass(slots=True)
 class _Liveness:
-    """Marks from the results and effects of a function what is needed; `dropped` is the rest."""
+    """Marks from the results and effects of a function what is needed."""
 
     type_of: Mapping[Node, Type]
     binding_of: dict[Var, Binding] = field(default_factory=dict[Var, Binding])
     binder_of: dict[PrimVar, Binding] = field(default_factory=dict[PrimVar, Binding])
     marked: set[Node] = field(default_factory=set[Node])
-    dropped: dict[Var, Binding] = field(default_factory=dict[Var, Binding])
 
-    def mark(self, function: Function) -> None:
+    def mark(self, function: Function) -> Mapping[Var, Binding]:
+        """Mark what `function` needs, and return the bindings that it does not."""
         for item in preorder(function):
             match item:
                 case MatchCast(var=var, type=type_):
@@ -75,6 +74,7 @@ class _Liveness:
             if current not in self.marked:
                 self.marked.add(current)
                 stack.extend(self.needed(current))
+        return {var: binding for var, binding in self.binding_of.items() if binding not in self.marked}
 
     def needed(self, node: Node) -> Iterator[Node]:
         """What is needed if `node` is."""
@@ -92,11 +92,6 @@ class _Liveness:
                 yield from (self.binder_of[node],) if node in self.binder_of else ()
             case _:
                 yield from children(node)
-
-    def sweep(self, function: Function) -> None:
-        for var, binding in self.binding_of.items():
-            if binding not in self.marked:
-                self.dropped[var] = binding
 
 
 def _without_unreachable(module: IRModule, options: DCEOptions, ctx: PassContext) -> IRModule:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from relax_core.ir.expr import Call, Expr, ExternFunc, Function, FuncType, Op, Type, Var
-from relax_core.ir.node import Node, children, preorder
+from relax_core.ir.node import Node, outside, preorder
 from relax_core.ops import OPS
 
 PURE_BUILTINS = frozenset(
@@ -24,15 +24,7 @@ def has_effect(value: Expr, type_of: Mapping[Node, Type]) -> bool:
 
     A function of the module, prim funcs included, has an effect unless its type is pure.
     """
-    stack: list[Node] = [value]
-    while stack:
-        current = stack.pop()
-        if isinstance(current, Function):
-            continue
-        if isinstance(current, Call) and _is_impure_call(current, type_of):
-            return True
-        stack.extend(children(current))
-    return False
+    return any(isinstance(item, Call) and _is_impure_call(item, type_of) for item in outside(value, Function))
 
 
 def _is_impure_call(call: Call, type_of: Mapping[Node, Type]) -> bool:

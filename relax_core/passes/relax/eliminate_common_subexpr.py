@@ -1,5 +1,11 @@
 """EliminateCommonSubexpr: the same value is computed once.
 
+Value numbering over dominators: bindings have an order, so a scoped table of available values decides, and the first
+binding of a value is kept. Relay's pass of this name works on graphs, which have no order; see there.
+
+Why the bits stay: a value is a deterministic function of its operands, which are compared as variables, and of
+literals, which are compared by their bytes. A value that may be written is not available behind what may write it.
+
 See: tvm/src/relax/transform/eliminate_common_subexpr.cc
 """
 
@@ -32,8 +38,8 @@ from relax_core.ir.prim import PrimVar
 from relax_core.ir.rewriting.substitute import free_symbols, free_vars, types_in
 from relax_core.ops.show import show_type
 from relax_core.passes.core import Pass, PassContext
+from relax_core.passes.functions import change_functions
 from relax_core.passes.relax.effects import has_effect, killed_vars
-from relax_core.passes.relax.functions import change_functions
 
 N = TypeVar("N", bound=Node)
 

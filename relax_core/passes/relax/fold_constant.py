@@ -39,8 +39,9 @@ from relax_core.ir.prim import FloatImm, IntImm, StringImm
 from relax_core.ops import OPS
 from relax_core.passes.core import NoOptions, Pass, PassContext
 from relax_core.passes.folding import folded
+from relax_core.passes.functions import change_functions
 from relax_core.passes.relax.effects import killed_vars
-from relax_core.passes.relax.functions import change_functions, join_blocks
+from relax_core.passes.relax.functions import join_blocks
 
 MAX_CREATED: Final = 1024
 """A call without tensors, such as `zeros`, of more elements stays: its value is larger than it."""

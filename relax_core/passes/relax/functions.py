@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from dataclasses import replace
-from operator import is_
 
 from relax_core.ir.expr import (
     VOID,
@@ -23,11 +22,12 @@ from relax_core.ir.expr import (
     Var,
     VarBinding,
 )
-from relax_core.ir.module import Definition, IRModule
+from relax_core.ir.module import IRModule
 from relax_core.ir.node import Node
 from relax_core.ir.prim import PrimExpr, StringImm, const
 from relax_core.ir.rewriting.rewrite import Rule
 from relax_core.passes.core import PassContext
+from relax_core.passes.functions import change_functions
 
 RulesFor = Callable[[GlobalVar, Function], tuple[Rule, ...]]
 
@@ -35,25 +35,6 @@ RulesFor = Callable[[GlobalVar, Function], tuple[Rule, ...]]
 def rewrite_functions(module: IRModule, ctx: PassContext, rules_for: RulesFor) -> IRModule:
     """Return `module` with `rules_for(name, function)` applied to each of its Relax functions."""
     return change_functions(module, ctx, lambda var, function: ctx.rewrite(function, *rules_for(var, function)))
-
-
-def change_functions(module: IRModule, ctx: PassContext, change: Callable[[GlobalVar, Function], Function]) -> IRModule:
-    """Return `module` with `change` applied to each of its Relax functions; the same object if nothing changed."""
-    definitions: list[Definition] = []
-    for item in module.definitions:
-        function = item.function
-        if isinstance(function, Function):
-            new = change(item.var, function)
-            if new is not function:
-                item = ctx.derive(replace(item, function=new), item, function)
-        definitions.append(item)
-    return with_definitions(module, tuple(definitions), ctx)
-
-
-def with_definitions(module: IRModule, definitions: tuple[Definition, ...], ctx: PassContext) -> IRModule:
-    """Return `module` with these definitions; the same object if they are its own."""
-    is_same = len(definitions) == len(module.definitions) and all(map(is_, definitions, module.definitions))
-    return module if is_same else ctx.derive(replace(module, definitions=definitions), module)
 
 
 def join_blocks(node: Node) -> Node | None:

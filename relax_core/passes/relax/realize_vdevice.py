@@ -28,7 +28,8 @@ from relax_core.ir.module import IRModule
 from relax_core.ir.node import Node, preorder
 from relax_core.ir.prim import IntImm, StringImm
 from relax_core.passes.core import NoOptions, Pass, PassContext
-from relax_core.passes.relax.functions import change_functions, operator_call
+from relax_core.passes.functions import change_functions
+from relax_core.passes.relax.functions import operator_call
 
 HINT, COPY = "relax.hint_on_device", "relax.to_vdevice"
 _CPU_TARGETS = ("llvm", "c")

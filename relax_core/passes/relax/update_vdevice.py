@@ -12,7 +12,7 @@ from relax_core.ir.node import Node, preorder
 from relax_core.ir.prim import StringImm
 from relax_core.ir.rewriting.substitute import with_types
 from relax_core.passes.core import Pass, PassContext
-from relax_core.passes.relax.functions import change_functions
+from relax_core.passes.functions import change_functions
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,5 +1,13 @@
 """EliminateCommonSubexpr: the same operator on the same values is computed once.
 
+Hash-consing over a graph: operands are visited first, so equal ones are one node already, and a node is computed in
+the innermost scope that holds all its uses, whichever of them is visited first. Relax's pass of this name follows the
+order of bindings instead, with variables as operands, and keeps values apart that a call may write in between.
+
+Why the bits stay: an operator is a deterministic function of its operands and attributes, unless it is one of
+`IMPURE_OPS`; scalars are compared by their bytes. Two expressions are shared only if the
+scope of one encloses that of the other, so that nothing is computed on a path on which it was not.
+
 See: tvm/src/relay/transforms/eliminate_common_subexpr.cc, v0.19
 """
 

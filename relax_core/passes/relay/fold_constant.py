@@ -92,7 +92,7 @@ class _RelayFolding:
     def folded(self, old: Node, expr: Node) -> Expr | None:
         match expr:
             case Call(op=Op(name=name)) if name in _SHAPES:
-                return self.shape(name, old, expr)
+                return self.shape(name, old)
             case Call(op=Op(name=name), args=(Call(attrs=inner) as placed,), attrs=attrs) if name == _PLACE:
                 return placed if _placed(placed) and dict(inner) == dict(attrs) else None
             case Call(op=Op(name=name), args=args) if args and all(map(is_literal, args)):
@@ -129,7 +129,7 @@ class _RelayFolding:
         size_bytes = 0 if type_ is None else _size_bytes(type_)
         return f"the result has {size_bytes:,} bytes" if size_bytes > MAX_BYTES else ""
 
-    def shape(self, name: str, old: Node, expr: Call) -> Expr | None:
+    def shape(self, name: str, old: Node) -> Expr | None:
         """Return the shape or the number of elements of an argument whose sizes are numbers."""
         assert isinstance(old, Call), "a call stays a call"
         sizes = known_sizes(self.types.get(old.args[0]))

@@ -46,10 +46,14 @@ def run(module: IRModule, options: RelayFuseOpsOptions, ctx: PassContext) -> IRM
 
 @dataclass(slots=True, eq=False)
 class _Interface:
-    """What a group takes from outside: the values, and the parameters that stand for them in the function."""
+    """What a group takes from outside: the values, and the parameters that stand for them in the function.
+
+    `members` are the expressions that the function computes.
+    """
 
     param_of: dict[Node, Var] = field(default_factory=dict[Node, Var])
     args: list[Expr] = field(default_factory=list[Expr])
+    members: list[Node] = field(default_factory=list[Node])
 
 
 @dataclass(slots=True)
@@ -71,6 +75,10 @@ class _RelayFusion:
             self.ctx.log.rebuilt(node, self.inside[node])
             if self.is_made(node):
                 made = self.made(node)
+                if isinstance(made, Call) and isinstance(made.op, Function):
+                    members = self.interface(node).members
+                    self.ctx.derive(made.op, *members)
+                    self.ctx.derive(made, *members)
                 self.ctx.log.replace(node, made, "fuse", known=self.interface(node).args)
                 self.outside[node] = made
         result = self.outside[function]
@@ -107,6 +115,7 @@ class _RelayFusion:
         if not is_member:
             return map_children(node, self.outside.__getitem__)
         group = self.group(node)
+        self.interface(node).members.append(node)
         return map_children(node, lambda child: child if isinstance(child, Op) else self.operand(child, group))
 
     def operand(self, child: Node, group: FusionGroup) -> Node:
@@ -119,7 +128,8 @@ class _RelayFusion:
             assert isinstance(given, Expr), "operands are expressions"
             type_ = self.types.get(child)
             annotation = None if type_ is None or is_open(type_) else type_
-            interface.param_of[given] = Var(f"p{len(interface.args)}", annotation)
+            param = Var(f"p{len(interface.args)}", annotation)
+            interface.param_of[given] = self.ctx.derive(param, child)
             interface.args.append(given)
         return interface.param_of[given]
 

@@ -1,15 +1,15 @@
 """Changing the functions of a Relay module, expression by expression, without recursion."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from types import MappingProxyType
 from typing import TypeAlias, TypeVar, cast
 
 from relax_core.analysis.regions import is_closed, open_postorder
 from relax_core.ir.expr import Expr, Function, Var
-from relax_core.ir.module import Definition, IRModule
+from relax_core.ir.module import IRModule
 from relax_core.ir.node import Node, map_children, postorder
 from relax_core.ir.relay import Let
+from relax_core.passes import functions
 from relax_core.passes.core import PassContext
 
 N = TypeVar("N", bound=Node)
@@ -26,13 +26,9 @@ def change_functions(
 
     The same object if nothing changed.
     """
-    changed: list[Definition] = []
-    for item in module.definitions:
-        if isinstance(item.function, Function) and (into_closed or not is_closed(item.function)):
-            after = change(item.function)
-            if after is not item.function:
-                changed.append(ctx.derive(replace(item, function=after), item))
-    return module.with_definitions(*changed) if changed else module
+    return functions.change_functions(
+        module, ctx, lambda _, item: item if is_closed(item) and not into_closed else change(item)
+    )
 
 
 def rebuild(

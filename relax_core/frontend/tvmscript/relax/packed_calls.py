@@ -236,7 +236,7 @@ def _placed(
 
 def _argument(reader: RelaxReader, param: SchemaParam, node: ast.expr | None) -> Expr:
     if node is None:
-        return default_of(param)
+        return _default(param.default, param.type)
     return _made(reader, reader.read(node), node, param.type)
 
 
@@ -267,12 +267,8 @@ def _made(reader: RelaxReader, value: Value, place: ast.expr, type_: SchemaType)
             return to_expr(reader.context, value, place)
 
 
-def default_of(param: SchemaParam) -> Expr:
-    """Return the argument that stands where none is given."""
-    return _default(param.default, param.type)
-
-
 def _default(value: Default, type_: SchemaType) -> Expr:
+    """Return the argument that stands where none is given."""
     match value:
         case None:
             return Null()

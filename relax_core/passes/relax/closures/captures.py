@@ -1,6 +1,6 @@
 """What the local functions of a function capture."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import TypeVar
@@ -17,7 +17,7 @@ from relax_core.ir.expr import (
     Var,
     VarBinding,
 )
-from relax_core.ir.node import Node, children, preorder
+from relax_core.ir.node import Node, children, outside, preorder
 from relax_core.ir.prim import Binary, Cast, Intrinsic, PrimVar, Select, Unary
 from relax_core.ir.rewriting.substitute import free_symbols, free_vars, type_nodes, types_in
 
@@ -56,17 +56,11 @@ class LocalFunction:
 
 def local_bindings(function: Function) -> tuple[VarBinding, ...]:
     """Return the bindings of the functions that stand directly in `function`, in order, not those inside them."""
-    return tuple(_local_bindings(function))
-
-
-def _local_bindings(function: Function) -> Iterator[VarBinding]:
-    stack: list[Node] = [function.body]
-    while stack:
-        current = stack.pop()
-        if isinstance(current, VarBinding) and isinstance(current.value, Function):
-            yield current
-        elif not isinstance(current, Function):
-            stack.extend(reversed(children(current)))
+    return tuple(
+        item
+        for item in outside(function.body, Function)
+        if isinstance(item, VarBinding) and isinstance(item.value, Function)
+    )
 
 
 def local_functions(function: Function, type_of: Mapping[Node, Type]) -> tuple[LocalFunction, ...]:
@@ -127,13 +121,7 @@ def _given_symbols(
 def _bound_directly(function: Function) -> frozenset[PrimVar]:
     """The symbols that the parameters and the casts of `function` bind, those of local functions left out."""
     types = [item.annotation for item in function.params]
-    stack: list[Node] = [function.body]
-    while stack:
-        current = stack.pop()
-        if isinstance(current, MatchCast):
-            types.append(current.type)
-        if not isinstance(current, Function):
-            stack.extend(children(current))
+    types += [item.type for item in outside(function.body, Function) if isinstance(item, MatchCast)]
     return frozenset(symbol for type_ in types for symbol in binding_symbols(type_))
 
 

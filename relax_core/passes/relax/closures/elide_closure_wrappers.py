@@ -19,7 +19,8 @@ from relax_core.ir.expr import (
 from relax_core.ir.module import IRModule
 from relax_core.ir.node import Node, children, preorder
 from relax_core.passes.core import NoOptions, Pass, PassContext
-from relax_core.passes.relax.functions import change_functions, join_blocks
+from relax_core.passes.functions import change_functions
+from relax_core.passes.relax.functions import join_blocks
 
 INVOKE = ("relax.invoke_closure", "relax.invoke_pure_closure")
 

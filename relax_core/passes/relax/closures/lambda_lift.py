@@ -1,4 +1,10 @@
-"""Lift local functions to the module, and make closures explicit."""
+"""LambdaLift: local functions become functions of the module, and closures become explicit.
+
+Captures are a fixpoint over local functions that refer to each other (`captures.py`); dimensions that no parameter
+gives are among them. Relay's pass of this name has polymorphic literals instead, and finds equal ones.
+
+See: Johnsson, Lambda Lifting: Transforming Programs to Recursive Equations, 1985
+"""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
@@ -30,6 +36,7 @@ from relax_core.ir.rewriting.builder import Names, normalize
 from relax_core.ir.rewriting.rewrite import Rule
 from relax_core.ir.rewriting.substitute import free_symbols
 from relax_core.passes.core import Pass, PassContext
+from relax_core.passes.functions import change_functions
 from relax_core.passes.relax.closures.captures import (
     LocalFunction,
     binding_symbols,
@@ -39,7 +46,6 @@ from relax_core.passes.relax.closures.captures import (
 )
 from relax_core.passes.relax.closures.result_types import map_symbols, result_type, without_shapes, without_unbound
 from relax_core.passes.relax.effects import has_effect
-from relax_core.passes.relax.functions import change_functions
 
 Style = Literal["tvm", "2022"]
 

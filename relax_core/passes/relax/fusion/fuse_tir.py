@@ -36,7 +36,8 @@ from relax_core.ir.rewriting.builder import Names
 from relax_core.ir.rewriting.rewrite import RewriteLog, Rule
 from relax_core.ir.tir import Block, Buffer, BufferParam, BufferRegion, PrimFunc, Stmt, seq
 from relax_core.passes.core import NoOptions, Pass, PassContext
-from relax_core.passes.relax.functions import rewrite_functions, with_definitions
+from relax_core.passes.functions import with_definitions
+from relax_core.passes.relax.functions import rewrite_functions
 from relax_core.passes.relax.fusion.fuse_ops import PRIMITIVE
 
 Place: TypeAlias = "Buffer | tuple[Place, ...]"
@@ -286,7 +287,11 @@ def run(module: IRModule, _options: NoOptions, ctx: PassContext) -> IRModule:
     called = rewrite_functions(module, ctx, rules_for).definitions
     definitions = tuple(_with_prim_func(item, merged, ctx) for item in called)
     used, before = _names_used(definitions), _names_used(module.definitions)
-    kept = (item for item in definitions if item.var.name in used or item.var.name not in before or _is_public(item))
+    kept = (
+        item
+        for item in definitions
+        if item.var.name in used or item.var.name not in before or not item.function.is_private
+    )
     return with_definitions(module, tuple(kept), ctx)
 
 
@@ -319,10 +324,6 @@ def _values_used(module: IRModule) -> set[str]:
 
 def _names_used(definitions: tuple[Definition, ...]) -> set[str]:
     return {part.name for item in definitions for part in preorder(item.function) if isinstance(part, GlobalVar)}
-
-
-def _is_public(definition: Definition) -> bool:
-    return not definition.function.is_private
 
 
 def _with_prim_func(definition: Definition, merged: Mapping[str, PrimFunc], ctx: PassContext) -> Definition:

@@ -4,7 +4,7 @@ See: tvm/src/relay/transforms/merge_compiler_regions.cc, v0.19
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from itertools import chain
 from typing import TypeAlias
@@ -24,7 +24,7 @@ from relax_core.analysis.regions import (
 from relax_core.analysis.relay_effects import Effects, effects_of
 from relax_core.analysis.relay_scopes import OPENERS, scopes_of
 from relax_core.ir.expr import Call, Expr, Function, Type, Var
-from relax_core.ir.module import Definition, IRModule
+from relax_core.ir.module import IRModule
 from relax_core.ir.node import Node, map_children
 from relax_core.ir.relay import Let
 from relax_core.ir.values import with_parts, with_values
@@ -49,17 +49,16 @@ def run(module: IRModule, options: MergeCompilerRegionsOptions, ctx: PassContext
     """Merge the regions of every function, those of targets before those of none."""
     effects = effects_of(module) if options.through_lets else None
     types = ctx.types_of_values(module)
-    changed: list[Definition] = []
-    for item in module.definitions:
-        if isinstance(item.function, Function) and not is_closed(item.function):
-            function = item.function
-            if effects is not None:
-                function = _without_lets(function, options.names, effects, types, ctx)
-            after = _merged(function, types, ctx)
-            if after is not item.function:
-                changed.append(replace(item, function=after))
+
+    def change(function: Function) -> Function:
+        if is_closed(function):
+            return function
+        if effects is not None:
+            function = _without_lets(function, options.names, effects, types, ctx)
+        return _merged(function, types, ctx)
+
+    result = module.map_functions(change)
     ctx.kept_types = types
-    result = module.with_definitions(*changed) if changed else module
     ctx.remark_on_reading(lambda: _pairs_apart(result, ctx.tables))
     return result
 

@@ -4,13 +4,13 @@ See: tvm/src/relay/transforms/merge_composite.cc, v0.19
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from types import MappingProxyType
 
 from relax_core.analysis.regions import is_closed, open_postorder
 from relax_core.ir.expr import Expr, Function, Type
-from relax_core.ir.module import Definition, IRModule
+from relax_core.ir.module import IRModule
 from relax_core.ir.node import Node
 from relax_core.passes.core import NoOptions, Pass, PassContext
 from relax_core.passes.remarks import UnnumberedRemark
@@ -58,22 +58,22 @@ class _Composite:
     def merged(self, module: IRModule, ctx: PassContext) -> IRModule:
         """Return `module` with what the pattern matches in functions of its own."""
         facts = MatchContext(self.types)
-        changed: list[Definition] = []
-        for item in module.definitions:
-            if not isinstance(item.function, Function) or is_closed(item.function):
-                continue
-            found = group(self.pattern, item.function, facts, self.check, into_functions=True)
+
+        def change(function: Function) -> Function:
+            if is_closed(function):
+                return function
+            found = group(self.pattern, function, facts, self.check, into_functions=True)
             ctx.remark_on_reading(partial(_outcomes, self.name, found))
             if not found.groups:
                 # The types of later patterns' nodes are of no use to this function.
-                ctx.remark_on_reading(partial(_nearest, self.name, self.pattern, item.function, facts))
-                continue
-            attrs = {"Composite": self.name}
-            after, types = partition(item.function, found.groups, attrs, self.types, ctx.log)
+                ctx.remark_on_reading(partial(_nearest, self.name, self.pattern, function, facts))
+                return function
+            after, types = partition(function, found.groups, {"Composite": self.name}, self.types, ctx.log)
             assert isinstance(after, Function), "the function itself is no group"
             self.types.update(types)
-            changed.append(replace(item, function=after))
-        return module.with_definitions(*changed) if changed else module
+            return after
+
+        return module.map_functions(change)
 
 
 def _outcomes(name: str, found: Grouping) -> Iterator[UnnumberedRemark]:

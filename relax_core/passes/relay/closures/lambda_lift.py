@@ -1,5 +1,9 @@
 """LambdaLift: function literals become functions of the module, which take what the literals capture.
 
+A literal is lifted where it stands, inner ones first, and may refer to itself only, so its captures are its free
+variables. Relax's pass of this name lifts functions that refer to each other: their captures are a fixpoint, symbolic
+dimensions are among them, and closures become operators.
+
 See: tvm/src/relay/transforms/lambda_lift.cc, v0.19
 """
 

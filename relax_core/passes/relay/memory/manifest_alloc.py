@@ -16,7 +16,7 @@ from relax_core.analysis.device.devices import HOST, Device, attribute_of, decla
 from relax_core.analysis.device.plan import DevicePlan, plan_devices
 from relax_core.ir.attrs import Attrs
 from relax_core.ir.expr import Call, Constant, Expr, Function, GlobalVar, Op, TensorType, Tuple, TupleType, Type, Var
-from relax_core.ir.module import Definition, IRModule
+from relax_core.ir.module import IRModule
 from relax_core.ir.node import Node
 from relax_core.ir.prim import IntImm
 from relax_core.ir.relay import Let
@@ -43,13 +43,11 @@ def run(module: IRModule, _options: NoOptions, ctx: PassContext) -> IRModule:
         if not is_primitive(function):
             _require_devices(var, function, ctx)
     plan = plan_devices(module, HOST)
-    changed: list[Definition] = []
-    for item in module.definitions:
-        if isinstance(item.function, Function) and not is_primitive(item.function):
-            after = _Allocator(plan, ctx, names_in(item.function)).function(item.function)
-            if after is not item.function:
-                changed.append(Definition(item.var, after, span=item.span))
-    return module.with_definitions(*changed) if changed else module
+
+    def change(function: Function) -> Function:
+        return function if is_primitive(function) else _Allocator(plan, ctx, names_in(function)).function(function)
+
+    return module.map_functions(change)
 
 
 def _require_devices(var: GlobalVar, function: Function, ctx: PassContext) -> None:

@@ -3,14 +3,14 @@
 See: tvm/src/relay/transforms/memory_alloc.cc and manifest_lifetimes.cc, v0.19
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from relax_core.analysis.device.constraints import parts_of
 from relax_core.analysis.device.devices import is_primitive
 from relax_core.ir.expr import Call, Expr, Function, FuncType, If, Op, Var, is_op_call
-from relax_core.ir.module import Definition, IRModule
-from relax_core.ir.node import Node, children, postorder
+from relax_core.ir.module import IRModule
+from relax_core.ir.node import Node, outside, postorder
 from relax_core.ir.relay import Let, Match, PatternVar
 from relax_core.ir.rewriting.substitute import free_vars
 from relax_core.ir.rewriting.trampoline import Steps
@@ -25,17 +25,17 @@ def run(module: IRModule, _options: NoOptions, ctx: PassContext) -> IRModule:
     """Kill the values of every function behind the let that uses them last."""
     module = to_a_normal_form(module, ctx.log)
     types = ctx.types(module)
-    changed: list[Definition] = []
-    for item in module.definitions:
-        if isinstance(item.function, Function) and not is_primitive(item.function):
-            dying = {
-                var: tuple(name for name in names if not isinstance(types.get(name), FuncType))
-                for var, names in last_uses(item.function).items()
-            }
-            after = _killed(item.function, dying, ctx)
-            if after is not item.function:
-                changed.append(Definition(item.var, after, span=item.span))
-    return module.with_definitions(*changed) if changed else module
+
+    def change(function: Function) -> Function:
+        if is_primitive(function):
+            return function
+        dying = {
+            var: tuple(name for name in names if not isinstance(types.get(name), FuncType))
+            for var, names in last_uses(function).items()
+        }
+        return _killed(function, dying, ctx)
+
+    return module.map_functions(change)
 
 
 def last_uses(function: Function) -> dict[Var, tuple[Var, ...]]:
@@ -70,7 +70,7 @@ class _LastUses:
     def of(function: Function) -> "_LastUses":
         root_of = {param: param for param in function.params}
         kept: set[Var] = set()
-        for node in _own_parts(function.body):
+        for node in outside(function.body, Function):
             match node:
                 case Let(var=var, value=Var() as value) if value in root_of:
                     root_of[var] = root_of[value]
@@ -136,19 +136,6 @@ class _LastUses:
         self.live.update(added)
         self.trail.extend(added)
         return tuple(root for root in added if root not in self.kept)
-
-
-def _own_parts(body: Expr) -> Iterator[Node]:
-    """Yield the nodes of a function from its start, without those of the function literals in it."""
-    seen: set[Node] = set()
-    stack: list[Node] = [body]
-    while stack:
-        node = stack.pop()
-        if node not in seen:
-            seen.add(node)
-            yield node
-            if not isinstance(node, Function):
-                stack.extend(reversed(tuple(children(node))))
 
 
 def _killed(function: Function, dying: Mapping[Var, tuple[Var, ...]], ctx: PassContext) -> Function:

@@ -25,7 +25,7 @@ from relax_core.ir.expr import (
 )
 from relax_core.ir.node import Node, children, map_children, postorder
 from relax_core.ir.prim import StringImm, const
-from relax_core.ir.relay import Constructor
+from relax_core.ir.relay import Constructor, Let
 from relax_core.ir.rewriting.builder import Names
 from relax_core.passes.core import PassContext
 from relax_core.passes.relay.to_relax.devices import Places
@@ -140,14 +140,22 @@ class Block:
             block = block.parent
         return None
 
-    def sequence(self, result: Expr, origin: Node) -> SeqExpr:
-        """Return the sequence of the bindings with its result."""
-        blocks = (BindingBlock(tuple(self.bindings), span=origin.span),) if self.bindings else ()
-        span = origin.span
+    def sequence(self, result: Expr, origin: Node, at: Node | None = None) -> SeqExpr:
+        """Return the sequence of the bindings with its result, which stems from what `origin` returns.
+
+        It has the place of `at`, or else that of `origin`.
+        """
+        span = (at or origin).span
+        blocks = (BindingBlock(tuple(self.bindings), span=span),) if self.bindings else ()
         if span is not None and result.span is not None and result.span.end > span.end:
             # A graph begins with its first operator; its result is another one.
             span = span.to(result.span)
-        return self.supply.ctx.derive(SeqExpr(blocks, result, span=span), origin)
+        made = SeqExpr(blocks, result, span=span)
+        returned = origin
+        while isinstance(returned, Let):
+            returned = returned.body
+        self.supply.ctx.log.rebuilt(returned, made)
+        return self.supply.ctx.derive(made, origin)
 
 
 def number(value: int) -> PrimValue:

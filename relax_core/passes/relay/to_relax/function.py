@@ -164,11 +164,8 @@ class FunctionConverter:
         if not clauses:
             return block.packed("vm.builtin.match_failed", (given,), wanted, expr)
         clause, *rest = clauses
-        places = self.supply.places
-        device = None if places is None else places.plan.device(expr.value)
-        matcher = Matcher(self.type_of, self.tags, clause, lambda type_: self.on_device(type_, device))
-        is_sure = matcher.is_irrefutable(clause.pattern) or (expr.is_complete and not rest)
-        test = None if is_sure else matcher.test(clause.pattern, given, block)
+        matcher = self.matcher(expr, clause)
+        test = None if self.is_sure(expr, clauses) else matcher.test(clause.pattern, given, block)
         inner = block if test is None else block.inner(clause)
         self.atom_of.update(matcher.take(clause.pattern, given, inner))
         result = inner.cast((yield self.body(clause.body, inner)), wanted, clause.body)
@@ -176,9 +173,20 @@ class FunctionConverter:
             return result
         other = block.inner(clause)
         rest_result = yield self.clauses(expr, tuple(rest), given, other)
-        no = other.sequence(other.cast(rest_result, wanted, expr), expr)
+        returned = rest[0].body if rest and self.is_sure(expr, tuple(rest)) else expr
+        no = other.sequence(other.cast(rest_result, wanted, expr), returned, at=expr)
         choice = If(test, inner.sequence(result, clause.body), no, span=clause.span)
         return block.emit(choice, wanted, clause)
+
+    def matcher(self, expr: Match, clause: Clause) -> Matcher:
+        places = self.supply.places
+        device = None if places is None else places.plan.device(expr.value)
+        return Matcher(self.type_of, self.tags, clause, lambda type_: self.on_device(type_, device))
+
+    def is_sure(self, expr: Match, clauses: tuple[Clause, ...]) -> bool:
+        """Tell whether the first of the clauses that are left takes every value that comes to it."""
+        is_last = expr.is_complete and len(clauses) == 1
+        return is_last or self.matcher(expr, clauses[0]).is_irrefutable(clauses[0].pattern)
 
     def explain_match(self, expr: Match) -> None:
         """Say how many tests a match became, and what a value meets that no clause takes."""

@@ -88,14 +88,14 @@ class Matcher:
     def field(self, value: Expr, index: int, pattern: Pattern, block: Block, *, is_data: bool) -> Expr:
         """Take a field of a value of a data type, or of a tuple."""
         type_ = self.pattern_type(pattern)
-        hint = pattern.var.name if isinstance(pattern, PatternVar) else "field"
+        origin, hint = (pattern.var, pattern.var.name) if isinstance(pattern, PatternVar) else (self.origin, "field")
         if is_data:
             made = (value, number(index))
-            return block.packed("vm.builtin.adt_field", made, self.placed(type_), self.origin, hint=hint)
+            return block.packed("vm.builtin.adt_field", made, self.placed(type_), origin, hint=hint)
         known = block.supply.known(value)
         inner = known.fields[index] if isinstance(known, TupleType) else OBJECT
-        taken = block.emit(TupleGetItem(value, index, span=self.origin.span), inner, self.origin, hint)
-        return block.cast(taken, type_, self.origin)
+        taken = block.emit(TupleGetItem(value, index, span=origin.span), inner, origin, hint)
+        return block.cast(taken, type_, origin)
 
     def take(self, pattern: Pattern, value: Expr, block: Block) -> dict[Var, Expr]:
         """Take apart a value that `pattern` takes; return what its variables stand for."""

@@ -108,12 +108,7 @@ PASS = Pass(
 
 def bind_literals(module: IRModule, ctx: PassContext) -> IRModule:
     """Return `module` without the parameters of composites whose one call gives them a tensor literal."""
-    changed = [
-        replace(item, function=after)
-        for item in module.definitions
-        if isinstance(item.function, Function) and (after := _bound(item.function, ctx)) is not item.function
-    ]
-    return module.with_definitions(*changed) if changed else module
+    return module.map_functions(lambda function: _bound(function, ctx))
 
 
 def _bound(function: Function, ctx: PassContext) -> Function:
