@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
+from typing import Any
 
 import numpy as np
 import pytest
@@ -127,16 +128,15 @@ def test_a_literal_and_what_has_a_type_are_replaced() -> None:
     assert rc.structural_equal(typed, module("abs(add(abs(%x), 1f))"))
 
 
-@pytest.mark.parametrize(
-    ("callback", "code"),
-    [
-        (lambda match: Call(Op("tanh"), (match.root,)), "PT009"),
-        (lambda match: 3, "PT008"),
-        (lambda match: match.root if isinstance(match.root, Function) else Call(Op("tanh"), (match.root,)), "PT004"),
-    ],
-    ids=["no function", "no expression", "without end"],
+WRONG: tuple[tuple[Callable[[Match], Any], str], ...] = (
+    (lambda match: Call(Op("tanh"), (match.root,)), "PT009"),
+    (lambda match: 3, "PT008"),
+    (lambda match: match.root if isinstance(match.root, Function) else Call(Op("tanh"), (match.root,)), "PT004"),
 )
-def test_a_callback_that_makes_no_module_is_told(callback: Callable[[Match], Expr], code: str) -> None:
+
+
+@pytest.mark.parametrize(("callback", "code"), WRONG, ids=["no function", "no expression", "without end"])
+def test_a_callback_that_makes_no_module_is_told(callback: Callable[[Match], Any], code: str) -> None:
     with pytest.raises(rc.CompileError) as caught:
         rc.rewrite(rc.wildcard(), callback, module("nn.relu(%x)"))
     assert [item.code for item in caught.value.diagnostics] == [code]

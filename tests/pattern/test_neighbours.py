@@ -22,7 +22,7 @@ def pairs(module: IRModule, given: rc.Tables, passes: str = MERGED) -> tuple[Apa
 
 
 # title, text, what other targets take, the pairs: kind and path
-CASES = (
+CASES: tuple[tuple[str, str, dict[str, str], list[str]], ...] = (
     ("one unit", "nn.relu(tanh(nn.relu(%x)))", {}, ["unsupported operator: a 0, tanh, a 1"]),
     ("two in a row", "nn.relu(exp(tanh(nn.relu(%x))))", {}, ["blocking path: a 0, tanh, exp, a 1"]),
     (

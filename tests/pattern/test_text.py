@@ -117,23 +117,27 @@ LEAVES = st.one_of(
 )
 
 
+def _called(callee: Pattern, args: tuple[Pattern, ...]) -> Pattern:
+    return callee(*args)
+
+
 def _grown(inner: st.SearchStrategy[Pattern]) -> st.SearchStrategy[Pattern]:
     several = st.lists(inner, max_size=3).map(tuple)
     shapes = st.lists(st.one_of(st.none(), st.integers(0, 9)), max_size=3).map(tuple)
     return st.one_of(
-        st.builds(lambda op, args: op(*args), inner, several),
-        st.builds(lambda p: p.any_args(), inner),
-        st.builds(lambda p: is_op("add")(p, p), inner),
-        st.builds(lambda a, b: a | b, inner, inner),
+        st.builds(_called, inner, several),
+        inner.map(lambda p: p.any_args()),
+        inner.map(lambda p: is_op("add")(p, p)),
+        st.builds(Pattern.__or__, inner, inner),
         st.builds(is_tuple, st.one_of(st.none(), several)),
         st.builds(is_tuple_get_item, inner, st.one_of(st.none(), st.integers(0, 3))),
         st.builds(nodes.is_if, inner, inner, inner),
         st.builds(nodes.is_let, inner, inner, inner),
         st.builds(nodes.is_function, st.one_of(st.none(), several), inner),
         st.builds(nodes.dominates, inner, inner, inner),
-        st.builds(lambda p, attrs: p.has_attr(attrs), inner, ATTRS),
-        st.builds(lambda p: p.has_dtype("float32"), inner),
-        st.builds(lambda p, shape: p.has_shape(shape), inner, shapes),
+        st.builds(Pattern.has_attr, inner, ATTRS),
+        inner.map(lambda p: p.has_dtype("float32")),
+        st.builds(Pattern.has_shape, inner, shapes),
     )
 
 

@@ -6,6 +6,8 @@ from relax_core.ir.attrs import AttrValue
 from relax_core.ir.expr import Expr
 from relax_core.ir.module import IRModule
 from relax_core.ir.rewriting.rewrite import RewriteLog
+from relax_core.passes.core import Pass
+from relax_core.passes.relax.apply_rules import with_rules
 from relax_core.pattern.language.nodes import (
     Pattern,
     dominates,
@@ -26,6 +28,7 @@ from relax_core.pattern.matching.matcher import Match, Miss
 from relax_core.pattern.matching.search import Callback, facts_of, find, partition_matches, rewrite_matches
 from relax_core.pattern.partition.groups import Check, accept
 from relax_core.pattern.partition.tables import Tables, read_tables
+from relax_core.pattern.rules.text import read_rules
 
 __all__ = [
     "Match",
@@ -48,6 +51,7 @@ __all__ = [
     "pattern",
     "read_tables",
     "rewrite",
+    "rules",
     "wildcard",
 ]
 
@@ -89,3 +93,14 @@ def partition(
     A match that `check` refuses stays, and one of which a part is used outside.
     """
     return partition_matches(pattern, module, attrs or {}, check, RewriteLog())
+
+
+def rules(text: str) -> Pass:
+    """Return the pass that applies the rewrite rules of a text, for a list of passes: `["Normalize", rc.rules(text)]`.
+
+    `rc.pass_(rc.rules(text), once=True)` has a single round, and `names=(...)` takes some of the rules only.
+
+    Raises:
+        CompileError: the rules have errors, RW100 to RW110, with their places in `text`.
+    """
+    return with_rules(read_rules(text))

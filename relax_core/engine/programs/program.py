@@ -1,10 +1,15 @@
 """The value from which everything on a screen is computed."""
 
-from typing import Literal
+import re
+from typing import Final, Literal
 
 import msgspec
 
 from relax_core.jit.options import Mode
+
+_RULES_PASS: Final = "ApplyRules"
+_NAMES_IT: Final = re.compile(rf"(?<![\w.]){_RULES_PASS}(?!\w)")
+_BEFORE_RULES: Final = re.compile(r"\s*((RelayToRelax|Normalize)\s*(,\s*|$))*")
 
 
 class ChangeAt(msgspec.Struct, frozen=True):
@@ -49,6 +54,8 @@ class Program(msgspec.Struct, frozen=True):
     as_in: Literal["fixed", "reported"] = "fixed"
     tables: str = ""
     """The text of a table file (`rc.read_tables`): patterns of composites and what targets support."""
+    rules: str = ""
+    """Rewrite rules, which the pass ApplyRules applies: docs/rules.md has their grammar."""
     mode: Mode = "exact"
     """How kernels round."""
     finds_uninitialised: bool = False
@@ -65,3 +72,15 @@ class Program(msgspec.Struct, frozen=True):
     """What answers for packed functions."""
     recorded: bytes = b""
     """A trace of a run with the results of the functions for which recorded results stand in."""
+    run_file: bytes = b""
+    """A trace with a recorded run of this very program, which is shown in place of a run."""
+
+
+def with_rules_stage(pipeline: str) -> str:
+    """Return a pipeline that applies the rules of the program: as it is, or with that pass as early as it can stand."""
+    if _NAMES_IT.search(pipeline):
+        return pipeline
+    found = _BEFORE_RULES.match(pipeline)
+    end = found.end() if found is not None else 0
+    before, behind = pipeline[:end].strip().rstrip(",").strip(), pipeline[end:].strip()
+    return ", ".join(part for part in (before, _RULES_PASS, behind) if part)

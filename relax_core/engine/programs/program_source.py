@@ -1,15 +1,19 @@
 """One program as the user wrote it: its module, what is wrong with it, and what it asks to be done."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import cached_property
 from hashlib import sha256
 from typing import Any
+
+import msgspec
 
 from relax_core.bytecode.build import reported
 from relax_core.check.check import check
 from relax_core.diagnostics import CompileError, Diagnostic, RunError
 from relax_core.engine.inputs import can_be_made_up, generate, read_archive, symbol_sizes
 from relax_core.engine.programs import prim_entry
+from relax_core.engine.programs.program import with_rules_stage
 from relax_core.engine.programs.spelling import guess_spelling
 from relax_core.engine.programs.stand_ins import stand_ins_of
 from relax_core.engine.protocol import Program
@@ -19,7 +23,8 @@ from relax_core.ir.expr import Function
 from relax_core.ir.module import IRModule
 from relax_core.ir.tir import PrimFunc
 from relax_core.passes.core import ABSENT_DATA
-from relax_core.passes.pipeline import default_pipeline, tolerated_codes
+from relax_core.passes.pipeline import Step, default_pipeline, read_steps, tolerated_codes
+from relax_core.passes.relax import apply_rules
 from relax_core.pattern.partition.tables import NO_TABLES, Tables, read_tables
 from relax_core.printer.spelling import Spelling
 from relax_core.vm.external.stand_ins import StandIn
@@ -40,7 +45,12 @@ class ProgramSource:
     @property
     def revision(self) -> str:
         """Characters that name text, pipeline and inputs together."""
-        return sha256(repr(self.program).encode("utf-8", "replace")).hexdigest()[:16]
+        program = self.program
+        if program.run_file:
+            # Megabytes are not printed for each answer.
+            own = sha256(program.run_file).digest()
+            program = msgspec.structs.replace(program, run_file=own)
+        return sha256(repr(program).encode("utf-8", "replace")).hexdigest()[:16]
 
     @cached_property
     def spelling(self) -> Spelling:
@@ -101,7 +111,21 @@ class ProgramSource:
         # A text of 2022 gets that year's LambdaLift, which keeps `closure = lifted_func_0`: the closure has a register.
         is_of_2022 = self.program.as_in == "reported" or self.spelling == "2022"
         pipeline = default_pipeline(self.module)
-        return reported(pipeline) if is_of_2022 else pipeline
+        pipeline = reported(pipeline) if is_of_2022 else pipeline
+        return with_rules_stage(pipeline) if self.program.rules.strip() else pipeline
+
+    @property
+    def steps(self) -> tuple[Step, ...]:
+        """The passes of the pipeline, with the rules that the program brings.
+
+        Raises:
+            CompileError: the text of the pipeline has errors.
+        """
+        steps = read_steps(self.pipeline, self.dialect)
+        if not any(step.pass_ is apply_rules.PASS for step in steps):
+            return steps
+        bound = apply_rules.pass_for(self.program.rules)
+        return tuple(replace(step, pass_=bound) if step.pass_ is apply_rules.PASS else step for step in steps)
 
     @cached_property
     def tables(self) -> Tables:

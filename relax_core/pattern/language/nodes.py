@@ -134,6 +134,28 @@ class CallPattern(Pattern):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class OperatorPattern(Pattern):
+    """A call of the operator `name` of Relax, its arguments by their places in the schema.
+
+    `args` are matched with the arguments at `places`, `add` and `multiply` in either order. `attrs` are exactly the
+    literals that stand at other places: place, name of the parameter and value. What neither mentions is not looked at.
+    """
+
+    PARTS: ClassVar[tuple[str, ...]] = ("args",)
+    name: str
+    args: tuple[Pattern, ...] = ()
+    places: tuple[int, ...] = ()
+    attrs: tuple[tuple[int, str, AttrValue], ...] = ()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ScalarPattern(Pattern):
+    """A tensor literal of rank 0 with this value, whatever its dtype is."""
+
+    value: bool | int | float
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class FunctionPattern(Pattern):
     """A function; `params` is `None` if any will do."""
 
@@ -239,6 +261,8 @@ AnyPattern: TypeAlias = (
     | VarPattern
     | ConstantPattern
     | CallPattern
+    | OperatorPattern
+    | ScalarPattern
     | FunctionPattern
     | IfPattern
     | LetPattern

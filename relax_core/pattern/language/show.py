@@ -17,7 +17,9 @@ from relax_core.pattern.language.nodes import (
     FunctionPattern,
     IfPattern,
     LetPattern,
+    OperatorPattern,
     Pattern,
+    ScalarPattern,
     ShapePattern,
     TupleGetItemPattern,
     TuplePattern,
@@ -28,11 +30,14 @@ from relax_core.pattern.language.nodes import (
     subpatterns,
 )
 from relax_core.pattern.matching.facts import operator_name
-from relax_core.printer.relay_text.types import relay_type
+from relax_core.printer.relay_text.types import RelayTypes
 
 
 def show_pattern(pattern: Pattern) -> str:
-    """Return `pattern` as `parse_pattern` reads it; a part that stands in several places gets a name and a line."""
+    """Return `pattern` as `parse_pattern` reads it; a part that stands in several places gets a name and a line.
+
+    The patterns of a rewrite rule are shown as the rule writes them, which is a language of its own.
+    """
     order = subpatterns(pattern)
     uses: dict[Pattern, int] = dict.fromkeys(order, 0)
     redirected = {item: item.targets[0] for item in order if isinstance(item, WildcardPattern) and item.targets}
@@ -68,6 +73,8 @@ def _words(pattern: AnyPattern, words: dict[Pattern, str]) -> str:
             return f"{words[op]}.any_args()"
         case CallPattern(op=op, args=args):
             return f"{words[op]}({', '.join(words[arg] for arg in args or ())})"
+        case OperatorPattern() | ScalarPattern():
+            return _of_rule(pattern, words)
         case FunctionPattern(params=params, body=body):
             return f"is_function({_list(params, words)}, {words[body]})"
         case IfPattern() | LetPattern():
@@ -85,6 +92,15 @@ def _words(pattern: AnyPattern, words: dict[Pattern, str]) -> str:
             return f"{words[pattern.pattern]}.{_constraint(pattern)}"
         case _:
             assert_never(pattern)
+
+
+def _of_rule(pattern: OperatorPattern | ScalarPattern, words: dict[Pattern, str]) -> str:
+    match pattern:
+        case OperatorPattern(name=name, args=args, attrs=attrs):
+            given = (*(words[arg] for arg in args), *(f"{key}={value!r}" for _, key, value in attrs))
+            return f"R.{name.removeprefix('relax.')}({', '.join(given)})"
+        case ScalarPattern(value=value):
+            return repr(value)
 
 
 def _constraint(pattern: AttrPattern | TypePattern | DataTypePattern | ShapePattern) -> str:
@@ -120,4 +136,4 @@ def _type(type_: Type) -> Iterator[str]:
         yield str(tuple(dim.value for dim in type_.dims if isinstance(dim, IntImm)))
         yield repr(type_.dtype)
     else:
-        yield repr(relay_type(type_, lambda variable: variable.name))
+        yield repr(RelayTypes().show(type_))

@@ -105,7 +105,7 @@ def split_attributes(call: Call) -> tuple[tuple[Expr, ...], Mapping[str, AttrVal
     relay = None if name is None else RELAY_OPS.get(name)
     relax = find(call.op.name) if isinstance(call.op, Op) and call.op.name.startswith("relax.") else None
     if relax is not None:
-        literals = tuple(map(_literal, call.args))
+        literals = tuple(map(literal, call.args))
         named = zip(relax.params, literals, strict=False)
         attributes = {param.name: item[0] for param, item in named if item is not None}
         values = tuple(arg for arg, item in zip(call.args, literals, strict=True) if item is None)
@@ -133,7 +133,7 @@ def _kind_number(op: Op) -> int:
     return KIND_NUMBERS[pattern_kind(op.name) if relax is None else relax.pattern_kind]
 
 
-def _literal(arg: Expr) -> tuple[AttrValue] | None:
+def literal(arg: Expr) -> tuple[AttrValue] | None:
     """Return the value of an argument that is an attribute, in a tuple of one; `None` if it is computed."""
     match arg:
         case PrimValue(value=IntImm(value=number, dtype="bool")):
@@ -148,7 +148,26 @@ def _literal(arg: Expr) -> tuple[AttrValue] | None:
             sizes = tuple(item.value for item in values if isinstance(item, IntImm))
             return (sizes,) if len(sizes) == len(values) else None
         case Tuple(fields=fields) if fields:
-            items = tuple(item for field in fields if (item := _literal(field)) is not None)
+            items = tuple(item for field in fields if (item := literal(field)) is not None)
             return (tuple(item[0] for item in items),) if len(items) == len(fields) else None
         case _:
             return None
+
+
+def is_exactly(found: AttrValue, expected: AttrValue) -> bool:
+    """Compare attribute values: numbers by value, lists element by element."""
+    match found, expected:
+        case tuple(), tuple():
+            return len(found) == len(expected) and all(map(is_exactly, found, expected))
+        case ((int() | float()), (int() | float())):
+            return isinstance(found, bool) == isinstance(expected, bool) and found == expected
+        case _:
+            return type(found) is type(expected) and found == expected
+
+
+def is_scalar(expr: Expr, value: float) -> bool:
+    """Tell whether `expr` is a tensor literal of rank 0 with this value; NaN is none."""
+    if not isinstance(expr, Constant) or expr.data.ndim != 0:
+        return False
+    found = expr.data.item()
+    return isinstance(found, bool) == isinstance(value, bool) and found == value

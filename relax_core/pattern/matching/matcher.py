@@ -39,7 +39,9 @@ from relax_core.pattern.language.nodes import (
     FunctionPattern,
     IfPattern,
     LetPattern,
+    OperatorPattern,
     Pattern,
+    ScalarPattern,
     ShapePattern,
     TupleGetItemPattern,
     TuplePattern,
@@ -51,8 +53,11 @@ from relax_core.pattern.matching.facts import (
     MatchContext,
     attributes_of,
     dataflow_inputs,
+    is_exactly,
     is_same,
+    is_scalar,
     is_source,
+    literal,
     operator_name,
     value_arguments,
 )
@@ -378,6 +383,10 @@ class _Attempt:
                 return is_equal(expected, expr) or self._fail(pattern, expr, f"is not {words(expected)}")
             case WildcardPattern(targets=targets):
                 return self._level(pattern, expr, (targets[0], expr))
+            case OperatorPattern():
+                return self._operator(pattern, expr)
+            case ScalarPattern(value=value):
+                return is_scalar(expr, value) or self._fail(pattern, expr, f"is not the number {value!r}")
             case ConstantPattern():
                 return isinstance(expr, Constant) or self._fail(pattern, expr, "is no constant")
             case VarPattern(name=name):
@@ -448,6 +457,30 @@ class _Attempt:
         _forget(self.node_of, noted)
         return any(self.visit(variant, expr) for variant in regrouped(pattern, expr))
 
+    def _operator(self, pattern: OperatorPattern, expr: Expr) -> bool:
+        if not isinstance(expr, Call) or not isinstance(expr.op, Op):
+            return self._fail(pattern, expr, f"is no call of R.{operator_name(Op(pattern.name))}")
+        name = operator_name(expr.op) or ""
+        if expr.op.name != pattern.name:
+            return self._fail(pattern, expr, f"is a call of R.{name}, not of R.{operator_name(Op(pattern.name))}")
+        if max(pattern.places, default=-1) >= len(expr.args):
+            return self._fail(pattern, expr, f"has {len(expr.args)} arguments")
+        args = tuple(expr.args[place] for place in pattern.places)
+        if not self._all(pattern, expr, pattern.args, args):
+            is_swapped = name in COMMUTATIVE and self._all(pattern, expr, pattern.args[::-1], args)
+            if not is_swapped:
+                return False
+        return self._literals(pattern, expr)
+
+    def _literals(self, pattern: OperatorPattern, expr: Call) -> bool:
+        for place, name, expected in pattern.attrs:
+            found = literal(expr.args[place]) if place < len(expr.args) else (None,)
+            if found is None:
+                return self._fail(pattern, expr, f"has a {name} that is no literal, not {expected!r}")
+            if not is_exactly(found[0], expected):
+                return self._fail(pattern, expr, f"has {name} = {found[0]!r}, not {expected!r}")
+        return True
+
     def _all(self, pattern: Pattern, expr: Expr, parts: tuple[Pattern, ...], nodes: tuple[Expr, ...]) -> bool:
         if len(parts) != len(nodes):
             return self._fail(pattern, expr, f"has {len(nodes)} parts, not {len(parts)}")
@@ -517,8 +550,8 @@ class _Attempt:
         return False
 
 
-_LEAVES = (WildcardPattern, VarPattern, ConstantPattern, ExprPattern)
-_TAKEN = (CallPattern, FunctionPattern, IfPattern, LetPattern, TuplePattern, TupleGetItemPattern)
+_LEAVES = (WildcardPattern, VarPattern, ConstantPattern, ScalarPattern, ExprPattern)
+_TAKEN = (CallPattern, OperatorPattern, FunctionPattern, IfPattern, LetPattern, TuplePattern, TupleGetItemPattern)
 _KINDS: Mapping[type[Pattern], str] = MappingProxyType(
     {
         TuplePattern: "tuple",

@@ -95,15 +95,16 @@ def partition_matches(
         message = "a pattern partitions Relay; the module is Relax"
         raise CompileError((Diagnostic("PS010", message, hint="partition it before RelayToRelax"),))
     facts = replace(facts_of(module, pattern), types=infer(module).types)
-    changed: list[Definition] = []
-    for item in module.definitions:
-        if isinstance(item.function, Function) and not is_closed(item.function):
-            groups = group(pattern, item.function, facts, check, into_functions=True).groups
-            after, _ = partition(item.function, groups, attrs, facts.types, log)
-            if after is not item.function:
-                assert isinstance(after, Function), "the function itself is no group"
-                changed.append(replace(item, function=after))
-    return module.with_definitions(*changed) if changed else module
+
+    def change(function: Function) -> Function:
+        if is_closed(function):
+            return function
+        groups = group(pattern, function, facts, check, into_functions=True).groups
+        after, _ = partition(function, groups, attrs, facts.types, log)
+        assert isinstance(after, Function), "the function itself is no group"
+        return after
+
+    return module.map_functions(change)
 
 
 def _round(pattern: Pattern, callback: Callback, module: IRModule, log: RewriteLog) -> tuple[IRModule, int]:

@@ -11,6 +11,7 @@ from relax_core.pattern.language.nodes import (
     DataTypePattern,
     DominatorPattern,
     ExprPattern,
+    OperatorPattern,
     Pattern,
     ShapePattern,
     TypePattern,
@@ -56,6 +57,8 @@ def root_operators(pattern: Pattern) -> frozenset[str] | None:
             case CallPattern(op=ExprPattern(expr=Op() as op)):
                 name = operator_name(op) or ""
                 known[part] = frozenset((name, _REGROUPED_AS.get(name, name)))
+            case OperatorPattern(name=name):
+                known[part] = frozenset((name.removeprefix("relax."),))
             case AltPattern(options=options):
                 found = [known[option] for option in options]
                 known[part] = None if None in found else frozenset[str]().union(*(item or () for item in found))

@@ -21,6 +21,7 @@ from relax_core.pattern.language.nodes import (
     DominatorPattern,
     ExprPattern,
     Pattern,
+    ScalarPattern,
     ShapePattern,
     TuplePattern,
     TypePattern,
@@ -207,12 +208,12 @@ def _users(order: Order) -> dict[Node, list[Expr]]:
     return users
 
 
-_PLACES = frozenset((WildcardPattern, VarPattern, ConstantPattern, ExprPattern))
+_PLACES = frozenset((WildcardPattern, VarPattern, ConstantPattern, ScalarPattern, ExprPattern))
 _NAMED = frozenset((Op, Function))
 _SHARED = frozenset((Function, Constant, GlobalVar, Var, DataflowVar))
 _HELD = (Constant, GlobalVar)
 _REPEATABLE = (Tuple, TupleGetItem, Constant)
-_FIXED = frozenset((ConstantPattern, ExprPattern))
+_FIXED = frozenset((ConstantPattern, ScalarPattern, ExprPattern))
 _FEW = 64
 """Up to so many parts a linear scan counts occurrences."""
 _BINDERS = frozenset((Function, Let, PatternVar))
@@ -282,7 +283,9 @@ def _takes_inputs(part: Pattern) -> bool:
 
 def _is_taken_in(part: Pattern) -> bool:
     """Tell whether what `part` matches, a literal or a global, is part of the group and not an input."""
-    return isinstance(part, ConstantPattern) or (isinstance(part, ExprPattern) and isinstance(part.expr, _HELD))
+    return isinstance(part, ConstantPattern | ScalarPattern) or (
+        isinstance(part, ExprPattern) and isinstance(part.expr, _HELD)
+    )
 
 
 def _inputs(found: Match, leaves: tuple[Pattern, ...], fixed: tuple[Pattern, ...], extent: _Extent) -> tuple[Expr, ...]:
