@@ -1,0 +1,1 @@
+"""Dataflow blocks: where they are, and the order of what is in them."""
