@@ -1,0 +1,1 @@
+"""Functions of the module and their interfaces: names, parameters and results."""

@@ -1,0 +1,429 @@
+"""Passes on the interfaces of functions: as apache-tvm has them, and what a run gives."""
+
+import pytest
+
+import relax_core as rc
+from relax_core.ir.equality import first_difference
+from tests.apache_tvm import relax
+from tests.passes.programs import parse
+from tests.passes.wheel import agrees, in_tvm, passed, remarks, same_values
+
+NESTED = """
+    @R.function(private=True)
+    def inner(p: R.Tensor((4,), "float32")):
+        q = R.exp(p)
+        return q
+    @R.function(private=True)
+    def helper(
+        x: R.Tensor(("n",), "float32"),
+        y: R.Tensor((4,), "float32"),
+    ) -> R.Tuple(R.Tensor(("n",), "float32"), R.Tensor((4,), "float32")):
+        n = T.int64()
+        cls = Module
+        with R.dataflow():
+            z = R.exp(x)
+            R.output(z)
+        w = z
+        v = cls.inner(y)
+        return (w, v)
+    @R.function(private=True)
+    def unused(x: R.Tensor((4,), "float32")):
+        y = R.exp(x)
+        return y
+    @R.function
+    def main(x: R.Tensor((4,), "float32"), c: R.Tensor((), "bool")):
+        cls = Module
+        with R.dataflow():
+            h = cls.helper(x, x)
+            h0 = h[0]
+            i = cls.helper(h0, x)
+            R.output(h, i)
+        z = R.exp(x)
+        k = cls.inner(z)
+        return (h, i, k)
+"""
+RECURSIVE = """
+    @R.function(private=True)
+    def rec(
+        x: R.Tensor((4,), "float32"),
+        y: R.Tensor((6,), "float32"),
+        c: R.Tensor((), "bool"),
+    ) -> R.Tensor((4,), "float32"):
+        cls = Module
+        if c:
+            r = cls.rec(x, y, c)
+        else:
+            r = x
+        return r
+    @R.function
+    def main(x: R.Tensor((4,), "float32"), y: R.Tensor((6,), "float32"), c: R.Tensor((), "bool")):
+        cls = Module
+        @R.function
+        def local(a: R.Tensor((4,), "float32")) -> R.Tensor((4,), "float32"):
+            b = Module.rec(a, y, c)
+            return b
+        h = cls.rec(x, y, c)
+        k = local(h)
+        return k
+"""
+BRANCHES = """
+    @R.function(private=True)
+    def g(x: R.Tensor((4,), "float32")):
+        return x
+    @R.function(private=True)
+    def prim(x: R.Tensor((4,), "float32")):
+        R.func_attr({"Primitive": 1})
+        y = R.exp(x)
+        return y
+    @R.function(private=True)
+    def value(x: R.Tensor((4,), "float32")):
+        y = R.exp(x)
+        return y
+    @R.function(private=True)
+    def br(x: R.Tensor((4,), "float32"), c: R.Tensor((), "bool")):
+        if c:
+            y = R.exp(x)
+        else:
+            y = x
+        return y
+    @R.function
+    def main(t: R.Tensor((4,), "float32"), c: R.Tensor((), "bool")):
+        cls = Module
+        b = t
+        d = cls.g(t)
+        p = cls.prim(d)
+        q = cls.br(p, c)
+        if c:
+            z = cls.prim(q)
+        else:
+            z = q
+        return (b, d, p, q, z)
+"""
+UNUSED = """
+    @R.function(private=True)
+    def helper(
+        x: R.Tensor(("n",), "float32"),
+        y: R.Tensor(("m",), "float32"),
+        u: R.Tensor((4,), "float32"),
+        s: R.Tensor(("k",), "float32"),
+    ):
+        n = T.int64(); m = T.int64(); k = T.int64()
+        z = R.exp(x)
+        w = R.zeros(R.shape([m, m]), "float32")
+        return (z, w)
+    @R.function(private=True)
+    def none(u: R.Tensor((4,), "float32")):
+        return R.const(1.0, "float32")
+    @R.function(private=True)
+    def value(u: R.Tensor((4,), "float32"), v: R.Tensor((4,), "float32")):
+        return u
+    @R.function
+    def main(x: R.Tensor((4,), "float32"), y: R.Tensor((6,), "float32")):
+        cls = Module
+        h = cls.helper(x, y, x, y)
+        o = cls.none(x)
+        q = cls.value(x, x)
+        return (h, o, q)
+"""
+ORDERED = """
+    @R.function(private=True)
+    def helper(x: R.Tensor(("z", "b"), "float32"), y: R.Tensor(("m",), "float32")):
+        z = T.int64(); b = T.int64(); m = T.int64()
+        w = R.zeros(R.shape([m, z, b]), "float32")
+        return w
+    @R.function
+    def main(x: R.Tensor((4,2), "float32"), y: R.Tensor((6,), "float32")):
+        cls = Module
+        dead = R.exp(x)
+        same = x
+        h = cls.helper(same, y)
+        return h
+"""
+FIELDS = """
+    @R.function(private=True)
+    def three(x: R.Tensor((4,), "float32")):
+        a = R.exp(x)
+        b = R.negative(x)
+        c = R.abs(x)
+        return (a, b, c)
+    @R.function(private=True)
+    def whole(x: R.Tensor((4,), "float32")):
+        a = R.exp(x)
+        b = R.negative(x)
+        return (a, b)
+    @R.function(private=True)
+    def one(x: R.Tensor((4,), "float32")):
+        a = R.exp(x)
+        b = R.negative(x)
+        return (a, b)
+    @R.function(private=True)
+    def zero(x: R.Tensor((4,), "float32")):
+        a = R.exp(x)
+        b = R.negative(x)
+        return (a, b)
+    @R.function(private=True)
+    def viavar(x: R.Tensor((4,), "float32")):
+        a = R.exp(x)
+        b = R.negative(x)
+        t = (a, b)
+        return t
+    @R.function(private=True)
+    def viaparam(x: R.Tuple(R.Tensor((4,), "float32"), R.Tensor((4,), "float32"))):
+        return x
+    @R.function
+    def main(x: R.Tensor((4,), "float32")):
+        cls = Module
+        t = cls.three(x)
+        t2 = cls.three(x)
+        a = t[2]
+        b = t2[0]
+        w = cls.whole(x)
+        w0 = w[0]
+        o = cls.one(x)
+        o1 = o[0]
+        z = cls.zero(x)
+        v = cls.viavar(x)
+        v1 = v[1]
+        p = cls.viaparam((x, x))
+        p1 = p[1]
+        return (a, b, w, w0, o1, v1, p1)
+"""
+IMPURE = """
+    @R.function(private=True, pure=False)
+    def f(x: R.Tensor((4,), "float32")) -> R.Tuple(R.Tensor((4,), "float32"), R.Tensor((4,), "float32")):
+        a = R.exp(x)
+        _ = R.print(a)
+        return (a, x)
+    @R.function(private=True, pure=False)
+    def nontuple(x: R.Tensor((4,), "float32")):
+        a = R.exp(x)
+        _ = R.print(a)
+        return a
+    @R.function(private=True)
+    def r(x: R.Tensor((4,), "float32"), c: R.Tensor((), "bool")):
+        if c:
+            t = (x, R.exp(x))
+        else:
+            t = (R.exp(x), x)
+        return t
+    @R.function(pure=False)
+    def main(x: R.Tensor((4,), "float32"), c: R.Tensor((), "bool")):
+        cls = Module
+        h = cls.f(x)
+        h0 = h[1]
+        o = cls.nontuple(x)
+        u = cls.r(x, c)
+        u0 = u[0]
+        return (u0, h0)
+"""
+TUPLES = """
+    @R.function(private=True)
+    def f(
+        x: R.Tuple(R.Tensor((4,), "float32"), R.Tuple(R.Tensor((4,), "float32"), R.Tensor((4,), "float32"))),
+        y: R.Tensor((4,), "float32"),
+    ):
+        x0 = x[0]
+        x1 = x[1]
+        x11 = x1[1]
+        z = R.add(x0, x11)
+        return R.add(z, y)
+    @R.function(private=True)
+    def g(x: R.Tuple(R.Tensor((4,), "float32"), R.Tensor((4,), "float32"))):
+        return x
+    @R.function(private=True)
+    def e(x: R.Tuple(), y: R.Tensor((4,), "float32")):
+        return y
+    @R.function
+    def main(x: R.Tensor((4,), "float32"), t: R.Tuple(R.Tensor((4,), "float32"), R.Tensor((4,), "float32"))):
+        cls = Module
+        u = (x, t)
+        a = cls.f(u, x)
+        b = cls.g((x, x))
+        c = cls.g(t)
+        d = cls.e(R.tuple(), x)
+        return (a, b, c, d)
+"""
+DEEP = """
+    @R.function(private=True)
+    def f(x: R.Tuple(R.Tensor((4,), "float32"), R.Tuple(R.Tensor((4,), "float32"), R.Tensor((4,), "float32")))):
+        x1 = x[1]
+        x11 = x1[1]
+        return x11
+    @R.function
+    def main(
+        x: R.Tensor((4,), "float32"),
+        t: R.Tuple(R.Tensor((4,), "float32"), R.Tuple(R.Tensor((4,), "float32"), R.Tensor((4,), "float32"))),
+    ):
+        cls = Module
+        dead = R.exp(x)
+        a = cls.f(t)
+        return a
+"""
+IN_BLOCK = """
+    @R.function(private=True)
+    def g(x: R.Tuple(R.Tensor((4,), "float32"), R.Tensor((4,), "float32"))):
+        y = x[1]
+        return y
+    @R.function
+    def main(t: R.Tuple(R.Tensor((4,), "float32"), R.Tensor((4,), "float32"))):
+        cls = Module
+        b = t
+        d = cls.g(t)
+        with R.dataflow():
+            q = cls.g(t)
+            p = R.exp(q)
+            R.output(p)
+        return (b, d, p)
+"""
+SYMBOLS = """
+    @R.function(private=True)
+    def f(x: R.Tensor((4,), "float32")):
+        return R.exp(x)
+    @R.function
+    def g(x: R.Tensor((4,), "float32")):
+        R.func_attr({"global_symbol": "f"})
+        cls = Module
+        return cls.f(x)
+    @T.prim_func(private=True)
+    def k(a: T.handle):
+        T.func_attr({"tir.noalias": True})
+        A = T.match_buffer(a, (4,), "float32")
+        for i in range(4):
+            with T.sblock("b"):
+                vi = T.axis.spatial(4, i)
+                A[vi] = T.float32(1.0)
+"""
+CHAIN = """
+    @R.function(private=True)
+    def g(x: R.Tensor((4,), "float32")):
+        return x
+    @R.function(private=True)
+    def g1(x: R.Tensor((4,), "float32")):
+        cls = Module
+        return cls.g(x)
+    @R.function
+    def f1(x: R.Tensor((4,), "float32")):
+        R.func_attr({"global_symbol": "g"})
+        cls = Module
+        return cls.g1(x)
+    @R.function
+    def f2(x: R.Tensor((4,), "float32")):
+        R.func_attr({"global_symbol": "f1"})
+        cls = Module
+        y = cls.f1(x)
+        return y
+"""
+ESCAPING = """
+    @R.function(private=True)
+    def f(x: R.Tuple(R.Tensor((4,), "float32"), R.Tensor((4,), "float32")), y: R.Tensor((4,), "float32")):
+        x1 = x[1]
+        return (x1, x1)
+    @R.function
+    def main(t: R.Tuple(R.Tensor((4,), "float32"), R.Tensor((4,), "float32")), y: R.Tensor((4,), "float32")):
+        cls = Module
+        g = cls.f
+        b = g(t, y)
+        d = cls.f(t, y)
+        d0 = d[0]
+        return (b, d0)
+"""
+CASES = {
+    "InlinePrivateFunctions": (NESTED, BRANCHES),
+    "RemoveUnusedParameters": (UNUSED, RECURSIVE),
+    "RemoveUnusedOutputs": (FIELDS, IMPURE),
+    "ExpandTupleArguments": (TUPLES, DEEP, IN_BLOCK),
+}
+PAIRS = [(name, text) for name, texts in CASES.items() for text in texts]
+KEPT = {
+    "InlinePrivateFunctions": "@f is not inlined: it is used as a value",
+    "RemoveUnusedParameters": "@f keeps its parameters: it is used as a value",
+    "RemoveUnusedOutputs": "@f keeps its results: it is used as a value",
+    "ExpandTupleArguments": "@f keeps its tuples: it is used as a value",
+}
+
+
+@pytest.mark.parametrize(("name", "text"), PAIRS, ids=[f"{name} {number}" for number, (name, _) in enumerate(PAIRS)])
+def test_interfaces_are_those_of_tvm(name: str, text: str) -> None:
+    stage = agrees(text, getattr(relax.transform, name)(), name)
+    assert stage.is_changed == (text is not RECURSIVE)
+    assert not rc.run_pipeline(stage.after, name)[-1].is_changed
+    if text is not RECURSIVE:
+        same_values(stage.before, stage.after)
+
+
+@pytest.mark.parametrize("text", [SYMBOLS, CHAIN], ids=["conflict", "chain"])
+def test_names_are_those_of_tvm(text: str) -> None:
+    module = in_tvm(text, is_checked=False)
+    stage = passed(rc.parse(module.script()), "NormalizeGlobalVar")
+    theirs = rc.parse(relax.transform.NormalizeGlobalVar()(module).script())
+    # The script of TVM leaves out a global_symbol that is the name.
+    wanted = rc.run_pipeline(theirs, "AttachGlobalSymbol")[-1].after
+    assert first_difference(stage.after, wanted) is None
+
+
+def test_two_functions_of_one_symbol_are_refused() -> None:
+    text = """
+    @R.function
+    def f(x: R.Tensor((4,), "float32")):
+        R.func_attr({"global_symbol": "g"})
+        return x
+    @R.function
+    def g(x: R.Tensor((4,), "float32")):
+        return x
+"""
+    (stage,) = rc.run_pipeline(parse(text), "NormalizeGlobalVar")
+    assert [item.message for item in stage.diagnostics] == ["two public functions have the global_symbol g"]
+
+
+@pytest.mark.parametrize("name", KEPT)
+def test_a_function_that_is_a_value_keeps_its_interface(name: str) -> None:
+    # TVM changes it, and leaves callers that pass or take too much.
+    stage = passed(parse(ESCAPING), name)
+    assert KEPT[name] in remarks(stage, "missed")
+    same_values(stage.before, stage.after)
+
+
+def test_a_call_with_an_effect_stays_if_nothing_takes_its_results() -> None:
+    stage = passed(parse(IMPURE.replace("h0 = h[1]", "h0 = x")), "RemoveUnusedOutputs")
+    assert "= cls.f(x)" in rc.script(stage.after) or "cls.f(x)" in rc.script(stage.after)
+    same_values(stage.before, stage.after)
+
+
+def test_a_parameter_stays_that_gives_a_dimension_no_caller_knows() -> None:
+    # TVM stops with "key is not in Map".
+    text = """
+    @R.function(private=True)
+    def f(x: R.Tensor(("n", "m"), "float32"), y: R.Tensor(("n",), "float32")):
+        n = T.int64()
+        m = T.int64()
+        return R.zeros(R.shape([n, m]), "float32")
+    @R.function
+    def main(u: R.Tensor(ndim=2, dtype="float32"), y: R.Tensor((3,), "float32")):
+        cls = Module
+        return cls.f(u, y)
+"""
+    stage = passed(parse(text), "RemoveUnusedParameters")
+    assert remarks(stage, "missed") == ["@f keeps x: a caller does not know its dimension m"]
+    assert remarks(stage, "applied")[0] == "@f loses the parameter y: nothing uses it"
+
+
+def test_dimensions_become_parameters_in_the_order_of_their_use() -> None:
+    # In TVM their order is another one in every process.
+    stage = passed(parse(ORDERED), "RemoveUnusedParameters")
+    assert "cls.helper(R.shape([6]), R.shape([4]), R.shape([2]))" in rc.script(stage.after)
+    same_values(stage.before, stage.after)
+
+
+def test_what_a_parameter_checks_is_checked_where_it_is_inlined() -> None:
+    text = """
+    @R.function(private=True)
+    def f(x: R.Tensor(("n", 3), "float32")):
+        n = T.int64()
+        return R.zeros(R.shape([n]), "float32")
+    @R.function
+    def main(u: R.Tensor(ndim=2, dtype="float32")):
+        cls = Module
+        return cls.f(u)
+"""
+    stage = passed(parse(text), "InlinePrivateFunctions")
+    assert 'R.match_cast(u, R.Tensor((n, 3), dtype="float32"))' in rc.script(stage.after)
