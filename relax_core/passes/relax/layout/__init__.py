@@ -1,0 +1,1 @@
+"""Reshapes, which change how elements are counted and nothing else."""
