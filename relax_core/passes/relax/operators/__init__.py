@@ -1,0 +1,1 @@
+"""Operators and prim funcs: what is known of them, and what composed operators are made of."""
