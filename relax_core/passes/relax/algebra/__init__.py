@@ -1,0 +1,1 @@
+"""Identities of linear algebra, used where they make a program cheaper."""
