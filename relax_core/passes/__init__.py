@@ -5,6 +5,7 @@ from types import MappingProxyType
 
 from relax_core.passes.core import Pass
 from relax_core.passes.relax import (
+    apply_rules,
     canonicalize_bindings,
     dead_code_elimination,
     eliminate_common_subexpr,
@@ -14,8 +15,28 @@ from relax_core.passes.relax import (
     realize_vdevice,
     update_vdevice,
 )
+from relax_core.passes.relax.algebra import (
+    adjust_matmul_order,
+    expand_matmul_of_sum,
+    reorder_permute_dims_after_concat,
+    reorder_take_after_matmul,
+)
+from relax_core.passes.relax.blocks import convert_to_dataflow, topological_sort
 from relax_core.passes.relax.closures import elide_closure_wrappers, lambda_lift
 from relax_core.passes.relax.fusion import fuse_ops, fuse_tir
+from relax_core.passes.relax.interfaces import (
+    expand_tuple_arguments,
+    inline_private_functions,
+    normalize_global_var,
+    remove_unused_outputs,
+    remove_unused_parameters,
+)
+from relax_core.passes.relax.layout import remove_redundant_reshape, rewrite_dataflow_reshape
+from relax_core.passes.relax.operators import (
+    annotate_tir_op_pattern,
+    decompose_ops_for_inference,
+    decompose_ops_for_training,
+)
 from relax_core.passes.relax.runtime import (
     attach_global_symbol,
     call_tir_rewrite,
@@ -26,7 +47,8 @@ from relax_core.passes.relax.runtime import (
     to_non_dataflow,
     vm_shape_lower,
 )
-from relax_core.passes.relax.scalars import box_prims, unbox_scalars
+from relax_core.passes.relax.scalars import box_prims, compute_prim_value, unbox_scalars
+from relax_core.passes.relax.weights import bind_params, bind_symbolic_vars, bundle_model_params
 from relax_core.passes.relay import (
     canonicalize_ops,
     defuse_ops,
@@ -51,6 +73,7 @@ PASSES: Mapping[tuple[str, str], Pass] = MappingProxyType(
         (module.PASS.dialect, module.PASS.name): module.PASS
         for module in (
             normalize,
+            apply_rules,
             lambda_lift,
             elide_closure_wrappers,
             canonicalize_bindings,
@@ -72,6 +95,26 @@ PASSES: Mapping[tuple[str, str], Pass] = MappingProxyType(
             update_vdevice,
             box_prims,
             unbox_scalars,
+            compute_prim_value,
+            convert_to_dataflow,
+            topological_sort,
+            normalize_global_var,
+            inline_private_functions,
+            remove_unused_parameters,
+            remove_unused_outputs,
+            expand_tuple_arguments,
+            annotate_tir_op_pattern,
+            rewrite_dataflow_reshape,
+            remove_redundant_reshape,
+            decompose_ops_for_inference,
+            decompose_ops_for_training,
+            adjust_matmul_order,
+            expand_matmul_of_sum,
+            reorder_permute_dims_after_concat,
+            reorder_take_after_matmul,
+            bind_params,
+            bind_symbolic_vars,
+            bundle_model_params,
             to_a_normal_form,
             to_graph_normal_form,
             infer_type,

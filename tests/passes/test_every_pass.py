@@ -1,6 +1,8 @@
 """What holds for every pass on every sample: what is closed and well typed stays so, and no pass breaks down."""
 
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Final
 
 import pytest
 
@@ -10,6 +12,7 @@ from relax_core.diagnostics import has_errors
 from relax_core.ir.dialect import dialect_of
 from relax_core.ir.module import IRModule
 from relax_core.passes import PASSES
+from relax_core.passes.core import Pass
 from relax_core.passes.pipeline import DEFAULT_PIPELINE, run_pipeline
 
 SAMPLES = Path(__file__).resolve().parents[2] / "samples"
@@ -17,7 +20,14 @@ APART = ("errors", "patterns")
 """Folders of programs with errors, and of tables."""
 NAMES = sorted({(pass_.dialect, pass_.name) for pass_ in PASSES.values()})
 LOWERING = tuple(name.strip() for name in DEFAULT_PIPELINE.split(","))
-OPTIONS = {"AnnotateTarget": "AnnotateTarget(targets=['dnnl'])"}
+GIVEN: Final[Mapping[str, str | Pass]] = {
+    "AnnotateTarget": "AnnotateTarget(targets=['dnnl'])",
+    "ApplyRules": rc.rules(
+        "R.nn.relu(x) -> R.maximum(x, R.const(0.0, x.dtype))\n"
+        'R.add(x, y) -> R.subtract(x, R.negative(y)) where x.dtype == "float32"'
+    ),
+}
+"""What a pass is run as, where it does nothing by its name alone."""
 PURITY = ("WF004", "WF005")
 """Memory is written in functions that are declared pure until RemovePurityChecking has promised that they are."""
 BROKEN_DOWN = ("PS015", "PS016", "PS017")
@@ -45,12 +55,12 @@ def modules() -> list[tuple[str, IRModule]]:
     return sound_modules()
 
 
-def pipelines(dialect: str, name: str) -> tuple[str, ...]:
+def pipelines(dialect: str, name: str) -> tuple[tuple[str | Pass, ...], ...]:
     """A pass alone, and behind the passes that stand before it when a module is lowered."""
-    alone = OPTIONS.get(name, name)
+    alone = GIVEN.get(name, name)
     if dialect == "relay" or name not in LOWERING:
-        return (alone,)
-    return alone, ", ".join((*LOWERING[: LOWERING.index(name)], alone))
+        return ((alone,),)
+    return (alone,), (*LOWERING[: LOWERING.index(name)], alone)
 
 
 @pytest.mark.parametrize(("dialect", "name"), NAMES, ids=[".".join(item) for item in NAMES])

@@ -30,7 +30,7 @@ from relax_core.ops import find
 from relax_core.ops.schema import ARGUMENTS
 from relax_core.ops.spec import OpSpec, Param
 from relax_core.passes.core import PassContext
-from relax_core.passes.relax.functions import change_functions
+from relax_core.passes.functions import change_functions
 
 _MAX_ROUNDS = 100
 REPAIRS = ("TY003", "TY020", "TY021", "TY022", "TY029", "TY035", "TY011")
