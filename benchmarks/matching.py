@@ -19,7 +19,7 @@ from relax_core.analysis.matching.parts import Outline, Part
 from relax_core.diagnostics import CompileError
 from relax_core.frontend.parse import parse_text
 from relax_core.ir.dialect import dialect_of
-from relax_core.ir.expr import BindingBlock, MatchCast, Var, VarBinding
+from relax_core.ir.expr import BindingBlock, MatchCast, VarBinding
 from relax_core.ir.module import IRModule
 from relax_core.ir.node import Node, children
 from relax_core.ir.relay import Let
@@ -35,6 +35,10 @@ RELAX_PIPELINES: Final = (
     "Normalize, LambdaLift, CanonicalizeBindings, EliminateCommonSubexpr, FoldConstant, DeadCodeElimination, "
     "LegalizeOps, FuseOps, FuseTIR, DeadCodeElimination, ToNonDataflow, RemovePurityChecking, CallTIRRewrite, "
     "KillAfterLastUse, LowerAllocTensor, LowerRuntimeBuiltin, VMShapeLower, AttachGlobalSymbol",
+    "LambdaLift, ElideClosureWrappers",
+    "BoxPrims",
+    "UnboxScalars",
+    "RealizeVDevice",
 )
 RELAY_PIPELINES: Final = (
     None,
@@ -45,6 +49,11 @@ RELAY_PIPELINES: Final = (
     "InferType, FuseOps, ToANormalForm, PlanDevices, ManifestAlloc, ManifestLifetimes",
     "ToBasicBlockNormalForm",
     "CanonicalizeOps",
+    "FuseOps, DefuseOps",
+    "EtaExpand",
+    "InferType, Defunctionalization",
+    "RemoveUnusedFunctions",
+    "MergeComposite, AnnotateTarget(targets=['dnnl']), MergeCompilerRegions, PartitionGraph",
 )
 
 
@@ -206,10 +215,10 @@ def _part_of(outlines: tuple[Outline, ...]) -> Mapping[Node, Part]:
 
 
 def _nodes(part: Part) -> tuple[Node, ...]:
-    """Return the nodes whose origins are those of a part."""
+    """Return the nodes whose origins are those of a part: not of a value that another part has."""
     match part.node:
         case VarBinding(var=var, value=value) | Let(var=var, value=value):
-            return (part.node, var) if isinstance(value, Var) else (part.node, var, value)
+            return (part.node, var) if part.operator == "=" else (part.node, var, value)
         case MatchCast(var=var):
             return part.node, var
         case _:

@@ -6,7 +6,7 @@ from collections.abc import Collection, Hashable, Mapping
 from typing import Final
 
 from relax_core.analysis.matching.links import Links
-from relax_core.analysis.matching.parts import Outline, Part
+from relax_core.analysis.matching.parts import VALUES, Outline, Part, family_of, plain_name
 from relax_core.analysis.matching.statements import StatementMatcher
 from relax_core.analysis.matching.values import ValueMatcher
 
@@ -23,7 +23,9 @@ def match_outlines(
     """
     links = Links()
     _pair_functions(before, after, kept, links)
-    made = {name: item for name, item in after.items() if item.function not in links.counterpart}
+    fresh = {name: item for name, item in after.items() if item.function not in links.counterpart}
+    copies = _copies(before, after, fresh, links)
+    made = {name: item for name, item in fresh.items() if name not in copies}
     for outline in after.values():
         old = links.counterpart.get(outline.function)
         found = before.get(old.function) if old is not None and old.parent is None else None
@@ -35,9 +37,11 @@ def match_outlines(
             ValueMatcher(found.parts, outline.parts, links, made).run()
         elif outline.is_prim:
             _match_fused(found, outline, before, links)
+    for name, whole in copies.items():
+        _match_copy(whole, fresh[name], made, links)
     for outline in made.values():
         _match_half(outline, before, links)
-    _link_callees(after, links)
+    _link_callees(after, links, _link_held(after, made, links))
     return links
 
 
@@ -52,6 +56,10 @@ def _pair_functions(
     fresh = [item for name, item in after.items() if name not in before]
     if not (gone and fresh):
         return
+    spelt = {plain_name(item.name): item for item in gone}
+    for item in fresh:
+        if plain_name(item.name) in spelt:
+            links.pair(spelt[plain_name(item.name)].function, item.function, "sure", "same name but for its spelling")
     bodies: defaultdict[Hashable, list[Outline]] = defaultdict(list)
     for item in gone:
         bodies[_body(item)].append(item)
@@ -70,6 +78,46 @@ def _body(outline: Outline) -> Hashable:
         operands = tuple(item.order if isinstance(item, Part) else item for item in part.operands)
         rows.append((part.kind, part.operator, part.callee, operands, part.parent.order if part.parent else -1))
     return outline.is_prim, tuple(rows)
+
+
+def _copies(
+    before: Mapping[str, Outline], after: Mapping[str, Outline], fresh: Mapping[str, Outline], links: Links
+) -> dict[str, Outline]:
+    """Return what new functions are copies of, such as one for each type that a function is called with.
+
+    A copy has the name but for a number, the names of the parameters, and takes calls over: there are no more of them.
+    """
+    wholes = {(family_of(name), _parameter_names(item)): item for name, item in before.items() if not item.is_prim}
+    found: dict[str, Outline] = {}
+    for name, outline in fresh.items():
+        family = family_of(name)
+        whole = wholes.get((family, _parameter_names(outline))) if not outline.is_prim else None
+        counts = [
+            (_call_count(before[old.function], family), _call_count(item, family))
+            for item in after.values()
+            if (old := links.counterpart.get(item.function)) is not None and family_of(item.name) != family
+        ]
+        if whole is not None and any(old for old, _ in counts) and all(old == new for old, new in counts):
+            found[name] = whole
+    return found
+
+
+def _parameter_names(outline: Outline) -> tuple[str, ...]:
+    return tuple(part.name for part in outline.parameters)
+
+
+def _call_count(outline: Outline, family: str) -> int:
+    return sum(bool(part.callee) and family_of(part.callee) == family for part in outline.parts)
+
+
+def _match_copy(whole: Outline, copy: Outline, made: Mapping[str, Outline], links: Links) -> None:
+    """Link a copy of a function to it, part by part."""
+    own = Links()
+    own.pair(whole.function, copy.function, "sure", f"a copy of @{whole.name}")
+    ValueMatcher(whole.parts, copy.parts, own, made).run()
+    for part in copy.parts:
+        for link in own.origins_of(part):
+            links.link(link.before, part, link.confidence, link.why)
 
 
 def _match_half(outline: Outline, before: Mapping[str, Outline], links: Links) -> None:
@@ -114,12 +162,29 @@ def _is_statement(part: Part, memory: Collection[str]) -> bool:
     return part.name in memory if part.kind == "buffer" else part.kind not in ("parameter", "loop")
 
 
-def _link_callees(after: Mapping[str, Outline], links: Links) -> None:
+def _link_held(after: Mapping[str, Outline], made: Mapping[str, Outline], links: Links) -> frozenset[str]:
+    """Link new functions to what the data stem from that stand for them, and are named by them; return their names."""
+    found: set[str] = set()
+    held = {name for name, item in made.items() if not item.is_prim and item.function not in links.of}
+    for part in (part for item in after.values() if held and not item.is_prim for part in item.parts):
+        # Operators have names with dots: `relax.nn.log_softmax` holds no function `softmax`.
+        is_data = part.kind in VALUES and not part.callee and "." not in part.operator
+        words = part.operator.split("_") if is_data and part not in links.counterpart else ()
+        for name in ("_".join(words[start:]) for start in range(1, len(words))):
+            if name in held:
+                found.add(name)
+                links.made[name] = made[name].function
+                for link in links.origins_of(part):
+                    links.link(link.before, made[name].function, "likely", f"the function that {part.operator} holds")
+    return frozenset(found)
+
+
+def _link_callees(after: Mapping[str, Outline], links: Links, known: Collection[str]) -> None:
     """Link functions without a counterpart to what the calls of them stem from."""
     for outline in after.values():
         for part in outline.parts if not outline.is_prim else ():
             made = after.get(part.callee) if part.callee else None
-            if made is None or made.function in links.counterpart:
+            if made is None or made.name in known or made.function in links.counterpart:
                 continue
             if made.name not in links.made and made.function in links.of:
                 continue

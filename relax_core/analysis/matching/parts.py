@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Final, Literal, TypeAlias
 
+from relax_core.ir.attrs import NO_ATTRS, Attrs
 from relax_core.ir.node import Node
 
 PartKind: TypeAlias = Literal[
@@ -17,7 +18,11 @@ Operand: TypeAlias = "Part | str"
 
 _MACHINE_MADE: Final = re.compile(r"(?:gv|lv|alloc|storage|cse_v|cse_var_?|_)_?\d*(?:_\d+)?|shape_heap|rv\d*")
 _COUNTED: Final = re.compile(r"(?<=.)_?\d+$")
+_NO_LETTER: Final = re.compile(r"(?<=\w)[^\w ]")
+"""What a name may have in Relay and not in Python."""
 _SUFFIX: Final = re.compile(r"(?<=.)_(?:\d+|ptr)$")
+VALUES: Final = ("binding", "call", "field", "tuple", "if", "match")
+"""The kinds of what computes a value of Relax or Relay."""
 _MEMORY: Final = ("parameter", "buffer")
 _SAME_FAMILY: Final = MappingProxyType({"kill_tensor": "kill", "kill_object": "kill", "kill_storage": "kill"})
 
@@ -38,6 +43,7 @@ class Part:
     operator: str = ""
     operands: "tuple[Operand, ...]" = ()
     callee: str = ""
+    attributes: Attrs = NO_ATTRS
     order: int = 0
     line: int = 0
     root: "Part | None" = None
@@ -45,12 +51,15 @@ class Part:
     results: "tuple[tuple[Operand, ...], ...]" = ()
     """What a function, or each branch of an `if`, returns."""
     value: "Operand | None" = None
-    """Of another name for a value: that value."""
+    """Of another name for a value, or an annotation of it: that value."""
+    _family: str | None = None
 
     @property
     def family(self) -> str:
         """The operator without what passes change about it: its dialect, a number behind its name, how it is called."""
-        return family_of(self.callee or self.operator)
+        if self._family is None:
+            self._family = family_of(self.callee or self.operator)
+        return self._family
 
     @property
     def is_named(self) -> bool:
@@ -59,7 +68,15 @@ class Part:
 
     @property
     def sort(self) -> str:
-        """The kind, with parameters and buffers as one: passes make one of the other."""
+        """The kind, with parameters and buffers as one: passes make one of the other.
+
+        A variable of a pattern is a binding, and a match is an `if`: so they become where patterns are tested step by
+        step.
+        """
+        if self.kind == "parameter" and self.parent is not None and self.parent.kind == "match":
+            return "binding"
+        if self.kind in ("if", "match"):
+            return "if"
         is_value = self.kind == "call" or (self.kind == "function" and self.parent is not None)
         return "buffer" if self.kind in _MEMORY else "binding" if is_value else self.kind
 
@@ -120,8 +137,15 @@ class OutlineBuilder:
 
 def family_of(operator: str) -> str:
     """Return the last word of an operator's name without a number behind it: `matmul` of `relax.matmul`, `matmul2`."""
-    word = _COUNTED.sub("", operator.rpartition(".")[2]).strip("_")
+    if operator.startswith("field "):
+        return operator
+    word = _COUNTED.sub("", _NO_LETTER.sub("_", operator.rpartition(".")[2])).strip("_")
     return _SAME_FAMILY.get(word, word)
+
+
+def plain_name(name: str) -> str:
+    """Return a name with what no name in Python may have replaced."""
+    return _NO_LETTER.sub("_", name)
 
 
 def bare_name(name: str) -> str:

@@ -1,5 +1,7 @@
 """The parts of a function of Relax or Relay."""
 
+import re
+from collections import defaultdict
 from collections.abc import Callable, Iterator
 from typing import Final
 
@@ -26,8 +28,15 @@ from relax_core.ir.module import Definition
 from relax_core.ir.node import Node, children, preorder
 from relax_core.ir.prim import FloatImm, IntImm, PrimExpr, PrimVar, StringImm
 from relax_core.ir.relay import Constructor, Let, Match, PatternVar
+from relax_core.ops.relay import RELAY_OPS
 
+CLOSURE: Final = "closure"
+"""The operator of a call of a function that is a value, however it is written."""
 _DESTINATION: Final = ("relax.call_tir", "relax.call_dps_packed", "relax.call_tir_inplace", "relax.call_tir_with_grad")
+_PACKED: Final = ("relax.call_pure_packed", "relax.call_inplace_packed", "relax.call_builtin_with_ctx")
+_INVOKES: Final = ("relax.invoke_closure", "relax.invoke_pure_closure", "vm.builtin.invoke_closure")
+_MAKES_DATA: Final = "vm.builtin.make_adt"
+_CAPITAL: Final = re.compile("([A-Z])")
 _SHOWN_ELEMENTS: Final = 8
 _KIND_OF: Final[tuple[tuple[type[Node], PartKind], ...]] = (
     (Call, "call"),
@@ -59,7 +68,28 @@ class _Reader:
     def outline(self) -> Outline:
         while self._todo:
             self._todo.pop()()
+        self._open_calls()
         return self._made.done(is_prim=False)
+
+    def _open_calls(self) -> None:
+        """Let a function that is written where it is called, once, be what it does there."""
+        uses: defaultdict[Part, list[Part]] = defaultdict(list)
+        for part in self._made.parts:
+            for item in part.operands:
+                if isinstance(item, Part) and item.kind == "function":
+                    uses[item].append(part)
+        params: defaultdict[Part, list[Part]] = defaultdict(list)
+        for part in self._made.parts:
+            if part.kind == "parameter" and part.parent in uses:
+                params[part.parent].append(part)
+        for function, users in uses.items():
+            call = users[0]
+            if len(users) > 1 or call.operator != CLOSURE or function not in call.operands[:1]:
+                continue
+            for param, argument in zip(params[function], call.operands[1:], strict=False):
+                param.value = argument
+            if [len(item) for item in function.results] == [1]:
+                call.value = function.results[0][0]
 
     def _push(self, *steps: Callable[[], None]) -> None:
         self._todo += reversed(steps)
@@ -100,9 +130,14 @@ class _Reader:
 
     def _bind(self, node: Node, var: Var, value: Expr, parent: Part) -> None:
         def finish() -> None:
-            part = self._made.add("if" if isinstance(value, If) else "binding", var.name, node, parent, var, value)
+            kind = _kind_of(value) if isinstance(value, If | Match) and not isinstance(node, MatchCast) else "binding"
+            shared = self._made.part_of.get(value)
+            part = self._made.add(kind, var.name, node, parent, var, value)
             self._part_of_var[var] = part
-            if isinstance(node, MatchCast):
+            if shared is not None and not isinstance(value, Var):
+                # A graph has one expression in several places: it is computed once.
+                part.operator, part.operands, part.value = "=", (shared,), shared
+            elif isinstance(node, MatchCast):
                 part.operator, part.operands = "match_cast", tuple(self._operands(value))
             else:
                 self._describe(value, part)
@@ -178,9 +213,17 @@ class _Reader:
     def _describe(self, expr: Expr, part: Part) -> None:
         """Fill in what a part computes, and go on with what is in it."""
         args: tuple[Expr, ...] = ()
+        is_identity = False
         match expr:
             case Call():
                 args = _describe_call(expr, part)
+                part.attributes = expr.attrs
+                if not self._is_flat:
+                    spec = RELAY_OPS.get(part.operator)
+                    if spec is not None and spec.relax:
+                        # The operator of Relax of the same kind.
+                        part.operator = spec.relax[0]
+                    is_identity = spec is not None and spec.is_identity
             case TupleGetItem(tuple_value=value, index=index):
                 part.operator, args = f"field {index}", (value,)
             case Tuple(fields=fields):
@@ -199,13 +242,17 @@ class _Reader:
                 part.operator, args = "=", (expr,)
             case _:
                 inner = tuple(item for item in children(expr) if isinstance(item, Expr))
-                part.operator, args = type(expr).__name__, inner or (expr,)
+                part.operator, args = _snake_case(type(expr).__name__), inner or (expr,)
         if part.callee:
             self._made.callees.add(part.callee)
         part.operands = tuple(operand for item in args for operand in self._operands(item))
-        if part.operator == "=":
-            first = part.operands[0]
-            part.value = first.value if isinstance(first, Part) and first.value is not None else first
+        if part.operator == "=" or is_identity:
+            part.value = part.operands[0]
+
+
+def _snake_case(name: str) -> str:
+    """Return the name of a class as a function would have it: `ref_read` of `RefRead`."""
+    return _CAPITAL.sub(r"_\1", name).lower().lstrip("_")
 
 
 def _describe_call(call: Call, part: Part) -> tuple[Expr, ...]:
@@ -217,6 +264,11 @@ def _describe_call(call: Call, part: Part) -> tuple[Expr, ...]:
         case Call(op=Op(name=name), args=(ExternFunc(name=called), *rest)) if name in _DESTINATION:
             part.operator = called
             return tuple(rest)
+        case Call(op=Op(name=name), args=args) if name in _INVOKES:
+            part.operator = CLOSURE
+            return args
+        case Call(op=Op(name=name), args=(ExternFunc(name=called), *rest)) if name in _PACKED:
+            return _describe_packed(called, tuple(rest), part)
         case Call(op=Op(name=name), args=args):
             part.operator = name
             part.callee = next((item.name for item in args if isinstance(item, GlobalVar)), "")
@@ -224,12 +276,25 @@ def _describe_call(call: Call, part: Part) -> tuple[Expr, ...]:
         case Call(op=GlobalVar(name=callee), args=args):
             part.operator, part.callee = "call", callee
             return args
-        case Call(op=ExternFunc(name=name) | Constructor(name=name), args=args):
+        case Call(op=ExternFunc(name=name), args=args):
+            return _describe_packed(name, args, part)
+        case Call(op=Constructor(name=name), args=args):
             part.operator = name
             return args
         case _:
-            part.operator = "closure"
+            part.operator = CLOSURE
             return (call.op, *call.args)
+
+
+def _describe_packed(name: str, args: tuple[Expr, ...], part: Part) -> tuple[Expr, ...]:
+    """Fill in what a call of a packed function calls; one that makes a value of a data type is its constructor."""
+    match args:
+        case (PrimValue(value=StringImm(value=constructor)), PrimValue(), *fields) if name == _MAKES_DATA:
+            part.operator = constructor
+            return tuple(fields)
+        case _:
+            part.operator = CLOSURE if name in _INVOKES else name
+            return args
 
 
 def _kind_of(expr: Expr) -> PartKind:

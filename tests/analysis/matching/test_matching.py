@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from benchmarks.matching import RELAX, RELAX_PIPELINES, Scores, score_samples
+from benchmarks.matching import RELAX, RELAX_PIPELINES, RELAY_PIPELINES, Scores, score_samples
 from relax_core.analysis.matching.links import Link, Links, weakest
 from relax_core.analysis.matching.modules import match_outlines
 from relax_core.analysis.matching.outlines import outline_of
@@ -27,6 +27,14 @@ def prim(signature: str, *lines: str) -> str:
 
 def outlines(*functions: str) -> Mapping[str, Outline]:
     parsed = parse_text(HEAD + "@I.ir_module\nclass Module:\n" + "\n".join(functions), "m.py")
+    assert parsed.modules, parsed.diagnostics
+    return {item.var.name: outline_of(item) for item in parsed.modules[0].definitions}
+
+
+def relay(*lines: str, name: str = "main", after: str = "") -> Mapping[str, Outline]:
+    body = "\n  ".join(lines)
+    text = f"def @{name}(%x: Tensor[(4), float32]) {{\n  {body}\n}}\n{after}\n"
+    parsed = parse_text(text, "m.relay")
     assert parsed.modules, parsed.diagnostics
     return {item.var.name: outline_of(item) for item in parsed.modules[0].definitions}
 
@@ -56,9 +64,37 @@ def test_most_links_of_our_passes_are_found_and_few_are_wrong(scores: Scores) ->
     assert total.sure_wrong <= total.found // 1_000, scores.to_text()
 
 
+@pytest.fixture(scope="module")
+def relay_scores() -> Scores:
+    return score_samples(("relay",), RELAY_PIPELINES, every=4)
+
+
+def test_most_links_of_the_passes_of_relay_are_found_and_few_are_wrong(relay_scores: Scores) -> None:
+    total = relay_scores.total
+    assert total.recorded > 3_000
+    assert total.found_share >= 0.95, relay_scores.to_text()
+    assert total.wrong_share <= 0.01, relay_scores.to_text()
+
+
+@pytest.mark.parametrize("name", ["RelayToRelax", "LambdaLift", "PartitionGraph", "FuseOps", "ToANormalForm"])
+def test_a_pass_of_relay_is_matched(name: str, relay_scores: Scores) -> None:
+    score = relay_scores.of[name]
+    assert score.stages
+    assert score.found_share >= 0.95
+    assert score.wrong_share <= 0.01
+
+
 @pytest.mark.parametrize(
     "name",
-    ["LegalizeOps", "CallTIRRewrite", "LowerAllocTensor", "KillAfterLastUse", "LowerRuntimeBuiltin", "LambdaLift"],
+    [
+        "VMShapeLower",
+        "LegalizeOps",
+        "CallTIRRewrite",
+        "LowerAllocTensor",
+        "KillAfterLastUse",
+        "LowerRuntimeBuiltin",
+        "LambdaLift",
+    ],
 )
 def test_a_pass_is_matched(name: str, scores: Scores) -> None:
     score = scores.of[name]
@@ -131,6 +167,69 @@ def test_a_fused_function_stems_from_the_bindings_that_it_took() -> None:
     assert ("main.binding lv1", "fused.binding gv") in found
     assert {old for old, new in found if new == "main.binding lv"} == {"main.binding lv", "main.binding lv1"}
     assert ("main.parameter x", "fused.parameter p") in found
+
+
+def test_a_name_is_that_of_the_value_in_an_annotation_that_goes() -> None:
+    before = relay('let %a = annotation.compiler_end(nn.relu(%x), compiler="c");', "%a")
+    found = matched(before, relay("let %a = nn.relu(%x);", "%a"))
+    assert ("main.binding a", "main.binding a", "sure", "same name") in found
+    assert ("main.call relax.nn.relu", "main.binding a", "sure", "the value that had an annotation around it") in found
+
+
+def test_a_function_moves_with_the_region_that_calls_it() -> None:
+    local = ("%0 = fn (%p: Tensor[(4), float32]) { exp(%p) };", "%0(%x)")
+    moved = relay(*local, name="region")["region"]
+    found = matched(relay(*local), {**relay("@region(%x)", after="def @region(%x) { %x }"), "region": moved})
+    assert ("main.function", "region.function", "sure", "same parameters and operators") in found
+    assert ("main.parameter p", "region.parameter p", "sure", "same parameters and operators") in found
+    assert any(link[:2] == ("main.call relax.exp", "region.call relax.exp") for link in found)
+
+
+def module_of(*functions: str) -> Mapping[str, Outline]:
+    return {
+        item.var.name: outline_of(item) for item in parse_text("\n".join(functions), "m.relay").modules[0].definitions
+    }
+
+
+def test_a_copy_for_each_type_stems_from_the_function_that_it_copies() -> None:
+    twice = "def @{0}(%p: Tensor[({1}), float32]) {{ add(%p, %p) }}"
+    main = "def @main(%x: Tensor[(4), float32], %y: Tensor[(2), float32]) {{ (@twice(%x), @{0}(%y)) }}"
+    before = module_of(twice.format("twice", "?"), main.format("twice"))
+    found = matched(before, module_of(twice.format("twice", 4), twice.format("twice1", 2), main.format("twice1")))
+    assert ("twice.function twice", "twice1.function twice1", "sure", "a copy of @twice") in found
+    assert {old for old, new, _, _ in found if new == "twice1.call relax.add"} == {"twice.call relax.add"}
+
+
+def test_a_function_with_more_calls_than_before_is_no_copy() -> None:
+    fused = "def @{0}(%p: Tensor[(4), float32]) {{ {1} }}"
+    main = "def @main(%x: Tensor[(4), float32]) {{ let %a = @fused(%x); let %b = {0}; (%a, %b) }}"
+    before = module_of(fused.format("fused", "tanh(%p)"), main.format("exp(%x)"))
+    after = module_of(fused.format("fused", "tanh(%p)"), fused.format("fused1", "exp(%p)"), main.format("@fused1(%x)"))
+    found = {(old, new) for old, new, _, _ in matched(before, after)}
+    assert ("main.binding b", "fused1.function fused1") in found
+    assert ("fused.function fused", "fused1.function fused1") not in found
+
+
+def test_a_function_stems_from_where_data_stand_for_it() -> None:
+    head = "type F {\n  F_given_halve,\n}\ndef @halve(%p: Tensor[(4), float32]) { tanh(%p) }"
+    new = "def @given_halve(%p: Tensor[(4), float32]) { @halve(%p) }"
+    main = "def @main(%x: Tensor[(4), float32]) {{ let %a = @each({0}, %x); %a }}"
+    each = "def @each(%f: {0}, %p: Tensor[(4), float32]) {{ {1} }}"
+    before = module_of(
+        head, each.format("fn (Tensor[(4), float32]) -> Tensor[(4), float32]", "%f(%p)"), main.format("@halve")
+    )
+    after = module_of(head, new, each.format("F[]", "@given_halve(%p)"), main.format("F_given_halve"))
+    found = matched(before, after)
+    assert [link for link in found if link[1] == "given_halve.function given_halve"] == [
+        ("main.binding a", "given_halve.function given_halve", "likely", "the function that F_given_halve holds")
+    ]
+
+
+def test_an_operator_holds_no_function_that_its_name_ends_in() -> None:
+    before = outlines(relax("a = R.sin(x)", "b = R.nn.log_softmax(a)", "return b"))
+    made = relax("c = R.sin(x)", "return c", name="softmax", params=f"x: {TENSOR}")
+    after = outlines(made, relax("a = Module.softmax(x)", "b = R.nn.log_softmax(a)", "return b"))
+    assert {old for old, new, _, _ in matched(before, after) if new == "softmax.function softmax"} == {"main.binding a"}
 
 
 COPY = (

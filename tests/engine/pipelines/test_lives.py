@@ -7,12 +7,14 @@ import pytest
 
 from relax_core.cli import main
 from relax_core.diagnostics import CompileError
+from relax_core.engine.pipelines.matching.excerpts import excerpts_of, masked
 from relax_core.engine.pipelines.parcel import parcel_at
 from relax_core.engine.pipelines.pipeline import Pipeline
 from relax_core.engine.pipelines.sources import open_pipeline
 from relax_core.engine.protocol import Failure, LifeOf, RecordedOriginsOf
 from relax_core.engine.samples import SAMPLES
 from relax_core.engine.session import Session
+from relax_core.ir.module import IRModule
 from relax_core.present.nodes.origin_models import LifeStage, NodeLife
 from tests.engine.pipelines.stage_texts import ADD, EMPTY, TWICE, UNREADABLE, after
 
@@ -163,3 +165,79 @@ def test_a_stage_that_cannot_be_read_is_passed_over(tmp_path: Path) -> None:
     assert [stage.label for stage in found.stages] == ["000 A", "001 B", "003 D"]
     assert found.stages[1].words.startswith("it cannot be read: ")
     assert found.stages[2].lines[0].why == "same name"
+
+
+def test_functions_that_are_read_one_by_one_have_the_lives_of_the_whole_text() -> None:
+    one_by_one, whole = open_pipeline(HEAD), open_pipeline(HEAD)
+    for form in whole.forms():
+        whole.module(form.number)
+    for form in whole.forms()[::4]:
+        for line in range(1, (form.text or "").count("\n") + 2, 7):
+            assert one_by_one.life(form.number, line) == whole.life(form.number, line)
+    assert not all(one_by_one.is_read(form.number) for form in one_by_one.forms())
+    assert one_by_one.origins(0) == whole.origins(0)
+
+
+def test_a_life_reads_the_prim_funcs_on_its_way_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[str] = []
+    excerpt = Pipeline.excerpt
+
+    def counted(self: Pipeline, number: int, text: str) -> IRModule:
+        module = excerpt(self, number, text)
+        read.extend(item.var.name for item in module.definitions)
+        return module
+
+    monkeypatch.setattr(Pipeline, "excerpt", counted)
+    open_pipeline(HEAD).life(0, 9)
+    assert set(read) == {"matmul"}
+
+
+@pytest.mark.parametrize("is_read", [False, True], ids=["asked first", "read before"])
+def test_errors_in_a_prim_func_are_those_of_its_own_life(is_read: bool, tmp_path: Path) -> None:
+    def module(*values: str) -> str:
+        head = "from tvm.script import ir as I\nfrom tvm.script import tir as T\n\n@I.ir_module\nclass Module:\n"
+        signature = "    @T.prim_func\n    def {}(A: T.Buffer((4,), 'float32')):\n        for i in range(4):\n"
+        return head + "\n".join(
+            f"{signature.format(name)}            A[i] = {value}\n" for name, value in zip("fg", values, strict=True)
+        )
+
+    one, other, broken = "T.float32(1)", "T.float32(2)", "B[i]"
+    log = tmp_path / "build.log"
+    log.write_text(after("A", module(one, one)) + after("B", module(other, broken)) + after("C", module(one, other)))
+    pipeline = open_pipeline(str(log))
+    if is_read:
+        with pytest.raises(CompileError):
+            pipeline.module(1)
+    broken_life, whole_life = pipeline.life(0, "g"), pipeline.life(0, "f")
+    assert [stage.words[:19] for stage in broken_life.stages] == ["", "it cannot be read: ", ""]
+    assert broken_life.stages[2].lines[0].why == "same name"
+    assert [stage.words for stage in whole_life.stages] == ["", "", ""]
+
+
+def test_excerpts_are_the_lines_of_each_prim_func() -> None:
+    first = "    @T.prim_func\n    def f(\n        a: T.handle,\n    ):\n        pass\n"
+    second = "    @T.prim_func\n    def g():\n        pass"
+    text = f"# head\nclass Module:\n{first}\n{second}\n# Metadata omitted."
+    found = excerpts_of(text)
+    assert {name: (item.first_line, item.last_line) for name, item in found.items()} == {"f": (3, 8), "g": (9, 11)}
+    assert masked(text, found, found["g"]) == f"# head\nclass Module:{chr(10) * 7}{second}\n# Metadata omitted."
+    assert found["g"].line_of("def g():\n        pass") == 0
+    assert found["g"].line_of(second.strip()) == 9
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "    @R.function\n    def f():\n        pass",
+        "    @T.prim_func\n    def f():\n        pass\n    x = 1",
+        "    @T.prim_func\n    def f():\n        pass\nmetadata = 1",
+        "    @T.prim_func\n    def f():\n        pass\n    @T.prim_func\n    def f():\n        pass",
+        '    @T.prim_func\n    def f():\n        """\n    @T.prim_func\n    def g():\n"""',
+        "    @T.prim_func\n    def f():\n        @T.prim_func\n        def g():\n            pass",
+        "    @T.prim_func",
+    ],
+    ids=["nothing", "Relax", "a value", "a table", "two of one name", "a long string", "one in another", "no head"],
+)
+def test_a_text_that_holds_anything_else_is_read_whole(text: str) -> None:
+    assert not excerpts_of(text)

@@ -1,7 +1,11 @@
-"""The forms of a recorded program as functions with their parts, and the links from each form to the one before."""
+"""The forms of a recorded program as functions with their parts, and the links from each form to the one before.
+
+Most forms of a long pipeline hold prim funcs alone, and a life passes through few of them: such a form is read and
+matched function by function, as each is asked for.
+"""
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Protocol, TypeAlias
 
@@ -10,6 +14,7 @@ from relax_core.analysis.matching.modules import match_outlines
 from relax_core.analysis.matching.outlines import outline_of
 from relax_core.analysis.matching.parts import Outline, Part
 from relax_core.diagnostics import CompileError
+from relax_core.engine.pipelines.matching.excerpts import Excerpt, excerpts_of, masked
 from relax_core.frontend.collector import collector_held
 from relax_core.ir.module import Definition, IRModule
 
@@ -38,6 +43,8 @@ class Forms(Protocol):
     def stages(self) -> Sequence[StageOfForms]: ...
     def forms(self) -> Sequence[StageOfForms]: ...
     def module(self, number: int) -> IRModule: ...
+    def is_read(self, number: int) -> bool: ...
+    def excerpt(self, number: int, text: str) -> IRModule: ...
 
 
 def unheard(_what: str, _done: int, _total: int) -> None:
@@ -60,17 +67,45 @@ class PlacedFunction:
     is_here: bool = True
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class Step:
     """A form of the program, and what its parts stem from in the form before; `fault` says why it cannot be read."""
 
     position: int
     stage: StageOfForms
-    functions: Mapping[str, PlacedFunction]
-    links: Links = field(default_factory=Links)
-    became: Mapping[Part, tuple[Link, ...]] = field(default_factory=dict[Part, tuple[Link, ...]])
+    functions: "Mapping[str, PlacedFunction]"
+    _links: Links = field(default_factory=Links)
+    _became: defaultdict[Part, list[Link]] = field(default_factory=lambda: defaultdict[Part, list[Link]](list))
     """By the part of the form before."""
     fault: str = ""
+
+    @property
+    def made(self) -> tuple[str, ...]:
+        """The functions that the pass made whole."""
+        return tuple(self._links.made)
+
+    def add(self, links: Links) -> None:
+        """Add the links of functions that were matched."""
+        self._links.of |= links.of
+        self._links.made |= links.made
+        for found in links.of.values():
+            for link in found.values():
+                self._became[link.before].append(link)
+
+    def origins_of(self, part: Part) -> Sequence[Link]:
+        """Return what a part of this form stems from in the one before."""
+        self.functions.get(part.function)
+        return self._links.origins_of(part)
+
+    def became_of(self, part: Part) -> Sequence[Link]:
+        """Return what a part of the form before became."""
+        self.functions.get(part.function)
+        return self._became.get(part, ())
+
+    def fault_of(self, parts: Iterable[Part]) -> str:
+        """Say why the form, or a function that one of the parts is in, cannot be read; empty if all can."""
+        faults = self.functions.faults if isinstance(self.functions, LateFunctions) else {}
+        return self.fault or next((faults[part.function] for part in parts if part.function in faults), "")
 
     @property
     def label(self) -> str:
@@ -94,7 +129,9 @@ class Step:
 
     def parts_at(self, line: int) -> tuple[Part, ...]:
         """Return the parts that begin in a line, the outermost of them; else the one that the line is a part of."""
-        for function in self.functions.values():
+        late = self.functions
+        names = late.names_at(line) if isinstance(late, LateFunctions) else tuple(late)
+        for function in (self.functions[name] for name in names):
             if function.is_here and function.first_line <= line <= function.last_line:
                 begun = [part for part in function.outline.parts if part.line + function.offset == line]
                 if begun:
@@ -104,10 +141,89 @@ class Step:
         return ()
 
 
+class LateFunctions(Mapping[str, PlacedFunction]):
+    """The functions of a form that holds the same prim funcs as the one before: each is read when it is asked for."""
+
+    def __init__(
+        self, forms: Forms, stage: StageOfForms, excerpts: Mapping[str, Excerpt], known: Mapping[str, PlacedFunction]
+    ) -> None:
+        self._forms, self._stage, self._excerpts, self._known = forms, stage, excerpts, known
+        self._names = (*excerpts, *(name for name in known if name not in excerpts))
+        self._found: dict[str, PlacedFunction] = {}
+        self.step: Step | None = None
+        self.faults: dict[str, str] = {}
+        """Why a function cannot be read, by its name."""
+
+    def __getitem__(self, name: str) -> PlacedFunction:
+        if name not in self._found:
+            self._found[name] = self._load(name, self._known[name])
+        return self._found[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+    def names_at(self, line: int) -> tuple[str, ...]:
+        """Return the function whose text holds a line."""
+        return tuple(name for name, item in self._excerpts.items() if item.first_line <= line <= item.last_line)
+
+    def read_all(self) -> None:
+        """Read the whole text at once, where all functions are asked for."""
+        if len(self._found) < len(self._names):
+            self._whole()
+            for name in self._names:
+                self.get(name)
+
+    def _load(self, name: str, before: PlacedFunction) -> PlacedFunction:
+        excerpt, step = self._excerpts.get(name), self.step
+        assert step is not None, "the step of its functions is made with them"
+        if excerpt is None:
+            return PlacedFunction(before.outline, before.text, 0, 0, before.offset, is_here=False)
+        same = excerpt.line_of(before.text)
+        if same:
+            shift = same - before.outline.function.line
+            return PlacedFunction(before.outline, before.text, same, same + before.text.count("\n"), shift)
+        try:
+            definition = self._definition(name, excerpt)
+        except CompileError as error:
+            self.faults[name] = _words_of(error)
+            return before
+        with collector_held():
+            made = _placed(definition, before)
+            if _is_new(made, before):
+                step.add(match_outlines({name: before.outline}, {name: made.outline}))
+        return made
+
+    def _definition(self, name: str, excerpt: Excerpt) -> Definition:
+        """Return a function, read from its own lines if these say all."""
+        number = self._stage.number
+        if self._forms.is_read(number) and (found := self._whole().get(name)) is not None:
+            return found
+        try:
+            module = self._forms.excerpt(number, masked(self._stage.text or "", self._excerpts, excerpt))
+        except CompileError:
+            module = self._forms.module(number)
+        return next(item for item in module.definitions if item.var.name == name)
+
+    def _whole(self) -> Mapping[str, Definition]:
+        """Return the functions of the whole text, none if it has errors."""
+        try:
+            module = self._forms.module(self._stage.number)
+        except CompileError:
+            return {}
+        return {item.var.name: item for item in module.definitions}
+
+
 def _top(part: Part) -> Part:
     while part.parent is not None:
         part = part.parent
     return part
+
+
+def _words_of(error: CompileError) -> str:
+    return error.diagnostics[0].message if error.diagnostics else "it has errors"
 
 
 def steps_of(pipeline: Forms, poll: Poll = unheard) -> Iterator[Step]:
@@ -117,18 +233,27 @@ def steps_of(pipeline: Forms, poll: Poll = unheard) -> Iterator[Step]:
     """
     position_of = {stage.number: position for position, stage in enumerate(pipeline.stages)}
     known: Mapping[str, PlacedFunction] = {}
+    names: frozenset[str] = frozenset()
     forms = pipeline.forms()
     for number, stage in enumerate(forms):
         poll(f"Matching {stage.pass_name}", number + 1, len(forms))
         position = position_of[stage.number]
-        try:
-            module = pipeline.module(stage.number)
-        except CompileError as error:
-            yield Step(position, stage, known, fault=error.diagnostics[0].message if error.diagnostics else "")
-            continue
-        # Each form is kept: the collector would look through all of them time and again, and find nothing.
-        with collector_held():
-            step = _step(position, stage, module, known)
+        excerpts = excerpts_of(stage.text or "")
+        if excerpts and names == frozenset(excerpts):
+            late = LateFunctions(pipeline, stage, excerpts, known)
+            late.step = step = Step(position, stage, late)
+        else:
+            try:
+                module = pipeline.module(stage.number)
+            except CompileError as error:
+                yield Step(position, stage, known, fault=_words_of(error))
+                continue
+            # Each form is kept: the collector would look through all of them time and again, and find nothing.
+            with collector_held():
+                step = _step(position, stage, module, known)
+            names = (
+                frozenset(item.var.name for item in module.definitions) if not module.relax_functions else frozenset()
+            )
         known = step.functions
         yield step
 
@@ -145,11 +270,9 @@ def _step(position: int, stage: StageOfForms, module: IRModule, known: Mapping[s
             if name not in functions:
                 functions[name] = PlacedFunction(item.outline, item.text, 0, 0, item.offset, is_here=False)
         _link_kernels(known, functions, links)
-    became: defaultdict[Part, list[Link]] = defaultdict(list)
-    for found in links.of.values():
-        for link in found.values():
-            became[link.before].append(link)
-    return Step(position, stage, functions, links, {part: tuple(items) for part, items in became.items()})
+    step = Step(position, stage, functions)
+    step.add(links)
+    return step
 
 
 def _placed(definition: Definition, before: PlacedFunction | None) -> PlacedFunction:

@@ -6,7 +6,7 @@ from typing import TypeAlias
 
 from relax_core.analysis.matching.links import Confidence, Link, weakest
 from relax_core.analysis.matching.parts import Part
-from relax_core.engine.pipelines.matching.chain import Step
+from relax_core.engine.pipelines.matching.chain import Poll, Step, unheard
 from relax_core.engine.pipelines.matching.lives import Chain
 from relax_core.present.nodes.origin_models import LineLink, OriginLayer, OriginLine, Origins
 
@@ -23,7 +23,7 @@ class _Known:
 _Lines: TypeAlias = dict[Part, _Known]
 
 
-def origins_of(chain: Chain, position: int, line: int = 0) -> Origins:
+def origins_of(chain: Chain, position: int, line: int = 0, poll: Poll = unheard) -> Origins:
     """Return all forms of the program, each line with the lines of the form at `position` that it is linked to.
 
     With `line`, only what that line is linked to is there.
@@ -36,6 +36,7 @@ def origins_of(chain: Chain, position: int, line: int = 0) -> Origins:
     if line:
         chosen: Iterable[Part] = chain.parts_at(number, line)
     else:
+        chain.read_all(poll)
         chosen = (part for item in step.functions.values() if item.is_here for part in item.outline.parts)
     # Within one line the outermost part stands for the others; a line inside a part, such as `T.reads`, is that part's.
     own = {part: _Known({line or step.line_of(part)}) for part in chosen if step.line_of(part)}
@@ -56,7 +57,7 @@ def _back(lines: _Lines, step: Step, before: Step) -> _Lines:
         if before.function_of(part) is not None:
             _add(made, part, known, None)
         else:
-            for link in step.links.origins_of(part):
+            for link in step.origins_of(part):
                 _add(made, link.before, known, link)
     return made
 
@@ -66,14 +67,15 @@ def _on(lines: _Lines, step: Step) -> _Lines:
     for part, known in lines.items():
         if step.function_of(part) is not None:
             _add(made, part, known, None)
-        for link in step.became.get(part, ()):
+        for link in step.became_of(part):
             _add(made, link.after, known, link)
-    for function in step.functions.values():
-        whole = made.get(function.outline.function)
-        if whole is not None and function.outline.name in step.links.made:
+    for name in step.made:
+        outline = step.functions[name].outline
+        whole = made.get(outline.function)
+        if whole is not None:
             # What is in a function that was made whole stems from what that does.
-            for part in function.outline.parts[1:]:
-                made.setdefault(part, _Known(set(whole.lines), whole.confidence, f"part of @{function.outline.name}"))
+            for part in outline.parts[1:]:
+                made.setdefault(part, _Known(set(whole.lines), whole.confidence, f"part of @{name}"))
     return made
 
 

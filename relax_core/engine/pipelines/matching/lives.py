@@ -7,7 +7,7 @@ from typing import Final, TypeAlias
 from relax_core.analysis.matching.links import Confidence, Link, weakest
 from relax_core.analysis.matching.parts import Part
 from relax_core.diagnostics import CompileError, Diagnostic
-from relax_core.engine.pipelines.matching.chain import Forms, Poll, Step, steps_of, unheard
+from relax_core.engine.pipelines.matching.chain import Forms, LateFunctions, Poll, Step, steps_of, unheard
 from relax_core.present.models import Mark
 from relax_core.present.nodes.origin_models import LifeLine, LifeStage, NodeLife
 
@@ -78,23 +78,33 @@ class Chain:
         """Return the first part with a name, `function.name` or `name`; a function comes first."""
         function, _, short = name.rpartition(".")
         step = self.steps[number]
-        for item in step.functions.values():
-            if item.is_here and short.removeprefix("@") == item.outline.name and not function:
-                return (item.outline.function,)
-        for item in step.functions.values():
-            if item.is_here and function in ("", item.outline.name):
-                found = next((part for part in item.outline.parts if part.name == short), None)
-                if found is not None:
-                    return (found,)
+        whole = step.functions.get(short.removeprefix("@")) if not function else None
+        if whole is not None and whole.is_here:
+            return (whole.outline.function,)
+        for key in (function,) if function else step.functions:
+            item = step.functions.get(key)
+            found = next((part for part in item.outline.parts if part.name == short), None) if item else None
+            if item is not None and item.is_here and found is not None:
+                return (found,)
         return ()
 
-    def follow(self, number: int, parts: Iterable[Part]) -> tuple[Reach, ...]:
+    def read_all(self, poll: Poll = unheard) -> None:
+        """Read and match all functions of all forms."""
+        for number, step in enumerate(self.steps, 1):
+            poll(f"Matching {step.stage.pass_name}", number, len(self.steps))
+            if isinstance(step.functions, LateFunctions):
+                step.functions.read_all()
+
+    def follow(self, number: int, parts: Iterable[Part], poll: Poll = unheard) -> tuple[Reach, ...]:
         """Return for each form what the parts of the form `number` stem from, or became."""
+        count = len(self.steps)
         found: list[Reach] = [{} for _ in self.steps]
         found[number] = {part: Reached() for part in parts}
         for at in range(number, 0, -1):
+            poll(f"Back to {self.steps[at - 1].stage.pass_name}", number - at + 1, count)
             found[at - 1] = _back(found[at], self.steps[at], self.steps[at - 1])
-        for at in range(number + 1, len(self.steps)):
+        for at in range(number + 1, count):
+            poll(f"On to {self.steps[at].stage.pass_name}", at + 1, count)
             found[at] = _on(found[at - 1], self.steps[at])
         return tuple(found)
 
@@ -106,7 +116,7 @@ def _back(reach: Reach, step: Step, before: Step) -> Reach:
         if before.function_of(part) is not None:
             _reach(made, part, Reached("sure", _SAME, reached.weakest))
         else:
-            for link in step.links.origins_of(part):
+            for link in step.origins_of(part):
                 _reach(made, link.before, _over(link, reached))
     return made
 
@@ -117,7 +127,7 @@ def _on(reach: Reach, step: Step) -> Reach:
     for part, reached in reach.items():
         if step.function_of(part) is not None:
             _reach(made, part, Reached("sure", _SAME, reached.weakest))
-        for link in step.became.get(part, ()):
+        for link in step.became_of(part):
             _reach(made, link.after, _over(link, reached))
     return made
 
@@ -133,7 +143,7 @@ def _reach(made: Reach, part: Part, reached: Reached) -> None:
         made[part] = reached
 
 
-def life_of(chain: Chain, position: int, line: int = 0, name: str = "") -> NodeLife:
+def life_of(chain: Chain, position: int, line: int = 0, name: str = "", poll: Poll = unheard) -> NodeLife:
     """Follow what begins in a line, or has a name, through all forms of the program.
 
     Raises:
@@ -148,7 +158,7 @@ def life_of(chain: Chain, position: int, line: int = 0, name: str = "") -> NodeL
             raise CompileError((Diagnostic("EN005", message, hint="say function.name for a name within a function"),))
         return NodeLife("", position, line, words=(f"no part of the program begins in line {line}",))
     line = step.line_of(parts[0])
-    reach = chain.follow(number, parts)
+    reach = chain.follow(number, parts, poll)
     stages: list[LifeStage] = []
     for at in range(len(chain.steps)):
         stage = _stage(chain, reach, at, number)
@@ -166,8 +176,9 @@ def _title(part: Part) -> str:
 def _stage(chain: Chain, reach: Sequence[Reach], at: int, chosen: int) -> LifeStage | None:
     """Present one form; `None` where the part is not, but for the first one behind its end."""
     step, found = chain.steps[at], reach[at]
-    if step.fault:
-        words = f"it cannot be read: {step.fault}" if found else ""
+    fault = step.fault_of(found)
+    if fault:
+        words = f"it cannot be read: {fault}" if found else ""
         return LifeStage(step.position, step.label, words=words) if words else None
     if not found:
         is_end = at > chosen and bool(reach[at - 1])
