@@ -7,6 +7,7 @@ from relax_core.check.check import check
 from relax_core.diagnostics import CompileError, has_errors
 from relax_core.engine.debug.host import Ran, binding_values, bisect_modules, bisect_passes, memory_report, run
 from relax_core.engine.debug.tolerance import Tolerance
+from relax_core.engine.pipelines.run_files.host import RunRecording, open_run, record_run
 from relax_core.engine.screens.origins_view import origins
 from relax_core.ir.dialect import dialect_of
 from relax_core.ir.module import IRModule
@@ -21,6 +22,7 @@ __all__ = [
     "Pass",
     "PassContext",
     "Ran",
+    "RunRecording",
     "Tolerance",
     "VirtualMachine",
     "binding_values",
@@ -29,8 +31,10 @@ __all__ = [
     "build",
     "evaluate",
     "memory_report",
+    "open_run",
     "origins",
     "pass_",
+    "record_run",
     "register_packed",
     "register_pass",
     "run",

@@ -2,7 +2,11 @@
 
 from collections.abc import Callable
 
-from relax_core.diagnostics import RunError
+import msgspec
+
+from relax_core.bytecode.executable import Executable
+from relax_core.diagnostics import Diagnostic, RunError
+from relax_core.engine.pipelines.run_files import reading
 from relax_core.engine.programs.compilation import Compilation
 from relax_core.engine.programs.program import ChangeAt
 from relax_core.engine.protocol import Progress, Report
@@ -32,10 +36,17 @@ class Runs:
         *,
         records: bool = True,
     ) -> Trace:
-        """Run the entry function on the program's inputs."""
-        if self._trace is not None and records:
+        """Run the entry function on the program's inputs; a program that comes with a recorded run is not run.
+
+        Raises:
+            DiagnosedError: the program or its inputs have errors, or the recorded run is that of another program.
+        """
+        if self._trace is not None and (records or self.is_recorded):
             return self._trace
         executable = self.compilation.executable(report, is_cancelled)
+        if self.is_recorded:
+            self._trace = self.recorded(executable)
+            return self._trace
         name, args = self.compilation.source.call()
         report(Progress(f"Running `{name}`"))
         source = self.compilation.source
@@ -54,6 +65,35 @@ class Runs:
         if records:
             self._trace = trace
         return trace
+
+    @property
+    def is_recorded(self) -> bool:
+        """Tell whether the run comes from a file."""
+        return bool(self.compilation.source.program.run_file)
+
+    def require_machine(self, what: str) -> None:
+        """Refuse what would run a program that is only shown as it was recorded.
+
+        Raises:
+            RunError: PL018, its run comes from a file.
+        """
+        if self.is_recorded:
+            hint = "open the program itself, and run it"
+            raise RunError((Diagnostic("PL018", f"{what}: this run comes from a file, and is not run", hint=hint),))
+
+    def recorded(self, executable: Executable) -> Trace:
+        """Return the run that the program comes with.
+
+        Raises:
+            DiagnosedError: it cannot be read, or is that of another program.
+        """
+        source = self.compilation.source
+        program = source.program
+        file = reading.read_run_file("the recorded run", program.run_file)
+        if msgspec.structs.replace(program, run_file=b"") != msgspec.structs.replace(file.program, changes=()):
+            words = "the recorded run is one of another program, or of this one with other inputs or options"
+            raise RunError((Diagnostic("PL018", words, hint="open the file without options of a run"),))
+        return reading.trace_of_file(file, executable, source.parsed.source)
 
     def run_machine(
         self, machine: Machine, entry: str, args: tuple[Value, ...], is_cancelled: Callable[[], bool]

@@ -9,15 +9,31 @@ from relax_core.diagnostics import CompileError, Diagnostic
 from relax_core.engine import breakpoints
 from relax_core.engine.debug import changed
 from relax_core.engine.debug.request_context import RequestContext
+from relax_core.engine.pipelines.run_files import reading
+from relax_core.engine.pipelines.run_files.writing import write_run
 from relax_core.engine.programs.open_program import OpenProgram
 from relax_core.engine.programs.prim_entry import declared
-from relax_core.engine.protocol import Execute, Executed, HitsOf, RunOf, Stop, StopOf, TensorPage, Try, ValueOf
-from relax_core.engine.replies import WrittenBuffer
+from relax_core.engine.protocol import (
+    Execute,
+    Executed,
+    HitsOf,
+    OpenedRunOf,
+    Progress,
+    RunOf,
+    SavedRunOf,
+    Stop,
+    StopOf,
+    TensorPage,
+    Try,
+    ValueOf,
+)
+from relax_core.engine.replies import OpenedRun, SavedRun, WrittenBuffer
 from relax_core.engine.screens import catalog_view, text_views
 from relax_core.present.catalog_of.catalog_models import Tried
 from relax_core.present.running.run import present_run
 from relax_core.present.running.run_models import PointList, Run
 from relax_core.present.running.tensor import matrix, tensor_model
+from relax_core.vm.external.stand_ins import calls_words
 from relax_core.vm.kernels import written_params
 from relax_core.vm.objects.convert import to_value
 from relax_core.vm.objects.values import show
@@ -82,6 +98,31 @@ def _written(opened: OpenProgram, trace: Trace) -> tuple[WrittenBuffer, ...]:
     return tuple(
         WrittenBuffer(names[place], show(to_value(args[place])), show(after))
         for place, after in zip(positions, results, strict=True)
+    )
+
+
+def saved(message: SavedRunOf, context: RequestContext) -> SavedRun:
+    """Run the program and write the run as a file; a run that comes from a file is that file."""
+    opened = context.opened_by(message.program)
+    trace = changed.trace_of(opened, message.program.changes, context)
+    content = message.program.run_file
+    if not content:
+        context.report(Progress("Writing the run"))
+        content = write_run(trace, message.program, opened.source.parsed.source)
+    shown = msgspec.structs.replace(text_views.executed(trace), written=_written(opened, trace))
+    return SavedRun(content, shown)
+
+
+def opened_run(message: OpenedRunOf, _context: RequestContext) -> OpenedRun:
+    """Read the program of a recorded run."""
+    file = reading.read_run_file(message.name, message.content)
+    record = file.record
+    return OpenedRun(
+        reading.program_of_file(message.name, message.content),
+        file.entry,
+        len(file.columns[0]),
+        record.outcome,
+        calls_words(reading.stand_ins_of(record)) if record.stand_ins else "",
     )
 
 

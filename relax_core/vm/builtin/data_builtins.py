@@ -46,12 +46,12 @@ def ref_create(context: Context, value: Value) -> RefValue:
 
 def ref_read(context: Context, reference: Value) -> Value:
     """`ref_read(reference)`: what it holds."""
-    return _reference(reference).value
+    return as_reference(reference).value
 
 
 def ref_write(context: Context, reference: Value, value: Value) -> tuple[()]:
     """`ref_write(reference, value)`: let it hold another value."""
-    _reference(reference).write(value, context.moment)
+    as_reference(reference).write(value, context.moment)
     return ()
 
 
@@ -68,7 +68,12 @@ def _data(value: Value) -> AdtValue:
     return value
 
 
-def _reference(value: Value) -> RefValue:
+def as_reference(value: Value) -> RefValue:
+    """Return a value that is a reference.
+
+    Raises:
+        RunError: VM011, it is none.
+    """
     if not isinstance(value, RefValue):
         fail("VM011", f"expected a reference, got {describe(value)}")
     return value

@@ -124,13 +124,12 @@ class Snapshot:
         """Return the value of a field."""
         return self.fields[self.names.index(name)]
 
-    def with_field(self, name: str, value: "Value", words: str | None = None) -> "Snapshot":
+    def with_field(self, name: str, value: "Value") -> "Snapshot":
         """Return it with another value in a field, which is added behind the others if it is not there."""
-        said = self.words if words is None else words
         if name not in self.names:
-            return Snapshot(self.kind, (*self.names, name), (*self.fields, value), said)
+            return Snapshot(self.kind, (*self.names, name), (*self.fields, value), self.words)
         at = self.names.index(name)
-        return Snapshot(self.kind, self.names, (*self.fields[:at], value, *self.fields[at + 1 :]), said)
+        return Snapshot(self.kind, self.names, (*self.fields[:at], value, *self.fields[at + 1 :]), self.words)
 
     def without(self, name: str) -> "Snapshot":
         """Return it without a field."""
@@ -180,6 +179,19 @@ class ObjectValue:
     """An object of the host that the machine hands around and does not look into."""
 
     content: object
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedObject:
+    """What stands for an object of the host in a run that was read from a file: the name of its class."""
+
+    class_name: str
+
+
+def class_of_object(value: ObjectValue) -> str:
+    """Return the name of the class of an object of the host."""
+    content = value.content
+    return content.class_name if isinstance(content, RecordedObject) else type(content).__name__
 
 
 @dataclass(frozen=True, slots=True)
@@ -297,8 +309,8 @@ def describe(value: Value) -> str:
             return name
         case StorageValue(size_bytes=size_bytes):
             return f"storage of {size_bytes} bytes"
-        case ObjectValue(content=content):
-            return f"object {type(content).__name__}"
+        case ObjectValue():
+            return f"object {class_of_object(value)}"
 
 
 def show(value: Value) -> str:

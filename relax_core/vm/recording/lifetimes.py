@@ -168,7 +168,7 @@ class _Walk:
             self._write(step, frame, event)
             self._enter_until(event)
             if step.is_return:
-                self._leave(frame, event)
+                self._leave(frame)
             self._inject()
             self._note_bytes()
         self._end()
@@ -263,7 +263,7 @@ class _Walk:
         found = [node for known, node in self._shared[place.memory] if known.covers(place)]
         return next((node for node in reversed(found) if node.holders), found[-1] if found else _Node(None))
 
-    def _leave(self, frame: int, event: int) -> None:
+    def _leave(self, frame: int) -> None:
         if frame == 0:
             self._hold(self._trace.result)
         for value in self._registers[frame]:

@@ -280,6 +280,10 @@ class Recorder:
         if not memory.fresh:
             return False
         start, stop = extent(array, memory.root)
+        if memory.fresh == ((start, stop),):
+            memory.undos.append(Undo(event, start, stop, None))
+            memory.fresh = ()
+            return True
         parts = [(max(low, start), min(high, stop)) for low, high in memory.fresh]
         parts = [(low, high) for low, high in parts if low < high]
         memory.undos += [Undo(event, low, high, None) for low, high in parts]

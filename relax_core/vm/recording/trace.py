@@ -163,6 +163,11 @@ class Trace:
         """The instruction at which an error ended the run, recorded or not; `None` if none did."""
         return self._stop_pc if self.error is not None and self._stop_pc >= 0 else None
 
+    @property
+    def stop(self) -> tuple[int, int]:
+        """The frame and the instruction at which the run stopped; -1 for none."""
+        return self._stop_frame, self._stop_pc
+
     def pc_at(self, at: int) -> int | None:
         """Return the instruction that is next at time `at`; `None` behind the last return."""
         if at < len(self):

@@ -39,7 +39,7 @@ from relax_core.ops.relay.evaluate import Evaluation, evaluated
 from relax_core.ops.relay.spec import RelayCall
 from relax_core.ops.relay.to_relax import to_relax
 from relax_core.ops.spec import OpTypeError
-from relax_core.vm.builtin.data_builtins import no_clause
+from relax_core.vm.builtin.data_builtins import as_reference, no_clause
 from relax_core.vm.context import fail
 from relax_core.vm.external.operators import Budget, expr_of_value, run_operator, type_of_value
 from relax_core.vm.limits import Limits
@@ -284,9 +284,9 @@ class RelayInterpreter:
             case RefCreate(value=inner):
                 return RefValue((yield self._eval(inner, frame)))
             case RefRead(ref=inner):
-                return self._reference((yield self._eval(inner, frame))).value
+                return as_reference((yield self._eval(inner, frame))).value
             case RefWrite(ref=ref, value=inner):
-                target = self._reference((yield self._eval(ref, frame)))
+                target = as_reference((yield self._eval(ref, frame)))
                 target.write((yield self._eval(inner, frame)))
                 return ()
             case _:
@@ -294,11 +294,6 @@ class RelayInterpreter:
 
     def _refuse(self, expr: Expr) -> NoReturn:
         fail("RY018", f"{type(expr).__name__} is no expression of Relay", span=expr.span)
-
-    def _reference(self, value: Value) -> RefValue:
-        if not isinstance(value, RefValue):
-            fail("VM011", f"expected a reference, got {describe(value)}")
-        return value
 
     def _truth(self, value: Value) -> bool:
         if not isinstance(value, np.ndarray) or value.ndim:

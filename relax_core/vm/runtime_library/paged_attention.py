@@ -163,7 +163,7 @@ def _attend(context: Context, call: _Call, q: Array, out: Array) -> None:
     for part in call.parts():
         k, v = call.rows(part)
         context.reserve(8 * len(k) * q.shape[1] * (part.stop - part.start), "the scores of attention")
-        rows, keys = _turned(call, q[part.start : part.stop], part), _turned_keys(call, k, part)
+        rows, keys = _turned(call, q[part.start : part.stop], part), _turned_keys(call, k)
         mask = seen(part.past, part.parents)[len(part.parents) - (part.stop - part.start) :]
         out[part.start : part.stop] = attended(rows, keys, v, mask, call.scale)[0]
 
@@ -175,7 +175,7 @@ def _turned(call: _Call, q: Array, part: _Part) -> Array:
     return _rotated(call, q, call.positions[part.start : part.stop])
 
 
-def _turned_keys(call: _Call, k: Array, part: _Part) -> Array:
+def _turned_keys(call: _Call, k: Array) -> Array:
     return k if call.config.held["rotation"] != "inline" else _rotated(call, k, np.arange(len(k)))
 
 
@@ -264,7 +264,7 @@ def cross_attention(context: Context, given: Given) -> None:
             v = k[..., : config.number("value size")]
             found = attended(q[own], k, v, None, call.scale)
         else:
-            k = _turned_keys(call, rows[0][:count], part)
+            k = _turned_keys(call, rows[0][:count])
             found = attended(_turned(call, q[own], part), k, rows[1][:count], None, call.scale)
         out[own], lse[own] = found
 

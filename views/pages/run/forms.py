@@ -8,12 +8,13 @@ import streamlit as st
 
 from relax_core.engine.debug.replies import ValuesCompared
 from relax_core.engine.debug.requests import CompareArchiveOf, CompareValuesOf, DumpOf, ProfileOf
+from relax_core.engine.programs.program import Program
 from relax_core.engine.protocol import Execute, Failure, SourceView
 from relax_core.jit.options import MODES
-from relax_core.present.escape import file_name, literal, sentence
+from relax_core.present.escape import bold, file_name, literal, prose, sentence
 from relax_core.present.nodes.origin_models import spans
 from relax_core.present.running.run_models import Run
-from views.pages.run.program import given_program, run_program
+from views.pages.run.program import given_program
 from views.state.session import select, state
 from views.state.shared import ProgramState
 from views.worker.connection import ask, waiting_in
@@ -87,27 +88,27 @@ def options_form() -> None:
         st.rerun()
 
 
-def values_form(run: Run) -> None:
+def values_form(run: Run, program: Program, *, is_recorded: bool) -> None:
     """Offer the values of all bindings as a file, and their comparison with others."""
     name = run.title.rsplit(".", 1)[0]
-    with st.popover("Values"):
-        st.caption("The value of every binding as it was when it was bound: `FUNCTION.VARIABLE`, `#2` for the second.")
-        if st.button("Collect the values", key="run.collect"):
-            reply = ask(DumpOf(run_program()))
-            if isinstance(reply, Failure):
-                say(reply)
-            else:
-                label = literal(f"Download {reply.count:,} values")
-                st.download_button(
-                    label, reply.archive, file_name=f"{file_name(name)}.npz", key="run.dump", on_click="ignore"
-                )
-        _offer_comparison()
+    st.markdown(bold("Values"))
+    st.caption("The value of every binding as it was when it was bound: `FUNCTION.VARIABLE`, `#2` for the second.")
+    if st.button("Collect the values", key="run.collect"):
+        reply = ask(DumpOf(program))
+        if isinstance(reply, Failure):
+            say(reply)
+        else:
+            label = literal(f"Download {reply.count:,} values")
+            st.download_button(
+                label, reply.archive, file_name=f"{file_name(name)}.npz", key="run.dump", on_click="ignore"
+            )
+    _offer_comparison(program, is_recorded=is_recorded)
 
 
-def buffers_form() -> None:
+def buffers_form(program: Program) -> None:
     """Show what a prim func wrote beside what was there before, of a module that has no other functions."""
     with st.popover("Buffers"):
-        found = ask(Execute(run_program()))
+        found = ask(Execute(program))
         if isinstance(found, Failure):
             say(found)
         elif found.written:
@@ -116,20 +117,22 @@ def buffers_form() -> None:
             st.caption("The run wrote no buffer, or did not reach its end.")
 
 
-def profile_button() -> None:
-    """Offer to measure where the time goes."""
-    if st.button("Profile", key="run.profile", help="Measure which lines take how long"):
+def profile_button(why_not: str = "") -> None:
+    """Offer to measure where the time goes, unless there is a reason why not."""
+    words = why_not or "Measure which lines take how long"
+    if st.button("Profile", key="run.profile", help=prose(words), disabled=bool(why_not)):
         _show_profile()
 
 
-def _offer_comparison() -> None:
+def _offer_comparison(program: Program, *, is_recorded: bool) -> None:
     """Compare the values of this run with those of a file, or of kernels that round in another way."""
-    program = run_program()
     given = st.file_uploader(
         "Compare with values in .npz, named as above or by the variable alone", type=["npz"], key="run.values"
     )
     if given is not None:
         show_comparison(ask(CompareArchiveOf(program, given.getvalue())))
+    if is_recorded:
+        return
     others = [mode for mode in MODES if mode != program.mode]
     other = st.segmented_control("Compare with kernels that round otherwise", others, key="run.against")
     if other is not None:

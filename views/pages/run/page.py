@@ -3,13 +3,16 @@
 import streamlit as st
 
 from relax_core.engine.debug.requests import MemoryOf
+from relax_core.engine.programs.program import Program
 from relax_core.engine.protocol import Failure, HitsOf, Open, RunOf, SourceView, StopOf
+from relax_core.engine.replies import OpenedRun
 from relax_core.present.running.memory_models import MemoryView
 from relax_core.present.running.run_models import PointHits, Run
 from views.pages.run.changes import ask_for_change, changes_form, fault, make_change
 from views.pages.run.forms import buffers_form, inputs_form, options_form, profile_button, values_form
 from views.pages.run.points import read, written
 from views.pages.run.program import given_program, run_program
+from views.pages.run.recorded import FIXED, files_form, open_asked, recorded_form, recorded_run, show_refusal
 from views.pages.run.state import RunState
 from views.pages.run.stepper.component import StepperAction, stepper
 from views.shell.failures import show_failure
@@ -28,6 +31,12 @@ _WINDOW = "run.window"
 _HITS = "run.hits"
 # What stands beside the registers.
 _TABS = (("source", "Source"), ("memory", "Memory"))
+
+
+def _shown_program() -> Program:
+    """Return the program whose run is shown: one that comes with a recorded run, or what is open."""
+    recorded = recorded_run()
+    return recorded.program if recorded is not None else run_program()
 
 
 def _on_step(action: StepperAction) -> None:
@@ -54,7 +63,7 @@ def _continue() -> None:
         return
     current = state(RunState)
     points = read(current.breakpoints)
-    stop = ask(StopOf(run_program(), max(0, current.time), points, is_back=command == "continue_back"))
+    stop = ask(StopOf(_shown_program(), max(0, current.time), points, is_back=command == "continue_back"))
     if not isinstance(stop, Failure):
         select(time=stop.time)
 
@@ -74,7 +83,7 @@ def _go(time: int) -> None:
 
 def _run() -> Run | Failure:
     """Ask for the window of the run that is shown; it stays while the time is in it, so that a step sends nothing."""
-    program, time = run_program(), max(0, state(RunState).time)
+    program, time = _shown_program(), max(0, state(RunState).time)
     name, event, first, last = st.session_state.get(_WINDOW, (0, 0, 0, -1))
     if name != hash(program) or not first <= time <= last:
         event = time
@@ -89,7 +98,7 @@ def _hits(run: Run) -> tuple[PointHits, ...]:
     conditional = tuple(point for point in read(state(RunState).breakpoints) if point.condition)
     if not conditional:
         return ()
-    request = HitsOf(run_program(), conditional, run.first_event, run.first_event + len(run.events))
+    request = HitsOf(_shown_program(), conditional, run.first_event, run.first_event + len(run.events))
     known, points = st.session_state.get(_HITS, (0, ()))
     if known == hash(request):
         return points
@@ -104,7 +113,7 @@ def _memory() -> MemoryView | None:
     """Ask for the memory of the run while its tab is open."""
     if state(RunState).tab != _TABS[1][0]:
         return None
-    reply = ask(MemoryOf(run_program()))
+    reply = ask(MemoryOf(_shown_program()))
     return None if isinstance(reply, Failure) else reply
 
 
@@ -118,6 +127,7 @@ def _show(run: Run) -> None:
         breakpoints=read(own.breakpoints),
         hits=_hits(run),
         fault=fault(),
+        fixed=FIXED if recorded_run() is not None else "",
         tabs=_TABS,
         tab=own.tab or _TABS[0][0],
         memory=_memory(),
@@ -126,31 +136,48 @@ def _show(run: Run) -> None:
     )
 
 
+def _files_form(run: Run | Failure, found: OpenedRun | None) -> None:
+    """Offer the run and its values as files, and take those of others."""
+    with st.popover("Files"):
+        files_form(run, found)
+        if isinstance(run, Run):
+            values_form(run, _shown_program(), is_recorded=found is not None)
+
+
 with page():
     with bar():
         form = group()
-        if st.button("Run again", type="primary", key="run.again"):
+        recorded = recorded_run()
+        words = FIXED if recorded is not None else None
+        if st.button("Run again", type="primary", key="run.again", disabled=recorded is not None, help=words):
             run_again()
             select(time=-1)
-    source = ask(Open(given_program()))
+    open_asked()
+    show_refusal()
+    source = ask(Open(given_program() if recorded is None else recorded.program))
     is_cancelled = isinstance(source, Failure) and source.kind == "cancelled"
-    if isinstance(source, SourceView):
+    if isinstance(source, SourceView) and recorded is None:
         drop_unknown_sizes(source)
     if not is_cancelled:
-        make_change()
+        if recorded is None:
+            make_change()
         _continue()
     run = source if isinstance(source, Failure) and is_cancelled else _run()
-    if not isinstance(source, Failure):
-        with form:
+    with form:
+        if recorded is not None:
+            recorded_form()
+        elif isinstance(source, SourceView):
             inputs_form(source)
             options_form()
             if isinstance(run, Run):
                 changes_form()
-                values_form(run)
-                if source.functions and not source.entries and source.code.language != "relay":
-                    buffers_form()
-                profile_button()
-                _to_the_stop(run)
+        # A recorded run comes with its own program, whatever is open.
+        _files_form(run, recorded)
+        if isinstance(run, Run) and isinstance(source, SourceView):
+            if source.functions and not source.entries and source.code.language != "relay":
+                buffers_form(_shown_program())
+            profile_button(FIXED if recorded is not None else "")
+            _to_the_stop(run)
     if isinstance(run, Failure):
         show_failure(run)
     else:

@@ -16,5 +16,7 @@ class RunState:
     """Values that were changed while the program ran, see `views.pages.run.program`."""
     unchanged: int = rules.switch()
     """The run without the changes is shown."""
+    from_file: int = rules.switch()
+    """The run of a file that was opened is shown, while its program is what is open."""
     tab: str = rules.choice("memory")
     """What stands beside the registers; empty for the listings."""

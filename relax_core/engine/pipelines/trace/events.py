@@ -5,7 +5,10 @@ from typing import Final, TypeAlias
 import msgspec
 
 FORMAT: Final = "relaxscope-trace"
-VERSION: Final = 1
+VERSION: Final = 2
+"""The newest version that is read."""
+PLAIN_VERSION: Final = 1
+"""The version of a trace without a run of this machine."""
 HEADER_NAME: Final = "trace.json"
 EVENTS_NAME: Final = "events.jsonl"
 
@@ -145,6 +148,13 @@ class ResultEvent(msgspec.Struct, frozen=True, tag_field="event", tag="result"):
     error: str = ""
 
 
+class MachineRunEvent(msgspec.Struct, frozen=True, tag_field="event", tag="machine_run"):
+    """A recorded run of this machine: its entry function, and the member `runs/RECORD.json`. From version 2 on."""
+
+    entry: str
+    record: str
+
+
 Event: TypeAlias = (
     EnterEvent
     | ExitEvent
@@ -157,4 +167,5 @@ Event: TypeAlias = (
     | CallEvent
     | ReturnEvent
     | ResultEvent
+    | MachineRunEvent
 )

@@ -1,7 +1,7 @@
 """Read a trace: a folder or a zip that holds what was recorded of a pipeline and of runs."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Final, NoReturn, TypeVar, assert_never
@@ -9,7 +9,7 @@ from typing import Final, NoReturn, TypeVar, assert_never
 import msgspec
 
 from relax_core.diagnostics import Diagnostic
-from relax_core.engine.pipelines.entries import Entry, Room, fail, shown
+from relax_core.engine.pipelines.entries import Entry, Room, fail, shown, shown_error
 from relax_core.engine.pipelines.pipeline import Array, ConstantEntry, RecordedStage, Recording, numbered
 from relax_core.engine.pipelines.recorded_run import (
     Omitted,
@@ -33,6 +33,7 @@ from relax_core.engine.pipelines.trace.events import (
     Event,
     ExitEvent,
     Header,
+    MachineRunEvent,
     ModuleEvent,
     NoteEvent,
     OmittedValue,
@@ -72,17 +73,11 @@ def read_trace(name: str, entries: tuple[Entry, ...], folder: str, room: Room) -
     Raises:
         CompileError: PL002 to PL005: it is too large, damaged, of a newer version, or no trace.
     """
-    entry_of = {entry.name.removeprefix(folder): entry for entry in entries if entry.name.startswith(folder)}
-    header = _decoded(room.bytes_of(entry_of[HEADER_NAME]), Header, f"{HEADER_NAME} of {shown(name)}")
-    if header.format != FORMAT:
-        fail("PL005", f"{shown(name)} is no trace: its format is {shown(header.format)!r}")
-    if header.version > VERSION:
-        hint = "open it with a newer RelaxScope, or record again"
-        fail("PL004", f"{shown(name)} has version {header.version}; this RelaxScope reads up to {VERSION}", hint)
+    header, entry_of = members_of(name, entries, folder, room)
     reader = _Reader(name, entry_of, room, dict(header.facts))
     if header.producer:
         reader.facts.setdefault("producer", header.producer)
-    for event in _events(room.bytes_of(entry_of[EVENTS_NAME]), name, reader.notes):
+    for event in events_of(name, entry_of, room, reader.notes):
         reader.add(event)
     recording = reader.recording()
     if not recording.stages and not recording.runs:
@@ -90,7 +85,37 @@ def read_trace(name: str, entries: tuple[Entry, ...], folder: str, room: Room) -
     return recording
 
 
-def _decoded(content: bytes, type_: type[S], what: str) -> S:
+def members_of(name: str, entries: tuple[Entry, ...], folder: str, room: Room) -> tuple[Header, dict[str, Entry]]:
+    """Return the header of a trace, which is one that is read here, and its members by their names.
+
+    Raises:
+        CompileError: PL004: it is newer. PL005: it is no trace.
+    """
+    entry_of = {entry.name.removeprefix(folder): entry for entry in entries if entry.name.startswith(folder)}
+    header = decoded(room.bytes_of(entry_of[HEADER_NAME]), Header, f"{HEADER_NAME} of {shown(name)}")
+    if header.format != FORMAT:
+        fail("PL005", f"{shown(name)} is no trace: its format is {shown(header.format)!r}")
+    if header.version > VERSION:
+        hint = "open it with a newer RelaxScope, or record again"
+        fail("PL004", f"{shown(name)} has version {header.version}; this RelaxScope reads up to {VERSION}", hint)
+    return header, entry_of
+
+
+def events_of(name: str, entry_of: Mapping[str, Entry], room: Room, notes: list[Diagnostic]) -> Iterator[Event]:
+    """Yield the events of a trace; a last line that was cut short is left out, with a note.
+
+    Raises:
+        CompileError: PL002: they are too many. PL005: a line is no event.
+    """
+    return _events(room.bytes_of(entry_of[EVENTS_NAME]), name, notes)
+
+
+def decoded(content: bytes, type_: type[S], what: str) -> S:
+    """Return JSON as a value of a class.
+
+    Raises:
+        CompileError: PL005: it is no such value.
+    """
     try:
         return msgspec.json.decode(content, type=type_)
     except _UNREADABLE as error:
@@ -140,6 +165,7 @@ class _Reader:
         self._stages: list[RecordedStage] = []
         self._open: dict[int, BeforeEvent] = {}
         self._runs: dict[int, _RunSoFar] = {}
+        self._machine_runs: list[str] = []
         self._texts: dict[str, str] = {}
         self._arrays: dict[str, Array] = {}
 
@@ -162,9 +188,13 @@ class _Reader:
                 before = self._closed(event.id)
                 self._stages.append(self._stage(event, before.name, before.depth, seconds))
             case RaisedEvent(words=words, number=number):
-                self._not_returned(self._closed(event.id), shown(words) or _ENDED, number)
+                self._not_returned(self._closed(event.id), shown_error(words) or _ENDED, number)
             case RunEvent() | CallEvent() | ReturnEvent() | ResultEvent():
                 self._add_of_run(event)
+            case MachineRunEvent(entry=entry):
+                self._machine_runs.append(entry)
+                words = f"a run of `{shown(entry)}` on this machine, which the Run page shows"
+                self.notes.append(Diagnostic("PL008", words, severity="note"))
             case _:
                 assert_never(event)
 
@@ -200,7 +230,8 @@ class _Reader:
         )
         arrays = MappingProxyType(self._arrays)
         facts = MappingProxyType(self.facts)
-        return Recording(self._name, "trace", self._numbered(), arrays, facts, runs, tuple(self.notes))
+        notes, machine_runs = tuple(self.notes), tuple(self._machine_runs)
+        return Recording(self._name, "trace", self._numbered(), arrays, facts, runs, notes, machine_runs)
 
     def _numbered(self) -> tuple[RecordedStage, ...]:
         """Return the stages with the numbers that they came with, or with their positions."""

@@ -3,8 +3,9 @@
 import io
 import math
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
+from types import MappingProxyType
 from typing import Final
 
 import msgspec
@@ -17,6 +18,7 @@ from relax_core.engine.pipelines.trace.events import (
     EVENTS_NAME,
     FORMAT,
     HEADER_NAME,
+    PLAIN_VERSION,
     VERSION,
     AfterEvent,
     ArrayValue,
@@ -25,6 +27,7 @@ from relax_core.engine.pipelines.trace.events import (
     Constant,
     Event,
     Header,
+    MachineRunEvent,
     ModuleEvent,
     NoteEvent,
     OmittedValue,
@@ -56,22 +59,35 @@ def without_runs(pipeline: Pipeline) -> Pipeline:
     return Pipeline(replace(recording, runs=(), arrays=arrays))
 
 
+def zipped(
+    events: Iterable[Event],
+    members: Mapping[str, bytes],
+    producer: str = _PRODUCER,
+    facts: Mapping[str, str] = MappingProxyType({}),
+) -> bytes:
+    """Return a trace of these events, and of the texts and arrays that they name, as one file."""
+    events = tuple(events)
+    is_plain = not any(isinstance(event, MachineRunEvent) for event in events)
+    header = Header(FORMAT, PLAIN_VERSION if is_plain else VERSION, producer, dict(facts))
+    lines = b"".join(msgspec.json.encode(event) + b"\n" for event in events)
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED, compresslevel=6) as archive:
+        for name, content in {HEADER_NAME: msgspec.json.encode(header), EVENTS_NAME: lines, **members}.items():
+            info = zipfile.ZipInfo(name, _LONG_AGO)
+            info.compress_type = zipfile.ZIP_DEFLATED
+            archive.writestr(info, content)
+    return buffer.getvalue()
+
+
 class _Writer:
     def __init__(self) -> None:
         self._members: dict[str, bytes] = {}
 
     def written(self, recording: Recording) -> bytes:
         facts = dict(recording.facts)
-        header = Header(FORMAT, VERSION, facts.pop("producer", _PRODUCER), facts)
-        lines = b"".join(msgspec.json.encode(event) + b"\n" for event in self._events(recording))
-        members = {HEADER_NAME: msgspec.json.encode(header), EVENTS_NAME: lines, **self._members}
-        buffer = io.BytesIO()
-        with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED, compresslevel=6) as archive:
-            for name, content in members.items():
-                info = zipfile.ZipInfo(name, _LONG_AGO)
-                info.compress_type = zipfile.ZIP_DEFLATED
-                archive.writestr(info, content)
-        return buffer.getvalue()
+        producer = facts.pop("producer", _PRODUCER)
+        events = tuple(self._events(recording))
+        return zipped(events, self._members, producer, facts)
 
     def _events(self, recording: Recording) -> Iterator[Event]:
         for position, stage in enumerate(recording.stages):
@@ -85,7 +101,7 @@ class _Writer:
         depth = stage.depth or 0
         constants = tuple(self._constant(entry, recording) for entry in stage.constants)
         text = self._text(stage.text) if stage.text is not None else ""
-        if stage.pass_name.startswith("("):
+        if stage.pass_name.startswith("(") and not stage.has_stopped:
             yield ModuleEvent(stage.pass_name, depth, text, constants, stage.digest, stage.number)
             return
         yield BeforeEvent(position, stage.pass_name, depth)

@@ -32,6 +32,8 @@ const TENSOR = /^(tensor|tensor0|unwritten)$/;
 const FILLS = ["zeros()", "ones()", "random(0)", "normal(0)"];
 
 export class ChangeForm {
+  /** Why no value can be changed, empty if one can. */
+  fixed = "";
   private draft: Draft | undefined;
 
   /** `run` gets a change; `show` draws the pane `side`, which the form is in, again. */
@@ -53,6 +55,7 @@ export class ChangeForm {
   }
 
   open(target: Target, element?: readonly number[]): void {
+    if (this.fixed) return;
     const place = element ? `${target.name}[${element.join(", ")}]` : target.name;
     this.draft = { key: target.key, place, value: "", isInPlace: false, file: undefined, problem: undefined };
     this.redraw("change-value");
@@ -60,6 +63,7 @@ export class ChangeForm {
 
   opener(target: Target, value: Value): Child {
     if (!CHANGEABLE.test(value.kind)) return "";
+    if (this.fixed) return el("button", { type: "button", class: "link", disabled: "", title: this.fixed }, "Change");
     const isOpen = this.draft?.key === target.key;
     const click = () => (isOpen ? this.leave() : this.open(target));
     const state = { "aria-expanded": String(isOpen), data: { focus: "change-open" }, click };

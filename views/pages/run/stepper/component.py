@@ -51,6 +51,8 @@ class StepperProps(msgspec.Struct, frozen=True):
     height: str
     hits: tuple[PointHits, ...]
     fault: ChangeFault | None
+    fixed: str
+    """Why no value can be changed; empty if one can."""
     memory: MemoryView | None
 
 
@@ -71,6 +73,7 @@ def stepper(
     tabs: Buttons = (),
     tab: str = "",
     fault: ChangeFault | None = None,
+    fixed: str = "",
     memory: MemoryView | None = None,
     height: str = PANE_HEIGHT,
     on_action: Callable[[StepperAction], None] | None = None,
@@ -87,6 +90,7 @@ def stepper(
         tabs: tabs in the left head; by default `Source`.
         tab: the tab that is chosen.
         fault: a change that did not fit, and the problem.
+        fixed: why no value can be changed; empty if one can.
         memory: what the tab `memory` shows in place of the listings.
         height: a CSS length.
         on_action: called with what the user did.
@@ -94,7 +98,7 @@ def stepper(
     return _STEPPER.show(
         key,
         run,
-        view=StepperProps(tabs, tab, height, hits, fault, memory),
+        view=StepperProps(tabs, tab, height, hits, fault, fixed, memory),
         commands={"at": at, "by": by, "breakpoints": breakpoints},
         base=_WHOLE_RUN,
         on_action=on_action,

@@ -116,6 +116,7 @@ class Stepper {
     this.props = props;
     if (!stepping) return;
     stepping.state.setEvaluated(props.hits);
+    this.side.changer.fixed = props.fixed;
     this.side.changer.refuse(props.fault);
     this.root.dataset.tab = props.tab;
     this.memory.setModel(props.memory);
