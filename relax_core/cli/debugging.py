@@ -6,13 +6,14 @@ from typing import get_args
 
 import msgspec
 
-from relax_core.cli import archives, opening, stand_ins
+from relax_core.cli import archives, opening, run_files, stand_ins
 from relax_core.cli.changes import change_options, changed_program
 from relax_core.cli.terminal import (
     DIAGNOSED,
     LIMIT,
     PASSES_HELP,
     PATH_HELP,
+    RULES_HELP,
     TABLE_HELP,
     Commands,
     Engine,
@@ -23,6 +24,7 @@ from relax_core.cli.terminal import (
     printable,
     read_bytes,
     say,
+    with_rules,
     write_bytes,
 )
 from relax_core.diagnostics import plural
@@ -39,6 +41,7 @@ from relax_core.engine.debug.requests import (
     StopsOf,
 )
 from relax_core.engine.debug.verdicts import NOT_COMPARED, SIGNS
+from relax_core.engine.halving.reply import DEFAULT_BUDGET, Budget
 from relax_core.engine.pipelines import pipeline as pipelines
 from relax_core.engine.protocol import Execute, Failure, Program, RecordedCallsOf
 from relax_core.engine.replies import Executed
@@ -61,6 +64,7 @@ def add_debugging(command: Commands) -> None:
     run.add_argument("--stop-at-nan", action="store_true", help="stop behind what wrote a NaN or an infinity")
     run.add_argument("--stops", type=int, default=1, metavar="N", help="how many stops are printed; default: 1")
     run.add_argument("--dump", metavar="NPZ", help="where to write the value of every binding: FUNCTION.VARIABLE")
+    run.add_argument("--trace", metavar="RXT", help="where to write the run with all its events, to be looked at later")
     change_options(run)
     run.add_argument("--profile", action="store_true", help="print which lines take how long")
     run.add_argument(
@@ -78,6 +82,8 @@ def add_debugging(command: Commands) -> None:
     _run_options(bisect)
     _closeness_options(bisect)
     bisect.add_argument("--values", action="store_true", help="compare the bindings before and after the first one")
+    halves = "how long a part of the guilty pass's changes is applied, to find which; 0: not at all; default: 10"
+    bisect.add_argument("--halve", type=float, default=DEFAULT_BUDGET.seconds, metavar="SECONDS", help=halves)
     bisect.add_argument("--json", action="store_true", help="print one object")
     reproduces = "where to write a file that shows the difference with tvm and numpy alone, and beside it a report"
     bisect.add_argument("--reproducer", metavar="FILE", help=reproduces)
@@ -108,6 +114,7 @@ def _run_options(made: argparse.ArgumentParser) -> None:
     made.add_argument("--sizes", default="", metavar="n=64,m=8", help="of symbolic dimensions of made-up arguments")
     made.add_argument("--passes", metavar="P", help=f"{PASSES_HELP}; default: the whole pipeline")
     made.add_argument("--table", metavar="T", help=TABLE_HELP)
+    made.add_argument("--rules", metavar="R", help=RULES_HELP)
     modes = "how kernels round: in order and to less than one unit in the last place, as apache-tvm, or in any order"
     made.add_argument("--mode", choices=get_args(Mode), default="exact", help=modes)
     made.add_argument("--find-uninitialised", action="store_true", help="stop where something reads what nothing wrote")
@@ -132,13 +139,17 @@ def _program(file: str, options: argparse.Namespace) -> Program:
     program = opening.program_at(
         file, pipeline=options.passes, entry=options.entry, table=options.table, archive=options.constants
     )
+    if program.run_file:
+        run_files.refuse_options(program, options)
+        complain(f"note: {printable(file)} is a recorded run, which is shown as it was: nothing is run")
+        return program
     recorded = opening.recording_of(file) if stand_ins.wants_recorded(options.stand_in) else None
     return _as_asked(program, options, recorded)
 
 
 def _as_asked(program: Program, options: argparse.Namespace, recording: "pipelines.Pipeline | None" = None) -> Program:
     return msgspec.structs.replace(
-        program,
+        with_rules(program, options.rules),
         stand_ins=stand_ins.stand_ins_of(options.stand_in),
         recorded=stand_ins.recorded_of(recording, options.stand_in, options.entry),
         seed=options.seed,
@@ -192,7 +203,7 @@ def _run(engine: Engine, options: argparse.Namespace) -> int:
             return failed(dumped)
         write_bytes(options.dump, dumped.archive)
         return _say_result(dumped.executed, options)
-    ran = engine.request(Execute(program))
+    ran = run_files.write_run(engine, program, options.trace) if options.trace else engine.request(Execute(program))
     return failed(ran) if isinstance(ran, Failure) else _say_result(ran, options)
 
 
@@ -207,13 +218,13 @@ def _memory(engine: Engine, program: Program, options: argparse.Namespace) -> in
 def _one_at_a_time(options: argparse.Namespace, *, stops: bool) -> None:
     """Refuse options that exclude each other."""
     asked = {"stops": stops, "--profile": options.profile, "--dump": bool(options.dump)}
-    asked |= {"--memory": options.memory, "--outputs": options.outputs}
+    asked |= {"--memory": options.memory, "--trace": bool(options.trace), "--outputs": options.outputs}
     if options.json and (stops or options.profile):
         raise UsageError("--json prints a result, or what --memory finds")
     if options.profile and options.settings:
         raise UsageError("--set and --profile do not go together: a profile runs the program several times")
     given = [name for name, is_given in asked.items() if is_given]
-    if len(given) > 1 and given != ["--dump", "--outputs"]:
+    if len(given) > 1 and given not in (["--dump", "--outputs"], ["--trace", "--outputs"]):
         raise UsageError(f"{' and '.join(given)} do not go together: each is a run of its own")
 
 
@@ -276,12 +287,15 @@ def _breakpoint(text: str, condition: str) -> Breakpoint:
 
 
 def _bisect(engine: Engine, options: argparse.Namespace) -> int:
+    if not options.halve >= 0:
+        raise UsageError(f"--halve takes a number of seconds, got {options.halve:g}")
     recorded = opening.pipeline_at(options.files[0]) if len(options.files) == 1 else None
     if recorded is not None:
         return _bisect_recorded(engine, recorded, options)
     first, *others = (_program(file, options) for file in options.files)
     closeness = Closeness(options.relative, options.absolute)
-    found = engine.request(BisectOf(first, tuple(others), closeness))
+    message = BisectOf(first, tuple(others), closeness, Budget(options.halve))
+    found = engine.request(message)
     if isinstance(found, Failure):
         return _not_compared(found)
     say(found.to_json() if options.json else found.to_text())
@@ -293,7 +307,7 @@ def _bisect(engine: Engine, options: argparse.Namespace) -> int:
             else CompareValuesOf(first, good, first, at, closeness)
         )
         _say_values(engine.request(request), options, limit=_FIRST_VALUES)
-    _reproduce(engine, BisectOf(first, tuple(others), closeness), found, options)
+    _reproduce(engine, message, found, options)
     return found.status
 
 
@@ -304,15 +318,23 @@ def _bisect_recorded(engine: Engine, pipeline: "pipelines.Pipeline", options: ar
     asked = _as_asked(own, options, pipeline)
     closeness = Closeness(options.relative, options.absolute)
     message = opening.bisect_request(pipeline, asked, closeness)
+    message = msgspec.structs.replace(message, budget=Budget(options.halve))
     found = engine.request(message)
+    crash = opening.crash_of(engine, pipeline)
     if isinstance(found, Failure):
-        return _not_compared(found)
+        status = _not_compared(found)
+        say(crash.words) if crash.words else None
+        return status
+    found = msgspec.structs.replace(found, stopped=crash.words)
     say(found.to_json() if options.json else found.to_text())
     at, good = found.first_different, found.last_good
     if at > 0 and options.values:
         request = opening.compare_request(pipeline, asked, (good, at), closeness)
         _say_values(engine.request(request), options, limit=_FIRST_VALUES)
-    _reproduce(engine, message, found, options)
+    if options.reproducer and crash.words and found.first_different < 0:
+        opening.write_crash(crash, options.reproducer)
+    else:
+        _reproduce(engine, message, found, options)
     return found.status
 
 
@@ -344,13 +366,23 @@ def _not_compared(failure: Failure) -> int:
 
 def _compare_calls(engine: Engine, pipeline: "pipelines.Pipeline", options: argparse.Namespace) -> int:
     """Compare each call of the recorded run with what is computed here."""
+    run_files.refuse_for_calls(options.files[0], options)
     pipeline = pipeline.with_constants(opening.read_given(options.constants))
     opening.say_remarks(pipeline)
     closeness = Closeness(options.relative, options.absolute)
-    message = RecordedCallsOf(opening.parcel_of(pipeline), is_fed=not options.from_inputs, closeness=closeness)
+    if not pipeline.runs:
+        complain(opening.no_run_words(pipeline))
+        return NOT_COMPARED
+    run = next((at for at, item in enumerate(pipeline.runs) if item.entry == options.entry), 0)
+    if options.entry and not any(item.entry == options.entry for item in pipeline.runs):
+        known = ", ".join(dict.fromkeys(item.entry for item in pipeline.runs)) or "none"
+        raise UsageError(f"{pipeline.name} holds no run of {options.entry}; it holds runs of: {known}")
+    message = RecordedCallsOf(opening.parcel_of(pipeline), run, not options.from_inputs, closeness)
     found = engine.request(message)
     if isinstance(found, Failure):
         return _not_compared(found)
+    stopped = opening.crash_of(engine, pipeline).words
+    found = msgspec.structs.replace(found, notes=(*found.notes, stopped) if stopped else found.notes)
     say(found.to_json() if options.json else found.to_text())
     return found.status
 

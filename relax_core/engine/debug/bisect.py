@@ -3,16 +3,21 @@
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple, TypeAlias
 
 import msgspec
 
-from relax_core.bytecode.build import build_stages
+from relax_core.bytecode.build import build, build_stages
 from relax_core.bytecode.executable import Executable
 from relax_core.diagnostics import DiagnosedError
 from relax_core.engine.debug.outcomes import Judgement, Outcome, diagnostic_words, hindered, judge, outcome_of
 from relax_core.engine.debug.replies import Bisection, StageResult
 from relax_core.engine.debug.tolerance import DEFAULT_TOLERANCE, Tolerance
+from relax_core.engine.halving.changes import Changes
+from relax_core.engine.halving.halve import halve
+from relax_core.engine.halving.minimise import Answer
+from relax_core.engine.halving.reply import DEFAULT_BUDGET, Budget, Halved
+from relax_core.engine.halving.stages import stage_changes
 from relax_core.ir.module import IRModule
 from relax_core.passes.core import Stage
 from relax_core.vm.external.stand_ins import calls_words
@@ -21,29 +26,9 @@ from relax_core.vm.objects.values import Value
 from relax_core.vm.recording.trace import Trace
 from relax_core.vm.virtual_machine import entry_arguments
 
+_MISTAKES_OF_FORM = ("PA", "RS", "TY", "WF")
 RunMachine = Callable[[Executable, tuple[Value, ...]], Trace]
 """Runs the entry function of an executable on machine values."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Candidate:
-    """A form of the program: its name, how to build it, and whether it is another form than the one before it.
-
-    `fault` says why there is no such form, if its pass failed. `attempt` runs it in another way than by what `build`
-    makes. `same_as` is the number of an earlier form that is the same. With `is_aside` it is no form of the program:
-    what another pass compiled on its own. `look` records a run and says where in the form a value is another one; with
-    `is_printed` a compiler made the form of the one before, so that a value inside that is another one is a difference.
-    """
-
-    name: str
-    build: Callable[[], Executable]
-    is_changed: bool = True
-    fault: str = ""
-    attempt: "Callable[[Call, RunMachine], Outcome] | None" = None
-    same_as: int = -1
-    is_aside: bool = False
-    look: "Callable[[Call, RunMachine, bool], str] | None" = None
-    is_printed: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -52,6 +37,49 @@ class Call:
 
     entry: str
     args: tuple[Any, ...]
+
+
+class RunForms(NamedTuple):
+    """How a form is run: for its result alone, and with all values recorded."""
+
+    run: RunMachine
+    record: RunMachine
+
+
+class Finding(NamedTuple):
+    """Where in a form of the program a value is another one."""
+
+    words: str = ""
+    """The function, the first binding and the element that show it, "" if nothing was found."""
+    line: int = 0
+    """The line of the form's text that is named first, 0 if none is."""
+
+
+Look: TypeAlias = Callable[[Call, RunMachine, bool], Finding]
+"""Records a run of a form and says where in it a value is another one; coarsely, if so asked."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Candidate:
+    """A form of the program: its name, how to build it, and whether it is another form than the one before it.
+
+    `fault` says why there is no such form, if its pass failed. `attempt` runs it in another way than by what `build`
+    makes. `same_as` is the number of an earlier form that is the same. With `is_aside` it is no form of the program:
+    what another pass compiled on its own. `look` finds where in the form a value is another one; with
+    `is_printed` a compiler made the form of the one before, so that a value inside that is another one is a difference.
+    `changes` are what makes it of the form before.
+    """
+
+    name: str
+    build: Callable[[], Executable]
+    is_changed: bool = True
+    fault: str = ""
+    attempt: Callable[[Call, RunMachine], Outcome] | None = None
+    same_as: int = -1
+    is_aside: bool = False
+    look: Look | None = None
+    is_printed: bool = False
+    changes: Callable[[], Changes] | None = None
 
 
 def stage_candidates(module: IRModule, stages: tuple[Stage, ...]) -> Iterator[Candidate]:
@@ -64,43 +92,63 @@ def stage_candidates(module: IRModule, stages: tuple[Stage, ...]) -> Iterator[Ca
     for number, stage in enumerate(stages, 1):
         error = next((item for item in stage.diagnostics if item.severity == "error"), None)
         fault = f"the pass failed: {diagnostic_words(error)}" if error is not None else ""
-        yield Candidate(stage.pass_name, after(number), stage.is_changed or stage.is_failed, fault)
+        is_changed = stage.is_changed or stage.is_failed
+        changes = partial(stage_changes, stage, partial(build, passes=""))
+        yield Candidate(stage.pass_name, after(number), is_changed, fault, changes=changes)
 
 
 def bisect(
     candidates: Iterable[Candidate],
     call: Call,
-    run_machine: RunMachine,
+    runs: RunForms,
     *,
-    record: RunMachine | None = None,
     tolerance: Tolerance = DEFAULT_TOLERANCE,
+    budget: Budget = DEFAULT_BUDGET,
     progress: Callable[[int, str], None] = lambda _number, _name: None,
 ) -> Bisection:
     """Run every candidate; the first one is the reference for those behind it.
 
-    All are run: a difference may vanish again, and a later pass may bring one of its own. With `record` what is not the
-    same bit by bit is looked into: where in the stage the difference is, and whether values inside the program are
-    close as well, for a later operator may hide what a pass did.
+    All are run: a difference may vanish again, and a later pass may bring one of its own. What is not the same bit by
+    bit is looked into: where in the stage the difference is, and whether values inside the program are close as well,
+    for a later operator may hide what a pass did. What the guilty pass changed is applied in part, as long as the
+    `budget` lasts.
     """
     found = _Found(tolerance)
+    guilty: _Guilty | None = None
     for number, candidate in enumerate(candidates):
         progress(number, candidate.name)
-        if candidate.is_aside:
-            found.put_aside(candidate.name, candidate.fault)
-        elif candidate.same_as >= 0:
-            found.repeat(candidate.name, candidate.same_as)
-        elif found.results and not candidate.is_changed:
-            found.repeat(candidate.name, number - 1)
-        else:
-            outcome = _outcome(candidate, call, run_machine)
+        if not found.has_noted(candidate):
+            outcome = _outcome(candidate, call, runs.run)
             is_exact = candidate.is_printed and tolerance == DEFAULT_TOLERANCE
-            found.add(candidate.name, outcome, partial(_looked, candidate, call, record), looks_inside=is_exact)
+            found.add(candidate.name, outcome, partial(_looked, candidate, call, runs.record), looks_inside=is_exact)
+            if guilty is None and found.results[-1].verdict == "different":
+                guilty = _Guilty(candidate, outcome)
     progress(len(found.results), "")
-    return Bisection(call.entry, tuple(found.results))
+    whole = Bisection(call.entry, tuple(found.results))
+    if guilty is None or len(whole.suspects) != 1:
+        return whole
+    judges = partial(found.answered, guilty.outcome, lambda made: run_outcome(made, call, runs.run))
+    return msgspec.structs.replace(whole, halved=_halved(guilty, judges, budget))
 
 
-def _looked(candidate: Candidate, call: Call, record: RunMachine | None, *, is_coarse: bool) -> str:
-    return "" if record is None or candidate.look is None else candidate.look(call, record, is_coarse)
+@dataclass(frozen=True, slots=True, eq=False)
+class _Guilty:
+    """The first form that differs, and what its run came to."""
+
+    candidate: Candidate
+    outcome: Outcome
+
+
+def _halved(guilty: _Guilty, judges: Callable[[Executable], Answer], budget: Budget) -> Halved | None:
+    """Apply a part of what made the guilty form; `None` where the form itself is a mistake, and does not run."""
+    error = guilty.outcome.error
+    if guilty.candidate.changes is None or (error is not None and error.code.startswith(_MISTAKES_OF_FORM)):
+        return None
+    return halve(guilty.candidate.changes(), judges, budget)
+
+
+def _looked(candidate: Candidate, call: Call, record: RunMachine, *, is_coarse: bool) -> Finding:
+    return Finding() if candidate.look is None else candidate.look(call, record, is_coarse)
 
 
 def _outcome(candidate: Candidate, call: Call, run_machine: RunMachine) -> Outcome:
@@ -148,7 +196,18 @@ class _Found:
         """How far results that are close were apart at the most."""
         self._heads: dict[int, Outcome] = {}
 
-    def add(self, name: str, outcome: Outcome, look: Callable[..., str], *, looks_inside: bool) -> None:
+    def has_noted(self, candidate: Candidate) -> bool:
+        """Note a form that need not run, and tell whether it is one."""
+        number = len(self.results)
+        if candidate.is_aside:
+            self.put_aside(candidate.name, candidate.fault)
+        elif candidate.same_as >= 0:
+            self.repeat(candidate.name, candidate.same_as)
+        elif self.results and not candidate.is_changed:
+            self.repeat(candidate.name, number - 1)
+        return len(self.results) > number
+
+    def add(self, name: str, outcome: Outcome, look: Callable[..., Finding], *, looks_inside: bool) -> None:
         """Judge a stage by what its run came to, and by what `look` finds within it."""
         number = len(self.results)
         if self._first < 0:
@@ -156,28 +215,40 @@ class _Found:
             self.results.append(self._of_reference(number, name))
             return
         found = judge(self._reference, outcome, self._tolerance)
-        where = ""
+        where = Finding()
         is_new = _is_apart(found.largest, self._largest)
         if looks_inside and found.verdict == "same" and self._carries(outcome, found.largest):
             words = "the results are close, but not what is computed inside"
             found = Judgement("different", words, found.differences, found.compared, found.largest)
-        elif looks_inside and found.verdict == "same" and is_new and (where := look(is_coarse=True)):
-            words = f"the results are close, but not what is computed inside; {where}"
+        elif looks_inside and found.verdict == "same" and is_new and (where := look(is_coarse=True)).words:
+            words = f"the results are close, but not what is computed inside; {where.words}"
             found = Judgement("different", words, found.differences, found.compared, found.largest)
         elif found.verdict == "same":
             self._largest = max(self._largest, found.largest)
         follows = self._followed(found.verdict, found.words, outcome)
         if found.verdict == "different" and follows < 0:
-            where = where or look(is_coarse=False)
+            where = where if where.words else look(is_coarse=False)
         if found.verdict == "different" and follows < 0:
             self._head = self._heads[number] = outcome
         self.results.append(
             StageResult(
                 number, name, found.verdict, found.words, found.differences,
-                largest=found.largest, compared=found.compared, follows=follows, where=where,
-                stand_ins=_stand_ins(outcome),
+                largest=found.largest, compared=found.compared, follows=follows, where=where.words,
+                line=where.line, stand_ins=_stand_ins(outcome),
             )
         )  # fmt: skip
+
+    def answered(self, guilty: Outcome, run: Callable[[Executable], Outcome], made: Executable) -> Answer:
+        """Tell whether a form with a part of a pass's changes is wrong, and in the way of the `guilty` one."""
+        outcome = run(made)
+        ends = [item.error.code if item.error is not None else "" for item in (guilty, outcome)]
+        match judge(self._reference, outcome, self._tolerance).verdict:
+            case "same":
+                return "right"
+            case "different" if ends[0] == ends[1]:
+                return "wrong"
+            case _:
+                return "unresolved"
 
     def _carries(self, outcome: Outcome, largest: float) -> bool:
         """Tell whether results that are close to the reference's are closer to those of the difference before them."""

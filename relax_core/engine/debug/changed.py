@@ -36,6 +36,8 @@ def trace_of(opened: OpenProgram, changes: Changes, context: RequestContext) -> 
         DiagnosedError: a change cannot be read or does not fit, or the run cannot go on from its time.
     """
     trace = opened.runs.run(context.report, context.is_cancelled, context.limits, context.engine_of(opened))
+    if changes:
+        opened.runs.require_machine("a value cannot be changed")
     _check_order(changes)
     moments = [tuple(group) for _, group in groupby(changes, lambda change: change.time)]
     known, latest = opened.runs.changed_run or ((), trace)

@@ -13,6 +13,7 @@ from relax_core.engine.debug import bisect
 from relax_core.engine.debug.intermediates import intermediates, members, names_in
 from relax_core.engine.debug.replies import Bisection
 from relax_core.engine.debug.tolerance import DEFAULT_TOLERANCE, Tolerance
+from relax_core.engine.halving.reply import DEFAULT_BUDGET, Budget
 from relax_core.engine.programs.prim_entry import entry_name, with_entries
 from relax_core.engine.splicing.forms import PrintedStage, forms
 from relax_core.ir.module import IRModule
@@ -69,19 +70,21 @@ def bisect_passes(
     entry: str = "main",
     tolerance: Tolerance = DEFAULT_TOLERANCE,
     stand_ins: Mapping[str, StandIn] | None = None,
+    budget: Budget = DEFAULT_BUDGET,
 ) -> Bisection:
     """Run `module` as it is and after each of `passes`, the default pipeline if `None`, on the same arguments.
 
     `found.verdict` is "same" only if every stage was compared. `found.first_different` is the number of the first stage
     whose result, output or changed arguments are not those of the source, -1 if there is none; `found.suspects` are the
-    stages that may have changed it; `found.to_text()` says what came of each. With `stand_ins` for packed functions no
-    stage is comparable, unless they are recorded results.
+    stages that may have changed it; `found.to_text()` says what came of each. `found.halved` says which changes of the
+    guilty pass make the result wrong, for which a part of them was applied within the `budget`. With `stand_ins` for
+    packed functions no stage is comparable, unless they are recorded results.
 
     Raises:
         CompileError: the module or the text of the pipeline has errors.
     """
     candidates = bisect.stage_candidates(module, run_pipeline(module, passes))
-    return _bisect(candidates, bisect.Call(entry, args), tolerance, stand_ins)
+    return _bisect(candidates, bisect.Call(entry, args), tolerance, stand_ins, budget)
 
 
 def bisect_modules(
@@ -90,6 +93,7 @@ def bisect_modules(
     entry: str = "main",
     tolerance: Tolerance = DEFAULT_TOLERANCE,
     stand_ins: Mapping[str, StandIn] | None = None,
+    budget: Budget = DEFAULT_BUDGET,
 ) -> Bisection:
     """Run several forms of a module on the same arguments, such as `parse_all` of what another compiler printed.
 
@@ -97,13 +101,13 @@ def bisect_modules(
     module that has nothing else take the places of those in the last whole one; without one `entry` names one of them.
     """
     stages = (
-        PrintedStage(name, id(module), "", lambda module=module: module, lambda module=module: _built(module))
+        PrintedStage(name, id(module), "", lambda module=module: module, lambda module=module: _built(module), _built)
         for name, module in modules.items()
     )
     first = next(iter(modules.values()), None)
     if first is not None and not first.relax_functions and first.prim_funcs:
         entry = entry_name(first, entry if entry in first else first.prim_funcs[0][0].name)
-    return _bisect(forms(stages), bisect.Call(entry, args), tolerance, stand_ins)
+    return _bisect(forms(stages), bisect.Call(entry, args), tolerance, stand_ins, budget)
 
 
 def _built(module: IRModule) -> Executable:
@@ -147,6 +151,7 @@ def _bisect(
     call: bisect.Call,
     tolerance: Tolerance,
     stand_ins: Mapping[str, StandIn] | None,
+    budget: Budget,
 ) -> Bisection:
     def run(executable: Executable, values: tuple[Value, ...]) -> Trace:
         return Machine(executable, record=False, stand_ins=stand_ins).run(call.entry, values)
@@ -154,4 +159,4 @@ def _bisect(
     def record(executable: Executable, values: tuple[Value, ...]) -> Trace:
         return Machine(executable, stand_ins=stand_ins).run(call.entry, values)
 
-    return bisect.bisect(candidates, call, run, record=record, tolerance=tolerance)
+    return bisect.bisect(candidates, call, bisect.RunForms(run, record), tolerance=tolerance, budget=budget)

@@ -97,7 +97,8 @@ def _all(trace: Trace) -> Iterator[Intermediate]:
             arrays = {f"{name}{suffix}{key.removeprefix(name)}": array for key, array in arrays.items()}
             name += suffix
         call = trace.frames[int(trace.frame_ids[event])].enter if frame != int(trace.frame_ids[event]) else event
-        yield Intermediate(name, var.name, int(lines[int(trace.pcs[call])]), time, _owned(arrays))
+        copies = {key: np.array(array) for key, array in arrays.items()}
+        yield Intermediate(name, var.name, int(lines[int(trace.pcs[call])]), time, copies)
 
 
 def _is_allocated(trace: Trace, event: int) -> bool:
@@ -107,10 +108,6 @@ def _is_allocated(trace: Trace, event: int) -> bool:
             return trace.executable.functions[function].name == "vm.builtin.alloc_tensor"
         case _:
             return False
-
-
-def _owned(arrays: dict[str, npt.NDArray[Any]]) -> dict[str, npt.NDArray[Any]]:
-    return {name: np.array(array) for name, array in arrays.items()}
 
 
 class _Writes:

@@ -1,6 +1,5 @@
 """What requests that look for faults are answered with: texts, numbers and archives."""
 
-import re
 from collections import Counter
 from itertools import groupby
 from typing import Final, Literal
@@ -20,13 +19,12 @@ from relax_core.engine.debug.verdicts import (
     said,
     whole,
 )
+from relax_core.engine.halving.reply import Halved
 from relax_core.engine.replies import Executed
 from relax_core.present.nodes.origin_models import spans
 
 UNKNOWN_ULP: Final = -1.0
 _ROWS_SHOWN: Final = 400
-# What `splicing.within` writes in front of any text of a program.
-_PLACE: Final = re.compile(r"in `[^`]*` \(line (\d+); line|the first other value is `[^`]*` in line (\d+),")
 
 
 class StageResult(msgspec.Struct, frozen=True):
@@ -49,14 +47,10 @@ class StageResult(msgspec.Struct, frozen=True):
     """It is no form of the program, but what another pass compiled on its own; the verdict does not count it."""
     where: str = ""
     """Where in the stage the difference is: the function, the first binding and element that show it."""
+    line: int = 0
+    """The line of the stage's text that `where` names first, 0 if it names none."""
     stand_ins: str = ""
     """Which calls were stand-ins, such as `2 calls were stand-ins (my.f: zeros, 2 calls)`."""
-
-    @property
-    def line(self) -> int:
-        """The line of the stage's text that `where` names first, 0 if it names none."""
-        found = _PLACE.search(self.where)
-        return int(found[1] or found[2]) if found is not None else 0
 
 
 class Bisection(msgspec.Struct, frozen=True):
@@ -64,11 +58,20 @@ class Bisection(msgspec.Struct, frozen=True):
 
     entry: str
     stages: tuple[StageResult, ...]
+    stopped: str = ""
+    """Why the compiler that was recorded stopped, in a paragraph; "" if it did not."""
+    halved: Halved | None = None
+    """What came of applying a part of what the guilty pass changed, if that was tried."""
+    numbers: tuple[int, ...] = ()
+    """What a recording calls its stages, which the words use; empty: they are counted from 0."""
 
     @property
     def verdict(self) -> Verdict:
-        """What all stages come to together."""
-        return whole(stage.verdict for stage in self.stages if stage.verdict != "reference" and not stage.is_aside)
+        """What all stages come to together; what the compiler did not make cannot be compared."""
+        found: list[Verdict] = [
+            stage.verdict for stage in self.stages if stage.verdict != "reference" and not stage.is_aside
+        ]
+        return whole([*found, "not comparable"] if self.stopped else found)
 
     @property
     def status(self) -> int:
@@ -79,6 +82,10 @@ class Bisection(msgspec.Struct, frozen=True):
     def first_different(self) -> int:
         """The number of the first stage whose result is not the reference's, -1 if there is none."""
         return next((stage.index for stage in self.stages if stage.verdict == "different"), -1)
+
+    def number(self, index: int) -> int:
+        """Return the number that the words give to a stage: that of the recording, if it has its own."""
+        return self.numbers[index] if index < len(self.numbers) else index
 
     @property
     def suspects(self) -> tuple[int, ...]:
@@ -102,6 +109,9 @@ class Bisection(msgspec.Struct, frozen=True):
     @property
     def conclusion(self) -> str:
         """What it comes to: the pass that changed the result of the entry function, and what could not be judged."""
+        return "\n".join(filter(None, (self._concluded(), self.stopped)))
+
+    def _concluded(self) -> str:
         name, count = f"`{self.entry}`", sum(not stage.is_aside for stage in self.stages)
         match self.verdict:
             case "different":
@@ -133,8 +143,10 @@ class Bisection(msgspec.Struct, frozen=True):
         stage = self.stages[at]
         if not others:
             where = f"; {stage.where}" if stage.where and stage.where not in stage.words else ""
-            return f"`{self.entry}` computes something else from {stage.name} (stage {at}) on: {stage.words}{where}"
-        names = listed((f"{self.stages[item].name} (stage {item})" for item in (*others, at)), "or")
+            part = f". {self.halved.words}" if self.halved is not None else ""
+            first = f"`{self.entry}` computes something else from {stage.name} (stage {self.number(at)}) on"
+            return f"{first}: {stage.words}{where}{part}"
+        names = listed((f"{self.stages[item].name} (stage {self.number(item)})" for item in (*others, at)), "or")
         return (
             f"`{self.entry}` computes something else from one of {names} on, "
             f"of which only the last could be compared: {stage.words}"
@@ -145,7 +157,7 @@ class Bisection(msgspec.Struct, frozen=True):
         groups: dict[str, list[int]] = {}
         for stage in self.stages:
             if stage.verdict == "not comparable" and not stage.is_aside:
-                groups.setdefault(stage.words, []).append(stage.index)
+                groups.setdefault(stage.words, []).append(self.number(stage.index))
         return "".join(
             f"\n{'Stage' if len(numbers) == 1 else 'Stages'} {ranges(numbers)} not comparable, because {words}"
             for words, numbers in groups.items()
@@ -159,13 +171,15 @@ class Bisection(msgspec.Struct, frozen=True):
         for is_unchanged, group in groupby(self.stages, _is_unchanged):
             stages = tuple(group)
             if is_unchanged and len(stages) > 1:
-                numbers = ranges(stage.index for stage in stages)
+                numbers = ranges(self.number(stage.index) for stage in stages)
                 rows.append(f"    = {numbers}: same, for the module is unchanged ({plural(len(stages), 'stage')})")
                 continue
             for stage in stages:
                 if stage.follows < 0:
                     sign = "*" if stage.verdict == "reference" else SIGNS[stage.verdict]
-                    rows.append(f"{stage.index:>3} {sign} {stage.name:<{width}}  {_said(stage, suspects)}".rstrip())
+                    rows.append(
+                        f"{self.number(stage.index):>3} {sign} {stage.name:<{width}}  {_said(stage, suspects)}".rstrip()
+                    )
                 elif self.stages[stage.index - 1].follows < 0:
                     rows.append(self._folded(stage))
         return "\n".join((*rows, self.conclusion))
@@ -175,7 +189,7 @@ class Bisection(msgspec.Struct, frozen=True):
         count = next((n for n, stage in enumerate(behind) if stage.follows != first.follows), len(behind))
         head = self.stages[first.follows].name
         what = "the same difference as" if first.verdict == "different" else f"{first.verdict} as"
-        numbers = ranges(range(first.index, first.index + count))
+        numbers = ranges(self.number(at) for at in range(first.index, first.index + count))
         return f"    {SIGNS[first.verdict]} {numbers}: {what} after {head} ({plural(count, 'stage')})"
 
     def to_json(self) -> str:

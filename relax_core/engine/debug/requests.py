@@ -6,6 +6,7 @@ import msgspec
 
 from relax_core.engine.debug.replies import Bisection, Dumped, Profiled, Reproduced, Stopped, ValuesCompared
 from relax_core.engine.debug.tolerance import Tolerance
+from relax_core.engine.halving.reply import Budget
 from relax_core.engine.programs.program import Program
 from relax_core.engine.request import Request
 from relax_core.present.running.memory_models import MemoryView
@@ -35,6 +36,9 @@ class BisectOf(Request[Bisection], frozen=True):
     program: Program
     others: tuple[Program, ...] = ()
     closeness: Closeness = Closeness()
+    budget: Budget = Budget()
+    numbers: tuple[int, ...] = ()
+    """What a recording calls the stages of these programs; empty: they are counted from 0."""
 
 
 class CompareValuesOf(Request[ValuesCompared], frozen=True):
@@ -100,6 +104,7 @@ class BisectRecordedOf(Request[Bisection], frozen=True):
     options: Program
     closeness: Closeness = Closeness()
     constants: bytes = b""
+    budget: Budget = Budget()
 
 
 class ReproducerOf(Request[Reproduced], frozen=True):

@@ -87,7 +87,9 @@ def _bisect(message: BisectOf, opened: OpenProgram, context: RequestContext) -> 
         return opened.runs.run_machine(machine, name, args, context.is_cancelled)
 
     call, tolerance = bisect.Call(name, args), message.closeness.tolerance
-    return bisect.bisect(candidates, call, run, record=record, tolerance=tolerance, progress=progress)
+    runs, budget = bisect.RunForms(run, record), message.budget
+    found = bisect.bisect(candidates, call, runs, tolerance=tolerance, budget=budget, progress=progress)
+    return msgspec.structs.replace(found, numbers=message.numbers)
 
 
 def _printed(program: Program, context: RequestContext) -> PrintedStage:
@@ -106,9 +108,13 @@ def _printed(program: Program, context: RequestContext) -> PrintedStage:
             return opened.compilation.executable(context.report, context.is_cancelled)
         # A pass of ours might repair what is to be judged, so that no more of them run than the machine needs.
         opened.source.require_sound()
-        return build_executable(with_entries(opened.source.module), passes="")
+        return make(opened.source.module)
 
-    stage = PrintedStage(program.name, msgspec.structs.replace(program, name=""), program.text, read, build)
+    def make(module: IRModule) -> Executable:
+        passes = "" if stage.is_printed and program.pipeline is None else program.pipeline
+        return build_executable(with_entries(module), passes=passes)
+
+    stage = PrintedStage(program.name, msgspec.structs.replace(program, name=""), program.text, read, build, make)
     return stage
 
 
@@ -132,6 +138,7 @@ def _stops(message: StopsOf, opened: OpenProgram, context: RequestContext) -> St
 
 
 def _profile(opened: OpenProgram, context: RequestContext) -> Profiled:
+    opened.runs.require_machine("it cannot be measured where the time goes")
     executable = opened.compilation.executable(context.report, context.is_cancelled)
     name, args = opened.source.call()
     context.report(Progress(f"Measuring `{name}`"))

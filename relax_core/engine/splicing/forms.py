@@ -11,10 +11,11 @@ from typing import Final
 from relax_core.bytecode.executable import Executable
 from relax_core.check.prim.prim_scopes import scopes
 from relax_core.diagnostics import DiagnosedError, Diagnostic
-from relax_core.engine.debug.bisect import Call, Candidate, RunMachine, run_outcome
+from relax_core.engine.debug.bisect import Call, Candidate, Finding, Look, RunMachine, run_outcome
 from relax_core.engine.debug.intermediates import Intermediate
 from relax_core.engine.debug.outcomes import Outcome, diagnostic_words, failed, hindered
 from relax_core.engine.debug.verdicts import listed
+from relax_core.engine.halving.changes import Changes, KernelChanges, ModuleChanges
 from relax_core.engine.splicing import within
 from relax_core.engine.splicing.packed import is_packed, unpacked, with_own_memory
 from relax_core.ir.attrs import attr
@@ -37,7 +38,7 @@ _MADE_ILL: Final = ("RS", "WF", "TY")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PrintedStage:
-    """A stage: its name, its text, how to read it and how to build what was read.
+    """A stage: its name, its text, how to read it, how to build what was read, and `make`: any module as this one.
 
     Stages with equal `key` are the same form of the program.
     """
@@ -47,6 +48,7 @@ class PrintedStage:
     text: str
     read: Callable[[], IRModule]
     build: Callable[[], Executable]
+    make: Callable[[IRModule], Executable]
 
     @property
     def is_printed(self) -> bool:
@@ -113,7 +115,10 @@ def forms(stages: Iterable[PrintedStage]) -> Iterator[Candidate]:
             whole = _Whole(number, module, stage.build, whole)
             latest = {var.name: item for var, item in module.prim_funcs}
             attempt, look = _whole_attempt(stage, whole), _whole_look(stage, whole, names)
-            yield Candidate(stage.name, whole.executable, attempt=attempt, look=look, is_printed=stage.is_printed)
+            yield Candidate(
+                stage.name, whole.executable, attempt=attempt, look=look, is_printed=stage.is_printed,
+                changes=_whole_changes(stage, whole),
+            )  # fmt: skip
             continue
         seen[(stage.key, base)] = number
         if whole is None or aside:
@@ -124,7 +129,8 @@ def forms(stages: Iterable[PrintedStage]) -> Iterator[Candidate]:
         latest.update((name, item) for name, item in spliced.kernels.items())
         sound = whole.last_sound()
         look, attempt = _look(sound, before, spliced.kernels), _attempt(sound, spliced)
-        yield Candidate(stage.name, stage.build, attempt=attempt, look=look, is_printed=True)
+        changes = _changes(sound, before, spliced.kernels)
+        yield Candidate(stage.name, stage.build, attempt=attempt, look=look, is_printed=True, changes=changes)
 
 
 def _unread(stage: PrintedStage, error: DiagnosedError) -> Candidate:
@@ -266,25 +272,23 @@ class _Names:
         return self._values or ()
 
 
-def _whole_look(stage: PrintedStage, whole: _Whole, names: _Names) -> Callable[[Call, RunMachine, bool], str]:
+def _whole_look(stage: PrintedStage, whole: _Whole, names: _Names) -> Look:
     names.first = names.first or whole
 
-    def look(call: Call, record: RunMachine, is_coarse: bool) -> str:  # noqa: FBT001
+    def look(call: Call, record: RunMachine, is_coarse: bool) -> Finding:  # noqa: FBT001
         trace = within.recorded(whole.executable(), call, record)
         found = within.first_other(
             names.values(call, record), within.values_of(trace), is_aligned=False, is_coarse=is_coarse
         )
-        return "" if found is None else within.binding_words(stage.text, found)
+        return Finding() if found is None else within.binding_finding(stage.text, found)
 
     return look
 
 
-def _look(
-    whole: _Whole, before: Mapping[str, PrimFunc], after: Mapping[str, PrimFunc]
-) -> Callable[[Call, RunMachine, bool], str]:
+def _look(whole: _Whole, before: Mapping[str, PrimFunc], after: Mapping[str, PrimFunc]) -> Look:
     """Return how to find the function, and the first value, of a stage that brought a difference."""
 
-    def look(call: Call, record: RunMachine, is_coarse: bool) -> str:  # noqa: FBT001
+    def look(call: Call, record: RunMachine, is_coarse: bool) -> Finding:  # noqa: FBT001
         executable = whole.executable()
         good = within.values_of(within.recorded(within.with_kernels(executable, before), call, record))
         culprits: list[str] = []
@@ -297,9 +301,24 @@ def _look(
                 culprits.append(name)
             if trace is not None and found is not None and not words:
                 words = within.kernel_words(trace, found)
-        return "; ".join(filter(None, (within.function_words(culprits, before, after), words)))
+        functions = within.function_finding(culprits, before, after)
+        return Finding("; ".join(filter(None, (functions.words, words))), functions.line)
 
     return look
+
+
+def _whole_changes(stage: PrintedStage, whole: _Whole) -> Callable[[], Changes] | None:
+    before = whole.before
+    return None if before is None else lambda: ModuleChanges(before.module, whole.module, stage.make)
+
+
+def _changes(
+    whole: _Whole, before: Mapping[str, PrimFunc], after: Mapping[str, PrimFunc]
+) -> Callable[[], Changes]:  # fmt: skip
+    def made(kernels: Mapping[str, PrimFunc]) -> Executable:
+        return within.with_kernels(whole.executable(), kernels)
+
+    return lambda: KernelChanges(made, before, after, within.changed_functions(before, after))
 
 
 def _stopped_in(trace: Trace) -> str:

@@ -9,7 +9,7 @@ import numpy as np
 
 from relax_core.bytecode.executable import Executable
 from relax_core.diagnostics import DiagnosedError
-from relax_core.engine.debug.bisect import Call, RunMachine
+from relax_core.engine.debug.bisect import Call, Finding, RunMachine
 from relax_core.engine.debug.differences import compare_arrays
 from relax_core.engine.debug.intermediates import Intermediate, intermediates
 from relax_core.engine.debug.tolerance import RELATIVE_OF, Difference, Tolerance
@@ -105,24 +105,27 @@ def kernel_words(trace: Trace, found: tuple[Intermediate, Difference]) -> str:
     return f"the first other value is `{binding.name}`{writer}: {difference.words}"
 
 
-def binding_words(text: str, found: tuple[Intermediate, Difference]) -> str:
+def binding_finding(text: str, found: tuple[Intermediate, Difference]) -> Finding:
     """Say which binding of a text has another value, with its line."""
     binding, difference = found
     lines = text.split("\n")
     line = lines[binding.line - 1].strip() if 0 < binding.line <= len(lines) else ""
     shown = line if len(line) <= _CUT else f"{line[: _CUT - 1]}…"
     at = f" in line {binding.line}, `{shown}`" if line else ""
-    return f"the first other value is `{binding.name}`{at}: {difference.words}"
+    words = f"the first other value is `{binding.name}`{at}: {difference.words}"
+    return Finding(words, binding.line if line else 0)
 
 
-def function_words(names: Sequence[str], before: Mapping[str, PrimFunc], after: Mapping[str, PrimFunc]) -> str:
+def function_finding(names: Sequence[str], before: Mapping[str, PrimFunc], after: Mapping[str, PrimFunc]) -> Finding:
     """Say in which functions the difference is, with their lines in the two texts."""
     parts: list[str] = []
+    line = 0
     for name in names:
         lines = [item.span.line if item.span is not None else 0 for item in (after[name], before[name])]
         where = f" (line {lines[0]}; line {lines[1]} before)" if all(lines) else ""
+        line = line or (lines[0] if all(lines) else 0)
         parts.append(f"`{name}`{where}")
-    return f"in {listed(parts)}" if parts else ""
+    return Finding(f"in {listed(parts)}" if parts else "", line)
 
 
 def with_kernels(executable: Executable, kernels: Mapping[str, PrimFunc]) -> Executable:
