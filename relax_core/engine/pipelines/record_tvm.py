@@ -50,6 +50,7 @@ _LATEST: contextvars.ContextVar[str] = contextvars.ContextVar("latest trace")
 _STATES_KEPT = 12
 _STATES_COMPARED = 3
 _BITS = re.compile(r"\d+")
+_FRAME = re.compile(r'File "|\d+: |Traceback|Stack trace')
 
 
 @contextlib.contextmanager
@@ -70,6 +71,9 @@ def record(folder: str, *, light: bool = False, keep: Collection[str] = ()) -> "
     try:
         with context:
             yield recorder
+    except Exception as error:
+        recorder.stopped(error)
+        raise
     finally:
         recorder.close()
 
@@ -217,6 +221,7 @@ class Recorder:
         self._open: list[tuple[int, str, Any, float]] = []
         self._states: list[_State] = []
         self._count, self._own_seconds, self._has_target = 0, 0.0, False
+        self._has_raised = False
         _LATEST.set(folder)
 
     def enter_pass_ctx(self) -> None:
@@ -230,6 +235,7 @@ class Recorder:
     def exit_pass_ctx(self) -> None:
         """Write down what did not return: TVM calls no other hook for a pass that raised."""
         error = sys.exc_info()[1]
+        self._has_raised = self._has_raised or bool(self._open)
         while self._open:
             words = f"it raised {_words(error)}" if error is not None else "it raised an exception"
             key = self._open.pop()[0]
@@ -259,6 +265,15 @@ class Recorder:
             seconds = max(start - began - (self._own_seconds - own), 0.0)
             self._guarded(lambda: self._returned(module, name, key, seconds))
         self._own_seconds += time.perf_counter() - start
+
+    def stopped(self, error: Exception) -> None:
+        """Write down an exception that no pass raised, such as one of the code generator behind them."""
+        if self._has_raised:
+            return
+        key, words = self._count, f"it raised {_words(error)}"
+        event = {"event": "before", "id": key, "pass": "(behind the passes)", "depth": 0}
+        self._guarded(lambda: self.trace.write(event))
+        self._guarded(lambda: self.trace.write({"event": "raised", "id": key, "words": words}))
 
     def close(self) -> None:
         """Close the trace."""
@@ -417,4 +432,7 @@ def _is_tensor(value: Any) -> bool:
 
 def _words(error: BaseException) -> str:
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    return f"{type(error).__name__}: {lines[-1] if lines else ''}"[:300]
+    # The message stands behind the frames of C++, if these are printed at all.
+    count = next((at for at, line in enumerate(reversed(lines)) if _FRAME.match(line)), len(lines))
+    message = lines[len(lines) - count :] if count else lines[-1:]
+    return f"{type(error).__name__}: {' '.join(message)}"[:300]
