@@ -9,10 +9,12 @@ from typing import Any
 import numpy as np
 import pytest
 
+import relax_core as rc
 from relax_core.cli import main
 from relax_core.diagnostics import CompileError
 from relax_core.engine.debug.replies import Bisection, StageResult
-from relax_core.engine.pipelines.reproducer import Case, Form, reproducer_of
+from relax_core.engine.pipelines.reproducers.reduce import functions_in, only, reached
+from relax_core.engine.pipelines.reproducers.reproducer import Case, Form, reproducer_of
 from tests.engine.pipelines.stage_texts import ADD, SCALED, TWICE, WRONG, dump
 
 SYMBOLIC = """# from typing import TypeVar
@@ -87,15 +89,21 @@ def without_the_bug(path: Path) -> Path:
 
 @pytest.mark.tvm
 @pytest.mark.parametrize(
-    ("before", "after"),
+    ("before", "after", "entry"),
     [
-        (ADD, WRONG),
-        (SYMBOLIC, SYMBOLIC.replace("R.add(a, a)", "R.multiply(a, a)").replace("R.add(x, b)", "R.subtract(x, b)")),
-        (OF_KERNELS, OF_KERNELS.replace("T.float32(2)", "T.float32(3)")),
+        (ADD, WRONG, "main"),
+        (
+            SYMBOLIC,
+            SYMBOLIC.replace("R.add(a, a)", "R.multiply(a, a)").replace("R.add(x, b)", "R.subtract(x, b)"),
+            "main",
+        ),
+        (OF_KERNELS, OF_KERNELS.replace("T.float32(2)", "T.float32(3)"), "run_double"),
     ],
-    ids=["a scalar", "symbolic sizes, tuples and shapes", "a kernel"],
+    ids=["a scalar", "symbolic sizes, tuples and shapes", "a kernel, which is all that is left"],
 )
-def test_a_reproducer_fails_with_the_bug_and_passes_without(tmp_path: Path, before: str, after: str) -> None:
+def test_a_reproducer_fails_with_the_bug_and_passes_without(
+    tmp_path: Path, before: str, after: str, entry: str
+) -> None:
     target = bisected(dump(tmp_path / "dump", _000_A=before, _001_Broken=after))
     status, said = run(target)
     assert status == 1, said
@@ -104,9 +112,54 @@ def test_a_reproducer_fails_with_the_bug_and_passes_without(tmp_path: Path, befo
     assert "against what RelaxScope computed" not in said
     assert run(without_the_bug(target))[0] == 0
     report = target.with_name("bug.py.md").read_text()
-    assert report.startswith("# Broken changes what `main` computes")
+    assert report.startswith(f"# Broken changes what `{entry}` computes")
     assert "```diff" in report
     assert "relax_core" not in target.read_text()
+
+
+TWO_KERNELS = OF_KERNELS.replace(
+    "    @R.function",
+    """    @T.prim_func(private=True)
+    def half(x: T.Buffer((T.int64(4),), "float32"), y: T.Buffer((T.int64(4),), "float32")):
+        for i in range(T.int64(4)):
+            y[i] = x[i] / T.float32(2)
+
+    @R.function
+    def unused(x: R.Tensor((4,), dtype="float32")) -> R.Tensor((4,), dtype="float32"):
+        z = R.add(x, x)
+        return z
+
+    @R.function""",
+).replace(
+    "        return y\n",
+    """        z = R.call_tir(cls.half, (y,), out_ty=R.Tensor((4,), dtype="float32"))
+        return z
+""",
+)
+
+
+@pytest.mark.tvm
+def test_only_the_function_that_halving_isolated_is_in_the_file(tmp_path: Path) -> None:
+    wrong = TWO_KERNELS.replace("/ T.float32(2)", "- T.float32(2)").replace("x[i] * T.float32(2)", "x[i] + x[i]")
+    target = bisected(dump(tmp_path / "dump", _000_A=TWO_KERNELS, _001_Broken=wrong))
+    text = target.read_text()
+    assert "ENTRY = 'run_half'" in text
+    assert "Of the program of `main` only `run_half` is left" in text
+    assert not any(name in text for name in ("def double", "def main(x", "def unused"))
+    status, said = run(target)
+    assert (status, "before Broken: as expected" in said) == (1, True), said
+    assert run(without_the_bug(target))[0] == 0
+
+
+def test_what_the_entry_does_not_reach_is_left_out() -> None:
+    assert reached(TWO_KERNELS, "main") == {"main", "double", "half"}
+    text = only(TWO_KERNELS, reached(TWO_KERNELS, "main"))
+    assert functions_in(text).keys() == {"main", "double", "half"}
+    assert rc.parse(text).names == ("double", "half", "main")
+    assert only(text, functions_in(text)) == text
+    quoted = TWO_KERNELS.replace("def main", 'def main("""')
+    assert only(quoted, ()) == quoted
+    assert reached(TWO_KERNELS, "gone") == functions_in(TWO_KERNELS).keys()
 
 
 @pytest.mark.tvm

@@ -1,4 +1,4 @@
-"""The part that all reproducers share: run a module before and after a pass with apache-tvm, and compare."""
+"""What reproducers are made of: a module before and after a pass is run with apache-tvm, or a pass that stops is."""
 
 # pyright: reportMissingImports=false, reportMissingModuleSource=false, reportUnknownMemberType=false, reportUnknownVariableType=false
 # pyright: reportUnknownArgumentType=false, reportUnknownParameterType=false, reportMissingTypeStubs=false
@@ -22,6 +22,9 @@ ARGUMENTS: tuple[Any, ...] = ()
 BEFORE_CONSTANTS: tuple[str, ...] = ()
 AFTER_CONSTANTS: tuple[str, ...] = ()
 BASE_CONSTANTS: tuple[str, ...] = ()
+PASSES: tuple[str, ...] = ()
+ENDS_IN: str = "pass"
+ERROR = ""
 # The data of a reproducer stand in place of the lines above.
 
 
@@ -34,6 +37,11 @@ def main() -> int:
             print(f"the process was ended by signal {-done.returncode}")
             return 1
         return done.returncode
+    return look()
+
+
+def compare_forms() -> int:
+    """Run the module before and after the pass, and compare what they return."""
     import tvm
 
     print(f"apache-tvm {tvm.__version__}, {PASS_NAME}, `{ENTRY}` for {TARGET}")
@@ -41,7 +49,7 @@ def main() -> int:
     if is_applied and not hasattr(tvm.relax.transform, PASS_NAME):
         print(f"there is no relax.transform.{PASS_NAME}")
         return 2
-    arrays = dict(np.load(io.BytesIO(base64.b64decode(ARRAYS)), allow_pickle=False)) if ARRAYS else {}
+    arrays = _arrays()
     expected = [arrays[name] for name in sorted(arrays, key=_order) if name.startswith("out")]
     try:
         before = run(_module(BEFORE, BEFORE_CONSTANTS, arrays), arrays)
@@ -64,6 +72,59 @@ def main() -> int:
     return 0
 
 
+def stop_again() -> int:
+    """Do what stopped: a pass, a build of the module, or a run of it."""
+    import tvm
+
+    print(f"apache-tvm {tvm.__version__}, {PASS_NAME} for {TARGET}; it stopped with {ERROR}", flush=True)
+    arrays = _arrays()
+    try:
+        module = _module(BEFORE, BEFORE_CONSTANTS, arrays)
+        for name in PASSES:
+            module = _transform(name)(module)
+        transform = _transform(PASS_NAME) if ENDS_IN == "pass" else None
+    except Exception as error:
+        print(f"it does not get as far as {PASS_NAME}: {_words(error)}")
+        return 2
+    try:
+        _finish(module, transform, arrays)
+    except Exception as error:
+        is_same = type(error).__name__ in ERROR
+        print(f"{PASS_NAME} stops with {'' if is_same else 'another kind of error: '}{_words(error)}")
+        return 1 if is_same else 2
+    print(f"{PASS_NAME}: it does not stop")
+    return 0
+
+
+def _finish(module: Any, transform: Any, arrays: "dict[str, np.ndarray[Any, Any]]") -> None:
+    """Apply the last pass; or build the module, which is lowered, as it is, and run it if that is what stopped."""
+    import tvm
+    from tvm import relax
+
+    if transform is not None:
+        with tvm.target.Target(TARGET):
+            transform(module)
+        return
+    built = relax.build(module, TARGET, relax_pipeline=tvm.transform.Sequential([]))
+    if ENDS_IN == "run":
+        device: Any = tvm.cpu()
+        machine = relax.VirtualMachine(built, device)
+        machine[ENTRY](*(_argument(item, arrays) for item in ARGUMENTS))
+
+
+def _transform(name: str) -> Any:
+    """Return a pass of apache-tvm by its name, with its default options."""
+    import tvm
+    from tvm import relax, s_tir, tirx
+
+    scope, _, short = name.rpartition(".")
+    scopes = {"": (relax, tirx, s_tir), "relax": (relax,), "tirx": (tirx,), "s_tir": (s_tir,)}
+    for module in scopes.get(scope, ()):
+        if hasattr(module.transform, short):
+            return getattr(module.transform, short)()
+    raise ValueError(f"{name} is no pass of apache-tvm {tvm.__version__}: let _transform return it")
+
+
 def run(module: Any, arrays: "dict[str, np.ndarray[Any, Any]]") -> "list[np.ndarray[Any, Any]]":
     """Build a module with the default pipeline, call the entry function and return the arrays of its result."""
     import tvm
@@ -72,6 +133,10 @@ def run(module: Any, arrays: "dict[str, np.ndarray[Any, Any]]") -> "list[np.ndar
     device: Any = tvm.cpu()
     machine = relax.VirtualMachine(relax.build(module, TARGET), device)
     return list(_leaves(machine[ENTRY](*(_argument(item, arrays) for item in ARGUMENTS))))
+
+
+def _arrays() -> "dict[str, np.ndarray[Any, Any]]":
+    return dict(np.load(io.BytesIO(base64.b64decode(ARRAYS)), allow_pickle=False)) if ARRAYS else {}
 
 
 def _module(text: str, constants: tuple[str, ...], arrays: "dict[str, np.ndarray[Any, Any]]") -> Any:
@@ -152,6 +217,8 @@ def _words(error: Exception) -> str:
     lines = [line for line in str(error).splitlines() if line.strip()]
     return f"{type(error).__name__}: {lines[-1].strip() if lines else ''}"[:400]
 
+
+look = compare_forms
 
 if __name__ == "__main__":
     sys.exit(main())
