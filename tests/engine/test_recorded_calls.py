@@ -14,6 +14,7 @@ from relax_core.engine.pipelines.calls.closeness import carried, closeness_of, s
 from relax_core.engine.pipelines.calls.order import aligned
 from relax_core.engine.pipelines.pipeline import Pipeline, RecordedStage, Recording
 from relax_core.engine.pipelines.recorded_run import Omitted, RecordedCall, RecordedRun
+from tests.narrow import is_array
 
 SOURCE = """
 from tvm.script import ir as I
@@ -49,7 +50,7 @@ def recording(*results: Any, result: Any = None) -> Pipeline:
     calls = (
         RecordedCall(0, "vm.builtin.alloc_storage", (), Omitted("Storage")),
         *(
-            RecordedCall(at + 1, name, (*args, np.zeros_like(value) if isinstance(value, np.ndarray) else None), value)
+            RecordedCall(at + 1, name, (*args, np.zeros_like(value) if is_array(value) else None), value)
             for at, (name, args, value) in enumerate(zip(("matmul", "tir_exp", "relu"), inputs, results, strict=True))
         ),
     )
@@ -97,11 +98,41 @@ def test_what_was_not_recorded_is_not_comparable() -> None:
 
 def test_a_recording_without_a_run_is_refused(tmp_path: Any, capsys: pytest.CaptureFixture[str]) -> None:
     empty = Pipeline(Recording("t.rxt", "trace", LEGAL))
-    with pytest.raises(rc.CompileError, match="holds no run 0"):
+    with pytest.raises(rc.CompileError, match="holds no recorded run of TVM"):
         rc.compare_calls(empty)
     rc.write_trace(empty, tmp_path / "t.rxt")
     assert main(["compare", str(tmp_path / "t.rxt"), "--in-process"]) == 4
     assert "PL014" in capsys.readouterr().err
+
+
+def test_a_file_of_a_run_of_this_machine_is_refused_as_that(tmp_path: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "m.py").write_text(LEGAL[0].text or "")
+    own = str(tmp_path / "own.rxt")
+    assert main(["run", str(tmp_path / "m.py"), "--in-process", "--trace", own]) == 0
+    assert main(["compare", own, "--in-process"]) == 4
+    said = capsys.readouterr().err
+    assert "own.rxt holds a run of `main` on this machine, and none of TVM to compare with" in said
+
+
+@pytest.mark.parametrize(
+    "option",
+    [("--inputs", "x.npz"), ("--stand-in", "my.f=zeros"), ("--seed", "3"), ("--passes", ""), ("--mode", "fast")],
+    ids=lambda item: item[0],
+)
+def test_what_has_no_effect_on_recorded_calls_is_refused(
+    tmp_path: Any, capsys: pytest.CaptureFixture[str], option: tuple[str, str]
+) -> None:
+    rc.write_trace(recording(A, B, B), tmp_path / "t.rxt")
+    assert main(["compare", str(tmp_path / "t.rxt"), "--in-process", *option]) == 2
+    said = capsys.readouterr().err
+    assert "t.rxt: each call of the recorded run is compared on its own arguments, so that" in said
+    assert f"{option[0]} does not apply" in said
+
+
+def test_a_run_is_chosen_by_its_entry(tmp_path: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    rc.write_trace(recording(A, B, B), tmp_path / "t.rxt")
+    assert main(["compare", str(tmp_path / "t.rxt"), "--in-process", "--entry", "other"]) == 2
+    assert "holds no run of other; it holds runs of: main" in capsys.readouterr().err
 
 
 def test_the_command_line_compares_a_trace(tmp_path: Any, capsys: pytest.CaptureFixture[str]) -> None:
@@ -155,3 +186,34 @@ def test_fields_and_shapes_are_compared() -> None:
 def test_calls_are_aligned_by_name() -> None:
     assert aligned(["a", "b", "c"], ["a", "b", "c"]) == {0: 0, 1: 1, 2: 2}
     assert aligned(["a", "c"], ["a", "b", "c"]) == {0: 0, 1: 2}
+
+
+def with_unknown_function() -> Pipeline:
+    """Return the recording of a program that calls a packed function which is not here."""
+    call = 'R.call_pure_packed("my.f", a, sinfo_args=(R.Tensor((2, 3), "float32"),))'
+    text = SOURCE.replace("R.exp(a)", call)
+    legal = rc.script(rc.run_pipeline(rc.parse(text, name="m.py"), "LegalizeOps")[-1].after)
+    given = 2 * A - 1
+    relu = np.maximum(given, 0)
+    calls = (
+        RecordedCall(0, "matmul", (X, W, np.zeros_like(A)), A),
+        RecordedCall(1, "my.f", (A,), given),
+        RecordedCall(2, "relu", (given, np.zeros_like(A)), relu),
+    )
+    texts = (RecordedStage(0, "(input)", text), RecordedStage(1, "LegalizeOps", legal))
+    run = RecordedRun("main", (X, W), relu, calls)
+    return Pipeline(Recording("t.rxt", "trace", texts, runs=(run,)))
+
+
+@pytest.mark.parametrize("from_inputs", [False, True])
+def test_what_a_function_that_is_not_here_gave_stands_in_for_it(*, from_inputs: bool) -> None:
+    found = rc.compare_calls(with_unknown_function(), from_inputs=from_inputs)
+    assert [(row.machine.verdict, row.numpy.verdict) for row in found.rows] == [
+        ("same", "same"),
+        ("not comparable", "not comparable"),
+        ("same", "same"),
+        ("same", "same"),
+    ]
+    assert found.notes == ("note: 1 call was a stand-in (my.f: recorded)",)
+    assert found.status == 4
+    assert "stands in for it" in found.conclusion

@@ -10,14 +10,15 @@ from typing import BinaryIO, Final, NoReturn, cast
 from relax_core.diagnostics import CompileError, Diagnostic
 from relax_core.engine import archives
 from relax_core.engine.files import FileTooLargeError, UnreadableFileError, printable, read_file, read_within
+from relax_core.engine.pipelines.recognize import decoded
 from relax_core.present.measures import bytes_text
 
+_ERROR_LIMIT: Final = 400
 FILE_LIMIT: Final = 20_000
 TEXT_LIMIT_BYTES: Final = 256 << 20
 """The limit on the texts of one source together."""
 ARRAY_LIMIT_BYTES: Final = 1 << 30
 """The limit on the arrays of one source together."""
-ARCHIVE_LIMIT_BYTES: Final = 1 << 30
 _CUT_SHORT: Final = "it may have been cut short; copy it again"
 
 
@@ -66,18 +67,14 @@ class Room:
         return content
 
 
-def decoded(content: bytes) -> str:
-    """Return a text: UTF-8, or UTF-16 as PowerShell writes it; what is neither shows as U+FFFD."""
-    if content.startswith((b"\xff\xfe", b"\xfe\xff")):
-        text = content.decode("utf-16", "replace")
-    else:
-        text = content.decode("utf-8", "replace")
-    return text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
-
-
 def shown(name: str) -> str:
     """Return a file name for a message: printable, and cut if it is long."""
     return archives.escaped(printable(name))
+
+
+def shown_error(words: str) -> str:
+    """Return what another compiler stopped with, for a message: printable, and cut if it is very long."""
+    return archives.escaped(words, _ERROR_LIMIT)
 
 
 def fail(code: str, message: str, hint: str = "") -> NoReturn:

@@ -9,8 +9,8 @@ from typing import Final
 from relax_core.diagnostics import Diagnostic, plural
 from relax_core.engine.pipelines.entries import FILE_LIMIT, fail
 from relax_core.engine.pipelines.pipeline import INPUT, RecordedStage, numbered
+from relax_core.engine.pipelines.recognize import LOG_HEADER
 
-_HEADER: Final = re.compile(r"^(After|Before) Running Pass:(.*)$", re.MULTILINE)
 _NAME: Final = re.compile(r'\bname="([^"]*)"')
 _OLD_NAME: Final = re.compile(r"\bpass name: *([^,\s]+)")
 _WARNING: Final = re.compile(r"^\[\d\d:\d\d:\d\d\] .*:\d+: .*$")
@@ -35,11 +35,6 @@ class _Chunk:
     """The last line of a traceback behind the module."""
 
 
-def is_log(text: str) -> bool:
-    """Tell whether a text is a log of PrintAfterAll or PrintBeforeAll."""
-    return _HEADER.search(text) is not None
-
-
 def stages_of_log(name: str, text: str) -> tuple[tuple[RecordedStage, ...], tuple[Diagnostic, ...]]:
     """Split a log into stages.
 
@@ -51,7 +46,8 @@ def stages_of_log(name: str, text: str) -> tuple[tuple[RecordedStage, ...], tupl
     notes: list[Diagnostic] = []
     dropped = sum(item.dropped for item in chunks)
     if dropped:
-        words = f"{name}: {plural(dropped, 'line')} between the modules did not belong to them, and {_were(dropped)}"
+        were = "was" if dropped == 1 else "were"
+        words = f"{name}: {plural(dropped, 'line')} between the modules did not belong to them, and {were} left out"
         notes.append(Diagnostic("PL008", words, severity="note"))
     if has_before and has_after:
         builder = _Nesting(name)
@@ -70,12 +66,8 @@ def stages_of_log(name: str, text: str) -> tuple[tuple[RecordedStage, ...], tupl
     return numbered(stages), tuple(notes)
 
 
-def _were(count: int) -> str:
-    return "was left out" if count == 1 else "were left out"
-
-
 def _chunks(text: str) -> Iterator[_Chunk]:
-    headers = list(islice(_HEADER.finditer(text), FILE_LIMIT + 1))
+    headers = list(islice(LOG_HEADER.finditer(text), FILE_LIMIT + 1))
     if len(headers) > FILE_LIMIT:
         fail("PL002", f"the log holds too many modules: at most {FILE_LIMIT:,} are read")
     line, counted = 1, 0

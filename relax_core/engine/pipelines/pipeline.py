@@ -86,10 +86,18 @@ class RecordedStage:
         """What the stage holds."""
         return kind_of(self.text)
 
+    @property
+    def has_stopped(self) -> bool:
+        """Whether the pass did not return, and the recording says why; of a light one texts alone are missing."""
+        return self.text is None and bool(self.error) and not self.digest
+
 
 @dataclass(frozen=True, slots=True)
 class Recording:
-    """What a source gave: stages in order, arrays by key, facts such as versions, runs, and remarks on the source."""
+    """What a source gave: stages in order, arrays by key, facts such as versions, runs, and remarks on the source.
+
+    `runs` are those of TVM; `machine_runs` are the entries of runs of this machine, which the file holds as well.
+    """
 
     name: str
     source_kind: SourceKind
@@ -98,6 +106,7 @@ class Recording:
     facts: Mapping[str, str] = field(default_factory=lambda: _NO_FACTS)
     runs: tuple[RecordedRun, ...] = ()
     diagnostics: tuple[Diagnostic, ...] = ()
+    machine_runs: tuple[str, ...] = ()
 
 
 class Pipeline:
@@ -141,9 +150,21 @@ class Pipeline:
         return self._recording.runs
 
     @property
+    def machine_runs(self) -> tuple[str, ...]:
+        """The entries of the runs of this machine that the file holds, which are no part of the pipeline."""
+        return self._recording.machine_runs
+
+    @property
     def diagnostics(self) -> tuple[Diagnostic, ...]:
         """What there is to say about the source: holes, what was dropped, a pass that did not return."""
         return self._recording.diagnostics
+
+    @property
+    def has_crash(self) -> bool:
+        """Whether a pass, what is behind the passes, or a run did not return."""
+        return any(stage.has_stopped for stage in self.stages) or any(
+            run.error or not run.is_finished for run in self.runs
+        )
 
     @property
     def recording(self) -> Recording:
@@ -259,6 +280,24 @@ class Pipeline:
             CompileError: there is no such stage, or its text has errors.
         """
         parsed = self.parsed(self.stage(number))
+        errors = tuple(item for item in parsed.diagnostics if item.severity == "error")
+        if errors or not parsed.modules:
+            raise CompileError(errors or parsed.diagnostics)
+        return parsed.modules[0]
+
+    def is_read(self, number: int) -> bool:
+        """Tell whether the text of the stage with a number was parsed."""
+        stage = self.stage(number)
+        return (stage.text, stage.constants) in self._parsed
+
+    def excerpt(self, number: int, text: str) -> IRModule:
+        """Return the module of a part of the text of the stage with a number.
+
+        Raises:
+            CompileError: it has errors.
+        """
+        stage = self.stage(number)
+        parsed = parse_text(text, stage.name, self.constants(stage))
         errors = tuple(item for item in parsed.diagnostics if item.severity == "error")
         if errors or not parsed.modules:
             raise CompileError(errors or parsed.diagnostics)

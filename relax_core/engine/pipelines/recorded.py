@@ -3,6 +3,7 @@
 import msgspec
 
 from relax_core.engine.debug.requests import BisectOf, BisectRecordedOf
+from relax_core.engine.pipelines.calls.results import recorded_results
 from relax_core.engine.pipelines.constants import constants_archive, inputs_archive, read_constants
 from relax_core.engine.pipelines.entries import fail
 from relax_core.engine.pipelines.pipeline import Pipeline, RecordedStage
@@ -31,8 +32,15 @@ def program_of(pipeline: Pipeline, stage: RecordedStage, options: Program) -> Pr
 def with_recorded_inputs(pipeline: Pipeline, options: Program) -> Program:
     """Return `options` with the inputs of the first recorded run, of the entry function if it names one.
 
-    What it has itself stays: inputs, or sizes for made-up ones.
+    What it has itself stays: inputs, or sizes for made-up ones. Of that run are the recorded results, too, that
+    stand in for packed functions.
+
+    Raises:
+        CompileError: PL014: recorded results are asked for, and there are none.
     """
+    wanted = [item.name for item in options.stand_ins if item.how == "recorded"]
+    if wanted and not options.recorded:
+        options = msgspec.structs.replace(options, recorded=recorded_results(pipeline, wanted, options.entry))
     run = next((item for item in pipeline.runs if options.entry in ("", item.entry)), None)
     if options.inputs is not None or options.sizes or run is None:
         return options
@@ -57,4 +65,5 @@ def bisect_of(message: BisectRecordedOf) -> BisectOf:
         programs.append(msgspec.structs.replace(made, constants=archives[keys]))
     if not programs:
         fail("PL001", "the pipeline holds no form of a program")
-    return BisectOf(programs[0], tuple(programs[1:]), message.closeness)
+    numbers = tuple(stage.number for stage in pipeline.forms())
+    return BisectOf(programs[0], tuple(programs[1:]), message.closeness, message.budget, numbers)

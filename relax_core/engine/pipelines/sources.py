@@ -5,15 +5,12 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Final, TypeAlias
 
-from relax_core.diagnostics import CompileError
 from relax_core.engine.files import printable
 from relax_core.engine.pipelines import dumps, logs
 from relax_core.engine.pipelines.entries import (
-    ARCHIVE_LIMIT_BYTES,
     TEXT_LIMIT_BYTES,
     Entry,
     Room,
-    decoded,
     fail,
     file_entry,
     folder_entries,
@@ -22,15 +19,12 @@ from relax_core.engine.pipelines.entries import (
     zip_entries,
 )
 from relax_core.engine.pipelines.pipeline import Pipeline, Recording
+from relax_core.engine.pipelines.recognize import ARCHIVE_LIMIT_BYTES, ZIP, decoded, is_log
 from relax_core.engine.pipelines.trace import reader
 from relax_core.engine.pipelines.trace.events import EVENTS_NAME, HEADER_NAME
 
-OPEN_VARIABLE: Final = "RELAXSCOPE_OPEN"
-"""Names, in the environment of the server of the app, the recording that it was started on. No browser can set it."""
 PathLike: TypeAlias = str | os.PathLike[str]
 
-_ZIP: Final = b"PK"
-_LOG_HEAD: Final = 4 << 20
 _HINT: Final = (
     "a pipeline is a folder or a zip of numbered dumps (DumpIR), a log of PrintAfterAll, module files in order, "
     "or a trace of the recorder"
@@ -57,46 +51,21 @@ def open_pipeline(path: PathLike | Iterable[PathLike]) -> Pipeline:
     return open_given(((entry.name, entry.read(ARCHIVE_LIMIT_BYTES)),))
 
 
-def open_given(files: Sequence[tuple[str, bytes]], name: str = "") -> Pipeline:
+def open_given(files: Sequence[tuple[str, bytes]]) -> Pipeline:
     """Open files whose contents are at hand, such as uploads: one zip, trace or log, or several files.
 
     Raises:
         CompileError: as `open_pipeline` does.
     """
+    name = f"{len(files)} files"
     if len(files) == 1:
         name, content = files[0]
-        if content.startswith(_ZIP):
+        if content.startswith(ZIP):
             return _opened(name, zip_entries(name, content))
         if not content.strip():
             fail("PL001", f"{shown(name)} is empty: it holds no stages", _HINT)
     entries = tuple(given_entry(title, content) for title, content in files)
-    return _opened(name or f"{len(files)} files", entries, is_ordered=len(files) == 1)
-
-
-def is_pipeline(path: str) -> bool:
-    """Tell whether a path names a source of several stages, and not a file with one program."""
-    if "\0" in path:
-        return False
-    if Path(path).is_dir():
-        return True
-    # A pipe can be read once only, and holds a program.
-    if not Path(path).is_file():
-        return False
-    try:
-        content = file_entry(path).read(ARCHIVE_LIMIT_BYTES)
-    except CompileError:
-        return False
-    return is_archive(path, content) or is_log(content)
-
-
-def is_archive(path: str, content: bytes) -> bool:
-    """Tell whether a file is a zip of stages: an archive of values, `.npz`, is a zip as well."""
-    return content.startswith(_ZIP) and not path.endswith(".npz")
-
-
-def is_log(content: bytes) -> bool:
-    """Tell whether the beginning of a file is that of a log."""
-    return logs.is_log(decoded(content[:_LOG_HEAD]))
+    return _opened(name, entries, is_ordered=len(files) == 1)
 
 
 def _opened(name: str, entries: tuple[Entry, ...], *, is_ordered: bool = False) -> Pipeline:
@@ -110,7 +79,7 @@ def _opened(name: str, entries: tuple[Entry, ...], *, is_ordered: bool = False) 
         fail("PL003", f"{shown(name)} has no {missing}", "it may have been cut short; copy it again")
     if len(entries) == 1:
         text = room.text(entries[0])
-        if logs.is_log(text):
+        if is_log(text):
             stages, notes = logs.stages_of_log(entries[0].name, text)
             return Pipeline(Recording(name, "log", stages, diagnostics=notes))
     if not is_ordered:
@@ -141,5 +110,5 @@ def _of_one_folder(entries: tuple[Entry, ...]) -> tuple[Entry, ...]:
 def _only_log(entries: tuple[Entry, ...]) -> Entry | None:
     """Return the only file of a source that is a log."""
     texts = [entry for entry in entries if entry.file_name.endswith((".txt", ".log", ".out", ".py"))]
-    found = [entry for entry in texts[:100] if logs.is_log(decoded(entry.read(TEXT_LIMIT_BYTES)))]
+    found = [entry for entry in texts[:100] if is_log(decoded(entry.read(TEXT_LIMIT_BYTES)))]
     return found[0] if len(found) == 1 else None

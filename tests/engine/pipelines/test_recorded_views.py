@@ -2,6 +2,7 @@
 
 import io
 import zipfile
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -73,8 +74,8 @@ def test_any_name_of_a_file_can_be_packed(name: str) -> None:
     assert len(stage_rows(parcel_of(((f"{name}.py", ADD.encode()), (f"{name}.py", TWICE.encode()))))) == 2
 
 
-def test_a_folder_is_packed_with_its_name(tmp_path: object) -> None:
-    folder = dump(tmp_path / "ir", _000_First=ADD, _002_Second=TWICE)  # pyright: ignore[reportOperatorIssue]
+def test_a_folder_is_packed_with_its_name(tmp_path: Path) -> None:
+    folder = dump(tmp_path / "ir", _000_First=ADD, _002_Second=TWICE)
     made = parcel_at(str(folder))
     assert made.name == "ir"
     assert [row.label for row in stage_rows(made)] == ["000", "002"]

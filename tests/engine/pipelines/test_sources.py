@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 import relax_core as rc
-from relax_core.engine.pipelines import logs
 from relax_core.engine.pipelines.entries import Room, given_entry, zip_entries
 from relax_core.engine.pipelines.pipeline import Pipeline
-from relax_core.engine.pipelines.sources import is_pipeline, open_given
+from relax_core.engine.pipelines.recognize import is_log, is_pipeline
+from relax_core.engine.pipelines.sources import open_given
 from tests.engine.pipelines.stage_texts import ADD, EMPTY, FOLDED, TWICE, UNREADABLE, WRONG, after, before, dump
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "pipelines" / "print_all.txt"
@@ -184,9 +184,9 @@ def test_a_name_of_a_member_is_shown_and_never_used_as_a_path(tmp_path: Path) ->
 
 
 def test_a_log_is_told_from_a_program() -> None:
-    assert not logs.is_log(ADD)
-    assert not logs.is_log('x = "After Running Pass:"')
-    assert logs.is_log("noise\nAfter Running Pass: x\n")
+    assert not is_log(ADD)
+    assert not is_log('x = "After Running Pass:"')
+    assert is_log("noise\nAfter Running Pass: x\n")
 
 
 def test_there_is_no_stage_of_another_number() -> None:

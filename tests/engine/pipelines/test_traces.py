@@ -16,6 +16,7 @@ import relax_core as rc
 from relax_core.engine.pipelines.pipeline import ConstantEntry, Pipeline, RecordedStage, Recording
 from relax_core.engine.pipelines.recorded_run import Omitted, RecordedCall, RecordedRun, RecordedShape
 from relax_core.engine.pipelines.sources import open_given
+from relax_core.engine.pipelines.trace.events import VERSION
 from relax_core.engine.pipelines.trace.writer import write_trace
 from tests.engine.pipelines.stage_texts import SCALED, TWICE
 
@@ -112,7 +113,7 @@ def test_a_folder_is_read_as_its_zip_is(tmp_path: Path) -> None:
 
 
 def test_a_newer_version_is_refused() -> None:
-    newer = json.dumps({"format": "relaxscope-trace", "version": 2}).encode()
+    newer = json.dumps({"format": "relaxscope-trace", "version": VERSION + 1}).encode()
     assert refusal(changed("trace.json", newer)) == "PL004"
     assert refusal(changed("trace.json", newer.replace(b"relaxscope", b"other"))) == "PL005"
     assert refusal(changed("trace.json", b"[" * 100_000)) == "PL005"

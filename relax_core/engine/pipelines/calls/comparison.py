@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final, cast
 
+import msgspec
 import numpy as np
 
 from relax_core.bytecode.build import build
@@ -21,17 +22,18 @@ from relax_core.engine.debug.tolerance import DEFAULT_TOLERANCE, Tolerance
 from relax_core.engine.pipelines import recorded
 from relax_core.engine.pipelines.calls.closeness import Array, CallTolerance, carried, closeness_of, side
 from relax_core.engine.pipelines.calls.order import MachineCall, aligned, calls_of
-from relax_core.engine.pipelines.calls.results import first_omitted, machine_value
+from relax_core.engine.pipelines.calls.results import first_omitted, machine_value, refuse_run, results_of
 from relax_core.engine.pipelines.constants import inputs_archive
-from relax_core.engine.pipelines.entries import fail, shown
 from relax_core.engine.pipelines.pipeline import Pipeline, RecordedStage
 from relax_core.engine.pipelines.recorded_run import Omitted, RecordedCall, RecordedValue
 from relax_core.engine.programs.open_program import OpenProgram
-from relax_core.engine.programs.program import Program
+from relax_core.engine.programs.program import Program, StandInFor
 from relax_core.engine.protocol import Progress, RecordedCallsOf
 from relax_core.ir.tir import PrimFunc
 from relax_core.present.running.tensor import short_text
 from relax_core.vm.builtin.builtins import BUILTINS
+from relax_core.vm.external.packed import HOST
+from relax_core.vm.external.stand_ins import calls_words
 from relax_core.vm.machine import Machine
 from relax_core.vm.recording.trace import Trace
 from relax_core.vm.virtual_machine import entry_arguments
@@ -39,6 +41,7 @@ from relax_core.vm.virtual_machine import entry_arguments
 _MADE: Final = re.compile(r"(?:gv|lv|alloc|storage|cse_v)\d*|shape_heap")
 """Names that passes make, and count anew."""
 _CALL_TIR: Final = "R.call_tir("
+_STOOD_IN: Final = "the function is not here, and what it gave in the recorded run stands in for it"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -61,8 +64,7 @@ def compared_calls(message: RecordedCallsOf, context: RequestContext) -> CallsCo
     """
     pipeline = context.recorded_by(message.parcel)
     if not 0 <= message.run < len(pipeline.runs):
-        hint = "record one: record_tvm.run(vm, 'main', args) while record_tvm.record(...) is open"
-        fail("PL014", f"{shown(pipeline.name)} holds no run {message.run}", hint)
+        refuse_run(pipeline, f" {message.run}" if pipeline.runs else "")
     return _Comparison(message, pipeline, context).found()
 
 
@@ -79,6 +81,8 @@ class _Comparison:
         self._forms = tuple(item for item in pipeline.forms() if pipeline.kind(item) == "module")
         self._known: dict[int, _FormRun] = {}
         self._caller: Machine | None = None
+        self._stand_ins: set[str] = set()
+        """The packed functions that are not here, for which what they gave in the recorded run stands in."""
         self._root = 1.0
         """The largest factor for sums of the calls so far."""
 
@@ -117,6 +121,8 @@ class _Comparison:
         notes = [f"note: the stage does not run here: {ours.hindrance}"] if ours.hindrance else []
         if source.hindrance and source.hindrance != ours.hindrance:
             notes.append(f"note: the first form does not run here: {source.hindrance}")
+        if ours.trace is not None and ours.trace.stand_ins:
+            notes.append(f"note: {calls_words(ours.trace.stand_ins)}")
         if self._run.error:
             notes.append(f"note: the recorded run ended with {self._run.error}")
         elif not self._run.is_finished:
@@ -137,13 +143,18 @@ class _Comparison:
         return self._known[stage.number]
 
     def _new_run(self, stage: RecordedStage) -> _FormRun:
-        context, entry = self._context, self._run.entry
-        options = Program("", pipeline="", entry=entry, inputs=self._inputs)
+        context = self._context
+        options = Program("", pipeline="", entry=self._run.entry, inputs=self._inputs)
         context.report(Progress(f"Running {stage.pass_name}"))
         try:
-            opened = context.opened_by(recorded.program_of(self._pipeline, stage, options))
-            opened.source.require_sound()
-            executable = build(opened.source.module, passes="")
+            opened, executable = self._built(stage, options)
+            unknown = self._unknown_in(executable)
+            if unknown:
+                stand_ins = tuple(StandInFor(name, "recorded") for name in unknown)
+                results = results_of(self._run, unknown)
+                options = msgspec.structs.replace(options, stand_ins=stand_ins, recorded=results)
+                opened, executable = self._built(stage, options)
+                self._stand_ins.update(unknown)
             if self._inputs is None:
                 return _FormRun(opened, executable, hindrance="the recording does not hold all inputs")
             name, args = opened.source.call()
@@ -158,6 +169,17 @@ class _Comparison:
             raise RunError((trace.error,))
         hindrance = diagnostic_words(trace.error) if trace.error is not None else ""
         return _FormRun(opened, executable, trace, calls_of(trace), hindrance)
+
+    def _built(self, stage: RecordedStage, options: Program) -> tuple[OpenProgram, Executable]:
+        opened = self._context.opened_by(recorded.program_of(self._pipeline, stage, options))
+        opened.source.require_sound()
+        return opened, build(opened.source.module, passes="")
+
+    def _unknown_in(self, executable: Executable) -> tuple[str, ...]:
+        """Return the packed functions that the recorded run called and that are not here."""
+        called = {call.name for call in self._run.calls}
+        packed = (entry.name for entry in executable.functions if entry.kind == "packed" and entry.name in called)
+        return tuple(name for name in packed if name not in BUILTINS and HOST.find(name) is None)
 
     def _variables(self, kept: list[RecordedCall], source: _FormRun) -> tuple[dict[int, str], dict[str, int]]:
         """Return for each call the value of the first form that it computes, as `intermediates` names it, and lines.
@@ -208,7 +230,7 @@ class _Comparison:
         kernel = None if ran.executable is None else ran.executable.kernels.get(call.name)
         result = call.result
         row = CallRow(call.number, call.name, type=_type(result), value=_value(result))
-        missing = _missing(call)
+        missing = _STOOD_IN if call.name in self._stand_ins else _missing(call)
         closeness = _closeness(kernel, call)
         self._root = max(self._root, closeness.root)
         later = carried(_dtype(result), self._root)

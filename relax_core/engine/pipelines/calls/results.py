@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import replace
 from types import MappingProxyType
-from typing import Any, Final
+from typing import Any, Final, NoReturn
 
 import numpy as np
 
@@ -27,10 +27,22 @@ def run_of(pipeline: Pipeline, entry: str = "") -> RecordedRun:
     """
     run = next((item for item in pipeline.runs if entry in ("", item.entry)), None)
     if run is None:
-        of = f" of `{shown(entry)}`" if entry else ""
-        hint = "record one: record_tvm.run(vm, 'main', args) while record_tvm.record(...) is open"
-        fail("PL014", f"{shown(pipeline.name)} holds no run{of}", hint)
+        refuse_run(pipeline, f" of `{shown(entry)}`" if entry else "")
     return run
+
+
+def refuse_run(pipeline: Pipeline, which: str) -> NoReturn:
+    """Say that a recording has no run of TVM, or not that one.
+
+    Raises:
+        CompileError: PL014, always.
+    """
+    if pipeline.machine_runs:
+        entries = ", ".join(f"`{shown(item)}`" for item in pipeline.machine_runs)
+        message = f"{shown(pipeline.name)} holds a run of {entries} on this machine, and none of TVM to compare with"
+        fail("PL014", message, "run FILE shows it, and open FILE steps through it")
+    hint = "record one: record_tvm.run(vm, 'main', args) while record_tvm.record(...) is open"
+    fail("PL014", f"{shown(pipeline.name)} holds no recorded run of TVM{which}", hint)
 
 
 def recorded_results(pipeline: Pipeline, names: Iterable[str], entry: str = "") -> bytes:
@@ -39,7 +51,15 @@ def recorded_results(pipeline: Pipeline, names: Iterable[str], entry: str = "") 
     Raises:
         CompileError: PL014: there is no run, or it does not call one of them.
     """
-    run = run_of(pipeline, entry)
+    return results_of(run_of(pipeline, entry), names)
+
+
+def results_of(run: RecordedRun, names: Iterable[str]) -> bytes:
+    """Return what the functions `names` gave in a run, as `results_in` reads it.
+
+    Raises:
+        CompileError: PL014: it does not call one of them.
+    """
     wanted = frozenset(names)
     calls = tuple(replace(call, args=()) for call in run.calls if call.name in wanted)
     missing = sorted(wanted - {call.name for call in calls})
